@@ -1,0 +1,80 @@
+/**
+ * An immutable set of tools. System tools have unique names, a user's private tools too; a private tool may
+ * carry a system tool's name and then wins for its user.
+ */
+import { createHash } from 'node:crypto';
+import { WinnowError } from '../errors.js';
+import type { Rule } from './rule.js';
+import type { Tool } from './tool.js';
+
+export interface Catalog {
+  readonly name: string;
+  readonly tools: readonly Tool[];
+  readonly rules: readonly Rule[];
+  /** SHA-256 over names, descriptions, schemas and scopes of all tools, in hexadecimal. */
+  readonly fingerprint: string;
+}
+
+export interface CatalogOptions {
+  /** For messages. Default: "catalog". */
+  name?: string;
+  rules?: readonly Rule[];
+}
+
+/**
+ * @throws WinnowError `invalid_catalog` when two system tools, or two tools of one user, have the same name;
+ * both sources are named.
+ */
+export function createCatalog(tools: readonly Tool[], options: CatalogOptions = {}): Catalog {
+  const seen = new Map<string, Tool>();
+  const clashes: string[] = [];
+  for (const tool of tools) {
+    const key = `${scopeKey(tool)}\n${tool.name}`;
+    const other = seen.get(key);
+    if (other) clashes.push(`two tools are named "${tool.name}": one from ${other.origin}, one from ${tool.origin}`);
+    else seen.set(key, tool);
+  }
+  if (clashes.length > 0) {
+    throw new WinnowError('invalid_catalog', `Tool names clash: ${clashes[0]}. Rename one, or leave one source out.`, {
+      issues: clashes,
+    });
+  }
+  return Object.freeze({
+    name: options.name ?? 'catalog',
+    tools: Object.freeze([...tools]),
+    rules: Object.freeze([...(options.rules ?? [])]),
+    fingerprint: fingerprintOf(tools),
+  });
+}
+
+/** Order counts: the same tools in another order make another prompt. */
+export function fingerprintOf(tools: readonly Tool[]): string {
+  const hash = createHash('sha256');
+  for (const tool of tools) hash.update(toolHash(tool));
+  return hash.digest('hex');
+}
+
+const hashes = new WeakMap<Tool, string>();
+
+/** Hash of what a model can see of a tool, and of whose it is. Computed once a tool. */
+export function toolHash(tool: Tool): string {
+  let hash = hashes.get(tool);
+  if (hash === undefined) {
+    const seen = [
+      scopeKey(tool),
+      tool.name,
+      tool.category,
+      tool.description,
+      tool.inputSchema,
+      tool.outputSchema,
+      tool.instructions,
+    ];
+    hash = createHash('sha256').update(JSON.stringify(seen)).digest('hex');
+    hashes.set(tool, hash);
+  }
+  return hash;
+}
+
+function scopeKey(tool: Tool): string {
+  return tool.scope === 'system' ? 'system' : `user:${tool.scope.user}`;
+}

@@ -1,0 +1,30 @@
+/** One line a tool: all that a model sees of it in stage one. */
+import type { Tool } from './tool.js';
+
+/** From the most telling to the shortest. The ladder in `selection/ladder.ts` goes down one by one. */
+export const SUMMARY_STYLES = ['whole', 'sentence', 'names'] as const;
+export type SummaryStyle = (typeof SUMMARY_STYLES)[number];
+
+const SENTENCE_END = /[.!?](?=\s+[^a-z\d])|[。！？]/u;
+
+/** `- name [category]: description`, whole, or cut to its first sentence, or `- name` alone. */
+export function renderSummary(tool: Tool, style: SummaryStyle): string {
+  if (style === 'names') return `- ${tool.name}`;
+  const text = oneLine(tool.description);
+  const description = style === 'sentence' ? firstSentence(text) : text;
+  const category = tool.category ? ` [${oneLine(tool.category)}]` : '';
+  return `- ${tool.name}${category}${description ? `: ${description}` : ''}`;
+}
+
+export function renderSummaries(tools: readonly Tool[], style: SummaryStyle): string {
+  return tools.map((tool) => renderSummary(tool, style)).join('\n');
+}
+
+export function firstSentence(text: string): string {
+  const end = SENTENCE_END.exec(text);
+  return end ? text.slice(0, end.index + 1) : text;
+}
+
+export function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+}

@@ -1,0 +1,174 @@
+/**
+ * A tool as the rest of Winnow sees it. Entries are parsed here once; inside, a `Tool` is trusted.
+ * `inputSchema` is the schema as its author wrote it; what a model is shown is made by `fit-schema.ts`.
+ */
+import { z } from 'zod';
+
+export type JsonSchema = { readonly [key: string]: unknown };
+
+export const TOOL_TYPES = ['mcp', 'builtin', 'skill'] as const;
+export const RISKS = ['low', 'medium', 'high'] as const;
+export type ToolType = (typeof TOOL_TYPES)[number];
+export type Risk = (typeof RISKS)[number];
+
+/** Longer descriptions are refused: they are a mistake or an attack, not a description. */
+export const MAX_DESCRIPTION_CHARACTERS = 20_000;
+const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
+
+const words = z.array(z.string().min(1)).optional();
+
+const scopeSchema = z.union([
+  z.literal('system'),
+  z.strictObject({ user: z.string().min(1).describe('The only user who sees the tool.') }),
+]);
+
+/** One entry of a catalogue, as a source hands it over. Unknown keys go to `metadata`. */
+export const toolEntrySchema = z.object({
+  name: z
+    .string()
+    .min(1, 'a tool needs a name')
+    .max(256)
+    .refine((name) => !FORBIDDEN_NAMES.has(name), 'this name is not allowed')
+    .refine(
+      (name) => name === name.trim() && !/[\p{Cc}"\\]/u.test(name),
+      'no control character, quote, backslash or outer space',
+    ),
+  title: z.string().optional(),
+  description: z.string().max(MAX_DESCRIPTION_CHARACTERS).default(''),
+  category: z.string().optional(),
+  toolType: z.string().optional(),
+  inputSchema: z.record(z.string(), z.unknown()).optional(),
+  outputSchema: z.record(z.string(), z.unknown()).optional(),
+  risk: z.enum(RISKS).optional(),
+  annotations: z
+    .looseObject({ readOnlyHint: z.boolean().optional(), destructiveHint: z.boolean().optional() })
+    .optional(),
+  keywords: words,
+  aliases: words,
+  alwaysLoad: z.boolean().optional(),
+  relatedTools: words,
+  preconditions: words,
+  origin: z.string().optional(),
+  server: z.string().optional(),
+  scope: scopeSchema.optional(),
+  available: z.boolean().optional(),
+  instructions: z.string().optional().describe('The whole text of a skill; shown only when the tool is chosen.'),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+export type ToolEntry = z.input<typeof toolEntrySchema>;
+
+export type Scope = 'system' | { readonly user: string };
+
+export interface Tool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly category?: string;
+  readonly toolType: ToolType;
+  /** The author's schema, or `{type: "object"}` where the entry had none. */
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly risk: Risk;
+  readonly keywords: readonly string[];
+  readonly aliases: readonly string[];
+  /** Handed on with every selection. */
+  readonly alwaysLoad: boolean;
+  /** Companions: chosen whenever this tool is. */
+  readonly relatedTools: readonly string[];
+  readonly preconditions: readonly string[];
+  /** Where the tool comes from: a file, a server, a folder. */
+  readonly origin: string;
+  readonly scope: Scope;
+  readonly available: boolean;
+  readonly instructions?: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface EntryIssue {
+  readonly level: 'warning' | 'debug';
+  /** File, server or folder, and the position in it, for example `tools.json[3]`. */
+  readonly entry: string;
+  readonly name?: string;
+  readonly message: string;
+}
+
+export type ParsedEntry = { ok: true; tool: Tool; issues: EntryIssue[] } | { ok: false; issues: EntryIssue[] };
+
+/**
+ * Unknown -> Tool. A wrong entry is a value with its issues, never an exception: the source decides
+ * whether it is left out (the default) or fatal (`--strict`).
+ */
+export function parseTool(entry: unknown, place: { origin: string; index: number }): ParsedEntry {
+  const where = `${place.origin}[${place.index}]`;
+  const parsed = toolEntrySchema.safeParse(entry);
+  if (!parsed.success) {
+    const name = nameOf(entry);
+    const issues = parsed.error.issues.map((issue) => ({
+      level: 'warning' as const,
+      entry: where,
+      ...(name === undefined ? {} : { name }),
+      message: `${issue.path.join('.') || 'entry'}: ${issue.message}`,
+    }));
+    return { ok: false, issues };
+  }
+  const { toolType, ...rest } = parsed.data;
+  const issues: EntryIssue[] = [];
+  if (toolType === undefined) {
+    issues.push({ level: 'debug', entry: where, name: rest.name, message: 'toolType is missing: taken as "skill"' });
+  } else if (!isToolType(toolType)) {
+    const message = `toolType: "${toolType}" is none of ${TOOL_TYPES.join(', ')}`;
+    return { ok: false, issues: [{ level: 'warning', entry: where, name: rest.name, message }] };
+  }
+  return {
+    ok: true,
+    tool: buildTool({ ...rest, toolType: toolType ?? 'skill' }, place.origin, unknownKeys(entry)),
+    issues,
+  };
+}
+
+type Entry = Omit<z.output<typeof toolEntrySchema>, 'toolType'> & { toolType: ToolType };
+
+function buildTool(entry: Entry, origin: string, extra: Record<string, unknown>): Tool {
+  const { annotations, server, title, category, outputSchema, instructions } = entry;
+  return {
+    name: entry.name,
+    ...(title === undefined ? {} : { title }),
+    description: entry.description,
+    ...(category === undefined ? {} : { category }),
+    toolType: entry.toolType,
+    inputSchema: entry.inputSchema ?? { type: 'object' },
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    risk: entry.risk ?? riskOf(annotations),
+    keywords: entry.keywords ?? [],
+    aliases: entry.aliases ?? [],
+    alwaysLoad: entry.alwaysLoad ?? false,
+    relatedTools: entry.relatedTools ?? [],
+    preconditions: entry.preconditions ?? [],
+    origin: entry.origin ?? server ?? origin,
+    scope: entry.scope ?? 'system',
+    available: entry.available ?? true,
+    ...(instructions === undefined ? {} : { instructions }),
+    metadata: { ...extra, ...(annotations === undefined ? {} : { annotations }), ...entry.metadata },
+  };
+}
+
+function unknownKeys(entry: unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(Object(entry)).filter(([key]) => !(key in toolEntrySchema.shape)));
+}
+
+function riskOf(
+  annotations: { readOnlyHint?: boolean | undefined; destructiveHint?: boolean | undefined } | undefined,
+): Risk {
+  if (annotations?.readOnlyHint === true) return 'low';
+  if (annotations?.destructiveHint === true) return 'high';
+  return 'medium';
+}
+
+function isToolType(value: string): value is ToolType {
+  return (TOOL_TYPES as readonly string[]).includes(value);
+}
+
+function nameOf(entry: unknown): string | undefined {
+  if (typeof entry !== 'object' || entry === null || !('name' in entry)) return undefined;
+  return typeof entry.name === 'string' ? entry.name.slice(0, 80) : undefined;
+}

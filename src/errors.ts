@@ -1,0 +1,120 @@
+/**
+ * What leaves the public API is one class with a code; this table is all a caller needs to react to it.
+ * What a model does wrong is not here: that is a value (see `model/structured.ts`).
+ */
+
+interface ErrorMeaning {
+  /** What went wrong, for people. */
+  meaning: string;
+  /** HTTP status of an answer that carries it. */
+  httpStatus: number;
+  /** Exit code of the command line. */
+  exitCode: number;
+  /** Whether the same call may succeed later without a change. */
+  retry: boolean;
+}
+
+export const ERROR_TABLE = {
+  invalid_request: {
+    meaning: 'The request is not of the documented form.',
+    httpStatus: 400,
+    exitCode: 2,
+    retry: false,
+  },
+  invalid_option: {
+    meaning: 'An option, flag or configuration value is not usable.',
+    httpStatus: 500,
+    exitCode: 2,
+    retry: false,
+  },
+  invalid_catalog: {
+    meaning: 'The catalogue, or an entry of it under --strict, is not usable.',
+    httpStatus: 500,
+    exitCode: 3,
+    retry: false,
+  },
+  source_failed: { meaning: 'A catalogue source could not be read.', httpStatus: 502, exitCode: 3, retry: true },
+  not_found: {
+    meaning: 'What was asked for does not exist, or is not visible to the caller.',
+    httpStatus: 404,
+    exitCode: 2,
+    retry: false,
+  },
+  prompt_invalid: {
+    meaning: 'A prompt file is missing, or its placeholders are not the expected ones.',
+    httpStatus: 500,
+    exitCode: 2,
+    retry: false,
+  },
+  model_unavailable: { meaning: 'No model can be loaded or reached.', httpStatus: 503, exitCode: 4, retry: true },
+  model_refused: {
+    meaning: 'The model server refused the call (key, model name, or form).',
+    httpStatus: 502,
+    exitCode: 4,
+    retry: false,
+  },
+  model_failed: { meaning: 'The model server failed, also after retries.', httpStatus: 502, exitCode: 4, retry: true },
+  model_timeout: { meaning: 'The model did not answer in time.', httpStatus: 504, exitCode: 4, retry: true },
+  context_exceeded: {
+    meaning: 'The prompt is larger than the context of the model.',
+    httpStatus: 413,
+    exitCode: 4,
+    retry: false,
+  },
+  plan_invalid: {
+    meaning: 'The model wrote no valid plan, also after the repair.',
+    httpStatus: 502,
+    exitCode: 5,
+    retry: true,
+  },
+  overloaded: { meaning: 'Too many requests are waiting.', httpStatus: 503, exitCode: 6, retry: true },
+  cancelled: { meaning: 'The caller cancelled the request.', httpStatus: 499, exitCode: 130, retry: false },
+  internal: { meaning: 'A fault of Winnow itself: please report it.', httpStatus: 500, exitCode: 1, retry: false },
+} as const satisfies Record<string, ErrorMeaning>;
+
+export type ErrorCode = keyof typeof ERROR_TABLE;
+
+export interface ErrorFacts {
+  /** One problem a line, each with the path of what is wrong. */
+  issues?: readonly string[];
+  /** Facts that a bug report needs: sizes, names, statuses. Never keys or prompts. */
+  details?: Readonly<Record<string, unknown>>;
+  cause?: unknown;
+}
+
+export class WinnowError extends Error {
+  readonly code: ErrorCode;
+  readonly issues: readonly string[];
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.name = 'WinnowError';
+    this.code = code;
+    this.issues = facts.issues ?? [];
+    this.details = facts.details ?? {};
+  }
+
+  get meaning(): ErrorMeaning {
+    return ERROR_TABLE[this.code];
+  }
+
+  toJSON(): Record<string, unknown> {
+    return { code: this.code, message: this.message, issues: this.issues, details: this.details };
+  }
+}
+
+/** The error as a WinnowError: itself, `cancelled` for an abort, else `internal` with the cause kept. */
+export function toWinnowError(error: unknown): WinnowError {
+  if (error instanceof WinnowError) return error;
+  if (error instanceof Error && error.name === 'AbortError') {
+    return new WinnowError('cancelled', 'The request was cancelled.', { cause: error });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new WinnowError('internal', message, { cause: error });
+}
+
+/** Throws `cancelled` when the signal has fired. */
+export function throwIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new WinnowError('cancelled', 'The request was cancelled.', { cause: signal.reason });
+}

@@ -1,0 +1,111 @@
+/**
+ * The seam between Winnow and a language model. Selection and planning know only this file; the two
+ * implementations (`openai/`, `embedded/`) pass one contract suite.
+ */
+import type { JsonSchema } from '../catalog/tool.js';
+
+export type Stage = 'selection' | 'planning';
+
+/**
+ * `system` is the stable part: byte-identical between requests on the same tools, so that a model server
+ * reads it once. `user` holds all that changes.
+ */
+export interface Prompt {
+  readonly system: string;
+  readonly user: string;
+}
+
+/** Counted by the server, or by the tokenizer of the embedded model. All in tokens. */
+export interface Usage {
+  /** Model calls, with failed ones and repairs. */
+  calls: number;
+  /** Prompt tokens that were really read. */
+  read: number;
+  /** Prompt tokens that the server's cache already held. */
+  cached: number;
+  written: number;
+}
+
+export interface CompletionRequest {
+  stage: Stage;
+  prompt: Prompt;
+  /** The answer is decoded under this schema where the server can; the caller checks it all the same. */
+  schema?: { name: string; schema: JsonSchema };
+  /** Upper bound of the answer, in tokens. */
+  maxTokens: number;
+  signal?: AbortSignal | undefined;
+}
+
+export interface Completion {
+  text: string;
+  /** `length`: cut at `maxTokens` or at the end of the context. */
+  finish: 'stop' | 'length';
+  usage: Usage;
+  /** Per written token, where the server gives them: its text and natural-log probability. */
+  logprobs?: readonly { text: string; logprob: number }[];
+}
+
+/** A token of the reader's own vocabulary; its number means nothing outside. */
+export type Token = number;
+
+/** Reads next-token probabilities after a raw prompt; the ground of the rank answer. */
+export interface TokenReader {
+  /** The tokens of a text as it stands inside the answer. */
+  tokenize(text: string): Token[];
+  /**
+   * Natural-log weights of `candidates` as the token after prompt, opening and `path`, in their order.
+   * Comparable with each other within one call; no normalisation is promised.
+   */
+  weigh(path: readonly Token[], candidates: readonly Token[]): Promise<readonly number[]>;
+  /** What was read since the reader was opened. */
+  usage(): Usage;
+  /** Must be called once; gives the place in the queue back. */
+  close(): Promise<void>;
+}
+
+export interface ReaderRequest {
+  prompt: Prompt;
+  /** The answer as it is opened for the model, for example `{"selected_tools": ["`. */
+  opening: string;
+  signal?: AbortSignal | undefined;
+}
+
+export interface ModelLimits {
+  /** Prompt and answer together, in tokens. */
+  contextTokens: number;
+  /** Most values in an enum of a response schema, and most characters of all values when there are over 250. */
+  enumValues: number;
+  enumCharacters: number;
+  /** Most tools of which the server takes schemas in one request. */
+  tools: number;
+}
+
+export interface Model {
+  /** Names the model in logs and cache keys; changes when the weights do. */
+  readonly id: string;
+  readonly limits: ModelLimits;
+  /** The way of answering that suits it best when the caller says `auto`. */
+  readonly preferredAnswer: 'rank' | 'list';
+  /**
+   * @throws WinnowError `model_unavailable`, `model_refused`, `model_failed`, `model_timeout`,
+   * `context_exceeded`, `cancelled`. The error's details carry `usage` where tokens were spent.
+   */
+  complete(request: CompletionRequest): Promise<Completion>;
+  /** Absent where next-token probabilities for a raw prompt can't be had. Errors as for `complete`. */
+  openReader?(request: ReaderRequest): Promise<TokenReader>;
+  /** By the model's own tokenizer, else an estimate. */
+  countTokens(text: string): number;
+  /** Gives memory and connections back. Idempotent. */
+  close(): Promise<void>;
+}
+
+export function noUsage(): Usage {
+  return { calls: 0, read: 0, cached: 0, written: 0 };
+}
+
+export function addUsage(total: Usage, more: Usage): void {
+  total.calls += more.calls;
+  total.read += more.read;
+  total.cached += more.cached;
+  total.written += more.written;
+}

@@ -1,0 +1,66 @@
+/** What a caller asks. Parsed once at the edge (HTTP, command line, library); inside it is trusted. */
+import { z } from 'zod';
+import { WinnowError } from './errors.js';
+
+export const messageSchema = z.strictObject({
+  role: z.enum(['user', 'assistant', 'tool']),
+  content: z.string(),
+});
+
+const names = z.array(z.string().min(1)).optional();
+
+export const requestSchema = z.strictObject({
+  message: z.string().trim().min(1, 'must not be empty').max(100_000).describe('What the user wants, in any language.'),
+  intent: z.string().optional().describe('The business sub-intent, where the caller knows it.'),
+  entities: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('What the caller has extracted already, for example {"object": "盘石头水库"}.'),
+  history: z
+    .array(messageSchema)
+    .optional()
+    .describe('Earlier messages, oldest first; a bounded window of them goes to the model.'),
+  user: z.string().min(1).optional().describe('Whose private tools are visible.'),
+  session: z.string().min(1).optional().describe('For the logs and the trace.'),
+  allow: names.describe('Only these tools may be used.'),
+  deny: names.describe('These tools may not be used; stronger than allow.'),
+  origin: names.describe('Only tools of these origins.'),
+  require: names.describe('These tools are handed on whatever the model picks.'),
+  maxTools: z
+    .int()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe('At most so many tools for this request. Default: the option maxTools.'),
+  today: z.iso
+    .date()
+    .optional()
+    .describe('The date of the user, YYYY-MM-DD. Default: the date of the clock in the time zone.'),
+  timeZone: z.string().min(1).refine(isTimeZone, 'not an IANA time zone such as Asia/Shanghai').optional(),
+  locale: z
+    .string()
+    .min(2)
+    .optional()
+    .describe('Language of the user, for example zh-CN. Default: found from the message.'),
+});
+
+export type PlanRequest = z.input<typeof requestSchema>;
+export type Request = z.output<typeof requestSchema>;
+export type Message = z.infer<typeof messageSchema>;
+
+/** @throws WinnowError `invalid_request` with one issue a line, each with the path of the field. */
+export function parseRequest(input: unknown): Request {
+  const parsed = requestSchema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'request'}: ${issue.message}`);
+  throw new WinnowError('invalid_request', `The request is not usable: ${issues.join('; ')}.`, { issues });
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,91 @@
+/** What a caller gets: a plan, a question back, or the reason why there is no plan. Never a broken plan. */
+import { z } from 'zod';
+
+export const usageSchema = z.object({
+  calls: z.int(),
+  read: z.int().describe('Prompt tokens really read.'),
+  cached: z.int().describe('Prompt tokens the model server already held.'),
+  written: z.int(),
+});
+
+export const VIAS = ['model', 'rule', 'producer', 'companion', 'always', 'required', 'keyword', 'all'] as const;
+export const selectedToolSchema = z.object({
+  name: z.string(),
+  via: z.enum(VIAS).describe('Why it is here.'),
+  rank: z.int().optional().describe('Place in the ranking of the model or of the keywords, from 1.'),
+  probability: z.number().optional().describe('Of this name as the next, between 0 and 1, where the model gives it.'),
+  serves: z
+    .string()
+    .optional()
+    .describe('Producers: the `tool.argument` that its result provides. Companions and rules: who asked for it.'),
+});
+export type SelectedTool = z.infer<typeof selectedToolSchema>;
+
+export const droppedSchema = z.object({
+  name: z.string(),
+  reason: z.enum(['unknown', 'duplicate', 'cap', 'schemaTokens', 'summary']),
+  suggestion: z.string().optional().describe('The nearest known name, where one is near.'),
+});
+export type Dropped = z.infer<typeof droppedSchema>;
+
+export const SELECTION_MODES = ['selected', 'passthrough', 'fallback', 'none'] as const;
+export const selectionSchema = z.object({
+  mode: z.enum(SELECTION_MODES).describe('`none`: the model found that no tool fits.'),
+  reason: z.string(),
+  tools: z.array(selectedToolSchema),
+  dropped: z.array(droppedSchema),
+  leftOut: z.int().describe('Fallback: visible tools that did not fit into the budget.'),
+});
+export type Selection = z.infer<typeof selectionSchema>;
+
+export const stepSchema = z.object({
+  id: z.string(),
+  tool: z.string(),
+  arguments: z.record(z.string(), z.unknown()),
+  purpose: z.string(),
+  dependsOn: z.array(z.string()),
+});
+export type Step = z.infer<typeof stepSchema>;
+
+export const traceEventSchema = z.looseObject({
+  stage: z.string(),
+  milliseconds: z.number().describe('Since the request began.'),
+  note: z.string(),
+});
+export type TraceEvent = z.infer<typeof traceEventSchema>;
+
+const common = {
+  selection: selectionSchema,
+  usage: z.object({
+    selection: usageSchema,
+    planning: usageSchema,
+    schemaTokens: z.object({ all: z.int(), loaded: z.int() }),
+    milliseconds: z.number(),
+  }),
+  trace: z.array(traceEventSchema),
+};
+
+export const planSchema = z.object({
+  kind: z.literal('plan'),
+  goal: z.string(),
+  steps: z.array(stepSchema).min(1),
+  levels: z.array(z.array(z.string())).describe('Steps of one level may run side by side.'),
+  ...common,
+});
+export const clarificationSchema = z.object({
+  kind: z.literal('clarification'),
+  question: z.string(),
+  missing: z.array(z.string()),
+  ...common,
+});
+export const unplannableSchema = z.object({ kind: z.literal('unplannable'), reason: z.string(), ...common });
+
+export const resultSchema = z.discriminatedUnion('kind', [planSchema, clarificationSchema, unplannableSchema]);
+export type PlanResult = z.infer<typeof resultSchema>;
+export type Plan = z.infer<typeof planSchema>;
+
+export const selectResultSchema = selectionSchema.extend({
+  usage: common.usage,
+  trace: common.trace,
+});
+export type SelectResult = z.infer<typeof selectResultSchema>;
