@@ -15,6 +15,21 @@ export interface Prompt {
   readonly user: string;
 }
 
+/** What a call is for. It changes no answer: it is what the call log says of it. */
+export interface CallAbout {
+  /** The part of Winnow that asks, for example `selection/select`. */
+  readonly module: string;
+  readonly promptName: string;
+  readonly promptHash: string;
+  /** What the placeholders of the prompt were filled with. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly requestId?: string;
+  /** Literal values that no log may hold. */
+  readonly secrets?: readonly string[];
+  /** Names of arguments marked secret; their values in the answer are masked too. */
+  readonly secretNames?: readonly string[];
+}
+
 /** Counted by the server, or by the tokenizer of the embedded model. All in tokens. */
 export interface Usage {
   /** Model calls, with failed ones and repairs. */
@@ -34,6 +49,7 @@ export interface CompletionRequest {
   /** Upper bound of the answer, in tokens. */
   maxTokens: number;
   signal?: AbortSignal | undefined;
+  about?: CallAbout | undefined;
 }
 
 export interface Completion {
@@ -68,6 +84,7 @@ export interface ReaderRequest {
   /** The answer as it is opened for the model, for example `{"selected_tools": ["`. */
   opening: string;
   signal?: AbortSignal | undefined;
+  about?: CallAbout | undefined;
 }
 
 export interface ModelLimits {

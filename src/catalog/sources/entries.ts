@@ -1,0 +1,83 @@
+/** Raw entries and rules -> tools and rules. What is wrong is left out with an issue; nothing throws. */
+import { type Rule, ruleSchema } from '../rule.js';
+import { type EntryIssue, parseTool, type Tool } from '../tool.js';
+import { isRecord } from './read.js';
+import { findJsonProblem, findSchemaProblems } from './schema-check.js';
+import type { SourcePart, SourceReading } from './source.js';
+
+/** A tool with the place it was read from, for messages about clashes. */
+export interface PlacedTool {
+  readonly tool: Tool;
+  readonly place: string;
+  /** MCP only: the server of the configuration. */
+  readonly server?: string;
+}
+
+export interface ParsedReading {
+  readonly tools: readonly PlacedTool[];
+  readonly rules: readonly Rule[];
+  readonly issues: readonly EntryIssue[];
+}
+
+export function parseReading(reading: SourceReading): ParsedReading {
+  const issues: EntryIssue[] = [...reading.issues];
+  const tools = reading.parts.flatMap((part) => parsePart(part, issues));
+  const origin = reading.parts[0]?.origin ?? 'source';
+  const rules = reading.rules.flatMap((rule, index) => parseRule(rule, `${origin} rules[${index}]`, issues));
+  return { tools, rules, issues };
+}
+
+function parsePart(part: SourcePart, issues: EntryIssue[]): PlacedTool[] {
+  const { origin, server } = part;
+  return part.entries.flatMap((entry, index) => {
+    const place = `${origin}[${index}]`;
+    const tool = parseEntry(entry, { origin, index, place }, issues);
+    return tool ? [{ tool, place, ...(server === undefined ? {} : { server }) }] : [];
+  });
+}
+
+type EntryPlace = { origin: string; index: number; place: string };
+
+function parseEntry(entry: unknown, { origin, index, place }: EntryPlace, issues: EntryIssue[]): Tool | undefined {
+  const parsed = parseTool(withoutNulls(entry), { origin, index });
+  issues.push(...parsed.issues);
+  if (!parsed.ok) return undefined;
+  const { tool } = parsed;
+  const problems = findProblems(tool);
+  issues.push(
+    ...problems.map((message) => ({ level: 'warning' as const, entry: place, name: shorten(tool.name), message })),
+  );
+  return problems.length === 0 ? tool : undefined;
+}
+
+function findProblems(tool: Tool): string[] {
+  const problem = findJsonProblem(tool);
+  if (problem !== undefined) return [problem];
+  return (['inputSchema', 'outputSchema'] as const).flatMap((key) =>
+    tool[key] === undefined ? [] : findSchemaProblems(tool[key]).map((text) => `${key}: ${text}`),
+  );
+}
+
+/** Many servers write `"outputSchema": null` for "none". */
+function withoutNulls(entry: unknown): unknown {
+  if (!isRecord(entry)) return entry;
+  const present = Object.entries(entry).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    present.map(([key, value]) => (key === 'annotations' ? [key, withoutNulls(value)] : [key, value])),
+  );
+}
+
+function parseRule(rule: unknown, place: string, issues: EntryIssue[]): Rule[] {
+  const parsed = ruleSchema.safeParse(rule);
+  if (parsed.success) return [parsed.data];
+  const name = isRecord(rule) && typeof rule.name === 'string' ? { name: shorten(rule.name) } : {};
+  for (const issue of parsed.error.issues) {
+    const path = issue.path.join('.') || 'rule';
+    issues.push({ level: 'warning', entry: place, ...name, message: `${path}: ${issue.message}` });
+  }
+  return [];
+}
+
+function shorten(name: string): string {
+  return name.slice(0, 80);
+}

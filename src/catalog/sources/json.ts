@@ -1,0 +1,57 @@
+/** JSON and JSONL files: tool entries, a catalogue with rules, or the saved answer of an MCP `tools/list`. */
+import type { EntryIssue } from '../tool.js';
+import { isRecord, messageOf, parseJson, readText, sourceFailed } from './read.js';
+import { createReading, describeSource, type ReadContext, type SourceReading } from './source.js';
+
+/** @throws WinnowError `source_failed`, `cancelled` */
+export async function readJsonSource(path: string, context: ReadContext): Promise<SourceReading> {
+  const text = await readText(path, context);
+  const origin = describeSource(path);
+  if (/\.(jsonl|ndjson)$/i.test(origin)) return parseJsonLines(text, origin);
+  const content = parseJson(text, path);
+  if (Array.isArray(content)) return createReading([{ origin, entries: content }]);
+  if (isRecord(content)) {
+    const list = isRecord(content.result) ? content.result : content;
+    if (Array.isArray(list.tools)) return isToolsListAnswer(list) ? parseAnswer(list, origin) : parseFile(list, origin);
+  }
+  const forms = 'an array of tool entries, {name, tools, rules?}, nor the answer of tools/list';
+  throw sourceFailed(path, `is neither ${forms}. Write it in one of these forms`);
+}
+
+/** A line that is no JSON is one bad entry, not a bad file. */
+function parseJsonLines(text: string, origin: string): SourceReading {
+  const entries: unknown[] = [];
+  const issues: EntryIssue[] = [];
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '') continue;
+    try {
+      entries.push(JSON.parse(line));
+    } catch (error) {
+      issues.push({ level: 'warning', entry: `${origin}:${index + 1}`, message: `not JSON: ${messageOf(error)}` });
+    }
+  }
+  return createReading([{ origin, entries }], { issues });
+}
+
+/** A catalogue file has a name or rules of its own; the answer of a server has neither. */
+function isToolsListAnswer(content: Record<string, unknown>): boolean {
+  return content.name === undefined && content.rules === undefined;
+}
+
+function parseFile(content: Record<string, unknown>, origin: string): SourceReading {
+  const entries = Array.isArray(content.tools) ? content.tools : [];
+  const named = typeof content.name === 'string' ? { name: content.name } : {};
+  if (content.rules === undefined || Array.isArray(content.rules)) {
+    return createReading([{ origin, entries }], { ...named, rules: content.rules ?? [] });
+  }
+  const issue: EntryIssue = { level: 'warning', entry: `${origin} rules`, message: 'rules: not an array, left out' };
+  return createReading([{ origin, entries }], { ...named, issues: [issue] });
+}
+
+function parseAnswer(answer: Record<string, unknown>, origin: string): SourceReading {
+  const tools: unknown[] = Array.isArray(answer.tools) ? answer.tools : [];
+  const entries = tools.map((tool) => (isRecord(tool) ? { toolType: 'mcp', ...tool } : tool));
+  const message = 'nextCursor: this is one page of several; the tools of the others are missing';
+  const issues: EntryIssue[] = answer.nextCursor ? [{ level: 'warning', entry: origin, message }] : [];
+  return createReading([{ origin, entries }], { issues });
+}

@@ -1,0 +1,80 @@
+/** MCP servers, asked side by side. One that fails does not take the others with it. */
+import PQueue from 'p-queue';
+import { throwIfCancelled, WinnowError } from '../../errors.js';
+import type { EntryIssue } from '../tool.js';
+import { loadMcpConfig } from './mcp-config.js';
+import { listServerTools } from './mcp-server.js';
+import { isRecord, sourceFailed } from './read.js';
+import {
+  createReading,
+  describeSource,
+  type McpServer,
+  type ReadContext,
+  type SourceFailure,
+  type SourcePart,
+  type SourceReading,
+  type SourceSpec,
+} from './source.js';
+
+/** Servers are often started by `npx`; more at once make each too slow for its time-out. */
+const MAX_SERVERS_AT_ONCE = 8;
+
+/** What MCP says of a tool. Other keys go to `metadata`: a server must not set Winnow's own (scope, risk, alwaysLoad). */
+const MCP_KEYS = new Set(['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations']);
+
+type McpSpec = Extract<SourceSpec, { kind: 'mcp' }>;
+type Answer = { part: SourcePart; issues: readonly EntryIssue[] } | { failure: SourceFailure };
+
+/** @throws WinnowError `source_failed` when the configuration, or every server of it, fails; `cancelled` */
+export async function readMcpSource(spec: McpSpec, context: ReadContext): Promise<SourceReading> {
+  const servers = 'servers' in spec ? spec.servers : await loadMcpConfig(spec.path, context);
+  const config = 'servers' in spec ? 'mcp' : describeSource(spec.path);
+  const queue = new PQueue({ concurrency: MAX_SERVERS_AT_ONCE });
+  const answers = await Promise.all(
+    Object.entries(servers).map(([name, server]) => queue.add(() => askServer({ name, server, config }, context))),
+  );
+  throwIfCancelled(context.signal);
+  const failures = answers.flatMap((answer) => ('failure' in answer ? [answer.failure] : []));
+  const good = answers.flatMap((answer) => ('part' in answer ? [answer] : []));
+  const first = failures[0];
+  if (good.length === 0 && first) {
+    if (failures.length === 1) throw first.error;
+    const issues = failures.map(({ error }) => error.message);
+    throw new WinnowError('source_failed', `All ${failures.length} servers of ${config} failed.`, { issues });
+  }
+  return createReading(
+    good.map(({ part }) => part),
+    { failures, issues: good.flatMap(({ issues }) => issues) },
+  );
+}
+
+type NamedServer = { name: string; server: McpServer; config: string };
+
+async function askServer({ name, server, config }: NamedServer, context: ReadContext): Promise<Answer> {
+  const source = `${config}#${name}`;
+  try {
+    const tools = await listServerTools(server, context);
+    const message = 'offers no tools';
+    return {
+      part: { origin: source, server: name, entries: tools.map((tool) => toEntry(tool, name)) },
+      issues: tools.length === 0 ? [{ level: 'debug', entry: source, message }] : [],
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { failure: { source, error: sourceFailed(source, reason, error) } };
+  }
+}
+
+function toEntry(tool: unknown, server: string): unknown {
+  if (!isRecord(tool)) return tool;
+  const known = Object.entries(tool).filter(([key]) => MCP_KEYS.has(key));
+  const others = Object.entries(tool).filter(([key]) => !MCP_KEYS.has(key));
+  const annotations = isRecord(tool.annotations) ? tool.annotations : {};
+  return {
+    ...(typeof annotations.title === 'string' ? { title: annotations.title } : {}),
+    ...Object.fromEntries(known),
+    toolType: 'mcp',
+    origin: server,
+    metadata: { ...Object.fromEntries(others), mcp: { server, tool: tool.name } },
+  };
+}

@@ -1,0 +1,74 @@
+/** Text of a file or URL. Whatever goes wrong is a `source_failed` that names the place and what to do. */
+import { readFile } from 'node:fs/promises';
+import { parse as parseYaml } from 'yaml';
+import { throwIfCancelled, WinnowError } from '../../errors.js';
+import { describeSource, isUrl, type ReadContext } from './source.js';
+
+/** @throws WinnowError `source_failed`, `cancelled` */
+export async function readText(location: string, context: ReadContext): Promise<string> {
+  throwIfCancelled(context.signal);
+  const text = isUrl(location) ? await fetchText(location, context) : await readTextFile(location, context);
+  return text.replace(/^\uFEFF/, '');
+}
+
+/** @throws WinnowError `source_failed` with the parser's own words. */
+export function parseJson(text: string, location: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const advice = 'Correct it, or tell its kind by a prefix: json:, openapi:, mcp: or skills:';
+    throw sourceFailed(location, `is not JSON (${messageOf(error)}). ${advice}`, error);
+  }
+}
+
+/** JSON where it looks like JSON, since that is many times faster, else YAML. Errors as for `parseJson`. */
+export function parseJsonOrYaml(text: string, location: string): unknown {
+  if (text.trimStart().startsWith('{')) return parseJson(text, location);
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    throw sourceFailed(location, `is not YAML (${messageOf(error)}). Correct it`, error);
+  }
+}
+
+/** `what` follows the source's name, and ends with what to do. */
+export function sourceFailed(location: string, what: string, cause?: unknown): WinnowError {
+  const source = describeSource(location);
+  return new WinnowError('source_failed', `The source ${source} ${what}.`, { cause, details: { source } });
+}
+
+export function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).trim().replace(/\.$/, '');
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+async function readTextFile(path: string, { signal }: ReadContext): Promise<string> {
+  try {
+    return await readFile(path, { encoding: 'utf8', signal });
+  } catch (error) {
+    throwIfCancelled(signal);
+    throw sourceFailed(path, `can't be read (${messageOf(error)}). Check the path and its permissions`, error);
+  }
+}
+
+async function fetchText(url: string, { timeoutMs, signal }: ReadContext): Promise<string> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, { signal: AbortSignal.any(signal ? [timeout, signal] : [timeout]) });
+    if (!response.ok) throw new Error(`HTTP ${response.status}`);
+    return await response.text();
+  } catch (error) {
+    throwIfCancelled(signal);
+    const what = timeout.aborted ? `did not answer within ${timeoutMs} ms` : `can't be fetched (${fetchReason(error)})`;
+    throw sourceFailed(url, `${what}. Check the URL and that its server runs`, error);
+  }
+}
+
+/** `fetch` says only "fetch failed"; the reason is in its cause. */
+export function fetchReason(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
+  return cause ? `${messageOf(error)}: ${messageOf(cause)}` : messageOf(error);
+}

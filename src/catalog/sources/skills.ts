@@ -1,0 +1,79 @@
+/**
+ * Skills folders: each `SKILL.md` is one tool. Name and description of its front matter are what stage one
+ * sees; the whole text after it is shown only when the skill is chosen.
+ */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse as parseYaml } from 'yaml';
+import { throwIfCancelled } from '../../errors.js';
+import type { EntryIssue } from '../tool.js';
+import { isRecord, messageOf, readText, sourceFailed } from './read.js';
+import { createReading, type ReadContext, type SourcePart, type SourceReading } from './source.js';
+
+const SKILL_FILE = 'SKILL.md';
+const FRONT_MATTER = /^---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)(.*)$/s;
+/** Deeper folders hold a skill's own files. */
+const MAX_DEPTH = 6;
+
+/** @throws WinnowError `source_failed` when there is no `SKILL.md`, `cancelled` */
+export async function readSkillsSource(path: string, context: ReadContext): Promise<SourceReading> {
+  const files = await findSkillFiles(path);
+  if (files.length === 0) throw sourceFailed(path, `holds no ${SKILL_FILE}. Give the folder above the skills' folders`);
+  const parts: SourcePart[] = [];
+  const issues: EntryIssue[] = [];
+  for (const file of files) {
+    throwIfCancelled(context.signal);
+    const place = join(path, file);
+    const skill = parseSkill(await readText(place, context), file);
+    if (skill.ok) parts.push({ origin: place, entries: [{ ...skill.entry, origin: path }] });
+    else issues.push({ level: 'warning', entry: place, message: skill.problem });
+  }
+  return createReading(parts, { issues });
+}
+
+type ParsedSkill = { ok: true; entry: Record<string, unknown> } | { ok: false; problem: string };
+
+function parseSkill(text: string, file: string): ParsedSkill {
+  const [, matter, instructions] = FRONT_MATTER.exec(text) ?? [];
+  if (matter === undefined || instructions === undefined) {
+    return { ok: false, problem: 'front matter: the file must begin with "---", name, description, "---"' };
+  }
+  const parsed = parseFrontMatter(matter);
+  if (!isRecord(parsed)) return { ok: false, problem: parsed };
+  const metadata = isRecord(parsed.metadata) ? parsed.metadata : {};
+  const entry = {
+    ...parsed,
+    toolType: 'skill',
+    instructions: instructions.trim(),
+    metadata: { ...metadata, skill: { file } },
+  };
+  return { ok: true, entry };
+}
+
+function parseFrontMatter(matter: string): Record<string, unknown> | string {
+  try {
+    const parsed: unknown = parseYaml(matter);
+    return isRecord(parsed) ? parsed : 'front matter: not a list of "key: value"';
+  } catch (error) {
+    return `front matter: not YAML (a value with a colon needs quotes): ${messageOf(error)}`;
+  }
+}
+
+/** Paths below the folder, sorted by name so that every run has the same order; a skill's own folder is not searched. */
+async function findSkillFiles(root: string, folder = '', depth = 0): Promise<string[]> {
+  const entries = await readFolder(root, folder);
+  if (entries.some((entry) => entry.isFile() && entry.name === SKILL_FILE)) return [join(folder, SKILL_FILE)];
+  if (depth >= MAX_DEPTH) return [];
+  const folders = entries.filter((entry) => entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name));
+  const names = folders.map((entry) => entry.name).sort();
+  const found = await Promise.all(names.map((name) => findSkillFiles(root, join(folder, name), depth + 1)));
+  return found.flat();
+}
+
+async function readFolder(root: string, folder: string) {
+  try {
+    return await readdir(join(root, folder), { withFileTypes: true });
+  } catch (error) {
+    throw sourceFailed(root, `can't be read (${messageOf(error)}). Check that it is a folder`, error);
+  }
+}

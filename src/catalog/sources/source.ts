@@ -1,0 +1,76 @@
+/** What a source is told by, and what every reader hands back: raw entries with the place they come from. */
+import type { WinnowError } from '../../errors.js';
+import type { EntryIssue, Tool } from '../tool.js';
+
+/** One server of an `mcpServers` configuration: a process on stdio, or a URL on streamable HTTP. */
+export type McpServer =
+  | {
+      readonly command: string;
+      readonly args?: readonly string[];
+      /** Added to the few variables that the SDK hands on by default (PATH, HOME and the like). */
+      readonly env?: Readonly<Record<string, string>>;
+      readonly cwd?: string;
+    }
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
+
+/** `path` is a file or folder, or, for `json` and `openapi`, an http(s) URL. */
+export type SourceSpec =
+  | { readonly kind: 'json'; readonly path: string }
+  | { readonly kind: 'openapi'; readonly path: string }
+  | { readonly kind: 'skills'; readonly path: string }
+  | { readonly kind: 'mcp'; readonly path: string }
+  | { readonly kind: 'mcp'; readonly servers: Readonly<Record<string, McpServer>> }
+  | { readonly kind: 'tools'; readonly name: string; readonly tools: readonly Tool[] };
+
+export interface SourceFailure {
+  /** The source as it was told, or `config#server` for one server of an MCP configuration. */
+  readonly source: string;
+  readonly error: WinnowError;
+}
+
+/** Raw entries of one place. Each is parsed, or left out with an issue that names `origin` and its index. */
+export interface SourcePart {
+  readonly origin: string;
+  readonly entries: readonly unknown[];
+  /** MCP only: the server's name, used as a prefix where two servers have a tool of one name. */
+  readonly server?: string;
+}
+
+export interface SourceReading {
+  /** The catalogue's own name, where the file has one. */
+  readonly name?: string;
+  readonly parts: readonly SourcePart[];
+  readonly rules: readonly unknown[];
+  readonly issues: readonly EntryIssue[];
+  /** Servers of an MCP configuration that failed while others answered. */
+  readonly failures: readonly SourceFailure[];
+}
+
+export interface ReadContext {
+  /** For one URL, or one MCP server from its start to its last page. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export function createReading(parts: readonly SourcePart[], more: Partial<SourceReading> = {}): SourceReading {
+  return { rules: [], issues: [], failures: [], ...more, parts };
+}
+
+/** A source in words, without the user, password and query of a URL: those may be keys. */
+export function describeSource(spec: string | SourceSpec): string {
+  if (typeof spec === 'string') return withoutSecrets(spec);
+  if (spec.kind === 'tools') return spec.name;
+  if ('servers' in spec) return `mcp:${Object.keys(spec.servers).join(',')}`;
+  return withoutSecrets(spec.path);
+}
+
+export function isUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+function withoutSecrets(spec: string): string {
+  const [, prefix = '', location = spec] = /^([a-z]+:(?=https?:))?(.*)$/is.exec(spec) ?? [];
+  if (!isUrl(location)) return spec;
+  const { origin, pathname } = new URL(location);
+  return `${prefix}${origin}${pathname}`;
+}

@@ -1,0 +1,7 @@
+/** The catalogue that comes with the package, for a first try without one of your own. */
+import { fileURLToPath } from 'node:url';
+
+/** `src/cli` and `dist/cli` lie equally deep below the package root. */
+export function defaultCatalogPath(): string {
+  return fileURLToPath(new URL('../../fixtures/catalogs/hydrology.json', import.meta.url));
+}

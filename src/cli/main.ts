@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+/** The entry of the command line: the only place that ends the process. stdout is data, stderr is everything else. */
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import pc from 'picocolors';
+import { toWinnowError } from '../errors.js';
+import { modelCommand } from './model-command.js';
+import { planCommand, selectCommand } from './plan-command.js';
+import { toolsCommand } from './tools-command.js';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
+const program = new Command('winnow')
+  .description('Plans for systems with many tools: choose by one line a tool, load the schemas of only the chosen.')
+  .version(version)
+  .addCommand(planCommand())
+  .addCommand(selectCommand())
+  .addCommand(toolsCommand())
+  .addCommand(modelCommand());
+
+try {
+  await program.parseAsync();
+  process.exit(process.exitCode ?? 0);
+} catch (error) {
+  const failure = toWinnowError(error);
+  process.stderr.write(`${pc.red('winnow:')} ${failure.message}\n`);
+  for (const issue of failure.issues.slice(0, 20)) process.stderr.write(`  - ${issue}\n`);
+  if (failure.code === 'internal') process.stderr.write(`${failure.cause instanceof Error ? failure.cause.stack : ''}\n`);
+  process.exit(failure.meaning.exitCode);
+}

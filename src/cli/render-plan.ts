@@ -1,0 +1,35 @@
+/** A result for people: the tools, then the plan as an indented graph with arguments and references, then the cost. */
+import pc from 'picocolors';
+import type { Plan, PlanResult, Step } from '../result.js';
+import { renderCost, renderTools } from './render-selection.js';
+
+export function renderPlan(result: PlanResult): string {
+  return [renderTools(result.selection), renderBody(result), renderCost(result.usage)].join('\n\n');
+}
+
+function renderBody(result: PlanResult): string {
+  if (result.kind === 'clarification') {
+    const missing = result.missing.length > 0 ? `\n  missing: ${result.missing.join(', ')}` : '';
+    return `${pc.bold('A question back')}\n  ${result.question}${missing}`;
+  }
+  if (result.kind === 'unplannable') return `${pc.bold('No plan')}\n  ${result.reason}`;
+  return `${pc.bold('Plan')}\n${renderSteps(result)}`;
+}
+
+/** Each step one level deeper than those it waits for. */
+function renderSteps({ steps, levels }: Plan): string {
+  const levelOf = new Map(levels.flatMap((ids, level) => ids.map((id) => [id, level] as const)));
+  return steps.map((step) => renderStep(step, levelOf.get(step.id) ?? 0)).join('\n');
+}
+
+function renderStep({ id, tool, arguments: values, dependsOn }: Step, level: number): string {
+  const indent = '  '.repeat(level + 1);
+  const after = dependsOn.length > 0 ? pc.dim(`  after ${dependsOn.join(', ')}`) : '';
+  const lines = Object.entries(values).map(([name, value]) => `${indent}     ${name}: ${renderValue(value)}`);
+  return [`${indent}${pc.cyan(id)}  ${pc.bold(tool)}${after}`, ...lines].join('\n');
+}
+
+function renderValue(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.replace(/\$\{s\d+[^}]*\}/gu, (reference) => pc.cyan(reference));
+}

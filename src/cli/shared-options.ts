@@ -1,0 +1,157 @@
+/** Flags that plan, select and serve have in common, and what they make: a catalogue and a planner. */
+import { readFile } from 'node:fs/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { loadCatalog, type LoadedCatalog } from '../catalog/load.js';
+import { type ConfigFile, loadConfigFile } from '../config/config-file.js';
+import { readEnvironment, readVariable } from '../config/environment.js';
+import type { OptionsInput } from '../config/options.js';
+import { WinnowError } from '../errors.js';
+import { createCallLog, withCallLog } from '../logging/call-log.js';
+import { createLogger, LOG_LEVELS, type Logger, type LogLevel } from '../logging/logger.js';
+import { createModel, type ModelSettings } from '../model/create-model.js';
+import type { Model } from '../model/model.js';
+import { createPlanner, type Planner } from '../planner.js';
+import { defaultCatalogPath } from './default-catalog.js';
+import { createProgressBar } from './progress-bar.js';
+
+export interface SharedFlags {
+  catalog?: string[];
+  config?: string;
+  strict?: boolean;
+  set?: Record<string, unknown>;
+  maxTools?: number;
+  baseUrl?: string;
+  model?: string;
+  apiKeyEnv?: string;
+  modelFile?: string;
+  callLog?: string;
+  prompt?: Record<string, unknown>;
+}
+
+export function addSharedOptions(command: Command): Command {
+  return command
+    .option('--catalog <source>', 'file, URL or folder with tools; may be given more than once', collect)
+    .option('--config <file>', 'configuration file (YAML or JSON); see the README')
+    .option('--strict', 'refuse a catalogue with a wrong entry')
+    .option('--set <option=value>', 'an option of the planner, such as answer=list; may be given more than once', assign)
+    .option('--max-tools <number>', 'most tools handed on to planning', wholeNumber)
+    .option('--prompt <name=file>', 'a prompt file in place of the default one', assign)
+    .option('--base-url <url>', 'OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1')
+    .option('--model <name>', 'model at the endpoint, or in the local store')
+    .option('--api-key-env <variable>', 'name of the environment variable that holds the key')
+    .option('--model-file <file>', 'a GGUF file of your own')
+    .option('--call-log <file>', 'write one JSON line a model call to this file');
+}
+
+export interface Setup {
+  planner: Planner;
+  model: Model;
+  loaded: LoadedCatalog;
+  usedDefaultCatalog: boolean;
+  logger: Logger;
+  close(): Promise<void>;
+}
+
+/** Flags win over the environment, the environment over the configuration file. */
+export async function setUp(flags: SharedFlags, { signal, stderr }: { signal?: AbortSignal; stderr: NodeJS.WriteStream }): Promise<Setup> {
+  const environment = readEnvironment();
+  const configPath = flags.config ?? environment.config;
+  const config: ConfigFile = configPath === undefined ? {} : await loadConfigFile(configPath);
+  const logger = createLogger({ level: logLevelOf(environment.logLevel ?? config.logLevel) });
+  const sources = flags.catalog ?? config.catalog;
+  const loaded = await loadCatalog({
+    sources: sources ?? [defaultCatalogPath()],
+    strict: flags.strict ?? config.strict ?? false,
+    logger,
+    signal,
+  });
+  for (const failure of loaded.failures) stderr.write(`${failure.error.message}\n`);
+  const model = await openModel(modelSettings(flags, config), { stderr, signal });
+  const callLog = createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
+  const planner = createPlanner({
+    catalog: loaded.catalog,
+    model: withCallLog(model, callLog),
+    options: { ...config.options, ...plannerOptions(flags) },
+    prompts: { ...config.prompts, ...texts(flags.prompt) },
+  });
+  return { planner, model, loaded, usedDefaultCatalog: sources === undefined, logger, close: () => model.close() };
+}
+
+async function openModel(settings: ModelSettings, { stderr, signal }: { stderr: NodeJS.WriteStream; signal: AbortSignal | undefined }): Promise<Model> {
+  const bar = createProgressBar('model', stderr);
+  try {
+    return await createModel(settings, { onProgress: bar.update, onNotice: bar.note, signal });
+  } finally {
+    bar.stop();
+  }
+}
+
+function modelSettings(flags: SharedFlags, config: ConfigFile): ModelSettings {
+  const environment = readEnvironment();
+  const file = flags.modelFile ?? (flags.baseUrl === undefined ? (environment.modelFile ?? config.model?.file) : undefined);
+  const baseUrl = flags.baseUrl ?? (flags.modelFile === undefined ? (environment.baseUrl ?? config.model?.baseUrl) : undefined);
+  const keyVariable = flags.apiKeyEnv ?? config.model?.apiKeyEnv;
+  const apiKey = keyVariable === undefined ? readVariable('WINNOW_API_KEY') : requireVariable(keyVariable);
+  return {
+    baseUrl,
+    model: flags.model ?? environment.model ?? config.model?.name,
+    apiKey,
+    modelFile: baseUrl === undefined ? file : undefined,
+    contextTokens: config.model?.contextTokens,
+    callTimeoutMs: config.model?.timeoutMs,
+    threads: config.model?.threads,
+  };
+}
+
+function requireVariable(name: string): string {
+  const value = readVariable(name);
+  if (value !== undefined) return value;
+  throw new WinnowError('invalid_option', `--api-key-env: the environment variable ${name} is not set.`);
+}
+
+function plannerOptions(flags: SharedFlags): OptionsInput {
+  const given = { ...flags.set, ...(flags.maxTools === undefined ? {} : { maxTools: flags.maxTools }) };
+  return given as OptionsInput;
+}
+
+function texts(values: Record<string, unknown> | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, String(value)]));
+}
+
+function logLevelOf(level: string | undefined): LogLevel {
+  if (level === undefined) return 'warn';
+  const known = LOG_LEVELS.find((one) => one === level);
+  if (known) return known;
+  throw new WinnowError('invalid_option', `WINNOW_LOG_LEVEL: "${level}" is none of ${LOG_LEVELS.join(', ')}.`);
+}
+
+/** `-` is stdin. */
+export async function readText(path: string): Promise<string> {
+  if (path !== '-') return readFile(path, 'utf8');
+  const parts: Buffer[] = [];
+  for await (const part of process.stdin) parts.push(Buffer.from(part));
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}
+
+/** `fill=off` -> `{fill: false}`; numbers and true/false are read as such. */
+export function assign(text: string, earlier: Record<string, unknown> | undefined): Record<string, unknown> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('write it as name=value.');
+  return { ...earlier, [text.slice(0, at).trim()]: readValue(text.slice(at + 1).trim()) };
+}
+
+function readValue(text: string): unknown {
+  if (text === 'on' || text === 'true') return true;
+  if (text === 'off' || text === 'false') return false;
+  return /^-?\d+(?:\.\d+)?$/u.test(text) ? Number(text) : text;
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('must be a whole number above 0.');
+  return value;
+}

@@ -1,0 +1,130 @@
+/**
+ * The embedded model: llama.cpp in process, no key and no server. One call computes at a time, in the order of
+ * arrival, since two at once on the same cores are slower than one after the other.
+ */
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { LlamaGrammar, Token } from 'node-llama-cpp';
+import { throwIfCancelled, WinnowError } from '../../errors.js';
+import type { Completion, CompletionRequest, Model, Prompt, ReaderRequest, Usage } from '../model.js';
+import { noUsage } from '../model.js';
+import { gbnfFromSchema } from './gbnf.js';
+import { createPrefixStore } from './prefix-store.js';
+import { createPromptTokenizer, type PromptTokens } from './prompt-tokens.js';
+import { loadRuntime, type Runtime } from './runtime.js';
+import { createSequencePool } from './sequence-pool.js';
+import { createTokenReader } from './token-reader.js';
+import { createTurnstile } from './turnstile.js';
+
+export interface EmbeddedModelOptions {
+  /** A GGUF file. */
+  modelFile: string;
+  /** Prompt and answer together, in tokens. Default: 16,384, or what the model was trained for. */
+  contextTokens?: number | undefined;
+  /** Prompts kept in memory side by side; each takes memory for a whole context. Default: 2. */
+  sequences?: number | undefined;
+  /** Default: the cores that are there. */
+  threads?: number | undefined;
+  /** Folder of evaluated prefixes. Without it nothing is kept across runs. */
+  prefixFolder?: string | undefined;
+  onWarning?: ((message: string) => void) | undefined;
+}
+
+/** Loads the model. @throws WinnowError `model_unavailable` */
+export async function createEmbeddedModel(options: EmbeddedModelOptions): Promise<Model> {
+  const { modelFile, contextTokens = 16_384, sequences = 2, threads, prefixFolder, onWarning } = options;
+  const runtime = await loadRuntime({ modelFile, contextTokens, sequences, threads });
+  const id = identityOf(modelFile);
+  const store = prefixFolder
+    ? createPrefixStore({ folder: prefixFolder, identity: `${id}:${runtime.context.contextSize}`, ...(onWarning ? { onWarning } : {}) })
+    : undefined;
+  const pool = createSequencePool(runtime, store);
+  const toTokens = createPromptTokenizer(runtime);
+  const turnstile = createTurnstile();
+  const grammars = new Map<string, Promise<LlamaGrammar>>();
+  const limit = runtime.context.contextSize;
+
+  const fit = (prompt: Prompt, { opening, room }: { opening: string; room: number }): PromptTokens => {
+    const prepared = toTokens(prompt, opening);
+    if (prepared.tokens.length + room <= limit) return prepared;
+    const message = `The prompt has ${prepared.tokens.length} tokens and needs room for ${room}; the context of the local model holds ${limit}.`;
+    throw new WinnowError('context_exceeded', message, { details: { promptTokens: prepared.tokens.length, contextTokens: limit } });
+  };
+
+  return {
+    id,
+    limits: { contextTokens: limit, enumValues: 100_000, enumCharacters: 10_000_000, tools: 100_000 },
+    preferredAnswer: 'rank',
+    countTokens: (text) => runtime.model.tokenize(text).length,
+    complete: (request) =>
+      turnstile.pass(request.signal, async () => {
+        const prompt = fit(request.prompt, { opening: '', room: Math.min(64, request.maxTokens) });
+        const grammar = request.schema && (await grammarOf(runtime, grammars, request.schema.schema));
+        return generate(prompt, request, grammar);
+      }),
+    async openReader(request) {
+      return openReader(request);
+    },
+    async close() {
+      await turnstile.close();
+      await runtime.close();
+    },
+  };
+
+  async function generate(prompt: PromptTokens, request: CompletionRequest, grammar: LlamaGrammar | undefined): Promise<Completion> {
+    const usage: Usage = { ...noUsage(), calls: 1 };
+    const sequence = await pool.prepare(prompt, usage, request.signal);
+    const { LlamaGrammarEvaluationState } = runtime.library;
+    const state = grammar && new LlamaGrammarEvaluationState({ model: runtime.model, grammar });
+    const written: Token[] = [];
+    const room = Math.min(request.maxTokens, limit - prompt.tokens.length);
+    usage.read += 1;
+    const tokens = sequence.evaluate(prompt.tokens.slice(sequence.nextTokenIndex), {
+      temperature: 0,
+      ...(state ? { grammarEvaluationState: state } : {}),
+    });
+    let finish: Completion['finish'] = 'stop';
+    for await (const token of tokens) {
+      throwIfCancelled(request.signal);
+      written.push(token);
+      if (written.length >= room) {
+        finish = 'length';
+        break;
+      }
+    }
+    usage.written = written.length;
+    return { text: runtime.model.detokenize(written), finish, usage };
+  }
+
+  async function openReader(request: ReaderRequest) {
+    const release = await turnstile.enter(request.signal);
+    try {
+      const prompt = fit(request.prompt, { opening: request.opening, room: 64 });
+      const usage: Usage = { ...noUsage(), calls: 1 };
+      const sequence = await pool.prepare(prompt, usage, request.signal);
+      return createTokenReader(runtime, { sequence, base: prompt.tokens, usage, signal: request.signal, release });
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+}
+
+const MAX_GRAMMARS = 64;
+
+async function grammarOf(runtime: Runtime, known: Map<string, Promise<LlamaGrammar>>, schema: Parameters<typeof gbnfFromSchema>[0]): Promise<LlamaGrammar> {
+  const { grammar: text } = gbnfFromSchema(schema);
+  let grammar = known.get(text);
+  if (!grammar) {
+    if (known.size >= MAX_GRAMMARS) known.clear();
+    grammar = runtime.llama.createGrammar({ grammar: text });
+    known.set(text, grammar);
+  }
+  return grammar;
+}
+
+/** Name, size and time of the file: cheap, and another file never has the same. */
+function identityOf(modelFile: string): string {
+  const { size, mtimeMs } = statSync(modelFile);
+  return `${basename(modelFile)}:${size}:${Math.trunc(mtimeMs)}`;
+}

@@ -1,0 +1,109 @@
+/**
+ * Evaluated prefixes on disk, so that a restart reads no prefix twice. A file is used only when model, runtime and
+ * tokens are the same and its checksum holds: a wrong one could crash the runtime. Bounded; the oldest go first.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+
+export interface PrefixStore {
+  /** Loads the prefix through `load(file)`; false when there is none that can be trusted. */
+  load(tokens: readonly number[], load: (file: string) => Promise<void>): Promise<boolean>;
+  /** Saves what `save(file)` writes. A failure is told to `onWarning` and costs nothing but the saving. */
+  save(tokens: readonly number[], save: (file: string) => Promise<unknown>): Promise<void>;
+}
+
+export interface PrefixStoreOptions {
+  folder: string;
+  /** Whatever makes a state file unusable when it changes: model file, context size, version of the runtime. */
+  identity: string;
+  /** All files together. Default: 2 GiB. */
+  maxBytes?: number;
+  onWarning?: (message: string) => void;
+}
+
+const headerSchema = z.object({ bytes: z.int(), sha256: z.string() });
+const DEFAULT_MAX_BYTES = 2 * 1024 ** 3;
+
+export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
+  const { folder, identity, maxBytes = DEFAULT_MAX_BYTES, onWarning = () => {} } = options;
+  const pathOf = (tokens: readonly number[]) => {
+    const key = createHash('sha256').update(identity).update(Buffer.from(Int32Array.from(tokens).buffer)).digest('hex');
+    return join(folder, key.slice(0, 32));
+  };
+  return {
+    async load(tokens, load) {
+      const path = pathOf(tokens);
+      const header = await readHeader(path);
+      if (!header) return false;
+      try {
+        const { size } = await stat(`${path}.state`);
+        if (size !== header.bytes || (await sha256Of(`${path}.state`)) !== header.sha256) throw new Error('its checksum does not hold');
+        await load(`${path}.state`);
+        const now = new Date();
+        await utimes(`${path}.state`, now, now);
+        return true;
+      } catch (error) {
+        onWarning(`a saved prefix was thrown away: ${messageOf(error)}`);
+        await remove(path);
+        return false;
+      }
+    },
+    async save(tokens, save) {
+      const path = pathOf(tokens);
+      const draft = `${path}.${process.pid}.part`;
+      try {
+        await mkdir(folder, { recursive: true });
+        await save(draft);
+        const { size } = await stat(draft);
+        await writeFile(`${path}.json`, JSON.stringify({ bytes: size, sha256: await sha256Of(draft) }));
+        await rename(draft, `${path}.state`);
+        await removeOldest(folder, maxBytes);
+      } catch (error) {
+        onWarning(`the prefix could not be saved: ${messageOf(error)}`);
+        await rm(draft, { force: true });
+      }
+    },
+  };
+}
+
+async function readHeader(path: string): Promise<z.infer<typeof headerSchema> | undefined> {
+  try {
+    return headerSchema.parse(JSON.parse(await readFile(`${path}.json`, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+async function remove(path: string): Promise<void> {
+  await Promise.all([rm(`${path}.state`, { force: true }), rm(`${path}.json`, { force: true })]);
+}
+
+async function removeOldest(folder: string, maxBytes: number): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.state'));
+  const files = await Promise.all(names.map(async (name) => ({ name, ...(await facts(join(folder, name))) })));
+  files.sort((a, b) => b.time - a.time);
+  let total = 0;
+  for (const [place, file] of files.entries()) {
+    total += file.bytes;
+    if (total > maxBytes && place > 0) await remove(join(folder, file.name.replace(/\.state$/u, '')));
+  }
+}
+
+async function facts(path: string): Promise<{ bytes: number; time: number }> {
+  const { size, mtimeMs } = await stat(path);
+  return { bytes: size, time: mtimeMs };
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash);
+  return hash.digest('hex');
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

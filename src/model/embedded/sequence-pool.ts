@@ -1,0 +1,81 @@
+/**
+ * The sequences of one context and what they hold. A prompt goes to the sequence that already holds its beginning,
+ * else to the one not used for the longest time; so a selection prefix survives the planning calls between.
+ */
+import type { LlamaContextSequence, Token } from 'node-llama-cpp';
+import { throwIfCancelled } from '../../errors.js';
+import type { Usage } from '../model.js';
+import type { PrefixStore } from './prefix-store.js';
+import { commonLength, type PromptTokens } from './prompt-tokens.js';
+import type { Runtime } from './runtime.js';
+
+/** A cancelled request stops between two pieces of this length. */
+const PIECE_TOKENS = 256;
+/** Shorter prefixes are read faster than a file. */
+const MIN_SAVED_TOKENS = 512;
+
+export interface SequencePool {
+  /**
+   * A sequence that holds all tokens of the prompt but the last, which the caller evaluates. The tokens that had to
+   * be read are counted in `usage`.
+   */
+  prepare(prompt: PromptTokens, usage: Usage, signal?: AbortSignal): Promise<LlamaContextSequence>;
+}
+
+export function createSequencePool({ context }: Pick<Runtime, 'context'>, store: PrefixStore | undefined): SequencePool {
+  /** The longest unused stands first. */
+  const order = Array.from({ length: context.totalSequences }, () => context.getSequence());
+  return {
+    async prepare(prompt, usage, signal) {
+      const sequence = choose(prompt);
+      order.splice(order.indexOf(sequence), 1);
+      order.push(sequence);
+      await rewind(sequence, prompt.tokens, prompt.tokens.length - 1);
+      usage.cached += sequence.nextTokenIndex + (await loadPrefix(sequence, prompt));
+      await readTo(sequence, prompt, { end: prompt.tokens.length - 1, usage, signal });
+      return sequence;
+    },
+  };
+
+  function choose({ tokens, stable }: PromptTokens): LlamaContextSequence {
+    const held = order.map((sequence) => ({ sequence, length: commonLength(sequence.contextTokens, tokens) }));
+    const best = held.reduce((one, other) => (other.length > one.length ? other : one));
+    return best.length >= Math.max(1, stable * 0.9) ? best.sequence : (order[0] ?? best.sequence);
+  }
+
+  /** @returns how many tokens more the sequence holds now. */
+  async function loadPrefix(sequence: LlamaContextSequence, { tokens, stable }: PromptTokens): Promise<number> {
+    const before = sequence.nextTokenIndex;
+    if (!store || stable < MIN_SAVED_TOKENS || before >= stable) return 0;
+    const prefix = tokens.slice(0, stable);
+    const loaded = await store.load(prefix, (file) => sequence.loadStateFromFile(file, { acceptRisk: true }));
+    if (!loaded) return 0;
+    await rewind(sequence, tokens, tokens.length - 1);
+    return sequence.nextTokenIndex - before;
+  }
+
+  async function readTo(
+    sequence: LlamaContextSequence,
+    { tokens, stable }: PromptTokens,
+    { end, usage, signal }: { end: number; usage: Usage; signal: AbortSignal | undefined },
+  ): Promise<void> {
+    while (sequence.nextTokenIndex < end) {
+      throwIfCancelled(signal);
+      const start = sequence.nextTokenIndex;
+      const border = start < stable ? Math.min(stable, end) : end;
+      const piece = tokens.slice(start, Math.min(start + PIECE_TOKENS, border));
+      await sequence.evaluateWithoutGeneratingNewTokens(piece);
+      usage.read += piece.length;
+      if (store && sequence.nextTokenIndex === stable && stable >= MIN_SAVED_TOKENS) {
+        await store.save(tokens.slice(0, stable), (file) => sequence.saveStateToFile(file));
+      }
+    }
+  }
+}
+
+/** Takes away what the sequence holds beyond its common part with the first `limit` of `tokens`. */
+export async function rewind(sequence: LlamaContextSequence, tokens: readonly Token[], limit: number): Promise<void> {
+  const keep = Math.min(commonLength(sequence.contextTokens, tokens), limit);
+  const end = sequence.nextTokenIndex;
+  if (keep < end) await sequence.eraseContextTokenRanges([{ start: keep, end }]);
+}

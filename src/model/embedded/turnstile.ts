@@ -1,0 +1,63 @@
+/** One at a time, in the order of arrival. Who leaves the queue by its signal goes at once. */
+import { WinnowError } from '../../errors.js';
+
+export interface Turnstile {
+  /** Waits for the turn. The returned function must be called when done; a second call does nothing. */
+  enter(signal: AbortSignal | undefined): Promise<() => void>;
+  /** `enter`, the work, and the way out; a cancelled caller gets its error at once, the place is kept until the work ends. */
+  pass<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>;
+  /** Refuses newcomers and waits for who is inside. */
+  close(): Promise<void>;
+}
+
+export function createTurnstile(): Turnstile {
+  let last: Promise<void> = Promise.resolve();
+  let closed = false;
+
+  async function enter(signal: AbortSignal | undefined): Promise<() => void> {
+    if (closed) throw new WinnowError('model_unavailable', 'The local model is closed.');
+    let leave: () => void = () => {};
+    const before = last;
+    const done = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    last = before.then(() => done);
+    try {
+      await orCancelled(before, signal);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    return leave;
+  }
+
+  return {
+    enter,
+    async pass(signal, work) {
+      const leave = await enter(signal);
+      const result = work().finally(leave);
+      return orCancelled(result, signal);
+    },
+    async close() {
+      closed = true;
+      await last;
+    },
+  };
+}
+
+/** The promise, or `cancelled` as soon as the signal fires; the listener is taken away again either way. */
+async function orCancelled<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  promise.catch(() => {});
+  let onAbort: () => void = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new WinnowError('cancelled', 'The request was cancelled.', { cause: signal.reason }));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

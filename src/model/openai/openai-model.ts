@@ -1,0 +1,82 @@
+/** The model seam over an OpenAI-compatible server: any base URL, no state but what the server was found to support. */
+import { toWinnowError, WinnowError } from '../../errors.js';
+import { estimateTokens } from '../count-tokens.js';
+import { addUsage, type Completion, type CompletionRequest, type Model, noUsage, type Usage } from '../model.js';
+import { createFormFinder } from './answer-form.js';
+import type { ChatAnswer } from './chat.js';
+import { withDeadline } from './deadline.js';
+import { usageOf } from './exchange.js';
+import { type OpenAIModelOptions, type OpenAISettings, resolveOpenAIOptions } from './options.js';
+import { retrying } from './retry.js';
+import { ServerFailure, toModelError, withUsage } from './server-failure.js';
+import { createReaderOpener } from './token-reader.js';
+
+/** What OpenAI takes in one strict schema and in one request; other servers take at least as much. */
+const SERVER_LIMITS = { enumValues: 1_000, enumCharacters: 15_000, tools: 128 };
+
+/**
+ * @throws WinnowError `invalid_option`. Nothing is sent before the first call, and LangChain (0.6 s) is
+ * not loaded before it.
+ */
+export function createOpenAIModel(options: OpenAIModelOptions): Model {
+  const settings = resolveOpenAIOptions(options);
+  const limits = { contextTokens: settings.contextTokens, ...SERVER_LIMITS };
+  const findForm = createFormFinder();
+  const openReader = createReaderOpener(settings);
+  return {
+    id: `${settings.model}@${settings.baseUrl}`,
+    limits,
+    preferredAnswer: 'list',
+    complete: (request) =>
+      countingUsage(settings, async (usage) => {
+        refuseTooLong(request, settings);
+        const { chatOnce } = await import('./chat.js');
+        return withDeadline({ timeoutMs: settings.timeoutMs, signal: request.signal }, async (deadline) => {
+          const answer = await findForm(request.schema !== undefined, (form) =>
+            retrying(settings, deadline, () => {
+              usage.calls += 1;
+              return chatOnce(settings, request, { form, signal: deadline.signal });
+            }),
+          );
+          return toCompletion(answer, request, usage);
+        });
+      }),
+    openReader,
+    countTokens: estimateTokens,
+    // Connections belong to the platform's fetch, which lets idle ones go by itself.
+    close: async () => {},
+  };
+}
+
+/** Runs one call; whatever it throws leaves as a WinnowError whose details carry what was spent. */
+async function countingUsage<T>(settings: OpenAISettings, call: (usage: Usage) => Promise<T>): Promise<T> {
+  const usage = noUsage();
+  try {
+    return await call(usage);
+  } catch (thrown) {
+    throw withUsage(thrown instanceof ServerFailure ? toModelError(thrown, settings) : toWinnowError(thrown), usage);
+  }
+}
+
+function toCompletion(answer: ChatAnswer, request: CompletionRequest, usage: Usage): Completion {
+  const choice = answer.choices[0];
+  const text = choice?.message.content || choice?.message.refusal || '';
+  const { prompt } = request;
+  const counted = usageOf(answer.usage, () => ({
+    prompt: estimateTokens(prompt.system) + estimateTokens(prompt.user),
+    written: estimateTokens(text),
+  }));
+  addUsage(usage, { calls: 0, ...counted });
+  const logprobs = choice?.logprobs?.content?.map(({ token, logprob }) => ({ text: token, logprob }));
+  const finish = choice?.finish_reason === 'length' ? 'length' : 'stop';
+  return { text, finish, usage, ...(logprobs ? { logprobs } : {}) };
+}
+
+function refuseTooLong({ prompt }: CompletionRequest, { contextTokens }: OpenAISettings): void {
+  // A token is rarely shorter than a character, so most prompts need no count.
+  if (prompt.system.length + prompt.user.length <= contextTokens) return;
+  const tokens = estimateTokens(prompt.system) + estimateTokens(prompt.user);
+  if (tokens <= contextTokens) return;
+  const message = `The prompt has about ${tokens} tokens, the context of the model ${contextTokens}. Give the model's real context as contextTokens, or send less.`;
+  throw new WinnowError('context_exceeded', message, { details: { tokens, contextTokens } });
+}

@@ -1,0 +1,86 @@
+/**
+ * Complete, parse, and repair once with the parser's own words: the one loop around every answer of a model.
+ * What the model does wrong comes back as a value; errors of the server go through.
+ */
+import { WinnowError } from '../errors.js';
+import type { PromptTemplate } from '../prompts/prompt-template.js';
+import { addUsage, type Completion, type CompletionRequest, type Model, type Usage } from './model.js';
+
+export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: readonly string[] };
+
+export interface StructuredRequest<T> {
+  model: Model;
+  request: CompletionRequest;
+  parse: (completion: Completion) => Parsed<T>;
+  repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
+  /** Counts every attempt, also failed ones. */
+  usage: Usage;
+  /** Told when a repair begins, with the problems. */
+  onRepair?: (issues: readonly string[]) => void;
+}
+
+export async function completeStructured<T>(asked: StructuredRequest<T>): Promise<Parsed<T>> {
+  const first = await attempt(asked, asked.request);
+  if (first.parsed.ok) return first.parsed;
+  asked.onRepair?.(first.parsed.issues);
+  const { system, user } = asked.request.prompt;
+  const issues = first.parsed.issues.map((issue) => `- ${issue}`).join('\n');
+  const prompt = asked.repair.render({ system, user, answer: first.completion.text.slice(0, 8000), issues });
+  const second = await attempt(asked, { ...asked.request, prompt });
+  return second.parsed;
+}
+
+async function attempt<T>({ model, parse, usage }: StructuredRequest<T>, request: CompletionRequest) {
+  try {
+    const completion = await model.complete(request);
+    addUsage(usage, completion.usage);
+    return { completion, parsed: parse(completion) };
+  } catch (error) {
+    addUsage(usage, spentUsage(error));
+    throw error;
+  }
+}
+
+/** Tokens that a failed call spent, where the error tells. */
+export function spentUsage(error: unknown): Usage {
+  const spent = error instanceof WinnowError ? error.details.usage : undefined;
+  const number = (key: string) => (typeof spent === 'object' && spent !== null && key in spent ? Number(Reflect.get(spent, key)) || 0 : 0);
+  return { calls: Math.max(1, number('calls')), read: number('read'), cached: number('cached'), written: number('written') };
+}
+
+/**
+ * The first JSON value in a text: bare, fenced, or with prose around it. Nothing is mended inside it.
+ */
+export function readJson(text: string): Parsed<unknown> {
+  const trimmed = text.trim();
+  for (const candidate of [trimmed, ...fenced(trimmed), ...balanced(trimmed)]) {
+    try {
+      return { ok: true, value: JSON.parse(candidate) };
+    } catch {
+      // The next candidate may be better.
+    }
+  }
+  return { ok: false, issues: [trimmed === '' ? 'the answer is empty' : 'the answer holds no complete JSON'] };
+}
+
+function fenced(text: string): string[] {
+  return [...text.matchAll(/```(?:\w+)?\s*\n([\s\S]*?)```/gu)].map((match) => match[1] ?? '');
+}
+
+/** The outermost `{...}` or `[...]` that closes. */
+function balanced(text: string): string[] {
+  const start = text.search(/[{[]/u);
+  if (start < 0) return [];
+  let depth = 0;
+  let inString = false;
+  for (let place = start; place < text.length; place++) {
+    const character = text[place];
+    if (inString) {
+      if (character === '\\') place++;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '{' || character === '[') depth++;
+    else if ((character === '}' || character === ']') && --depth === 0) return [text.slice(start, place + 1)];
+  }
+  return [];
+}

@@ -1,0 +1,142 @@
+/** The path of a request, in order: scope, selection, planning, one more round when a tool is missing, result. */
+import { randomUUID } from 'node:crypto';
+import type { Catalog } from './catalog/catalog.js';
+import { createScope, type ToolFilter, type View } from './catalog/scope.js';
+import { type OptionsInput, resolveOptions } from './config/options.js';
+import { throwIfCancelled, WinnowError } from './errors.js';
+import { type Model, noUsage, type Usage } from './model/model.js';
+import { type Written, writePlan } from './planning/write-plan.js';
+import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
+import { parseRequest, type PlanRequest, type Request } from './request.js';
+import type { PlanResult, Selection, SelectResult, TraceEvent } from './result.js';
+import { mustRefer } from './selection/must-refer.js';
+import { createSchemaTokens } from './selection/schema-tokens.js';
+import { select } from './selection/select.js';
+import { renderContext } from './selection/user-part.js';
+import { createTrace, type Trace } from './trace.js';
+
+export interface PlannerParts {
+  catalog: Catalog;
+  model: Model;
+  /** For planning; without it `model` does both. */
+  planningModel?: Model | undefined;
+  options?: OptionsInput | undefined;
+  /** Files in place of those in `prompts/`. */
+  prompts?: PromptPaths | undefined;
+  /** Takes tools away from a caller's view, for example by policy. */
+  filter?: ToolFilter | undefined;
+}
+
+export interface CallOptions {
+  /** Cancels the request; it then throws `cancelled`. */
+  signal?: AbortSignal | undefined;
+  /** Told of every event of the trace as it happens. */
+  onEvent?: ((event: TraceEvent) => void) | undefined;
+  requestId?: string | undefined;
+}
+
+export interface Planner {
+  /** @throws WinnowError `invalid_request`, `plan_invalid`, `cancelled`, or an error of the planning model. */
+  plan(request: PlanRequest, call?: CallOptions): Promise<PlanResult>;
+  /** Stage one alone. @throws WinnowError `invalid_request`, `cancelled` */
+  select(request: PlanRequest, call?: CallOptions): Promise<SelectResult>;
+  /** What a caller sees of the catalogue. */
+  view(request?: Pick<PlanRequest, 'user' | 'allow' | 'deny' | 'origin'>): View;
+}
+
+/** @throws WinnowError `invalid_option`, `prompt_invalid` */
+export function createPlanner(parts: PlannerParts): Planner {
+  const { catalog, model, planningModel = model } = parts;
+  const options = resolveOptions(parts.options);
+  const prompts = loadPrompts(parts.prompts);
+  const viewOf = createScope(catalog, parts.filter);
+  const schemaTokens = createSchemaTokens(planningModel);
+  const selectionParts = { model, options, rules: catalog.rules, prompt: prompts.select, repair: prompts.repair, schemaTokens };
+
+  return {
+    view: (request = {}) => viewOf(request),
+
+    async select(input, call = {}) {
+      const turn = beginTurn(parseRequest(input), call);
+      const selection = await selectTools(turn, turn.view);
+      return { ...selection, usage: turn.usageOf(selection), trace: turn.trace.events() };
+    },
+
+    async plan(input, call = {}) {
+      const turn = beginTurn(parseRequest(input), call);
+      let view = turn.view;
+      let selection = await selectTools(turn, view);
+      for (let round = 1; ; round++) {
+        const written = await writeSteps(turn, selection, round < options.maxRounds);
+        if (written.kind !== 'needTools') return { ...written, selection, usage: turn.usageOf(selection), trace: turn.trace.events() };
+        turn.trace.add('planning', `a tool is missing: ${written.needTools}`);
+        view = turn.rest(selection);
+        const more = await selectTools({ ...turn, request: withNeed(turn.request, written.needTools) }, view);
+        selection = { ...selection, tools: [...selection.tools, ...more.tools], dropped: [...selection.dropped, ...more.dropped] };
+      }
+    },
+  };
+
+  function beginTurn(request: Request, call: CallOptions) {
+    throwIfCancelled(call.signal);
+    const view = viewOf(request);
+    const trace = createTrace(call.onEvent);
+    const timeout = AbortSignal.timeout(options.timeoutMs);
+    const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
+    const usage = { selection: noUsage(), planning: noUsage() };
+    trace.add('scope', `${view.tools.length} of ${catalog.tools.length} tools are visible`);
+    const tokensOf = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + tokensOfTool(view, name), 0);
+    return {
+      request,
+      view,
+      trace,
+      signal,
+      usage,
+      requestId: call.requestId ?? randomUUID(),
+      rest: (selection: Selection) => viewOf({ ...request, deny: [...(request.deny ?? []), ...selection.tools.map((tool) => tool.name)] }),
+      usageOf: (selection: Selection) => ({
+        ...usage,
+        schemaTokens: { all: tokensOf(view.byName.keys()), loaded: tokensOf(selection.tools.map((tool) => tool.name)) },
+        milliseconds: trace.milliseconds(),
+      }),
+    };
+  }
+
+  function tokensOfTool(view: View, name: string): number {
+    const tool = view.byName.get(name);
+    return tool ? schemaTokens(tool) : 0;
+  }
+
+  type Turn = ReturnType<typeof beginTurn>;
+
+  function selectTools({ request, trace, signal, usage, requestId }: Turn, view: View): Promise<Selection> {
+    return select({ view, request, usage: usage.selection, trace, signal, requestId }, selectionParts);
+  }
+
+  async function writeSteps(turn: Turn, selection: Selection, canNeedTools: boolean): Promise<Written> {
+    const tools = selection.tools.flatMap(({ name }) => turn.view.byName.get(name) ?? []);
+    turn.trace.add('planning', `${tools.length} schemas are loaded`, { tools: tools.map((tool) => tool.name) });
+    const answer = await writePlan(tools, {
+      model: planningModel,
+      prompt: prompts.plan,
+      repair: prompts.repair,
+      request: turn.request,
+      context: renderContext(turn.request, options),
+      references: mustRefer(turn.view, selection, turn.request),
+      canNeedTools: canNeedTools && turn.view.tools.length > tools.length,
+      maxTokens: options.planTokens,
+      usage: turn.usage.planning,
+      requestId: turn.requestId,
+      signal: turn.signal,
+      onRepair: (issues) => turn.trace.add('planning', 'the plan is repaired', { issues }),
+    });
+    if (answer.ok) return answer.value;
+    const details = { usage: turn.usage, tools: tools.map((tool) => tool.name) };
+    throw new WinnowError('plan_invalid', 'The model wrote no valid plan, also after the repair.', { issues: answer.issues, details });
+  }
+}
+
+/** The second round looks for what is missing, with the request as its context. */
+function withNeed(request: Request, need: string): Request {
+  return { ...request, message: `${request.message} (${need})` };
+}

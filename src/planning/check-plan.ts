@@ -1,0 +1,137 @@
+/**
+ * A plan that passes here is valid: its tools were chosen, its arguments pass the tools' own schemas, its references
+ * go back to fields that exist and fit. All problems are found in one go, one a line, each with its path.
+ */
+import { subschemaAt } from '../catalog/subschema.js';
+import { fits } from '../catalog/subschema.js';
+import type { JsonSchema, Tool } from '../catalog/tool.js';
+import { validatorFor } from '../catalog/validate.js';
+import type { Step } from '../result.js';
+import { fittedSchemas } from './fitted.js';
+import { findBroken, findReferences, type Leaf, type Reference, renderPath, textsIn } from './references.js';
+import { sampleValue } from './sample-value.js';
+
+export interface DraftStep {
+  id: string;
+  tool: string;
+  arguments: Record<string, unknown>;
+  dependsOn?: readonly string[] | undefined;
+  purpose?: string | undefined;
+}
+
+export type CheckedPlan = { ok: true; steps: Step[] } | { ok: false; issues: string[] };
+
+export function checkPlan(draft: readonly DraftStep[], tools: ReadonlyMap<string, Tool>): CheckedPlan {
+  const steps = renumber(draft);
+  const issues: string[] = [];
+  const earlier = new Map<string, Tool | undefined>();
+  for (const step of steps) {
+    if (earlier.has(step.id)) issues.push(`${step.id}: two steps have this id`);
+    const tool = tools.get(step.tool);
+    if (!tool) issues.push(`${step.id}.tool: "${step.tool}" is not one of ${[...tools.keys()].join(', ')}`);
+    else issues.push(...checkStep(step, { tool, earlier }));
+    earlier.set(step.id, tool);
+  }
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, steps: steps.map((step) => finish(step, tools)) };
+}
+
+/** Ids as they should be, `s1`, `s2`, …; references follow. Only where the model's own ids are unique. */
+function renumber(draft: readonly DraftStep[]): DraftStep[] {
+  const names = new Map(draft.map((step, place) => [step.id, `s${place + 1}`]));
+  if (names.size !== draft.length) return draft.map((step) => ({ ...step, arguments: withoutNulls(step.arguments) }));
+  const renamed = (text: string) => text.replace(/\$\{(s\d+)(?=[.[}])/gu, (whole, id: string) => `\${${names.get(id) ?? id}`);
+  const visit = (value: unknown): unknown => {
+    if (typeof value === 'string') return renamed(value);
+    if (Array.isArray(value)) return value.map(visit);
+    if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, visit(inner)]));
+    return value;
+  };
+  return draft.map((step, place) => {
+    const values = visit(withoutNulls(step.arguments));
+    return {
+      ...step,
+      id: `s${place + 1}`,
+      arguments: isObject(values) ? values : {},
+      dependsOn: step.dependsOn?.map((id) => names.get(id) ?? id),
+    };
+  });
+}
+
+/** Servers with strict schemas write `null` for what is left out. */
+function withoutNulls(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+}
+
+type Earlier = ReadonlyMap<string, Tool | undefined>;
+
+function checkStep(step: DraftStep, { tool, earlier }: { tool: Tool; earlier: Earlier }): string[] {
+  const texts = textsIn(step.arguments);
+  const input = fittedSchemas(tool).input;
+  const references = texts.flatMap((leaf) => findReferences(leaf.text).map((reference) => ({ leaf, reference })));
+  const broken = texts.flatMap((leaf) => findBroken(leaf.text).map((text) => `${at(step, leaf)}: "${text}" is no reference; write \${s1.field}`));
+  const wrong = references.flatMap(({ leaf, reference }) => {
+    const problem = referenceProblem(reference, { wanted: subschemaAt(input, leaf.path), earlier });
+    return problem ? [`${at(step, leaf)}: ${problem}`] : [];
+  });
+  const unknownOrder = (step.dependsOn ?? []).filter((id) => !earlier.has(id)).map((id) => `${step.id}.dependsOn: "${id}" is not an earlier step`);
+  return [...checkArguments(step, { tool, input, texts }), ...broken, ...wrong, ...unknownOrder];
+}
+
+/** The tool's own schema judges; a reference that stands alone is replaced by a value of the right form meanwhile. */
+function checkArguments(step: DraftStep, { tool, input, texts }: { tool: Tool; input: JsonSchema; texts: readonly Leaf[] }): string[] {
+  const whole = texts.filter((leaf) => findReferences(leaf.text).some((reference) => reference.whole));
+  let values: unknown = step.arguments;
+  for (const leaf of whole) values = replaceAt(values, leaf.path, sampleValue(subschemaAt(input, leaf.path)));
+  const result = validatorFor(tool).check(values);
+  if (result.ok) return [];
+  const excused = whole.map((leaf) => renderPath(leaf.path));
+  return result.issues.filter((issue) => !excused.some((path) => issue.startsWith(`${path}:`))).map((issue) => `${step.id}.arguments.${issue}`);
+}
+
+function referenceProblem(reference: Reference, { wanted, earlier }: { wanted: JsonSchema | 'any' | undefined; earlier: Earlier }): string | undefined {
+  if (!earlier.has(reference.step)) return `"${reference.text}" refers to ${reference.step}, which is not an earlier step`;
+  const producer = earlier.get(reference.step);
+  if (!producer?.outputSchema) return undefined;
+  const found = subschemaAt(producer.outputSchema, reference.path);
+  if (found === undefined) {
+    const fields = fieldsOf(producer.outputSchema);
+    return `"${reference.text}": the result of ${producer.name} has no field ${renderPath(reference.path)}${fields ? `; it has ${fields}` : ''}`;
+  }
+  if (reference.whole && found !== 'any' && wanted !== undefined && wanted !== 'any' && !fits(found, wanted)) {
+    return `"${reference.text}" is ${typeName(found)}, and ${typeName(wanted)} is asked for`;
+  }
+  return undefined;
+}
+
+function finish(step: DraftStep, tools: ReadonlyMap<string, Tool>): Step {
+  const referred = textsIn(step.arguments).flatMap((leaf) => findReferences(leaf.text).map((reference) => reference.step));
+  const dependsOn = [...new Set([...referred, ...(step.dependsOn ?? [])])].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+  const tool = tools.get(step.tool);
+  return { id: step.id, tool: step.tool, arguments: step.arguments, purpose: step.purpose ?? tool?.title ?? '', dependsOn };
+}
+
+function at(step: DraftStep, leaf: Leaf): string {
+  return `${step.id}.arguments.${renderPath(leaf.path)}`;
+}
+
+function fieldsOf(schema: JsonSchema): string {
+  const properties = schema.type === 'array' && isObject(schema.items) ? schema.items.properties : schema.properties;
+  return isObject(properties) ? Object.keys(properties).slice(0, 20).join(', ') : '';
+}
+
+function typeName(schema: JsonSchema): string {
+  const type = schema.type ?? (Array.isArray(schema.enum) ? 'one of a list of values' : 'another type');
+  return Array.isArray(type) ? type.join(' or ') : String(type);
+}
+
+function replaceAt(value: unknown, path: readonly (string | number)[], replacement: unknown): unknown {
+  const [head, ...rest] = path;
+  if (head === undefined) return replacement;
+  if (Array.isArray(value)) return value.map((item, index) => (index === head ? replaceAt(item, rest, replacement) : item));
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, key === head ? replaceAt(inner, rest, replacement) : inner]));
+  return value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

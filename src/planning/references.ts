@@ -1,0 +1,61 @@
+/** `${s1.path.to[0].field}`: how a step uses what an earlier step found. */
+
+export interface Reference {
+  /** As it stands in the plan. */
+  readonly text: string;
+  readonly step: string;
+  readonly path: readonly (string | number)[];
+  /** It stands alone, so the value keeps its type; else it is put into the text around it. */
+  readonly whole: boolean;
+}
+
+const REFERENCE = /\$\{(s\d+)((?:\.[^.[\]{}\s]+|\[\d+\])*)\}/gu;
+const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]/gu;
+/** What looks like a reference and is none: a wrong one must not pass as a text. */
+const LOOKALIKE = /\$\{[^}]*\}?/gu;
+
+/** A JSON Schema, and a llama.cpp grammar rule, of a reference that stands alone. */
+export const REFERENCE_SCHEMA = {
+  type: 'string',
+  pattern: '^\\$\\{s[1-9][0-9]?((\\.[A-Za-z_][A-Za-z0-9_]*)|(\\[[0-9]+\\]))*\\}$',
+  'x-gbnf': '"\\"${s" [1-9] [0-9]? ("." [A-Za-z_] [A-Za-z0-9_]* | "[" [0-9]+ "]")* "}\\""',
+} as const;
+
+export function findReferences(text: string): Reference[] {
+  return [...text.matchAll(REFERENCE)].map((match) => ({
+    text: match[0],
+    step: match[1] ?? '',
+    path: parsePath(match[2] ?? ''),
+    whole: match[0] === text,
+  }));
+}
+
+/** Parts of a text that look like references but are malformed. */
+export function findBroken(text: string): string[] {
+  return (text.replace(REFERENCE, '').match(LOOKALIKE) ?? []).filter((found) => /\bs\d/u.test(found));
+}
+
+function parsePath(text: string): (string | number)[] {
+  return [...text.matchAll(PART)].map((match) => {
+    const word = match[1] ?? match[2] ?? '';
+    return /^\d+$/u.test(word) ? Number(word) : word;
+  });
+}
+
+export interface Leaf {
+  readonly path: readonly (string | number)[];
+  readonly text: string;
+}
+
+/** All texts inside a value, with the way to them. */
+export function textsIn(value: unknown, path: readonly (string | number)[] = []): Leaf[] {
+  if (typeof value === 'string') return [{ path, text: value }];
+  if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, [...path, index]));
+  if (typeof value === 'object' && value !== null) return Object.entries(value).flatMap(([key, item]) => textsIn(item, [...path, key]));
+  return [];
+}
+
+/** `["items", 0, "id"]` -> `items[0].id`. */
+export function renderPath(path: readonly (string | number)[]): string {
+  return path.map((part, place) => (typeof part === 'number' ? `[${part}]` : place === 0 ? part : `.${part}`)).join('');
+}

@@ -1,0 +1,33 @@
+/** A tool as stage two shows it: everything that is known about it, in the order in which a plan needs it. */
+import { oneLine } from '../catalog/summary.js';
+import type { Tool } from '../catalog/tool.js';
+import { fittedSchemas } from './fitted.js';
+import { renderType } from './render-type.js';
+
+const rendered = new WeakMap<Tool, string>();
+
+export function renderTool(tool: Tool): string {
+  let text = rendered.get(tool);
+  if (text === undefined) {
+    text = render(tool);
+    rendered.set(tool, text);
+  }
+  return text;
+}
+
+/** Numbered, in the order of the selection. */
+export function renderTools(tools: readonly Tool[]): string {
+  return tools.map((tool, place) => `${place + 1}. ${renderTool(tool)}`).join('\n\n');
+}
+
+function render(tool: Tool): string {
+  const { input, output } = fittedSchemas(tool);
+  const lines = [
+    `${tool.name}: ${oneLine(tool.description)}`,
+    `   arguments: ${renderType(input, input)}`,
+    output ? `   result: ${renderType(output, output)}` : '   result: not described',
+    tool.preconditions.length > 0 ? `   before: ${tool.preconditions.map(oneLine).join('; ')}` : '',
+    tool.instructions ? `   instructions:\n${tool.instructions.trim()}` : '',
+  ];
+  return lines.filter(Boolean).join('\n');
+}

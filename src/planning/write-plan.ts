@@ -1,0 +1,109 @@
+/** Stage two: the full schemas of the chosen tools -> a checked plan, a question, or the reason why there is none. */
+import { z } from 'zod';
+import { oneLine } from '../catalog/summary.js';
+import type { Tool } from '../catalog/tool.js';
+import type { CallAbout, Completion, Model, Usage } from '../model/model.js';
+import { completeStructured, type Parsed, readJson } from '../model/structured.js';
+import type { PromptTemplate } from '../prompts/prompt-template.js';
+import type { Request } from '../request.js';
+import type { Step } from '../result.js';
+import { checkPlan } from './check-plan.js';
+import { levelsOf } from './levels.js';
+import { planAnswerSchema } from './plan-schema.js';
+import { renderTools } from './render-tool.js';
+
+export type PlanPrompt = PromptTemplate<'tools' | 'context' | 'today' | 'locale' | 'message'>;
+
+export type Written =
+  | { kind: 'plan'; goal: string; steps: Step[]; levels: string[][] }
+  | { kind: 'clarification'; question: string; missing: string[] }
+  | { kind: 'needTools'; needTools: string }
+  | { kind: 'unplannable'; reason: string };
+
+export interface PlanQuestion {
+  model: Model;
+  prompt: PlanPrompt;
+  repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
+  request: Request;
+  /** Lines before the message; see `renderContext`. */
+  context: string;
+  /** `tool.argument` that only an earlier step can provide. */
+  references: ReadonlySet<string>;
+  canNeedTools: boolean;
+  maxTokens: number;
+  usage: Usage;
+  requestId?: string | undefined;
+  signal: AbortSignal | undefined;
+  onRepair(issues: readonly string[]): void;
+}
+
+/** A model that wrote no valid plan also after the repair is a value with the problems; server errors go through. */
+export async function writePlan(tools: readonly Tool[], question: PlanQuestion): Promise<Parsed<Written>> {
+  const { model, prompt, repair, request, usage, signal, onRepair, references, canNeedTools } = question;
+  const values = {
+    tools: renderTools(tools),
+    context: question.context,
+    today: todayOf(request),
+    locale: request.locale ?? guessLanguage(request.message),
+    message: oneLine(request.message),
+  };
+  const about: CallAbout = {
+    module: 'planning/write-plan',
+    promptName: prompt.name,
+    promptHash: prompt.hash,
+    variables: { ...values, tools: tools.map((tool) => tool.name) },
+    ...(question.requestId === undefined ? {} : { requestId: question.requestId }),
+  };
+  const schema = { name: 'plan', schema: planAnswerSchema(tools, { references, canNeedTools }) };
+  const call = { stage: 'planning' as const, prompt: prompt.render(values), schema, maxTokens: question.maxTokens, signal, about };
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const parse = (completion: Completion) => parseWritten(completion, { tools: byName, goal: oneLine(request.message) });
+  return completeStructured({ model, request: call, parse, repair, usage, onRepair });
+}
+
+const draftStep = z.object({
+  id: z.coerce.string(),
+  tool: z.string(),
+  arguments: z.record(z.string(), z.unknown()).default({}),
+  dependsOn: z.array(z.string()).optional(),
+  purpose: z.string().optional(),
+});
+const written = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('plan'), goal: z.string().optional(), steps: z.array(draftStep).min(1) }),
+  z.object({ kind: z.literal('clarification'), question: z.string().min(1), missing: z.array(z.string()).default([]) }),
+  z.object({ kind: z.literal('needTools'), needTools: z.string().min(1) }),
+  z.object({ kind: z.literal('unplannable'), reason: z.string().min(1) }),
+]);
+
+/** Exported for tests: text -> checked plan, or the problems to repair. */
+export function parseWritten(completion: Pick<Completion, 'text' | 'finish'>, { tools, goal }: { tools: ReadonlyMap<string, Tool>; goal: string }): Parsed<Written> {
+  const json = readJson(completion.text);
+  if (!json.ok) return { ok: false, issues: completion.finish === 'length' ? ['the answer was cut: write fewer steps'] : json.issues };
+  const shaped = written.safeParse(json.value);
+  if (!shaped.success) return { ok: false, issues: shaped.error.issues.map((issue) => `${issue.path.join('.') || 'answer'}: ${issue.message}`) };
+  if (shaped.data.kind !== 'plan') return { ok: true, value: shaped.data };
+  const checked = checkPlan(shaped.data.steps, tools);
+  if (!checked.ok) return checked;
+  const steps = checked.steps;
+  return { ok: true, value: { kind: 'plan', goal: shaped.data.goal ?? goal, steps, levels: levelsOf(steps) } };
+}
+
+/** `2026-11-22 (Sunday), time zone Asia/Shanghai`. */
+function todayOf({ today, timeZone }: Request): string {
+  const zone = timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const date = today ?? new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }).format(new Date());
+  const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(new Date(`${date}T00:00:00Z`));
+  return `${date} (${weekday}), time zone ${zone}`;
+}
+
+const SCRIPTS: readonly (readonly [RegExp, string])[] = [
+  [/[\p{Script=Hiragana}\p{Script=Katakana}]/u, 'ja'],
+  [/\p{Script=Hangul}/u, 'ko'],
+  [/\p{Script=Han}/u, 'zh'],
+  [/\p{Script=Cyrillic}/u, 'written in Cyrillic, as in the request'],
+  [/\p{Script=Arabic}/u, 'ar'],
+];
+
+function guessLanguage(message: string): string {
+  return SCRIPTS.find(([script]) => script.test(message))?.[1] ?? 'that of the request';
+}

@@ -1,0 +1,70 @@
+/**
+ * Prompt text lives in `prompts/*.md`; code only fills named placeholders. A missing or unknown placeholder is
+ * an error when the file is loaded, not when a request comes.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { WinnowError } from '../errors.js';
+
+export interface PromptTemplate<Name extends string> {
+  readonly name: string;
+  /** First 12 hexadecimal digits of the SHA-256 of the file. */
+  readonly hash: string;
+  render(values: Readonly<Record<Name, string>>): { system: string; user: string };
+}
+
+export interface PromptSource<Name extends string> {
+  /** File name without `.md`. */
+  name: string;
+  /** Placeholders of the stable part; all must stand there. */
+  system: readonly Name[];
+  /** Placeholders of the part that changes with each request; all must stand there. */
+  user: readonly Name[];
+  /** Another file in place of the one in `prompts/`. */
+  path?: string | undefined;
+}
+
+const PLACEHOLDER = /\{\{(\w+)\}\}/gu;
+const PARTS = /^<!-- system -->\n([\s\S]*?)\n<!-- user -->\n([\s\S]*)$/u;
+
+/** @throws WinnowError `prompt_invalid` naming the file and the placeholder. */
+export function loadPrompt<Name extends string>(source: PromptSource<Name>): PromptTemplate<Name> {
+  const path = source.path ?? fileURLToPath(new URL(`../../prompts/${source.name}.md`, import.meta.url));
+  const text = readPrompt(path);
+  const parts = PARTS.exec(text);
+  if (!parts?.[1] || !parts[2]) {
+    throw new WinnowError('prompt_invalid', `${path}: needs a line "<!-- system -->" at the top and a line "<!-- user -->" further down.`);
+  }
+  const system = parts[1].trim();
+  const user = parts[2].trim();
+  checkPlaceholders(path, system, { part: 'system', expected: source.system });
+  checkPlaceholders(path, user, { part: 'user', expected: source.user });
+  return {
+    name: source.name,
+    hash: createHash('sha256').update(text).digest('hex').slice(0, 12),
+    render: (values) => ({ system: fill(system, values), user: fill(user, values) }),
+  };
+}
+
+function readPrompt(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').replaceAll('\r\n', '\n');
+  } catch (error) {
+    throw new WinnowError('prompt_invalid', `The prompt file ${path} can't be read.`, { cause: error });
+  }
+}
+
+function checkPlaceholders(path: string, text: string, wanted: { part: string; expected: readonly string[] }): void {
+  const found = new Set([...text.matchAll(PLACEHOLDER)].map((match) => match[1] ?? ''));
+  const missing = wanted.expected.filter((name) => !found.has(name)).map((name) => `{{${name}}} is missing`);
+  const unknown = [...found].filter((name) => !wanted.expected.includes(name)).map((name) => `{{${name}}} is unknown`);
+  const issues = [...missing, ...unknown];
+  if (issues.length > 0) {
+    throw new WinnowError('prompt_invalid', `${path}, ${wanted.part} part: ${issues.join('; ')}.`, { issues });
+  }
+}
+
+function fill(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(PLACEHOLDER, (_, name: string) => values[name] ?? '');
+}

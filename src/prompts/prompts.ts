@@ -1,0 +1,18 @@
+/** The prompts of the planner, each with its placeholders; a file given by path takes the place of its default. */
+import { loadPrompt } from './prompt-template.js';
+
+/** Name of a prompt -> path of the file to use. */
+export interface PromptPaths {
+  'select-tools'?: string | undefined;
+  'plan-steps'?: string | undefined;
+  repair?: string | undefined;
+}
+
+/** @throws WinnowError `prompt_invalid` */
+export function loadPrompts(paths: PromptPaths = {}) {
+  return {
+    select: loadPrompt({ name: 'select-tools', system: ['none', 'summaries'], user: ['context', 'message'], path: paths['select-tools'] }),
+    plan: loadPrompt({ name: 'plan-steps', system: ['tools'], user: ['context', 'today', 'locale', 'message'], path: paths['plan-steps'] }),
+    repair: loadPrompt({ name: 'repair', system: ['system'], user: ['user', 'answer', 'issues'], path: paths.repair }),
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * Ranked, explained keyword matches over the tools of a view: BM25 (MiniSearch) with field weights.
+ * Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
+ */
+import MiniSearch, { type SearchOptions } from 'minisearch';
+import type { View } from '../catalog/scope.js';
+import { oneLine } from '../catalog/summary.js';
+import type { Tool } from '../catalog/tool.js';
+import { wordsOf } from './words.js';
+
+export interface KeywordMatch {
+  readonly tool: Tool;
+  /** BM25 score; comparable within one search. */
+  readonly score: number;
+  /** Word of the tool -> the fields in which it was found. */
+  readonly matched: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface KeywordIndex {
+  /** Best first; ties keep the order of the catalogue. An empty list when no word matches. */
+  search(query: string, limit: number): KeywordMatch[];
+}
+
+export const FIELD_WEIGHTS = { name: 3, aliases: 3, keywords: 2.5, title: 1.5, category: 1, description: 1.5, parameters: 0.5 } as const;
+type Field = keyof typeof FIELD_WEIGHTS;
+
+const SEARCH_OPTIONS: SearchOptions = {
+  boost: FIELD_WEIGHTS,
+  combineWith: 'OR',
+  fuzzy: (term) => (term.length > 5 && /^[a-z]+$/u.test(term) ? 0.2 : false),
+  prefix: (term) => term.length > 3,
+  weights: { fuzzy: 0.3, prefix: 0.4 },
+};
+
+export function createKeywordIndex(tools: readonly Tool[]): KeywordIndex {
+  const index = new MiniSearch<Record<Field, string> & { id: number }>({
+    fields: Object.keys(FIELD_WEIGHTS),
+    tokenize: wordsOf,
+    processTerm: (term) => term,
+    searchOptions: SEARCH_OPTIONS,
+  });
+  index.addAll(tools.map((tool, id) => ({ id, ...fieldsOf(tool) })));
+  return {
+    search(query, limit) {
+      const hits = index.search(query).sort((a, b) => b.score - a.score || Number(a.id) - Number(b.id));
+      return hits.slice(0, limit).flatMap((hit) => {
+        const tool = tools[Number(hit.id)];
+        return tool ? [{ tool, score: hit.score, matched: hit.match }] : [];
+      });
+    },
+  };
+}
+
+const indexes = new WeakMap<View, KeywordIndex>();
+
+/** The index of a view, built at its first use. */
+export function keywordIndexOf(view: View): KeywordIndex {
+  let index = indexes.get(view);
+  if (!index) {
+    index = createKeywordIndex(view.tools);
+    indexes.set(view, index);
+  }
+  return index;
+}
+
+function fieldsOf(tool: Tool): Record<Field, string> {
+  const properties = tool.inputSchema.properties;
+  return {
+    name: tool.name,
+    aliases: tool.aliases.join(' '),
+    keywords: tool.keywords.join(' '),
+    title: tool.title ?? '',
+    category: tool.category ?? '',
+    description: oneLine(tool.description),
+    parameters: typeof properties === 'object' && properties !== null ? Object.keys(properties).join(' ') : '',
+  };
+}

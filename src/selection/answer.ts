@@ -1,0 +1,20 @@
+/** What stage one's model said, whichever way it was asked. */
+import type { Tool } from '../catalog/tool.js';
+import type { Dropped } from '../result.js';
+
+export interface NamedTool {
+  readonly tool: Tool;
+  /** Of being the next name; absent where the server gives none. */
+  readonly probability?: number;
+}
+
+export interface Answer {
+  /** In the order of the model, without duplicates. */
+  readonly named: readonly NamedTool[];
+  /** How many of `named`, from the first, the model chose; the others are its next best. */
+  readonly chosen: number;
+  /** The model found that no tool fits; with `rank`, its probability. */
+  readonly none: { says: boolean; probability?: number };
+  readonly reason: string;
+  readonly dropped: readonly Dropped[];
+}

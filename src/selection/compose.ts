@@ -1,0 +1,195 @@
+/**
+ * From the model's answer to the tools that are handed on: rules, producers, companions, always-on and required
+ * tools, the cap, and the fill of what room is left. What the cap takes away is recorded.
+ */
+import type { Rule } from '../catalog/rule.js';
+import type { View } from '../catalog/scope.js';
+import type { Tool } from '../catalog/tool.js';
+import type { Options } from '../config/options.js';
+import type { Request } from '../request.js';
+import type { Dropped, SelectedTool } from '../result.js';
+import type { Answer, NamedTool } from './answer.js';
+import { missingProducers, type ProducerContext } from './producers/add-producers.js';
+import { givenOf } from './producers/given-values.js';
+import { producerGraphOf } from './producers/producer-graph.js';
+import { matchingRules } from './rules.js';
+
+export interface ComposeInput {
+  view: View;
+  request: Request;
+  answer: Answer;
+  rules: readonly Rule[];
+  /** Best first. Asked for only when there is room to fill. */
+  keywordMatches: () => readonly Tool[];
+  options: Options;
+  /** Tokens of a tool's schema in the planning prompt. */
+  schemaTokens: (tool: Tool) => number;
+}
+
+export interface Composition {
+  readonly tools: readonly SelectedTool[];
+  readonly dropped: readonly Dropped[];
+}
+
+interface Entry {
+  readonly tool: Tool;
+  readonly selected: SelectedTool;
+  /** The smaller, the longer it stays when the cap comes. */
+  readonly priority: number;
+}
+
+const PRIORITY = { required: 0, rule: 1, chosen: 2, producer: 2, always: 3, companion: 4, fill: 5 } as const;
+
+export function compose(input: ComposeInput): Composition {
+  const chosen = withRules(withCompanions(chosenWithProducers(input), input), input);
+  const { kept, dropped } = applyCap(chosen, input);
+  const filled = input.options.fill ? fill(kept, input) : kept;
+  return { tools: filled.map((entry) => entry.selected), dropped };
+}
+
+/** The model's choice in its order, each tool behind the producers that it needs. */
+function chosenWithProducers(input: ComposeInput): Entry[] {
+  const entries: Entry[] = [];
+  for (const [place, named] of input.answer.named.slice(0, input.answer.chosen).entries()) {
+    addWithProducers(entries, modelEntry(named, { rank: place + 1, priority: PRIORITY.chosen }), input);
+  }
+  return entries;
+}
+
+function addWithProducers(entries: Entry[], entry: Entry, input: ComposeInput): void {
+  const present = new Set(entries.map((one) => one.tool.name));
+  if (present.has(entry.tool.name)) return;
+  if (input.options.producers) {
+    for (const { tool, serves } of missingProducers(entry.tool, present, producerContext(input))) {
+      const selected: SelectedTool = { name: tool.name, via: 'producer', serves };
+      entries.push({ tool, selected, priority: entry.priority === PRIORITY.fill ? PRIORITY.fill : PRIORITY.producer });
+    }
+  }
+  entries.push(entry);
+}
+
+function modelEntry({ tool, probability }: NamedTool, { rank, priority }: { rank: number; priority: number }): Entry {
+  return { tool, priority, selected: { name: tool.name, via: 'model', rank, ...(probability === undefined ? {} : { probability: round(probability) }) } };
+}
+
+function producerContext({ view, request, answer }: ComposeInput): ProducerContext {
+  const probabilities = new Map(answer.named.map((named) => [named.tool.name, named.probability ?? 0]));
+  return {
+    graph: producerGraphOf(view),
+    given: givenOf(request),
+    affinity: (tool) => 0.3 * Math.sqrt(probabilities.get(tool.name) ?? 0),
+  };
+}
+
+/** `relatedTools` of all that is there, to a fixpoint, each behind the tool that brought it. */
+function withCompanions(entries: readonly Entry[], { view, options }: ComposeInput): Entry[] {
+  if (!options.companions) return [...entries];
+  const result = [...entries];
+  const present = new Set(result.map((entry) => entry.tool.name));
+  for (let place = 0; place < result.length; place++) {
+    const owner = result[place];
+    const news = (owner?.tool.relatedTools ?? []).filter((name) => !present.has(name)).flatMap((name) => view.byName.get(name) ?? []);
+    for (const tool of news) present.add(tool.name);
+    const added = news.map((tool): Entry => ({ tool, priority: PRIORITY.companion, selected: { name: tool.name, via: 'companion', serves: owner?.tool.name ?? '' } }));
+    result.splice(place + 1, 0, ...added);
+  }
+  return result;
+}
+
+/** Rules at their places, then what the caller requires and what is always on. */
+function withRules(entries: readonly Entry[], { view, request, rules, options }: ComposeInput): Entry[] {
+  const matched = options.rules ? matchingRules(rules, request) : [];
+  const ruled = (names: readonly string[] | undefined, rule: Rule): Entry[] =>
+    (names ?? []).flatMap((name) => {
+      const tool = view.byName.get(name);
+      return tool ? [{ tool, priority: PRIORITY.rule, selected: { name, via: 'rule' as const, serves: rule.name } }] : [];
+    });
+  const first = matched.flatMap((rule) => ruled(rule.first, rule));
+  const last = matched.flatMap((rule) => ruled(rule.last, rule));
+  const include = matched.flatMap((rule) => ruled(rule.include, rule));
+  const named = (names: readonly string[], via: 'required' | 'always'): Entry[] =>
+    names.flatMap((name) => {
+      const tool = view.byName.get(name);
+      return tool ? [{ tool, priority: PRIORITY[via], selected: { name, via } }] : [];
+    });
+  const required = named(request.require ?? [], 'required');
+  const always = named(view.tools.filter((tool) => tool.alwaysLoad).map((tool) => tool.name), 'always');
+  const lastNames = new Set(last.map((entry) => entry.tool.name));
+  const middle = [...entries, ...include, ...required, ...always].filter((entry) => !lastNames.has(entry.tool.name));
+  return strongest([...first, ...middle, ...last]);
+}
+
+/** One entry a tool: at the first place it has, with the highest priority it has. */
+function strongest(entries: readonly Entry[]): Entry[] {
+  const byName = new Map<string, Entry>();
+  for (const entry of entries) {
+    const known = byName.get(entry.tool.name);
+    if (!known) byName.set(entry.tool.name, entry);
+    else if (entry.priority < known.priority) byName.set(entry.tool.name, { ...known, priority: entry.priority });
+  }
+  return [...byName.values()];
+}
+
+/** The cap on tools and on schema tokens; the least needed goes first. */
+function applyCap(entries: readonly Entry[], { request, options, schemaTokens }: ComposeInput): { kept: Entry[]; dropped: Dropped[] } {
+  const maxTools = request.maxTools ?? options.maxTools;
+  const byPriority = [...entries].sort((a, b) => a.priority - b.priority);
+  const dropped: Dropped[] = [];
+  const kept = new Set<Entry>();
+  let tokens = 0;
+  for (const entry of byPriority) {
+    const cost = schemaTokens(entry.tool);
+    if (kept.size >= maxTools) dropped.push({ name: entry.tool.name, reason: 'cap' });
+    else if (kept.size > 0 && tokens + cost > options.schemaTokens) dropped.push({ name: entry.tool.name, reason: 'schemaTokens' });
+    else {
+      kept.add(entry);
+      tokens += cost;
+    }
+  }
+  return { kept: entries.filter((entry) => kept.has(entry)), dropped };
+}
+
+/** Free room is filled with the next of the ranking and the keyword matches in turn. A second opinion costs few tokens. */
+function fill(entries: readonly Entry[], input: ComposeInput): Entry[] {
+  const { answer, options, request, schemaTokens } = input;
+  const maxTools = request.maxTools ?? options.maxTools;
+  const filled = [...entries];
+  if (filled.length >= maxTools) return filled;
+  const next = { model: answer.named.slice(answer.chosen).values(), keyword: input.keywordMatches().entries() };
+  let tokens = filled.reduce((sum, entry) => sum + schemaTokens(entry.tool), 0);
+  const has = (tool: Tool) => filled.some((entry) => entry.tool.name === tool.name);
+  const massSoFar = () => answer.named.filter((named) => has(named.tool)).reduce((sum, named) => sum + (named.probability ?? 0), 0);
+  const sources = ['model', 'keyword'] as const;
+  const done = new Set<string>();
+  for (let turn = 0; filled.length < maxTools && done.size < sources.length; turn++) {
+    if (options.minMass > 0 && massSoFar() >= options.minMass) break;
+    const source = sources[turn % sources.length] ?? 'model';
+    const candidate = takeNext(source);
+    if (!candidate) {
+      done.add(source);
+      continue;
+    }
+    const cost = schemaTokens(candidate.tool);
+    if (tokens + cost > options.schemaTokens) continue;
+    tokens += cost;
+    filled.push(candidate);
+  }
+  return filled;
+
+  function takeNext(source: 'model' | 'keyword'): Entry | undefined {
+    if (source === 'model') {
+      for (const named of next.model) {
+        if (!has(named.tool)) return modelEntry(named, { rank: answer.named.indexOf(named) + 1, priority: PRIORITY.fill });
+      }
+      return undefined;
+    }
+    for (const [place, tool] of next.keyword) {
+      if (!has(tool)) return { tool, priority: PRIORITY.fill, selected: { name: tool.name, via: 'keyword', rank: place + 1 } };
+    }
+    return undefined;
+  }
+}
+
+function round(probability: number): number {
+  return Math.round(probability * 10_000) / 10_000;
+}

@@ -1,0 +1,33 @@
+/** When selection fails, the full visible set goes on; where it does not fit, the best keyword matches up to the budget. */
+import type { View } from '../catalog/scope.js';
+import type { Tool } from '../catalog/tool.js';
+import { keywordIndexOf } from '../search/keyword-index.js';
+
+export interface FallbackBudget {
+  /** For all schemas together. */
+  schemaTokens: number;
+  /** Most tools that the server takes in one request. */
+  tools: number;
+}
+
+export function fallbackTools(
+  view: View,
+  query: string,
+  { budget, schemaTokens }: { budget: FallbackBudget; schemaTokens: (tool: Tool) => number },
+): { tools: Tool[]; leftOut: number } {
+  const total = view.tools.reduce((sum, tool) => sum + schemaTokens(tool), 0);
+  if (total <= budget.schemaTokens && view.tools.length <= budget.tools) return { tools: [...view.tools], leftOut: 0 };
+  const matches = keywordIndexOf(view).search(query, view.tools.length).map((match) => match.tool);
+  const matched = new Set(matches);
+  const ordered = [...matches, ...view.tools.filter((tool) => !matched.has(tool))];
+  const tools: Tool[] = [];
+  let tokens = 0;
+  for (const tool of ordered) {
+    if (tools.length >= budget.tools) break;
+    const cost = schemaTokens(tool);
+    if (tokens + cost > budget.schemaTokens) continue;
+    tools.push(tool);
+    tokens += cost;
+  }
+  return { tools, leftOut: view.tools.length - tools.length };
+}

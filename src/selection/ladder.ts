@@ -1,0 +1,91 @@
+/**
+ * The summaries fit, or a ladder is climbed: whole descriptions, first sentences, names alone, the keyword matches of
+ * the request, shards. Which rung was taken and what it left out is told.
+ */
+import type { View } from '../catalog/scope.js';
+import { SUMMARY_STYLES } from '../catalog/summary.js';
+import type { Model } from '../model/model.js';
+import { keywordIndexOf } from '../search/keyword-index.js';
+import { createSheet, type Sheet } from './sheet.js';
+
+export const RUNGS = [...SUMMARY_STYLES, 'shortlist', 'shards'] as const;
+export type Rung = (typeof RUNGS)[number];
+
+export interface Footing {
+  readonly rung: Rung;
+  /** One sheet; several, to be read side by side, on the rung `shards`. */
+  readonly sheets: readonly Sheet[];
+  /** Visible tools that stand on no sheet. */
+  readonly leftOut: number;
+}
+
+export interface LadderLimits {
+  summaryTokens: number;
+  shortlistTools: number;
+}
+
+/** Fewer keyword matches than this say that the words of the request are not those of the catalogue. */
+const MIN_MATCHES = 5;
+
+type Stable = { rung: Rung; sheet: Sheet } | undefined;
+const stableSheets = new WeakMap<View, Map<string, Stable>>();
+
+export function climb(view: View, query: string, { limits, model }: { limits: LadderLimits; model: Model }): Footing {
+  const stable = stableSheet(view, limits, model);
+  if (stable) return { rung: stable.rung, sheets: [stable.sheet], leftOut: 0 };
+  const matches = keywordIndexOf(view).search(query, limits.shortlistTools);
+  if (matches.length >= MIN_MATCHES) {
+    const sheet = fittingShortlist(matches.map((match) => match.tool), { limits, model });
+    return { rung: 'shortlist', sheets: [sheet], leftOut: view.tools.length - sheet.tools.length };
+  }
+  return { rung: 'shards', sheets: shardSheets(view, limits, model), leftOut: 0 };
+}
+
+/** The first rung on which all tools stand; found once a view. */
+function stableSheet(view: View, limits: LadderLimits, model: Model): Stable {
+  const key = `${model.id}:${limits.summaryTokens}`;
+  const known = stableSheets.get(view) ?? new Map<string, Stable>();
+  stableSheets.set(view, known);
+  if (!known.has(key)) {
+    known.set(key, undefined);
+    for (const style of SUMMARY_STYLES) {
+      const sheet = createSheet(view.tools, { style, stable: true });
+      if (!fits(sheet.text, limits.summaryTokens, model)) continue;
+      known.set(key, { rung: style, sheet });
+      break;
+    }
+  }
+  return known.get(key);
+}
+
+function fittingShortlist(tools: Sheet['tools'], { limits, model }: { limits: LadderLimits; model: Model }): Sheet {
+  for (const style of SUMMARY_STYLES) {
+    const sheet = createSheet(tools, { style, stable: false });
+    if (fits(sheet.text, limits.summaryTokens, model)) return sheet;
+  }
+  return fittingShortlist(tools.slice(0, Math.max(1, Math.floor(tools.length / 2))), { limits, model });
+}
+
+const shardCache = new WeakMap<View, Map<string, readonly Sheet[]>>();
+
+/** Names alone, cut into as few sheets as fit; the same for every request, so each is read once. */
+function shardSheets(view: View, limits: LadderLimits, model: Model): readonly Sheet[] {
+  const key = `${model.id}:${limits.summaryTokens}`;
+  const known = shardCache.get(view) ?? new Map<string, readonly Sheet[]>();
+  shardCache.set(view, known);
+  const made = known.get(key);
+  if (made) return made;
+  const total = model.countTokens(createSheet(view.tools, { style: 'names', stable: true }).text);
+  const count = Math.ceil((total * 1.1) / limits.summaryTokens);
+  const size = Math.ceil(view.tools.length / count);
+  const sheets = Array.from({ length: count }, (_, place) =>
+    createSheet(view.tools.slice(place * size, (place + 1) * size), { style: 'names', stable: true }),
+  ).filter((sheet) => sheet.tools.length > 0);
+  known.set(key, sheets);
+  return sheets;
+}
+
+/** A text of four times as many characters as tokens are allowed need not be counted when it is far off. */
+function fits(text: string, tokens: number, model: Model): boolean {
+  return text.length <= tokens * 12 && model.countTokens(text) <= tokens;
+}

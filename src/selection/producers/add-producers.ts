@@ -1,0 +1,64 @@
+/** The missing producers of the chosen tools, each before the tool that needs it, to a fixpoint. */
+import type { Tool } from '../../catalog/tool.js';
+import { type Given, isGiven } from './given-values.js';
+import type { Need } from './needs.js';
+import type { ProducerGraph, Production } from './producer-graph.js';
+
+export interface ProducerContext {
+  readonly graph: ProducerGraph;
+  readonly given: Given;
+  /** How well a tool fits the request, 0 to 1: from the model's ranking and the keywords. */
+  affinity(tool: Tool): number;
+}
+
+export interface Supplied {
+  readonly tool: Tool;
+  /** `tool.argument` whose value the result provides. */
+  readonly serves: string;
+}
+
+const MAX_DEPTH = 3;
+/** A producer weaker than this is a guess: it is not added. */
+const MIN_STRENGTH = 0.45;
+
+/**
+ * Producers that `tool` needs and that are not in `present`, deepest first, so that they can be put before it.
+ * A need is left alone where the request holds the value or a tool that is present provides it.
+ */
+export function missingProducers(tool: Tool, present: ReadonlySet<string>, context: ProducerContext): Supplied[] {
+  const found = new Map<string, Supplied>();
+  visit(tool, 0);
+  return [...found.values()];
+
+  function visit(consumer: Tool, depth: number): void {
+    if (depth >= MAX_DEPTH) return;
+    for (const need of context.graph.needsOf(consumer.name)) {
+      if (!need.required || isGiven(need, context.given) || isProvided(need)) continue;
+      const best = bestProducer(need, context);
+      if (!best || best.producer.name === tool.name || found.has(best.producer.name)) continue;
+      visit(best.producer, depth + 1);
+      found.set(best.producer.name, { tool: best.producer, serves: `${need.tool}.${need.argument}` });
+    }
+  }
+
+  function isProvided(need: Need): boolean {
+    const names = [...present, ...found.keys()];
+    return names.some((name) => name !== need.tool && context.graph.produces(name, need));
+  }
+}
+
+/** The strongest producer, weighed by how well it fits this request. */
+export function bestProducer(need: Need, context: ProducerContext): Production | undefined {
+  const named = namesSomething(context.given.text);
+  const weight = (production: Production) =>
+    production.strength * (0.6 + context.affinity(production.producer)) * (production.takesText && !named ? 0.7 : 1);
+  return context.graph
+    .producersOf(need)
+    .filter((production) => production.strength >= MIN_STRENGTH)
+    .reduce<Production | undefined>((best, one) => (best === undefined || weight(one) > weight(best) ? one : best), undefined);
+}
+
+/** A quoted text, a capitalised word inside a sentence, or a script without capitals: something to search for by name. */
+export function namesSomething(text: string): boolean {
+  return /["“”'‘’«»「」《》]\s*\S/u.test(text) || /[^.!?\s]\s+\p{Lu}\p{L}/u.test(text) || !/[a-z]/iu.test(text);
+}

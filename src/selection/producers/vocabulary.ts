@@ -1,0 +1,65 @@
+/**
+ * The words by which schemas of all domains tell handles, finders and writers apart. Terms of APIs in general;
+ * nothing of one catalogue.
+ */
+import { foldPlural, splitIdentifier } from '../../search/words.js';
+
+/** Last words of an argument that names a thing by a value which only another tool can give. */
+export const HANDLE_WORDS = new Set(['id', 'ids', 'uuid', 'guid', 'key', 'code', 'cd', 'uri', 'urn', 'handle', 'ref', 'reference', 'slug', 'sku', 'token', 'hash', 'sha']);
+
+/** Handles that are known without asking: codes of a standard, secrets of the caller, places in a list. */
+const KNOWN_HANDLES = /(?:country|language|lang|currency|market|locale|zip|postal|post|area|region|time zone|timezone|status|color|source|function|api|access|auth|page|next page|cursor|continuation|idempotency|promo|discount|error|exit|qr|hex)$/u;
+
+const FINDERS = new Set(['search', 'find', 'lookup', 'look', 'resolve', 'discover', 'locate', 'match', 'list', 'query', 'browse']);
+const READERS = new Set([...FINDERS, 'get', 'read', 'fetch', 'show', 'describe', 'retrieve', 'view', 'open', 'load', 'check', 'count', 'inspect']);
+const WRITERS = new Set(
+  `create add post put update patch set delete remove send write save insert move rename book cancel pay publish run start
+   stop execute upload edit modify replace clear reset enable disable follow unfollow approve reject close commit push issue
+   schedule transfer trigger apply install order submit assign share archive restore invite merge`.split(/\s+/u),
+);
+const FILLERS = new Set(['by', 'of', 'for', 'the', 'a', 'an', 'in', 'on', 'to', 'from', 'and', 'or', 'with', 'all', 'api', 'me', 'my', 'data', 'info', 'information', 'detail', 'details', 'result', 'item', 'value', 'object', 'new', 'current']);
+
+/** Singular words of an identifier, in order. */
+export function identifierWords(name: string): string[] {
+  return splitIdentifier(name).map(foldPlural);
+}
+
+export function isVerb(word: string): boolean {
+  return READERS.has(word) || WRITERS.has(word);
+}
+
+export function isNoun(word: string): boolean {
+  return word.length > 1 && !isVerb(word) && !FILLERS.has(word) && !HANDLE_WORDS.has(word) && !/^\d+$/u.test(word);
+}
+
+export type Manner = 'find' | 'read' | 'write';
+
+/** What a tool does, by the first verb of its name, else of its description; unknown verbs count as reading. */
+export function mannerOf(name: string, description: string): Manner {
+  const words = splitIdentifier(name);
+  const verb = words.find((word) => WRITERS.has(word) || READERS.has(word));
+  const finder = words.find((word) => FINDERS.has(word));
+  if (verb && WRITERS.has(verb)) return 'write';
+  if (finder) return 'find';
+  if (verb) return 'read';
+  const described = splitIdentifier(description).slice(0, 3).map(baseForm).find((word) => WRITERS.has(word) || READERS.has(word));
+  if (described === undefined) return 'read';
+  return WRITERS.has(described) ? 'write' : FINDERS.has(described) ? 'find' : 'read';
+}
+
+/** `movie_id` -> `movie`; `id` -> the empty string; `name` -> undefined, since a user can give it. */
+export function handleStem(argument: string): string | undefined {
+  const words = identifierWords(argument);
+  const last = words.at(-1);
+  if (last === undefined) return undefined;
+  if (HANDLE_WORDS.has(last)) {
+    const stem = words.slice(0, -1).join(' ');
+    return KNOWN_HANDLES.test(stem) || (last === 'code' && stem === '') ? undefined : stem;
+  }
+  return undefined;
+}
+
+/** `searches` -> `search`, `finds` -> `find`: descriptions often begin in the third person. */
+function baseForm(word: string): string {
+  return foldPlural(word);
+}

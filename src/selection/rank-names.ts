@@ -1,0 +1,78 @@
+/**
+ * Reads the model's next-token probabilities along the trie of names, best first: out come the likeliest names with
+ * their probabilities. No name can be wrong and no JSON broken, and the whole distribution counts, not one sample.
+ */
+import type { Token, TokenReader } from '../model/model.js';
+import type { TrieNode } from './name-trie.js';
+
+export interface RankedName {
+  readonly name: string;
+  /** Of being the next name, among the names of the trie. */
+  readonly probability: number;
+}
+
+export interface RankOptions {
+  /** How many names are wanted. */
+  names: number;
+  /** Most questions to the model; each costs the time of one token or a few. */
+  maxSteps: number;
+  /** Branches below this probability are not opened: they can't change the result much. */
+  minProbability: number;
+}
+
+interface Branch {
+  node: TrieNode;
+  path: readonly Token[];
+  probability: number;
+}
+
+/** Best first; at most `names`, fewer where the steps or the probability ran out. */
+export async function rankNames(trie: TrieNode, reader: TokenReader, options: RankOptions): Promise<RankedName[]> {
+  const open: Branch[] = [skipForced({ node: trie, path: [], probability: 1 })];
+  const ranked: RankedName[] = [];
+  for (let steps = 0; open.length > 0 && ranked.length < options.names; ) {
+    const branch = takeBest(open);
+    if (branch.node.name !== undefined) {
+      ranked.push({ name: branch.node.name, probability: branch.probability });
+      continue;
+    }
+    if (steps >= options.maxSteps || branch.probability < options.minProbability) continue;
+    steps++;
+    open.push(...(await expand(branch, reader)));
+  }
+  return ranked;
+}
+
+async function expand({ node, path, probability }: Branch, reader: TokenReader): Promise<Branch[]> {
+  const edges = [...node.edges.values()];
+  const weights = await reader.weigh(path, edges.flatMap((edge) => edge.tokens));
+  const highest = Math.max(...weights);
+  let next = 0;
+  const masses = edges.map((edge) => edge.tokens.reduce((sum) => sum + Math.exp((weights[next++] ?? -Infinity) - highest), 0));
+  const total = masses.reduce((sum, mass) => sum + mass, 0);
+  return edges.map((edge, place) => {
+    const share = total > 0 ? (masses[place] ?? 0) / total : 1 / edges.length;
+    const isEnd = edge.child.name !== undefined;
+    return skipForced({ node: edge.child, path: isEnd ? path : [...path, ...edge.tokens], probability: probability * share });
+  });
+}
+
+/** Where there is only one way on, nothing is asked. */
+function skipForced(branch: Branch): Branch {
+  let { node, path } = branch;
+  while (node.edges.size === 1) {
+    const [edge] = node.edges.values();
+    if (!edge) break;
+    if (edge.child.name === undefined) path = [...path, ...edge.tokens];
+    node = edge.child;
+  }
+  return { ...branch, node, path };
+}
+
+function takeBest(open: Branch[]): Branch {
+  let best = 0;
+  for (const [place, branch] of open.entries()) if (branch.probability > (open[best]?.probability ?? 0)) best = place;
+  const [branch] = open.splice(best, 1);
+  if (!branch) throw new RangeError('no branch is open');
+  return branch;
+}

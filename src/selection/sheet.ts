@@ -1,0 +1,24 @@
+/** What stage one shows: the tools, as which lines, under which names. A sheet of a whole view is kept and reused. */
+import { renderSummary, type SummaryStyle } from '../catalog/summary.js';
+import type { Tool } from '../catalog/tool.js';
+import { createLabels, type Labels } from './labels.js';
+
+export interface Sheet {
+  readonly tools: readonly Tool[];
+  readonly style: SummaryStyle;
+  readonly labels: Labels;
+  /** All summaries, one a line. */
+  readonly text: string;
+  /** True when it does not depend on the request, so that the model server can keep its evaluation. */
+  readonly stable: boolean;
+}
+
+export function createSheet(tools: readonly Tool[], { style, stable }: { style: SummaryStyle; stable: boolean }): Sheet {
+  const labels = createLabels(tools);
+  const lines = tools.map((tool) => {
+    const label = labels.labelOf(tool);
+    const category = tool.category ?? (label === tool.name ? undefined : tool.origin);
+    return renderSummary({ ...tool, name: label, ...(category === undefined ? {} : { category }) }, style);
+  });
+  return { tools, style, labels, text: lines.join('\n'), stable };
+}

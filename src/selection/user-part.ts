@@ -1,0 +1,33 @@
+/** The part of a prompt that changes with each request: what is known besides the message, in a bounded window. */
+import { oneLine } from '../catalog/summary.js';
+import type { Message, Request } from '../request.js';
+
+export interface Window {
+  historyMessages: number;
+  historyCharacters: number;
+}
+
+/** Lines before the message: earlier messages, intent, entities; empty when there is nothing to say. */
+export function renderContext(request: Request, window: Window): string {
+  const lines = [
+    ...renderHistory(request.history ?? [], window),
+    ...(request.intent ? [`Intent: ${oneLine(request.intent)}`] : []),
+    ...(request.entities && Object.keys(request.entities).length > 0 ? [`Known: ${JSON.stringify(request.entities)}`] : []),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function renderHistory(history: readonly Message[], { historyMessages, historyCharacters }: Window): string[] {
+  const recent = historyMessages > 0 ? history.slice(-historyMessages) : [];
+  if (recent.length === 0 || historyCharacters === 0) return [];
+  const lines: string[] = [];
+  let room = historyCharacters;
+  for (const { role, content } of [...recent].reverse()) {
+    if (room <= 0) break;
+    const text = oneLine(content);
+    const kept = text.length <= room ? text : `${text.slice(0, Math.max(0, room - 1))}…`;
+    room -= kept.length;
+    lines.unshift(`${role}: ${kept}`);
+  }
+  return ['Earlier messages:', ...lines];
+}

@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadCatalog } from '../../../src/catalog/load.js';
+import { readMcpSource } from '../../../src/catalog/sources/mcp.js';
+import type { McpServer } from '../../../src/catalog/sources/source.js';
+
+const SCRIPT = resolve('fixtures/sources/mcp-server.mjs');
+const CONTEXT = { timeoutMs: 20_000 };
+const stdio = (set: string): McpServer => ({ command: process.execPath, args: [SCRIPT, set] });
+
+async function read(servers: Record<string, McpServer>, context = CONTEXT) {
+  const { catalog, issues, failures } = await loadCatalog({ sources: [{ kind: 'mcp', servers }], ...context });
+  return { tools: catalog.tools, names: catalog.tools.map(({ name }) => name), issues, failures };
+}
+
+describe('an MCP server on stdio', () => {
+  it('is read to its last page, with annotations and output schemas', async () => {
+    const { tools, issues } = await read({ notes: stdio('notes') });
+    expect(issues).toEqual([]);
+    expect(tools.map(({ name, title, risk, toolType, origin }) => [name, title, risk, toolType, origin])).toEqual([
+      ['search', 'Search notes', 'low', 'mcp', 'notes'],
+      ['delete_note', undefined, 'high', 'mcp', 'notes'],
+      ['create_note', undefined, 'medium', 'mcp', 'notes'],
+    ]);
+    expect(tools[0]).toMatchObject({
+      inputSchema: { required: ['query'] },
+      outputSchema: { properties: { ids: { type: 'array' } } },
+      metadata: { mcp: { server: 'notes', tool: 'search' }, annotations: { readOnlyHint: true } },
+    });
+  });
+
+  it("can't make its tools always-on: what MCP does not know stays in metadata", async () => {
+    const { tools } = await read({ notes: stdio('notes') });
+    expect(tools[1]).toMatchObject({ name: 'delete_note', alwaysLoad: false, metadata: { alwaysLoad: true } });
+  });
+
+  it('loses only the tool whose schema is unusable', async () => {
+    const { names, issues } = await read({ desk: stdio('tickets') });
+    expect(names).toEqual(['search', 'open_ticket']);
+    expect(issues).toMatchObject([{ level: 'warning', entry: 'mcp#desk[2]', name: 'broken' }]);
+  });
+
+  it('shares a name with another: then, and only then, names get the prefix of the server', async () => {
+    const { tools, issues } = await read({ notes: stdio('notes'), 'help desk': stdio('tickets') });
+    expect(tools.map(({ name }) => name)).toEqual([
+      'notes__search',
+      'delete_note',
+      'create_note',
+      'help_desk__search',
+      'open_ticket',
+    ]);
+    expect(tools[3]?.metadata.mcp).toEqual({ server: 'help desk', tool: 'search' });
+    expect(issues.filter(({ level }) => level === 'debug')).toMatchObject([{ name: 'search' }, { name: 'search' }]);
+  });
+
+  it('fails alone: the others are there, and the failure names it and shows no key', async () => {
+    const env = { NOTES_KEY: 'very-secret' };
+    const { names, failures } = await read({
+      notes: stdio('notes'),
+      crash: { command: process.execPath, args: [SCRIPT, 'crash'], env },
+      none: { command: 'no-such-command-here' },
+      endless: stdio('endless'),
+    });
+    expect(names).toEqual(['search', 'delete_note', 'create_note']);
+    expect(failures.map(({ source, error }) => [source, error.code])).toEqual([
+      ['mcp#crash', 'source_failed'],
+      ['mcp#none', 'source_failed'],
+      ['mcp#endless', 'source_failed'],
+    ]);
+    const messages = failures.map(({ error }) => error.message);
+    expect(messages[0]).toMatch(/serving crash as process \d+ with the key \[redacted\]/);
+    expect(messages[1]).toContain('ENOENT');
+    expect(messages[2]).toContain('cursor twice');
+    expect(JSON.stringify(failures)).not.toContain('very-secret');
+  });
+
+  it('that hangs is a failure, and its process is gone by then', async () => {
+    const failure: unknown = await read({ hang: stdio('hang') }, { timeoutMs: 1500 }).catch((error) => error);
+    expect(failure).toMatchObject({
+      code: 'source_failed',
+      message: expect.stringContaining('mcp#hang did not answer within 1500 ms'),
+    });
+    const [, pid] = /as process (\d+)/.exec(String(failure)) ?? [];
+    expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
+  });
+
+  it('is given up when the caller cancels', async () => {
+    const controller = new AbortController();
+    const reading = loadCatalog({
+      sources: [{ kind: 'mcp', servers: { hang: stdio('hang') } }],
+      signal: controller.signal,
+    });
+    controller.abort();
+    await expect(reading).rejects.toMatchObject({ code: 'cancelled' });
+  });
+});
+
+describe('an mcpServers configuration', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'winnow-mcp-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function readConfig(content: unknown) {
+    const path = join(folder, 'mcp.json');
+    await writeFile(path, JSON.stringify(content));
+    return readMcpSource({ kind: 'mcp', path }, CONTEXT);
+  }
+
+  it('starts each server in its folder, relative to the file, and leaves out disabled ones', async () => {
+    await writeFile(join(folder, 'start.mjs'), `await import(${JSON.stringify(SCRIPT)});`);
+    const reading = await readConfig({
+      mcpServers: {
+        here: { type: 'stdio', command: process.execPath, args: ['start.mjs', 'notes'], cwd: '.' },
+        off: { command: 'no-such-command-here', disabled: true },
+      },
+    });
+    expect(reading.parts.map(({ origin, server, entries }) => [origin, server, entries.length])).toEqual([
+      [`${join(folder, 'mcp.json')}#here`, 'here', 3],
+    ]);
+    expect(reading.failures).toEqual([]);
+  });
+
+  it.each([
+    ['without servers', {}, 'mcpServers'],
+    ['with a server that has neither command nor URL', { mcpServers: { a: {} } }, 'mcpServers.a'],
+    ['with a URL that is none', { mcpServers: { a: { url: 'file:///etc' } } }, 'mcpServers.a'],
+  ])('is refused %s, saying where', async (_, content, message) => {
+    await expect(readConfig(content)).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it('is never read from a URL, since it starts processes', async () => {
+    const reading = readMcpSource({ kind: 'mcp', path: 'https://host.test/mcp.json' }, CONTEXT);
+    await expect(reading).rejects.toMatchObject({ code: 'source_failed' });
+  });
+});
+
+describe('an MCP server on streamable HTTP', () => {
+  let server: ChildProcess;
+  let lines: AsyncIterator<string>;
+  let url: string;
+
+  beforeEach(async () => {
+    server = spawn(process.execPath, [SCRIPT, 'notes', 'http'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    if (!server.stdout) throw new Error('no stdout');
+    lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+    url = `http://127.0.0.1:${String((await lines.next()).value).replace('port ', '')}/mcp`;
+  });
+  afterEach(async () => {
+    const exit = once(server, 'exit');
+    server.kill();
+    await exit;
+  });
+
+  it('is read with its headers, and its session is given back', async () => {
+    const { names } = await read({ notes: { url, headers: { 'x-key': 'let-me-in' } } });
+    expect(names).toEqual(['search', 'delete_note', 'create_note']);
+    const counts: string[] = [];
+    // Ends when the server does, so that a session that is never given back fails the test and not the run.
+    for (let line = await lines.next(); !line.done; line = await lines.next()) {
+      counts.push(line.value);
+      if (line.value === 'sessions 0') break;
+    }
+    expect(counts).toContain('sessions 1');
+    expect(counts.at(-1)).toBe('sessions 0');
+  });
+
+  it('that refuses is a failure with its status', async () => {
+    await expect(read({ notes: { url } })).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringContaining('mcp#notes'),
+    });
+  });
+});

@@ -1,0 +1,89 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { modelCommand } from '../../src/cli/model-command.js';
+import { CONTENT, CONTENT_HASH, errorOf, FILE, fileHash, type Setup, setUp } from '../model/store/store-setup.js';
+
+let setup: Setup;
+beforeEach(async () => {
+  setup = await setUp();
+});
+afterEach(async () => {
+  process.exitCode = undefined;
+  await setup.close();
+});
+
+async function run(...words: string[]): Promise<{ stdout: string; stderr: string }> {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const { folder, ...store } = setup.options;
+  await modelCommand({ stdout, stderr, store }).parseAsync([...words, '--folder', folder], { from: 'user' });
+  return { stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
+}
+
+describe('winnow model pull', () => {
+  it('fetches the default model, with its path alone on stdout and progress on stderr', async () => {
+    const { stdout, stderr } = await run('pull');
+    expect(stdout).toBe(`${setup.path}\n`);
+    expect(stderr).toMatch(/100% {2}180\.0 kB of 180\.0 kB/);
+    expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
+  });
+
+  it('prints JSON, and notices on stderr', async () => {
+    await writeFile(setup.path, 'wrong');
+    const { stdout, stderr } = await run('pull', 'small', '--json');
+    expect(JSON.parse(stdout)).toEqual({
+      path: setup.path,
+      name: 'small',
+      sha256: CONTENT_HASH,
+      bytes: CONTENT.length,
+    });
+    expect(stderr).toContain('the file is replaced');
+  });
+
+  it('throws for an unknown name', async () => {
+    expect((await errorOf(run('pull', 'large'))).code).toBe('not_found');
+  });
+});
+
+describe('winnow model list', () => {
+  it('shows what is here', async () => {
+    expect((await run('list')).stdout).toBe('small                  180.0 kB  absent  Apache-2.0  (default)\n');
+    await run('pull');
+    expect((await run('list')).stdout).toContain('verified');
+  });
+
+  it('prints JSON', async () => {
+    const listed = JSON.parse((await run('list', '--json')).stdout);
+    expect(listed).toMatchObject([{ name: 'small', state: 'absent', isDefault: true, path: join(setup.folder, FILE) }]);
+  });
+});
+
+describe('winnow model path', () => {
+  it('prints the path of a model that is here', async () => {
+    await writeFile(setup.path, CONTENT);
+    expect((await run('path')).stdout).toBe(`${setup.path}\n`);
+  });
+
+  it('throws without fetching when it is not', async () => {
+    expect((await errorOf(run('path'))).code).toBe('not_found');
+    expect(setup.hub.requests).toEqual([]);
+  });
+});
+
+describe('winnow model verify', () => {
+  it('says that a right file is ok', async () => {
+    await writeFile(setup.path, CONTENT);
+    expect((await run('verify')).stdout).toBe(`${setup.path}: ok\n`);
+    expect(process.exitCode).toBeUndefined();
+  });
+
+  it('sets the exit code for a wrong one, and says what to do', async () => {
+    await writeFile(setup.path, Buffer.alloc(CONTENT.length, 'wrong'));
+    const { stdout, stderr } = await run('verify', 'small', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'small', ok: false });
+    expect(stderr).toContain('winnow model pull small');
+    expect(process.exitCode).toBe(4);
+  });
+});

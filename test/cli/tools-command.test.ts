@@ -1,0 +1,126 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { toolsCommand } from '../../src/cli/tools-command.js';
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'winnow-tools-'));
+  file = join(folder, 'tools.json');
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+  process.exitCode = undefined;
+});
+
+async function run(...words: string[]) {
+  const out: unknown[] = [];
+  const err: unknown[] = [];
+  const command = toolsCommand({
+    stdout: { write: (text) => out.push(text) > 0 },
+    stderr: { write: (text) => err.push(text) > 0 },
+  });
+  await command.parseAsync(words, { from: 'user' });
+  return { stdout: out.join(''), stderr: err.join(''), exitCode: process.exitCode };
+}
+
+const tool = { name: 'a', toolType: 'builtin', description: 'First. Second.', category: 'c', risk: 'low' };
+
+describe('winnow tools list', () => {
+  it('prints one line a tool, of the example catalogue by default', async () => {
+    const { stdout, stderr } = await run('list');
+    expect(stdout.split('\n')[0]).toMatch(/^lookup_station_code \[测站信息\]: .* \(builtin, low\)$/);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(49);
+    expect(stderr).toContain('hydrology.json');
+  });
+
+  it('reads several sources, and prints JSON', async () => {
+    await writeFile(file, JSON.stringify([tool]));
+    const { stdout } = await run('list', '--json', '--catalog', file, '-c', 'fixtures/sources/skills');
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: 'a', category: 'c', toolType: 'builtin', risk: 'low', origin: file },
+      { name: 'pdf-report' },
+      { name: 'translate-text' },
+    ]);
+  });
+
+  it('shows private tools to their user only', async () => {
+    await writeFile(file, JSON.stringify([tool, { ...tool, name: 'own', scope: { user: 'ann' } }]));
+    expect((await run('list', '-c', file)).stdout).toBe('a [c]: First. (builtin, low)\n');
+    expect((await run('list', '-c', file, '--user', 'bob')).stdout).not.toContain('own');
+    expect((await run('list', '-c', file, '--user', 'ann')).stdout).toContain('own');
+  });
+
+  it('tells a failing source on stderr, and refuses it under --strict', async () => {
+    await writeFile(file, JSON.stringify([tool]));
+    const none = join(folder, 'none.json');
+    const { stdout, stderr } = await run('list', '-c', file, '-c', none);
+    expect(stdout).toBe('a [c]: First. (builtin, low)\n');
+    expect(stderr).toContain(`The source ${none} can't be found`);
+    await expect(run('list', '-c', file, '-c', none, '--strict')).rejects.toMatchObject({ code: 'source_failed' });
+  });
+});
+
+describe('winnow tools show', () => {
+  it('prints all that is known of a tool', async () => {
+    await writeFile(file, JSON.stringify([{ ...tool, inputSchema: { type: 'object' }, instructions: 'one\ntwo' }]));
+    const { stdout } = await run('show', 'a', '-c', file);
+    expect(stdout).toContain('name: a\ndescription: First. Second.\n');
+    expect(stdout).toContain('inputSchema: {\n  "type": "object"\n}\n');
+    expect(stdout).toContain('instructions:\none\ntwo\n');
+    expect(JSON.parse((await run('show', 'a', '-c', file, '--json')).stdout)).toMatchObject({ name: 'a', risk: 'low' });
+  });
+
+  it("does not tell another's tool from one that does not exist", async () => {
+    await writeFile(file, JSON.stringify([{ ...tool, scope: { user: 'ann' } }]));
+    const hidden = await run('show', 'a', '-c', file, '--user', 'bob').catch((error) => error);
+    expect(hidden).toMatchObject({ code: 'not_found', message: expect.stringContaining('no tool "a"') });
+    expect((await run('show', 'a', '-c', file, '--user', 'ann')).stdout).toContain('name: a\n');
+  });
+});
+
+describe('winnow tools check', () => {
+  const messy = { ...tool, name: 'messy', inputSchema: { type: 'dict', properties: { q: { type: 'str' } } } };
+
+  it('prints each issue, failure and note, and leaves the exit code alone', async () => {
+    await writeFile(file, JSON.stringify([tool, { name: 'untyped' }, { ...tool, name: '__proto__' }, messy]));
+    const none = join(folder, 'none.json');
+    const { stdout, stderr, exitCode } = await run('check', '-c', file, '-c', none);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toContain(`failure ${none}: The source ${none} can't be found`);
+    expect(lines[1]).toBe(`debug ${file}[1] untyped: toolType is missing: taken as "skill"`);
+    expect(lines[2]).toBe(`warning ${file}[2] __proto__: name: this name is not allowed`);
+    expect(lines).toContain('note messy: q: type "str" read as "string"');
+    expect(stderr).toMatch(/3 tools, 1 warnings, 1 failures, \d+ notes/);
+    expect(exitCode).toBeUndefined();
+  });
+
+  it('prints the same as JSON', async () => {
+    await writeFile(file, JSON.stringify([{ name: 'untyped' }, 7]));
+    const { stdout } = await run('check', '-c', file, '-c', join(folder, 'none.json'), '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      sources: [{ spec: file, tools: 1 }],
+      issues: [{ level: 'debug' }, { level: 'warning' }],
+      failures: [{ code: 'source_failed' }],
+      notes: [{ tool: 'untyped', note: expect.stringContaining('properties') }],
+    });
+  });
+
+  it.each([
+    ['a wrong entry', [tool, 7], [], 3],
+    ['a failing source', [tool], ['-c', 'none.json'], 3],
+    ['a schema that was mended', [messy], [], undefined],
+    ['nothing', [tool], [], undefined],
+  ])('under --strict, with %s wrong, sets the exit code of the error table', async (_, tools, more, code) => {
+    await writeFile(file, JSON.stringify(tools));
+    expect((await run('check', '--strict', '-c', file, ...more)).exitCode).toBe(code);
+  });
+
+  it('finds nothing wrong with the example catalogue', async () => {
+    const { stdout, exitCode } = await run('check', '--strict');
+    expect(stdout).not.toMatch(/^(warning|failure|debug)/m);
+    expect(exitCode).toBeUndefined();
+  });
+});
