@@ -4,7 +4,8 @@
  */
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { fittedSchemas } from './fitted.js';
-import { REFERENCE_SCHEMA } from './references.js';
+import { type ProducedPath, pathsFor, producedPaths } from './produced-paths.js';
+import { referenceSchema } from './references.js';
 
 export interface PlanSchemaOptions {
   /** `tool.argument`: the request can't hold the value, an earlier step finds it; only a reference may stand there. */
@@ -17,7 +18,8 @@ const text = { type: 'string' } as const;
 
 export function planAnswerSchema(tools: readonly Tool[], options: PlanSchemaOptions): JsonSchema {
   const definitions: Record<string, JsonSchema> = {};
-  const steps = tools.map((tool, place) => stepSchema(tool, { prefix: `t${place + 1}`, options, definitions }));
+  const paths = producedPaths(tools);
+  const steps = tools.map((tool, place) => stepSchema(tool, { prefix: `t${place + 1}`, options, definitions, paths }));
   const answers = [
     ...(steps.length > 0 ? [answer('plan', { steps: { type: 'array', minItems: 1, items: steps.length === 1 ? steps[0] : { anyOf: steps } } })] : []),
     answer('clarification', { question: text, missing: { type: 'array', items: text } }),
@@ -40,6 +42,7 @@ interface StepContext {
   prefix: string;
   options: PlanSchemaOptions;
   definitions: Record<string, JsonSchema>;
+  paths: readonly ProducedPath[] | undefined;
 }
 
 function stepSchema(tool: Tool, context: StepContext): JsonSchema {
@@ -51,39 +54,50 @@ function stepSchema(tool: Tool, context: StepContext): JsonSchema {
   };
 }
 
-function argumentsSchema(tool: Tool, { prefix, options, definitions }: StepContext): JsonSchema {
+function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
+  const { prefix, options, definitions, paths } = context;
   const { $defs, ...input } = fittedSchemas(tool).input;
   if (isObject($defs)) {
-    for (const [name, schema] of Object.entries($defs)) if (isObject(schema)) definitions[`${prefix}_${name}`] = rename(withReferences(schema), prefix);
+    for (const [name, schema] of Object.entries($defs)) {
+      if (isObject(schema)) definitions[`${prefix}_${name}`] = rename(withReferences(schema, paths), prefix);
+    }
   }
   const properties = isObject(input.properties) ? input.properties : {};
   const open = Object.entries(properties).map(([name, schema]) => {
     const onlyReference = options.references.has(`${tool.name}.${name}`);
-    return [name, onlyReference ? onlyReferences(schema) : orReference(schema)] as const;
+    return [name, onlyReference ? onlyReferences(schema, paths) : orReference(schema, paths)] as const;
   });
   return rename({ ...input, properties: Object.fromEntries(open) }, prefix);
 }
 
-/** A list of handles stays a list, of references. */
-function onlyReferences(schema: unknown): JsonSchema {
-  const isList = isObject(schema) && schema.type === 'array';
-  return isList ? { anyOf: [REFERENCE_SCHEMA, { type: 'array', minItems: 1, items: REFERENCE_SCHEMA }] } : REFERENCE_SCHEMA;
+type Paths = StepContext['paths'];
+
+/** A list of handles may be one reference to a list, or a list of references. */
+function onlyReferences(schema: unknown, paths: Paths): JsonSchema {
+  if (!isObject(schema)) return referenceSchema(undefined);
+  const whole = referenceSchema(pathsFor(schema, paths));
+  if (schema.type !== 'array') return whole;
+  const items = referenceSchema(isObject(schema.items) ? pathsFor(schema.items, paths) : undefined);
+  return { anyOf: [whole, { type: 'array', minItems: 1, items }] };
 }
 
-/** A plain string can hold a reference anyway; for everything else it is a second form. */
-function orReference(schema: unknown): unknown {
+/** A plain string can hold a reference anyway; for everything else it is a second form, where some field fits. */
+function orReference(schema: unknown, paths: Paths): unknown {
   if (!isObject(schema)) return schema;
-  const inner = withReferences(schema);
+  const inner = withReferences(schema, paths);
   const isPlainText = schema.type === 'string' && !('enum' in schema) && !('format' in schema) && !('pattern' in schema) && !('const' in schema);
-  return isPlainText ? inner : { anyOf: [inner, REFERENCE_SCHEMA] };
+  const fitting = pathsFor(schema, paths);
+  return isPlainText || fitting?.length === 0 ? inner : { anyOf: [inner, referenceSchema(fitting)] };
 }
 
-function withReferences(schema: JsonSchema): JsonSchema {
-  const properties = isObject(schema.properties) ? Object.entries(schema.properties).map(([name, value]) => [name, orReference(value)] as const) : undefined;
+function withReferences(schema: JsonSchema, paths: Paths): JsonSchema {
+  const properties = isObject(schema.properties)
+    ? Object.entries(schema.properties).map(([name, value]) => [name, orReference(value, paths)] as const)
+    : undefined;
   return {
     ...schema,
     ...(properties ? { properties: Object.fromEntries(properties) } : {}),
-    ...(isObject(schema.items) ? { items: orReference(schema.items) } : {}),
+    ...(isObject(schema.items) ? { items: orReference(schema.items, paths) } : {}),
   };
 }
 

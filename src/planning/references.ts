@@ -1,4 +1,5 @@
 /** `${s1.path.to[0].field}`: how a step uses what an earlier step found. */
+import type { JsonSchema } from '../catalog/tool.js';
 
 export interface Reference {
   /** As it stands in the plan. */
@@ -15,11 +16,20 @@ const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]/gu;
 const LOOKALIKE = /\$\{[^}]*\}?/gu;
 
 /** A JSON Schema, and a llama.cpp grammar rule, of a reference that stands alone. */
-export const REFERENCE_SCHEMA = {
+const ANY_REFERENCE = {
   type: 'string',
   pattern: '^\\$\\{s[1-9][0-9]?((\\.[A-Za-z_][A-Za-z0-9_]*)|(\\[[0-9]+\\]))*\\}$',
   'x-gbnf': '"\\"${s" [1-9] [0-9]? ("." [A-Za-z_] [A-Za-z0-9_]* | "[" [0-9]+ "]")* "}\\""',
 } as const;
+
+/** With `paths` only those fields can be written, each as it stands behind the step, for example `items[0].id`. */
+export function referenceSchema(paths: readonly string[] | undefined): JsonSchema {
+  if (!paths || paths.length === 0) return ANY_REFERENCE;
+  const alternatives = paths.map((path) => (path.startsWith('[') ? path : `.${path}`));
+  const pattern = alternatives.map((path) => path.replace(/[\\.[\](){}*+?^$|]/gu, '\\$&')).join('|');
+  const literals = alternatives.map((path) => JSON.stringify(path)).join(' | ');
+  return { type: 'string', pattern: `^\\$\\{s[1-9][0-9]?(${pattern})\\}$`, 'x-gbnf': `"\\"${'$'}{s" [1-9] [0-9]? (${literals}) "}\\""` };
+}
 
 export function findReferences(text: string): Reference[] {
   return [...text.matchAll(REFERENCE)].map((match) => ({

@@ -25,7 +25,7 @@ function render(tool: Tool): string {
   const lines = [
     `${tool.name}: ${oneLine(tool.description)}`,
     `   arguments: ${renderType(input, input)}`,
-    output ? `   result: ${renderType(output, output)}` : '   result: not described',
+    output ? `   returns: ${renderType(output, output)}` : '   returns: not described',
     tool.preconditions.length > 0 ? `   before: ${tool.preconditions.map(oneLine).join('; ')}` : '',
     tool.instructions ? `   instructions:\n${tool.instructions.trim()}` : '',
   ];

@@ -37,7 +37,7 @@ describe('a grammar for random schemas', () => {
       fc.property(objectSample, ({ schema, value }) => {
         expect(matcherOf(schema).accepts(writeInOrder(schema, value))).toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
