@@ -2,8 +2,7 @@
  * A plan that passes here is valid: its tools were chosen, its arguments pass the tools' own schemas, its references
  * go back to fields that exist and fit. All problems are found in one go, one a line, each with its path.
  */
-import { subschemaAt } from '../catalog/subschema.js';
-import { fits } from '../catalog/subschema.js';
+import { fits, subschemaAt } from '../catalog/subschema.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import type { Step } from '../result.js';
@@ -74,7 +73,22 @@ function checkStep(step: DraftStep, { tool, earlier }: { tool: Tool; earlier: Ea
     return problem ? [`${at(step, leaf)}: ${problem}`] : [];
   });
   const unknownOrder = (step.dependsOn ?? []).filter((id) => !earlier.has(id)).map((id) => `${step.id}.dependsOn: "${id}" is not an earlier step`);
-  return [...checkArguments(step, { tool, input, texts }), ...broken, ...wrong, ...unknownOrder];
+  return [...unknownArguments(step, tool), ...checkArguments(step, { tool, input, texts }), ...broken, ...wrong, ...unknownOrder];
+}
+
+/**
+ * JSON Schema lets unknown properties pass where nothing is said about them. A model that writes one has made it up:
+ * it is refused unless the tool says that it takes more.
+ */
+function unknownArguments(step: DraftStep, tool: Tool): string[] {
+  const { properties, additionalProperties, patternProperties } = tool.inputSchema;
+  const isOpen = additionalProperties !== undefined || patternProperties !== undefined || !isObject(properties);
+  const fitted = fittedSchemas(tool).input.properties;
+  if (isOpen || !isObject(fitted)) return [];
+  const known = Object.keys(fitted);
+  return Object.keys(step.arguments)
+    .filter((name) => !known.includes(name))
+    .map((name) => `${step.id}.arguments: unknown argument "${name}"; known: ${known.join(', ') || 'none'}`);
 }
 
 /** The tool's own schema judges; a reference that stands alone is replaced by a value of the right form meanwhile. */

@@ -11,6 +11,8 @@ export interface TrieNode {
   readonly edges: Map<Token | 'end', Edge>;
   /** Set on the nodes behind the end of a name. */
   name?: string;
+  /** How likely each edge is, in the order of `edges`, when nothing was asked for; see `calibrate.ts`. */
+  prior?: readonly number[];
 }
 
 /** Tokens with which a JSON string can end; those that a vocabulary does not have as one token are left out. */

@@ -30,7 +30,7 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
   const reader = await model.openReader({ prompt, opening: OPENING, signal, about });
   try {
     const trie = createNameTrie([...sheet.tools.map((tool) => sheet.labels.labelOf(tool)), sheet.labels.none], reader);
-    const ranked = await rankNames(trie, reader, { names: RANKED_NAMES, maxSteps: MAX_STEPS, minProbability: MIN_PROBABILITY });
+    const ranked = await rankNames(trie, reader, { names: RANKED_NAMES, maxSteps: MAX_STEPS, minProbability: MIN_PROBABILITY, calibration: 0 });
     const none = ranked.find((entry) => entry.name === sheet.labels.none)?.probability ?? 0;
     const named = ranked.flatMap(({ name, probability }): NamedTool[] => {
       const tool = name === sheet.labels.none ? undefined : sheet.labels.toolOf(name);

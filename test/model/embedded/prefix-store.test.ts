@@ -1,0 +1,63 @@
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createPrefixStore, type PrefixStoreOptions } from '../../../src/model/embedded/prefix-store.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'winnow-store-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const warnings: string[] = [];
+const open = (more: Partial<PrefixStoreOptions> = {}) =>
+  createPrefixStore({ folder, identity: 'model a', onWarning: (message) => warnings.push(message), ...more });
+const write = (text: string) => (file: string) => writeFile(file, text);
+const states = async () => (await readdir(folder)).filter((name) => name.endsWith('.state'));
+const never = async () => {
+  throw new Error('must not be loaded');
+};
+
+describe('the store of evaluated prefixes', () => {
+  it('gives back what was saved for the same tokens', async () => {
+    await open().save([1, 2, 3], write('state'));
+    const loaded: string[] = [];
+    expect(await open().load([1, 2, 3], async (file) => void loaded.push(file))).toBe(true);
+    expect(loaded).toHaveLength(1);
+  });
+
+  it.each([
+    ['other tokens', {}, [1, 2, 4]],
+    ['another model', { identity: 'model b' }, [1, 2, 3]],
+  ])('has nothing for %s', async (_, options, tokens) => {
+    await open().save([1, 2, 3], write('state'));
+    expect(await open(options).load(tokens, never)).toBe(false);
+  });
+
+  it('throws a damaged file away with a warning, and never loads it', async () => {
+    await open().save([1], write('state'));
+    const [name] = await states();
+    await writeFile(join(folder, name ?? ''), 'stat3');
+    expect(await open().load([1], never)).toBe(false);
+    expect(await states()).toEqual([]);
+    expect(warnings.at(-1)).toContain('checksum');
+  });
+
+  it('lets the oldest go when all together are too large', async () => {
+    const store = open({ maxBytes: 10 });
+    await store.save([1], write('12345'));
+    for (const name of await states()) await utimes(join(folder, name), 1, 1);
+    await store.save([2], write('12345'));
+    await store.save([3], write('12345'));
+    expect(await states()).toHaveLength(2);
+    expect(await store.load([1], never)).toBe(false);
+  });
+
+  it('costs only the saving when the disk refuses', async () => {
+    const store = open();
+    await expect(store.save([1], () => Promise.reject(new Error('disk full')))).resolves.toBeUndefined();
+    expect(warnings.at(-1)).toContain('disk full');
+    expect(await states()).toEqual([]);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { findBroken, findReferences, referenceSchema, renderPath, textsIn } from '../../src/planning/references.js';
+
+describe('findReferences', () => {
+  it.each([
+    ['${s1.stcd}', 's1', ['stcd']],
+    ['${s12}', 's12', []],
+    ['${s1.items[0].id}', 's1', ['items', 0, 'id']],
+    ['${s1[2]}', 's1', [2]],
+    ['${s1.items.0.id}', 's1', ['items', 0, 'id']],
+    ['${s2.水位}', 's2', ['水位']],
+    ['${s2.created-at}', 's2', ['created-at']],
+  ])('reads %s, which stands alone and so keeps its type', (text, step, path) => {
+    expect(findReferences(text)).toEqual([{ text, step, path, whole: true }]);
+  });
+
+  it('reads several inside a text, none of which is the whole', () => {
+    const found = findReferences('From ${s1.name} to ${s2.items[0].name}.');
+    expect(found).toEqual([
+      { text: '${s1.name}', step: 's1', path: ['name'], whole: false },
+      { text: '${s2.items[0].name}', step: 's2', path: ['items', 0, 'name'], whole: false },
+    ]);
+  });
+
+  it('takes a space beside it for a text around it', () => {
+    expect(findReferences(' ${s1.name}')[0]?.whole).toBe(false);
+  });
+
+  it.each(['', 'plain', '$s1.name', '{s1.name}', '${HOME}', 's1.name', '${1.name}'])('finds none in "%s"', (text) => {
+    expect(findReferences(text)).toEqual([]);
+  });
+});
+
+describe('findBroken', () => {
+  it.each(['${s1.}', '${s1..a}', '${s1.a b}', '${s1[x]}', '${s1[*].id}', '${ s1.a }', '${s1.a', '${steps.s1.a}', '${s1.a[0}'])(
+    'tells that %s is no reference',
+    (text) => {
+      expect(findReferences(text)).toEqual([]);
+      expect(findBroken(`before ${text}`)).toHaveLength(1);
+    },
+  );
+
+  it.each(['${HOME}/bin', 'costs $5', '`${name}`', '${s1.a} and ${s2[0].b}', ''])('leaves "%s" alone', (text) => {
+    expect(findBroken(text)).toEqual([]);
+  });
+});
+
+describe('referenceSchema', () => {
+  const patternOf = (paths?: readonly string[]) => new RegExp(String(referenceSchema(paths).pattern), 'u');
+
+  it('takes any well-formed reference where the fields are not known', () => {
+    expect(patternOf().test('${s1.a[0].b}')).toBe(true);
+    expect(patternOf([]).test('${s1.a[0].b}')).toBe(true);
+    expect(patternOf().test('s1.a')).toBe(false);
+    expect(patternOf().test('${s1.a} ')).toBe(false);
+  });
+
+  it('takes only the given fields where they are known', () => {
+    const pattern = patternOf(['stcd', 'items[0].id', '[0].id']);
+    for (const text of ['${s1.stcd}', '${s12.items[0].id}', '${s3[0].id}']) expect(pattern.test(text)).toBe(true);
+    for (const text of ['${s1.stcdx}', '${s1.items[1].id}', '${s1}', '${s0.stcd}']) expect(pattern.test(text)).toBe(false);
+  });
+
+  const name = fc.stringMatching(/^[^.[\]{}\s]{1,6}$/u).filter((text) => !/^\d+$/u.test(text));
+  it('lets exactly those through that are read back as the same field, whatever it is called', () => {
+    fc.assert(
+      fc.property(fc.array(name, { minLength: 1, maxLength: 4 }), fc.nat(9), (names, index) => {
+        const path = [...names.slice(0, 1), index, ...names.slice(1)];
+        const text = `\${s1.${renderPath(path)}}`;
+        expect(findReferences(text)).toMatchObject([{ path, whole: true }]);
+        expect(patternOf([renderPath(path)]).test(text)).toBe(true);
+        expect(findBroken(text)).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe('textsIn', () => {
+  it('finds every text with the way to it', () => {
+    const value = { a: 'one', list: ['two', { b: 'three' }, 4, null, true], empty: {} };
+    const found = textsIn(value).map(({ path, text }) => `${renderPath(path)} ${text}`);
+    expect(found).toEqual(['a one', 'list[0] two', 'list[1].b three']);
+  });
+});

@@ -1,0 +1,48 @@
+/** The catalogues and cases that come with the package, as tests use them. */
+import { readFileSync } from 'node:fs';
+import { type LoadedCatalog, loadCatalog } from '../../src/catalog/load.js';
+import type { Tool } from '../../src/catalog/tool.js';
+import type { Message } from '../../src/request.js';
+
+export const FIXTURES = ['hydrology', 'coding-agent', 'assistant'] as const;
+export type FixtureName = (typeof FIXTURES)[number];
+
+export interface FixtureCase {
+  readonly id: string;
+  readonly query: string;
+  readonly user?: string;
+  readonly history?: readonly Message[];
+  readonly entities?: Readonly<Record<string, unknown>>;
+  readonly expectedTools: readonly string[];
+  /** `"$0.field"` is the result of the first step. */
+  readonly expectedSteps: readonly { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> }[];
+  readonly expectedEdges: readonly (readonly [number, number])[];
+  readonly expectedKind: string;
+  readonly alternatives?: readonly (readonly string[])[];
+  readonly tags: readonly string[];
+}
+
+export function loadFixture(name: FixtureName): Promise<LoadedCatalog> {
+  return loadCatalog({ sources: [`fixtures/catalogs/${name}.json`] });
+}
+
+/** All tools of the three catalogues, also private ones. */
+export async function loadFixtureTools(): Promise<Tool[]> {
+  const loaded = await Promise.all(FIXTURES.map(loadFixture));
+  return loaded.flatMap(({ catalog }) => catalog.tools);
+}
+
+export function loadFixtureCases(name: FixtureName): FixtureCase[] {
+  const lines = readFileSync(`fixtures/cases/${name}.jsonl`, 'utf8').trim().split('\n');
+  return lines.map((line): FixtureCase => JSON.parse(line));
+}
+
+/** A value with `"$0.field"` written as Winnow does: `"${s1.field}"`. */
+export function withReferences(value: unknown): unknown {
+  if (typeof value === 'string') {
+    return value.replace(/\$(\d+)((?:\.\w+|\[\d+\])+)/gu, (_, step: string, path: string) => `\${s${Number(step) + 1}${path}}`);
+  }
+  if (Array.isArray(value)) return value.map(withReferences);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withReferences(inner)]));
+}
