@@ -4,16 +4,16 @@ import type { Catalog } from './catalog/catalog.js';
 import { createScope, type ToolFilter, type View } from './catalog/scope.js';
 import { type OptionsInput, resolveOptions } from './config/options.js';
 import { throwIfCancelled, WinnowError } from './errors.js';
-import { type Model, noUsage, type Usage } from './model/model.js';
+import { type Model, noUsage } from './model/model.js';
 import { type Written, writePlan } from './planning/write-plan.js';
 import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
-import { parseRequest, type PlanRequest, type Request } from './request.js';
+import { type PlanRequest, parseRequest, type Request } from './request.js';
 import type { PlanResult, Selection, SelectResult, TraceEvent } from './result.js';
 import { mustRefer } from './selection/must-refer.js';
 import { createSchemaTokens } from './selection/schema-tokens.js';
 import { select } from './selection/select.js';
 import { renderContext } from './selection/user-part.js';
-import { createTrace, type Trace } from './trace.js';
+import { createTrace } from './trace.js';
 
 export interface PlannerParts {
   catalog: Catalog;
@@ -51,7 +51,14 @@ export function createPlanner(parts: PlannerParts): Planner {
   const prompts = loadPrompts(parts.prompts);
   const viewOf = createScope(catalog, parts.filter);
   const schemaTokens = createSchemaTokens(planningModel);
-  const selectionParts = { model, options, rules: catalog.rules, prompt: prompts.select, repair: prompts.repair, schemaTokens };
+  const selectionParts = {
+    model,
+    options,
+    rules: catalog.rules,
+    prompt: prompts.select,
+    repair: prompts.repair,
+    schemaTokens,
+  };
 
   return {
     view: (request = {}) => viewOf(request),
@@ -68,11 +75,16 @@ export function createPlanner(parts: PlannerParts): Planner {
       let selection = await selectTools(turn, view);
       for (let round = 1; ; round++) {
         const written = await writeSteps(turn, selection, round < options.maxRounds);
-        if (written.kind !== 'needTools') return { ...written, selection, usage: turn.usageOf(selection), trace: turn.trace.events() };
+        if (written.kind !== 'needTools')
+          return { ...written, selection, usage: turn.usageOf(selection), trace: turn.trace.events() };
         turn.trace.add('planning', `a tool is missing: ${written.needTools}`);
         view = turn.rest(selection);
         const more = await selectTools({ ...turn, request: withNeed(turn.request, written.needTools) }, view);
-        selection = { ...selection, tools: [...selection.tools, ...more.tools], dropped: [...selection.dropped, ...more.dropped] };
+        selection = {
+          ...selection,
+          tools: [...selection.tools, ...more.tools],
+          dropped: [...selection.dropped, ...more.dropped],
+        };
       }
     },
   };
@@ -84,7 +96,8 @@ export function createPlanner(parts: PlannerParts): Planner {
     const timeout = AbortSignal.timeout(options.timeoutMs);
     const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
     const usage = { selection: noUsage(), planning: noUsage() };
-    trace.add('scope', `${view.tools.length} of ${catalog.tools.length} tools are visible`);
+    // Not "of how many": the rest would count the tools of other users.
+    trace.add('scope', `${view.tools.length} tools are visible`);
     const tokensOf = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + tokensOfTool(view, name), 0);
     return {
       request,
@@ -93,7 +106,8 @@ export function createPlanner(parts: PlannerParts): Planner {
       signal,
       usage,
       requestId: call.requestId ?? randomUUID(),
-      rest: (selection: Selection) => viewOf({ ...request, deny: [...(request.deny ?? []), ...selection.tools.map((tool) => tool.name)] }),
+      rest: (selection: Selection) =>
+        viewOf({ ...request, deny: [...(request.deny ?? []), ...selection.tools.map((tool) => tool.name)] }),
       usageOf: (selection: Selection) => ({
         ...usage,
         schemaTokens: { all: tokensOf(view.byName.keys()), loaded: tokensOf(selection.tools.map((tool) => tool.name)) },
@@ -132,7 +146,10 @@ export function createPlanner(parts: PlannerParts): Planner {
     });
     if (answer.ok) return answer.value;
     const details = { usage: turn.usage, tools: tools.map((tool) => tool.name) };
-    throw new WinnowError('plan_invalid', 'The model wrote no valid plan, also after the repair.', { issues: answer.issues, details });
+    throw new WinnowError('plan_invalid', 'The model wrote no valid plan, also after the repair.', {
+      issues: answer.issues,
+      details,
+    });
   }
 }
 

@@ -25,6 +25,7 @@ try {
   const failure = toWinnowError(error);
   process.stderr.write(`${pc.red('winnow:')} ${failure.message}\n`);
   for (const issue of failure.issues.slice(0, 20)) process.stderr.write(`  - ${issue}\n`);
-  if (failure.code === 'internal') process.stderr.write(`${failure.cause instanceof Error ? failure.cause.stack : ''}\n`);
+  if (failure.code === 'internal')
+    process.stderr.write(`${failure.cause instanceof Error ? failure.cause.stack : ''}\n`);
   process.exit(failure.meaning.exitCode);
 }

@@ -6,7 +6,7 @@ import { WinnowError } from '../errors.js';
 import type { PlanRequest } from '../request.js';
 import { renderPlan } from './render-plan.js';
 import { renderSelection } from './render-selection.js';
-import { addSharedOptions, readText, type SharedFlags, type Setup, setUp } from './shared-options.js';
+import { addSharedOptions, readText, type Setup, type SharedFlags, setUp } from './shared-options.js';
 
 interface Flags extends SharedFlags {
   history?: string;
@@ -35,7 +35,9 @@ type Call = { signal: AbortSignal; onEvent: (event: { note: string }) => void };
 type Run = (setup: Setup, request: PlanRequest, call: Call) => Promise<{ result: unknown; text: string }>;
 
 function requestCommand(name: string, description: string, run: Run): Command {
-  const command = new Command(name).description(description).argument('<request>', 'the request; - reads it from stdin');
+  const command = new Command(name)
+    .description(description)
+    .argument('<request>', 'the request; - reads it from stdin');
   return addSharedOptions(command)
     .option('--history <file>', 'earlier messages as a JSON array of {role, content}')
     .option('--entities <json>', 'what is known already, as a JSON object')
@@ -55,16 +57,23 @@ function requestCommand(name: string, description: string, run: Run): Command {
     });
 }
 
-async function answer(request: PlanRequest, { flags, run, signal }: { flags: Flags; run: Run; signal: AbortSignal }): Promise<void> {
+async function answer(
+  request: PlanRequest,
+  { flags, run, signal }: { flags: Flags; run: Run; signal: AbortSignal },
+): Promise<void> {
   const setup = await setUp(flags, { signal, stderr: process.stderr });
-  const spinner = process.stderr.isTTY ? yoctoSpinner({ text: 'reading the request', stream: process.stderr }).start() : undefined;
+  const spinner = process.stderr.isTTY
+    ? yoctoSpinner({ text: 'reading the request', stream: process.stderr }).start()
+    : undefined;
   const onEvent = ({ note }: { note: string }) => {
     if (spinner) spinner.text = note;
   };
   try {
     const { result, text } = await run(setup, request, { signal, onEvent });
     spinner?.stop();
-    const isExample = setup.usedDefaultCatalog ? `Catalogue: the example "${setup.loaded.catalog.name}" that comes with Winnow; yours with --catalog.\n\n` : '';
+    const isExample = setup.usedDefaultCatalog
+      ? `Catalogue: the example "${setup.loaded.catalog.name}" that comes with Winnow; yours with --catalog.\n\n`
+      : '';
     process.stdout.write(flags.json ? `${JSON.stringify(result, null, 2)}\n` : `${isExample}${text}\n`);
   } finally {
     spinner?.stop();
@@ -76,8 +85,12 @@ async function toRequest(text: string, flags: Flags): Promise<PlanRequest> {
   const message = text === '-' ? await readText('-') : text;
   return {
     message,
-    ...(flags.history === undefined ? {} : { history: parseJson('--history', await readFileOf('--history', flags.history)) as PlanRequest['history'] }),
-    ...(flags.entities === undefined ? {} : { entities: parseJson('--entities', flags.entities) as PlanRequest['entities'] }),
+    ...(flags.history === undefined
+      ? {}
+      : { history: parseJson('--history', await readFileOf('--history', flags.history)) as PlanRequest['history'] }),
+    ...(flags.entities === undefined
+      ? {}
+      : { entities: parseJson('--entities', flags.entities) as PlanRequest['entities'] }),
     ...(flags.intent === undefined ? {} : { intent: flags.intent }),
     ...(flags.user === undefined ? {} : { user: flags.user }),
     ...(flags.today === undefined ? {} : { today: flags.today }),
@@ -97,6 +110,10 @@ function parseJson(flag: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new WinnowError('invalid_option', `${flag}: not JSON (${error instanceof Error ? error.message : String(error)}).`, { cause: error });
+    throw new WinnowError(
+      'invalid_option',
+      `${flag}: not JSON (${error instanceof Error ? error.message : String(error)}).`,
+      { cause: error },
+    );
   }
 }

@@ -1,6 +1,6 @@
 /** The chosen tools for people: what each is here for. */
 import pc from 'picocolors';
-import type { Selection, SelectedTool, SelectResult } from '../result.js';
+import type { SelectedTool, Selection, SelectResult } from '../result.js';
 
 const WHY: Record<SelectedTool['via'], string> = {
   model: 'chosen by the model',
@@ -22,7 +22,11 @@ export function renderTools({ tools, mode, reason, dropped, leftOut }: Selection
     ...lines,
     ...(tools.length === 0 ? ['  none'] : []),
     ...(leftOut > 0 ? [pc.dim(`  ${leftOut} more did not fit`)] : []),
-    ...dropped.filter((one) => one.reason === 'unknown').map((one) => pc.dim(`  dropped: ${one.name} does not exist${one.suggestion ? ` (near: ${one.suggestion})` : ''}`)),
+    ...dropped
+      .filter((one) => one.reason === 'unknown')
+      .map((one) =>
+        pc.dim(`  dropped: ${one.name} does not exist${one.suggestion ? ` (near: ${one.suggestion})` : ''}`),
+      ),
   ].join('\n');
 }
 

@@ -1,7 +1,7 @@
 /** Flags that plan, select and serve have in common, and what they make: a catalogue and a planner. */
 import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { loadCatalog, type LoadedCatalog } from '../catalog/load.js';
+import { type LoadedCatalog, loadCatalog } from '../catalog/load.js';
 import { type ConfigFile, loadConfigFile } from '../config/config-file.js';
 import { readEnvironment, readVariable } from '../config/environment.js';
 import type { OptionsInput } from '../config/options.js';
@@ -33,7 +33,11 @@ export function addSharedOptions(command: Command): Command {
     .option('--catalog <source>', 'file, URL or folder with tools; may be given more than once', collect)
     .option('--config <file>', 'configuration file (YAML or JSON); see the README')
     .option('--strict', 'refuse a catalogue with a wrong entry')
-    .option('--set <option=value>', 'an option of the planner, such as answer=list; may be given more than once', assign)
+    .option(
+      '--set <option=value>',
+      'an option of the planner, such as answer=list; may be given more than once',
+      assign,
+    )
     .option('--max-tools <number>', 'most tools handed on to planning', wholeNumber)
     .option('--prompt <name=file>', 'a prompt file in place of the default one', assign)
     .option('--base-url <url>', 'OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1')
@@ -53,11 +57,14 @@ export interface Setup {
 }
 
 /** Flags win over the environment, the environment over the configuration file. */
-export async function setUp(flags: SharedFlags, { signal, stderr }: { signal?: AbortSignal; stderr: NodeJS.WriteStream }): Promise<Setup> {
+export async function setUp(
+  flags: SharedFlags,
+  { signal, stderr, defaultLogLevel }: { signal?: AbortSignal; stderr: NodeJS.WriteStream; defaultLogLevel?: LogLevel },
+): Promise<Setup> {
   const environment = readEnvironment();
   const configPath = flags.config ?? environment.config;
   const config: ConfigFile = configPath === undefined ? {} : await loadConfigFile(configPath);
-  const logger = createLogger({ level: logLevelOf(environment.logLevel ?? config.logLevel) });
+  const logger = createLogger({ level: logLevelOf(environment.logLevel ?? config.logLevel ?? defaultLogLevel) });
   const sources = flags.catalog ?? config.catalog;
   const loaded = await loadCatalog({
     sources: sources ?? [defaultCatalogPath()],
@@ -77,7 +84,10 @@ export async function setUp(flags: SharedFlags, { signal, stderr }: { signal?: A
   return { planner, model, loaded, usedDefaultCatalog: sources === undefined, logger, close: () => model.close() };
 }
 
-async function openModel(settings: ModelSettings, { stderr, signal }: { stderr: NodeJS.WriteStream; signal: AbortSignal | undefined }): Promise<Model> {
+async function openModel(
+  settings: ModelSettings,
+  { stderr, signal }: { stderr: NodeJS.WriteStream; signal: AbortSignal | undefined },
+): Promise<Model> {
   const bar = createProgressBar('model', stderr);
   try {
     return await createModel(settings, { onProgress: bar.update, onNotice: bar.note, signal });
@@ -88,8 +98,10 @@ async function openModel(settings: ModelSettings, { stderr, signal }: { stderr: 
 
 function modelSettings(flags: SharedFlags, config: ConfigFile): ModelSettings {
   const environment = readEnvironment();
-  const file = flags.modelFile ?? (flags.baseUrl === undefined ? (environment.modelFile ?? config.model?.file) : undefined);
-  const baseUrl = flags.baseUrl ?? (flags.modelFile === undefined ? (environment.baseUrl ?? config.model?.baseUrl) : undefined);
+  const file =
+    flags.modelFile ?? (flags.baseUrl === undefined ? (environment.modelFile ?? config.model?.file) : undefined);
+  const baseUrl =
+    flags.baseUrl ?? (flags.modelFile === undefined ? (environment.baseUrl ?? config.model?.baseUrl) : undefined);
   const keyVariable = flags.apiKeyEnv ?? config.model?.apiKeyEnv;
   const apiKey = keyVariable === undefined ? readVariable('WINNOW_API_KEY') : requireVariable(keyVariable);
   return {
@@ -150,7 +162,7 @@ function readValue(text: string): unknown {
   return /^-?\d+(?:\.\d+)?$/u.test(text) ? Number(text) : text;
 }
 
-function wholeNumber(text: string): number {
+export function wholeNumber(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('must be a whole number above 0.');
   return value;

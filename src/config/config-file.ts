@@ -13,7 +13,10 @@ const configSchema = z.strictObject({
     .strictObject({
       baseUrl: z.url().optional(),
       name: z.string().optional(),
-      apiKeyEnv: z.string().optional().describe('Name of the environment variable with the key; keys do not belong in files.'),
+      apiKeyEnv: z
+        .string()
+        .optional()
+        .describe('Name of the environment variable with the key; keys do not belong in files.'),
       file: z.string().optional().describe('A GGUF file, relative to this file.'),
       contextTokens: z.int().min(512).optional(),
       timeoutMs: z.int().min(1).optional(),
@@ -21,7 +24,13 @@ const configSchema = z.strictObject({
     })
     .optional(),
   options: optionsSchema.partial().optional(),
-  prompts: z.strictObject({ 'select-tools': z.string().optional(), 'plan-steps': z.string().optional(), repair: z.string().optional() }).optional(),
+  prompts: z
+    .strictObject({
+      'select-tools': z.string().optional(),
+      'plan-steps': z.string().optional(),
+      repair: z.string().optional(),
+    })
+    .optional(),
   callLog: z.string().optional().describe('File for one JSON line a model call; "off" by default.'),
   logLevel: z.string().optional(),
 });
@@ -33,26 +42,39 @@ export async function loadConfigFile(path: string): Promise<ConfigFile> {
   try {
     content = parse(await readFile(path, 'utf8'));
   } catch (error) {
-    throw new WinnowError('invalid_option', `The configuration file ${path} can't be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new WinnowError(
+      'invalid_option',
+      `The configuration file ${path} can't be read: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
   const parsed = configSchema.safeParse(content ?? {});
   if (!parsed.success) {
     const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`);
-    throw new WinnowError('invalid_option', `The configuration file ${path} is not usable: ${issues.join('; ')}.`, { issues });
+    throw new WinnowError('invalid_option', `The configuration file ${path} is not usable: ${issues.join('; ')}.`, {
+      issues,
+    });
   }
   return withPaths(onlyGiven(content, parsed.data), dirname(path));
 }
 
 /** The defaults of the options are filled in later, when flags have been added. */
 function onlyGiven(content: unknown, config: ConfigFile): ConfigFile {
-  const given = typeof content === 'object' && content !== null && 'options' in content ? Object.keys(Object(content.options)) : [];
+  const given =
+    typeof content === 'object' && content !== null && 'options' in content ? Object.keys(Object(content.options)) : [];
   if (!config.options) return config;
-  return { ...config, options: Object.fromEntries(Object.entries(config.options).filter(([name]) => given.includes(name))) };
+  return {
+    ...config,
+    options: Object.fromEntries(Object.entries(config.options).filter(([name]) => given.includes(name))),
+  };
 }
 
 function withPaths(config: ConfigFile, folder: string): ConfigFile {
   const at = (path: string) => (isAbsolute(path) || /^[a-z][a-z0-9+.-]*:/iu.test(path) ? path : resolve(folder, path));
-  const paths = (values: Record<string, string | undefined>) => Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, at(value)]])));
+  const paths = (values: Record<string, string | undefined>) =>
+    Object.fromEntries(
+      Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, at(value)]])),
+    );
   return {
     ...config,
     ...(config.catalog ? { catalog: config.catalog.map(at) } : {}),

@@ -5,27 +5,56 @@ import { WinnowError } from '../errors.js';
 const part = z.boolean();
 
 export const optionsSchema = z.strictObject({
-  answer: z.enum(['auto', 'list', 'rank']).default('auto').describe('How the model names tools. auto: what suits the model.'),
-  maxTools: z.int().min(1).max(128).default(8).describe('Most tools handed on to planning; a request can ask for fewer or more.'),
+  answer: z
+    .enum(['auto', 'list', 'rank'])
+    .default('auto')
+    .describe('How the model names tools. auto: what suits the model.'),
+  maxTools: z
+    .int()
+    .min(1)
+    .max(128)
+    .default(8)
+    .describe('Most tools handed on to planning; a request can ask for fewer or more.'),
   passthroughTools: z.int().min(0).default(15).describe('Up to so many visible tools, selection is skipped.'),
-  passthroughTokens: z.int().min(0).default(1500).describe('Selection is skipped when all schemas together have at most so many tokens.'),
+  passthroughTokens: z
+    .int()
+    .min(0)
+    .default(1500)
+    .describe('Selection is skipped when all schemas together have at most so many tokens.'),
   summaryTokens: z.int().min(200).default(8000).describe('Budget for the summaries of stage one, in tokens.'),
   schemaTokens: z.int().min(200).default(8000).describe('Budget for the full schemas of stage two, in tokens.'),
-  shortlistTools: z.int().min(5).default(40).describe('Size of the keyword shortlist, the rung for catalogues whose names do not fit.'),
+  shortlistTools: z
+    .int()
+    .min(5)
+    .default(40)
+    .describe('Size of the keyword shortlist, the rung for catalogues whose names do not fit.'),
   historyMessages: z.int().min(0).default(6).describe('Earlier messages that selection and planning see.'),
   historyCharacters: z.int().min(0).default(2000).describe('All of them together; the oldest are shortened first.'),
-  maxRounds: z.int().min(1).max(5).default(2).describe('Rounds of selection when planning says that a tool is missing.'),
+  maxRounds: z
+    .int()
+    .min(1)
+    .max(5)
+    .default(2)
+    .describe('Rounds of selection when planning says that a tool is missing.'),
   core: z.int().min(1).default(4).describe('Rank: the first so many names count as chosen; the rest is fill.'),
-  minMass: z.number().min(0).max(1).default(0).describe('Rank: stop the fill when the names so far hold this much probability. 0: never, fill all room.'),
-  clarifyBelow: z.number().min(0).max(1).default(0).describe('Rank: ask back when the likeliest name is less probable. 0: never. The source of the method uses 0.65.'),
+  complements: part.default(true).describe('Rank: read a second time, with the likeliest name already there.'),
+  minMass: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0)
+    .describe('Rank: stop the fill when the names so far hold this much probability. 0: never, fill all room.'),
   fill: part.default(true).describe('Fill free room with the next of the ranking and keyword matches in turn.'),
   producers: part.default(true).describe('Add tools whose results provide arguments that the request cannot hold.'),
   companions: part.default(true).describe('Add relatedTools of the chosen.'),
   rules: part.default(true).describe('Apply the rules of the catalogue.'),
-  reason: part.default(false).describe('Rank: have the reason for the choice written too. Costs a sentence.'),
   planTokens: z.int().min(64).default(1500).describe('Most tokens of a plan as the model writes it.'),
   timeoutMs: z.int().min(1).default(600_000).describe('For a whole request, in milliseconds.'),
-  selectionTimeoutMs: z.int().min(1).default(300_000).describe('For stage one; past it the fallback goes on, in milliseconds.'),
+  selectionTimeoutMs: z
+    .int()
+    .min(1)
+    .default(300_000)
+    .describe('For stage one; past it the fallback goes on, in milliseconds.'),
 });
 
 export type Options = z.output<typeof optionsSchema>;

@@ -39,10 +39,19 @@ export async function createModel(settings: ModelSettings, hooks: CreateModelHoo
   const { createEmbeddedModel } = await import('./embedded/embedded-model.js');
   const { cacheFolder } = await import('./store/cache-folder.js');
   const modelFile = settings.modelFile ?? (await fetchModel(model, hooks));
-  return createEmbeddedModel({ modelFile, contextTokens, threads, prefixFolder: join(cacheFolder(), 'prefixes'), onWarning: hooks.onNotice });
+  return createEmbeddedModel({
+    modelFile,
+    contextTokens,
+    threads,
+    prefixFolder: join(cacheFolder(), 'prefixes'),
+    onWarning: hooks.onNotice,
+  });
 }
 
-async function fetchModel(name: string | undefined, { onProgress, onNotice, signal }: CreateModelHooks): Promise<string> {
+async function fetchModel(
+  name: string | undefined,
+  { onProgress, onNotice, signal }: CreateModelHooks,
+): Promise<string> {
   const { ensureModel } = await import('./store/ensure-model.js');
   const { path } = await ensureModel({ name, onProgress, onNotice, signal });
   return path;

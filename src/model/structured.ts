@@ -44,8 +44,14 @@ async function attempt<T>({ model, parse, usage }: StructuredRequest<T>, request
 /** Tokens that a failed call spent, where the error tells. */
 export function spentUsage(error: unknown): Usage {
   const spent = error instanceof WinnowError ? error.details.usage : undefined;
-  const number = (key: string) => (typeof spent === 'object' && spent !== null && key in spent ? Number(Reflect.get(spent, key)) || 0 : 0);
-  return { calls: Math.max(1, number('calls')), read: number('read'), cached: number('cached'), written: number('written') };
+  const number = (key: string) =>
+    typeof spent === 'object' && spent !== null && key in spent ? Number(Reflect.get(spent, key)) || 0 : 0;
+  return {
+    calls: Math.max(1, number('calls')),
+    read: number('read'),
+    cached: number('cached'),
+    written: number('written'),
+  };
 }
 
 /**

@@ -2,7 +2,8 @@
  * A plan that passes here is valid: its tools were chosen, its arguments pass the tools' own schemas, its references
  * go back to fields that exist and fit. All problems are found in one go, one a line, each with its path.
  */
-import { fits, subschemaAt } from '../catalog/subschema.js';
+import { joinPath } from '../catalog/schema/json.js';
+import { fits, type Subschema, subschemaAt } from '../catalog/subschema.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import type { Step } from '../result.js';
@@ -21,7 +22,9 @@ export interface DraftStep {
 export type CheckedPlan = { ok: true; steps: Step[] } | { ok: false; issues: string[] };
 
 export function checkPlan(draft: readonly DraftStep[], tools: ReadonlyMap<string, Tool>): CheckedPlan {
-  const steps = renumber(draft);
+  const steps = renumber(
+    draft.map((step) => ({ ...step, arguments: withoutNulls(step.arguments, inputOf(tools.get(step.tool))) })),
+  );
   const issues: string[] = [];
   const earlier = new Map<string, Tool | undefined>();
   for (const step of steps) {
@@ -34,31 +37,50 @@ export function checkPlan(draft: readonly DraftStep[], tools: ReadonlyMap<string
   return issues.length > 0 ? { ok: false, issues } : { ok: true, steps: steps.map((step) => finish(step, tools)) };
 }
 
-/** Ids as they should be, `s1`, `s2`, …; references follow. Only where the model's own ids are unique. */
-function renumber(draft: readonly DraftStep[]): DraftStep[] {
+/** Ids as they should be, `s1`, `s2`, …; references follow. Only where the model's own ids are unique, and it refers to no other. */
+function renumber(draft: readonly DraftStep[]): readonly DraftStep[] {
   const names = new Map(draft.map((step, place) => [step.id, `s${place + 1}`]));
-  if (names.size !== draft.length) return draft.map((step) => ({ ...step, arguments: withoutNulls(step.arguments) }));
-  const renamed = (text: string) => text.replace(/\$\{(s\d+)(?=[.[}])/gu, (whole, id: string) => `\${${names.get(id) ?? id}`);
+  if (names.size !== draft.length || refersElsewhere(draft, names)) return draft;
+  const renamed = (text: string) =>
+    text.replace(/\$\{([^.[\]{}\s]+)(?=[.[}])/gu, (whole, id: string) =>
+      names.has(id) ? `\${${names.get(id)}` : whole,
+    );
   const visit = (value: unknown): unknown => {
     if (typeof value === 'string') return renamed(value);
     if (Array.isArray(value)) return value.map(visit);
-    if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, visit(inner)]));
-    return value;
+    return isObject(value) ? visitAll(value) : value;
   };
-  return draft.map((step, place) => {
-    const values = visit(withoutNulls(step.arguments));
-    return {
-      ...step,
-      id: `s${place + 1}`,
-      arguments: isObject(values) ? values : {},
-      dependsOn: step.dependsOn?.map((id) => names.get(id) ?? id),
-    };
-  });
+  const visitAll = (values: Record<string, unknown>) =>
+    Object.fromEntries(Object.entries(values).map(([key, inner]) => [key, visit(inner)]));
+  return draft.map((step, place) => ({
+    ...step,
+    id: `s${place + 1}`,
+    arguments: visitAll(step.arguments),
+    dependsOn: step.dependsOn?.map((id) => names.get(id) ?? id),
+  }));
 }
 
-/** Servers with strict schemas write `null` for what is left out. */
-function withoutNulls(values: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+/** A model that counts from s2 means no step by s1: with new ids, its reference would become right by chance. */
+function refersElsewhere(draft: readonly DraftStep[], names: ReadonlyMap<string, string>): boolean {
+  if (!draft.some(({ id }) => /^s\d+$/u.test(id))) return false;
+  const references = textsIn(draft.map((step) => step.arguments)).flatMap(({ text }) =>
+    findReferences(text).map(({ step }) => step),
+  );
+  return [...references, ...draft.flatMap(({ dependsOn = [] }) => dependsOn)].some((id) => !names.has(id));
+}
+
+function inputOf(tool: Tool | undefined): Subschema {
+  return tool && fittedSchemas(tool).input;
+}
+
+/** Servers with strict schemas write `null` for what is left out; it stays where the tool takes it. */
+function withoutNulls(values: Record<string, unknown>, schema: Subschema): Record<string, unknown> {
+  const kept = Object.entries(values).flatMap(([name, value]) => {
+    const inner = isObject(schema) ? subschemaAt(schema, [name]) : undefined;
+    if (value === null) return isObject(inner) && fits({ type: 'null' }, inner) ? [[name, value]] : [];
+    return [[name, isObject(value) ? withoutNulls(value, inner) : value]];
+  });
+  return Object.fromEntries(kept);
 }
 
 type Earlier = ReadonlyMap<string, Tool | undefined>;
@@ -67,13 +89,23 @@ function checkStep(step: DraftStep, { tool, earlier }: { tool: Tool; earlier: Ea
   const texts = textsIn(step.arguments);
   const input = fittedSchemas(tool).input;
   const references = texts.flatMap((leaf) => findReferences(leaf.text).map((reference) => ({ leaf, reference })));
-  const broken = texts.flatMap((leaf) => findBroken(leaf.text).map((text) => `${at(step, leaf)}: "${text}" is no reference; write \${s1.field}`));
+  const broken = texts.flatMap((leaf) =>
+    findBroken(leaf.text).map((text) => `${at(step, leaf)}: "${text}" is no reference; write \${s1.field}`),
+  );
   const wrong = references.flatMap(({ leaf, reference }) => {
     const problem = referenceProblem(reference, { wanted: subschemaAt(input, leaf.path), earlier });
     return problem ? [`${at(step, leaf)}: ${problem}`] : [];
   });
-  const unknownOrder = (step.dependsOn ?? []).filter((id) => !earlier.has(id)).map((id) => `${step.id}.dependsOn: "${id}" is not an earlier step`);
-  return [...unknownArguments(step, tool), ...checkArguments(step, { tool, input, texts }), ...broken, ...wrong, ...unknownOrder];
+  const unknownOrder = (step.dependsOn ?? [])
+    .filter((id) => !earlier.has(id))
+    .map((id) => `${step.id}.dependsOn: "${id}" is not an earlier step`);
+  return [
+    ...unknownArguments(step, tool),
+    ...checkArguments(step, { tool, input, texts }),
+    ...broken,
+    ...wrong,
+    ...unknownOrder,
+  ];
 }
 
 /**
@@ -91,19 +123,38 @@ function unknownArguments(step: DraftStep, tool: Tool): string[] {
     .map((name) => `${step.id}.arguments: unknown argument "${name}"; known: ${known.join(', ') || 'none'}`);
 }
 
-/** The tool's own schema judges; a reference that stands alone is replaced by a value of the right form meanwhile. */
-function checkArguments(step: DraftStep, { tool, input, texts }: { tool: Tool; input: JsonSchema; texts: readonly Leaf[] }): string[] {
+/** The tool's own schema judges; a reference that stands alone is replaced by a value of the right type meanwhile. */
+function checkArguments(
+  step: DraftStep,
+  { tool, input, texts }: { tool: Tool; input: JsonSchema; texts: readonly Leaf[] },
+): string[] {
   const whole = texts.filter((leaf) => findReferences(leaf.text).some((reference) => reference.whole));
   let values: unknown = step.arguments;
   for (const leaf of whole) values = replaceAt(values, leaf.path, sampleValue(subschemaAt(input, leaf.path)));
   const result = validatorFor(tool).check(values);
   if (result.ok) return [];
-  const excused = whole.map((leaf) => renderPath(leaf.path));
-  return result.issues.filter((issue) => !excused.some((path) => issue.startsWith(`${path}:`))).map((issue) => `${step.id}.arguments.${issue}`);
+  const referring = texts.filter((leaf) => findReferences(leaf.text).length > 0);
+  return result.issues
+    .filter((issue) => !referring.some((leaf) => isUnknowable(issue, leaf, whole.includes(leaf))))
+    .map((issue) => `${step.id}.arguments.${issue}`);
 }
 
-function referenceProblem(reference: Reference, { wanted, earlier }: { wanted: JsonSchema | 'any' | undefined; earlier: Earlier }): string | undefined {
-  if (!earlier.has(reference.step)) return `"${reference.text}" refers to ${reference.step}, which is not an earlier step`;
+/** What depends on the value that a reference will have: all below one that stands alone, the form of a text around one. */
+function isUnknowable(issue: string, { path }: Leaf, isWhole: boolean): boolean {
+  const place = path.reduce<string>(joinPath, '');
+  const list = path.slice(0, -1).reduce<string>(joinPath, '');
+  if (issue.startsWith(`${list}: must not have duplicate items`)) return true;
+  return (
+    issue.startsWith(place) && (isWhole ? /^[:.[]/u : /^: must (?:match|not have)/u).test(issue.slice(place.length))
+  );
+}
+
+function referenceProblem(
+  reference: Reference,
+  { wanted, earlier }: { wanted: JsonSchema | 'any' | undefined; earlier: Earlier },
+): string | undefined {
+  if (!earlier.has(reference.step))
+    return `"${reference.text}" refers to ${reference.step}, which is not an earlier step`;
   const producer = earlier.get(reference.step);
   if (!producer?.outputSchema) return undefined;
   const found = subschemaAt(producer.outputSchema, reference.path);
@@ -118,10 +169,20 @@ function referenceProblem(reference: Reference, { wanted, earlier }: { wanted: J
 }
 
 function finish(step: DraftStep, tools: ReadonlyMap<string, Tool>): Step {
-  const referred = textsIn(step.arguments).flatMap((leaf) => findReferences(leaf.text).map((reference) => reference.step));
-  const dependsOn = [...new Set([...referred, ...(step.dependsOn ?? [])])].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+  const referred = textsIn(step.arguments).flatMap((leaf) =>
+    findReferences(leaf.text).map((reference) => reference.step),
+  );
+  const dependsOn = [...new Set([...referred, ...(step.dependsOn ?? [])])].sort(
+    (a, b) => Number(a.slice(1)) - Number(b.slice(1)),
+  );
   const tool = tools.get(step.tool);
-  return { id: step.id, tool: step.tool, arguments: step.arguments, purpose: step.purpose ?? tool?.title ?? '', dependsOn };
+  return {
+    id: step.id,
+    tool: step.tool,
+    arguments: step.arguments,
+    purpose: step.purpose ?? tool?.title ?? '',
+    dependsOn,
+  };
 }
 
 function at(step: DraftStep, leaf: Leaf): string {
@@ -141,8 +202,12 @@ function typeName(schema: JsonSchema): string {
 function replaceAt(value: unknown, path: readonly (string | number)[], replacement: unknown): unknown {
   const [head, ...rest] = path;
   if (head === undefined) return replacement;
-  if (Array.isArray(value)) return value.map((item, index) => (index === head ? replaceAt(item, rest, replacement) : item));
-  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, key === head ? replaceAt(inner, rest, replacement) : inner]));
+  if (Array.isArray(value))
+    return value.map((item, index) => (index === head ? replaceAt(item, rest, replacement) : item));
+  if (isObject(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, key === head ? replaceAt(inner, rest, replacement) : inner]),
+    );
   return value;
 }
 

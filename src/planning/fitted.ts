@@ -13,7 +13,10 @@ export function fittedSchemas(tool: Tool): Fitted {
   let schemas = fitted.get(tool);
   if (!schemas) {
     const output = tool.outputSchema;
-    schemas = { input: fitSchema(tool.inputSchema).schema, output: output && isObjectLike(output) ? fitSchema(output).schema : output };
+    schemas = {
+      input: fitSchema(tool.inputSchema).schema,
+      output: output && isObjectLike(output) ? fitSchema(output).schema : output,
+    };
     fitted.set(tool, schemas);
   }
   return schemas;

@@ -21,7 +21,13 @@ export function planAnswerSchema(tools: readonly Tool[], options: PlanSchemaOpti
   const paths = producedPaths(tools);
   const steps = tools.map((tool, place) => stepSchema(tool, { prefix: `t${place + 1}`, options, definitions, paths }));
   const answers = [
-    ...(steps.length > 0 ? [answer('plan', { steps: { type: 'array', minItems: 1, items: steps.length === 1 ? steps[0] : { anyOf: steps } } })] : []),
+    ...(steps.length > 0
+      ? [
+          answer('plan', {
+            steps: { type: 'array', minItems: 1, items: steps.length === 1 ? steps[0] : { anyOf: steps } },
+          }),
+        ]
+      : []),
     answer('clarification', { question: text, missing: { type: 'array', items: text } }),
     ...(options.canNeedTools ? [answer('needTools', { needTools: text })] : []),
     answer('unplannable', { reason: text }),
@@ -48,7 +54,11 @@ interface StepContext {
 function stepSchema(tool: Tool, context: StepContext): JsonSchema {
   return {
     type: 'object',
-    properties: { id: { type: 'string', pattern: '^s[1-9][0-9]?$', 'x-gbnf': '"\\"s" [1-9] [0-9]? "\\""' }, tool: { const: tool.name }, arguments: argumentsSchema(tool, context) },
+    properties: {
+      id: { type: 'string', pattern: '^s[1-9][0-9]?$', 'x-gbnf': '"\\"s" [1-9] [0-9]? "\\""' },
+      tool: { const: tool.name },
+      arguments: argumentsSchema(tool, context),
+    },
     required: ['id', 'tool', 'arguments'],
     additionalProperties: false,
   };
@@ -85,7 +95,12 @@ function onlyReferences(schema: unknown, paths: Paths): JsonSchema {
 function orReference(schema: unknown, paths: Paths): unknown {
   if (!isObject(schema)) return schema;
   const inner = withReferences(schema, paths);
-  const isPlainText = schema.type === 'string' && !('enum' in schema) && !('format' in schema) && !('pattern' in schema) && !('const' in schema);
+  const isPlainText =
+    schema.type === 'string' &&
+    !('enum' in schema) &&
+    !('format' in schema) &&
+    !('pattern' in schema) &&
+    !('const' in schema);
   const fitting = pathsFor(schema, paths);
   return isPlainText || fitting?.length === 0 ? inner : { anyOf: [inner, referenceSchema(fitting)] };
 }
@@ -107,7 +122,10 @@ function rename(schema: JsonSchema, prefix: string): JsonSchema {
     if (Array.isArray(value)) return value.map(visit);
     if (!isObject(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [key, key === '$ref' && typeof inner === 'string' ? inner.replace('#/$defs/', `#/$defs/${prefix}_`) : visit(inner)]),
+      Object.entries(value).map(([key, inner]) => [
+        key,
+        key === '$ref' && typeof inner === 'string' ? inner.replace('#/$defs/', `#/$defs/${prefix}_`) : visit(inner),
+      ]),
     );
   };
   const renamed = visit(schema);

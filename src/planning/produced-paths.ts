@@ -25,17 +25,23 @@ export function producedPaths(tools: readonly Tool[]): ProducedPath[] | undefine
 
 /** Paths whose value can stand for an argument of this schema. */
 export function pathsFor(argument: JsonSchema, paths: readonly ProducedPath[] | undefined): string[] | undefined {
-  return paths?.filter((produced) => fits(produced.schema, argument)).map((produced) => produced.path);
+  const fitting = paths?.filter((produced) => fits(produced.schema, argument)).map((produced) => produced.path);
+  return fitting && [...new Set(fitting)];
 }
 
 function isTelling(schema: JsonSchema): boolean {
-  return isObject(schema.properties) || (schema.type === 'array' && isObject(schema.items));
+  return (
+    (isObject(schema.properties) && Object.keys(schema.properties).length > 0) ||
+    (schema.type === 'array' && isObject(schema.items))
+  );
 }
 
 function collect(schema: JsonSchema, path: readonly (string | number)[], found: Map<string, ProducedPath>): void {
   if (path.length > 0) {
     const text = renderPath(path);
-    if (!found.has(text)) found.set(text, { path: text, schema });
+    // Two tools may give one name to fields of two types.
+    const key = `${text} ${JSON.stringify([schema.type, schema.enum])}`;
+    if (!found.has(key)) found.set(key, { path: text, schema });
   }
   if (path.length >= MAX_DEPTH) return;
   if (isObject(schema.items)) collect(schema.items, [...path, 0], found);

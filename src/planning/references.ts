@@ -28,7 +28,11 @@ export function referenceSchema(paths: readonly string[] | undefined): JsonSchem
   const alternatives = paths.map((path) => (path.startsWith('[') ? path : `.${path}`));
   const pattern = alternatives.map((path) => path.replace(/[\\.[\](){}*+?^$|]/gu, '\\$&')).join('|');
   const literals = alternatives.map((path) => JSON.stringify(path)).join(' | ');
-  return { type: 'string', pattern: `^\\$\\{s[1-9][0-9]?(${pattern})\\}$`, 'x-gbnf': `"\\"${'$'}{s" [1-9] [0-9]? (${literals}) "}\\""` };
+  return {
+    type: 'string',
+    pattern: `^\\$\\{s[1-9][0-9]?(${pattern})\\}$`,
+    'x-gbnf': `"\\"${'$'}{s" [1-9] [0-9]? (${literals}) "}\\""`,
+  };
 }
 
 export function findReferences(text: string): Reference[] {
@@ -61,7 +65,8 @@ export interface Leaf {
 export function textsIn(value: unknown, path: readonly (string | number)[] = []): Leaf[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, [...path, index]));
-  if (typeof value === 'object' && value !== null) return Object.entries(value).flatMap(([key, item]) => textsIn(item, [...path, key]));
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([key, item]) => textsIn(item, [...path, key]));
   return [];
 }
 

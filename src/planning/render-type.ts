@@ -12,7 +12,8 @@ export function renderType(schema: unknown, root: JsonSchema, depth = 0): string
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join('|') || 'never';
   const members = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(members)) return unique(members.map((member) => renderType(member, root, depth + 1))).join('|');
-  if (Array.isArray(schema.type)) return unique(schema.type.map((type) => renderType({ ...schema, type }, root, depth + 1))).join('|');
+  if (Array.isArray(schema.type))
+    return unique(schema.type.map((type) => renderType({ ...schema, type }, root, depth + 1))).join('|');
   if (schema.type === 'array') return `${wrap(renderType(schema.items ?? {}, root, depth + 1))}[]`;
   if (schema.type === 'object' || isSchema(schema.properties)) return renderObject(schema, root, depth);
   return typeof schema.type === 'string' ? schema.type : 'any';
@@ -20,7 +21,10 @@ export function renderType(schema: unknown, root: JsonSchema, depth = 0): string
 
 function renderObject(schema: JsonSchema, root: JsonSchema, depth: number): string {
   const properties = isSchema(schema.properties) ? Object.entries(schema.properties) : [];
-  if (properties.length === 0) return isSchema(schema.additionalProperties) ? `{[key]: ${renderType(schema.additionalProperties, root, depth + 1)}}` : 'object';
+  if (properties.length === 0)
+    return isSchema(schema.additionalProperties)
+      ? `{[key]: ${renderType(schema.additionalProperties, root, depth + 1)}}`
+      : 'object';
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const fields = properties.map(([name, value]) => {
     const type = renderType(value, root, depth + 1);
@@ -30,16 +34,24 @@ function renderObject(schema: JsonSchema, root: JsonSchema, depth: number): stri
   return `{${fields.join(', ')}}`;
 }
 
-/** What the type alone does not say. */
 function renderComment(schema: JsonSchema): string {
-  const facts = [
+  const facts = factsOf(schema);
+  return facts.length > 0 ? ` /* ${facts.join('; ')} */` : '';
+}
+
+/** What the type alone does not say, as it stands: a glob in a description may look like the end of a comment. */
+function factsOf(schema: JsonSchema): string[] {
+  const each = isSchema(schema.items) ? factsOf(schema.items) : [];
+  return [
     typeof schema.description === 'string' ? oneLine(schema.description) : '',
     typeof schema.format === 'string' ? `format ${schema.format}` : '',
     typeof schema.pattern === 'string' && schema.pattern.length <= 60 ? `pattern ${schema.pattern}` : '',
     'default' in schema ? `default ${JSON.stringify(schema.default)}` : '',
-    ...(['minimum', 'maximum', 'minItems', 'maxItems', 'maxLength'] as const).flatMap((key) => (typeof schema[key] === 'number' ? [`${key} ${schema[key]}`] : [])),
+    ...(['minimum', 'maximum', 'minItems', 'maxItems', 'maxLength'] as const).flatMap((key) =>
+      typeof schema[key] === 'number' ? [`${key} ${schema[key]}`] : [],
+    ),
+    each.length > 0 ? `each: ${each.join('; ')}` : '',
   ].filter(Boolean);
-  return facts.length > 0 ? ` /* ${facts.join('; ').replaceAll('*/', '* /')} */` : '';
 }
 
 function renderKey(name: string): string {
@@ -49,7 +61,10 @@ function renderKey(name: string): string {
 function resolve(reference: string, root: JsonSchema): unknown {
   if (reference === '#') return root;
   const parts = reference.replace(/^#\//u, '').split('/');
-  return parts.reduce<unknown>((node, part) => (isSchema(node) ? node[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined), root);
+  return parts.reduce<unknown>(
+    (node, part) => (isSchema(node) ? node[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
+    root,
+  );
 }
 
 function wrap(type: string): string {

@@ -20,10 +20,14 @@ export function sampleValue(schema: JsonSchema | 'any' | undefined): unknown {
   const member = [schema.anyOf, schema.oneOf].find(Array.isArray)?.[0];
   if (isObject(member)) return sampleValue(member);
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
-  if (type === 'integer' || type === 'number') return typeof schema.minimum === 'number' ? schema.minimum : Math.min(1, Number(schema.maximum ?? 1));
+  if (type === 'integer' || type === 'number')
+    return typeof schema.minimum === 'number' ? schema.minimum : Math.min(1, Number(schema.maximum ?? 1));
   if (type === 'boolean') return true;
   if (type === 'null') return null;
-  if (type === 'array') return Array.from({ length: Number(schema.minItems ?? 0) }, () => sampleValue(isObject(schema.items) ? schema.items : 'any'));
+  if (type === 'array')
+    return Array.from({ length: Number(schema.minItems ?? 0) }, () =>
+      sampleValue(isObject(schema.items) ? schema.items : 'any'),
+    );
   if (type === 'object') return sampleObject(schema);
   const format = typeof schema.format === 'string' ? FORMATS[schema.format] : undefined;
   return format ?? 'x'.repeat(Math.max(1, Math.min(1000, Number(schema.minLength ?? 1))));
@@ -32,7 +36,9 @@ export function sampleValue(schema: JsonSchema | 'any' | undefined): unknown {
 function sampleObject(schema: JsonSchema): Record<string, unknown> {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
-  return Object.fromEntries(required.map((name) => [name, sampleValue(isObject(properties[name]) ? properties[name] : 'any')]));
+  return Object.fromEntries(
+    required.map((name) => [name, sampleValue(isObject(properties[name]) ? properties[name] : 'any')]),
+  );
 }
 
 function isObject(value: unknown): value is JsonSchema {

@@ -55,14 +55,21 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     ...(question.requestId === undefined ? {} : { requestId: question.requestId }),
   };
   const schema = { name: 'plan', schema: planAnswerSchema(tools, { references, canNeedTools }) };
-  const call = { stage: 'planning' as const, prompt: prompt.render(values), schema, maxTokens: question.maxTokens, signal, about };
+  const call = {
+    stage: 'planning' as const,
+    prompt: prompt.render(values),
+    schema,
+    maxTokens: question.maxTokens,
+    signal,
+    about,
+  };
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const parse = (completion: Completion) => parseWritten(completion, { tools: byName, goal: oneLine(request.message) });
   return completeStructured({ model, request: call, parse, repair, usage, onRepair });
 }
 
 const draftStep = z.object({
-  id: z.coerce.string(),
+  id: z.union([z.string(), z.number()]).nullish(),
   tool: z.string(),
   arguments: z.record(z.string(), z.unknown()).default({}),
   dependsOn: z.array(z.string()).optional(),
@@ -76,13 +83,25 @@ const written = z.discriminatedUnion('kind', [
 ]);
 
 /** Exported for tests: text -> checked plan, or the problems to repair. */
-export function parseWritten(completion: Pick<Completion, 'text' | 'finish'>, { tools, goal }: { tools: ReadonlyMap<string, Tool>; goal: string }): Parsed<Written> {
+export function parseWritten(
+  completion: Pick<Completion, 'text' | 'finish'>,
+  { tools, goal }: { tools: ReadonlyMap<string, Tool>; goal: string },
+): Parsed<Written> {
   const json = readJson(completion.text);
-  if (!json.ok) return { ok: false, issues: completion.finish === 'length' ? ['the answer was cut: write fewer steps'] : json.issues };
+  if (!json.ok)
+    return {
+      ok: false,
+      issues: completion.finish === 'length' ? ['the answer was cut: write fewer steps'] : json.issues,
+    };
   const shaped = written.safeParse(json.value);
-  if (!shaped.success) return { ok: false, issues: shaped.error.issues.map((issue) => `${issue.path.join('.') || 'answer'}: ${issue.message}`) };
+  if (!shaped.success)
+    return {
+      ok: false,
+      issues: shaped.error.issues.map((issue) => `${issue.path.join('.') || 'answer'}: ${issue.message}`),
+    };
   if (shaped.data.kind !== 'plan') return { ok: true, value: shaped.data };
-  const checked = checkPlan(shaped.data.steps, tools);
+  const drafts = shaped.data.steps.map((step, place) => ({ ...step, id: String(step.id ?? `s${place + 1}`) }));
+  const checked = checkPlan(drafts, tools);
   if (!checked.ok) return checked;
   const steps = checked.steps;
   return { ok: true, value: { kind: 'plan', goal: shaped.data.goal ?? goal, steps, levels: levelsOf(steps) } };
@@ -92,7 +111,9 @@ export function parseWritten(completion: Pick<Completion, 'text' | 'finish'>, { 
 function todayOf({ today, timeZone }: Request): string {
   const zone = timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const date = today ?? new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }).format(new Date());
-  const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(new Date(`${date}T00:00:00Z`));
+  const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(
+    new Date(`${date}T00:00:00Z`),
+  );
   return `${date} (${weekday}), time zone ${zone}`;
 }
 

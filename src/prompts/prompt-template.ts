@@ -34,7 +34,10 @@ export function loadPrompt<Name extends string>(source: PromptSource<Name>): Pro
   const text = readPrompt(path);
   const parts = PARTS.exec(text);
   if (!parts?.[1] || !parts[2]) {
-    throw new WinnowError('prompt_invalid', `${path}: needs a line "<!-- system -->" at the top and a line "<!-- user -->" further down.`);
+    throw new WinnowError(
+      'prompt_invalid',
+      `${path}: needs a line "<!-- system -->" at the top and a line "<!-- user -->" further down.`,
+    );
   }
   const system = parts[1].trim();
   const user = parts[2].trim();

@@ -11,8 +11,18 @@ export interface PromptPaths {
 /** @throws WinnowError `prompt_invalid` */
 export function loadPrompts(paths: PromptPaths = {}) {
   return {
-    select: loadPrompt({ name: 'select-tools', system: ['none', 'summaries'], user: ['context', 'message'], path: paths['select-tools'] }),
-    plan: loadPrompt({ name: 'plan-steps', system: ['tools'], user: ['context', 'today', 'locale', 'message'], path: paths['plan-steps'] }),
+    select: loadPrompt({
+      name: 'select-tools',
+      system: ['none', 'summaries'],
+      user: ['context', 'message'],
+      path: paths['select-tools'],
+    }),
+    plan: loadPrompt({
+      name: 'plan-steps',
+      system: ['tools'],
+      user: ['context', 'today', 'locale', 'message'],
+      path: paths['plan-steps'],
+    }),
     repair: loadPrompt({ name: 'repair', system: ['system'], user: ['user', 'answer', 'issues'], path: paths.repair }),
   };
 }

@@ -21,7 +21,15 @@ export interface KeywordIndex {
   search(query: string, limit: number): KeywordMatch[];
 }
 
-export const FIELD_WEIGHTS = { name: 3, aliases: 3, keywords: 2.5, title: 1.5, category: 1, description: 1.5, parameters: 0.5 } as const;
+export const FIELD_WEIGHTS = {
+  name: 3,
+  aliases: 3,
+  keywords: 2.5,
+  title: 1.5,
+  category: 1,
+  description: 1.5,
+  parameters: 0.5,
+} as const;
 type Field = keyof typeof FIELD_WEIGHTS;
 
 const SEARCH_OPTIONS: SearchOptions = {

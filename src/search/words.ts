@@ -7,7 +7,9 @@ const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hang
 const STOP_WORDS = new Set(
   `a an and are as at be been by can could did do does for from had has have how i if in into is it its just let me my of on
    or our please shall should some than that the their them then there these they this those to us was we were what when
-   where which who whose why will with would you your 的 了 吗 呢 吧 请 我 你 他 她 它 们 是 在 有 和 与 及 把 被 给 帮 一下 什么 怎么 如何`.split(/\s+/u),
+   where which who whose why will with would you your 的 了 吗 呢 吧 请 我 你 他 她 它 们 是 在 有 和 与 及 把 被 给 帮 一下 什么 怎么 如何`.split(
+    /\s+/u,
+  ),
 );
 
 /** `getMovieCredits`, `get_movie-credits` and `GET /movie/{id}/credits` -> their words, lower case. */
@@ -22,7 +24,10 @@ export function splitIdentifier(text: string): string[] {
 
 /** All words of a text in order, without stop words. */
 export function wordsOf(text: string): string[] {
-  return splitIdentifier(text).flatMap(segment).map(foldPlural).filter((word) => !STOP_WORDS.has(word));
+  return splitIdentifier(text)
+    .flatMap(segment)
+    .map(foldPlural)
+    .filter((word) => !STOP_WORDS.has(word));
 }
 
 function segment(word: string): string[] {

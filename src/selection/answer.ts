@@ -4,7 +4,7 @@ import type { Dropped } from '../result.js';
 
 export interface NamedTool {
   readonly tool: Tool;
-  /** Of being the next name; absent where the server gives none. */
+  /** Of being named, between 0 and 1; absent where the server gives none. */
   readonly probability?: number;
 }
 

@@ -10,8 +10,7 @@ import type { Request } from '../request.js';
 import type { Dropped, SelectedTool } from '../result.js';
 import type { Answer, NamedTool } from './answer.js';
 import { missingProducers, type ProducerContext } from './producers/add-producers.js';
-import { givenOf } from './producers/given-values.js';
-import { producerGraphOf } from './producers/producer-graph.js';
+import { createProducerContext } from './producers/producer-context.js';
 import { matchingRules } from './rules.js';
 
 export interface ComposeInput {
@@ -49,35 +48,39 @@ export function compose(input: ComposeInput): Composition {
 
 /** The model's choice in its order, each tool behind the producers that it needs. */
 function chosenWithProducers(input: ComposeInput): Entry[] {
+  const { view, request, answer } = input;
+  const probabilities = new Map(answer.named.map((named) => [named.tool.name, named.probability ?? 0]));
+  const context = createProducerContext(view, request, (name) => probabilities.get(name) ?? 0);
   const entries: Entry[] = [];
-  for (const [place, named] of input.answer.named.slice(0, input.answer.chosen).entries()) {
-    addWithProducers(entries, modelEntry(named, { rank: place + 1, priority: PRIORITY.chosen }), input);
+  for (const [place, named] of answer.named.slice(0, answer.chosen).entries()) {
+    addWithProducers(
+      entries,
+      modelEntry(named, { rank: place + 1, priority: PRIORITY.chosen }),
+      input.options.producers ? context : undefined,
+    );
   }
   return entries;
 }
 
-function addWithProducers(entries: Entry[], entry: Entry, input: ComposeInput): void {
+function addWithProducers(entries: Entry[], entry: Entry, context: ProducerContext | undefined): void {
   const present = new Set(entries.map((one) => one.tool.name));
   if (present.has(entry.tool.name)) return;
-  if (input.options.producers) {
-    for (const { tool, serves } of missingProducers(entry.tool, present, producerContext(input))) {
-      const selected: SelectedTool = { name: tool.name, via: 'producer', serves };
-      entries.push({ tool, selected, priority: entry.priority === PRIORITY.fill ? PRIORITY.fill : PRIORITY.producer });
-    }
+  for (const { tool, serves } of context ? missingProducers(entry.tool, present, context) : []) {
+    entries.push({ tool, priority: PRIORITY.producer, selected: { name: tool.name, via: 'producer', serves } });
   }
   entries.push(entry);
 }
 
 function modelEntry({ tool, probability }: NamedTool, { rank, priority }: { rank: number; priority: number }): Entry {
-  return { tool, priority, selected: { name: tool.name, via: 'model', rank, ...(probability === undefined ? {} : { probability: round(probability) }) } };
-}
-
-function producerContext({ view, request, answer }: ComposeInput): ProducerContext {
-  const probabilities = new Map(answer.named.map((named) => [named.tool.name, named.probability ?? 0]));
   return {
-    graph: producerGraphOf(view),
-    given: givenOf(request),
-    affinity: (tool) => 0.3 * Math.sqrt(probabilities.get(tool.name) ?? 0),
+    tool,
+    priority,
+    selected: {
+      name: tool.name,
+      via: 'model',
+      rank,
+      ...(probability === undefined ? {} : { probability: round(probability) }),
+    },
   };
 }
 
@@ -88,9 +91,17 @@ function withCompanions(entries: readonly Entry[], { view, options }: ComposeInp
   const present = new Set(result.map((entry) => entry.tool.name));
   for (let place = 0; place < result.length; place++) {
     const owner = result[place];
-    const news = (owner?.tool.relatedTools ?? []).filter((name) => !present.has(name)).flatMap((name) => view.byName.get(name) ?? []);
+    const news = (owner?.tool.relatedTools ?? [])
+      .filter((name) => !present.has(name))
+      .flatMap((name) => view.byName.get(name) ?? []);
     for (const tool of news) present.add(tool.name);
-    const added = news.map((tool): Entry => ({ tool, priority: PRIORITY.companion, selected: { name: tool.name, via: 'companion', serves: owner?.tool.name ?? '' } }));
+    const added = news.map(
+      (tool): Entry => ({
+        tool,
+        priority: PRIORITY.companion,
+        selected: { name: tool.name, via: 'companion', serves: owner?.tool.name ?? '' },
+      }),
+    );
     result.splice(place + 1, 0, ...added);
   }
   return result;
@@ -102,7 +113,9 @@ function withRules(entries: readonly Entry[], { view, request, rules, options }:
   const ruled = (names: readonly string[] | undefined, rule: Rule): Entry[] =>
     (names ?? []).flatMap((name) => {
       const tool = view.byName.get(name);
-      return tool ? [{ tool, priority: PRIORITY.rule, selected: { name, via: 'rule' as const, serves: rule.name } }] : [];
+      return tool
+        ? [{ tool, priority: PRIORITY.rule, selected: { name, via: 'rule' as const, serves: rule.name } }]
+        : [];
     });
   const first = matched.flatMap((rule) => ruled(rule.first, rule));
   const last = matched.flatMap((rule) => ruled(rule.last, rule));
@@ -113,7 +126,10 @@ function withRules(entries: readonly Entry[], { view, request, rules, options }:
       return tool ? [{ tool, priority: PRIORITY[via], selected: { name, via } }] : [];
     });
   const required = named(request.require ?? [], 'required');
-  const always = named(view.tools.filter((tool) => tool.alwaysLoad).map((tool) => tool.name), 'always');
+  const always = named(
+    view.tools.filter((tool) => tool.alwaysLoad).map((tool) => tool.name),
+    'always',
+  );
   const lastNames = new Set(last.map((entry) => entry.tool.name));
   const middle = [...entries, ...include, ...required, ...always].filter((entry) => !lastNames.has(entry.tool.name));
   return strongest([...first, ...middle, ...last]);
@@ -131,7 +147,10 @@ function strongest(entries: readonly Entry[]): Entry[] {
 }
 
 /** The cap on tools and on schema tokens; the least needed goes first. */
-function applyCap(entries: readonly Entry[], { request, options, schemaTokens }: ComposeInput): { kept: Entry[]; dropped: Dropped[] } {
+function applyCap(
+  entries: readonly Entry[],
+  { request, options, schemaTokens }: ComposeInput,
+): { kept: Entry[]; dropped: Dropped[] } {
   const maxTools = request.maxTools ?? options.maxTools;
   const byPriority = [...entries].sort((a, b) => a.priority - b.priority);
   const dropped: Dropped[] = [];
@@ -140,7 +159,8 @@ function applyCap(entries: readonly Entry[], { request, options, schemaTokens }:
   for (const entry of byPriority) {
     const cost = schemaTokens(entry.tool);
     if (kept.size >= maxTools) dropped.push({ name: entry.tool.name, reason: 'cap' });
-    else if (kept.size > 0 && tokens + cost > options.schemaTokens) dropped.push({ name: entry.tool.name, reason: 'schemaTokens' });
+    else if (kept.size > 0 && tokens + cost > options.schemaTokens)
+      dropped.push({ name: entry.tool.name, reason: 'schemaTokens' });
     else {
       kept.add(entry);
       tokens += cost;
@@ -158,7 +178,8 @@ function fill(entries: readonly Entry[], input: ComposeInput): Entry[] {
   const next = { model: answer.named.slice(answer.chosen).values(), keyword: input.keywordMatches().entries() };
   let tokens = filled.reduce((sum, entry) => sum + schemaTokens(entry.tool), 0);
   const has = (tool: Tool) => filled.some((entry) => entry.tool.name === tool.name);
-  const massSoFar = () => answer.named.filter((named) => has(named.tool)).reduce((sum, named) => sum + (named.probability ?? 0), 0);
+  const massSoFar = () =>
+    answer.named.filter((named) => has(named.tool)).reduce((sum, named) => sum + (named.probability ?? 0), 0);
   const sources = ['model', 'keyword'] as const;
   const done = new Set<string>();
   for (let turn = 0; filled.length < maxTools && done.size < sources.length; turn++) {
@@ -179,12 +200,14 @@ function fill(entries: readonly Entry[], input: ComposeInput): Entry[] {
   function takeNext(source: 'model' | 'keyword'): Entry | undefined {
     if (source === 'model') {
       for (const named of next.model) {
-        if (!has(named.tool)) return modelEntry(named, { rank: answer.named.indexOf(named) + 1, priority: PRIORITY.fill });
+        if (!has(named.tool))
+          return modelEntry(named, { rank: answer.named.indexOf(named) + 1, priority: PRIORITY.fill });
       }
       return undefined;
     }
     for (const [place, tool] of next.keyword) {
-      if (!has(tool)) return { tool, priority: PRIORITY.fill, selected: { name: tool.name, via: 'keyword', rank: place + 1 } };
+      if (!has(tool))
+        return { tool, priority: PRIORITY.fill, selected: { name: tool.name, via: 'keyword', rank: place + 1 } };
     }
     return undefined;
   }

@@ -17,7 +17,9 @@ export function fallbackTools(
 ): { tools: Tool[]; leftOut: number } {
   const total = view.tools.reduce((sum, tool) => sum + schemaTokens(tool), 0);
   if (total <= budget.schemaTokens && view.tools.length <= budget.tools) return { tools: [...view.tools], leftOut: 0 };
-  const matches = keywordIndexOf(view).search(query, view.tools.length).map((match) => match.tool);
+  const matches = keywordIndexOf(view)
+    .search(query, view.tools.length)
+    .map((match) => match.tool);
   const matched = new Set(matches);
   const ordered = [...matches, ...view.tools.filter((tool) => !matched.has(tool))];
   const tools: Tool[] = [];

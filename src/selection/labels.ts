@@ -15,9 +15,11 @@ export interface Labels {
 export function createLabels(tools: readonly Tool[]): Labels {
   const short = new Map(tools.map((tool) => [tool, withoutOrigin(tool)]));
   const counts = new Map<string, number>();
-  for (const label of [...short.values(), ...tools.map((tool) => tool.name)]) counts.set(label, (counts.get(label) ?? 0) + 1);
+  for (const label of [...short.values(), ...tools.map((tool) => tool.name)])
+    counts.set(label, (counts.get(label) ?? 0) + 1);
   const labels = new Map<Tool, string>();
-  for (const [tool, label] of short) labels.set(tool, label !== tool.name && counts.get(label) === 1 ? label : tool.name);
+  for (const [tool, label] of short)
+    labels.set(tool, label !== tool.name && counts.get(label) === 1 ? label : tool.name);
   const byLabel = new Map([...labels].map(([tool, label]) => [label, tool]));
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   let none = 'none';

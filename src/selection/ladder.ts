@@ -35,7 +35,10 @@ export function climb(view: View, query: string, { limits, model }: { limits: La
   if (stable) return { rung: stable.rung, sheets: [stable.sheet], leftOut: 0 };
   const matches = keywordIndexOf(view).search(query, limits.shortlistTools);
   if (matches.length >= MIN_MATCHES) {
-    const sheet = fittingShortlist(matches.map((match) => match.tool), { limits, model });
+    const sheet = fittingShortlist(
+      matches.map((match) => match.tool),
+      { limits, model },
+    );
     return { rung: 'shortlist', sheets: [sheet], leftOut: view.tools.length - sheet.tools.length };
   }
   return { rung: 'shards', sheets: shardSheets(view, limits, model), leftOut: 0 };

@@ -27,8 +27,22 @@ const REASON_TOKENS = 120;
 export async function askForList(sheet: Sheet, question: ListQuestion): Promise<Parsed<Answer>> {
   const { model, prompt, about, maxTools, usage, signal, repair, onRepair } = question;
   const schema = { name: 'selection', schema: answerSchema(sheet, model.limits) };
-  const request = { stage: 'selection' as const, prompt, schema, maxTokens: maxTools * TOKENS_PER_NAME + REASON_TOKENS, signal, about };
-  return completeStructured({ model, request, parse: (completion) => parseAnswer(completion, sheet), repair, usage, onRepair });
+  const request = {
+    stage: 'selection' as const,
+    prompt,
+    schema,
+    maxTokens: maxTools * TOKENS_PER_NAME + REASON_TOKENS,
+    signal,
+    about,
+  };
+  return completeStructured({
+    model,
+    request,
+    parse: (completion) => parseAnswer(completion, sheet),
+    repair,
+    usage,
+    onRepair,
+  });
 }
 
 function answerSchema({ tools, labels }: Sheet, limits: ModelLimits): JsonSchema {
@@ -49,29 +63,45 @@ function answerSchema({ tools, labels }: Sheet, limits: ModelLimits): JsonSchema
 const answerShape = z.object({ selected_tools: z.array(z.string()), reason: z.string().optional().catch(undefined) });
 
 /** Exported for tests: text -> answer, or the problems to repair. */
-export function parseAnswer(completion: Pick<Completion, 'text' | 'finish' | 'logprobs'>, sheet: Sheet): Parsed<Answer> {
+export function parseAnswer(
+  completion: Pick<Completion, 'text' | 'finish' | 'logprobs'>,
+  sheet: Sheet,
+): Parsed<Answer> {
   const json = readJson(completion.text);
-  if (!json.ok) return { ok: false, issues: completion.finish === 'length' ? ['the answer was cut: be shorter'] : json.issues };
+  if (!json.ok)
+    return { ok: false, issues: completion.finish === 'length' ? ['the answer was cut: be shorter'] : json.issues };
   const value = Array.isArray(json.value) ? { selected_tools: json.value } : json.value;
   const shaped = answerShape.safeParse(value);
   if (!shaped.success) return { ok: false, issues: ['selected_tools: must be an array of tool names'] };
   const names = shaped.data.selected_tools;
   const answer = sortNames(names, sheet, probabilitiesOf(completion, names));
   const nothingUsable = answer.named.length === 0 && names.length > 0 && !answer.none.says;
-  if (nothingUsable) return { ok: false, issues: [`selected_tools: none of ${names.slice(0, 5).join(', ')} is in the list of tools`] };
+  if (nothingUsable)
+    return { ok: false, issues: [`selected_tools: none of ${names.slice(0, 5).join(', ')} is in the list of tools`] };
   return { ok: true, value: { ...answer, reason: shaped.data.reason ?? '' } };
 }
 
 /** Known names in their order; unknown and repeated ones are recorded, never credited. */
-function sortNames(names: readonly string[], { labels, tools }: Sheet, probabilities: ReadonlyMap<string, number>): Answer {
+function sortNames(
+  names: readonly string[],
+  { labels, tools }: Sheet,
+  probabilities: ReadonlyMap<string, number>,
+): Answer {
   const named = new Map<string, NamedTool>();
   const dropped = new Map<string, Dropped>();
   for (const name of names) {
     const tool = labels.toolOf(name.trim());
     if (name === labels.none) continue;
     if (!tool) {
-      const suggestion = nearestName(name, tools.map((one) => one.name));
-      dropped.set(name, { name: name.slice(0, 200), reason: 'unknown', ...(suggestion === undefined ? {} : { suggestion }) });
+      const suggestion = nearestName(
+        name,
+        tools.map((one) => one.name),
+      );
+      dropped.set(name, {
+        name: name.slice(0, 200),
+        reason: 'unknown',
+        ...(suggestion === undefined ? {} : { suggestion }),
+      });
     } else if (named.has(tool.name)) {
       dropped.set(tool.name, { name: tool.name, reason: 'duplicate' });
     } else {
@@ -84,7 +114,10 @@ function sortNames(names: readonly string[], { labels, tools }: Sheet, probabili
 }
 
 /** Where the server gives log-probabilities: of each name, the product over the tokens that write it. */
-function probabilitiesOf({ logprobs, text }: Pick<Completion, 'text' | 'logprobs'>, names: readonly string[]): Map<string, number> {
+function probabilitiesOf(
+  { logprobs, text }: Pick<Completion, 'text' | 'logprobs'>,
+  names: readonly string[],
+): Map<string, number> {
   const found = new Map<string, number>();
   if (!logprobs) return found;
   const starts: number[] = [];
@@ -98,7 +131,9 @@ function probabilitiesOf({ logprobs, text }: Pick<Completion, 'text' | 'logprobs
     const at = text.indexOf(`"${name}"`, from);
     if (at < 0) continue;
     from = at + name.length;
-    const inside = logprobs.filter((_, place) => (starts[place] ?? 0) >= at && (starts[place] ?? 0) <= at + name.length);
+    const inside = logprobs.filter(
+      (_, place) => (starts[place] ?? 0) >= at && (starts[place] ?? 0) <= at + name.length,
+    );
     if (!found.has(name)) found.set(name, Math.exp(inside.reduce((sum, token) => sum + token.logprob, 0)));
   }
   return found;

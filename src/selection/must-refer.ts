@@ -11,6 +11,8 @@ export function mustRefer(view: View, selection: Selection, request: Request): S
   const names = selection.tools.map((tool) => tool.name);
   const given = givenOf(request);
   const needs = names.flatMap((name) => graph.needsOf(name));
-  const found = needs.filter((need) => need.required && !isGiven(need, given) && names.some((name) => graph.surelyProduces(name, need)));
+  const found = needs.filter(
+    (need) => need.required && !isGiven(need, given) && names.some((name) => graph.surelyProduces(name, need)),
+  );
   return new Set(found.map((need) => `${need.tool}.${need.argument}`));
 }

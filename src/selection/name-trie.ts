@@ -11,15 +11,15 @@ export interface TrieNode {
   readonly edges: Map<Token | 'end', Edge>;
   /** Set on the nodes behind the end of a name. */
   name?: string;
-  /** How likely each edge is, in the order of `edges`, when nothing was asked for; see `calibrate.ts`. */
-  prior?: readonly number[];
 }
 
 /** Tokens with which a JSON string can end; those that a vocabulary does not have as one token are left out. */
 const CLOSINGS = ['"', '",', '"]', '"]}', '"],', '"}'];
 
 export function createNameTrie(names: readonly string[], reader: Pick<TokenReader, 'tokenize'>): TrieNode {
-  const closings = CLOSINGS.map((text) => reader.tokenize(text)).filter((tokens) => tokens.length === 1).flat();
+  const closings = CLOSINGS.map((text) => reader.tokenize(text))
+    .filter((tokens) => tokens.length === 1)
+    .flat();
   const root: TrieNode = { edges: new Map() };
   for (const name of names) {
     let node = root;

@@ -20,7 +20,9 @@ function editDistance(one: string, other: string): number {
     const current = [row];
     for (let column = 1; column <= other.length; column++) {
       const cost = one[row - 1] === other[column - 1] ? 0 : 1;
-      current.push(Math.min((previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (previous[column - 1] ?? 0) + cost));
+      current.push(
+        Math.min((previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (previous[column - 1] ?? 0) + cost),
+      );
     }
     previous = current;
   }

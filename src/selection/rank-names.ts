@@ -18,11 +18,11 @@ export interface RankOptions {
   maxSteps: number;
   /** Branches below this probability are not opened: they can't change the result much. */
   minProbability: number;
-  /** Power with which the prior of a name is taken out of its probability; 0 leaves it in. */
-  calibration: number;
+  /** What stands in the answer before the name that is asked for: names already given. Default: nothing. */
+  start?: readonly Token[];
 }
 
-export interface Branch {
+interface Branch {
   node: TrieNode;
   path: readonly Token[];
   probability: number;
@@ -30,7 +30,7 @@ export interface Branch {
 
 /** Best first; at most `names`, fewer where the steps or the probability ran out. */
 export async function rankNames(trie: TrieNode, reader: TokenReader, options: RankOptions): Promise<RankedName[]> {
-  const open: Branch[] = [skipForced({ node: trie, path: [], probability: 1 })];
+  const open: Branch[] = [skipForced({ node: trie, path: options.start ?? [], probability: 1 })];
   const ranked: RankedName[] = [];
   for (let steps = 0; open.length > 0 && ranked.length < options.names; ) {
     const branch = takeBest(open);
@@ -40,33 +40,25 @@ export async function rankNames(trie: TrieNode, reader: TokenReader, options: Ra
     }
     if (steps >= options.maxSteps || branch.probability < options.minProbability) continue;
     steps++;
-    const shares = calibrated(await sharesOf(branch, reader), branch.node.prior, options.calibration);
-    open.push(...follow(branch, shares));
+    open.push(...follow(branch, await sharesOf(branch, reader)));
   }
   return ranked;
 }
 
 /** How likely each edge is, in the order of the node's edges; they sum to 1. */
-export async function sharesOf({ node, path }: Pick<Branch, 'node' | 'path'>, reader: TokenReader): Promise<number[]> {
+async function sharesOf({ node, path }: Pick<Branch, 'node' | 'path'>, reader: TokenReader): Promise<number[]> {
   const edges = [...node.edges.values()];
-  const weights = await reader.weigh(path, edges.flatMap((edge) => edge.tokens));
+  const weights = await reader.weigh(
+    path,
+    edges.flatMap((edge) => edge.tokens),
+  );
   const highest = Math.max(...weights);
   let next = 0;
-  const masses = edges.map((edge) => edge.tokens.reduce((sum) => sum + Math.exp((weights[next++] ?? -Infinity) - highest), 0));
+  const masses = edges.map((edge) =>
+    edge.tokens.reduce((sum) => sum + Math.exp((weights[next++] ?? -Infinity) - highest), 0),
+  );
   return normalised(masses);
 }
-
-/**
- * Contextual calibration (Zhao et al., "Calibrate Before Use", 2021): what the model would say to an empty request is
- * taken out, so that names it likes anyway don't crowd out those that the request asks for.
- */
-function calibrated(shares: readonly number[], prior: readonly number[] | undefined, power: number): readonly number[] {
-  if (!prior || power === 0) return shares;
-  return normalised(shares.map((share, place) => share / (FLOOR + (prior[place] ?? 0)) ** power));
-}
-
-/** Keeps a name that never comes without a request from being lifted without bound. */
-const FLOOR = 0.0001;
 
 function normalised(masses: readonly number[]): number[] {
   const total = masses.reduce((sum, mass) => sum + mass, 0);
@@ -74,15 +66,19 @@ function normalised(masses: readonly number[]): number[] {
 }
 
 /** One branch an edge, each moved on to where the model has a choice again. */
-export function follow({ node, path, probability }: Branch, shares: readonly number[]): Branch[] {
+function follow({ node, path, probability }: Branch, shares: readonly number[]): Branch[] {
   return [...node.edges.values()].map((edge, place) => {
     const isEnd = edge.child.name !== undefined;
-    return skipForced({ node: edge.child, path: isEnd ? path : [...path, ...edge.tokens], probability: probability * (shares[place] ?? 0) });
+    return skipForced({
+      node: edge.child,
+      path: isEnd ? path : [...path, ...edge.tokens],
+      probability: probability * (shares[place] ?? 0),
+    });
   });
 }
 
 /** Where there is only one way on, nothing is asked. */
-export function skipForced(branch: Branch): Branch {
+function skipForced(branch: Branch): Branch {
   let { node, path } = branch;
   while (node.edges.size === 1) {
     const [edge] = node.edges.values();
@@ -93,7 +89,7 @@ export function skipForced(branch: Branch): Branch {
   return { ...branch, node, path };
 }
 
-export function takeBest(open: Branch[]): Branch {
+function takeBest(open: Branch[]): Branch {
   let best = 0;
   for (const [place, branch] of open.entries()) if (branch.probability > (open[best]?.probability ?? 0)) best = place;
   const [branch] = open.splice(best, 1);

@@ -6,7 +6,9 @@ import type { Request } from '../request.js';
 export function matchingRules(rules: readonly Rule[], request: Request): Rule[] {
   return rules.filter(({ when }) => {
     const entities = request.entities ?? {};
-    const hasEntities = (when.entities ?? []).every((name) => entities[name] !== undefined && entities[name] !== null);
+    const hasEntities = (when.entities ?? []).every(
+      (name) => Object.hasOwn(entities, name) && entities[name] !== undefined && entities[name] !== null,
+    );
     const intents = when.intent === undefined ? undefined : [when.intent].flat();
     const hasIntent = intents === undefined || (request.intent !== undefined && intents.includes(request.intent));
     const hasMessage = when.message === undefined || new RegExp(when.message, 'iu').test(request.message);

@@ -11,7 +11,9 @@ export function createSchemaTokens(model: Model): (tool: Tool) => number {
   return (tool) => {
     let tokens = known.get(tool);
     if (tokens === undefined) {
-      tokens = model.countTokens(JSON.stringify({ name: tool.name, description: tool.description, parameters: tool.inputSchema }));
+      tokens = model.countTokens(
+        JSON.stringify({ name: tool.name, description: tool.description, parameters: tool.inputSchema }),
+      );
       known.set(tool, tokens);
     }
     return tokens;

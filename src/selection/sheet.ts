@@ -13,7 +13,10 @@ export interface Sheet {
   readonly stable: boolean;
 }
 
-export function createSheet(tools: readonly Tool[], { style, stable }: { style: SummaryStyle; stable: boolean }): Sheet {
+export function createSheet(
+  tools: readonly Tool[],
+  { style, stable }: { style: SummaryStyle; stable: boolean },
+): Sheet {
   const labels = createLabels(tools);
   const lines = tools.map((tool) => {
     const label = labels.labelOf(tool);

@@ -12,7 +12,9 @@ export function renderContext(request: Request, window: Window): string {
   const lines = [
     ...renderHistory(request.history ?? [], window),
     ...(request.intent ? [`Intent: ${oneLine(request.intent)}`] : []),
-    ...(request.entities && Object.keys(request.entities).length > 0 ? [`Known: ${JSON.stringify(request.entities)}`] : []),
+    ...(request.entities && Object.keys(request.entities).length > 0
+      ? [`Known: ${JSON.stringify(request.entities)}`]
+      : []),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }

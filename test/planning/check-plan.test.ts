@@ -37,6 +37,13 @@ const TOOLS = new Map(
       additionalProperties: false,
     }),
     createTool('say', { properties: { text: { type: 'string', maxLength: 40 }, to: { type: ['string', 'null'] } }, required: ['text'] }),
+    createTool('put', {
+      properties: {
+        place: { type: 'object', properties: { stcd: { type: 'string', pattern: '^[0-9]{8}$' } }, required: ['stcd'] },
+        'filter[day]': { type: 'string', format: 'date' },
+      },
+      additionalProperties: false,
+    }),
     createTool('walk', {
       properties: { tree: { $ref: '#/$defs/node' } },
       required: ['tree'],
@@ -95,6 +102,10 @@ describe('a plan that is right', () => {
     ['a reference to a number where an integer is asked for', read({ stcd: '12345678', hours: '${s1.level}' })],
     ['references in a list of which the values must differ', { id: 's2', tool: 'compare', arguments: { codes: ['${s1.stcd}', '${s1.nearby[0].stcd}'] } }],
     ['a reference inside an object', { id: 's2', tool: 'compare', arguments: { codes: ['abc', 'def'], window: { from: '${s1.stcd}' } } }],
+    ['a text around a reference where a pattern is asked for', read({ stcd: '1234${s1.stcd}' })],
+    ['a text around a reference that is longer than the value may be', { id: 's2', tool: 'say', arguments: { text: `\${s1.nearby[0].stcd} and \${s1.nearby[1].stcd}` } }],
+    ['a reference to an object of which more is asked than a type', { id: 's2', tool: 'put', arguments: { place: '${s1.nearby[0]}' } }],
+    ['a reference for an argument of which the name is no word', { id: 's2', tool: 'put', arguments: { 'filter[day]': '${s1.stcd}' } }],
     ['values under a definition that refers to itself', { id: 's2', tool: 'walk', arguments: { tree: { name: 'a', children: [{ name: '${s1.stcd}' }] } } }],
   ])('may hold %s', (_, step) => {
     expect(issuesOf(find, step)).toEqual([]);
@@ -112,12 +123,13 @@ describe('a plan that is right', () => {
 
 describe('a plan that is wrong', () => {
   it.each<[string, DraftStep[], string]>([
-    ['an unknown tool', [{ id: 's1', tool: 'find', arguments: {} }], 's1.tool: "find" is not one of find_station, read_level, compare, say, walk'],
+    ['an unknown tool', [{ id: 's1', tool: 'find', arguments: {} }], 's1.tool: "find" is not one of find_station, read_level, compare, say, put, walk'],
     ['a missing argument', [{ ...find, arguments: {} }], 's1.arguments.name: is required'],
     ['a value of a wrong type', [{ ...find, arguments: { name: 7 } }], 's1.arguments.name: must be string, not number'],
     ['a value out of its bounds', [read({ stcd: '12345678', hours: 0 }, 's1')], 's1.arguments.hours: must be >= 1'],
     ['a value that is none of the list', [read({ stcd: '12345678', kind: 'wind' }, 's1')], 's1.arguments.kind: must be one of "rain", "level", not "wind"'],
     ['a value without the pattern', [read({ stcd: '1' }, 's1')], 's1.arguments.stcd: must match pattern "^[0-9]{8}$"'],
+    ['a text around a reference for a number', [find, read({ stcd: '12345678', hours: '1${s1.level}' })], 's2.arguments.hours: must be integer, not string'],
     ['a wrong date', [read({ stcd: '12345678', day: 'soon' }, 's1')], 's1.arguments.day: must match format "date"'],
     ['a wrong value in a list', [{ id: 's1', tool: 'compare', arguments: { codes: ['abc', 5] } }], 's1.arguments.codes[1]: must be string, not number'],
     ['a wrong value deep inside', [{ id: 's1', tool: 'walk', arguments: { tree: { name: 'a', children: [{}] } } }], 's1.arguments.tree.children[0].name: is required'],

@@ -36,7 +36,11 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
   const runtime = await loadRuntime({ modelFile, contextTokens, sequences, threads });
   const id = identityOf(modelFile);
   const store = prefixFolder
-    ? createPrefixStore({ folder: prefixFolder, identity: `${id}:${runtime.context.contextSize}`, ...(onWarning ? { onWarning } : {}) })
+    ? createPrefixStore({
+        folder: prefixFolder,
+        identity: `${id}:${runtime.context.contextSize}`,
+        ...(onWarning ? { onWarning } : {}),
+      })
     : undefined;
   const pool = createSequencePool(runtime, store);
   const toTokens = createPromptTokenizer(runtime);
@@ -48,7 +52,9 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
     const prepared = toTokens(prompt, opening);
     if (prepared.tokens.length + room <= limit) return prepared;
     const message = `The prompt has ${prepared.tokens.length} tokens and needs room for ${room}; the context of the local model holds ${limit}.`;
-    throw new WinnowError('context_exceeded', message, { details: { promptTokens: prepared.tokens.length, contextTokens: limit } });
+    throw new WinnowError('context_exceeded', message, {
+      details: { promptTokens: prepared.tokens.length, contextTokens: limit },
+    });
   };
 
   return {
@@ -71,7 +77,11 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
     },
   };
 
-  async function generate(prompt: PromptTokens, request: CompletionRequest, grammar: LlamaGrammar | undefined): Promise<Completion> {
+  async function generate(
+    prompt: PromptTokens,
+    request: CompletionRequest,
+    grammar: LlamaGrammar | undefined,
+  ): Promise<Completion> {
     const usage: Usage = { ...noUsage(), calls: 1 };
     const sequence = await pool.prepare(prompt, usage, request.signal);
     const { LlamaGrammarEvaluationState } = runtime.library;
@@ -112,7 +122,11 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
 
 const MAX_GRAMMARS = 64;
 
-async function grammarOf(runtime: Runtime, known: Map<string, Promise<LlamaGrammar>>, schema: Parameters<typeof gbnfFromSchema>[0]): Promise<LlamaGrammar> {
+async function grammarOf(
+  runtime: Runtime,
+  known: Map<string, Promise<LlamaGrammar>>,
+  schema: Parameters<typeof gbnfFromSchema>[0],
+): Promise<LlamaGrammar> {
   const { grammar: text } = gbnfFromSchema(schema);
   let grammar = known.get(text);
   if (!grammar) {

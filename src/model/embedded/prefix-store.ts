@@ -31,7 +31,10 @@ const DEFAULT_MAX_BYTES = 2 * 1024 ** 3;
 export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
   const { folder, identity, maxBytes = DEFAULT_MAX_BYTES, onWarning = () => {} } = options;
   const pathOf = (tokens: readonly number[]) => {
-    const key = createHash('sha256').update(identity).update(Buffer.from(Int32Array.from(tokens).buffer)).digest('hex');
+    const key = createHash('sha256')
+      .update(identity)
+      .update(Buffer.from(Int32Array.from(tokens).buffer))
+      .digest('hex');
     return join(folder, key.slice(0, 32));
   };
   return {
@@ -41,7 +44,8 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
       if (!header) return false;
       try {
         const { size } = await stat(`${path}.state`);
-        if (size !== header.bytes || (await sha256Of(`${path}.state`)) !== header.sha256) throw new Error('its checksum does not hold');
+        if (size !== header.bytes || (await sha256Of(`${path}.state`)) !== header.sha256)
+          throw new Error('its checksum does not hold');
         await load(`${path}.state`);
         const now = new Date();
         await utimes(`${path}.state`, now, now);

@@ -10,7 +10,10 @@ export interface PromptTokens {
 }
 
 /** @param opening what the answer begins with; the model goes on from there. */
-export function createPromptTokenizer({ chat, model }: Pick<Runtime, 'chat' | 'model'>): (prompt: Prompt, opening: string) => PromptTokens {
+export function createPromptTokenizer({
+  chat,
+  model,
+}: Pick<Runtime, 'chat' | 'model'>): (prompt: Prompt, opening: string) => PromptTokens {
   let lastSystem: { text: string; stable: Token[] } | undefined;
   return (prompt, opening) => {
     const tokens = tokenize(prompt, opening);

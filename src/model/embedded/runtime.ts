@@ -50,7 +50,11 @@ export async function loadRuntime(options: RuntimeOptions): Promise<Runtime> {
     return { library, llama, model, context, chat, close: () => llama.dispose() };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new WinnowError('model_unavailable', `The local model ${options.modelFile} can't be loaded: ${message}. ${WHAT_TO_DO}`, { cause: error });
+    throw new WinnowError(
+      'model_unavailable',
+      `The local model ${options.modelFile} can't be loaded: ${message}. ${WHAT_TO_DO}`,
+      { cause: error },
+    );
   }
 }
 
@@ -58,6 +62,10 @@ async function importLibrary(): Promise<Library> {
   try {
     return await import('node-llama-cpp');
   } catch (error) {
-    throw new WinnowError('model_unavailable', `The local runtime (package node-llama-cpp) is not installed here. ${WHAT_TO_DO}`, { cause: error });
+    throw new WinnowError(
+      'model_unavailable',
+      `The local runtime (package node-llama-cpp) is not installed here. ${WHAT_TO_DO}`,
+      { cause: error },
+    );
   }
 }

@@ -22,7 +22,10 @@ export interface SequencePool {
   prepare(prompt: PromptTokens, usage: Usage, signal?: AbortSignal): Promise<LlamaContextSequence>;
 }
 
-export function createSequencePool({ context }: Pick<Runtime, 'context'>, store: PrefixStore | undefined): SequencePool {
+export function createSequencePool(
+  { context }: Pick<Runtime, 'context'>,
+  store: PrefixStore | undefined,
+): SequencePool {
   /** The longest unused stands first. */
   const order = Array.from({ length: context.totalSequences }, () => context.getSequence());
   return {

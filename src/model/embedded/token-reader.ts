@@ -26,7 +26,9 @@ export function createTokenReader({ model }: Pick<Runtime, 'model'>, state: Read
       const rest = tokens.slice(sequence.nextTokenIndex);
       const last = rest.length - 1;
       const filter = { tokens: candidates.map((token) => token as Token) };
-      const input = rest.map((token, place): Token | [Token, object] => (place === last ? [token, { generateNext: { logits: { filter } } }] : token));
+      const input = rest.map((token, place): Token | [Token, object] =>
+        place === last ? [token, { generateNext: { logits: { filter } } }] : token,
+      );
       const output = await sequence.controlledEvaluate(input);
       usage.read += rest.length;
       const logits = output[last]?.next.logits;

@@ -1,11 +1,11 @@
 /**
- * One chat completion through LangChain. LangChain writes the request (it knows which model wants which fields);
- * the answer is read from the wire, because its own way loses text and usage when JSON is bad or cut
- * (`chat.completions.parse` throws). `_generate` instead of `invoke`: no callbacks, so no LANGSMITH_* or
- * LANGCHAIN_* variable of the environment can post, print or cache a prompt.
+ * One chat completion. LangChain writes the request (it knows which model wants which fields); the exchange is our
+ * own, because LangChain's loses text and usage when JSON is bad or cut (`chat.completions.parse` throws), and takes
+ * as long again as the exchange itself. Nothing of LangChain runs that calls back, so no LANGSMITH_* or LANGCHAIN_*
+ * variable of the environment can post, print or cache a prompt.
  */
 import { HumanMessage, SystemMessage } from '@langchain/core/messages';
-import { ChatOpenAICompletions } from '@langchain/openai';
+import { ChatOpenAICompletions, convertMessagesToCompletionsMessageParams } from '@langchain/openai';
 import { z } from 'zod';
 import type { CompletionRequest } from '../model.js';
 import type { AnswerForm } from './answer-form.js';
@@ -35,56 +35,28 @@ export async function chatOnce(
   request: CompletionRequest,
   options: { form: AnswerForm; signal: AbortSignal },
 ): Promise<ChatAnswer> {
-  let answer: ChatAnswer | undefined;
-  let failure: unknown;
-  const overTheWire = async (_url: unknown, init?: { body?: unknown }): Promise<Response> => {
-    try {
-      const wire = { path: '/chat/completions', body: String(init?.body), signal: options.signal } as const;
-      const received = await exchange(settings, wire, chatAnswerSchema);
-      answer = received.answer;
-      return new Response(received.text, { headers: { 'content-type': 'application/json' } });
-    } catch (error) {
-      failure = error;
-      throw error;
-    }
-  };
-  const chat = createChat(settings, request, { form: options.form, fetch: overTheWire });
-  const messages = [new SystemMessage(request.prompt.system), new HumanMessage(request.prompt.user)];
-  try {
-    await chat._generate(messages, { signal: options.signal });
-  } catch (error) {
-    if (answer === undefined) throw failure ?? error;
-  }
-  if (answer === undefined) throw new Error('LangChain returned without asking the server.');
+  const body = renderBody(settings, request, options.form);
+  const wire = { path: '/chat/completions', body, signal: options.signal } as const;
+  const { answer } = await exchange(settings, wire, chatAnswerSchema);
   return answer;
 }
 
-function createChat(
-  settings: OpenAISettings,
-  request: CompletionRequest,
-  options: { form: AnswerForm; fetch: typeof fetch },
-): ChatOpenAICompletions {
-  const { form } = options;
+function renderBody(settings: OpenAISettings, request: CompletionRequest, form: AnswerForm): string {
   const responseFormat = responseFormatOf(request, form);
-  return new ChatOpenAICompletions({
+  const chat = new ChatOpenAICompletions({
     model: settings.model,
     maxTokens: request.maxTokens,
     ...(form.temperature ? { temperature: settings.temperature } : {}),
     ...(settings.logprobs ? { logprobs: true } : {}),
     modelKwargs: { ...(responseFormat ? { response_format: responseFormat } : {}), ...settings.extraBody },
-    maxRetries: 0,
-    timeout: settings.timeoutMs,
     // LangChain insists on a key, else takes one from the environment; what is sent is up to `exchange`.
     apiKey: 'sent-by-exchange',
-    configuration: {
-      baseURL: settings.baseUrl,
-      organization: null,
-      project: null,
-      adminAPIKey: null,
-      logLevel: 'off',
-      fetch: options.fetch,
-    },
   });
+  const messages = convertMessagesToCompletionsMessageParams({
+    messages: [new SystemMessage(request.prompt.system), new HumanMessage(request.prompt.user)],
+    model: settings.model,
+  });
+  return JSON.stringify({ ...chat.invocationParams(), stream: false, messages });
 }
 
 function responseFormatOf(request: CompletionRequest, form: AnswerForm): Record<string, unknown> | undefined {

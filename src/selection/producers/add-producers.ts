@@ -18,6 +18,8 @@ export interface Supplied {
 }
 
 const MAX_DEPTH = 3;
+/** Who names something wants it searched for; who names nothing can't fill in a text to search for. */
+const MISFIT = 0.75;
 /** A producer weaker than this is a guess: it is not added. */
 const MIN_STRENGTH = 0.45;
 
@@ -51,11 +53,14 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
 export function bestProducer(need: Need, context: ProducerContext): Production | undefined {
   const named = namesSomething(context.given.text);
   const weight = (production: Production) =>
-    production.strength * (0.6 + context.affinity(production.producer)) * (production.takesText && !named ? 0.7 : 1);
+    production.strength * (0.6 + context.affinity(production.producer)) * (production.takesText === named ? 1 : MISFIT);
   return context.graph
     .producersOf(need)
     .filter((production) => production.strength >= MIN_STRENGTH)
-    .reduce<Production | undefined>((best, one) => (best === undefined || weight(one) > weight(best) ? one : best), undefined);
+    .reduce<Production | undefined>(
+      (best, one) => (best === undefined || weight(one) > weight(best) ? one : best),
+      undefined,
+    );
 }
 
 /** A quoted text, a capitalised word inside a sentence, or a script without capitals: something to search for by name. */

@@ -23,17 +23,28 @@ export function isGiven(need: Need, given: Given): boolean {
   if (entityHolds(need, given.entities)) return true;
   if (matchesPattern(need, given.text)) return true;
   if (need.key.endsWith('uri') && URL.test(given.text)) return true;
-  return namedValue(need, given.text) || (CODE.test(given.text) && need.schema.type !== 'integer' && need.schema.type !== 'number');
+  return (
+    namedValue(need, given.text) ||
+    (CODE.test(given.text) && need.schema.type !== 'integer' && need.schema.type !== 'number')
+  );
 }
 
 function entityHolds(need: Need, entities: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(entities).some(([name, value]) => value !== null && value !== undefined && identifierWords(name).join(' ') === need.key);
+  return Object.entries(entities).some(
+    ([name, value]) => value !== null && value !== undefined && identifierWords(name).join(' ') === need.key,
+  );
 }
 
 /** `movie 550`, `movie_id: 550`, `id 550`, `ticket #12`: the thing's own word, then a number or a code. */
 function namedValue(need: Need, text: string): boolean {
-  const words = [...need.entities, need.key.replaceAll(' ', '[ _-]?'), ...need.key.split(' ').slice(-1)].filter(Boolean);
-  return words.some((word) => new RegExp(`(?<![\\p{L}])${word}s?(?:[ _-]?(?:id|no|number|code))?\\s*[:=#]?\\s*#?(?=\\S*\\d)[\\w-]+`, 'iu').test(text));
+  const words = [...need.entities, need.key.replaceAll(' ', '[ _-]?'), ...need.key.split(' ').slice(-1)].filter(
+    Boolean,
+  );
+  return words.some((word) =>
+    new RegExp(`(?<![\\p{L}])${word}s?(?:[ _-]?(?:id|no|number|code))?\\s*[:=#]?\\s*#?(?=\\S*\\d)[\\w-]+`, 'iu').test(
+      text,
+    ),
+  );
 }
 
 function matchesPattern(need: Need, text: string): boolean {
@@ -41,7 +52,10 @@ function matchesPattern(need: Need, text: string): boolean {
   if (typeof pattern !== 'string' || pattern.length > 200) return false;
   try {
     const whole = new RegExp(pattern, 'u');
-    return text.slice(0, 2000).split(/[\s,，。;；!！?？"'“”()（）]+/u).some((word) => /\d/u.test(word) && word.length <= 100 && whole.test(word));
+    return text
+      .slice(0, 2000)
+      .split(/[\s,，。;；!！?？"'“”()（）]+/u)
+      .some((word) => /\d/u.test(word) && word.length <= 100 && whole.test(word));
   } catch {
     return false;
   }

@@ -24,8 +24,10 @@ export interface Need {
 /** Words in a description that say: this value comes from somewhere else. */
 const FROM_ELSEWHERE =
   /\b(?:ids?|identifiers?|uris?|handles?|tokens?|codes?|keys?)\b.{0,40}\b(?:of|for|from|returned|retrieved|obtained|extracted)\b|\b(?:returned|retrieved|obtained|extracted) (?:by|from)\b|\bIDs?\b|编码|编号|标识|代码/u;
-const ENTITY_AFTER = /\b(?:ids?|identifiers?|uris?|handles?|codes?|keys?)\b(?:\]?\([^)]*\))?\s+(?:of|for|to)\s+(?:the\s+|an?\s+|this\s+)?([\p{L}]+)/giu;
-const ENTITY_BEFORE = /\b(?:the|an?|of)\s+([\p{L}]+)(?:'s)?\s+(?:[\p{L}]+\s+)?(?:ids?|identifiers?|uris?|handles?|codes?)\b/giu;
+const ENTITY_AFTER =
+  /\b(?:ids?|identifiers?|uris?|handles?|codes?|keys?)\b(?:\]?\([^)]*\))?\s+(?:of|for|to)\s+(?:the\s+|an?\s+|this\s+)?([\p{L}]+)/giu;
+const ENTITY_BEFORE =
+  /\b(?:the|an?|of)\s+([\p{L}]+)(?:'s)?\s+(?:[\p{L}]+\s+)?(?:ids?|identifiers?|uris?|handles?|codes?)\b/giu;
 
 /** What the other tools of the catalogue say about an argument. */
 export interface Surroundings {
@@ -48,14 +50,29 @@ export function needsOf(tool: Tool, { produced, nouns }: Surroundings): Need[] {
     if (!canHoldHandle(schema) || !isHandle({ argument, description, key, tool }, produced)) return [];
     const said = ` ${identifierWords(description).join(' ')} `;
     const entities = entitiesOf(argument, { description, tool, nouns });
-    return [{ tool: tool.name, origin: tool.origin, argument, required: required.has(argument), key, entities, description, said, advice: tool.description, schema }];
+    return [
+      {
+        tool: tool.name,
+        origin: tool.origin,
+        argument,
+        required: required.has(argument),
+        key,
+        entities,
+        description,
+        said,
+        advice: tool.description,
+        schema,
+      },
+    ];
   });
 }
 
 export function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
   const properties = schema.properties;
   if (typeof properties !== 'object' || properties === null) return {};
-  return Object.fromEntries(Object.entries(properties).filter((entry): entry is [string, JsonSchema] => isObject(entry[1])));
+  return Object.fromEntries(
+    Object.entries(properties).filter((entry): entry is [string, JsonSchema] => isObject(entry[1])),
+  );
 }
 
 function isHandle(
@@ -72,17 +89,28 @@ function canHoldHandle(schema: JsonSchema): boolean {
   return schema.type !== 'boolean' && schema.format !== 'date' && schema.format !== 'date-time';
 }
 
-function entitiesOf(argument: string, place: { description: string; tool: Tool; nouns: ReadonlySet<string> }): string[] {
+function entitiesOf(
+  argument: string,
+  place: { description: string; tool: Tool; nouns: ReadonlySet<string> },
+): string[] {
   const { description, tool, nouns } = place;
   const stem = handleStem(argument) ?? '';
   const own = stem.split(' ').filter(isNoun).reverse();
   if (own.length > 0) return unique(own);
-  const described = [...description.matchAll(ENTITY_AFTER), ...description.matchAll(ENTITY_BEFORE)].map((match) => match[1] ?? '');
+  const described = [...description.matchAll(ENTITY_AFTER), ...description.matchAll(ENTITY_BEFORE)].map(
+    (match) => match[1] ?? '',
+  );
   const path = pathOwner(tool.title ?? '', argument);
   const found = [...path, ...described.map((word) => foldPlural(word.toLowerCase()))].filter(isNoun);
-  const mentioned = splitIdentifier(`${argument} ${firstSentence(description)}`).map(foldPlural).filter((word) => nouns.has(word));
+  const mentioned = splitIdentifier(`${argument} ${firstSentence(description)}`)
+    .map(foldPlural)
+    .filter((word) => nouns.has(word));
   const certain = unique([...found.filter((word) => nouns.has(word)), ...mentioned]).slice(0, 3);
-  return certain.length > 0 ? certain : identifierWords(tool.name).filter((word) => nouns.has(word)).slice(-1);
+  return certain.length > 0
+    ? certain
+    : identifierWords(tool.name)
+        .filter((word) => nouns.has(word))
+        .slice(-1);
 }
 
 /** `/albums/{id}/tracks` -> `album`: in a path, the segment before a parameter says whose it is. */

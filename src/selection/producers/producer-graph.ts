@@ -32,6 +32,8 @@ export interface ProducerGraph {
 }
 
 const MAX_PRODUCERS = 16;
+/** A search returns what was asked for, a list perhaps. */
+const FINDER_BONUS = { search: 0.25, list: 0.1, read: 0, write: 0 } as const;
 const MIN_STRENGTH = 0.2;
 const SURE_STRENGTH = 0.6;
 /** A handle of one server seldom fits another. */
@@ -86,7 +88,12 @@ export function producerGraphOf(view: View): ProducerGraph {
 
 function findProducers(need: Need, profiles: readonly Profile[]): Production[] {
   const all = profiles
-    .map((profile) => ({ producer: profile.tool, strength: strengthOf(profile, need), manner: profile.manner, takesText: profile.takesText }))
+    .map((profile) => ({
+      producer: profile.tool,
+      strength: strengthOf(profile, need),
+      manner: profile.manner,
+      takesText: profile.takesText,
+    }))
     .filter((production) => production.strength >= MIN_STRENGTH)
     .sort((a, b) => b.strength - a.strength);
   const readers = all.filter((production) => production.manner !== 'write' && production.producer.risk !== 'high');
@@ -98,7 +105,11 @@ function strengthOf(profile: Profile, need: Need): number {
   const asksForTheSame = profile.needs.some((other) => other.required && sameThing(other, need));
   if (asksForTheSame) return 0;
   const direct = profile.outputs ? outputStrength(profile, need) : subjectStrength(profile, need);
-  const strength = Math.max(direct, isMentioned(profile.tool, need) ? 0.95 : 0, isAdvised(profile.tool, need) ? 0.8 : 0);
+  const strength = Math.max(
+    direct,
+    isMentioned(profile.tool, need) ? 0.95 : 0,
+    isAdvised(profile.tool, need) ? 0.8 : 0,
+  );
   const asksForOthers = profile.needs.some((other) => other.required);
   return strength * (asksForOthers ? 0.5 : 1) * (profile.tool.origin === need.origin ? 1 : OTHER_ORIGIN);
 }
@@ -111,7 +122,9 @@ function sameThing(one: Need, other: Need): boolean {
 function isMentioned(tool: Tool, { description, said }: Need): boolean {
   if (description.includes(tool.name)) return true;
   const words = identifierWords(tool.name);
-  return [words, words.slice(1), words.slice(2)].some((part) => part.length >= 2 && said.includes(` ${part.join(' ')} `));
+  return [words, words.slice(1), words.slice(2)].some(
+    (part) => part.length >= 2 && said.includes(` ${part.join(' ')} `),
+  );
 }
 
 /** The consumer's own description tells to call the tool first, by name or by title. */
@@ -123,7 +136,7 @@ function isAdvised({ name, title }: Tool, { advice, argument }: Need): boolean {
 /** With an output schema the fields decide: the same name, or the name within a container of the right kind. */
 function outputStrength({ outputs, subjects, manner }: Profile, need: Need): number {
   if (!outputs) return 0;
-  const finder = manner === 'find' ? 0.05 : 0;
+  const finder = FINDER_BONUS[manner] / 5;
   if (outputs.has(need.key)) return 0.9 + finder;
   const last = need.key.split(' ').at(-1) ?? '';
   const inContainer = need.entities.some((entity) => outputs.has(`${entity} ${last}`));
@@ -137,7 +150,7 @@ function outputStrength({ outputs, subjects, manner }: Profile, need: Need): num
 /** Without one, what name and description say the result is about. */
 function subjectStrength({ subjects, manner }: Profile, need: Need): number {
   const about = Math.max(0, ...need.entities.map((entity, place) => (subjects.get(entity) ?? 0) * 0.9 ** place));
-  return about === 0 ? 0 : Math.min(0.9, about + (manner === 'find' ? 0.25 : 0));
+  return about === 0 ? 0 : Math.min(0.9, about + FINDER_BONUS[manner]);
 }
 
 function profilesOf(tools: readonly Tool[]): Profile[] {
@@ -166,7 +179,9 @@ function tellingNouns(tools: readonly Tool[]): Set<string> {
   }
   const isTelling = (origin: string, word: string) =>
     (sizes.get(origin) ?? 0) < 5 || (counts.get(`${origin}\n${word}`) ?? 0) <= 0.7 * (sizes.get(origin) ?? 0);
-  return new Set(names.flatMap(({ origin, words }) => [...words].filter((word) => isNoun(word) && isTelling(origin, word))));
+  return new Set(
+    names.flatMap(({ origin, words }) => [...words].filter((word) => isNoun(word) && isTelling(origin, word))),
+  );
 }
 
 function textArguments(tool: Tool, needs: readonly Need[]): string[] {
@@ -175,7 +190,12 @@ function textArguments(tool: Tool, needs: readonly Need[]): string[] {
   const properties = propertiesOf(tool.inputSchema);
   return required.filter((name): name is string => {
     const schema = typeof name === 'string' ? properties[name] : undefined;
-    return schema?.type === 'string' && !handles.has(String(name)) && !Array.isArray(schema.enum) && schema.format === undefined;
+    return (
+      schema?.type === 'string' &&
+      !handles.has(String(name)) &&
+      !Array.isArray(schema.enum) &&
+      schema.format === undefined
+    );
   });
 }
 
@@ -190,7 +210,8 @@ function outputFields(tool: Tool): Set<string> | undefined {
 function collectFields(schema: JsonSchema, place: { container: string; depth: number }, fields: Set<string>): void {
   if (place.depth > 4) return;
   const items = schema.items;
-  if (typeof items === 'object' && items !== null) collectFields({ ...items }, { ...place, depth: place.depth + 1 }, fields);
+  if (typeof items === 'object' && items !== null)
+    collectFields({ ...items }, { ...place, depth: place.depth + 1 }, fields);
   for (const [name, value] of Object.entries(propertiesOf(schema))) {
     const words = identifierWords(name).join(' ');
     fields.add(words);
@@ -201,7 +222,8 @@ function collectFields(schema: JsonSchema, place: { container: string; depth: nu
 
 /** "the user's albums" is about albums. */
 const POSSESSIVE = /[\p{L}\p{N}]+['’]s\b/gu;
-const RESULT_OF = /\b(?:returns?|finds?|lists?|gets?|search(?:es)?(?: for)?|retrieves?|looks? up)\b((?:\s+[\p{L}'-]+){1,7})/giu;
+const RESULT_OF =
+  /\b(?:returns?|finds?|lists?|gets?|search(?:es)?(?: for)?|retrieves?|looks? up)\b((?:\s+[\p{L}'-]+){1,7})/giu;
 
 function subjectsOf(tool: Tool): Map<string, number> {
   const subjects = new Map<string, number>();
@@ -212,19 +234,47 @@ function subjectsOf(tool: Tool): Map<string, number> {
   const lead = firstSentence(text);
   note(splitIdentifier(text.slice(0, 300)).map(foldPlural), 0.25);
   note(splitIdentifier(lead).map(foldPlural), 0.3);
-  for (const match of text.slice(0, 400).matchAll(RESULT_OF)) note(splitIdentifier(match[1] ?? '').map(foldPlural), 0.45);
+  for (const match of text.slice(0, 400).matchAll(RESULT_OF))
+    note(splitIdentifier(match[1] ?? '').map(foldPlural), 0.45);
   note(enumWords(tool), 0.5);
   note(tool.keywords.flatMap(identifierWords), 0.45);
   const words = identifierWords(tool.name);
-  note(words, 0.6);
-  note(words.filter((_, place) => HANDLE_WORDS.has(words[place + 1] ?? '')), 0.85);
+  const about = mainNouns(text);
+  for (const word of words) note([word], about.size === 0 || about.has(word) || !mentions(text, word) ? 0.6 : 0.35);
+  note(
+    words.filter((_, place) => HANDLE_WORDS.has(words[place + 1] ?? '')),
+    0.85,
+  );
   return subjects;
+}
+
+/** "genres for movies" is about genres: the nouns of the result phrases, up to the first word that begins an addition. */
+function mainNouns(text: string): Set<string> {
+  const nouns = new Set<string>();
+  for (const match of text.slice(0, 400).matchAll(RESULT_OF)) {
+    const phrase = (match[1] ?? '').replace(/\b(?:lists?|names?|details?|information|set|number|array) of\b/giu, ' ');
+    const main = phrase
+      .split(/\b(?:for|of|in|on|with|by|from|that|to|about|at|belonging|associated|based|using)\b/iu)
+      .find((part) => part.trim() !== '');
+    for (const word of splitIdentifier(main ?? '').map(foldPlural)) if (isNoun(word)) nouns.add(word);
+  }
+  return nouns;
+}
+
+function mentions(text: string, word: string): boolean {
+  return splitIdentifier(text.slice(0, 400)).map(foldPlural).includes(word);
 }
 
 function enumWords(tool: Tool): string[] {
   return Object.values(propertiesOf(tool.inputSchema)).flatMap((schema) => {
     const items = schema.items;
-    const values = Array.isArray(schema.enum) ? schema.enum : typeof items === 'object' && items !== null && 'enum' in items ? items.enum : [];
-    return Array.isArray(values) ? values.flatMap((value) => (typeof value === 'string' ? identifierWords(value) : [])) : [];
+    const values = Array.isArray(schema.enum)
+      ? schema.enum
+      : typeof items === 'object' && items !== null && 'enum' in items
+        ? items.enum
+        : [];
+    return Array.isArray(values)
+      ? values.flatMap((value) => (typeof value === 'string' ? identifierWords(value) : []))
+      : [];
   });
 }

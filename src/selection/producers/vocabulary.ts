@@ -5,19 +5,84 @@
 import { foldPlural, splitIdentifier } from '../../search/words.js';
 
 /** Last words of an argument that names a thing by a value which only another tool can give. */
-export const HANDLE_WORDS = new Set(['id', 'ids', 'uuid', 'guid', 'key', 'code', 'cd', 'uri', 'urn', 'handle', 'ref', 'reference', 'slug', 'sku', 'token', 'hash', 'sha']);
+export const HANDLE_WORDS = new Set([
+  'id',
+  'ids',
+  'uuid',
+  'guid',
+  'key',
+  'code',
+  'cd',
+  'uri',
+  'urn',
+  'handle',
+  'ref',
+  'reference',
+  'slug',
+  'sku',
+  'token',
+  'hash',
+  'sha',
+]);
 
 /** Handles that are known without asking: codes of a standard, secrets of the caller, places in a list. */
-const KNOWN_HANDLES = /(?:country|language|lang|currency|market|locale|zip|postal|post|area|region|time zone|timezone|status|color|source|function|api|access|auth|page|next page|cursor|continuation|idempotency|promo|discount|error|exit|qr|hex)$/u;
+const KNOWN_HANDLES =
+  /(?:country|language|lang|currency|market|locale|zip|postal|post|area|region|time zone|timezone|status|color|source|function|api|access|auth|page|next page|cursor|continuation|idempotency|promo|discount|error|exit|qr|hex)$/u;
 
-const FINDERS = new Set(['search', 'find', 'lookup', 'look', 'resolve', 'discover', 'locate', 'match', 'list', 'query', 'browse']);
-const READERS = new Set([...FINDERS, 'get', 'read', 'fetch', 'show', 'describe', 'retrieve', 'view', 'open', 'load', 'check', 'count', 'inspect']);
+/** Verbs of tools that answer a search, so that what they return is what was asked for. */
+const SEARCHERS = new Set(['search', 'find', 'lookup', 'look', 'resolve', 'discover', 'locate', 'match', 'query']);
+
+const FINDERS = new Set([...SEARCHERS, 'list', 'browse']);
+const READERS = new Set([
+  ...FINDERS,
+  'get',
+  'read',
+  'fetch',
+  'show',
+  'describe',
+  'retrieve',
+  'view',
+  'open',
+  'load',
+  'check',
+  'count',
+  'inspect',
+]);
 const WRITERS = new Set(
   `create add post put update patch set delete remove send write save insert move rename book cancel pay publish run start
    stop execute upload edit modify replace clear reset enable disable follow unfollow approve reject close commit push issue
    schedule transfer trigger apply install order submit assign share archive restore invite merge`.split(/\s+/u),
 );
-const FILLERS = new Set(['by', 'of', 'for', 'the', 'a', 'an', 'in', 'on', 'to', 'from', 'and', 'or', 'with', 'all', 'api', 'me', 'my', 'data', 'info', 'information', 'detail', 'details', 'result', 'item', 'value', 'object', 'new', 'current']);
+const FILLERS = new Set([
+  'by',
+  'of',
+  'for',
+  'the',
+  'a',
+  'an',
+  'in',
+  'on',
+  'to',
+  'from',
+  'and',
+  'or',
+  'with',
+  'all',
+  'api',
+  'me',
+  'my',
+  'data',
+  'info',
+  'information',
+  'detail',
+  'details',
+  'result',
+  'item',
+  'value',
+  'object',
+  'new',
+  'current',
+]);
 
 /** Singular words of an identifier, in order. */
 export function identifierWords(name: string): string[] {
@@ -32,7 +97,7 @@ export function isNoun(word: string): boolean {
   return word.length > 1 && !isVerb(word) && !FILLERS.has(word) && !HANDLE_WORDS.has(word) && !/^\d+$/u.test(word);
 }
 
-export type Manner = 'find' | 'read' | 'write';
+export type Manner = 'search' | 'list' | 'read' | 'write';
 
 /** What a tool does, by the first verb of its name, else of its description; unknown verbs count as reading. */
 export function mannerOf(name: string, description: string): Manner {
@@ -40,11 +105,15 @@ export function mannerOf(name: string, description: string): Manner {
   const verb = words.find((word) => WRITERS.has(word) || READERS.has(word));
   const finder = words.find((word) => FINDERS.has(word));
   if (verb && WRITERS.has(verb)) return 'write';
-  if (finder) return 'find';
+  if (finder) return SEARCHERS.has(finder) ? 'search' : 'list';
   if (verb) return 'read';
-  const described = splitIdentifier(description).slice(0, 3).map(baseForm).find((word) => WRITERS.has(word) || READERS.has(word));
+  const described = splitIdentifier(description)
+    .slice(0, 3)
+    .map(baseForm)
+    .find((word) => WRITERS.has(word) || READERS.has(word));
   if (described === undefined) return 'read';
-  return WRITERS.has(described) ? 'write' : FINDERS.has(described) ? 'find' : 'read';
+  if (WRITERS.has(described)) return 'write';
+  return SEARCHERS.has(described) ? 'search' : FINDERS.has(described) ? 'list' : 'read';
 }
 
 /** `movie_id` -> `movie`; `id` -> the empty string; `name` -> undefined, since a user can give it. */

@@ -1,0 +1,103 @@
+/** Winnow over HTTP. Each body is parsed, the planner asked, errors are mapped; nothing is decided here. */
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { WinnowError } from '../errors.js';
+import { createLogger, type Logger } from '../logging/logger.js';
+import type { Planner } from '../planner.js';
+import { answerBrokenRequest } from './broken-request.js';
+import { createGate } from './gate.js';
+import { addGracefulStop, type Stop } from './graceful-stop.js';
+import { renderOpenApi } from './openapi.js';
+import { addPlanRoutes } from './plan-routes.js';
+import { faultProblem } from './problem.js';
+import { createReportError, sendProblem } from './report-error.js';
+import { REQUEST_ID_HEADER, requestIdOf } from './request-id.js';
+import { SERVER_DEFAULTS, type ServerOptions } from './server-options.js';
+import { addToolRoutes } from './tool-routes.js';
+
+export interface ServerParts {
+  planner: Planner;
+  options?: Partial<ServerOptions> | undefined;
+  /** Stands in the OpenAPI document. Default: "0.0.0". */
+  version?: string | undefined;
+  /** Default: nothing is logged. */
+  logger?: Logger | undefined;
+  /** Called by `close()` when no request runs any more, for example to close the model. */
+  onClose?: (() => Promise<void>) | undefined;
+}
+
+/** Not listening yet: `listen({ host, port })` starts it, `close()` stops it gracefully. */
+export function createServer({
+  planner,
+  version = '0.0.0',
+  logger = createLogger({ level: 'silent' }),
+  ...parts
+}: ServerParts): FastifyInstance {
+  const options: ServerOptions = { ...SERVER_DEFAULTS, ...parts.options };
+  const reportError = createReportError(logger);
+  const onError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const problem = reportError(error, request);
+    if (problem.code === 'overloaded') reply.header('retry-after', options.retryAfterSeconds);
+    return sendProblem(reply, problem);
+  };
+  const app = fastify({
+    // Fastify's own lines hold URLs, and a URL may name a user.
+    logger: false,
+    bodyLimit: options.bodyLimitBytes,
+    requestTimeout: options.receiveTimeoutMs,
+    return503OnClosing: false,
+    genReqId: requestIdOf,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: onError,
+  });
+  app.removeContentTypeParser('text/plain');
+  app.setErrorHandler(onError);
+  const stop = addGracefulStop(app, options);
+  addRequestHooks(app, { logger, stop, onError });
+  addPlanRoutes(app, {
+    planner,
+    gate: createGate(options.concurrency),
+    stop,
+    heartbeatMs: options.heartbeatMs,
+    reportError,
+  });
+  addToolRoutes(app, planner);
+  addServiceRoutes(app, version);
+  app.addHook('onClose', async () => parts.onClose?.());
+  return app;
+}
+
+interface HookParts {
+  logger: Logger;
+  stop: Stop;
+  onError: (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+}
+
+function addRequestHooks(app: FastifyInstance, { logger, stop, onError }: HookParts): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header(REQUEST_ID_HEADER, request.id);
+    if (stop.isStopping) return onError(new WinnowError('overloaded', 'The server is stopping.'), request, reply);
+    // Here and not in a handler for unknown paths: that would read and judge the body first.
+    if (request.is404) return sendUnknownPath(app, request, reply);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions, id: requestId } = request;
+    const level = routeOptions.url?.endsWith('z') ? 'debug' : 'info';
+    const milliseconds = Math.round(reply.elapsedTime);
+    logger[level]({ requestId, method, route: routeOptions.url, status: reply.statusCode, milliseconds }, 'answered');
+  });
+}
+
+function sendUnknownPath(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const [url = ''] = request.url.split('?');
+  const allowed = app.supportedMethods.filter((method) => app.hasRoute({ method, url }));
+  if (allowed.length > 0) reply.header('allow', allowed.join(', '));
+  return sendProblem(reply, faultProblem(allowed.length > 0 ? 405 : 404, request.id));
+}
+
+function addServiceRoutes(app: FastifyInstance, version: string): void {
+  const document = renderOpenApi(version);
+  app.get('/openapi.json', async () => document);
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  // One that stops has refused the request before it gets here.
+  app.get('/readyz', async () => ({ status: 'ok' }));
+}

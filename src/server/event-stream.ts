@@ -1,0 +1,44 @@
+/**
+ * A piece of work as server-sent events: `stage` as it happens, then `result` or `error`. The stream opens with the
+ * first stage, so that what is refused before has the status that it deserves.
+ */
+import { PassThrough, type Readable } from 'node:stream';
+import type { TraceEvent } from '../result.js';
+import type { Problem } from './problem.js';
+
+export interface EventStreamOptions {
+  heartbeatMs: number;
+  renderError: (thrown: unknown) => Problem;
+}
+
+/** @throws What the work throws before its first stage. */
+export function streamEvents(
+  work: (onEvent: (event: TraceEvent) => void) => Promise<unknown>,
+  { heartbeatMs, renderError }: EventStreamOptions,
+): Promise<Readable> {
+  return new Promise((open, refuse) => {
+    const stream = new PassThrough();
+    let isOpen = false;
+    const write = (text: string): void => {
+      isOpen = true;
+      open(stream);
+      if (stream.writable) stream.write(text);
+    };
+    const heartbeat = setInterval(() => write(': still at work\n\n'), heartbeatMs);
+    stream.once('close', () => clearInterval(heartbeat));
+    const send = (event: string, data: unknown): void => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    const end = (event: string, data: unknown): void => {
+      send(event, data);
+      clearInterval(heartbeat);
+      stream.end();
+    };
+    work((event) => send('stage', event)).then(
+      (result) => end('result', result),
+      (thrown: unknown) => {
+        if (isOpen) return end('error', renderError(thrown));
+        stream.destroy();
+        refuse(thrown);
+      },
+    );
+  });
+}

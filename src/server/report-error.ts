@@ -1,0 +1,24 @@
+/** A failed request: in full to the log, as a problem to the caller. No body, prompt or plan is logged. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { toWinnowError } from '../errors.js';
+import type { Logger } from '../logging/logger.js';
+import { PROBLEM_TYPE, type Problem, toProblem } from './problem.js';
+
+export type ReportError = (thrown: unknown, request: FastifyRequest) => Problem;
+
+export function createReportError(logger: Logger): ReportError {
+  return (thrown, request) => {
+    const problem = toProblem(thrown, request.id);
+    if (problem.status >= 500) {
+      const { code, message, details, cause } = toWinnowError(thrown);
+      // The issues are left out: they may quote arguments of a plan.
+      const stack = code === 'internal' && cause instanceof Error ? cause.stack : undefined;
+      logger.error({ requestId: request.id, route: request.routeOptions.url, code, details, stack }, message);
+    }
+    return problem;
+  };
+}
+
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  return reply.code(problem.status).type(PROBLEM_TYPE).send(JSON.stringify(problem));
+}

@@ -1,0 +1,50 @@
+/** `GET /v1/tools`: the caller's view of the catalogue. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { View } from '../catalog/scope.js';
+import { RISKS, TOOL_TYPES, type Tool } from '../catalog/tool.js';
+import { WinnowError } from '../errors.js';
+import type { Planner } from '../planner.js';
+import { withCaller } from './caller.js';
+
+/** Not all of a tool: `relatedTools` and `metadata` may name what this caller does not see. */
+export const listedToolSchema = z.object({
+  name: z.string(),
+  title: z.string().optional(),
+  description: z.string(),
+  category: z.string().optional(),
+  toolType: z.enum(TOOL_TYPES),
+  risk: z.enum(RISKS),
+  origin: z.string().describe('As the request names it under `origin`.'),
+  inputSchema: z.record(z.string(), z.unknown()),
+  outputSchema: z.record(z.string(), z.unknown()).optional(),
+});
+export const toolListSchema = z.object({
+  fingerprint: z.string().describe('Changes when anything that a model sees of these tools does.'),
+  tools: z.array(listedToolSchema),
+});
+export type ToolList = z.infer<typeof toolListSchema>;
+
+const querySchema = z.strictObject({ user: z.string().min(1).optional() });
+
+export function addToolRoutes(app: FastifyInstance, planner: Planner): void {
+  app.get('/v1/tools', async (request) =>
+    listTools(planner.view(parseQuery(withCaller(request.query, request.headers)))),
+  );
+}
+
+function parseQuery(query: unknown): z.infer<typeof querySchema> {
+  const parsed = querySchema.safeParse(query);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => `${['query', ...issue.path].join('.')}: ${issue.message}`);
+  throw new WinnowError('invalid_request', `The query is not usable: ${issues.join('; ')}.`, { issues });
+}
+
+function listTools({ fingerprint, tools }: View): ToolList {
+  return { fingerprint, tools: tools.map(listTool) };
+}
+
+function listTool(tool: Tool): ToolList['tools'][number] {
+  const { name, title, description, category, toolType, risk, origin, inputSchema, outputSchema } = tool;
+  return { name, title, description, category, toolType, risk, origin, inputSchema, outputSchema };
+}

@@ -1,0 +1,86 @@
+/** What is measured: one request from message to plan by each, and the floors below them. All ask the same server. */
+import { ChatOpenAI } from '@langchain/openai';
+import { createAgent, llmToolSelectorMiddleware, tool } from 'langchain';
+import { createCatalog, createPlanner } from '../../dist/index.js';
+import { createOpenAIModel } from '../../dist/model/openai/openai-model.js';
+
+export const MAX_TOOLS = 8;
+const MODEL = 'zero-latency';
+const KEY = 'no-key';
+
+/** Both calls are made at every size: Winnow would take ten tools without a selection. */
+const OPTIONS = { maxTools: MAX_TOOLS, passthroughTools: 0, passthroughTokens: 0 };
+
+export function createWinnow(catalog, { origin, fetch, onRequest }) {
+  const model = createOpenAIModel({ baseUrl: `${origin}/winnow/${catalog.key}/v1`, model: MODEL, apiKey: KEY, ...(fetch ? { fetch } : {}) });
+  const seen = onRequest ? { ...model, complete: (request) => model.complete(onRequest(request)) } : model;
+  const planner = createPlanner({ catalog: createCatalog(catalog.tools), model: seen, options: OPTIONS });
+  return async ({ message }) => {
+    const result = await planner.plan({ message });
+    if (result.kind !== 'plan' || result.selection.mode !== 'selected') throw new Error(`Winnow made no plan: ${JSON.stringify(result).slice(0, 2000)}`);
+    return { loaded: result.selection.tools.length, rung: result.trace.find((event) => event.stage === 'summaries')?.rung };
+  };
+}
+
+export function createLangChain(catalog, { origin, fetch }) {
+  const model = new ChatOpenAI({
+    model: MODEL,
+    apiKey: KEY,
+    temperature: 0,
+    maxRetries: 0,
+    configuration: { baseURL: `${origin}/langchain/${catalog.key}/v1`, ...(fetch ? { fetch } : {}) },
+  });
+  const tools = catalog.tools.map(({ name, description, inputSchema }) => tool(() => '', { name, description, schema: inputSchema }));
+  const agent = createAgent({ model, tools, middleware: [llmToolSelectorMiddleware({ maxTools: MAX_TOOLS })] });
+  return async ({ message }) => {
+    const { messages } = await agent.invoke({ messages: [{ role: 'user', content: message }] });
+    if (messages.length !== 2 || messages[1].content !== 'Done.') throw new Error('LangChain did not end after two calls.');
+    return {};
+  };
+}
+
+/** Winnow's two calls of each case through its own model seam, and nothing else of Winnow. */
+export async function createTwoModelCalls(catalog, { origin }) {
+  const requests = [];
+  const onRequest = (request) => {
+    requests.push(request);
+    return request;
+  };
+  const winnow = createWinnow(catalog, { origin, onRequest });
+  for (const one of catalog.cases) await winnow(one);
+  const model = createOpenAIModel({ baseUrl: `${origin}/winnow/${catalog.key}/v1`, model: MODEL, apiKey: KEY });
+  return async (one) => {
+    const at = catalog.cases.indexOf(one) * 2;
+    // The signals of the recorded requests stay with the requests.
+    await model.complete({ ...requests[at], signal: undefined });
+    await model.complete({ ...requests[at + 1], signal: undefined });
+    return {};
+  };
+}
+
+/** The bytes of Winnow's two calls by the platform's fetch alone. */
+export async function createTwoFetches(catalog, { origin }) {
+  const { bodies, fetch: recording } = createRecorder();
+  const winnow = createWinnow(catalog, { origin, fetch: recording });
+  for (const one of catalog.cases) await winnow(one);
+  const send = async (body) => {
+    const response = await fetch(`${origin}/winnow/${catalog.key}/v1/chat/completions`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    return response.json();
+  };
+  return async (one) => {
+    const at = catalog.cases.indexOf(one) * 2;
+    await send(bodies[at]);
+    await send(bodies[at + 1]);
+    return {};
+  };
+}
+
+/** A fetch that keeps what is sent. */
+export function createRecorder() {
+  const bodies = [];
+  const recording = (url, init) => {
+    bodies.push(String(init.body));
+    return fetch(url, init);
+  };
+  return { bodies, fetch: recording };
+}

@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import { serveCommand } from '../../src/cli/serve-command.js';
+import { recordLog } from '../server/setup.js';
+import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
+import { answer } from '../support/server-behaviours.js';
+
+const PLAN = '{"kind": "clarification", "question": "Which one?", "missing": ["station"]}';
+
+/** The command in this process, until `stop` sends it the signal that a service manager would. */
+async function serve(...words: string[]) {
+  const modelServer = await startScriptedServer(() => answer(PLAN));
+  const stdout = new PassThrough();
+  const log = recordLog();
+  const model = ['--base-url', modelServer.baseUrl, '--model', 'scripted'];
+  const done = serveCommand({ stdout, logger: log.logger })
+    .exitOverride()
+    .parseAsync([...model, ...words], { from: 'user' });
+  done.catch(() => {});
+  return { stdout, log, done, modelServer };
+}
+
+async function stop(running: { done: Promise<unknown>; modelServer: ScriptedServer }, signal: 'SIGINT' | 'SIGTERM') {
+  process.emit(signal);
+  await running.done;
+  await running.modelServer.close();
+}
+
+async function addressOf(stdout: PassThrough): Promise<string> {
+  const [line] = await once(stdout, 'data');
+  return JSON.parse(String(line)).address;
+}
+
+describe('winnow serve', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'listens on this machine alone, answers by the model, and stops by %s',
+    async (signal) => {
+      const running = await serve('--port', '0', '--json');
+      const address = await addressOf(running.stdout);
+      expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect(running.stdout.read()).toBeNull();
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(`${address}/v1/plan`, {
+        method: 'POST',
+        headers,
+        body: '{"message": "Water level?"}',
+      });
+      expect(await response.json()).toMatchObject({ kind: 'clarification', question: 'Which one?' });
+      await stop(running, signal);
+      await expect(fetch(`${address}/healthz`)).rejects.toThrow('fetch failed');
+      expect([process.listenerCount('SIGINT'), process.listenerCount('SIGTERM')]).toEqual([0, 0]);
+    },
+  );
+
+  it('has its address in the first line of the log', async () => {
+    const running = await serve('--port', '0', '--json');
+    const address = await addressOf(running.stdout);
+    await stop(running, 'SIGTERM');
+    expect(running.log.lines()[0]).toMatchObject({ level: 'info', msg: 'listening', address });
+    expect(running.log.text()).not.toContain('put a gateway before it');
+  });
+
+  it('prints nothing on stdout without --json', async () => {
+    const running = await serve('--port', '0');
+    while (running.log.lines().length === 0) await new Promise(setImmediate);
+    await stop(running, 'SIGTERM');
+    expect(running.stdout.read()).toBeNull();
+  });
+
+  it('warns when it can be reached from elsewhere', async () => {
+    const running = await serve('--port', '0', '--host', '0.0.0.0', '--json');
+    await addressOf(running.stdout);
+    await stop(running, 'SIGTERM');
+    expect(running.log.lines()[1]).toMatchObject({
+      level: 'warn',
+      msg: expect.stringContaining('put a gateway before it'),
+    });
+  });
+
+  it('hands its limits to the server', async () => {
+    const running = await serve('--port', '0', '--body-limit', '10', '--json');
+    const address = await addressOf(running.stdout);
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${address}/v1/plan`, {
+      method: 'POST',
+      headers,
+      body: '{"message": "Water level?"}',
+    });
+    expect(response.status).toBe(413);
+    await stop(running, 'SIGTERM');
+  });
+
+  it('says which port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    const running = await serve('--port', port);
+    await expect(running.done).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining(`port ${port} (EADDRINUSE)`),
+    });
+    await running.modelServer.close();
+    other.close();
+  });
+
+  it.each([
+    ['--port', '65536'],
+    ['--port', 'x'],
+    ['--concurrency', '0'],
+    ['--body-limit', '1.5'],
+  ])('refuses %s %s', async (flag, value) => {
+    const command = serveCommand()
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} });
+    await expect(command.parseAsync([flag, value], { from: 'user' })).rejects.toThrow('must be a whole number');
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from '@jest/globals';
+import { WinnowError } from '../../src/errors.js';
+import { type Completion, noUsage } from '../../src/model/model.js';
+import { completeStructured, type Parsed, readJson, spentUsage } from '../../src/model/structured.js';
+import { loadPrompts } from '../../src/prompts/prompts.js';
+import { createScriptedModel, type ScriptedAnswer } from '../support/scripted-model.js';
+
+const { repair } = loadPrompts();
+const FAILED = new WinnowError('model_failed', 'broken', {
+  details: { usage: { calls: 3, read: 30, cached: 20, written: 10 } },
+});
+
+/** The answer "yes" is right. */
+const parse = ({ text }: Completion): Parsed<string> =>
+  text === 'yes' ? { ok: true, value: text } : { ok: false, issues: [`"${text.slice(0, 20)}" is not yes`, 'path.to: second problem'] };
+
+function ask(answers: readonly ScriptedAnswer[]) {
+  const model = createScriptedModel({ answers });
+  const usage = noUsage();
+  const repairs: (readonly string[])[] = [];
+  const request = { stage: 'selection', prompt: { system: 'stable', user: 'question' }, maxTokens: 50 } as const;
+  const onRepair = (issues: readonly string[]) => void repairs.push(issues);
+  return { model, usage, repairs, answer: completeStructured({ model, request, parse, repair, usage, onRepair }) };
+}
+
+describe('a valid object from a model', () => {
+  it('takes one call when the answer is right', async () => {
+    const { model, usage, repairs, answer } = ask(['yes']);
+    expect(await answer).toEqual({ ok: true, value: 'yes' });
+    expect(usage.calls).toBe(1);
+    expect(repairs).toEqual([]);
+    model.assertDone();
+  });
+
+  it('is asked for once more, with the answer, every problem and the same stable part', async () => {
+    const { model, usage, repairs, answer } = ask(['maybe', 'yes']);
+    expect(await answer).toEqual({ ok: true, value: 'yes' });
+    const [first, second] = model.calls;
+    expect(second?.prompt.system).toBe(first?.prompt.system);
+    expect(second?.prompt.user.startsWith(first?.prompt.user ?? 'none')).toBe(true);
+    expect(second?.prompt.user).toContain('maybe\n');
+    expect(second?.prompt.user).toContain('- "maybe" is not yes\n- path.to: second problem');
+    expect({ ...second, prompt: 0 }).toEqual({ ...first, prompt: 0 });
+    expect(repairs).toEqual([['"maybe" is not yes', 'path.to: second problem']]);
+    expect(usage.calls).toBe(2);
+    model.assertDone();
+  });
+
+  it('is given up after one repair, with the last problems', async () => {
+    const { model, usage, answer } = ask(['maybe', 'no']);
+    expect(await answer).toMatchObject({ ok: false, issues: ['"no" is not yes', 'path.to: second problem'] });
+    expect(usage.calls).toBe(2);
+    model.assertDone();
+  });
+
+  it.each([
+    ['first', [FAILED], 3],
+    ['repairing', ['maybe', FAILED], 4],
+  ] as const)('lets an error of the server through and counts what was spent, at the %s call', async (_, answers, calls) => {
+    const { usage, answer } = ask(answers);
+    await expect(answer).rejects.toBe(FAILED);
+    expect(usage.calls).toBe(calls);
+    expect(usage.cached).toBe(20);
+  });
+
+  it('shortens a run-away answer before it is shown again', async () => {
+    const { model, answer } = ask(['x'.repeat(100_000), 'yes']);
+    await answer;
+    expect(model.calls[1]?.prompt.user).toContain('x'.repeat(1_000));
+    expect(model.calls[1]?.prompt.user.length).toBeLessThan(10_000);
+  });
+});
+
+describe('what a failed call spent', () => {
+  it('is what the error tells', () => {
+    expect(spentUsage(FAILED)).toEqual({ calls: 3, read: 30, cached: 20, written: 10 });
+  });
+
+  it.each([new Error('x'), 'x', undefined, new WinnowError('internal', 'x', { details: { usage: 'much' } })])(
+    'is one call where %p tells nothing',
+    (error) => {
+      expect(spentUsage(error)).toEqual({ calls: 1, read: 0, cached: 0, written: 0 });
+    },
+  );
+});
+
+describe('the JSON in an answer', () => {
+  const VALUE = { a: ['}', '"', 1], b: { c: null } };
+  const text = JSON.stringify(VALUE);
+  it.each([
+    ['bare', text],
+    ['with space around', `\n ${text} \n`],
+    ['fenced', `\`\`\`json\n${JSON.stringify(VALUE, null, 2)}\n\`\`\``],
+    ['fenced without a language', `\`\`\`\n${text}\n\`\`\``],
+    ['fenced inside prose', `Sure!\n\`\`\`json\n${text}\n\`\`\`\nAnything else?`],
+    ['inside prose', `Sure, here it is: ${text}. Anything else {of that}?`],
+  ])('is found %s', (_, answer) => {
+    expect(readJson(answer)).toEqual({ ok: true, value: VALUE });
+  });
+
+  it.each([
+    ['{"a": [1, 2'],
+    ["I'm sorry, but I can't."],
+    ['{a: 1}'],
+    ['{"a": 1,}'],
+  ])('is not mended: %s', (answer) => {
+    expect(readJson(answer)).toEqual({ ok: false, issues: ['the answer holds no complete JSON'] });
+  });
+
+  it('is missed in an empty answer, in plain words', () => {
+    expect(readJson(' \n')).toEqual({ ok: false, issues: ['the answer is empty'] });
+  });
+
+  it.failing('is found behind prose with brackets', () => {
+    expect(readJson(`From [the list] I take: ${text}`)).toEqual({ ok: true, value: VALUE });
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Tool } from '../../src/catalog/tool.js';
+import { estimateTokens } from '../../src/model/count-tokens.js';
+import { climb } from '../../src/selection/ladder.js';
+import { createScriptedModel } from '../support/scripted-model.js';
+import { loadFixture, makeTool, namesOf, naming, plannerOf, viewOf } from './setup.js';
+
+const DESCRIPTION = 'Does something with a thing. And this is said at some length besides. '.repeat(3);
+const TOOLS: readonly Tool[] = Array.from({ length: 60 }, (_, place) =>
+  makeTool(`tool_number_${place}`, { description: `${place < 10 ? 'Zebra. ' : ''}${DESCRIPTION}` }),
+);
+const view = viewOf(TOOLS);
+const model = createScriptedModel();
+const QUERY = 'ride a zebra';
+
+function climbTo(summaryTokens: number, query = QUERY, shortlistTools = 40) {
+  return climb(view, query, { limits: { summaryTokens, shortlistTools }, model });
+}
+
+describe('the ladder', () => {
+  it.each([
+    [20_000, 'whole', 0],
+    [1_600, 'sentence', 0],
+    [500, 'names', 0],
+    [150, 'shortlist', 50],
+  ] as const)('with a budget of %d tokens ends on the rung "%s"', (budget, rung, leftOut) => {
+    const footing = climbTo(budget);
+    expect(footing).toMatchObject({ rung, leftOut });
+    expect(footing.sheets).toHaveLength(1);
+    for (const sheet of footing.sheets) expect(estimateTokens(sheet.text)).toBeLessThanOrEqual(budget);
+  });
+
+  it('ends on shards when the words of the request are not those of the catalogue', () => {
+    const { rung, sheets, leftOut } = climbTo(150, '帮我查一下水库');
+    expect({ rung, leftOut }).toEqual({ rung: 'shards', leftOut: 0 });
+    expect(sheets.length).toBeGreaterThan(1);
+    expect(sheets.flatMap((sheet) => sheet.tools)).toEqual(TOOLS);
+    for (const sheet of sheets) expect(estimateTokens(sheet.text)).toBeLessThanOrEqual(150);
+  });
+
+  it('keeps the tools in their order on the stable rungs, whatever the request', () => {
+    const one = climbTo(500, 'a').sheets[0];
+    expect(climbTo(500, 'b').sheets[0]).toBe(one);
+    expect(one?.stable).toBe(true);
+    expect(one?.tools).toEqual(TOOLS);
+  });
+
+  it('has the best matches first on a shortlist, as many as allowed', () => {
+    const [sheet] = climbTo(150, 'zebra', 6).sheets;
+    expect(sheet?.stable).toBe(false);
+    expect(sheet?.tools).toEqual(TOOLS.slice(0, 6));
+  });
+
+  it('shortens a shortlist that does not fit, and counts what that leaves out', () => {
+    const { rung, sheets, leftOut } = climbTo(30);
+    expect(rung).toBe('shortlist');
+    expect(leftOut).toBe(TOOLS.length - (sheets[0]?.tools.length ?? 0));
+    expect(estimateTokens(sheets[0]?.text ?? '')).toBeLessThanOrEqual(30);
+  });
+});
+
+describe('a request on the ladder', () => {
+  const options = { summaryTokens: 200 } as const;
+  const many = Array.from({ length: 120 }, (_, place) => makeTool(`tool_number_${place}`, { description: DESCRIPTION }));
+
+  it('tells its rung and what that left out', async () => {
+    const zebras = many.map((tool, place) => (place < 10 ? { ...tool, description: 'Rides a zebra.' } : tool));
+    const scripted = createScriptedModel({ answers: [naming('tool_number_3')] });
+    const { trace } = await plannerOf({ tools: zebras, model: scripted, options }).select({ message: QUERY });
+    expect(trace.find(({ stage }) => stage === 'summaries')).toMatchObject({ rung: 'shortlist', tools: 120, leftOut: 110 });
+  });
+
+  it('asks each shard, then once more about all they named', async () => {
+    const scripted = createScriptedModel({
+      answers: ({ prompt }) => {
+        const names = [...prompt.system.matchAll(/^- (tool_number_\d+)/gmu)].map((match) => match[1] ?? '');
+        return naming(...names.slice(0, 1));
+      },
+    });
+    const planner = plannerOf({ tools: many, model: scripted, options });
+    const { tools, trace, usage } = await planner.select({ message: '水库' });
+    const shards = scripted.calls.slice(0, -1);
+    expect(shards.length).toBeGreaterThan(1);
+    const last = scripted.calls.at(-1)?.prompt.system;
+    for (const { prompt } of shards) expect(last).toContain(`${/^- \S+/mu.exec(prompt.system)?.[0]}:`);
+    expect(namesOf({ tools })).toEqual(['tool_number_0']);
+    expect(usage.selection.calls).toBe(scripted.calls.length);
+    expect(trace.filter(({ stage }) => stage === 'summaries').map(({ note }) => note).join()).toMatch(/shards.*final choice/u);
+  });
+
+  it('finds its way with a catalogue in another language', async () => {
+    const { tools } = await loadFixture('hydrology');
+    const wanted = 'query_reservoir_last';
+    const scripted = createScriptedModel({
+      answers: ({ prompt }) => (prompt.system.includes(`- ${wanted}`) ? naming(wanted) : naming()),
+    });
+    const planner = plannerOf({ tools, model: scripted, options });
+    const selected = await planner.select({ message: 'How much water does the big lake hold?' });
+    expect(selected.mode).toBe('selected');
+    expect(selected.trace).toContainEqual(expect.objectContaining({ rung: 'shards', leftOut: 0 }));
+    expect(namesOf(selected)).toContain(wanted);
+  });
+
+  // Every shard says "none": there is nothing to choose from any more.
+  it.failing('asks no more when every shard found nothing', async () => {
+    const scripted = createScriptedModel({ answers: () => naming() });
+    const planner = plannerOf({ tools: many, model: scripted, options });
+    expect(await planner.select({ message: '水库' })).toMatchObject({ mode: 'none', tools: [] });
+    expect(scripted.calls.every(({ prompt }) => prompt.system.includes('- tool_number'))).toBe(true);
+  });
+});

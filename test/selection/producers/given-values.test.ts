@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseRequest, type PlanRequest } from '../../../src/request.js';
+import { givenOf, isGiven } from '../../../src/selection/producers/given-values.js';
+import { needsOf } from '../../../src/selection/producers/needs.js';
+import { makeTool } from '../setup.js';
+
+function holds(argument: string, request: PlanRequest, schema: Record<string, unknown> = { type: 'string' }): boolean {
+  const inputSchema = { type: 'object', properties: { [argument]: schema }, required: [argument] };
+  const spoken = new Map([[argument, new Set(['other'])]]);
+  const [need] = needsOf(makeTool('some_tool', { inputSchema }), { produced: spoken, nouns: new Set() });
+  if (!need) throw new Error(`${argument} is no handle`);
+  return isGiven(need, givenOf(parseRequest(request)));
+}
+
+describe('the request holds the value of a handle', () => {
+  it.each<[string, string, Record<string, unknown> | undefined]>([
+    ['order_id', 'cancel 3f2504e0-4f89-11d3-9a0c-0305e82c3301', undefined],
+    ['order_id', 'cancel AB-1234-X', undefined],
+    ['station_code', '31006930 now', undefined],
+    ['movie_id', 'credits of movie 550', { type: 'integer' }],
+    ['movie_id', 'credits, movie_id: 550', { type: 'integer' }],
+    ['movie_id', 'credits, movie id = 550', { type: 'integer' }],
+    ['ticket_id', 'close ticket #12', { type: 'integer' }],
+    ['id', 'show id 7', { type: 'integer' }],
+    ['document_uri', 'open https://example.org/a', undefined],
+    ['key_ref', 'take AB1', { type: 'string', pattern: '^[A-Z]{2}\\d$' }],
+  ])('%s in "%s"', (argument, message, schema) => {
+    expect(holds(argument, { message }, schema)).toBe(true);
+  });
+
+  it.each<[string, string, Record<string, unknown> | undefined]>([
+    ['order_id', 'cancel my order', undefined],
+    ['movie_id', 'the 3 best movies', { type: 'integer' }],
+    ['movie_id', 'credits of ab12cd34', { type: 'integer' }],
+    ['document_uri', 'open the handbook', undefined],
+    ['key_ref', 'take the key', { type: 'string', pattern: '(' }],
+  ])('%s not in "%s"', (argument, message, schema) => {
+    expect(holds(argument, { message }, schema)).toBe(false);
+  });
+
+  it.each(['movie_id', 'movieId', 'MovieID'])('in an entity %s', (name) => {
+    expect(holds('movie_id', { message: 'cast', entities: { [name]: 0 } })).toBe(true);
+  });
+
+  it('not in an entity of another name, or without a value', () => {
+    expect(holds('movie_id', { message: 'cast', entities: { person_id: 7, movie_id: null } })).toBe(false);
+  });
+
+  it('in one of the last messages, not in one long ago', () => {
+    const said = { role: 'user', content: 'order AB-1234-X' } as const;
+    const other = { role: 'assistant', content: 'well' } as const;
+    expect(holds('order_id', { message: 'cancel it', history: [said, other] })).toBe(true);
+    expect(holds('order_id', { message: 'cancel it', history: [said, ...Array(6).fill(other)] })).toBe(false);
+  });
+
+  // Once a tool returns `path`, the argument counts as a handle; a path in the message is its value.
+  it.failing('a path', () => {
+    const schema = { type: 'string', description: 'Path as returned by find_files.' };
+    expect(holds('path', { message: 'read src/app.ts' }, schema)).toBe(true);
+  });
+});

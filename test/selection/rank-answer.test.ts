@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { WinnowError } from '../../src/errors.js';
+import type { OptionsInput } from '../../src/config/options.js';
+import { createScriptedModel } from '../support/scripted-model.js';
+import { namesOf, notesOf, plannerOf } from './setup.js';
+
+function ask(probabilities: Record<string, number>, options: OptionsInput = {}) {
+  const model = createScriptedModel({ readers: [{ probabilities: new Map(Object.entries(probabilities)) }] });
+  return { model, selected: plannerOf({ model, options }).select({ message: 'tell me more' }) };
+}
+
+describe('the rank answer', () => {
+  it('hands on the likeliest names, best first, and closes its reader', async () => {
+    const { model, selected } = ask({ play_song: 0.2, read_mail: 0.5, count_sheep: 0.3 }, { core: 2 });
+    expect(namesOf(await selected)).toEqual(['read_mail', 'count_sheep']);
+    expect((await selected).mode).toBe('selected');
+    model.assertDone();
+    expect(model.calls).toEqual([]);
+  });
+
+  it('does not choose what is unlikely beside the first', async () => {
+    const { selected } = ask({ play_song: 0.0001, read_mail: 0.9999 }, { core: 4 });
+    expect(namesOf(await selected)).toEqual(['read_mail']);
+  });
+
+  it('reads a second time with the likeliest name there, for what goes with it', async () => {
+    const script = { play_song: 0.5, read_mail: 0.3, water_garden: 0.1, 'play_song", "water_garden': 0.1 };
+    const names = async (complements: boolean) => namesOf(await ask(script, { complements, core: 2 }).selected);
+    expect(await names(false)).toEqual(['play_song', 'read_mail']);
+    expect(await names(true)).toEqual(['play_song', 'water_garden']);
+  });
+
+  it('counts what the reader read', async () => {
+    const { selected } = ask({ play_song: 0.5, read_mail: 0.5 });
+    const { usage } = await selected;
+    expect(usage.selection.calls).toBeGreaterThan(0);
+    expect(usage.selection.read).toBeGreaterThan(0);
+    expect(usage.planning.calls).toBe(0);
+  });
+
+  it('has a probability for abstaining', async () => {
+    const { selected } = ask({ none: 0.8, read_mail: 0.2 });
+    const event = (await selected).trace.find(({ note }) => note.includes('no tool fits'));
+    expect(event?.none).toBeCloseTo(0.8, 2);
+  });
+
+  it('does not abstain when a tool is likelier', async () => {
+    const { selected } = ask({ none: 0.2, read_mail: 0.8 });
+    expect(notesOf((await selected).trace, 'selection')).not.toContain('no tool fits');
+    expect(namesOf(await selected)).toEqual(['read_mail']);
+  });
+
+  // `mode: none` says that the model found no tool that fits.
+  it.failing('hands on nothing when abstaining is likeliest', async () => {
+    const { selected } = ask({ none: 0.99, read_mail: 0.01 });
+    expect(await selected).toMatchObject({ mode: 'none', tools: [] });
+  });
+
+  it('is asked of a list model only where it can be, and else falls back', async () => {
+    const model = createScriptedModel({});
+    const selected = await plannerOf({ model, options: { answer: 'rank' } }).select({ message: 'x' });
+    expect(selected).toMatchObject({ mode: 'fallback' });
+    expect(selected.reason).toContain('next-token probabilities');
+  });
+
+  it('falls back when the reader fails', async () => {
+    const model = createScriptedModel({ readers: [new WinnowError('model_failed', 'broken')] });
+    expect(await plannerOf({ model }).select({ message: 'x' })).toMatchObject({ mode: 'fallback', reason: 'model_failed: broken' });
+  });
+
+  it.failing('counts what a reader spent that could not be opened', async () => {
+    const usage = { calls: 3, read: 30, cached: 0, written: 0 };
+    const model = createScriptedModel({ readers: [new WinnowError('model_failed', 'broken', { details: { usage } })] });
+    expect((await plannerOf({ model }).select({ message: 'x' })).usage.selection).toEqual(usage);
+  });
+});

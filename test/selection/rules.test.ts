@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Rule } from '../../src/catalog/rule.js';
+import { parseRequest, type PlanRequest } from '../../src/request.js';
+import { matchingRules } from '../../src/selection/rules.js';
+
+const REQUEST: PlanRequest = { message: 'Write the REPORT 水位', intent: 'report', entities: { object: '盘石头', empty: null } };
+
+describe('a rule', () => {
+  it.each<[Rule['when'], boolean]>([
+    [{ entities: ['object'] }, true],
+    [{ entities: ['object', 'other'] }, false],
+    [{ entities: ['empty'] }, false],
+    [{ intent: 'report' }, true],
+    [{ intent: ['query', 'report'] }, true],
+    [{ intent: 'Report' }, false],
+    [{ intent: 'query' }, false],
+    [{ message: 'report' }, true],
+    [{ message: '^report' }, false],
+    [{ message: '水(位|库)' }, true],
+    [{ entities: ['object'], intent: 'report', message: 'write' }, true],
+    [{ entities: ['object'], intent: 'report', message: 'read' }, false],
+  ])('with %j matches: %s', (when, expected) => {
+    expect(matchingRules([{ name: 'r', when }], parseRequest(REQUEST))).toHaveLength(expected ? 1 : 0);
+  });
+
+  it('never matches by what an object inherits', () => {
+    const rule = { name: 'r', when: { entities: ['constructor'] } };
+    expect(matchingRules([rule], parseRequest({ message: 'x' }))).toEqual([]);
+  });
+
+  it('without its condition in the request does not match', () => {
+    const rules = [{ name: 'r', when: { intent: 'report' } }, { name: 's', when: { entities: ['object'] } }];
+    expect(matchingRules(rules, parseRequest({ message: 'x' }))).toEqual([]);
+  });
+});

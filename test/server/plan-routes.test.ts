@@ -1,0 +1,168 @@
+import { describe, expect, it } from '@jest/globals';
+import { createOpenAIModel } from '../../src/model/openai/openai-model.js';
+import { createScriptedModel } from '../support/scripted-model.js';
+import { startScriptedServer } from '../support/scripted-server.js';
+import { answer, fail } from '../support/server-behaviours.js';
+import { ASKED, answeringPlanner, createHangingModel, PLAN, plannerOf, post, SELECTION, startServer } from './setup.js';
+
+describe('POST /v1/plan', () => {
+  it('answers the result of the planner', async () => {
+    const { url } = await startServer({ planner: answeringPlanner() });
+    const response = await post(`${url}/v1/plan`, ASKED);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(await response.json()).toMatchObject({
+      kind: 'plan',
+      steps: [{ id: 's1', tool: 'read_level', arguments: { station: 'Sauer' } }],
+      selection: { mode: 'selected', tools: [{ name: 'read_level', via: 'model' }] },
+    });
+  });
+
+  it('hands every field of the body on', async () => {
+    const model = createScriptedModel({ answers: [SELECTION, PLAN] });
+    const { url } = await startServer({ planner: plannerOf(model) });
+    const body = {
+      ...ASKED,
+      intent: 'levels',
+      entities: { object: '盘石头水库' },
+      history: [{ role: 'user', content: 'Good morning' }],
+    };
+    expect((await post(`${url}/v1/plan`, body)).status).toBe(200);
+    const seen = model.calls[0]?.prompt.user;
+    for (const part of ['levels', '盘石头水库', 'Good morning']) expect(seen).toContain(part);
+    model.assertDone();
+  });
+
+  it('works with a model server', async () => {
+    const server = await startScriptedServer([answer(SELECTION), answer(PLAN)]);
+    const model = createOpenAIModel({ baseUrl: server.baseUrl, model: 'scripted' });
+    const { url } = await startServer({ planner: plannerOf(model) });
+    expect(await (await post(`${url}/v1/plan`, ASKED)).json()).toMatchObject({
+      kind: 'plan',
+      usage: { planning: { read: 10, written: 5 } },
+    });
+    server.assertDone();
+    await server.close();
+  });
+
+  it('tells neither address nor words of a model server that fails', async () => {
+    const server = await startScriptedServer(() =>
+      fail(400, 'the prompt "You choose tools" with key sk-0123456789abcdef'),
+    );
+    const model = createOpenAIModel({ baseUrl: server.baseUrl, model: 'scripted', apiKey: 'very-secret-key' });
+    const { url } = await startServer({ planner: plannerOf(model) });
+    for (const accept of ['application/json', 'text/event-stream']) {
+      const text = await (await post(`${url}/v1/plan`, ASKED, { headers: { accept } })).text();
+      expect(text).toContain('model_refused');
+      expect(text).not.toMatch(/You choose|0123456789|very-secret|127\.0\.0\.1/);
+    }
+    await server.close();
+  });
+});
+
+describe('POST /v1/select', () => {
+  it('answers the selection, with planning left out', async () => {
+    const model = createScriptedModel({ answers: [SELECTION] });
+    const { url } = await startServer({ planner: plannerOf(model) });
+    const result = await (await post(`${url}/v1/select`, ASKED)).json();
+    expect(result).toMatchObject({ mode: 'selected', tools: [{ name: 'read_level' }] });
+    expect(result).not.toHaveProperty('steps');
+    model.assertDone();
+  });
+
+  it('says that it fell back, and by which code, but not in whose words', async () => {
+    const model = createScriptedModel({ answers: [new Error('ENOENT: /home/someone/model.gguf')] });
+    const { url } = await startServer({ planner: plannerOf(model) });
+    const text = await (await post(`${url}/v1/select`, ASKED)).text();
+    const result = JSON.parse(text);
+    const note = expect.stringMatching(/^selection failed \(internal: .+\): 2 of 2 tools go on$/);
+    expect(result).toMatchObject({ mode: 'fallback', reason: expect.stringMatching(/^internal: /), leftOut: 0 });
+    expect(result.trace).toContainEqual(expect.objectContaining({ stage: 'fallback', note }));
+    expect(text).not.toContain('someone');
+  });
+});
+
+describe('the id of a request', () => {
+  it.each([
+    ['a sane one is taken over', 'order-4711/a:b', 'order-4711/a:b'],
+    ['one with spaces is replaced', 'a b', undefined],
+    ['one that would break a log line is replaced', 'a"b', undefined],
+    ['one that is too long is replaced', 'x'.repeat(129), undefined],
+    ['without one, one is made', undefined, undefined],
+  ])('%s, returned and used', async (_name, given, kept) => {
+    const model = createScriptedModel({ answers: [SELECTION] });
+    const { url } = await startServer({ planner: plannerOf(model) });
+    const response = await post(
+      `${url}/v1/select`,
+      ASKED,
+      given === undefined ? {} : { headers: { 'x-request-id': given } },
+    );
+    const id = response.headers.get('x-request-id');
+    expect(id).toMatch(kept === undefined ? /^[\da-f]{8}-[\da-f-]{27}$/ : /^order-4711\/a:b$/);
+    expect(model.calls[0]?.about?.requestId).toBe(id);
+  });
+});
+
+describe('a client that leaves', () => {
+  it.each(['application/json', 'text/event-stream'])('cancels its request (%s)', async (accept) => {
+    const { model, asked, cancelled } = createHangingModel();
+    const { url } = await startServer({ planner: plannerOf(model) });
+    const leave = new AbortController();
+    const request = post(`${url}/v1/plan`, ASKED, { headers: { accept }, signal: leave.signal });
+    const gone = request.then((response) => response.text()).catch((error: Error) => error.name);
+    await asked;
+    leave.abort();
+    expect(await cancelled).toBe('cancelled');
+    expect(await gone).toBe('AbortError');
+  });
+
+  it('cancels the call to the model server too', async () => {
+    let leaveServer: () => void = () => {};
+    const cut = new Promise<void>((resolve) => {
+      leaveServer = resolve;
+    });
+    const server = await startScriptedServer([(_request, response) => response.on('close', leaveServer)]);
+    const model = createOpenAIModel({ baseUrl: server.baseUrl, model: 'scripted' });
+    const { url } = await startServer({ planner: plannerOf(model) });
+    const leave = new AbortController();
+    const gone = post(`${url}/v1/plan`, ASKED, { signal: leave.signal }).catch((error: Error) => error.name);
+    await server.received(1);
+    leave.abort();
+    await cut;
+    expect(await gone).toBe('AbortError');
+    server.assertDone();
+    await server.close();
+  });
+});
+
+describe('the bound on requests at once', () => {
+  it('answers 503 with Retry-After beyond it, and takes requests again when there is room', async () => {
+    const { model, asked, cancelled } = createHangingModel();
+    const planner = plannerOf(model);
+    const free = answeringPlanner();
+    const first = { ...planner, select: free.select };
+    const { url } = await startServer({ planner: first, options: { concurrency: 1, retryAfterSeconds: 7 } });
+    const leave = new AbortController();
+    const gone = post(`${url}/v1/plan`, ASKED, { signal: leave.signal }).catch((error: Error) => error.name);
+    await asked;
+    for (const accept of ['application/json', 'text/event-stream']) {
+      const refused = await post(`${url}/v1/select`, ASKED, { headers: { accept } });
+      expect(refused.status).toBe(503);
+      expect(refused.headers.get('retry-after')).toBe('7');
+      expect(await refused.json()).toMatchObject({ code: 'overloaded', status: 503 });
+    }
+    expect((await fetch(`${url}/v1/tools`)).status).toBe(200);
+    leave.abort();
+    await cancelled;
+    await gone;
+    expect((await post(`${url}/v1/select`, ASKED)).status).toBe(200);
+  });
+
+  it('gives a place back also after an error', async () => {
+    const model = createScriptedModel({ answers: [SELECTION, 'no plan', 'no plan', SELECTION, PLAN] });
+    const { url } = await startServer({ planner: plannerOf(model), options: { concurrency: 1 } });
+    expect((await post(`${url}/v1/plan`, ASKED)).status).toBe(502);
+    expect((await post(`${url}/v1/plan`, ASKED)).status).toBe(200);
+    model.assertDone();
+  });
+});
