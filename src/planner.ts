@@ -51,6 +51,7 @@ export function createPlanner(parts: PlannerParts): Planner {
   const prompts = loadPrompts(parts.prompts);
   const viewOf = createScope(catalog, parts.filter);
   const schemaTokens = createSchemaTokens(planningModel);
+  const viewTokens = new WeakMap<View, number>();
   const selectionParts = {
     model,
     options,
@@ -58,6 +59,7 @@ export function createPlanner(parts: PlannerParts): Planner {
     prompt: prompts.select,
     repair: prompts.repair,
     schemaTokens,
+    planningLimits: planningModel.limits,
   };
 
   return {
@@ -65,21 +67,23 @@ export function createPlanner(parts: PlannerParts): Planner {
 
     async select(input, call = {}) {
       const turn = beginTurn(parseRequest(input), call);
-      const selection = await selectTools(turn, turn.view);
+      const selection = await turn.inTime(selectTools(turn, turn.view));
       return { ...selection, usage: turn.usageOf(selection), trace: turn.trace.events() };
     },
 
     async plan(input, call = {}) {
       const turn = beginTurn(parseRequest(input), call);
       let view = turn.view;
-      let selection = await selectTools(turn, view);
+      let selection = await turn.inTime(selectTools(turn, view));
       for (let round = 1; ; round++) {
-        const written = await writeSteps(turn, selection, round < options.maxRounds);
+        const written = await turn.inTime(writeSteps(turn, selection, round < options.maxRounds));
         if (written.kind !== 'needTools')
           return { ...written, selection, usage: turn.usageOf(selection), trace: turn.trace.events() };
         turn.trace.add('planning', `a tool is missing: ${written.needTools}`);
         view = turn.rest(selection);
-        const more = await selectTools({ ...turn, request: withNeed(turn.request, written.needTools) }, view);
+        const more = await turn.inTime(
+          selectTools({ ...turn, request: withNeed(turn.request, written.needTools) }, view),
+        );
         selection = {
           ...selection,
           tools: [...selection.tools, ...more.tools],
@@ -106,14 +110,33 @@ export function createPlanner(parts: PlannerParts): Planner {
       signal,
       usage,
       requestId: call.requestId ?? randomUUID(),
+      /** The work, with its end by the budget of time told apart from the caller's own. */
+      inTime: async <T>(work: Promise<T>): Promise<T> => {
+        try {
+          return await work;
+        } catch (error) {
+          if (!timeout.aborted || call.signal?.aborted) throw error;
+          throw new WinnowError(
+            'model_timeout',
+            `The request took longer than ${options.timeoutMs} ms (option timeoutMs).`,
+            { cause: error },
+          );
+        }
+      },
       rest: (selection: Selection) =>
         viewOf({ ...request, deny: [...(request.deny ?? []), ...selection.tools.map((tool) => tool.name)] }),
       usageOf: (selection: Selection) => ({
         ...usage,
-        schemaTokens: { all: tokensOf(view.byName.keys()), loaded: tokensOf(selection.tools.map((tool) => tool.name)) },
+        schemaTokens: { all: tokensOfAll(view), loaded: tokensOf(selection.tools.map((tool) => tool.name)) },
         milliseconds: trace.milliseconds(),
       }),
     };
+  }
+
+  function tokensOfAll(view: View): number {
+    const tokens = viewTokens.get(view) ?? view.tools.reduce((sum, tool) => sum + schemaTokens(tool), 0);
+    viewTokens.set(view, tokens);
+    return tokens;
   }
 
   function tokensOfTool(view: View, name: string): number {
@@ -127,8 +150,9 @@ export function createPlanner(parts: PlannerParts): Planner {
     return select({ view, request, usage: usage.selection, trace, signal, requestId }, selectionParts);
   }
 
-  async function writeSteps(turn: Turn, selection: Selection, canNeedTools: boolean): Promise<Written> {
+  async function writeSteps(turn: Turn, selection: Selection, isRoundLeft: boolean): Promise<Written> {
     const tools = selection.tools.flatMap(({ name }) => turn.view.byName.get(name) ?? []);
+    const canNeedTools = isRoundLeft && turn.view.tools.length > tools.length;
     turn.trace.add('planning', `${tools.length} schemas are loaded`, { tools: tools.map((tool) => tool.name) });
     const answer = await writePlan(tools, {
       model: planningModel,
@@ -137,13 +161,16 @@ export function createPlanner(parts: PlannerParts): Planner {
       request: turn.request,
       context: renderContext(turn.request, options),
       references: mustRefer(turn.view, selection, turn.request),
-      canNeedTools: canNeedTools && turn.view.tools.length > tools.length,
+      canNeedTools,
       maxTokens: options.planTokens,
       usage: turn.usage.planning,
       requestId: turn.requestId,
       signal: turn.signal,
       onRepair: (issues) => turn.trace.add('planning', 'the plan is repaired', { issues }),
     });
+    // Where the server does not decode under the schema, a model may ask for tools when there is no further round.
+    if (answer.ok && answer.value.kind === 'needTools' && !canNeedTools)
+      return { kind: 'unplannable', reason: `A tool is missing: ${answer.value.needTools}` };
     if (answer.ok) return answer.value;
     const details = { usage: turn.usage, tools: tools.map((tool) => tool.name) };
     throw new WinnowError('plan_invalid', 'The model wrote no valid plan, also after the repair.', {
@@ -154,6 +181,6 @@ export function createPlanner(parts: PlannerParts): Planner {
 }
 
 /** The second round looks for what is missing, with the request as its context. */
-function withNeed(request: Request, need: string): Request {
+function withNeed({ require: _, ...request }: Request, need: string): Request {
   return { ...request, message: `${request.message} (${need})` };
 }

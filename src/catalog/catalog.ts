@@ -68,6 +68,7 @@ export function toolHash(tool: Tool): string {
       tool.inputSchema,
       tool.outputSchema,
       tool.instructions,
+      tool.preconditions,
     ];
     hash = createHash('sha256').update(JSON.stringify(seen)).digest('hex');
     hashes.set(tool, hash);

@@ -5,7 +5,8 @@ import type { Tool } from './tool.js';
 export const SUMMARY_STYLES = ['whole', 'sentence', 'names'] as const;
 export type SummaryStyle = (typeof SUMMARY_STYLES)[number];
 
-const SENTENCE_END = /[.!?](?=\s+[^a-z\d])|[。！？]/u;
+/** Not behind an abbreviation, whatever follows it. */
+const SENTENCE_END = /(?<!\b(?:[Ee]\.g|[Ii]\.e|vs|cf|approx|incl))[.!?](?=\s+[^a-z\d])|[。！？]/u;
 
 /** `- name [category]: description`, whole, or cut to its first sentence, or `- name` alone. */
 export function renderSummary(tool: Tool, style: SummaryStyle): string {

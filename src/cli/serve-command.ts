@@ -87,7 +87,7 @@ async function listen(app: FastifyInstance, { host, port }: Flags): Promise<stri
   try {
     return await app.listen({ host, port });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const code = String(Reflect.get(Object(error), 'code') ?? error);
     throw new WinnowError(
       'invalid_option',
       `Cannot listen on ${host}, port ${port} (${code}): choose another --host or --port.`,

@@ -77,7 +77,8 @@ function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
     const onlyReference = options.references.has(`${tool.name}.${name}`);
     return [name, onlyReference ? onlyReferences(schema, paths) : orReference(schema, paths)] as const;
   });
-  return rename({ ...input, properties: Object.fromEntries(open) }, prefix);
+  const schema = { ...input, properties: Object.fromEntries(open) };
+  return isObject($defs) ? rename(schema, prefix) : schema;
 }
 
 type Paths = StepContext['paths'];

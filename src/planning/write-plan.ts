@@ -11,6 +11,7 @@ import { checkPlan } from './check-plan.js';
 import { levelsOf } from './levels.js';
 import { planAnswerSchema } from './plan-schema.js';
 import { renderTools } from './render-tool.js';
+import { renderToday } from './today.js';
 
 export type PlanPrompt = PromptTemplate<'tools' | 'context' | 'today' | 'locale' | 'message'>;
 
@@ -43,7 +44,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   const values = {
     tools: renderTools(tools),
     context: question.context,
-    today: todayOf(request),
+    today: renderToday(request),
     locale: request.locale ?? guessLanguage(request.message),
     message: oneLine(request.message),
   };
@@ -105,16 +106,6 @@ export function parseWritten(
   if (!checked.ok) return checked;
   const steps = checked.steps;
   return { ok: true, value: { kind: 'plan', goal: shaped.data.goal ?? goal, steps, levels: levelsOf(steps) } };
-}
-
-/** `2026-11-22 (Sunday), time zone Asia/Shanghai`. */
-function todayOf({ today, timeZone }: Request): string {
-  const zone = timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const date = today ?? new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }).format(new Date());
-  const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(
-    new Date(`${date}T00:00:00Z`),
-  );
-  return `${date} (${weekday}), time zone ${zone}`;
 }
 
 const SCRIPTS: readonly (readonly [RegExp, string])[] = [

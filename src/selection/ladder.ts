@@ -3,7 +3,8 @@
  * the request, shards. Which rung was taken and what it left out is told.
  */
 import type { View } from '../catalog/scope.js';
-import { SUMMARY_STYLES } from '../catalog/summary.js';
+import { renderSummary, SUMMARY_STYLES, type SummaryStyle } from '../catalog/summary.js';
+import type { Tool } from '../catalog/tool.js';
 import type { Model } from '../model/model.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
 import { createSheet, type Sheet } from './sheet.js';
@@ -62,11 +63,26 @@ function stableSheet(view: View, limits: LadderLimits, model: Model): Stable {
 }
 
 function fittingShortlist(tools: Sheet['tools'], { limits, model }: { limits: LadderLimits; model: Model }): Sheet {
-  for (const style of SUMMARY_STYLES) {
-    const sheet = createSheet(tools, { style, stable: false });
-    if (fits(sheet.text, limits.summaryTokens, model)) return sheet;
-  }
-  return fittingShortlist(tools.slice(0, Math.max(1, Math.floor(tools.length / 2))), { limits, model });
+  const style = SUMMARY_STYLES.find((one) => {
+    const tokens = tools.reduce((sum, tool) => sum + lineTokens(tool, one, model), 0);
+    return tokens <= limits.summaryTokens;
+  });
+  if (style || tools.length <= 1) return createSheet(tools, { style: style ?? 'names', stable: false });
+  return fittingShortlist(tools.slice(0, Math.floor(tools.length / 2)), { limits, model });
+}
+
+const countedLines = new WeakMap<Tool, Map<string, number>>();
+
+/** Of a tool's line at its longest, with the break; counted once, since each request has a shortlist of its own. */
+function lineTokens(tool: Tool, style: SummaryStyle, model: Model): number {
+  const known = countedLines.get(tool) ?? new Map<string, number>();
+  countedLines.set(tool, known);
+  const key = `${model.id}:${style}`;
+  const tokens =
+    known.get(key) ??
+    model.countTokens(`${renderSummary({ ...tool, category: tool.category ?? tool.origin }, style)}\n`);
+  known.set(key, tokens);
+  return tokens;
 }
 
 const shardCache = new WeakMap<View, Map<string, readonly Sheet[]>>();

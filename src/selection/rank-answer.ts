@@ -28,10 +28,10 @@ export interface RankQuestion {
 export const OPENING = '{"selected_tools": ["';
 const FIRST = { names: 12, maxSteps: 24, minProbability: 0.001 };
 const SECOND = { names: 8, maxSteps: 16, minProbability: 0.01 };
-/** What a complement's probability counts beside a first name's. Measured on RestBench: 0.5 to 1.5 are alike, 0 loses 4 points of recall. */
-const COMPLEMENT_WEIGHT = 0.8;
+/** What a complement's probability counts beside a first name's. Measured on RestBench: 0.8 to 1.5 are alike, 0 loses 4 points of recall. */
+const COMPLEMENT_WEIGHT = 1;
 /** A chosen name is at least this likely, relative to the likeliest. */
-const MIN_SHARE = 0.02;
+const MIN_SHARE = 0.1;
 
 export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<Answer> {
   const { model, prompt, about, core, usage, signal } = question;
@@ -82,5 +82,11 @@ function toAnswer(
 ): Answer {
   const highest = Math.max(0, ...named.map((entry) => entry.probability ?? 0));
   const likely = named.filter((entry) => (entry.probability ?? 0) >= highest * MIN_SHARE).length;
-  return { named, chosen: Math.min(core, likely), none: { says, probability: none }, reason: '', dropped: [] };
+  return {
+    named,
+    chosen: says ? 0 : Math.min(core, likely),
+    none: { says, probability: none },
+    reason: '',
+    dropped: [],
+  };
 }

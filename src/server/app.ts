@@ -1,6 +1,6 @@
 /** Winnow over HTTP. Each body is parsed, the planner asked, errors are mapped; nothing is decided here. */
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { WinnowError } from '../errors.js';
+import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { createLogger, type Logger } from '../logging/logger.js';
 import type { Planner } from '../planner.js';
 import { answerBrokenRequest } from './broken-request.js';
@@ -75,16 +75,22 @@ interface HookParts {
 function addRequestHooks(app: FastifyInstance, { logger, stop, onError }: HookParts): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header(REQUEST_ID_HEADER, request.id);
+    reply.raw.once('close', () => logAnswer(logger, request, reply));
     if (stop.isStopping) return onError(new WinnowError('overloaded', 'The server is stopping.'), request, reply);
     // Here and not in a handler for unknown paths: that would read and judge the body first.
     if (request.is404) return sendUnknownPath(app, request, reply);
   });
-  app.addHook('onResponse', async (request, reply) => {
-    const { method, routeOptions, id: requestId } = request;
-    const level = routeOptions.url?.endsWith('z') ? 'debug' : 'info';
-    const milliseconds = Math.round(reply.elapsedTime);
-    logger[level]({ requestId, method, route: routeOptions.url, status: reply.statusCode, milliseconds }, 'answered');
-  });
+}
+
+/** Fastify's own hook is not called for a client that left. */
+function logAnswer(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  const { method, id: requestId } = request;
+  const route = request.routeOptions.url;
+  const level = route?.endsWith('z') ? 'debug' : 'info';
+  const milliseconds = Math.round(reply.elapsedTime);
+  const isWhole = reply.raw.writableFinished;
+  const status = isWhole ? reply.statusCode : ERROR_TABLE.cancelled.httpStatus;
+  logger[level]({ requestId, method, route, status, milliseconds }, isWhole ? 'answered' : 'the client left');
 }
 
 function sendUnknownPath(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply {

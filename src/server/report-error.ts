@@ -20,5 +20,9 @@ export function createReportError(logger: Logger): ReportError {
 }
 
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  return reply.code(problem.status).type(PROBLEM_TYPE).send(JSON.stringify(problem));
+  // As bytes: to a text fastify adds a charset, which JSON has not.
+  return reply
+    .code(problem.status)
+    .type(PROBLEM_TYPE)
+    .send(Buffer.from(JSON.stringify(problem)));
 }

@@ -12,7 +12,9 @@ const FAILED = new WinnowError('model_failed', 'broken', {
 
 /** The answer "yes" is right. */
 const parse = ({ text }: Completion): Parsed<string> =>
-  text === 'yes' ? { ok: true, value: text } : { ok: false, issues: [`"${text.slice(0, 20)}" is not yes`, 'path.to: second problem'] };
+  text === 'yes'
+    ? { ok: true, value: text }
+    : { ok: false, issues: [`"${text.slice(0, 20)}" is not yes`, 'path.to: second problem'] };
 
 function ask(answers: readonly ScriptedAnswer[]) {
   const model = createScriptedModel({ answers });
@@ -56,12 +58,15 @@ describe('a valid object from a model', () => {
   it.each([
     ['first', [FAILED], 3],
     ['repairing', ['maybe', FAILED], 4],
-  ] as const)('lets an error of the server through and counts what was spent, at the %s call', async (_, answers, calls) => {
-    const { usage, answer } = ask(answers);
-    await expect(answer).rejects.toBe(FAILED);
-    expect(usage.calls).toBe(calls);
-    expect(usage.cached).toBe(20);
-  });
+  ] as const)(
+    'lets an error of the server through and counts what was spent, at the %s call',
+    async (_, answers, calls) => {
+      const { usage, answer } = ask(answers);
+      await expect(answer).rejects.toBe(FAILED);
+      expect(usage.calls).toBe(calls);
+      expect(usage.cached).toBe(20);
+    },
+  );
 
   it('shortens a run-away answer before it is shown again', async () => {
     const { model, answer } = ask(['x'.repeat(100_000), 'yes']);
@@ -98,12 +103,7 @@ describe('the JSON in an answer', () => {
     expect(readJson(answer)).toEqual({ ok: true, value: VALUE });
   });
 
-  it.each([
-    ['{"a": [1, 2'],
-    ["I'm sorry, but I can't."],
-    ['{a: 1}'],
-    ['{"a": 1,}'],
-  ])('is not mended: %s', (answer) => {
+  it.each([['{"a": [1, 2'], ["I'm sorry, but I can't."], ['{a: 1}'], ['{"a": 1,}']])('is not mended: %s', (answer) => {
     expect(readJson(answer)).toEqual({ ok: false, issues: ['the answer holds no complete JSON'] });
   });
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import type { PlanRequest } from '../../src/request.js';
-import { makeTool, naming, needing, planOf, plannerOf, returning } from '../selection/setup.js';
+import { makeTool, naming, needing, plannerOf, planOf, returning } from '../selection/setup.js';
 import { createScriptedModel, type ScriptedAnswer } from '../support/scripted-model.js';
 
 const TOOLS = [

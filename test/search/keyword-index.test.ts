@@ -29,7 +29,11 @@ describe('keyword search', () => {
 
   it('weighs the name above the description', () => {
     const tools = [makeTool('one', { description: 'A zebra.' }), makeTool('zebra', { description: 'One.' })];
-    expect(createKeywordIndex(tools).search('zebra', 2).map(({ tool }) => tool.name)).toEqual(['zebra', 'one']);
+    expect(
+      createKeywordIndex(tools)
+        .search('zebra', 2)
+        .map(({ tool }) => tool.name),
+    ).toEqual(['zebra', 'one']);
   });
 
   it('is best first, bounded, and keeps the order of the catalogue between equals', () => {
@@ -37,7 +41,11 @@ describe('keyword search', () => {
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
     expect(found('coffee song mail', 2)).toHaveLength(2);
     const equal = ['c', 'a', 'b'].map((name) => makeTool(`${name}1`, { description: 'zebra' }));
-    expect(createKeywordIndex(equal).search('zebra', 3).map(({ tool }) => tool.name)).toEqual(['c1', 'a1', 'b1']);
+    expect(
+      createKeywordIndex(equal)
+        .search('zebra', 3)
+        .map(({ tool }) => tool.name),
+    ).toEqual(['c1', 'a1', 'b1']);
   });
 
   it.each([
@@ -54,7 +62,9 @@ describe('keyword search', () => {
 
   it('finds Chinese tools with a Chinese request', async () => {
     const hydrology = createScope(await loadFixture('hydrology'))({});
-    const names = keywordIndexOf(hydrology).search('查一下水库的调度方案', 5).map(({ tool }) => tool.name);
+    const names = keywordIndexOf(hydrology)
+      .search('查一下水库的调度方案', 5)
+      .map(({ tool }) => tool.name);
     expect(names).toEqual(expect.arrayContaining(['list_dispatch_plans', 'get_dispatch_plan']));
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Rule } from '../../src/catalog/rule.js';
 import type { Tool } from '../../src/catalog/tool.js';
 import { type OptionsInput, resolveOptions } from '../../src/config/options.js';
-import { parseRequest, type PlanRequest } from '../../src/request.js';
+import { type PlanRequest, parseRequest } from '../../src/request.js';
 import type { NamedTool } from '../../src/selection/answer.js';
 import { compose } from '../../src/selection/compose.js';
 import { makeTool, namesOf, needing, returning, viewOf } from './setup.js';
@@ -22,7 +22,15 @@ interface Given {
 
 const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => makeTool(name));
 
-function composed({ tools = LETTERS, named = [], probabilities, rules = [], keywords = [], cost = 1, ...given }: Given) {
+function composed({
+  tools = LETTERS,
+  named = [],
+  probabilities,
+  rules = [],
+  keywords = [],
+  cost = 1,
+  ...given
+}: Given) {
   const view = viewOf(tools);
   const toolOf = (name: string): Tool => {
     const tool = view.byName.get(name);
@@ -71,7 +79,9 @@ describe('producers', () => {
   });
 
   it('can be switched off', () => {
-    expect(namesOf(composed({ tools, named: ['parcel_weight'], options: { producers: false } }))).toEqual(['parcel_weight']);
+    expect(namesOf(composed({ tools, named: ['parcel_weight'], options: { producers: false } }))).toEqual([
+      'parcel_weight',
+    ]);
   });
 
   it('never exceed the cap', () => {
@@ -102,7 +112,11 @@ describe('companions', () => {
 
   it('that the model chose too stay where it put them', () => {
     const { tools } = composed({ tools: circle, named: ['c', 'a'] });
-    expect(tools).toMatchObject([{ name: 'c', via: 'model' }, { name: 'a', via: 'model' }, { name: 'b', via: 'companion' }]);
+    expect(tools).toMatchObject([
+      { name: 'c', via: 'model' },
+      { name: 'a', via: 'model' },
+      { name: 'b', via: 'companion' },
+    ]);
   });
 
   // "Companions: chosen whenever this tool is", whoever chose it.
@@ -132,7 +146,11 @@ describe('rules', () => {
 
   it('tell which of them it was, and keep one entry a tool', () => {
     const { tools } = composed({ named: ['a', 'e'], rules, request: { entities: { object: 'y' } } });
-    expect(tools).toMatchObject([{ name: 'e', via: 'rule', serves: 'begin' }, { name: 'a' }, { name: 'f', serves: 'with' }]);
+    expect(tools).toMatchObject([
+      { name: 'e', via: 'rule', serves: 'begin' },
+      { name: 'a' },
+      { name: 'f', serves: 'with' },
+    ]);
   });
 
   it('can be switched off', () => {
@@ -152,7 +170,10 @@ describe('always-on and required tools', () => {
   });
 
   it('required ones outlive the cap, and what it takes is recorded', () => {
-    const { tools: kept, dropped } = composed({ named: ['a', 'b', 'c'], request: { require: ['d', 'c'], maxTools: 3 } });
+    const { tools: kept, dropped } = composed({
+      named: ['a', 'b', 'c'],
+      request: { require: ['d', 'c'], maxTools: 3 },
+    });
     expect(namesOf({ tools: kept })).toEqual(['a', 'c', 'd']);
     expect(dropped).toEqual([{ name: 'b', reason: 'cap' }]);
   });

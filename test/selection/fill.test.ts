@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { namesOf, naming, plannerOf } from './setup.js';
-import { createScriptedModel } from '../support/scripted-model.js';
 import type { OptionsInput } from '../../src/config/options.js';
+import { createScriptedModel } from '../support/scripted-model.js';
+import { namesOf, naming, plannerOf } from './setup.js';
 
 const RANKING = new Map([
   ['weather_report', 0.4],
@@ -61,6 +61,9 @@ describe('free room', () => {
 
   it('is not filled when no tool fits', async () => {
     const model = createScriptedModel({ answers: [naming()] });
-    expect(await plannerOf({ model, options: { fill: true } }).select(REQUEST)).toMatchObject({ mode: 'none', tools: [] });
+    expect(await plannerOf({ model, options: { fill: true } }).select(REQUEST)).toMatchObject({
+      mode: 'none',
+      tools: [],
+    });
   });
 });

@@ -3,7 +3,8 @@ import { createLabels } from '../../src/selection/labels.js';
 import { createSheet } from '../../src/selection/sheet.js';
 import { makeTool } from './setup.js';
 
-const at = (name: string, origin: string, category?: string) => makeTool(name, { origin, ...(category ? { category } : {}) });
+const at = (name: string, origin: string, category?: string) =>
+  makeTool(name, { origin, ...(category ? { category } : {}) });
 
 describe('the name of the server in front of a name', () => {
   it.each([

@@ -61,13 +61,19 @@ describe('the ladder', () => {
 
 describe('a request on the ladder', () => {
   const options = { summaryTokens: 200 } as const;
-  const many = Array.from({ length: 120 }, (_, place) => makeTool(`tool_number_${place}`, { description: DESCRIPTION }));
+  const many = Array.from({ length: 120 }, (_, place) =>
+    makeTool(`tool_number_${place}`, { description: DESCRIPTION }),
+  );
 
   it('tells its rung and what that left out', async () => {
     const zebras = many.map((tool, place) => (place < 10 ? { ...tool, description: 'Rides a zebra.' } : tool));
     const scripted = createScriptedModel({ answers: [naming('tool_number_3')] });
     const { trace } = await plannerOf({ tools: zebras, model: scripted, options }).select({ message: QUERY });
-    expect(trace.find(({ stage }) => stage === 'summaries')).toMatchObject({ rung: 'shortlist', tools: 120, leftOut: 110 });
+    expect(trace.find(({ stage }) => stage === 'summaries')).toMatchObject({
+      rung: 'shortlist',
+      tools: 120,
+      leftOut: 110,
+    });
   });
 
   it('asks each shard, then once more about all they named', async () => {
@@ -85,7 +91,12 @@ describe('a request on the ladder', () => {
     for (const { prompt } of shards) expect(last).toContain(`${/^- \S+/mu.exec(prompt.system)?.[0]}:`);
     expect(namesOf({ tools })).toEqual(['tool_number_0']);
     expect(usage.selection.calls).toBe(scripted.calls.length);
-    expect(trace.filter(({ stage }) => stage === 'summaries').map(({ note }) => note).join()).toMatch(/shards.*final choice/u);
+    expect(
+      trace
+        .filter(({ stage }) => stage === 'summaries')
+        .map(({ note }) => note)
+        .join(),
+    ).toMatch(/shards.*final choice/u);
   });
 
   it('finds its way with a catalogue in another language', async () => {

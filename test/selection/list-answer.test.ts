@@ -83,12 +83,18 @@ describe('the answer of a list model', () => {
   });
 
   it('is told to be shorter when it was cut', () => {
-    expect(parse('{"selected_tools":["read_ma', 'length')).toEqual({ ok: false, issues: ['the answer was cut: be shorter'] });
+    expect(parse('{"selected_tools":["read_ma', 'length')).toEqual({
+      ok: false,
+      issues: ['the answer was cut: be shorter'],
+    });
   });
 
   it('carries the probability of each name where the server gives them', () => {
     const pieces = ['{"selected_tools":[', '"', 'read', '_mail', '",', '"', 'stock_quote', '"]}'];
-    const logprobs = pieces.map((text) => ({ text, logprob: text === 'read' ? Math.log(0.5) : text === '_mail' ? Math.log(0.8) : 0 }));
+    const logprobs = pieces.map((text) => ({
+      text,
+      logprob: text === 'read' ? Math.log(0.5) : text === '_mail' ? Math.log(0.8) : 0,
+    }));
     const parsed = parseAnswer({ text: pieces.join(''), finish: 'stop', logprobs }, sheet);
     const named = parsed.ok ? parsed.value.named : [];
     expect(named.map(({ probability }) => probability)).toEqual([expect.closeTo(0.4, 5), 1]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { WinnowError } from '../../src/errors.js';
 import type { OptionsInput } from '../../src/config/options.js';
+import { WinnowError } from '../../src/errors.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { namesOf, notesOf, plannerOf } from './setup.js';
 
@@ -65,7 +65,10 @@ describe('the rank answer', () => {
 
   it('falls back when the reader fails', async () => {
     const model = createScriptedModel({ readers: [new WinnowError('model_failed', 'broken')] });
-    expect(await plannerOf({ model }).select({ message: 'x' })).toMatchObject({ mode: 'fallback', reason: 'model_failed: broken' });
+    expect(await plannerOf({ model }).select({ message: 'x' })).toMatchObject({
+      mode: 'fallback',
+      reason: 'model_failed: broken',
+    });
   });
 
   it.failing('counts what a reader spent that could not be opened', async () => {

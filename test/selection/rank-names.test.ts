@@ -7,7 +7,11 @@ import { createScriptedModel, type ScriptedReader } from '../support/scripted-mo
 
 const OPTIONS: RankOptions = { names: 10, maxSteps: 100, minProbability: 0 };
 
-async function rank(script: Record<string, number>, options: Partial<RankOptions> = {}, by: ScriptedReader['tokenizeBy'] = 'piece') {
+async function rank(
+  script: Record<string, number>,
+  options: Partial<RankOptions> = {},
+  by: ScriptedReader['tokenizeBy'] = 'piece',
+) {
   const probabilities = new Map(Object.entries(script));
   const model = createScriptedModel({ readers: [{ probabilities, tokenizeBy: by }] });
   const reader = await model.openReader?.({ prompt: { system: '', user: '' }, opening: '["' });
@@ -26,8 +30,16 @@ describe('ranking along the trie', () => {
   });
 
   it('tells names apart that begin other names', async () => {
-    expect((await rank({ get: 0.1, get_all: 0.2, get_all_users: 0.7 })).names).toEqual(['get_all_users', 'get_all', 'get']);
-    expect((await rank({ get: 0.7, get_all: 0.2, get_all_users: 0.1 })).names).toEqual(['get', 'get_all', 'get_all_users']);
+    expect((await rank({ get: 0.1, get_all: 0.2, get_all_users: 0.7 })).names).toEqual([
+      'get_all_users',
+      'get_all',
+      'get',
+    ]);
+    expect((await rank({ get: 0.7, get_all: 0.2, get_all_users: 0.1 })).names).toEqual([
+      'get',
+      'get_all',
+      'get_all_users',
+    ]);
   });
 
   it('asks nothing where there is only one way on', async () => {

@@ -1,9 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Rule } from '../../src/catalog/rule.js';
-import { parseRequest, type PlanRequest } from '../../src/request.js';
+import { type PlanRequest, parseRequest } from '../../src/request.js';
 import { matchingRules } from '../../src/selection/rules.js';
 
-const REQUEST: PlanRequest = { message: 'Write the REPORT 水位', intent: 'report', entities: { object: '盘石头', empty: null } };
+const REQUEST: PlanRequest = {
+  message: 'Write the REPORT 水位',
+  intent: 'report',
+  entities: { object: '盘石头', empty: null },
+};
 
 describe('a rule', () => {
   it.each<[Rule['when'], boolean]>([
@@ -29,7 +33,10 @@ describe('a rule', () => {
   });
 
   it('without its condition in the request does not match', () => {
-    const rules = [{ name: 'r', when: { intent: 'report' } }, { name: 's', when: { entities: ['object'] } }];
+    const rules = [
+      { name: 'r', when: { intent: 'report' } },
+      { name: 's', when: { entities: ['object'] } },
+    ];
     expect(matchingRules(rules, parseRequest({ message: 'x' }))).toEqual([]);
   });
 });

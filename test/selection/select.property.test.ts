@@ -10,7 +10,11 @@ const PRIVATE = makeTool('secret_plan', { scope: { user: 'ann' } });
 const ALL = [...RELATED, PRIVATE, makeTool('ask_user', { alwaysLoad: true })];
 const NAMES = ALL.map(({ name }) => name);
 
-const anyName = fc.oneof(fc.constantFrom(...NAMES, 'none'), fc.string(), fc.constantFrom('__proto__', 'constructor', ''));
+const anyName = fc.oneof(
+  fc.constantFrom(...NAMES, 'none'),
+  fc.string(),
+  fc.constantFrom('__proto__', 'constructor', ''),
+);
 const anyAnswer = fc.oneof(
   fc.array(anyName, { maxLength: 30 }).map((names) => naming(...names)),
   fc.jsonValue().map((value) => JSON.stringify(value)),
@@ -19,7 +23,10 @@ const anyAnswer = fc.oneof(
 );
 const anyRequest = fc.record({
   deny: fc.subarray(NAMES),
-  require: fc.array(anyName.filter((name) => name !== ''), { maxLength: 4 }),
+  require: fc.array(
+    anyName.filter((name) => name !== ''),
+    { maxLength: 4 },
+  ),
   maxTools: fc.integer({ min: 1, max: 6 }),
 });
 

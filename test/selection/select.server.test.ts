@@ -1,5 +1,6 @@
 /** Selection against a real HTTP server that fails in all the ways that servers and models do; planning is another model. */
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Tool } from '../../src/catalog/tool.js';
 import { createOpenAIModel } from '../../src/model/openai/openai-model.js';
 import type { OpenAIModelOptions } from '../../src/model/openai/options.js';
 import { createScriptedModel } from '../support/scripted-model.js';
@@ -24,8 +25,7 @@ import {
   send,
   wrongKey,
 } from '../support/server-behaviours.js';
-import type { Tool } from '../../src/catalog/tool.js';
-import { makeTool, namesOf, planOf, plannerOf, TOOLS } from './setup.js';
+import { makeTool, namesOf, plannerOf, planOf, TOOLS } from './setup.js';
 
 const GOOD = { selected_tools: ['play_song', 'read_mail'], reason: 'they fit' };
 const OK = answerJson(GOOD);

@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseRequest, type PlanRequest } from '../../src/request.js';
+import { type PlanRequest, parseRequest } from '../../src/request.js';
 import { renderContext } from '../../src/selection/user-part.js';
 
 const WINDOW = { historyMessages: 3, historyCharacters: 100 };
 
 function lines(request: Omit<PlanRequest, 'message'>, window = WINDOW): string[] {
-  return renderContext(parseRequest({ message: 'x', ...request }), window).split('\n').slice(0, -1);
+  return renderContext(parseRequest({ message: 'x', ...request }), window)
+    .split('\n')
+    .slice(0, -1);
 }
 
 function said(...contents: string[]): NonNullable<PlanRequest['history']> {
@@ -23,7 +25,12 @@ describe('what goes before the message', () => {
   });
 
   it('holds the last messages only, in their order', () => {
-    expect(lines({ history: said('a', 'b', 'c', 'd') })).toEqual(['Earlier messages:', 'user: b', 'user: c', 'user: d']);
+    expect(lines({ history: said('a', 'b', 'c', 'd') })).toEqual([
+      'Earlier messages:',
+      'user: b',
+      'user: c',
+      'user: d',
+    ]);
   });
 
   it('shortens the oldest first, and shows where', () => {

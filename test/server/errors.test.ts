@@ -9,6 +9,7 @@ import {
   createHangingModel,
   parseEvents,
   plannerOf,
+  portOf,
   post,
   recordLog,
   startServer,
@@ -149,8 +150,8 @@ describe('a fault of HTTP', () => {
     ['what is no HTTP', 'HELLO\r\n\r\n', 400],
     ['headers that are too large', `GET /healthz HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
   ])('%s is answered by a problem document on the socket', async (_name, bytes, status) => {
-    const { app } = await startServer({ planner: answeringPlanner() });
-    const socket = connect(app.addresses()[0]?.port ?? 0, '127.0.0.1');
+    const { url } = await startServer({ planner: answeringPlanner() });
+    const socket = connect(portOf(url), '127.0.0.1');
     socket.write(bytes);
     const [head = '', body = ''] = (await readAll(socket)).split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\ncontent-type: application/problem\\+json\r\n`));
@@ -190,6 +191,6 @@ describe('the log', () => {
     await cancelled;
     await gone;
     await app.close();
-    expect(lines().map(({ level, msg }) => [level, msg])).toEqual([['info', 'answered']]);
+    expect(lines().map(({ level, msg, status }) => [level, msg, status])).toEqual([['info', 'the client left', 499]]);
   });
 });

@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import type { Planner } from '../../src/planner.js';
-import { ASKED, answeringPlanner, createHangingModel, plannerOf, post, startServer } from './setup.js';
+import { ASKED, answeringPlanner, createHangingModel, plannerOf, portOf, post, startServer } from './setup.js';
 
 /** Waits with `plan` until it is let go. */
-function createHeldPlanner(): { planner: Planner; asked: Promise<void>; letGo(): void } {
+function createHeldPlanner(onEnd?: () => void): { planner: Planner; asked: Promise<void>; letGo(): void } {
   const free = answeringPlanner();
   let begin: () => void = () => {};
   let letGo: () => void = () => {};
@@ -21,7 +21,9 @@ function createHeldPlanner(): { planner: Planner; asked: Promise<void>; letGo():
     async plan(request, call) {
       begin();
       await held;
-      return free.plan(request, call);
+      const result = await free.plan(request, call);
+      onEnd?.();
+      return result;
     },
   };
   return { planner, asked, letGo: () => letGo() };
@@ -29,20 +31,17 @@ function createHeldPlanner(): { planner: Planner; asked: Promise<void>; letGo():
 
 describe('close()', () => {
   it('lets a running request end, refuses new ones, and only then closes the model', async () => {
-    const { planner, asked, letGo } = createHeldPlanner();
     const order: string[] = [];
+    const { planner, asked, letGo } = createHeldPlanner(() => order.push('answered'));
     const onClose = async () => void order.push('model closed');
     const { app, url } = await startServer({ planner, onClose });
-    const running = post(`${url}/v1/plan`, ASKED).then((response) => {
-      order.push('answered');
-      return response.status;
-    });
+    const running = post(`${url}/v1/plan`, ASKED);
     await asked;
     const closed = app.close();
     await expect(fetch(`${url}/readyz`)).rejects.toThrow('fetch failed');
     expect(order).toEqual([]);
     letGo();
-    expect(await running).toBe(200);
+    expect((await running).status).toBe(200);
     await closed;
     expect(order).toEqual(['answered', 'model closed']);
   });
@@ -53,7 +52,7 @@ describe('close()', () => {
     const running = post(`${url}/v1/plan`, ASKED);
     await asked;
     const opened = once(app.server, 'connection');
-    const socket = connect(app.addresses()[0]?.port ?? 0, '127.0.0.1');
+    const socket = connect(portOf(url), '127.0.0.1');
     await opened;
     const closed = app.close();
     await expect(fetch(`${url}/readyz`)).rejects.toThrow('fetch failed');

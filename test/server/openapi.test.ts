@@ -115,7 +115,7 @@ describe('GET /openapi.json', () => {
     expect(catalog.tools.map(({ name }) => name)).toEqual([
       'plan',
       'select',
-      'listTools',
+      'list_tools',
       'health',
       'readiness',
       'openapi',

@@ -100,6 +100,10 @@ export async function startServer(parts: ServerParts) {
   return { app, url };
 }
 
+export function portOf(url: string): number {
+  return Number(new URL(url).port);
+}
+
 export function post(
   url: string,
   body: unknown,

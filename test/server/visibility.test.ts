@@ -8,7 +8,7 @@ import { ASKED, answeringPlanner, plannerOf, post, SELECTION, startServer, TOOLS
 const SYSTEM = ['read_level', 'list_stations'];
 
 async function namesOf(response: Response): Promise<string[]> {
-  const list: ToolList = await response.json();
+  const list: ToolList = JSON.parse(await response.text());
   return list.tools.map(({ name }) => name);
 }
 

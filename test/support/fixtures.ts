@@ -7,6 +7,13 @@ import type { Message } from '../../src/request.js';
 export const FIXTURES = ['hydrology', 'coding-agent', 'assistant'] as const;
 export type FixtureName = (typeof FIXTURES)[number];
 
+export interface FixtureStep {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Values that count as right too; `""` stands for leaving the argument out. */
+  readonly argumentsAnyOf?: Readonly<Record<string, readonly unknown[]>>;
+}
+
 export interface FixtureCase {
   readonly id: string;
   readonly query: string;
@@ -15,7 +22,7 @@ export interface FixtureCase {
   readonly entities?: Readonly<Record<string, unknown>>;
   readonly expectedTools: readonly string[];
   /** `"$0.field"` is the result of the first step. */
-  readonly expectedSteps: readonly { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> }[];
+  readonly expectedSteps: readonly FixtureStep[];
   readonly expectedEdges: readonly (readonly [number, number])[];
   readonly expectedKind: string;
   readonly alternatives?: readonly (readonly string[])[];

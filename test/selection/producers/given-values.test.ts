@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseRequest, type PlanRequest } from '../../../src/request.js';
+import { type PlanRequest, parseRequest } from '../../../src/request.js';
 import { givenOf, isGiven } from '../../../src/selection/producers/given-values.js';
 import { needsOf } from '../../../src/selection/producers/needs.js';
 import { makeTool } from '../setup.js';

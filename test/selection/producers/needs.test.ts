@@ -50,15 +50,22 @@ describe('a handle', () => {
     ['its name', 'movie_id', {}, ['movie']],
     ['the description', 'id', { description: 'The ID of the album.' }, ['album']],
     ['the path', 'id', { title: 'GET /albums/{id}/tracks' }, ['album']],
-  ])('tells by %s whose it is', (_, argument, { title, description }: { title?: string; description?: string }, found) => {
-    const properties = { [argument]: { type: 'string', ...(description ? { description } : {}) } };
-    const entry = { inputSchema: { type: 'object', properties }, ...(title ? { title } : {}) };
-    const nouns = new Set(['album', 'movie', 'track']);
-    expect(needsOf(makeTool('some_tool', entry), { ...nowhere, nouns })[0]?.entities).toEqual(found);
-  });
+  ])(
+    'tells by %s whose it is',
+    (_, argument, { title, description }: { title?: string; description?: string }, found) => {
+      const properties = { [argument]: { type: 'string', ...(description ? { description } : {}) } };
+      const entry = { inputSchema: { type: 'object', properties }, ...(title ? { title } : {}) };
+      const nouns = new Set(['album', 'movie', 'track']);
+      expect(needsOf(makeTool('some_tool', entry), { ...nowhere, nouns })[0]?.entities).toEqual(found);
+    },
+  );
 
   it('is required or not', () => {
-    const schema = { type: 'object', properties: { a_id: { type: 'string' }, b_id: { type: 'string' } }, required: ['b_id'] };
+    const schema = {
+      type: 'object',
+      properties: { a_id: { type: 'string' }, b_id: { type: 'string' } },
+      required: ['b_id'],
+    };
     const needs = needsOf(makeTool('some_tool', { inputSchema: schema }), nowhere);
     expect(needs.map(({ argument, required }) => [argument, required])).toEqual([
       ['a_id', false],

@@ -39,9 +39,9 @@ describe('who produces what', () => {
   });
 
   it('not a tool that asks for the same itself', () => {
-    expect(isProducer(makeTool('track', { inputSchema: needing('parcel_id'), outputSchema: returning('parcel_id') }))).toBe(
-      false,
-    );
+    expect(
+      isProducer(makeTool('track', { inputSchema: needing('parcel_id'), outputSchema: returning('parcel_id') })),
+    ).toBe(false);
   });
 
   it('a tool that the description of the argument names', () => {
@@ -67,7 +67,9 @@ describe('who produces what', () => {
   });
 
   it('is bounded, strongest first', () => {
-    const many = Array.from({ length: 40 }, (_, place) => makeTool(`list_${place}`, { outputSchema: returning('parcel_id') }));
+    const many = Array.from({ length: 40 }, (_, place) =>
+      makeTool(`list_${place}`, { outputSchema: returning('parcel_id') }),
+    );
     const graph = createProducerGraph([...many, consumer]);
     const [need] = graph.needsOf('parcel_weight');
     const found = need ? graph.producersOf(need) : [];

@@ -1,6 +1,7 @@
 /** Tools as three kinds of sources give them: REST paths with ids, MCP servers with handles, and a chain. */
-import { createScope } from '../../../src/catalog/scope.js';
+
 import { createCatalog } from '../../../src/catalog/catalog.js';
+import { createScope } from '../../../src/catalog/scope.js';
 import type { Tool, ToolEntry } from '../../../src/catalog/tool.js';
 import { makeTool, needing, returning } from '../setup.js';
 

@@ -1,6 +1,6 @@
 /** Who is added before a tool, for one request. */
 import type { View } from '../../../src/catalog/scope.js';
-import { parseRequest, type PlanRequest } from '../../../src/request.js';
+import { type PlanRequest, parseRequest } from '../../../src/request.js';
 import { missingProducers, type Supplied } from '../../../src/selection/producers/add-producers.js';
 import { givenOf } from '../../../src/selection/producers/given-values.js';
 import { producerGraphOf } from '../../../src/selection/producers/producer-graph.js';

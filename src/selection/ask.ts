@@ -1,0 +1,99 @@
+/** One round of asking the model, whichever way suits it, on whichever rung of the ladder the summaries fit. */
+import { oneLine } from '../catalog/summary.js';
+import type { Tool } from '../catalog/tool.js';
+import { WinnowError } from '../errors.js';
+import type { CallAbout, Prompt } from '../model/model.js';
+import type { Answer } from './answer.js';
+import { climb } from './ladder.js';
+import { askForList } from './list-answer.js';
+import { missingProducers } from './producers/add-producers.js';
+import { createProducerContext } from './producers/producer-context.js';
+import { askForRank } from './rank-answer.js';
+import type { SelectionCall, SelectionParts } from './selection-call.js';
+import { createSheet, type Sheet } from './sheet.js';
+import { renderContext } from './user-part.js';
+
+/** @throws WinnowError when no usable answer comes, also after a repair. */
+export async function ask(call: SelectionCall, parts: SelectionParts): Promise<Answer> {
+  const { view, request, trace } = call;
+  const query = [request.message, request.intent ?? ''].join(' ');
+  const limits = {
+    summaryTokens: Math.min(parts.options.summaryTokens, Math.floor(parts.model.limits.contextTokens * 0.6)),
+    shortlistTools: parts.options.shortlistTools,
+  };
+  const footing = climb(view, query, { limits, model: parts.model });
+  trace.add('summaries', `rung "${footing.rung}"`, {
+    rung: footing.rung,
+    tools: view.tools.length,
+    leftOut: footing.leftOut,
+  });
+  const [sheet] = footing.sheets;
+  if (sheet && footing.sheets.length === 1) return askAbout(sheet, call, parts);
+  const winners = await Promise.all(footing.sheets.map((one) => askAbout(one, call, parts)));
+  const tools = winners.flatMap((answer) => answer.named.map((named) => named.tool));
+  const last = createSheet(tools, { style: 'sentence', stable: false });
+  trace.add('summaries', `${footing.sheets.length} shards named ${tools.length} tools for the final choice`);
+  return askAbout(last, call, parts);
+}
+
+async function askAbout(sheet: Sheet, call: SelectionCall, parts: SelectionParts): Promise<Answer> {
+  const { model, options } = parts;
+  const { usage, signal, trace } = call;
+  const way = options.answer === 'auto' ? model.preferredAnswer : options.answer;
+  const { prompt, about } = render(sheet, call, parts);
+  if (way === 'rank') {
+    const leadUp = options.producers ? producersOf(call) : () => [];
+    return askForRank(sheet, {
+      model,
+      prompt,
+      about,
+      core: options.core,
+      complements: options.complements,
+      leadUp,
+      usage,
+      signal,
+    });
+  }
+  const maxTools = call.request.maxTools ?? options.maxTools;
+  const onRepair = (issues: readonly string[]) => trace.add('selection', 'the answer is repaired', { issues });
+  const answer = await askForList(sheet, {
+    model,
+    prompt,
+    about,
+    repair: parts.repair,
+    maxTools,
+    usage,
+    signal,
+    onRepair,
+  });
+  if (!answer.ok) {
+    throw new WinnowError('model_failed', `the answer is not usable, also after a repair: ${answer.issues.join('; ')}`);
+  }
+  return answer.value;
+}
+
+function producersOf({ view, request }: SelectionCall): (tool: Tool) => Tool[] {
+  const context = createProducerContext(view, request);
+  return (tool) => missingProducers(tool, new Set(), context).map((supplied) => supplied.tool);
+}
+
+function render(
+  sheet: Sheet,
+  { request, requestId }: SelectionCall,
+  { prompt, options }: SelectionParts,
+): { prompt: Prompt; about: CallAbout } {
+  const values = {
+    none: sheet.labels.none,
+    summaries: sheet.text,
+    context: renderContext(request, options),
+    message: oneLine(request.message),
+  };
+  const about: CallAbout = {
+    module: 'selection/select',
+    promptName: prompt.name,
+    promptHash: prompt.hash,
+    variables: { ...values, summaries: `${sheet.tools.length} tools, ${sheet.style}` },
+    ...(requestId === undefined ? {} : { requestId }),
+  };
+  return { prompt: prompt.render(values), about };
+}

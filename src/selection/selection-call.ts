@@ -1,0 +1,30 @@
+/** What stage one needs: of the planner, the same for every request; of the call, its own. */
+import type { Rule } from '../catalog/rule.js';
+import type { View } from '../catalog/scope.js';
+import type { Tool } from '../catalog/tool.js';
+import type { Options } from '../config/options.js';
+import type { Model, ModelLimits, Usage } from '../model/model.js';
+import type { PromptTemplate } from '../prompts/prompt-template.js';
+import type { Request } from '../request.js';
+import type { Trace } from '../trace.js';
+
+export interface SelectionParts {
+  model: Model;
+  options: Options;
+  rules: readonly Rule[];
+  prompt: PromptTemplate<'none' | 'summaries' | 'context' | 'message'>;
+  repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
+  /** Tokens of a tool's full schema. */
+  schemaTokens: (tool: Tool) => number;
+  /** Of the model that is shown the schemas: the fallback heeds them. */
+  planningLimits: ModelLimits;
+}
+
+export interface SelectionCall {
+  view: View;
+  request: Request;
+  usage: Usage;
+  trace: Trace;
+  signal: AbortSignal | undefined;
+  requestId?: string | undefined;
+}

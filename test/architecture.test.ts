@@ -1,0 +1,193 @@
+/** The table of imports: which room of `src` knows which. What is not in the table is not allowed. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { findCycles, readSources, type SourceFile, toSourceFile } from './support/source-files.js';
+
+const CATALOG_AND_CONTRACTS = ['catalog/', 'errors.ts', 'request.ts', 'result.ts', 'trace.ts'];
+const MODEL_SEAM = ['model/model.ts', 'model/structured.ts'];
+const PUBLIC = ['catalog/', 'config/', 'errors.ts', 'logging/', 'model/', 'planner.ts', 'request.ts', 'result.ts'];
+
+/** A room (file or folder) -> the files and folders it may import, besides itself. The longest room that fits counts. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  'errors.ts': [],
+  'result.ts': [],
+  'request.ts': ['errors.ts'],
+  'trace.ts': ['result.ts'],
+  'config/': ['errors.ts'],
+  'prompts/': ['errors.ts'],
+  'store/': ['errors.ts'],
+  'catalog/': ['errors.ts'],
+  'catalog/schema/': ['catalog/tool.ts'],
+  'search/': ['catalog/'],
+  'logging/': ['errors.ts', 'model/model.ts'],
+  'model/': ['catalog/tool.ts', 'errors.ts', 'prompts/prompt-template.ts'],
+  'model/embedded/': ['catalog/schema/', 'catalog/tool.ts', 'errors.ts', 'model/model.ts'],
+  'model/openai/': ['errors.ts', 'model/count-tokens.ts', 'model/model.ts'],
+  'model/store/': ['config/environment.ts', 'errors.ts'],
+  'selection/': [...CATALOG_AND_CONTRACTS, ...MODEL_SEAM, 'config/options.ts', 'prompts/prompt-template.ts', 'search/'],
+  'selection/producers/': ['catalog/', 'request.ts', 'search/words.ts'],
+  'planning/': [...CATALOG_AND_CONTRACTS, ...MODEL_SEAM, 'prompts/prompt-template.ts'],
+  'planner.ts': [...CATALOG_AND_CONTRACTS, 'config/options.ts', 'model/model.ts', 'planning/', 'prompts/', 'selection/'],
+  'routing/': [...CATALOG_AND_CONTRACTS, ...MODEL_SEAM, 'prompts/', 'search/', 'store/'],
+  'execution/': [...CATALOG_AND_CONTRACTS, 'planning/', 'routing/', 'store/'],
+  'evaluation/': [...CATALOG_AND_CONTRACTS, 'model/model.ts', 'planner.ts'],
+  'index.ts': PUBLIC,
+  'server/': [...PUBLIC, 'routing/', 'execution/', 'store/'],
+  'mcp/': [...PUBLIC, 'routing/', 'execution/', 'store/'],
+  'langchain/': [...PUBLIC, 'routing/', 'execution/'],
+  'cli/': [...PUBLIC, 'evaluation/', 'execution/', 'mcp/', 'routing/', 'server/', 'store/'],
+};
+
+/** Each outside library has one room; everything else sees our small interface. */
+const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  '@langchain/core': ['model/openai/', 'langchain/'],
+  '@langchain/openai': ['model/openai/', 'langchain/'],
+  '@modelcontextprotocol/sdk': ['catalog/sources/', 'mcp/'],
+  ajv: ['catalog/'],
+  'ajv-draft-04': ['catalog/'],
+  'ajv-formats': ['catalog/'],
+  'cli-progress': ['cli/'],
+  commander: ['cli/'],
+  'env-paths': ['model/store/'],
+  fastify: ['server/'],
+  langchain: ['langchain/'],
+  minisearch: ['search/'],
+  'node-llama-cpp': ['model/embedded/'],
+  'p-queue': ['catalog/sources/', 'execution/'],
+  'p-retry': ['model/store/'],
+  picocolors: ['cli/'],
+  pino: ['logging/'],
+  yaml: ['catalog/sources/', 'config/'],
+  yauzl: ['model/store/'],
+  'yocto-spinner': ['cli/'],
+  zod: [''],
+};
+
+const isIn = (path: string, place: string) => (place.endsWith('.ts') ? path === place : path.startsWith(place));
+
+function roomOf(path: string): string | undefined {
+  const rooms = Object.keys(ROOMS).filter((room) => isIn(path, room));
+  return rooms.sort((one, other) => other.length - one.length)[0];
+}
+
+function findForbiddenImports(files: readonly SourceFile[]): string[] {
+  return files.flatMap(({ path, imports }) => {
+    const room = roomOf(path);
+    if (room === undefined) return [`${path} is in no room of the table`];
+    const allowed = [room, ...(ROOMS[room] ?? [])];
+    return imports.filter((one) => !allowed.some((place) => isIn(one, place))).map((one) => `${path} imports ${one}`);
+  });
+}
+
+function findForbiddenPackages(files: readonly SourceFile[]): string[] {
+  return files.flatMap(({ path, packages }) =>
+    packages.filter((name) => !(LIBRARIES[name] ?? []).some((place) => isIn(path, place))).map((name) => `${path} imports ${name}`),
+  );
+}
+
+function findInCode(files: readonly SourceFile[], form: RegExp, { but = [] }: { but?: readonly string[] } = {}): string[] {
+  return files.filter(({ path, code }) => form.test(code) && !but.includes(path)).map(({ path }) => path);
+}
+
+const ANY = /(?:[:<,|&(=[]\s*|\b(?:as|extends|satisfies|readonly)\s+)any\b(?!\s*[(:']|\s+\w)/u;
+const sources = readSources();
+
+describe('the rooms of src', () => {
+  it('import only what the table allows', () => {
+    expect(findForbiddenImports(sources)).toEqual([]);
+  });
+
+  it('keep each library where it belongs', () => {
+    expect(findForbiddenPackages(sources)).toEqual([]);
+  });
+
+  it('hold no files that import each other in a circle', () => {
+    expect(findCycles(sources)).toEqual([]);
+  });
+
+  it('import files that exist', () => {
+    const paths = new Set(sources.map(({ path }) => path));
+    expect(sources.flatMap(({ path, imports }) => imports.filter((one) => !paths.has(one)).map((one) => `${path}: ${one}`))).toEqual([]);
+  });
+
+  it('use packages that are declared', () => {
+    const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const declared = { ...dependencies, ...optionalDependencies };
+    expect(sources.flatMap(({ packages }) => packages).filter((name) => !(name in declared))).toEqual([]);
+  });
+});
+
+describe('the code of src', () => {
+  it('reads the environment in one file', () => {
+    expect(findInCode(sources, /\bprocess\s*\.\s*env\b/u, { but: ['config/environment.ts'] })).toEqual([]);
+  });
+
+  it('ends the process in one file', () => {
+    expect(findInCode(sources, /\bprocess\s*\.\s*exit\b/u, { but: ['cli/main.ts'] })).toEqual([]);
+  });
+
+  it.each([
+    ['exports nothing by default', /\bexport\s+default\b|\bas\s+default\b/u],
+    ['has no any', ANY],
+    ['turns no type into an unrelated one', /\bas\s+unknown\s+as\b/u],
+    ['has no state at the top of a file', /^(?:export\s+)?(?:let|var)\s/mu],
+    ['does not write to the console', /\bconsole\s*\./u],
+  ])('%s', (_, form) => {
+    expect(findInCode(sources, form)).toEqual([]);
+  });
+
+  it('tells the compiler to look away nowhere', () => {
+    expect(sources.filter(({ text }) => /@ts-(?:ignore|nocheck|expect-error)/u.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('has files of 300 lines at most', () => {
+    expect(sources.filter(({ text }) => text.split('\n').length > 300).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('the check itself', () => {
+  const find = (path: string, text: string) => {
+    const file = toSourceFile(path, text);
+    return [...findForbiddenImports([file]), ...findForbiddenPackages([file])];
+  };
+
+  it.each([
+    ['a named import', "import { a } from '../planner.js';", 'search/x.ts imports planner.ts'],
+    ['an import of a type', "import type { A } from '../planner.js';", 'search/x.ts imports planner.ts'],
+    ['an import over several lines', "import {\n  a,\n  type B,\n} from '../planner.js';", 'search/x.ts imports planner.ts'],
+    ['an export of what another file has', "export * from '../planner.js';", 'search/x.ts imports planner.ts'],
+    ['an import for its effects', "import '../planner.js';", 'search/x.ts imports planner.ts'],
+    ['an import when it is needed', "const a = await import('../planner.js');", 'search/x.ts imports planner.ts'],
+    ['a package', "import { ChatOpenAI } from '@langchain/openai/chat';", 'search/x.ts imports @langchain/openai'],
+    ['a package that nobody knows', "import x from 'left-pad';", 'search/x.ts imports left-pad'],
+  ])('sees %s', (_, text, issue) => {
+    expect(find('search/x.ts', text)).toEqual([issue]);
+  });
+
+  it.each([
+    ['one in a comment', "// import { a } from '../planner.js';\n/*\nimport '../planner.js';\n*/"],
+    ['one in a text', "const words = ['from', '../planner.js'];"],
+    ['what the table allows', "import { a } from '../catalog/tool.js';\nimport MiniSearch from 'minisearch';\nimport { b } from 'node:fs';"],
+  ])('leaves %s alone', (_, text) => {
+    expect(find('search/x.ts', text)).toEqual([]);
+  });
+
+  it('knows every folder', () => {
+    expect(find('elsewhere/x.ts', '')).toEqual(['elsewhere/x.ts is in no room of the table']);
+    expect(find('other.ts', '')).toEqual(['other.ts is in no room of the table']);
+  });
+
+  it('sees circles of any length', () => {
+    const files = ['b', 'c', 'a'].map((next, place) => toSourceFile(`${'abc'[place]}.ts`, `import './${next}.js';`));
+    expect(findCycles(files)).toEqual(['a.ts -> b.ts -> c.ts -> a.ts']);
+    expect(findCycles(files.slice(0, 2))).toEqual([]);
+  });
+
+  it.each(['let x: any;', 'const a = b as any;', 'Array<any>', 'Record<string, any>', 'function f(a: any[]) {}', 'type A = any | B'])('sees the any in "%s"', (text) => {
+    expect(ANY.test(toSourceFile('x.ts', text).code)).toBe(true);
+  });
+
+  it.each(["type A = B | 'any';", '// any: any', 'const { any } = x;', "const a = { any: 1 };", 'AbortSignal.any([a])'])('sees none in "%s"', (text) => {
+    expect(ANY.test(toSourceFile('x.ts', text).code)).toBe(false);
+  });
+});

@@ -1,0 +1,135 @@
+/** The catalogues and cases that come with the package: an evaluation is worth no more than its gold. */
+import { describe, expect, it } from '@jest/globals';
+import { fitSchema } from '../src/catalog/fit-schema.js';
+import { createScope, type View } from '../src/catalog/scope.js';
+import type { Tool } from '../src/catalog/tool.js';
+import { validatorFor } from '../src/catalog/validate.js';
+import { checkPlan } from '../src/planning/check-plan.js';
+import { parseRequest } from '../src/request.js';
+import { type FixtureCase, type FixtureName, loadFixture, loadFixtureCases, withReferences } from './support/fixtures.js';
+
+const LEAST_TOOLS: [FixtureName, number][] = [
+  ['hydrology', 32],
+  ['coding-agent', 40],
+  ['assistant', 40],
+];
+const LEAST_CASES = 25;
+const KINDS = ['single', 'compound', 'followup', 'irrelevant', 'clarification'];
+
+const draftsOf = (one: FixtureCase) =>
+  one.expectedSteps.map((step, place) => ({ id: `s${place + 1}`, tool: step.tool, arguments: Object(withReferences(step.arguments)) }));
+
+describe.each(LEAST_TOOLS)('the catalogue %s', (name, least) => {
+  it(`is read without a word and has at least ${least} tools`, async () => {
+    const { catalog, issues, failures } = await loadFixture(name);
+    expect({ issues, failures }).toEqual({ issues: [], failures: [] });
+    expect(catalog.name).toBe(name);
+    expect(catalog.tools.length).toBeGreaterThanOrEqual(least);
+  });
+
+  it('has tools that are described, with schemas that need no mending', async () => {
+    const { catalog } = await loadFixture(name);
+    const faults = catalog.tools.flatMap((tool) => {
+      const notes = [tool.inputSchema, tool.outputSchema ?? {}].flatMap((schema) => (schema.type === 'object' ? fitSchema(schema).notes : []));
+      return [...notes, ...(tool.description === '' ? ['no description'] : []), ...(tool.category ? [] : ['no category'])].map((fault) => `${tool.name}: ${fault}`);
+    });
+    expect(faults).toEqual([]);
+    expect(new Set(catalog.tools.map(({ risk }) => risk)).size).toBe(3);
+  });
+
+  it('has rules and companions that name tools which exist', async () => {
+    const { catalog } = await loadFixture(name);
+    const names = new Set(catalog.tools.map((tool) => tool.name));
+    const named = [
+      ...catalog.rules.flatMap(({ first = [], last = [], include = [] }) => [...first, ...last, ...include]),
+      ...catalog.tools.flatMap((tool) => tool.relatedTools),
+    ];
+    expect(named.filter((one) => !names.has(one))).toEqual([]);
+    expect(named.length).toBeGreaterThan(0);
+  });
+});
+
+describe.each(LEAST_TOOLS)('the cases of %s', (name) => {
+  const cases = loadFixtureCases(name);
+  const viewsOf = async () => {
+    const { catalog } = await loadFixture(name);
+    const viewOf = createScope(catalog);
+    return (one: FixtureCase): View => viewOf({ user: one.user });
+  };
+
+  it(`are at least ${LEAST_CASES}, with ids of their own, of all five kinds`, () => {
+    expect(cases.length).toBeGreaterThanOrEqual(LEAST_CASES);
+    expect(new Set(cases.map(({ id }) => id)).size).toBe(cases.length);
+    const tags = new Set(cases.flatMap((one) => one.tags));
+    expect(KINDS.filter((kind) => !tags.has(kind))).toEqual([]);
+  });
+
+  it('are requests', () => {
+    for (const { query, user, history, entities } of cases) {
+      const given = { user, history, entities };
+      const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+      expect(parseRequest({ message: query, ...said }).message).toBe(query);
+    }
+  });
+
+  it('expect tools that their user sees', async () => {
+    const viewOf = await viewsOf();
+    const missing = cases.flatMap((one) => {
+      const named = [...one.expectedTools, ...one.expectedSteps.map(({ tool }) => tool), ...(one.alternatives ?? []).flat()];
+      return named.filter((tool) => !viewOf(one).byName.has(tool)).map((tool) => `${one.id}: ${tool}`);
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('expect steps that are a valid plan, of just the expected tools', async () => {
+    const viewOf = await viewsOf();
+    const faults = cases.flatMap((one) => {
+      const drafts = draftsOf(one);
+      const checked = drafts.length === 0 ? { ok: true as const, steps: [] } : checkPlan(drafts, viewOf(one).byName);
+      const used = [...new Set(drafts.map(({ tool }) => tool))].sort();
+      const isSame = JSON.stringify(used) === JSON.stringify([...one.expectedTools].sort());
+      return [...(checked.ok ? [] : checked.issues), ...(isSame ? [] : [`steps use ${used}, expected are ${one.expectedTools}`])].map((fault) => `${one.id} ${fault}`);
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it('expect the edges that the references of their steps make', async () => {
+    const viewOf = await viewsOf();
+    const faults = cases.flatMap((one) => {
+      const checked = checkPlan(draftsOf(one), viewOf(one).byName);
+      const steps = checked.ok ? checked.steps : [];
+      const edges = steps.flatMap(({ dependsOn }, place) => dependsOn.map((id) => [Number(id.slice(1)) - 1, place] as const));
+      const missing = edges.filter(([from, to]) => !one.expectedEdges.some((edge) => edge[0] === from && edge[1] === to));
+      const wrong = one.expectedEdges.filter(([from, to]) => from >= to || to >= steps.length);
+      return [...missing, ...wrong].map((edge) => `${one.id} ${edge}`);
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it('accept other values only where the tool takes them', async () => {
+    const viewOf = await viewsOf();
+    const faults = cases.flatMap((one) => one.expectedSteps.flatMap((step) => wrongVariants(one.id, step, viewOf(one).byName.get(step.tool))));
+    expect(faults).toEqual([]);
+  });
+
+  it.each(['plan', 'clarification', 'unplannable'])('hold some that expect %s, with steps just where it is a plan', (kind) => {
+    const some = cases.filter(({ expectedKind }) => expectedKind === kind);
+    expect(some.length).toBeGreaterThan(5);
+    for (const { expectedSteps } of some) expect(expectedSteps.length > 0).toBe(kind === 'plan');
+  });
+});
+
+/** `argumentsAnyOf` lists values that count as right as well; `""` stands for leaving the argument out. */
+function wrongVariants(id: string, step: FixtureCase['expectedSteps'][number], tool: Tool | undefined): string[] {
+  if (!tool) return [`${id}: no ${step.tool}`];
+  const plain = Object.fromEntries(Object.entries(step.arguments).filter(([, value]) => !JSON.stringify(value).includes('"$')));
+  return Object.entries(step.argumentsAnyOf ?? {}).flatMap(([name, values]) =>
+    values
+      .filter((value) => value !== '' && !String(value).startsWith('$'))
+      .flatMap((value) => {
+        const checked = validatorFor(tool).check({ ...plain, [name]: value });
+        const issues = checked.ok ? [] : checked.issues.filter((issue) => !issue.includes('is required'));
+        return issues.map((issue) => `${id} ${step.tool} ${JSON.stringify(value)}: ${issue}`);
+      }),
+  );
+}

@@ -1,0 +1,224 @@
+import { describe, expect, it } from '@jest/globals';
+import type { PlanRequest } from '../src/request.js';
+import { makeTool, namesOf, naming, needing, notesOf, plannerOf, planOf, returning, TOOLS } from './selection/setup.js';
+import { createScriptedModel } from './support/scripted-model.js';
+
+const needTools = (what: string) => JSON.stringify({ kind: 'needTools', needTools: what });
+const UNPLANNABLE = '{"kind":"unplannable","reason":"there is no way"}';
+
+describe('the path of a request', () => {
+  it('is one selection and one planning, and ends in a checked plan', async () => {
+    const tools = [
+      ...TOOLS,
+      makeTool('find_parcel', { inputSchema: needing('name'), outputSchema: returning('parcel_id') }),
+      makeTool('parcel_weight', { inputSchema: needing('parcel_id') }),
+    ];
+    const steps = [
+      { id: 's1', tool: 'find_parcel', arguments: { name: 'blue' } },
+      { id: 's2', tool: 'parcel_weight', arguments: { parcel_id: '${s1.parcel_id}' } },
+    ];
+    const model = createScriptedModel({ answers: [naming('parcel_weight'), JSON.stringify({ kind: 'plan', steps })] });
+    const result = await plannerOf({ tools, model }).plan({ message: 'How heavy is the blue parcel?' });
+    expect(result).toMatchObject({
+      kind: 'plan',
+      steps: [{ dependsOn: [] }, { dependsOn: ['s1'] }],
+      levels: [['s1'], ['s2']],
+      selection: { mode: 'selected', tools: [{ name: 'find_parcel', via: 'producer' }, { name: 'parcel_weight' }] },
+      usage: { selection: { calls: 1 }, planning: { calls: 1 } },
+    });
+    expect(result.usage.schemaTokens.loaded).toBeGreaterThan(0);
+    expect(result.usage.schemaTokens.loaded).toBeLessThan(result.usage.schemaTokens.all);
+    expect(result.trace.map(({ stage }) => stage)).toEqual(['scope', 'summaries', 'planning']);
+    model.assertDone();
+  });
+
+  it('shows planning the schemas of the chosen tools and of no other', async () => {
+    const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')] });
+    await plannerOf({ model }).plan({ message: 'music' });
+    const seen = JSON.stringify(model.calls[1]);
+    expect(seen).toContain('Music from the loudspeaker');
+    for (const { name } of TOOLS) expect(seen.includes(name)).toBe(name === 'play_song');
+  });
+
+  it('tells its events as they happen', async () => {
+    const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')] });
+    const told: string[] = [];
+    const call = { onEvent: ({ stage }: { stage: string }) => void told.push(`${stage} after ${model.calls.length}`) };
+    await plannerOf({ model }).plan({ message: 'music' }, call);
+    expect(told).toEqual(['scope after 0', 'summaries after 0', 'planning after 1']);
+  });
+
+  it.each([
+    [
+      'a question back',
+      '{"kind":"clarification","question":"Which one?","missing":["name"]}',
+      { question: 'Which one?' },
+    ],
+    ['the reason why not', UNPLANNABLE, { reason: 'there is no way' }],
+  ])('may end in %s, also when no tool fits', async (_, answer, expected) => {
+    for (const chosen of [naming('play_song'), naming()]) {
+      const model = createScriptedModel({ answers: [chosen, answer] });
+      expect(await plannerOf({ model }).plan({ message: 'x' })).toMatchObject(expected);
+      model.assertDone();
+    }
+  });
+
+  it('ends in an error with the problems when no plan is valid, and counts all', async () => {
+    const model = createScriptedModel({ answers: [naming('play_song'), planOf('xyzzy'), planOf('read_mail')] });
+    await expect(plannerOf({ model }).plan({ message: 'x' })).rejects.toMatchObject({
+      code: 'plan_invalid',
+      issues: [expect.stringContaining('read_mail')],
+      details: { usage: { selection: { calls: 1 }, planning: { calls: 2 } } },
+    });
+  });
+
+  it.each([{}, { message: ' ' }, { message: 'x', maxTools: 0 }, { message: 'x', unknown: 1 }])(
+    'refuses the request %j before it asks a model',
+    async (request) => {
+      const model = createScriptedModel();
+      const planner = plannerOf({ model });
+      await expect(planner.plan(request as PlanRequest)).rejects.toMatchObject({ code: 'invalid_request' });
+      await expect(planner.select(request as PlanRequest)).rejects.toMatchObject({ code: 'invalid_request' });
+      model.assertDone();
+    },
+  );
+
+  it('uses one model for selection and another for planning', async () => {
+    const model = createScriptedModel({ answers: [naming('play_song')] });
+    const planningModel = createScriptedModel({ answers: [planOf('play_song')] });
+    const { kind } = await plannerOf({ model, planningModel }).plan({ message: 'music' });
+    expect(kind).toBe('plan');
+    expect([model.calls[0]?.stage, planningModel.calls[0]?.stage]).toEqual(['selection', 'planning']);
+  });
+});
+
+describe('the stable prefix', () => {
+  const requests: PlanRequest[] = [
+    { message: 'music' },
+    {
+      message: 'Mail? '.repeat(100),
+      intent: 'office',
+      entities: { a: 1 },
+      history: [{ role: 'user', content: 'hello' }],
+      user: 'nobody',
+      session: 's',
+      maxTools: 3,
+      require: ['play_song'],
+      today: '2026-11-22',
+      locale: 'de',
+    },
+  ];
+
+  it('is byte for byte the same between two requests, in both stages', async () => {
+    const model = createScriptedModel({
+      answers: ({ stage }) => (stage === 'planning' ? planOf('play_song') : naming('play_song')),
+    });
+    const planner = plannerOf({ model });
+    for (const request of requests) await planner.plan(request);
+    const prefixes = (stage: string) =>
+      model.calls.filter((call) => call.stage === stage).map(({ prompt }) => Buffer.from(prompt.system));
+    for (const stage of ['selection', 'planning']) {
+      const [one, other] = prefixes(stage);
+      expect(one?.length).toBeGreaterThan(100);
+      expect(other?.equals(one ?? Buffer.alloc(0))).toBe(true);
+    }
+  });
+
+  it('holds nothing of the request', async () => {
+    const model = createScriptedModel({ answers: () => naming('play_song') });
+    await plannerOf({ model }).select({ message: 'XYZZY', intent: 'PLUGH', entities: { PLOVER: 1 } });
+    expect(model.calls[0]?.prompt.system).not.toMatch(/XYZZY|PLUGH|PLOVER/u);
+    expect(model.calls[0]?.prompt.user).toMatch(/PLUGH[\s\S]*PLOVER[\s\S]*XYZZY/u);
+  });
+});
+
+describe('history', () => {
+  const history = Array.from({ length: 30 }, (_, place) => ({ role: 'user' as const, content: `message ${place}.` }));
+
+  it('reaches selection and planning through a bounded window', async () => {
+    const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')] });
+    await plannerOf({ model, options: { historyMessages: 2 } }).plan({ message: 'do it', history });
+    for (const { prompt } of model.calls) {
+      expect(prompt.user).toContain('message 28.\nuser: message 29.');
+      expect(prompt.user).not.toContain('message 27.');
+    }
+  });
+
+  it('of any length leaves the prompt short', async () => {
+    const model = createScriptedModel({ answers: [naming('play_song')] });
+    const long = history.map(({ role, content }) => ({ role, content: content.repeat(10_000) }));
+    await plannerOf({ model, options: { historyCharacters: 500 } }).select({ message: 'do it', history: long });
+    expect(model.calls[0]?.prompt.user.length).toBeLessThan(1_000);
+  });
+});
+
+describe('a missing tool', () => {
+  it('leads to one more selection over the rest', async () => {
+    const model = createScriptedModel({
+      answers: [
+        naming('play_song'),
+        needTools('a way to brew'),
+        naming('brew_coffee'),
+        planOf('play_song', 'brew_coffee'),
+      ],
+    });
+    const result = await plannerOf({ model }).plan({ message: 'music and a drink' });
+    expect(result.kind).toBe('plan');
+    expect(namesOf(result.selection)).toEqual(['play_song', 'brew_coffee']);
+    const second = model.calls[2]?.prompt;
+    expect(second?.system).not.toContain('play_song');
+    expect(second?.user).toMatch(/music and a drink.*a way to brew/u);
+    expect(notesOf(result.trace, 'planning')).toContain('a way to brew');
+    expect(result.usage).toMatchObject({ selection: { calls: 2 }, planning: { calls: 2 } });
+    model.assertDone();
+  });
+
+  it.each([1, 2, 3])('is looked for in %d rounds at most, then it is a plan without it', async (maxRounds) => {
+    const rounds = Array.from({ length: maxRounds - 1 }, (_, place) => [
+      naming(TOOLS[place]?.name ?? ''),
+      needTools('more'),
+    ]);
+    const last = TOOLS[maxRounds]?.name ?? '';
+    const model = createScriptedModel({ answers: [...rounds.flat(), naming(last), planOf(last)] });
+    const result = await plannerOf({ model, options: { maxRounds } }).plan({ message: 'x' });
+    expect(result.kind).toBe('plan');
+    const canAsk = model.calls
+      .filter(({ stage }) => stage === 'planning')
+      .map((call) => JSON.stringify(call.schema).includes('needTools'));
+    expect(canAsk).toEqual([...Array(maxRounds - 1).fill(true), false]);
+    model.assertDone();
+  });
+
+  it('that stays missing ends unplannable, not in a circle', async () => {
+    const answers = [
+      naming('play_song'),
+      needTools('magic'),
+      naming('brew_coffee'),
+      needTools('magic'),
+      needTools('magic'),
+    ];
+    const model = createScriptedModel({ answers });
+    const result = await plannerOf({ model }).plan({ message: 'x' });
+    expect(result).toMatchObject({ kind: 'unplannable', reason: expect.stringContaining('magic') });
+    expect(model.calls.length).toBeLessThanOrEqual(answers.length);
+  });
+
+  it('cannot be asked for when all visible tools are there', async () => {
+    const model = createScriptedModel({ answers: [UNPLANNABLE] });
+    await plannerOf({ model, options: { passthroughTools: 50 } }).plan({ message: 'x' });
+    expect(JSON.stringify(model.calls[0]?.schema)).not.toContain('needTools');
+  });
+
+  it('is looked for among visible tools only', async () => {
+    const secret = makeTool('secret_plan', { scope: { user: 'ann' } });
+    const model = createScriptedModel({
+      answers: [naming('play_song'), needTools('secret_plan'), naming('secret_plan', 'read_mail'), UNPLANNABLE],
+    });
+    const { selection } = await plannerOf({ tools: [...TOOLS, secret], model }).plan({
+      message: 'x',
+      deny: ['count_sheep'],
+    });
+    expect(namesOf(selection)).toEqual(['play_song', 'read_mail']);
+    expect(model.calls[2]?.prompt.system).not.toMatch(/secret_plan|count_sheep/u);
+  });
+});
