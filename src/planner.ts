@@ -160,6 +160,7 @@ export function createPlanner(parts: PlannerParts): Planner {
       repair: prompts.repair,
       request: turn.request,
       context: renderContext(turn.request, options),
+      further: new Set(selection.tools.filter((tool) => tool.fill).map((tool) => tool.name)),
       references: mustRefer(turn.view, selection, turn.request),
       canNeedTools,
       maxTokens: options.planTokens,

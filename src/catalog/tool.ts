@@ -153,7 +153,9 @@ function buildTool(entry: Entry, origin: string, extra: Record<string, unknown>)
 }
 
 function unknownKeys(entry: unknown): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(Object(entry)).filter(([key]) => !Object.hasOwn(toolEntrySchema.shape, key)));
+  return Object.fromEntries(
+    Object.entries(Object(entry)).filter(([key]) => !Object.hasOwn(toolEntrySchema.shape, key)),
+  );
 }
 
 function riskOf(

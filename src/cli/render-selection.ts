@@ -3,7 +3,7 @@ import pc from 'picocolors';
 import type { SelectedTool, Selection, SelectResult } from '../result.js';
 
 const WHY: Record<SelectedTool['via'], string> = {
-  model: 'chosen by the model',
+  model: 'named by the model',
   rule: 'by rule',
   producer: 'provides',
   companion: 'comes with',
@@ -34,9 +34,9 @@ export function renderSelection(result: SelectResult): string {
   return [renderTools(result), renderCost(result.usage)].join('\n\n');
 }
 
-function renderWhy({ via, serves, rank, probability }: SelectedTool): string {
+function renderWhy({ via, serves, rank, probability, fill }: SelectedTool): string {
   const chance = probability === undefined ? '' : `, ${(probability * 100).toFixed(probability < 0.1 ? 1 : 0)} %`;
-  return `${WHY[via]}${serves ? ` ${serves}` : ''}${rank === undefined ? '' : ` (${rank}.${chance})`}`;
+  return `${fill ? 'fills the room: ' : ''}${WHY[via]}${serves ? ` ${serves}` : ''}${rank === undefined ? '' : ` (${rank}.${chance})`}`;
 }
 
 /** One line of cost: tokens of both calls, what all schemas would have cost, the time. */

@@ -15,9 +15,9 @@ export function renderTool(tool: Tool): string {
   return text;
 }
 
-/** Numbered, in the order of the selection. */
-export function renderTools(tools: readonly Tool[]): string {
-  return tools.map((tool, place) => `${place + 1}. ${renderTool(tool)}`).join('\n\n');
+/** Numbered from `first` on, in the order of the selection. */
+export function renderTools(tools: readonly Tool[], first = 1): string {
+  return tools.length === 0 ? 'none' : tools.map((tool, place) => `${first + place}. ${renderTool(tool)}`).join('\n\n');
 }
 
 function render(tool: Tool): string {

@@ -13,7 +13,7 @@ import { planAnswerSchema } from './plan-schema.js';
 import { renderTools } from './render-tool.js';
 import { renderToday } from './today.js';
 
-export type PlanPrompt = PromptTemplate<'tools' | 'context' | 'today' | 'locale' | 'message'>;
+export type PlanPrompt = PromptTemplate<'tools' | 'further' | 'context' | 'today' | 'locale' | 'message'>;
 
 export type Written =
   | { kind: 'plan'; goal: string; steps: Step[]; levels: string[][] }
@@ -28,6 +28,8 @@ export interface PlanQuestion {
   request: Request;
   /** Lines before the message; see `renderContext`. */
   context: string;
+  /** Names of tools that were not chosen but fill free room. */
+  further: ReadonlySet<string>;
   /** `tool.argument` that only an earlier step can provide. */
   references: ReadonlySet<string>;
   canNeedTools: boolean;
@@ -41,8 +43,13 @@ export interface PlanQuestion {
 /** A model that wrote no valid plan also after the repair is a value with the problems; server errors go through. */
 export async function writePlan(tools: readonly Tool[], question: PlanQuestion): Promise<Parsed<Written>> {
   const { model, prompt, repair, request, usage, signal, onRepair, references, canNeedTools } = question;
+  const fitting = tools.filter((tool) => !question.further.has(tool.name));
   const values = {
-    tools: renderTools(tools),
+    tools: renderTools(fitting),
+    further: renderTools(
+      tools.filter((tool) => question.further.has(tool.name)),
+      fitting.length + 1,
+    ),
     context: question.context,
     today: renderToday(request),
     locale: request.locale ?? guessLanguage(request.message),
@@ -52,7 +59,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     module: 'planning/write-plan',
     promptName: prompt.name,
     promptHash: prompt.hash,
-    variables: { ...values, tools: tools.map((tool) => tool.name) },
+    variables: { ...values, tools: tools.map((tool) => tool.name), further: [...question.further] },
     ...(question.requestId === undefined ? {} : { requestId: question.requestId }),
   };
   const schema = { name: 'plan', schema: planAnswerSchema(tools, { references, canNeedTools }) };

@@ -19,7 +19,7 @@ export function loadPrompts(paths: PromptPaths = {}) {
     }),
     plan: loadPrompt({
       name: 'plan-steps',
-      system: ['tools'],
+      system: ['tools', 'further'],
       user: ['context', 'today', 'locale', 'message'],
       path: paths['plan-steps'],
     }),

@@ -80,6 +80,7 @@ function modelEntry({ tool, probability }: NamedTool, { rank, priority }: { rank
       via: 'model',
       rank,
       ...(probability === undefined ? {} : { probability: round(probability) }),
+      ...(priority === PRIORITY.fill ? { fill: true as const } : {}),
     },
   };
 }
@@ -207,7 +208,11 @@ function fill(entries: readonly Entry[], input: ComposeInput): Entry[] {
     }
     for (const [place, tool] of next.keyword) {
       if (!has(tool))
-        return { tool, priority: PRIORITY.fill, selected: { name: tool.name, via: 'keyword', rank: place + 1 } };
+        return {
+          tool,
+          priority: PRIORITY.fill,
+          selected: { name: tool.name, via: 'keyword', rank: place + 1, fill: true },
+        };
     }
     return undefined;
   }

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toWinnowError } from '../errors.js';
 import type { Logger } from '../logging/logger.js';
 import { PROBLEM_TYPE, type Problem, toProblem } from './problem.js';
+import { REQUEST_ID_HEADER } from './request-id.js';
 
 export type ReportError = (thrown: unknown, request: FastifyRequest) => Problem;
 
@@ -22,6 +23,7 @@ export function createReportError(logger: Logger): ReportError {
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   // As bytes: to a text fastify adds a charset, which JSON has not.
   return reply
+    .header(REQUEST_ID_HEADER, problem.requestId)
     .code(problem.status)
     .type(PROBLEM_TYPE)
     .send(Buffer.from(JSON.stringify(problem)));

@@ -2,7 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseTool } from '../../dist/catalog/tool.js';
+import { createCatalog, createPlanner } from '../../dist/index.js';
 import { REAL_MCP_REQUESTS } from './real-mcp-requests.mjs';
+import { createListModel } from './scripted-list-model.mjs';
+
+/** Both calls are made at every size: Winnow would take ten tools without a selection. LangChain gets the same cap. */
+export const OPTIONS = { maxTools: 8, passthroughTools: 0, passthroughTokens: 0 };
 
 const benchmarks = process.env.WINNOW_BENCHMARKS ?? '../shared/benchmarks';
 const REAL_MCP = 'realmcp.tools.json';
@@ -20,41 +25,56 @@ const MOST_MADE = VERBS.length * AREAS.length * THINGS.length;
 const STRIDE = 791;
 
 /** So many tools, at most 2,000, with requests; the same at every call. */
-export function makeCatalog(size) {
+export async function makeCatalog(size) {
   if (size > MOST_MADE) throw new Error(`At most ${MOST_MADE} tools can be made.`);
   const entries = Array.from({ length: size }, (_, place) => makeEntry((place * STRIDE) % MOST_MADE));
   const requests = Array.from({ length: MADE_REQUESTS }, (_, number) => {
-    const tools = entries.slice(0).filter((_, place) => place % Math.ceil(size / NAMES_A_REQUEST) === number % Math.ceil(size / NAMES_A_REQUEST));
-    const { verb, thing, area } = tools[0].metadata;
+    const tool = entries[(number * 7) % size];
+    const { verb, thing, area } = tool.metadata;
     const message = `Please ${verb} the ${thing} of Miller & Sons in ${area}, as we agreed last week, and tell me what is still open.`;
-    return { message, names: tools.map((tool) => tool.name).slice(0, NAMES_A_REQUEST) };
+    const others = entries.filter((other) => other !== tool && other.metadata.thing === thing);
+    return { message, names: [tool, ...others].slice(0, NAMES_A_REQUEST).map(({ name }) => name) };
   });
-  return finish(`made${size}`, `${size} made tools`, { entries, requests });
+  const key = `made${size}`;
+  return finish(key, `${size} made tools`, { tools: parseEntries(key, entries), requests });
 }
 
 /** 1,174 tools of 39 public MCP servers; undefined where the file is missing. */
-export function realCatalog() {
+export function realTools() {
   const path = join(benchmarks, REAL_MCP);
-  if (!existsSync(path)) return undefined;
-  const entries = JSON.parse(readFileSync(path, 'utf8'));
-  return finish('realmcp', 'realmcp', { entries, requests: REAL_MCP_REQUESTS });
+  return existsSync(path) ? parseEntries('realmcp', JSON.parse(readFileSync(path, 'utf8'))) : undefined;
+}
+
+export async function realCatalog() {
+  const tools = realTools();
+  return tools && finish('realmcp', 'realmcp', { tools, requests: REAL_MCP_REQUESTS });
 }
 
 export const whereReal = `no ${REAL_MCP} at WINNOW_BENCHMARKS or ${benchmarks}`;
 
-function finish(key, label, { entries, requests }) {
-  const tools = entries.flatMap((entry, index) => {
-    const parsed = parseTool(entry, { origin: key, index });
+function parseEntries(origin, entries) {
+  return entries.flatMap((entry, index) => {
+    const parsed = parseTool(entry, { origin, index });
     return parsed.ok ? [parsed.tool] : [];
   });
+}
+
+/** Answers may name only tools that Winnow shows: where it shows a shortlist, a request keeps those of its names there. */
+async function finish(key, label, { tools, requests }) {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const cases = requests.map(({ message, names }, number) => {
-    const missing = names.filter((name) => !byName.has(name));
-    if (missing.length > 0) throw new Error(`${key} has no ${missing.join(', ')}.`);
+  const answer = { names: [] };
+  const planner = createPlanner({ catalog: createCatalog(tools), model: createListModel(answer), options: OPTIONS });
+  const cases = [];
+  for (const [number, request] of requests.entries()) {
+    const message = `<<${number}>> ${request.message}`;
+    answer.names = request.names;
+    const selection = await planner.select({ message });
+    const names = selection.tools.filter((tool) => tool.via === 'model').map((tool) => tool.name);
     const tool = byName.get(names[0]);
+    if (!tool) throw new Error(`${key}: nothing is selected for "${message}".`);
     const steps = [{ id: 's1', tool: tool.name, arguments: sampleObject(tool.inputSchema) }];
-    return { message: `<<${number}>> ${message}`, names, plan: { kind: 'plan', steps } };
-  });
+    cases.push({ message, names, plan: { kind: 'plan', steps } });
+  }
   return { key, label, tools, cases };
 }
 

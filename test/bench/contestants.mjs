@@ -3,22 +3,28 @@ import { ChatOpenAI } from '@langchain/openai';
 import { createAgent, llmToolSelectorMiddleware, tool } from 'langchain';
 import { createCatalog, createPlanner } from '../../dist/index.js';
 import { createOpenAIModel } from '../../dist/model/openai/openai-model.js';
+import { OPTIONS } from './bench-catalogs.mjs';
 
-export const MAX_TOOLS = 8;
 const MODEL = 'zero-latency';
 const KEY = 'no-key';
 
-/** Both calls are made at every size: Winnow would take ten tools without a selection. */
-const OPTIONS = { maxTools: MAX_TOOLS, passthroughTools: 0, passthroughTokens: 0 };
-
 export function createWinnow(catalog, { origin, fetch, onRequest }) {
-  const model = createOpenAIModel({ baseUrl: `${origin}/winnow/${catalog.key}/v1`, model: MODEL, apiKey: KEY, ...(fetch ? { fetch } : {}) });
+  const model = createOpenAIModel({
+    baseUrl: `${origin}/winnow/${catalog.key}/v1`,
+    model: MODEL,
+    apiKey: KEY,
+    ...(fetch ? { fetch } : {}),
+  });
   const seen = onRequest ? { ...model, complete: (request) => model.complete(onRequest(request)) } : model;
   const planner = createPlanner({ catalog: createCatalog(catalog.tools), model: seen, options: OPTIONS });
   return async ({ message }) => {
     const result = await planner.plan({ message });
-    if (result.kind !== 'plan' || result.selection.mode !== 'selected') throw new Error(`Winnow made no plan: ${JSON.stringify(result).slice(0, 2000)}`);
-    return { loaded: result.selection.tools.length, rung: result.trace.find((event) => event.stage === 'summaries')?.rung };
+    if (result.kind !== 'plan' || result.selection.mode !== 'selected')
+      throw new Error(`Winnow made no plan: ${JSON.stringify(result).slice(0, 2000)}`);
+    return {
+      loaded: result.selection.tools.length,
+      rung: result.trace.find((event) => event.stage === 'summaries')?.rung,
+    };
   };
 }
 
@@ -30,11 +36,14 @@ export function createLangChain(catalog, { origin, fetch }) {
     maxRetries: 0,
     configuration: { baseURL: `${origin}/langchain/${catalog.key}/v1`, ...(fetch ? { fetch } : {}) },
   });
-  const tools = catalog.tools.map(({ name, description, inputSchema }) => tool(() => '', { name, description, schema: inputSchema }));
-  const agent = createAgent({ model, tools, middleware: [llmToolSelectorMiddleware({ maxTools: MAX_TOOLS })] });
+  const tools = catalog.tools.map(({ name, description, inputSchema }) =>
+    tool(() => '', { name, description, schema: inputSchema }),
+  );
+  const agent = createAgent({ model, tools, middleware: [llmToolSelectorMiddleware({ maxTools: OPTIONS.maxTools })] });
   return async ({ message }) => {
     const { messages } = await agent.invoke({ messages: [{ role: 'user', content: message }] });
-    if (messages.length !== 2 || messages[1].content !== 'Done.') throw new Error('LangChain did not end after two calls.');
+    if (messages.length !== 2 || messages[1].content !== 'Done.')
+      throw new Error('LangChain did not end after two calls.');
     return {};
   };
 }
@@ -48,6 +57,7 @@ export async function createTwoModelCalls(catalog, { origin }) {
   };
   const winnow = createWinnow(catalog, { origin, onRequest });
   for (const one of catalog.cases) await winnow(one);
+  checkTwo(requests, catalog);
   const model = createOpenAIModel({ baseUrl: `${origin}/winnow/${catalog.key}/v1`, model: MODEL, apiKey: KEY });
   return async (one) => {
     const at = catalog.cases.indexOf(one) * 2;
@@ -63,8 +73,13 @@ export async function createTwoFetches(catalog, { origin }) {
   const { bodies, fetch: recording } = createRecorder();
   const winnow = createWinnow(catalog, { origin, fetch: recording });
   for (const one of catalog.cases) await winnow(one);
+  checkTwo(bodies, catalog);
   const send = async (body) => {
-    const response = await fetch(`${origin}/winnow/${catalog.key}/v1/chat/completions`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const response = await fetch(`${origin}/winnow/${catalog.key}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     return response.json();
   };
   return async (one) => {
@@ -73,6 +88,11 @@ export async function createTwoFetches(catalog, { origin }) {
     await send(bodies[at + 1]);
     return {};
   };
+}
+
+function checkTwo(calls, { cases, label }) {
+  if (calls.length !== cases.length * 2)
+    throw new Error(`${label}: ${calls.length} calls for ${cases.length} requests.`);
 }
 
 /** A fetch that keeps what is sent. */

@@ -12,7 +12,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { estimateTokens } from '../../dist/model/count-tokens.js';
 import { makeCatalog, realCatalog, whereReal } from './bench-catalogs.mjs';
-import { createLangChain, createRecorder, createTwoFetches, createTwoModelCalls, createWinnow } from './contestants.mjs';
+import {
+  createLangChain,
+  createRecorder,
+  createTwoFetches,
+  createTwoModelCalls,
+  createWinnow,
+} from './contestants.mjs';
 import { median, renderNumber, renderSpread, renderTable, spread } from './statistics.mjs';
 
 const { values: flags } = parseArgs({
@@ -27,11 +33,16 @@ const { values: flags } = parseArgs({
   },
 });
 const [rounds, requests, concurrency] = [flags.rounds, flags.requests, flags.concurrency].map(Number);
-const CONTESTANTS = { winnow: createWinnow, langchain: createLangChain, 'two model calls': createTwoModelCalls, 'two fetches': createTwoFetches };
+const CONTESTANTS = {
+  winnow: createWinnow,
+  langchain: createLangChain,
+  'two model calls': createTwoModelCalls,
+  'two fetches': createTwoFetches,
+};
 const names = Object.keys(CONTESTANTS).filter((name) => flags.only === undefined || name === flags.only);
 
-const catalogs = flags.sizes.split(',').filter(Boolean).map(Number).map(makeCatalog);
-const real = flags['no-real'] ? undefined : realCatalog();
+const catalogs = await Promise.all(flags.sizes.split(',').filter(Boolean).map(Number).map(makeCatalog));
+const real = flags['no-real'] ? undefined : await realCatalog();
 if (real) catalogs.push(real);
 else if (!flags['no-real']) console.error(`The real catalogue is skipped: ${whereReal}.`);
 
@@ -42,17 +53,25 @@ for (const catalog of catalogs) {
   results.push(await measure(catalog));
 }
 close();
-if (flags.out) writeFileSync(flags.out, `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, rounds, requests, concurrency, results }, null, 2)}\n`);
+if (flags.out)
+  writeFileSync(
+    flags.out,
+    `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, rounds, requests, concurrency, results }, null, 2)}\n`,
+  );
 console.log(render(results));
 
 function startServer(all) {
   const child = fork(fileURLToPath(new URL('zero-latency-server.mjs', import.meta.url)), { execArgv: [] });
-  const answers = Object.fromEntries(all.map(({ key, cases }) => [key, cases.map((one) => ({ names: one.names, plan: one.plan }))]));
+  const answers = Object.fromEntries(
+    all.map(({ key, cases }) => [key, cases.map((one) => ({ names: one.names, plan: one.plan }))]),
+  );
   child.send(answers);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', () => reject(new Error('The server ended.')));
-    child.once('message', ({ port }) => resolve({ origin: `http://127.0.0.1:${port}`, close: () => child.disconnect() }));
+    child.once('message', ({ port }) =>
+      resolve({ origin: `http://127.0.0.1:${port}`, close: () => child.disconnect() }),
+    );
   });
 }
 
@@ -65,15 +84,30 @@ async function measure(catalog) {
     runs.push({ name, run, ...facts, firstMs: performance.now() - begin, medians: [], perSecond: [] });
   }
   // Compiled code and caches of both sides are warm before anything counts.
-  for (const { run } of runs) for (let place = 0; place < 2 * requests; place++) await run(catalog.cases[place % catalog.cases.length]);
+  for (const { run } of runs)
+    for (let place = 0; place < 2 * requests; place++) await run(catalog.cases[place % catalog.cases.length]);
   for (let round = 0; round < rounds; round++) {
     const order = round % 2 === 0 ? runs : [...runs].reverse();
     for (const one of order) one.medians.push(await oneAfterTheOther(one.run, catalog.cases));
     for (const one of order) one.perSecond.push(await sideBySide(one.run, catalog.cases));
   }
-  const sent = Object.fromEntries(await Promise.all(['winnow', 'langchain'].map(async (name) => [name, await sentBy(name, catalog)])));
-  const contestants = runs.map(({ run: _, medians, perSecond, ...facts }) => ({ ...facts, ms: spread(medians), perSecond: spread(perSecond), rounds: { medians, perSecond } }));
-  return { catalog: catalog.key, label: catalog.label, tools: catalog.tools.length, contestants, sent, ...ratios(contestants) };
+  const sent = Object.fromEntries(
+    await Promise.all(['winnow', 'langchain'].map(async (name) => [name, await sentBy(name, catalog)])),
+  );
+  const contestants = runs.map(({ run: _, medians, perSecond, ...facts }) => ({
+    ...facts,
+    ms: spread(medians),
+    perSecond: spread(perSecond),
+    rounds: { medians, perSecond },
+  }));
+  return {
+    catalog: catalog.key,
+    label: catalog.label,
+    tools: catalog.tools.length,
+    contestants,
+    sent,
+    ...ratios(contestants),
+  };
 }
 
 /** Median milliseconds of one request. */
@@ -105,7 +139,10 @@ async function sentBy(name, catalog) {
   const run = CONTESTANTS[name](catalog, { origin, fetch });
   for (const one of catalog.cases) await run(one);
   const calls = [0, 1].map((call) => bodies.filter((_, place) => place % 2 === call));
-  const [first, second] = calls.map((texts) => ({ bytes: median(texts.map((text) => Buffer.byteLength(text))), tokens: median(texts.map(estimateTokens)) }));
+  const [first, second] = calls.map((texts) => ({
+    bytes: median(texts.map((text) => Buffer.byteLength(text))),
+    tokens: median(texts.map(estimateTokens)),
+  }));
   return { first, second, bytes: first.bytes + second.bytes, tokens: first.tokens + second.tokens };
 }
 
@@ -115,7 +152,12 @@ function ratios(contestants) {
   const [winnow, peer, calls] = ['winnow', 'langchain', 'two model calls'].map(of);
   const pairs = (one, other, measure) => spread(one.map((value, round) => measure(value, other[round])));
   return {
-    ...(winnow && peer ? { timesFaster: pairs(peer.medians, winnow.medians, (a, b) => a / b), timesMore: pairs(winnow.perSecond, peer.perSecond, (a, b) => a / b) } : {}),
+    ...(winnow && peer
+      ? {
+          timesFaster: pairs(peer.medians, winnow.medians, (a, b) => a / b),
+          timesMore: pairs(winnow.perSecond, peer.perSecond, (a, b) => a / b),
+        }
+      : {}),
     ...(winnow && calls ? { aboveTwoCallsMs: pairs(winnow.medians, calls.medians, (a, b) => a - b) } : {}),
   };
 }
@@ -132,7 +174,12 @@ function render(all) {
     maybe(result.timesFaster),
     maybe(result.aboveTwoCallsMs),
   ]);
-  const rate = all.map((result) => [result.label, column(result, 'winnow', 'perSecond'), column(result, 'langchain', 'perSecond'), maybe(result.timesMore)]);
+  const rate = all.map((result) => [
+    result.label,
+    column(result, 'winnow', 'perSecond'),
+    column(result, 'langchain', 'perSecond'),
+    maybe(result.timesMore),
+  ]);
   const kilobytes = ({ bytes }) => renderNumber(bytes / 1000);
   const pair = ({ first, second }, show) => `${show(first)} + ${show(second)}`;
   const size = all.map(({ label, sent: { winnow, langchain }, contestants }) => [
@@ -142,7 +189,10 @@ function render(all) {
   ]);
   return [
     `Milliseconds a request: median of ${rounds} rounds of ${requests} (least and most of the rounds' medians)`,
-    renderTable(['catalogue', 'Winnow', 'LangChain', 'two model calls', 'two fetches', 'times less', 'own, above two calls'], time),
+    renderTable(
+      ['catalogue', 'Winnow', 'LangChain', 'two model calls', 'two fetches', 'times less', 'own, above two calls'],
+      time,
+    ),
     `Requests a second, ${concurrency} at once in one process`,
     renderTable(['catalogue', 'Winnow', 'LangChain', 'times more'], rate),
     'What is sent, selection + second call',

@@ -35,7 +35,10 @@ function start(answers) {
       const at = body.lastIndexOf(NUMBER_OPENS) + NUMBER_OPENS.length;
       const number = Number.parseInt(body.latin1Slice(at, at + 6), 10);
       const answer = bodies.get(catalog)?.[number]?.[who]?.[body.includes(FIRST_CALL[who]) ? 0 : 1];
-      response.writeHead(answer ? 200 : 400, { 'content-type': 'application/json', 'content-length': answer?.length ?? 0 });
+      response.writeHead(answer ? 200 : 400, {
+        'content-type': 'application/json',
+        'content-length': answer?.length ?? 0,
+      });
       response.end(answer);
     });
   });

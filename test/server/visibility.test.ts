@@ -68,51 +68,46 @@ describe('GET /v1/tools', () => {
   });
 });
 
-describe("another user's private tool", () => {
-  const reaching = {
-    ...ASKED,
-    user: 'bob',
-    require: ['bobs_secret'],
-    allow: ['read_level', 'bobs_secret', 'annas_notes'],
-  };
-
-  it.each(['/v1/plan', '/v1/select'])(
-    'is reached by no field of the body when the header names the caller (%s)',
-    async (path) => {
-      const model = createScriptedModel({
-        answers: ({ stage }) => (stage === 'selection' ? SELECTION : '{"kind": "unplannable", "reason": "no"}'),
-      });
-      const { url } = await startServer({ planner: plannerOf(model) });
-      const response = await post(`${url}${path}`, reaching, { headers: { 'x-winnow-user': 'anna' } });
-      expect(response.status).toBe(200);
-      expect(await response.text()).not.toMatch(/bob/i);
-      for (const { prompt } of model.calls) expect(prompt.system).not.toMatch(/bob/i);
-    },
+/** Of a catalogue with Bob's tool, and of one without it: whole and as a stream, less what a clock says. */
+async function answersOf(body: object, { selection, plan }: { selection: string; plan: string }) {
+  return Promise.all(
+    [TOOLS, TOOLS.slice(0, 3)].map(async (tools) => {
+      const model = createScriptedModel({ answers: ({ stage }) => (stage === 'selection' ? selection : plan) });
+      const { url } = await startServer({ planner: plannerOf(model, tools) });
+      const headers = { 'x-request-id': 'r-1', 'x-winnow-user': 'anna' };
+      const whole = await post(`${url}/v1/plan`, body, { headers });
+      const selected = await post(`${url}/v1/select`, body, { headers });
+      const streamed = await post(`${url}/v1/plan`, body, { headers: { ...headers, accept: 'text/event-stream' } });
+      const texts = await Promise.all([whole, selected, streamed].map((response) => response.text()));
+      const prompts = model.calls.map(({ prompt }) => prompt);
+      return {
+        status: whole.status,
+        prompts,
+        texts: texts.map((text) => text.replaceAll(/"milliseconds":[\d.]+/g, '')),
+      };
+    }),
   );
+}
+
+describe("another user's private tool", () => {
+  const unplannable = '{"kind": "unplannable", "reason": "no"}';
+  const guess = '{"selected_tools": ["read_level", "bobs_secre"], "reason": ""}';
+  const allow = ['read_level', 'annas_notes', 'bobs_secret'];
 
   it.each([
-    ['the result', SELECTION, '{"kind": "unplannable", "reason": "no"}', 200],
-    ['an error', SELECTION, 'no plan', 502],
-    ['a fallback', 'no JSON', '{"kind": "unplannable", "reason": "no"}', 200],
-    [
-      'a wrong guess of its name',
-      '{"selected_tools": ["read_level", "bobs_secre"], "reason": ""}',
-      '{"kind": "unplannable", "reason": "no"}',
-      200,
-    ],
-  ])('leaves no trace in %s: the answer is the same as without it', async (_name, selection, plan, status) => {
-    const answers = await Promise.all(
-      [TOOLS, TOOLS.slice(0, 3)].map(async (tools) => {
-        const model = createScriptedModel({ answers: ({ stage }) => (stage === 'selection' ? selection : plan) });
-        const { url } = await startServer({ planner: plannerOf(model, tools) });
-        const whole = await post(`${url}/v1/plan`, { ...ASKED, user: 'anna' }, { headers: { 'x-request-id': 'r-1' } });
-        const headers = { 'x-request-id': 'r-1', accept: 'text/event-stream' };
-        const streamed = await post(`${url}/v1/plan`, { ...ASKED, user: 'anna' }, { headers });
-        expect(whole.status).toBe(status);
-        return [await whole.text(), await streamed.text()].map((text) => text.replaceAll(/"milliseconds":[\d.]+/g, ''));
-      }),
-    );
-    expect(answers[0]?.[1]).toContain('3 tools are visible');
-    expect(answers[0]).toEqual(answers[1]);
-  });
+    ['the result', ASKED, SELECTION, unplannable, 200],
+    ['an error', ASKED, SELECTION, 'no plan', 502],
+    ['a fallback', ASKED, 'no JSON', unplannable, 200],
+    ['a wrong guess of its name', ASKED, guess, unplannable, 200],
+    ['a request that names its user', { ...ASKED, user: 'bob' }, SELECTION, unplannable, 200],
+    ['a request that requires it', { ...ASKED, require: ['bobs_secret'], allow }, SELECTION, unplannable, 200],
+  ])(
+    'leaves no trace in %s: prompts and answers are the same as without it',
+    async (_name, body, selection, plan, status) => {
+      const [there, gone] = await answersOf(body, { selection, plan });
+      expect(there?.status).toBe(status);
+      expect(there?.texts[2]).toMatch(/"note":"\d tools are visible"/);
+      expect(there).toEqual(gone);
+    },
+  );
 });

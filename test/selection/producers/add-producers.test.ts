@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { createScope } from '../../../src/catalog/scope.js';
 import { namesSomething } from '../../../src/selection/producers/add-producers.js';
-import { loadFixture, makeTool, needing, returning } from '../setup.js';
+import { loadFixture, makeTool, needing, returning, viewOf } from '../setup.js';
 import { producersFor, suppliedFor } from './setup.js';
-import { asView, BROWSER, CHAIN, CYCLE, LONG_CHAIN, MOVIES } from './setup-tools.js';
+import { BROWSER, CHAIN, CYCLE, LONG_CHAIN, MOVIES } from './setup-tools.js';
 
 const hydrology = createScope(await loadFixture('hydrology'))({});
 const codingAgent = createScope(await loadFixture('coding-agent'))({});
-const movies = asView(MOVIES);
-const browser = asView(BROWSER);
+const movies = viewOf(MOVIES);
+const browser = viewOf(BROWSER);
 
 describe('a missing producer is added', () => {
   it.each([
@@ -35,12 +35,12 @@ describe('a missing producer is added', () => {
 
   it('not for an optional argument', () => {
     const optional = makeTool('hotel_prices', { inputSchema: returning('hotel_id') });
-    const view = asView([...CHAIN.slice(0, 2), optional]);
+    const view = viewOf([...CHAIN.slice(0, 2), optional]);
     expect(producersFor(view, 'hotel_prices', 'what do hotels cost')).toEqual([]);
   });
 
   it('prefers the one that suits the request where two are as good', () => {
-    const view = asView([
+    const view = viewOf([
       makeTool('list_parcels', { outputSchema: returning('parcel_id') }),
       makeTool('list_returns', { outputSchema: returning('parcel_id') }),
       makeTool('parcel_weight', { inputSchema: needing('parcel_id') }),
@@ -51,7 +51,7 @@ describe('a missing producer is added', () => {
   });
 
   it('never one that writes where another reads', () => {
-    const view = asView([
+    const view = viewOf([
       makeTool('create_parcel', { risk: 'medium', outputSchema: returning('parcel_id') }),
       makeTool('list_parcels', { outputSchema: returning('parcel_id') }),
       makeTool('parcel_weight', { inputSchema: needing('parcel_id') }),
@@ -94,7 +94,7 @@ describe('no producer is added', () => {
 
 describe('chains', () => {
   it('are added whole, deepest first', () => {
-    expect(suppliedFor(asView(CHAIN), 'hotel_prices', 'what do hotels in "Rome" cost')).toMatchObject([
+    expect(suppliedFor(viewOf(CHAIN), 'hotel_prices', 'what do hotels in "Rome" cost')).toMatchObject([
       { tool: { name: 'find_city' }, serves: 'list_hotels.city_id' },
       { tool: { name: 'list_hotels' }, serves: 'hotel_prices.hotel_id' },
     ]);
@@ -105,17 +105,17 @@ describe('chains', () => {
   });
 
   it('stop where one of them is present', () => {
-    expect(producersFor(asView(CHAIN), 'hotel_prices', 'hotels in "Rome"', { present: ['find_city'] })).toEqual([
+    expect(producersFor(viewOf(CHAIN), 'hotel_prices', 'hotels in "Rome"', { present: ['find_city'] })).toEqual([
       'list_hotels',
     ]);
   });
 
   it.each(['alpha_details', 'beta_details'])('that run in a circle end, without %s itself', (name) => {
-    expect(producersFor(asView(CYCLE), name, 'tell me more')).not.toContain(name);
+    expect(producersFor(viewOf(CYCLE), name, 'tell me more')).not.toContain(name);
   });
 
   it('are not followed for ever', () => {
-    const chain = producersFor(asView(LONG_CHAIN), 'find_white', 'find the white one');
+    const chain = producersFor(viewOf(LONG_CHAIN), 'find_white', 'find the white one');
     expect(chain).toEqual(['find_green', 'find_blue', 'find_black']);
   });
 });

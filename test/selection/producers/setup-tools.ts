@@ -1,7 +1,5 @@
 /** Tools as three kinds of sources give them: REST paths with ids, MCP servers with handles, and a chain. */
 
-import { createCatalog } from '../../../src/catalog/catalog.js';
-import { createScope } from '../../../src/catalog/scope.js';
 import type { Tool, ToolEntry } from '../../../src/catalog/tool.js';
 import { makeTool, needing, returning } from '../setup.js';
 
@@ -65,5 +63,3 @@ export const LONG_CHAIN = ['red', 'green', 'blue', 'black', 'white'].map((colour
     outputSchema: returning(`${colour}_id`),
   }),
 );
-
-export const asView = (tools: readonly Tool[]) => createScope(createCatalog(tools))({});
