@@ -81,14 +81,11 @@ export function createPlanner(parts: PlannerParts): Planner {
           return { ...written, selection, usage: turn.usageOf(selection), trace: turn.trace.events() };
         turn.trace.add('planning', `a tool is missing: ${written.needTools}`);
         view = turn.rest(selection);
-        const more = await turn.inTime(
-          selectTools({ ...turn, request: withNeed(turn.request, written.needTools) }, view),
-        );
-        selection = {
-          ...selection,
-          tools: [...selection.tools, ...more.tools],
-          dropped: [...selection.dropped, ...more.dropped],
-        };
+        const kept = selection.tools.filter((tool) => !tool.fill);
+        const room = Math.max(1, (turn.request.maxTools ?? options.maxTools) - kept.length);
+        const request = withNeed({ ...turn.request, maxTools: room }, written.needTools);
+        const more = await turn.inTime(selectTools({ ...turn, request }, view));
+        selection = { ...more, tools: [...kept, ...more.tools], dropped: [...selection.dropped, ...more.dropped] };
       }
     },
   };

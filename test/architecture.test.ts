@@ -27,7 +27,14 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'selection/': [...CATALOG_AND_CONTRACTS, ...MODEL_SEAM, 'config/options.ts', 'prompts/prompt-template.ts', 'search/'],
   'selection/producers/': ['catalog/', 'request.ts', 'search/words.ts'],
   'planning/': [...CATALOG_AND_CONTRACTS, ...MODEL_SEAM, 'prompts/prompt-template.ts'],
-  'planner.ts': [...CATALOG_AND_CONTRACTS, 'config/options.ts', 'model/model.ts', 'planning/', 'prompts/', 'selection/'],
+  'planner.ts': [
+    ...CATALOG_AND_CONTRACTS,
+    'config/options.ts',
+    'model/model.ts',
+    'planning/',
+    'prompts/',
+    'selection/',
+  ],
   'routing/': [...CATALOG_AND_CONTRACTS, ...MODEL_SEAM, 'prompts/', 'search/', 'store/'],
   'execution/': [...CATALOG_AND_CONTRACTS, 'planning/', 'routing/', 'store/'],
   'evaluation/': [...CATALOG_AND_CONTRACTS, 'model/model.ts', 'planner.ts'],
@@ -81,11 +88,17 @@ function findForbiddenImports(files: readonly SourceFile[]): string[] {
 
 function findForbiddenPackages(files: readonly SourceFile[]): string[] {
   return files.flatMap(({ path, packages }) =>
-    packages.filter((name) => !(LIBRARIES[name] ?? []).some((place) => isIn(path, place))).map((name) => `${path} imports ${name}`),
+    packages
+      .filter((name) => !(LIBRARIES[name] ?? []).some((place) => isIn(path, place)))
+      .map((name) => `${path} imports ${name}`),
   );
 }
 
-function findInCode(files: readonly SourceFile[], form: RegExp, { but = [] }: { but?: readonly string[] } = {}): string[] {
+function findInCode(
+  files: readonly SourceFile[],
+  form: RegExp,
+  { but = [] }: { but?: readonly string[] } = {},
+): string[] {
   return files.filter(({ path, code }) => form.test(code) && !but.includes(path)).map(({ path }) => path);
 }
 
@@ -107,7 +120,9 @@ describe('the rooms of src', () => {
 
   it('import files that exist', () => {
     const paths = new Set(sources.map(({ path }) => path));
-    expect(sources.flatMap(({ path, imports }) => imports.filter((one) => !paths.has(one)).map((one) => `${path}: ${one}`))).toEqual([]);
+    expect(
+      sources.flatMap(({ path, imports }) => imports.filter((one) => !paths.has(one)).map((one) => `${path}: ${one}`)),
+    ).toEqual([]);
   });
 
   it('use packages that are declared', () => {
@@ -137,7 +152,9 @@ describe('the code of src', () => {
   });
 
   it('tells the compiler to look away nowhere', () => {
-    expect(sources.filter(({ text }) => /@ts-(?:ignore|nocheck|expect-error)/u.test(text)).map(({ path }) => path)).toEqual([]);
+    expect(
+      sources.filter(({ text }) => /@ts-(?:ignore|nocheck|expect-error)/u.test(text)).map(({ path }) => path),
+    ).toEqual([]);
   });
 
   it('has files of 300 lines at most', () => {
@@ -154,7 +171,11 @@ describe('the check itself', () => {
   it.each([
     ['a named import', "import { a } from '../planner.js';", 'search/x.ts imports planner.ts'],
     ['an import of a type', "import type { A } from '../planner.js';", 'search/x.ts imports planner.ts'],
-    ['an import over several lines', "import {\n  a,\n  type B,\n} from '../planner.js';", 'search/x.ts imports planner.ts'],
+    [
+      'an import over several lines',
+      "import {\n  a,\n  type B,\n} from '../planner.js';",
+      'search/x.ts imports planner.ts',
+    ],
     ['an export of what another file has', "export * from '../planner.js';", 'search/x.ts imports planner.ts'],
     ['an import for its effects', "import '../planner.js';", 'search/x.ts imports planner.ts'],
     ['an import when it is needed', "const a = await import('../planner.js');", 'search/x.ts imports planner.ts'],
@@ -167,7 +188,10 @@ describe('the check itself', () => {
   it.each([
     ['one in a comment', "// import { a } from '../planner.js';\n/*\nimport '../planner.js';\n*/"],
     ['one in a text', "const words = ['from', '../planner.js'];"],
-    ['what the table allows', "import { a } from '../catalog/tool.js';\nimport MiniSearch from 'minisearch';\nimport { b } from 'node:fs';"],
+    [
+      'what the table allows',
+      "import { a } from '../catalog/tool.js';\nimport MiniSearch from 'minisearch';\nimport { b } from 'node:fs';",
+    ],
   ])('leaves %s alone', (_, text) => {
     expect(find('search/x.ts', text)).toEqual([]);
   });
@@ -183,11 +207,24 @@ describe('the check itself', () => {
     expect(findCycles(files.slice(0, 2))).toEqual([]);
   });
 
-  it.each(['let x: any;', 'const a = b as any;', 'Array<any>', 'Record<string, any>', 'function f(a: any[]) {}', 'type A = any | B'])('sees the any in "%s"', (text) => {
+  it.each([
+    'let x: any;',
+    'const a = b as any;',
+    'Array<any>',
+    'Record<string, any>',
+    'function f(a: any[]) {}',
+    'type A = any | B',
+  ])('sees the any in "%s"', (text) => {
     expect(ANY.test(toSourceFile('x.ts', text).code)).toBe(true);
   });
 
-  it.each(["type A = B | 'any';", '// any: any', 'const { any } = x;', "const a = { any: 1 };", 'AbortSignal.any([a])'])('sees none in "%s"', (text) => {
+  it.each([
+    "type A = B | 'any';",
+    '// any: any',
+    'const { any } = x;',
+    'const a = { any: 1 };',
+    'AbortSignal.any([a])',
+  ])('sees none in "%s"', (text) => {
     expect(ANY.test(toSourceFile('x.ts', text).code)).toBe(false);
   });
 });

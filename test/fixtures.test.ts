@@ -6,7 +6,13 @@ import type { Tool } from '../src/catalog/tool.js';
 import { validatorFor } from '../src/catalog/validate.js';
 import { checkPlan } from '../src/planning/check-plan.js';
 import { parseRequest } from '../src/request.js';
-import { type FixtureCase, type FixtureName, loadFixture, loadFixtureCases, withReferences } from './support/fixtures.js';
+import {
+  type FixtureCase,
+  type FixtureName,
+  loadFixture,
+  loadFixtureCases,
+  withReferences,
+} from './support/fixtures.js';
 
 const LEAST_TOOLS: [FixtureName, number][] = [
   ['hydrology', 32],
@@ -17,7 +23,11 @@ const LEAST_CASES = 25;
 const KINDS = ['single', 'compound', 'followup', 'irrelevant', 'clarification'];
 
 const draftsOf = (one: FixtureCase) =>
-  one.expectedSteps.map((step, place) => ({ id: `s${place + 1}`, tool: step.tool, arguments: Object(withReferences(step.arguments)) }));
+  one.expectedSteps.map((step, place) => ({
+    id: `s${place + 1}`,
+    tool: step.tool,
+    arguments: Object(withReferences(step.arguments)),
+  }));
 
 describe.each(LEAST_TOOLS)('the catalogue %s', (name, least) => {
   it(`is read without a word and has at least ${least} tools`, async () => {
@@ -30,8 +40,14 @@ describe.each(LEAST_TOOLS)('the catalogue %s', (name, least) => {
   it('has tools that are described, with schemas that need no mending', async () => {
     const { catalog } = await loadFixture(name);
     const faults = catalog.tools.flatMap((tool) => {
-      const notes = [tool.inputSchema, tool.outputSchema ?? {}].flatMap((schema) => (schema.type === 'object' ? fitSchema(schema).notes : []));
-      return [...notes, ...(tool.description === '' ? ['no description'] : []), ...(tool.category ? [] : ['no category'])].map((fault) => `${tool.name}: ${fault}`);
+      const notes = [tool.inputSchema, tool.outputSchema ?? {}].flatMap((schema) =>
+        schema.type === 'object' ? fitSchema(schema).notes : [],
+      );
+      return [
+        ...notes,
+        ...(tool.description === '' ? ['no description'] : []),
+        ...(tool.category ? [] : ['no category']),
+      ].map((fault) => `${tool.name}: ${fault}`);
     });
     expect(faults).toEqual([]);
     expect(new Set(catalog.tools.map(({ risk }) => risk)).size).toBe(3);
@@ -75,7 +91,11 @@ describe.each(LEAST_TOOLS)('the cases of %s', (name) => {
   it('expect tools that their user sees', async () => {
     const viewOf = await viewsOf();
     const missing = cases.flatMap((one) => {
-      const named = [...one.expectedTools, ...one.expectedSteps.map(({ tool }) => tool), ...(one.alternatives ?? []).flat()];
+      const named = [
+        ...one.expectedTools,
+        ...one.expectedSteps.map(({ tool }) => tool),
+        ...(one.alternatives ?? []).flat(),
+      ];
       return named.filter((tool) => !viewOf(one).byName.has(tool)).map((tool) => `${one.id}: ${tool}`);
     });
     expect(missing).toEqual([]);
@@ -88,7 +108,10 @@ describe.each(LEAST_TOOLS)('the cases of %s', (name) => {
       const checked = drafts.length === 0 ? { ok: true as const, steps: [] } : checkPlan(drafts, viewOf(one).byName);
       const used = [...new Set(drafts.map(({ tool }) => tool))].sort();
       const isSame = JSON.stringify(used) === JSON.stringify([...one.expectedTools].sort());
-      return [...(checked.ok ? [] : checked.issues), ...(isSame ? [] : [`steps use ${used}, expected are ${one.expectedTools}`])].map((fault) => `${one.id} ${fault}`);
+      return [
+        ...(checked.ok ? [] : checked.issues),
+        ...(isSame ? [] : [`steps use ${used}, expected are ${one.expectedTools}`]),
+      ].map((fault) => `${one.id} ${fault}`);
     });
     expect(faults).toEqual([]);
   });
@@ -98,8 +121,12 @@ describe.each(LEAST_TOOLS)('the cases of %s', (name) => {
     const faults = cases.flatMap((one) => {
       const checked = checkPlan(draftsOf(one), viewOf(one).byName);
       const steps = checked.ok ? checked.steps : [];
-      const edges = steps.flatMap(({ dependsOn }, place) => dependsOn.map((id) => [Number(id.slice(1)) - 1, place] as const));
-      const missing = edges.filter(([from, to]) => !one.expectedEdges.some((edge) => edge[0] === from && edge[1] === to));
+      const edges = steps.flatMap(({ dependsOn }, place) =>
+        dependsOn.map((id) => [Number(id.slice(1)) - 1, place] as const),
+      );
+      const missing = edges.filter(
+        ([from, to]) => !one.expectedEdges.some((edge) => edge[0] === from && edge[1] === to),
+      );
       const wrong = one.expectedEdges.filter(([from, to]) => from >= to || to >= steps.length);
       return [...missing, ...wrong].map((edge) => `${one.id} ${edge}`);
     });
@@ -108,21 +135,28 @@ describe.each(LEAST_TOOLS)('the cases of %s', (name) => {
 
   it('accept other values only where the tool takes them', async () => {
     const viewOf = await viewsOf();
-    const faults = cases.flatMap((one) => one.expectedSteps.flatMap((step) => wrongVariants(one.id, step, viewOf(one).byName.get(step.tool))));
+    const faults = cases.flatMap((one) =>
+      one.expectedSteps.flatMap((step) => wrongVariants(one.id, step, viewOf(one).byName.get(step.tool))),
+    );
     expect(faults).toEqual([]);
   });
 
-  it.each(['plan', 'clarification', 'unplannable'])('hold some that expect %s, with steps just where it is a plan', (kind) => {
-    const some = cases.filter(({ expectedKind }) => expectedKind === kind);
-    expect(some.length).toBeGreaterThan(5);
-    for (const { expectedSteps } of some) expect(expectedSteps.length > 0).toBe(kind === 'plan');
-  });
+  it.each(['plan', 'clarification', 'unplannable'])(
+    'hold some that expect %s, with steps just where it is a plan',
+    (kind) => {
+      const some = cases.filter(({ expectedKind }) => expectedKind === kind);
+      expect(some.length).toBeGreaterThan(5);
+      for (const { expectedSteps } of some) expect(expectedSteps.length > 0).toBe(kind === 'plan');
+    },
+  );
 });
 
 /** `argumentsAnyOf` lists values that count as right as well; `""` stands for leaving the argument out. */
 function wrongVariants(id: string, step: FixtureCase['expectedSteps'][number], tool: Tool | undefined): string[] {
   if (!tool) return [`${id}: no ${step.tool}`];
-  const plain = Object.fromEntries(Object.entries(step.arguments).filter(([, value]) => !JSON.stringify(value).includes('"$')));
+  const plain = Object.fromEntries(
+    Object.entries(step.arguments).filter(([, value]) => !JSON.stringify(value).includes('"$')),
+  );
   return Object.entries(step.argumentsAnyOf ?? {}).flatMap(([name, values]) =>
     values
       .filter((value) => value !== '' && !String(value).startsWith('$'))

@@ -203,6 +203,20 @@ describe('a missing tool', () => {
     expect(model.calls.length).toBeLessThanOrEqual(answers.length);
   });
 
+  it('does not make a required tool unknown', async () => {
+    const answers = [naming('play_song'), needTools('a drink'), naming('brew_coffee'), planOf('read_mail')];
+    const model = createScriptedModel({ answers });
+    const { selection } = await plannerOf({ model }).plan({ message: 'x', require: ['read_mail'] });
+    expect(selection.dropped).toEqual([]);
+  });
+
+  it.failing('does not lead past maxTools', async () => {
+    const answers = [naming('play_song'), needTools('a drink'), naming('brew_coffee'), planOf('play_song')];
+    const model = createScriptedModel({ answers });
+    const { selection } = await plannerOf({ model }).plan({ message: 'x', maxTools: 1 });
+    expect(selection.tools).toHaveLength(1);
+  });
+
   it('cannot be asked for when all visible tools are there', async () => {
     const model = createScriptedModel({ answers: [UNPLANNABLE] });
     await plannerOf({ model, options: { passthroughTools: 50 } }).plan({ message: 'x' });

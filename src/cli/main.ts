@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /** The entry of the command line: the only place that ends the process. stdout is data, stderr is everything else. */
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import pc from 'picocolors';
-import { toWinnowError } from '../errors.js';
+import { ERROR_TABLE, toWinnowError } from '../errors.js';
 import { modelCommand } from './model-command.js';
 import { planCommand, selectCommand } from './plan-command.js';
 import { toolsCommand } from './tools-command.js';
@@ -18,10 +18,19 @@ const program = new Command('winnow')
   .addCommand(toolsCommand())
   .addCommand(modelCommand());
 
+/** Else commander ends the process itself, and a mistyped flag would end with the code of a fault of Winnow. */
+function letThrow(command: Command): void {
+  command.exitOverride();
+  for (const below of command.commands) letThrow(below);
+}
+
+letThrow(program);
 try {
   await program.parseAsync();
   process.exit(process.exitCode ?? 0);
 } catch (error) {
+  // Help, version and what is wrong with the words have been printed.
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : ERROR_TABLE.invalid_option.exitCode);
   const failure = toWinnowError(error);
   process.stderr.write(`${pc.red('winnow:')} ${failure.message}\n`);
   for (const issue of failure.issues.slice(0, 20)) process.stderr.write(`  - ${issue}\n`);

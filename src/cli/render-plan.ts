@@ -1,5 +1,6 @@
 /** A result for people: the tools, then the plan as an indented graph with arguments and references, then the cost. */
 import pc from 'picocolors';
+import { oneLine } from '../catalog/summary.js';
 import type { Plan, PlanResult, Step } from '../result.js';
 import { renderCost, renderTools } from './render-selection.js';
 
@@ -9,10 +10,10 @@ export function renderPlan(result: PlanResult): string {
 
 function renderBody(result: PlanResult): string {
   if (result.kind === 'clarification') {
-    const missing = result.missing.length > 0 ? `\n  missing: ${result.missing.join(', ')}` : '';
-    return `${pc.bold('A question back')}\n  ${result.question}${missing}`;
+    const missing = result.missing.length > 0 ? `\n  missing: ${oneLine(result.missing.join(', '))}` : '';
+    return `${pc.bold('A question back')}\n  ${oneLine(result.question)}${missing}`;
   }
-  if (result.kind === 'unplannable') return `${pc.bold('No plan')}\n  ${result.reason}`;
+  if (result.kind === 'unplannable') return `${pc.bold('No plan')}\n  ${oneLine(result.reason)}`;
   return `${pc.bold('Plan')}\n${renderSteps(result)}`;
 }
 
@@ -29,7 +30,9 @@ function renderStep({ id, tool, arguments: values, dependsOn }: Step, level: num
   return [`${indent}${pc.cyan(id)}  ${pc.bold(tool)}${after}`, ...lines].join('\n');
 }
 
+/** A text of several lines, or with characters that a terminal obeys, is shown as JSON. */
 function renderValue(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const isPlain = typeof value === 'string' && !/\p{Cc}/u.test(value);
+  const text = isPlain ? value : JSON.stringify(value).replace(/\p{Cc}/gu, ' ');
   return text.replace(/\$\{s\d+[^}]*\}/gu, (reference) => pc.cyan(reference));
 }

@@ -1,6 +1,5 @@
 /** `winnow serve`: the planner over HTTP until SIGINT or SIGTERM. Its address is the first thing it logs. */
 import { Command, InvalidArgumentError } from 'commander';
-import type { FastifyInstance } from 'fastify';
 import { WinnowError } from '../errors.js';
 import type { Logger } from '../logging/logger.js';
 import { createServer } from '../server/app.js';
@@ -77,13 +76,13 @@ async function serve(
 function createApp(
   { planner, close }: Setup,
   { flags, logger, version }: { flags: Flags; logger: Logger; version: string | undefined },
-): FastifyInstance {
+): ReturnType<typeof createServer> {
   const { concurrency, bodyLimit: bodyLimitBytes, stopTimeout } = flags;
   const options = { concurrency, bodyLimitBytes, stopTimeoutMs: stopTimeout * 1000 };
   return createServer({ planner, options, version, logger, onClose: close });
 }
 
-async function listen(app: FastifyInstance, { host, port }: Flags): Promise<string> {
+async function listen(app: ReturnType<typeof createServer>, { host, port }: Flags): Promise<string> {
   try {
     return await app.listen({ host, port });
   } catch (error) {

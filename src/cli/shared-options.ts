@@ -96,17 +96,25 @@ async function openModel(
   }
 }
 
-function modelSettings(flags: SharedFlags, config: ConfigFile): ModelSettings {
+/** Exported for tests. */
+export function modelSettings(flags: SharedFlags, config: ConfigFile): ModelSettings {
   const environment = readEnvironment();
+  const ofFile = environment.modelFile === undefined ? config.model?.baseUrl : undefined;
   const file =
     flags.modelFile ?? (flags.baseUrl === undefined ? (environment.modelFile ?? config.model?.file) : undefined);
-  const baseUrl =
-    flags.baseUrl ?? (flags.modelFile === undefined ? (environment.baseUrl ?? config.model?.baseUrl) : undefined);
+  const baseUrl = flags.baseUrl ?? (flags.modelFile === undefined ? (environment.baseUrl ?? ofFile) : undefined);
+  const model = flags.model ?? environment.model ?? config.model?.name;
+  if (baseUrl !== undefined && model === undefined) {
+    throw new WinnowError(
+      'invalid_option',
+      'The endpoint needs the name of a model: --model, WINNOW_MODEL or model.name.',
+    );
+  }
   const keyVariable = flags.apiKeyEnv ?? config.model?.apiKeyEnv;
   const apiKey = keyVariable === undefined ? readVariable('WINNOW_API_KEY') : requireVariable(keyVariable);
   return {
     baseUrl,
-    model: flags.model ?? environment.model ?? config.model?.name,
+    model,
     apiKey,
     modelFile: baseUrl === undefined ? file : undefined,
     contextTokens: config.model?.contextTokens,

@@ -70,7 +70,11 @@ function onlyGiven(content: unknown, config: ConfigFile): ConfigFile {
 }
 
 function withPaths(config: ConfigFile, folder: string): ConfigFile {
-  const at = (path: string) => (isAbsolute(path) || /^[a-z][a-z0-9+.-]*:/iu.test(path) ? path : resolve(folder, path));
+  const at = (path: string): string => {
+    const [, prefix, rest = ''] = /^((?:json|openapi|mcp|skills):)(.+)$/su.exec(path) ?? [];
+    if (prefix !== undefined) return `${prefix}${at(rest)}`;
+    return isAbsolute(path) || /^[a-z][a-z0-9+.-]*:/iu.test(path) ? path : resolve(folder, path);
+  };
   const paths = (values: Record<string, string | undefined>) =>
     Object.fromEntries(
       Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, at(value)]])),

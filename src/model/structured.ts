@@ -73,10 +73,16 @@ function fenced(text: string): string[] {
   return [...text.matchAll(/```(?:\w+)?\s*\n([\s\S]*?)```/gu)].map((match) => match[1] ?? '');
 }
 
-/** The outermost `{...}` or `[...]` that closes. */
+const MAX_STARTS = 10;
+
+/** Each outermost `{...}` or `[...]` that closes, objects first: prose may hold brackets too. */
 function balanced(text: string): string[] {
-  const start = text.search(/[{[]/u);
-  if (start < 0) return [];
+  const starts = [...text.matchAll(/[{[]/gu)].slice(0, MAX_STARTS).map((match) => match.index);
+  const found = starts.flatMap((start) => balancedFrom(text, start));
+  return [...found.filter((part) => part.startsWith('{')), ...found.filter((part) => part.startsWith('['))];
+}
+
+function balancedFrom(text: string, start: number): string[] {
   let depth = 0;
   let inString = false;
   for (let place = start; place < text.length; place++) {

@@ -1,4 +1,5 @@
 /** The prompts of the planner, each with its placeholders; a file given by path takes the place of its default. */
+import { WinnowError } from '../errors.js';
 import { loadPrompt } from './prompt-template.js';
 
 /** Name of a prompt -> path of the file to use. */
@@ -10,6 +11,10 @@ export interface PromptPaths {
 
 /** @throws WinnowError `prompt_invalid` */
 export function loadPrompts(paths: PromptPaths = {}) {
+  const names = ['select-tools', 'plan-steps', 'repair'];
+  const unknown = Object.keys(paths).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new WinnowError('prompt_invalid', `There is no prompt "${unknown}"; there are ${names.join(', ')}.`);
   return {
     select: loadPrompt({
       name: 'select-tools',

@@ -15,6 +15,7 @@ const STOP_WORDS = new Set(
 /** `getMovieCredits`, `get_movie-credits` and `GET /movie/{id}/credits` -> their words, lower case. */
 export function splitIdentifier(text: string): string[] {
   return text
+    .replace(/IDs\b/gu, 'Ids')
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .split(/[^\p{L}\p{N}]+/u)
@@ -43,9 +44,15 @@ function pairs(word: string): string[] {
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
 
+/** Plurals whose singular ends in -ie, and words that have no singular. */
+const ENDS_IN_IE = new Set(['movies', 'cookies', 'calories', 'zombies', 'selfies', 'rookies', 'ties', 'pies', 'lies']);
+const UNCHANGED = new Set(['series', 'species', 'news']);
+
 /** `movies` and `movie`, `companies` and `company` meet; words of three letters and `-ss`, `-us`, `-is` stay. */
 export function foldPlural(word: string): string {
-  if (word.length <= 3 || !word.endsWith('s') || /(?:ss|us|is)$/u.test(word)) return word;
+  if (word === 'ids') return 'id';
+  if (UNCHANGED.has(word) || word.length <= 3 || !word.endsWith('s') || /(?:ss|us|is)$/u.test(word)) return word;
+  if (ENDS_IN_IE.has(word)) return word.slice(0, -1);
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`;
   if (/(?:ches|shes|xes|sses|zes)$/u.test(word)) return word.slice(0, -2);
   return word.slice(0, -1);

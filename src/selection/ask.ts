@@ -11,17 +11,16 @@ import { createProducerContext } from './producers/producer-context.js';
 import { askForRank } from './rank-answer.js';
 import type { SelectionCall, SelectionParts } from './selection-call.js';
 import { createSheet, type Sheet } from './sheet.js';
-import { renderContext } from './user-part.js';
+import { renderContext, searchText } from './user-part.js';
 
 /** @throws WinnowError when no usable answer comes, also after a repair. */
 export async function ask(call: SelectionCall, parts: SelectionParts): Promise<Answer> {
   const { view, request, trace } = call;
-  const query = [request.message, request.intent ?? ''].join(' ');
   const limits = {
     summaryTokens: Math.min(parts.options.summaryTokens, Math.floor(parts.model.limits.contextTokens * 0.6)),
     shortlistTools: parts.options.shortlistTools,
   };
-  const footing = climb(view, query, { limits, model: parts.model });
+  const footing = climb(view, searchText(request), { limits, model: parts.model });
   trace.add('summaries', `rung "${footing.rung}"`, {
     rung: footing.rung,
     tools: view.tools.length,
@@ -29,11 +28,24 @@ export async function ask(call: SelectionCall, parts: SelectionParts): Promise<A
   });
   const [sheet] = footing.sheets;
   if (sheet && footing.sheets.length === 1) return askAbout(sheet, call, parts);
-  const winners = await Promise.all(footing.sheets.map((one) => askAbout(one, call, parts)));
+  const winners = await askShards(footing.sheets, call, parts);
   const tools = winners.flatMap((answer) => answer.named.map((named) => named.tool));
   const last = createSheet(tools, { style: 'sentence', stable: false });
   trace.add('summaries', `${footing.sheets.length} shards named ${tools.length} tools for the final choice`);
+  if (tools.length === 0) return winners[0] ?? NOTHING;
   return askAbout(last, call, parts);
+}
+
+const NOTHING: Answer = { named: [], chosen: 0, none: { says: true }, reason: '', dropped: [] };
+
+/** A shard that fails is left out and told; only when all fail, the selection does. */
+async function askShards(sheets: readonly Sheet[], call: SelectionCall, parts: SelectionParts): Promise<Answer[]> {
+  const settled = await Promise.allSettled(sheets.map((sheet) => askAbout(sheet, call, parts)));
+  const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failed = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  if (answers.length === 0) throw failed[0];
+  if (failed.length > 0) call.trace.add('summaries', `${failed.length} of ${sheets.length} shards failed`);
+  return answers;
 }
 
 async function askAbout(sheet: Sheet, call: SelectionCall, parts: SelectionParts): Promise<Answer> {

@@ -37,10 +37,10 @@ interface Entry {
   readonly priority: number;
 }
 
-const PRIORITY = { required: 0, rule: 1, chosen: 2, producer: 2, always: 3, companion: 4, fill: 5 } as const;
+const PRIORITY = { required: 0, always: 0, rule: 1, chosen: 2, producer: 2, companion: 3, fill: 4 } as const;
 
 export function compose(input: ComposeInput): Composition {
-  const chosen = withRules(withCompanions(chosenWithProducers(input), input), input);
+  const chosen = withCompanions(withRules(chosenWithProducers(input), input), input);
   const { kept, dropped } = applyCap(chosen, input);
   const filled = input.options.fill ? fill(kept, input) : kept;
   return { tools: filled.map((entry) => entry.selected), dropped };

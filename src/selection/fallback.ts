@@ -10,10 +10,15 @@ export interface FallbackBudget {
   tools: number;
 }
 
+/** @param first names that stay before all others: required and always-on tools. */
 export function fallbackTools(
   view: View,
   query: string,
-  { budget, schemaTokens }: { budget: FallbackBudget; schemaTokens: (tool: Tool) => number },
+  {
+    budget,
+    schemaTokens,
+    first = new Set(),
+  }: { budget: FallbackBudget; schemaTokens: (tool: Tool) => number; first?: ReadonlySet<string> },
 ): { tools: Tool[]; leftOut: number } {
   const total = view.tools.reduce((sum, tool) => sum + schemaTokens(tool), 0);
   if (total <= budget.schemaTokens && view.tools.length <= budget.tools) return { tools: [...view.tools], leftOut: 0 };
@@ -21,7 +26,8 @@ export function fallbackTools(
     .search(query, view.tools.length)
     .map((match) => match.tool);
   const matched = new Set(matches);
-  const ordered = [...matches, ...view.tools.filter((tool) => !matched.has(tool))];
+  const rest = [...matches, ...view.tools.filter((tool) => !matched.has(tool))];
+  const ordered = [...rest.filter((tool) => first.has(tool.name)), ...rest.filter((tool) => !first.has(tool.name))];
   const tools: Tool[] = [];
   let tokens = 0;
   for (const tool of ordered) {

@@ -23,6 +23,8 @@ export interface ListQuestion {
 /** Names longer than this are never written in full; the bound keeps a runaway answer short. */
 const TOKENS_PER_NAME = 40;
 const REASON_TOKENS = 120;
+/** Near misses are looked for among the first dropped names only: a thousand would take seconds. */
+const MAX_SUGGESTIONS = 20;
 
 export async function askForList(sheet: Sheet, question: ListQuestion): Promise<Parsed<Answer>> {
   const { model, prompt, about, maxTools, usage, signal, repair, onRepair } = question;
@@ -93,10 +95,8 @@ function sortNames(
     const tool = labels.toolOf(name.trim());
     if (name === labels.none) continue;
     if (!tool) {
-      const suggestion = nearestName(
-        name,
-        tools.map((one) => one.name),
-      );
+      const known = dropped.size < MAX_SUGGESTIONS ? tools.map((one) => one.name) : [];
+      const suggestion = nearestName(name, known);
       dropped.set(name, {
         name: name.slice(0, 200),
         reason: 'unknown',

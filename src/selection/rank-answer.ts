@@ -5,7 +5,8 @@
  */
 import type { Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
-import { addUsage, type CallAbout, type Model, type Prompt, type Usage } from '../model/model.js';
+import { addUsage, type CallAbout, type Model, type Prompt, type TokenReader, type Usage } from '../model/model.js';
+import { spentUsage } from '../model/structured.js';
 import type { Answer, NamedTool } from './answer.js';
 import { createNameTrie } from './name-trie.js';
 import { type RankedName, rankNames } from './rank-names.js';
@@ -37,7 +38,7 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
   const { model, prompt, about, core, usage, signal } = question;
   if (!model.openReader)
     throw new WinnowError('model_refused', 'This model gives no next-token probabilities: use --set answer=list.');
-  const reader = await model.openReader({ prompt, opening: OPENING, signal, about });
+  const reader = await openReader(model.openReader({ prompt, opening: OPENING, signal, about }), usage);
   try {
     const { labels, tools } = sheet;
     const trie = createNameTrie([...tools.map((tool) => labels.labelOf(tool)), labels.none], reader);
@@ -54,6 +55,15 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
   } finally {
     addUsage(usage, reader.usage());
     await reader.close();
+  }
+}
+
+async function openReader(opening: Promise<TokenReader>, usage: Usage): Promise<TokenReader> {
+  try {
+    return await opening;
+  } catch (error) {
+    addUsage(usage, spentUsage(error));
+    throw error;
   }
 }
 

@@ -7,6 +7,7 @@ import { ask } from './ask.js';
 import { compose } from './compose.js';
 import { fallbackTools } from './fallback.js';
 import type { SelectionCall, SelectionParts } from './selection-call.js';
+import { searchText } from './user-part.js';
 
 const MAX_KEYWORD_MATCHES = 20;
 
@@ -39,7 +40,7 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
     options: answer.none.says ? { ...parts.options, fill: false } : parts.options,
     keywordMatches: () =>
       keywordIndexOf(view)
-        .search(call.request.message, MAX_KEYWORD_MATCHES)
+        .search(searchText(call.request), MAX_KEYWORD_MATCHES)
         .map((match) => match.tool),
     schemaTokens: parts.schemaTokens,
   });
@@ -91,11 +92,15 @@ function fallBack(
     schemaTokens: Math.min(room, Math.max(options.schemaTokens, room)),
     tools: Math.min(planningLimits.tools, request.maxTools ?? planningLimits.tools),
   };
-  const { tools, leftOut } = fallbackTools(view, request.message, { budget, schemaTokens });
+  const first = new Set([
+    ...(request.require ?? []),
+    ...view.tools.filter((tool) => tool.alwaysLoad).map((tool) => tool.name),
+  ]);
+  const { tools, leftOut } = fallbackTools(view, searchText(request), { budget, schemaTokens, first });
   trace.add('fallback', `selection failed (${reason}): ${tools.length} of ${view.tools.length} tools go on`, {
     leftOut,
     reason,
   });
   const selected = tools.map((tool): SelectedTool => ({ name: tool.name, via: leftOut > 0 ? 'keyword' : 'all' }));
-  return { mode: 'fallback', reason, tools: selected, dropped: [], leftOut };
+  return { mode: 'fallback', reason, tools: selected, dropped: unknownRequired({ view, request }), leftOut };
 }

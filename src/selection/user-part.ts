@@ -1,6 +1,7 @@
 /** The part of a prompt that changes with each request: what is known besides the message, in a bounded window. */
 import { oneLine } from '../catalog/summary.js';
 import type { Message, Request } from '../request.js';
+import { wordsOf } from '../search/words.js';
 
 export interface Window {
   historyMessages: number;
@@ -11,6 +12,7 @@ export interface Window {
 export function renderContext(request: Request, window: Window): string {
   const lines = [
     ...renderHistory(request.history ?? [], window),
+    ...(request.maxTools === undefined ? [] : [`At most ${request.maxTools} tools.`]),
     ...(request.intent ? [`Intent: ${oneLine(request.intent)}`] : []),
     ...(request.entities && Object.keys(request.entities).length > 0
       ? [`Known: ${JSON.stringify(request.entities)}`]
@@ -18,6 +20,15 @@ export function renderContext(request: Request, window: Window): string {
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
+
+/** What keywords are looked for in: the message, and where it says little ("do it") what the user said before. */
+export function searchText({ message, intent, history }: Request): string {
+  const earlier =
+    wordsOf(message).length < MIN_WORDS ? (history ?? []).filter(({ role }) => role === 'user').slice(-2) : [];
+  return [message, intent ?? '', ...earlier.map(({ content }) => content)].join(' ');
+}
+
+const MIN_WORDS = 3;
 
 function renderHistory(history: readonly Message[], { historyMessages, historyCharacters }: Window): string[] {
   const recent = historyMessages > 0 ? history.slice(-historyMessages) : [];

@@ -75,19 +75,26 @@ interface HookParts {
 function addRequestHooks(app: FastifyInstance, { logger, stop, onError }: HookParts): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header(REQUEST_ID_HEADER, request.id);
-    reply.raw.once('close', () => logAnswer(logger, request, reply));
+    const startedAt = performance.now();
+    reply.raw.once('close', () => logAnswer(logger, { request, reply, startedAt }));
     if (stop.isStopping) return onError(new WinnowError('overloaded', 'The server is stopping.'), request, reply);
     // Here and not in a handler for unknown paths: that would read and judge the body first.
     if (request.is404) return sendUnknownPath(app, request, reply);
   });
 }
 
+interface Exchange {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  startedAt: number;
+}
+
 /** Fastify's own hook is not called for a client that left. */
-function logAnswer(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+function logAnswer(logger: Logger, { request, reply, startedAt }: Exchange): void {
   const { method, id: requestId } = request;
   const route = request.routeOptions.url;
   const level = route?.endsWith('z') ? 'debug' : 'info';
-  const milliseconds = Math.round(reply.elapsedTime);
+  const milliseconds = Math.round(performance.now() - startedAt);
   const isWhole = reply.raw.writableFinished;
   const status = isWhole ? reply.statusCode : ERROR_TABLE.cancelled.httpStatus;
   logger[level]({ requestId, method, route, status, milliseconds }, isWhole ? 'answered' : 'the client left');

@@ -1,7 +1,8 @@
 /**
  * What a request costs without the model: Winnow against LangChain's `createAgent` with `llmToolSelectorMiddleware`,
  * turn by turn in one run, against one scripted server without latency in its own process. Below them stand two
- * floors: Winnow's two calls through its model seam alone, and the same bytes by bare fetches.
+ * floors: Winnow's two calls through its model seam alone, and the same bytes by bare fetches. Wall-clock times hold
+ * the server's share and whatever else the machine does; processor times are of this process alone.
  *
  *   node test/bench/own-cost.mjs [--sizes 10,100,1000,2000] [--rounds 9] [--requests 20] [--out FILE] [--only winnow]
  */
@@ -19,7 +20,8 @@ import {
   createTwoModelCalls,
   createWinnow,
 } from './contestants.mjs';
-import { median, renderNumber, renderSpread, renderTable, spread } from './statistics.mjs';
+import { renderResults } from './own-cost-table.mjs';
+import { median, spread } from './statistics.mjs';
 
 const { values: flags } = parseArgs({
   options: {
@@ -58,7 +60,7 @@ if (flags.out)
     flags.out,
     `${JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, rounds, requests, concurrency, results }, null, 2)}\n`,
   );
-console.log(render(results));
+console.log(renderResults(results, { rounds, requests, concurrency }));
 
 function startServer(all) {
   const child = fork(fileURLToPath(new URL('zero-latency-server.mjs', import.meta.url)), { execArgv: [] });
@@ -81,24 +83,29 @@ async function measure(catalog) {
     const begin = performance.now();
     const run = await CONTESTANTS[name](catalog, { origin });
     const facts = await run(catalog.cases[0]);
-    runs.push({ name, run, ...facts, firstMs: performance.now() - begin, medians: [], perSecond: [] });
+    runs.push({ name, run, ...facts, firstMs: performance.now() - begin, medians: [], cpu: [], perSecond: [] });
   }
   // Compiled code and caches of both sides are warm before anything counts.
   for (const { run } of runs)
     for (let place = 0; place < 2 * requests; place++) await run(catalog.cases[place % catalog.cases.length]);
   for (let round = 0; round < rounds; round++) {
     const order = round % 2 === 0 ? runs : [...runs].reverse();
-    for (const one of order) one.medians.push(await oneAfterTheOther(one.run, catalog.cases));
+    for (const one of order) {
+      const { ms, cpuMs } = await oneAfterTheOther(one.run, catalog.cases);
+      one.medians.push(ms);
+      one.cpu.push(cpuMs);
+    }
     for (const one of order) one.perSecond.push(await sideBySide(one.run, catalog.cases));
   }
   const sent = Object.fromEntries(
     await Promise.all(['winnow', 'langchain'].map(async (name) => [name, await sentBy(name, catalog)])),
   );
-  const contestants = runs.map(({ run: _, medians, perSecond, ...facts }) => ({
+  const contestants = runs.map(({ run: _, medians, cpu, perSecond, ...facts }) => ({
     ...facts,
     ms: spread(medians),
+    cpuMs: spread(cpu),
     perSecond: spread(perSecond),
-    rounds: { medians, perSecond },
+    rounds: { medians, cpu, perSecond },
   }));
   return {
     catalog: catalog.key,
@@ -110,15 +117,17 @@ async function measure(catalog) {
   };
 }
 
-/** Median milliseconds of one request. */
+/** Of one request: median milliseconds, and the processor time that this process, without the server, spends. */
 async function oneAfterTheOther(run, cases) {
   const times = [];
+  const before = process.cpuUsage();
   for (let place = 0; place < requests; place++) {
     const begin = performance.now();
     await run(cases[place % cases.length]);
     times.push(performance.now() - begin);
   }
-  return median(times);
+  const { user, system } = process.cpuUsage(before);
+  return { ms: median(times), cpuMs: (user + system) / 1000 / requests };
 }
 
 /** Requests a second when so many are under way all the time. */
@@ -150,52 +159,16 @@ async function sentBy(name, catalog) {
 function ratios(contestants) {
   const of = (name) => contestants.find((one) => one.name === name)?.rounds;
   const [winnow, peer, calls] = ['winnow', 'langchain', 'two model calls'].map(of);
-  const pairs = (one, other, measure) => spread(one.map((value, round) => measure(value, other[round])));
+  const pairs = (one, other, compare) => spread(one.map((value, round) => compare(value, other[round])));
+  const divide = (a, b) => a / b;
+  const comparison = winnow &&
+    peer && {
+      timesFaster: pairs(peer.medians, winnow.medians, divide),
+      timesLessCpu: pairs(peer.cpu, winnow.cpu, divide),
+      timesMore: pairs(winnow.perSecond, peer.perSecond, divide),
+    };
   return {
-    ...(winnow && peer
-      ? {
-          timesFaster: pairs(peer.medians, winnow.medians, (a, b) => a / b),
-          timesMore: pairs(winnow.perSecond, peer.perSecond, (a, b) => a / b),
-        }
-      : {}),
-    ...(winnow && calls ? { aboveTwoCallsMs: pairs(winnow.medians, calls.medians, (a, b) => a - b) } : {}),
+    ...comparison,
+    ...(winnow && calls ? { aboveTwoCallsMs: pairs(winnow.cpu, calls.cpu, (a, b) => a - b) } : {}),
   };
-}
-
-function render(all) {
-  const column = (result, name, measure) => {
-    const found = result.contestants.find((one) => one.name === name);
-    return found ? renderSpread(found[measure]) : '-';
-  };
-  const maybe = (value) => (value ? renderSpread(value) : '-');
-  const time = all.map((result) => [
-    result.label,
-    ...Object.keys(CONTESTANTS).map((name) => column(result, name, 'ms')),
-    maybe(result.timesFaster),
-    maybe(result.aboveTwoCallsMs),
-  ]);
-  const rate = all.map((result) => [
-    result.label,
-    column(result, 'winnow', 'perSecond'),
-    column(result, 'langchain', 'perSecond'),
-    maybe(result.timesMore),
-  ]);
-  const kilobytes = ({ bytes }) => renderNumber(bytes / 1000);
-  const pair = ({ first, second }, show) => `${show(first)} + ${show(second)}`;
-  const size = all.map(({ label, sent: { winnow, langchain }, contestants }) => [
-    label,
-    contestants.find((one) => one.name === 'winnow')?.rung ?? '-',
-    ...[winnow, langchain].flatMap((sent) => [pair(sent, kilobytes), pair(sent, ({ tokens }) => renderNumber(tokens))]),
-  ]);
-  return [
-    `Milliseconds a request: median of ${rounds} rounds of ${requests} (least and most of the rounds' medians)`,
-    renderTable(
-      ['catalogue', 'Winnow', 'LangChain', 'two model calls', 'two fetches', 'times less', 'own, above two calls'],
-      time,
-    ),
-    `Requests a second, ${concurrency} at once in one process`,
-    renderTable(['catalogue', 'Winnow', 'LangChain', 'times more'], rate),
-    'What is sent, selection + second call',
-    renderTable(['catalogue', 'summaries', 'Winnow kB', 'Winnow tokens', 'LangChain kB', 'LangChain tokens'], size),
-  ].join('\n\n');
 }

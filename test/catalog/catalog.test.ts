@@ -3,7 +3,8 @@ import { createCatalog, fingerprintOf, toolHash } from '../../src/catalog/catalo
 import type { Tool } from '../../src/catalog/tool.js';
 import { createTool } from '../support/create-tool.js';
 
-const from = (origin: string, name: string, user?: string) => createTool(name, {}, undefined, { origin, ...(user === undefined ? {} : { scope: { user } }) });
+const from = (origin: string, name: string, user?: string) =>
+  createTool(name, {}, undefined, { origin, ...(user === undefined ? {} : { scope: { user } }) });
 
 describe('a catalogue', () => {
   it('holds the tools in their order, under a name', () => {
@@ -17,12 +18,16 @@ describe('a catalogue', () => {
     ['two tools of one user', [from('a.json', 'x', 'ann'), from('b.json', 'x', 'ann')]],
   ])('refuses %s of one name, and names both sources', (_, tools) => {
     const issue = 'two tools are named "x": one from a.json, one from b.json';
-    expect(() => createCatalog(tools)).toThrow(expect.objectContaining({ code: 'invalid_catalog', issues: [issue], message: expect.stringContaining(issue) }));
+    expect(() => createCatalog(tools)).toThrow(
+      expect.objectContaining({ code: 'invalid_catalog', issues: [issue], message: expect.stringContaining(issue) }),
+    );
   });
 
   it('tells of all clashes at once', () => {
     const tools = ['x', 'y'].flatMap((name) => [from('a', name), from('b', name)]);
-    expect(() => createCatalog(tools)).toThrow(expect.objectContaining({ issues: [expect.stringContaining('"x"'), expect.stringContaining('"y"')] }));
+    expect(() => createCatalog(tools)).toThrow(
+      expect.objectContaining({ issues: [expect.stringContaining('"x"'), expect.stringContaining('"y"')] }),
+    );
   });
 
   it.each([
@@ -59,7 +64,10 @@ describe('the fingerprint', () => {
     ['the description', { description: 'Reads!' }],
     ['the category', { category: 'c' }],
     ['the input schema', { inputSchema: { type: 'object', properties: { a: { type: 'integer' } } } }],
-    ['a description in the schema', { inputSchema: { type: 'object', properties: { a: { type: 'string', description: 'd' } } } }],
+    [
+      'a description in the schema',
+      { inputSchema: { type: 'object', properties: { a: { type: 'string', description: 'd' } } } },
+    ],
     ['the output schema', { outputSchema: { type: 'object' } }],
     ['the instructions', { instructions: 'i' }],
     ['whose it is', { scope: { user: 'ann' } }],
@@ -76,7 +84,9 @@ describe('the fingerprint', () => {
   });
 
   it('does not take text from one field for another', () => {
-    expect(toolHash(make({ description: 'a', category: 'b' }))).not.toBe(toolHash(make({ description: 'b', category: 'a' })));
+    expect(toolHash(make({ description: 'a', category: 'b' }))).not.toBe(
+      toolHash(make({ description: 'b', category: 'a' })),
+    );
   });
 
   it('of a view is that of its tools', () => {

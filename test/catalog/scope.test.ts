@@ -40,7 +40,11 @@ describe('a view', () => {
 
   it("has the user's own tool in place of the system's of that name, at its own place", () => {
     const view = viewOf({ user: 'ann' });
-    expect(view.tools.map(({ name, description }) => `${name} ${description}`)).toEqual(['read ', 'write ', 'mail of ann']);
+    expect(view.tools.map(({ name, description }) => `${name} ${description}`)).toEqual([
+      'read ',
+      'write ',
+      'mail of ann',
+    ]);
     expect(view.byName.get('mail')?.description).toBe('of ann');
     expect(viewOf({ user: 'bob' }).byName.get('mail')?.description).toBe('of all');
   });
@@ -54,7 +58,15 @@ describe('a view', () => {
 
   it('finds by name exactly what it lists', () => {
     const lists = fc.array(fc.constantFrom('read', 'write', 'mail', 'diary', 'broken', 'other'));
-    const request = fc.record({ user: fc.constantFrom('ann', 'bob', 'eve'), allow: lists, deny: lists, origin: fc.array(fc.constantFrom('one', 'two', 'ann', 'bob')) }, { requiredKeys: [] });
+    const request = fc.record(
+      {
+        user: fc.constantFrom('ann', 'bob', 'eve'),
+        allow: lists,
+        deny: lists,
+        origin: fc.array(fc.constantFrom('one', 'two', 'ann', 'bob')),
+      },
+      { requiredKeys: [] },
+    );
     fc.assert(
       fc.property(request, (asked) => {
         const { tools, byName } = viewOf(asked);

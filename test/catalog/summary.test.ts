@@ -5,7 +5,10 @@ import { parseTool } from '../../src/catalog/tool.js';
 import { createTool } from '../support/create-tool.js';
 import { FIXTURES, loadFixture } from '../support/fixtures.js';
 
-const tool = createTool('read_level', {}, undefined, { category: 'water', description: 'Read the\n level. In metres.' });
+const tool = createTool('read_level', {}, undefined, {
+  category: 'water',
+  description: 'Read the\n level. In metres.',
+});
 
 describe('a summary', () => {
   it.each([
@@ -32,7 +35,12 @@ describe('a summary', () => {
   });
 
   it.each(SUMMARY_STYLES)('in the style %s is one line, whatever the description holds', (style) => {
-    const text = fc.string({ unit: fc.oneof(fc.constantFrom('\n', '\r', '\u2028', '\u2029', '\u0085', '\u0000', '\u001b', '. ', '。', ' '), fc.string({ unit: 'binary', maxLength: 3 })) });
+    const text = fc.string({
+      unit: fc.oneof(
+        fc.constantFrom('\n', '\r', '\u2028', '\u2029', '\u0085', '\u0000', '\u001b', '. ', '。', ' '),
+        fc.string({ unit: 'binary', maxLength: 3 }),
+      ),
+    });
     fc.assert(
       fc.property(text, text, (description, category) => {
         const line = renderSummary(createTool('a', {}, undefined, { description, category }), style);

@@ -65,23 +65,38 @@ describe('toolType', () => {
   });
 
   it('that is missing is a skill, which the debug log tells', () => {
-    const issues = [{ level: 'debug', entry: 'tools.json[3]', name: 'a', message: 'toolType is missing: taken as "skill"' }];
+    const issues = [
+      { level: 'debug', entry: 'tools.json[3]', name: 'a', message: 'toolType is missing: taken as "skill"' },
+    ];
     expect(parse({ name: 'a' })).toMatchObject({ ok: true, tool: { toolType: 'skill' }, issues });
   });
 
   it.each(['function', 'MCP', '', 'plugin'])('"%s" leaves the tool out, with a warning', (toolType) => {
     const message = `toolType: "${toolType}" is none of mcp, builtin, skill`;
-    expect(parse({ name: 'a', toolType })).toEqual({ ok: false, issues: [{ level: 'warning', entry: 'tools.json[3]', name: 'a', message }] });
+    expect(parse({ name: 'a', toolType })).toEqual({
+      ok: false,
+      issues: [{ level: 'warning', entry: 'tools.json[3]', name: 'a', message }],
+    });
   });
 
   it.each([7, {}, ['mcp']])('%j leaves the tool out, with a warning', (toolType) => {
-    expect(parse({ name: 'a', toolType })).toMatchObject({ ok: false, issues: [{ level: 'warning', message: expect.stringContaining('toolType') }] });
+    expect(parse({ name: 'a', toolType })).toMatchObject({
+      ok: false,
+      issues: [{ level: 'warning', message: expect.stringContaining('toolType') }],
+    });
   });
 
   it('is not read from metadata.type, which stays as it was', () => {
     const parsed = parse({ name: 'a', metadata: { type: 'mcp' } });
-    expect(parsed).toMatchObject({ ok: true, tool: { toolType: 'skill', metadata: { type: 'mcp' } }, issues: [{ level: 'debug' }] });
-    expect(toolOf({ name: 'a', toolType: 'builtin', metadata: { type: 'function' } })).toMatchObject({ toolType: 'builtin', metadata: { type: 'function' } });
+    expect(parsed).toMatchObject({
+      ok: true,
+      tool: { toolType: 'skill', metadata: { type: 'mcp' } },
+      issues: [{ level: 'debug' }],
+    });
+    expect(toolOf({ name: 'a', toolType: 'builtin', metadata: { type: 'function' } })).toMatchObject({
+      toolType: 'builtin',
+      metadata: { type: 'function' },
+    });
   });
 });
 
@@ -90,7 +105,11 @@ describe('risk', () => {
     ['that of the entry, whatever the annotations say', { risk: 'high', annotations: { readOnlyHint: true } }, 'high'],
     ['low for what only reads', { annotations: { readOnlyHint: true } }, 'low'],
     ['high for what destroys', { annotations: { destructiveHint: true } }, 'high'],
-    ['low for what reads, though it says that it destroys', { annotations: { readOnlyHint: true, destructiveHint: true } }, 'low'],
+    [
+      'low for what reads, though it says that it destroys',
+      { annotations: { readOnlyHint: true, destructiveHint: true } },
+      'low',
+    ],
     ['medium where the hints say no', { annotations: { readOnlyHint: false, destructiveHint: false } }, 'medium'],
     ['medium where nothing is said', {}, 'medium'],
   ])('is %s', (_, entry, risk) => {
@@ -98,12 +117,24 @@ describe('risk', () => {
   });
 
   it('of another word leaves the tool out', () => {
-    expect(parse({ name: 'a', risk: 'deadly' })).toMatchObject({ ok: false, issues: [{ message: expect.stringMatching(/^risk: /u) }] });
+    expect(parse({ name: 'a', risk: 'deadly' })).toMatchObject({
+      ok: false,
+      issues: [{ message: expect.stringMatching(/^risk: /u) }],
+    });
   });
 });
 
 describe('a name', () => {
-  it.each(['a', 'calendar.createEvent', 'github__create_issue', '查询水位', 'with space', 'toString', 'a/b:c', 'x'.repeat(256)])('may be %s', (name) => {
+  it.each([
+    'a',
+    'calendar.createEvent',
+    'github__create_issue',
+    '查询水位',
+    'with space',
+    'toString',
+    'a/b:c',
+    'x'.repeat(256),
+  ])('may be %s', (name) => {
     expect(toolOf({ name }).name).toBe(name);
   });
 
@@ -121,7 +152,10 @@ describe('a name', () => {
     ['begins with a space', ' a'],
     ['ends with a space', 'a '],
   ])('that %s is refused', (_, name) => {
-    expect(parse({ name })).toMatchObject({ ok: false, issues: [{ level: 'warning', message: expect.stringMatching(/^name: /u) }] });
+    expect(parse({ name })).toMatchObject({
+      ok: false,
+      issues: [{ level: 'warning', message: expect.stringMatching(/^name: /u) }],
+    });
   });
 
   it('that is very long is cut in the message', () => {
@@ -142,24 +176,39 @@ describe('a wrong entry', () => {
   });
 
   it('is one with a description of a megabyte, and one just at the limit is none', () => {
-    expect(parse({ name: 'a', description: 'x'.repeat(1_000_000) })).toMatchObject({ ok: false, issues: [{ name: 'a', message: expect.stringMatching(/^description: /u) }] });
+    expect(parse({ name: 'a', description: 'x'.repeat(1_000_000) })).toMatchObject({
+      ok: false,
+      issues: [{ name: 'a', message: expect.stringMatching(/^description: /u) }],
+    });
     expect(parse({ name: 'a', description: 'x'.repeat(MAX_DESCRIPTION_CHARACTERS) }).ok).toBe(true);
   });
 
-  it.each([{ user: '' }, { user: 'ann', team: 'x' }, { team: 'x' }, 'private', null])('is one with the scope %j: nobody sees it by mistake', (scope) => {
-    expect(parse({ name: 'a', scope }).ok).toBe(false);
-  });
+  it.each([{ user: '' }, { user: 'ann', team: 'x' }, { team: 'x' }, 'private', null])(
+    'is one with the scope %j: nobody sees it by mistake',
+    (scope) => {
+      expect(parse({ name: 'a', scope }).ok).toBe(false);
+    },
+  );
 });
 
 describe('what an entry says beyond the known words', () => {
   it('goes to metadata, under what metadata says itself', () => {
-    const { metadata } = toolOf({ name: 'a', version: 2, vendor: 'v', annotations: { readOnlyHint: true }, metadata: { vendor: 'own' } });
+    const { metadata } = toolOf({
+      name: 'a',
+      version: 2,
+      vendor: 'v',
+      annotations: { readOnlyHint: true },
+      metadata: { vendor: 'own' },
+    });
     expect(metadata).toEqual({ version: 2, vendor: 'own', annotations: { readOnlyHint: true } });
   });
 
   it('is kept, also under the names that every object has', () => {
     const { metadata } = toolOf(JSON.parse('{"name": "a", "toString": 1, "constructor": 2}'));
-    expect(Object.entries(metadata)).toEqual([['toString', 1], ['constructor', 2]]);
+    expect(Object.entries(metadata)).toEqual([
+      ['toString', 1],
+      ['constructor', 2],
+    ]);
   });
 
   it('changes no other object', () => {

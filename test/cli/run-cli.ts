@@ -21,7 +21,10 @@ export interface RunOptions {
 const LOADER = pathToFileURL(resolve('test/support/typescript-loader.mjs')).href;
 const MAIN = resolve('src/cli/main.ts');
 
-export function runCli(words: readonly string[], { env = {}, cwd, stdin = '', onStart }: RunOptions = {}): Promise<Outcome> {
+export function runCli(
+  words: readonly string[],
+  { env = {}, cwd, stdin = '', onStart }: RunOptions = {},
+): Promise<Outcome> {
   const base = Object.entries(process.env).filter(([name]) => !name.startsWith('WINNOW_') && name !== 'NODE_OPTIONS');
   const child = spawn(process.execPath, ['--import', LOADER, MAIN, ...words], {
     env: { ...Object.fromEntries(base), NO_COLOR: '1', ...env },

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { serveCommand } from '../../src/cli/serve-command.js';
 import { recordLog } from '../server/setup.js';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answer } from '../support/server-behaviours.js';
+
+// The first test of a run loads the model client.
+jest.setTimeout(60_000);
 
 const PLAN = '{"kind": "clarification", "question": "Which one?", "missing": ["station"]}';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTool } from '../support/create-tool.js';
 import { checkPlan, type DraftStep } from '../../src/planning/check-plan.js';
+import { createTool } from '../support/create-tool.js';
 
 const STATION = {
   type: 'object',
@@ -8,7 +8,10 @@ const STATION = {
     stcd: { type: 'string' },
     level: { type: 'number' },
     open: { type: 'boolean' },
-    nearby: { type: 'array', items: { type: 'object', properties: { stcd: { type: 'string' }, km: { type: 'number' } } } },
+    nearby: {
+      type: 'array',
+      items: { type: 'object', properties: { stcd: { type: 'string' }, km: { type: 'number' } } },
+    },
   },
   required: ['stcd'],
   additionalProperties: false,
@@ -16,7 +19,11 @@ const STATION = {
 
 const TOOLS = new Map(
   [
-    createTool('find_station', { properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false }, STATION),
+    createTool(
+      'find_station',
+      { properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false },
+      STATION,
+    ),
     createTool('read_level', {
       properties: {
         stcd: { type: 'string', pattern: '^[0-9]{8}$' },
@@ -31,12 +38,19 @@ const TOOLS = new Map(
     createTool('compare', {
       properties: {
         codes: { type: 'array', items: { type: 'string', minLength: 3 }, minItems: 2, uniqueItems: true },
-        window: { type: 'object', properties: { from: { type: 'string', format: 'date' }, to: { type: 'string', format: 'date' } }, required: ['from'] },
+        window: {
+          type: 'object',
+          properties: { from: { type: 'string', format: 'date' }, to: { type: 'string', format: 'date' } },
+          required: ['from'],
+        },
       },
       required: ['codes'],
       additionalProperties: false,
     }),
-    createTool('say', { properties: { text: { type: 'string', maxLength: 40 }, to: { type: ['string', 'null'] } }, required: ['text'] }),
+    createTool('say', {
+      properties: { text: { type: 'string', maxLength: 40 }, to: { type: ['string', 'null'] } },
+      required: ['text'],
+    }),
     createTool('put', {
       properties: {
         place: { type: 'object', properties: { stcd: { type: 'string', pattern: '^[0-9]{8}$' } }, required: ['stcd'] },
@@ -87,7 +101,10 @@ describe('a plan that is right', () => {
 
   it('has the purpose that the model gave, else the title of the tool', () => {
     const titled = createTool('do', {}, undefined, { title: 'Do it' });
-    const steps = [{ id: 's1', tool: 'do', arguments: {} }, { id: 's2', tool: 'do', arguments: {}, purpose: 'again' }];
+    const steps = [
+      { id: 's1', tool: 'do', arguments: {} },
+      { id: 's2', tool: 'do', arguments: {}, purpose: 'again' },
+    ];
     const checked = checkPlan(steps, new Map([['do', titled]]));
     expect(checked).toMatchObject({ steps: [{ purpose: 'Do it' }, { purpose: 'again' }] });
   });
@@ -100,13 +117,31 @@ describe('a plan that is right', () => {
     ['a reference where a date is asked for', read({ stcd: '12345678', day: '${s1.stcd}' })],
     ['a reference where one of some values is asked for', read({ stcd: '12345678', kind: '${s1.stcd}' })],
     ['a reference to a number where an integer is asked for', read({ stcd: '12345678', hours: '${s1.level}' })],
-    ['references in a list of which the values must differ', { id: 's2', tool: 'compare', arguments: { codes: ['${s1.stcd}', '${s1.nearby[0].stcd}'] } }],
-    ['a reference inside an object', { id: 's2', tool: 'compare', arguments: { codes: ['abc', 'def'], window: { from: '${s1.stcd}' } } }],
+    [
+      'references in a list of which the values must differ',
+      { id: 's2', tool: 'compare', arguments: { codes: ['${s1.stcd}', '${s1.nearby[0].stcd}'] } },
+    ],
+    [
+      'a reference inside an object',
+      { id: 's2', tool: 'compare', arguments: { codes: ['abc', 'def'], window: { from: '${s1.stcd}' } } },
+    ],
     ['a text around a reference where a pattern is asked for', read({ stcd: '1234${s1.stcd}' })],
-    ['a text around a reference that is longer than the value may be', { id: 's2', tool: 'say', arguments: { text: `\${s1.nearby[0].stcd} and \${s1.nearby[1].stcd}` } }],
-    ['a reference to an object of which more is asked than a type', { id: 's2', tool: 'put', arguments: { place: '${s1.nearby[0]}' } }],
-    ['a reference for an argument of which the name is no word', { id: 's2', tool: 'put', arguments: { 'filter[day]': '${s1.stcd}' } }],
-    ['values under a definition that refers to itself', { id: 's2', tool: 'walk', arguments: { tree: { name: 'a', children: [{ name: '${s1.stcd}' }] } } }],
+    [
+      'a text around a reference that is longer than the value may be',
+      { id: 's2', tool: 'say', arguments: { text: `\${s1.nearby[0].stcd} and \${s1.nearby[1].stcd}` } },
+    ],
+    [
+      'a reference to an object of which more is asked than a type',
+      { id: 's2', tool: 'put', arguments: { place: '${s1.nearby[0]}' } },
+    ],
+    [
+      'a reference for an argument of which the name is no word',
+      { id: 's2', tool: 'put', arguments: { 'filter[day]': '${s1.stcd}' } },
+    ],
+    [
+      'values under a definition that refers to itself',
+      { id: 's2', tool: 'walk', arguments: { tree: { name: 'a', children: [{ name: '${s1.stcd}' }] } } },
+    ],
   ])('may hold %s', (_, step) => {
     expect(issuesOf(find, step)).toEqual([]);
   });
@@ -123,27 +158,94 @@ describe('a plan that is right', () => {
 
 describe('a plan that is wrong', () => {
   it.each<[string, DraftStep[], string]>([
-    ['an unknown tool', [{ id: 's1', tool: 'find', arguments: {} }], 's1.tool: "find" is not one of find_station, read_level, compare, say, put, walk'],
+    [
+      'an unknown tool',
+      [{ id: 's1', tool: 'find', arguments: {} }],
+      's1.tool: "find" is not one of find_station, read_level, compare, say, put, walk',
+    ],
     ['a missing argument', [{ ...find, arguments: {} }], 's1.arguments.name: is required'],
     ['a value of a wrong type', [{ ...find, arguments: { name: 7 } }], 's1.arguments.name: must be string, not number'],
     ['a value out of its bounds', [read({ stcd: '12345678', hours: 0 }, 's1')], 's1.arguments.hours: must be >= 1'],
-    ['a value that is none of the list', [read({ stcd: '12345678', kind: 'wind' }, 's1')], 's1.arguments.kind: must be one of "rain", "level", not "wind"'],
+    [
+      'a value that is none of the list',
+      [read({ stcd: '12345678', kind: 'wind' }, 's1')],
+      's1.arguments.kind: must be one of "rain", "level", not "wind"',
+    ],
     ['a value without the pattern', [read({ stcd: '1' }, 's1')], 's1.arguments.stcd: must match pattern "^[0-9]{8}$"'],
-    ['a text around a reference for a number', [find, read({ stcd: '12345678', hours: '1${s1.level}' })], 's2.arguments.hours: must be integer, not string'],
+    [
+      'a text around a reference for a number',
+      [find, read({ stcd: '12345678', hours: '1${s1.level}' })],
+      's2.arguments.hours: must be integer, not string',
+    ],
     ['a wrong date', [read({ stcd: '12345678', day: 'soon' }, 's1')], 's1.arguments.day: must match format "date"'],
-    ['a wrong value in a list', [{ id: 's1', tool: 'compare', arguments: { codes: ['abc', 5] } }], 's1.arguments.codes[1]: must be string, not number'],
-    ['a wrong value deep inside', [{ id: 's1', tool: 'walk', arguments: { tree: { name: 'a', children: [{}] } } }], 's1.arguments.tree.children[0].name: is required'],
-    ['a step that refers to itself', [find, read({ stcd: '${s2.stcd}' })], 's2.arguments.stcd: "${s2.stcd}" refers to s2, which is not an earlier step'],
-    ['a step that refers to a later one', [read({ stcd: '${s2.stcd}' }, 's1'), { ...find, id: 's2' }], 's1.arguments.stcd: "${s2.stcd}" refers to s2, which is not an earlier step'],
-    ['a step that refers to one that is not there', [find, read({ stcd: '${s7.stcd}' })], 's2.arguments.stcd: "${s7.stcd}" refers to s7, which is not an earlier step'],
-    ['a reference to a field that is not there', [find, read({ stcd: '${s1.code}' })], 's2.arguments.stcd: "${s1.code}": the result of find_station has no field code; it has stcd, level, open, nearby'],
-    ['a reference inside a text to a field that is not there', [find, { id: 's2', tool: 'say', arguments: { text: 'Code ${s1.code}' } }], 's2.arguments.text: "${s1.code}": the result of find_station has no field code; it has stcd, level, open, nearby'],
-    ['a reference to a field of another type', [find, read({ stcd: '12345678', hours: '${s1.open}' })], 's2.arguments.hours: "${s1.open}" is boolean, and integer is asked for'],
-    ['a reference to a list where a text is asked for', [find, read({ stcd: '${s1.nearby}' })], 's2.arguments.stcd: "${s1.nearby}" is array, and string is asked for'],
-    ['a reference in a list of a wrong type', [find, { id: 's2', tool: 'compare', arguments: { codes: ['abc', '${s1.level}'] } }], 's2.arguments.codes[1]: "${s1.level}" is number, and string is asked for'],
-    ['a whole result where a text is asked for', [find, read({ stcd: '${s1}' })], 's2.arguments.stcd: "${s1}" is object, and string is asked for'],
-    ['a reference that is malformed', [find, { id: 's2', tool: 'say', arguments: { text: 'x ${s1.}' } }], 's2.arguments.text: "${s1.}" is no reference; write ${s1.field}'],
-    ['a dependency on a later step', [{ ...find, dependsOn: ['s2'] }, { ...find, id: 's2' }], 's1.dependsOn: "s2" is not an earlier step'],
+    [
+      'a wrong value in a list',
+      [{ id: 's1', tool: 'compare', arguments: { codes: ['abc', 5] } }],
+      's1.arguments.codes[1]: must be string, not number',
+    ],
+    [
+      'a wrong value deep inside',
+      [{ id: 's1', tool: 'walk', arguments: { tree: { name: 'a', children: [{}] } } }],
+      's1.arguments.tree.children[0].name: is required',
+    ],
+    [
+      'a step that refers to itself',
+      [find, read({ stcd: '${s2.stcd}' })],
+      's2.arguments.stcd: "${s2.stcd}" refers to s2, which is not an earlier step',
+    ],
+    [
+      'a step that refers to a later one',
+      [read({ stcd: '${s2.stcd}' }, 's1'), { ...find, id: 's2' }],
+      's1.arguments.stcd: "${s2.stcd}" refers to s2, which is not an earlier step',
+    ],
+    [
+      'a step that refers to one that is not there',
+      [find, read({ stcd: '${s7.stcd}' })],
+      's2.arguments.stcd: "${s7.stcd}" refers to s7, which is not an earlier step',
+    ],
+    [
+      'a reference to a field that is not there',
+      [find, read({ stcd: '${s1.code}' })],
+      's2.arguments.stcd: "${s1.code}": the result of find_station has no field code; it has stcd, level, open, nearby',
+    ],
+    [
+      'a reference inside a text to a field that is not there',
+      [find, { id: 's2', tool: 'say', arguments: { text: 'Code ${s1.code}' } }],
+      's2.arguments.text: "${s1.code}": the result of find_station has no field code; it has stcd, level, open, nearby',
+    ],
+    [
+      'a reference to a field of another type',
+      [find, read({ stcd: '12345678', hours: '${s1.open}' })],
+      's2.arguments.hours: "${s1.open}" is boolean, and integer is asked for',
+    ],
+    [
+      'a reference to a list where a text is asked for',
+      [find, read({ stcd: '${s1.nearby}' })],
+      's2.arguments.stcd: "${s1.nearby}" is array, and string is asked for',
+    ],
+    [
+      'a reference in a list of a wrong type',
+      [find, { id: 's2', tool: 'compare', arguments: { codes: ['abc', '${s1.level}'] } }],
+      's2.arguments.codes[1]: "${s1.level}" is number, and string is asked for',
+    ],
+    [
+      'a whole result where a text is asked for',
+      [find, read({ stcd: '${s1}' })],
+      's2.arguments.stcd: "${s1}" is object, and string is asked for',
+    ],
+    [
+      'a reference that is malformed',
+      [find, { id: 's2', tool: 'say', arguments: { text: 'x ${s1.}' } }],
+      's2.arguments.text: "${s1.}" is no reference; write ${s1.field}',
+    ],
+    [
+      'a dependency on a later step',
+      [
+        { ...find, dependsOn: ['s2'] },
+        { ...find, id: 's2' },
+      ],
+      's1.dependsOn: "s2" is not an earlier step',
+    ],
     ['a dependency on itself', [{ ...find, dependsOn: ['s1'] }], 's1.dependsOn: "s1" is not an earlier step'],
     ['a dependency on nothing', [{ ...find, dependsOn: ['s9'] }], 's1.dependsOn: "s9" is not an earlier step'],
     ['two steps of one id', [find, { ...find, arguments: { name: 'b' } }], 's1: two steps have this id'],
@@ -184,7 +286,13 @@ describe('ids that a model made up', () => {
     ['with a word and a number', ['step1', 'step2'], '${step1.stcd}'],
     ['plain numbers', ['1', '2'], '${1.stcd}'],
   ])('%s become s1, s2, and the references follow', (_, [first = '', second = ''], reference) => {
-    const checked = checkPlan([{ ...find, id: first }, { ...read({ stcd: reference }, second), dependsOn: [first] }], TOOLS);
+    const checked = checkPlan(
+      [
+        { ...find, id: first },
+        { ...read({ stcd: reference }, second), dependsOn: [first] },
+      ],
+      TOOLS,
+    );
     expect(checked).toMatchObject({
       ok: true,
       steps: [{ id: 's1' }, { id: 's2', arguments: { stcd: '${s1.stcd}' }, dependsOn: ['s1'] }],
@@ -194,14 +302,31 @@ describe('ids that a model made up', () => {
   it('that are exchanged are put right without being mixed up', () => {
     const steps = [{ ...find, id: 's2' }, { ...find, id: 's1' }, read({ stcd: '${s2.stcd}', day: '${s1.stcd}' }, 's3')];
     const checked = checkPlan(steps, TOOLS);
-    expect(checked).toMatchObject({ ok: true, steps: [{}, {}, { arguments: { stcd: '${s1.stcd}', day: '${s2.stcd}' } }] });
+    expect(checked).toMatchObject({
+      ok: true,
+      steps: [{}, {}, { arguments: { stcd: '${s1.stcd}', day: '${s2.stcd}' } }],
+    });
   });
 
   it('are followed inside texts, lists and objects', () => {
     const deep = { codes: ['${s5.stcd}', 'abc'], window: { from: '${s5.stcd}' } };
-    const checked = checkPlan([{ ...find, id: 's5' }, { id: 's6', tool: 'compare', arguments: deep }], TOOLS);
-    expect(checked).toMatchObject({ steps: [{}, { arguments: { codes: ['${s1.stcd}', 'abc'], window: { from: '${s1.stcd}' } } }] });
-    const text = checkPlan([{ ...find, id: 's5' }, { id: 's6', tool: 'say', arguments: { text: 'It is ${s5.stcd}.' } }], TOOLS);
+    const checked = checkPlan(
+      [
+        { ...find, id: 's5' },
+        { id: 's6', tool: 'compare', arguments: deep },
+      ],
+      TOOLS,
+    );
+    expect(checked).toMatchObject({
+      steps: [{}, { arguments: { codes: ['${s1.stcd}', 'abc'], window: { from: '${s1.stcd}' } } }],
+    });
+    const text = checkPlan(
+      [
+        { ...find, id: 's5' },
+        { id: 's6', tool: 'say', arguments: { text: 'It is ${s5.stcd}.' } },
+      ],
+      TOOLS,
+    );
     expect(text).toMatchObject({ steps: [{}, { arguments: { text: 'It is ${s1.stcd}.' } }] });
   });
 

@@ -11,7 +11,7 @@ import { planAnswerSchema } from '../../src/planning/plan-schema.js';
 import { producedPaths } from '../../src/planning/produced-paths.js';
 import { type Leaf, textsIn } from '../../src/planning/references.js';
 import { FIXTURES, loadFixture } from '../support/fixtures.js';
-import { REFERENCE_PLACE, valueOf } from '../support/schema-values.js';
+import { REFERENCE_PLACE, valuesOf } from '../support/schema-values.js';
 
 const GROUP = 4;
 const RUNS = 20;
@@ -25,14 +25,19 @@ describe.each(FIXTURES)('plans over the tools of %s', (name) => {
     const input = group.chain((places) => {
       const chosen = places.flatMap((place) => tools[place] ?? []);
       const schema = planAnswerSchema(chosen, { references: new Set(), canNeedTools: false });
-      const steps = fc.array(fc.constantFrom(...chosen).chain((tool) => argumentsOf(tool, schema)), { minLength: 1, maxLength: 4 });
+      const steps = fc.array(
+        fc.constantFrom(...chosen).chain((tool) => argumentsOf(tool, schema)),
+        { minLength: 1, maxLength: 4 },
+      );
       return fc.record({ chosen: fc.constant(chosen), schema: fc.constant(schema), steps, seed: fc.nat(1000) });
     });
     fc.assert(
       fc.property(input, ({ chosen, schema, steps, seed }) => {
         const plan = withRightReferences(steps, new Map(chosen.map((tool) => [tool.name, tool])), seed);
         const validate = compileSchema(schema, DRAFT_2020);
-        expect({ taken: validate({ kind: 'plan', steps: plan }), errors: validate.errors }).toMatchObject({ taken: true });
+        expect({ taken: validate({ kind: 'plan', steps: plan }), errors: validate.errors }).toMatchObject({
+          taken: true,
+        });
         expect(checkPlan(plan, new Map(chosen.map((tool) => [tool.name, tool])))).toMatchObject({ ok: true });
         seen.plans += 1;
         seen.references += JSON.stringify(plan).split('${').length - 1;
@@ -51,8 +56,10 @@ type Draft = Pick<DraftStep, 'tool' | 'arguments'>;
 function argumentsOf(tool: Tool, schema: ReturnType<typeof planAnswerSchema>): fc.Arbitrary<Draft> {
   const steps = subschemaAt(schema, ['steps', 0]);
   const forms = Object(steps).anyOf ?? [steps];
-  const own = forms.find((form: { properties: { tool: { const: string } } }) => form.properties.tool.const === tool.name);
-  return valueOf(own.properties.arguments, schema).map((values) => ({ tool: tool.name, arguments: Object(values) }));
+  const own = forms.find(
+    (form: { properties: { tool: { const: string } } }) => form.properties.tool.const === tool.name,
+  );
+  return valuesOf(own.properties.arguments, schema).map((values) => ({ tool: tool.name, arguments: Object(values) }));
 }
 
 /** Each place of a reference gets one that is right; where no earlier step has one, the step goes. */
@@ -64,7 +71,11 @@ function withRightReferences(drafts: readonly Draft[], tools: ReadonlyMap<string
     const values = structuredClone(draft.arguments);
     const places = textsIn(values).filter((leaf) => leaf.text === REFERENCE_PLACE);
     const isFilled = places.every((leaf, count) => {
-      const fitting = fittingReferences(leaf, tool, steps.map((step) => tools.get(step.tool)));
+      const fitting = fittingReferences(
+        leaf,
+        tool,
+        steps.map((step) => tools.get(step.tool)),
+      );
       const reference = fitting[(seed + count) % Math.max(1, fitting.length)];
       if (reference !== undefined) put(values, leaf.path, reference);
       return reference !== undefined;

@@ -4,12 +4,28 @@ import type { Tool } from '../../src/catalog/tool.js';
 import { planAnswerSchema } from '../../src/planning/plan-schema.js';
 import { createTool } from '../support/create-tool.js';
 
-const STATION = { type: 'object', properties: { stcd: { type: 'string' }, level: { type: 'number' }, all: { type: 'array', items: { type: 'string' } } } };
-const find = createTool('find', { properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false }, STATION);
+const STATION = {
+  type: 'object',
+  properties: {
+    stcd: { type: 'string' },
+    level: { type: 'number' },
+    all: { type: 'array', items: { type: 'string' } },
+  },
+};
+const find = createTool(
+  'find',
+  { properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false },
+  STATION,
+);
 const read = createTool(
   'read',
   {
-    properties: { stcd: { type: 'string', pattern: '^\\d{8}$' }, hours: { type: 'integer', minimum: 1 }, codes: { type: 'array', items: { type: 'string', minLength: 2 } }, flag: { type: 'boolean' } },
+    properties: {
+      stcd: { type: 'string', pattern: '^\\d{8}$' },
+      hours: { type: 'integer', minimum: 1 },
+      codes: { type: 'array', items: { type: 'string', minLength: 2 } },
+      flag: { type: 'boolean' },
+    },
     required: ['stcd'],
     additionalProperties: false,
   },
@@ -21,12 +37,23 @@ const tree = (name: string) =>
     required: ['root'],
     additionalProperties: false,
     $defs: {
-      node: { type: 'object', properties: { [`${name}_id`]: { type: 'integer' }, next: { $ref: '#/$defs/node' } }, required: [`${name}_id`], additionalProperties: false },
+      node: {
+        type: 'object',
+        properties: { [`${name}_id`]: { type: 'integer' }, next: { $ref: '#/$defs/node' } },
+        required: [`${name}_id`],
+        additionalProperties: false,
+      },
     },
   });
 
-function acceptor(tools: readonly Tool[], { references = [], canNeedTools = false }: { references?: string[]; canNeedTools?: boolean } = {}) {
-  const validate = compileSchema(planAnswerSchema(tools, { references: new Set(references), canNeedTools }), DRAFT_2020);
+function acceptor(
+  tools: readonly Tool[],
+  { references = [], canNeedTools = false }: { references?: string[]; canNeedTools?: boolean } = {},
+) {
+  const validate = compileSchema(
+    planAnswerSchema(tools, { references: new Set(references), canNeedTools }),
+    DRAFT_2020,
+  );
   return (answer: unknown) => validate(answer) === true;
 }
 const plan = (...steps: { tool: string; arguments: Record<string, unknown>; id?: string }[]) => ({
@@ -38,7 +65,11 @@ describe('the schema of a plan', () => {
   const accepts = acceptor([find, read]);
 
   it.each([
-    ['takes', 'its own arguments', plan({ tool: 'find', arguments: { name: 'a' } }, { tool: 'read', arguments: { stcd: '12345678' } })],
+    [
+      'takes',
+      'its own arguments',
+      plan({ tool: 'find', arguments: { name: 'a' } }, { tool: 'read', arguments: { stcd: '12345678' } }),
+    ],
     ['refuses', "another tool's arguments", plan({ tool: 'find', arguments: { stcd: '12345678' } })],
     ['refuses', 'more than its arguments', plan({ tool: 'find', arguments: { name: 'a', hours: 1 } })],
     ['refuses', 'a required argument left out', plan({ tool: 'read', arguments: {} })],
@@ -60,19 +91,25 @@ describe('the schema of a plan', () => {
     ['takes', 'a part of a list', { stcd: '12345678', codes: ['ab', '${s1.all[0]}'] }],
     ['refuses', 'a value of which no tool returns the type', { stcd: '12345678', flag: '${s1.stcd}' }],
   ])('%s a reference in place of %s', (word, _, values) => {
-    expect(accepts(plan({ tool: 'find', arguments: { name: 'a' } }, { tool: 'read', arguments: values }))).toBe(word === 'takes');
+    expect(accepts(plan({ tool: 'find', arguments: { name: 'a' } }, { tool: 'read', arguments: values }))).toBe(
+      word === 'takes',
+    );
   });
 
   it('takes any reference where a tool does not tell what it returns', () => {
     const untold = createTool('untold', { additionalProperties: false });
-    const answer = plan({ tool: 'untold', arguments: {} }, { tool: 'read', arguments: { stcd: '${s1.any[0].code}', flag: '${s1.on}' } });
+    const answer = plan(
+      { tool: 'untold', arguments: {} },
+      { tool: 'read', arguments: { stcd: '${s1.any[0].code}', flag: '${s1.on}' } },
+    );
     expect(acceptor([untold, read])(answer)).toBe(true);
     expect(accepts(answer)).toBe(false);
   });
 
   it('takes nothing but a reference for an argument that only an earlier step can know', () => {
     const strict = acceptor([find, read], { references: ['read.stcd', 'read.codes'] });
-    const step = (values: Record<string, unknown>) => plan({ tool: 'find', arguments: { name: 'a' } }, { tool: 'read', arguments: values });
+    const step = (values: Record<string, unknown>) =>
+      plan({ tool: 'find', arguments: { name: 'a' } }, { tool: 'read', arguments: values });
     expect(strict(step({ stcd: '${s1.stcd}' }))).toBe(true);
     expect(strict(step({ stcd: '12345678' }))).toBe(false);
     expect(strict(step({ stcd: '${s1.stcd}', codes: ['ab'] }))).toBe(false);
@@ -90,7 +127,10 @@ describe('the schema of a plan', () => {
   });
 
   it('keeps an argument that is called like a keyword', () => {
-    const odd = createTool('odd', { properties: { $ref: { type: 'string' }, type: { type: 'string' }, const: { type: 'integer' } }, additionalProperties: false });
+    const odd = createTool('odd', {
+      properties: { $ref: { type: 'string' }, type: { type: 'string' }, const: { type: 'integer' } },
+      additionalProperties: false,
+    });
     expect(acceptor([odd])(plan({ tool: 'odd', arguments: { $ref: 'a', type: 'b', const: 1 } }))).toBe(true);
     expect(acceptor([odd])(plan({ tool: 'odd', arguments: { const: 'a' } }))).toBe(false);
   });

@@ -13,15 +13,42 @@ import { FIXTURES, loadFixture, loadFixtureCases, withReferences } from '../supp
 import { createScriptedModel } from '../support/scripted-model.js';
 
 const RUNS = 60;
-const JUNK = [null, '', 0, -1, true, [], {}, 'x', '${s1}', '${s9.a}', '${s2.stcd', '${step1.a}', { a: '${s1.a}' }, ['${s1.id}'], 'constructor', '__proto__', 's1', 's2'];
+const JUNK = [
+  null,
+  '',
+  0,
+  -1,
+  true,
+  [],
+  {},
+  'x',
+  '${s1}',
+  '${s9.a}',
+  '${s2.stcd',
+  '${step1.a}',
+  { a: '${s1.a}' },
+  ['${s1.id}'],
+  'constructor',
+  '__proto__',
+  's1',
+  's2',
+];
 const COUNTS = { plan: 0, refused: 0 };
 
 type Change = (value: unknown) => unknown;
 
 /** A change somewhere inside a value: which place it hits is drawn, so that shrinking finds the smallest. */
 const change: fc.Arbitrary<Change> = fc
-  .record({ place: fc.nat(60), junk: fc.constantFrom(...JUNK), how: fc.constantFrom('put', 'drop', 'double', 'swap', 'rename') })
-  .map(({ place, junk, how }) => (value) => changeAt(value, { count: place }, { how, junk }));
+  .record({
+    place: fc.nat(60),
+    junk: fc.constantFrom(...JUNK),
+    how: fc.constantFrom('put', 'drop', 'double', 'swap', 'rename'),
+  })
+  .map(
+    ({ place, junk, how }) =>
+      (value) =>
+        changeAt(value, { count: place }, { how, junk }),
+  );
 
 interface Hit {
   how: string;
@@ -62,11 +89,21 @@ describe.each(FIXTURES)('a plan for a request of %s', (name) => {
     const answers = fc.array(fc.tuple(fc.array(change, { maxLength: 2 }), wrap), { minLength: 2, maxLength: 2 });
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...cases), answers, async (one, changes) => {
-        const steps = one.expectedSteps.map((step, place) => ({ id: `s${place + 1}`, tool: step.tool, arguments: withReferences(step.arguments) }));
-        const texts = changes.map(([list, put]) => put(JSON.stringify(list.reduce((value, apply) => apply(value), { kind: 'plan', steps } as unknown))));
+        const steps = one.expectedSteps.map((step, place) => ({
+          id: `s${place + 1}`,
+          tool: step.tool,
+          arguments: withReferences(step.arguments),
+        }));
+        const texts = changes.map(([list, put]) =>
+          put(JSON.stringify(list.reduce((value, apply) => apply(value), { kind: 'plan', steps } as unknown))),
+        );
         const { byName } = viewOf({ user: one.user });
         const tools = [...new Set(one.expectedTools)].flatMap((tool) => byName.get(tool) ?? []);
-        const result = await planWith(tools, { message: one.query, ...(one.user === undefined ? {} : { user: one.user }) }, texts);
+        const result = await planWith(
+          tools,
+          { message: one.query, ...(one.user === undefined ? {} : { user: one.user }) },
+          texts,
+        );
         if (result instanceof WinnowError) {
           expect(result).toMatchObject({ code: 'plan_invalid', issues: expect.arrayContaining([expect.any(String)]) });
           COUNTS.refused += 1;
@@ -88,7 +125,11 @@ it('is both often enough for the property to say something', () => {
   expect(COUNTS.refused).toBeGreaterThan(RUNS / 10);
 });
 
-async function planWith(tools: readonly Tool[], request: { message: string; user?: string }, texts: readonly string[]): Promise<PlanResult | WinnowError> {
+async function planWith(
+  tools: readonly Tool[],
+  request: { message: string; user?: string },
+  texts: readonly string[],
+): Promise<PlanResult | WinnowError> {
   const model = createScriptedModel({ answers: (_, index) => texts[Math.min(index, 1)] ?? '' });
   const planner = createPlanner({ catalog: createCatalog(tools), model });
   try {
@@ -116,9 +157,13 @@ function problemsOf(steps: readonly Step[], tools: ReadonlyMap<string, Tool>): s
     if (/\$\{(?:s|step)\d/u.test(text.replace(REFERENCE, ''))) problems.push(`a broken reference in ${text}`);
     for (const [, id = '', path = ''] of text.matchAll(REFERENCE)) {
       const producer = earlier.get(id);
-      const parts = path.split(/[.[\]]+/u).filter(Boolean).map((part) => (/^\d+$/u.test(part) ? Number(part) : part));
+      const parts = path
+        .split(/[.[\]]+/u)
+        .filter(Boolean)
+        .map((part) => (/^\d+$/u.test(part) ? Number(part) : part));
       if (!producer) problems.push(`${step.id} refers to ${id}`);
-      else if (producer.outputSchema && subschemaAt(producer.outputSchema, parts) === undefined) problems.push(`${id} has no ${path}`);
+      else if (producer.outputSchema && subschemaAt(producer.outputSchema, parts) === undefined)
+        problems.push(`${id} has no ${path}`);
       if (!step.dependsOn.includes(id)) problems.push(`${step.id} does not wait for ${id}`);
     }
     const checked = text.includes('${') ? { ok: true as const } : createValidator(tool.inputSchema)(step.arguments);

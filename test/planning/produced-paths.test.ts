@@ -3,8 +3,13 @@ import { pathsFor, producedPaths } from '../../src/planning/produced-paths.js';
 import { createTool } from '../support/create-tool.js';
 
 const LIST = { type: 'array', items: { type: 'object', properties: { id: { type: 'integer' } } } };
-const search = createTool('search', {}, { type: 'object', properties: { total: { type: 'integer' }, items: LIST, 'odd.name': { type: 'string' } } });
-const names = (...tools: Parameters<typeof producedPaths>[0][number][]) => producedPaths(tools)?.map(({ path }) => path);
+const search = createTool(
+  'search',
+  {},
+  { type: 'object', properties: { total: { type: 'integer' }, items: LIST, 'odd.name': { type: 'string' } } },
+);
+const names = (...tools: Parameters<typeof producedPaths>[0][number][]) =>
+  producedPaths(tools)?.map(({ path }) => path);
 
 describe('the fields that tools return', () => {
   it('are all that a reference can name, into objects and lists', () => {
@@ -16,7 +21,11 @@ describe('the fields that tools return', () => {
   });
 
   it('of several tools stand once each', () => {
-    const count = createTool('count', {}, { type: 'object', properties: { total: { type: 'integer' }, at: { type: 'string' } } });
+    const count = createTool(
+      'count',
+      {},
+      { type: 'object', properties: { total: { type: 'integer' }, at: { type: 'string' } } },
+    );
     expect(names(search, count)).toEqual(['total', 'items', 'items[0]', 'items[0].id', 'at']);
   });
 

@@ -29,7 +29,10 @@ describeBenchmarks(`real tools in planning${whereBenchmarks}`, () => {
       const text = renderTool(tool);
       const missing = Object.keys(Object(fittedSchemas(tool).input.properties)).filter((name) => !text.includes(name));
       const json = JSON.stringify([tool.name, tool.description, tool.inputSchema, tool.outputSchema]).length;
-      return [...missing.map((name) => `${tool.name}.${name}`), ...(text.length > json + 100 ? [`${tool.name}: ${text.length} of ${json}`] : [])];
+      return [
+        ...missing.map((name) => `${tool.name}.${name}`),
+        ...(text.length > json + 100 ? [`${tool.name}: ${text.length} of ${json}`] : []),
+      ];
     });
     expect(faults).toEqual([]);
   });
@@ -46,23 +49,34 @@ describeBenchmarks(`real tools in planning${whereBenchmarks}`, () => {
   it.each(SETS)('of %s give a schema of a plan that compiles', (set) => {
     const groups = groupsOf(loadBenchmarkTools(set));
     const stride = Math.ceil(groups.length / COMPILED_GROUPS);
-    const faults = groups.filter((_, index) => index % stride === 0).flatMap((group) => {
-      try {
-        const validate = new Ajv2020({ strict: false, logger: false, validateFormats: false, inlineRefs: false }).compile(schemaOf(group));
-        const [tool] = group;
-        const [isPlan, isNone] = [{ kind: 'plan', steps: [{ id: 's1', tool: 'none of them', arguments: {} }] }, { kind: 'unplannable', reason: 'x' }].map((answer) => validate(answer));
-        return isPlan || !isNone ? [`${tool?.name}: takes ${isPlan}, ${isNone}`] : [];
-      } catch (error) {
-        return [`${group[0]?.name}: ${error}`];
-      }
-    });
+    const faults = groups
+      .filter((_, index) => index % stride === 0)
+      .flatMap((group) => {
+        try {
+          const validate = new Ajv2020({
+            strict: false,
+            logger: false,
+            validateFormats: false,
+            inlineRefs: false,
+          }).compile(schemaOf(group));
+          const [tool] = group;
+          const [isPlan, isNone] = [
+            { kind: 'plan', steps: [{ id: 's1', tool: 'none of them', arguments: {} }] },
+            { kind: 'unplannable', reason: 'x' },
+          ].map((answer) => validate(answer));
+          return isPlan || !isNone ? [`${tool?.name}: takes ${isPlan}, ${isNone}`] : [];
+        } catch (error) {
+          return [`${group[0]?.name}: ${error}`];
+        }
+      });
     expect(faults).toEqual([]);
   });
 
   it.each(SETS)('of %s give a grammar in which every tool can be called and no other', (set) => {
     const faults = groupsOf(loadBenchmarkTools(set)).flatMap((group) => {
       const matcher = createGbnfMatcher(gbnfFromSchema(schemaOf(group)).grammar);
-      const taken = (name: string) => matcher.accepts(`{"kind":"plan","steps":[{"id":"s1","tool":${JSON.stringify(name)},"arguments":{}}]}`);
+      const taken = (name: string) =>
+        matcher.accepts(`{"kind":"plan","steps":[{"id":"s1","tool":${JSON.stringify(name)},"arguments":{}}]}`);
       const free = group.filter((tool) => !hasRequired(tool));
       const missing = free.filter((tool) => !taken(tool.name)).map((tool) => `${tool.name} can't be called`);
       return [...missing, ...(taken('none of them') ? [`${group[0]?.name}: takes another tool`] : [])];
@@ -73,5 +87,10 @@ describeBenchmarks(`real tools in planning${whereBenchmarks}`, () => {
 
 function hasRequired(tool: Tool): boolean {
   const { input } = fittedSchemas(tool);
-  return (Array.isArray(input.required) && input.required.length > 0) || 'anyOf' in input || 'oneOf' in input || 'minProperties' in input;
+  return (
+    (Array.isArray(input.required) && input.required.length > 0) ||
+    'anyOf' in input ||
+    'oneOf' in input ||
+    'minProperties' in input
+  );
 }

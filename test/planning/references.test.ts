@@ -33,13 +33,20 @@ describe('findReferences', () => {
 });
 
 describe('findBroken', () => {
-  it.each(['${s1.}', '${s1..a}', '${s1.a b}', '${s1[x]}', '${s1[*].id}', '${ s1.a }', '${s1.a', '${steps.s1.a}', '${s1.a[0}'])(
-    'tells that %s is no reference',
-    (text) => {
-      expect(findReferences(text)).toEqual([]);
-      expect(findBroken(`before ${text}`)).toHaveLength(1);
-    },
-  );
+  it.each([
+    '${s1.}',
+    '${s1..a}',
+    '${s1.a b}',
+    '${s1[x]}',
+    '${s1[*].id}',
+    '${ s1.a }',
+    '${s1.a',
+    '${steps.s1.a}',
+    '${s1.a[0}',
+  ])('tells that %s is no reference', (text) => {
+    expect(findReferences(text)).toEqual([]);
+    expect(findBroken(`before ${text}`)).toHaveLength(1);
+  });
 
   it.each(['${HOME}/bin', 'costs $5', '`${name}`', '${s1.a} and ${s2[0].b}', ''])('leaves "%s" alone', (text) => {
     expect(findBroken(text)).toEqual([]);
@@ -59,7 +66,8 @@ describe('referenceSchema', () => {
   it('takes only the given fields where they are known', () => {
     const pattern = patternOf(['stcd', 'items[0].id', '[0].id']);
     for (const text of ['${s1.stcd}', '${s12.items[0].id}', '${s3[0].id}']) expect(pattern.test(text)).toBe(true);
-    for (const text of ['${s1.stcdx}', '${s1.items[1].id}', '${s1}', '${s0.stcd}']) expect(pattern.test(text)).toBe(false);
+    for (const text of ['${s1.stcdx}', '${s1.items[1].id}', '${s1}', '${s0.stcd}'])
+      expect(pattern.test(text)).toBe(false);
   });
 
   const name = fc.stringMatching(/^[^.[\]{}\s]{1,6}$/u).filter((text) => !/^\d+$/u.test(text));

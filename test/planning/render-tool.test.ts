@@ -9,7 +9,11 @@ const read = createTool(
   'read_level',
   { properties: { stcd: { type: 'string', description: 'Code of the station.' } }, required: ['stcd'] },
   { type: 'object', properties: { level: { type: 'number', description: 'In metres.' } } },
-  { description: 'Read the\nwater level.', preconditions: ['the station is known'], instructions: 'First this.\nThen that.\n' },
+  {
+    description: 'Read the\nwater level.',
+    preconditions: ['the station is known'],
+    instructions: 'First this.\nThen that.\n',
+  },
 );
 
 describe('renderTool', () => {
@@ -42,14 +46,19 @@ describe('renderTool', () => {
       const text = renderTool(tool);
       const { input, output } = fittedSchemas(tool);
       const facts = [...factsOf(input, `${tool.name} arguments`), ...factsOf(output, `${tool.name} returns`)];
-      return facts.filter((fact) => !text.includes(fact.text)).map(({ place, kind, text: said }) => `${place} ${kind}: ${said}`);
+      return facts
+        .filter((fact) => !text.includes(fact.text))
+        .map(({ place, kind, text: said }) => `${place} ${kind}: ${said}`);
     });
     expect(lost).toEqual([]);
   });
 
   it.each(FIXTURES)('needs at most three quarters of the characters of the JSON for %s', async (name) => {
     const { catalog } = await loadFixture(name);
-    const json = catalog.tools.reduce((sum, tool) => sum + JSON.stringify([tool.inputSchema, tool.outputSchema]).length, 0);
+    const json = catalog.tools.reduce(
+      (sum, tool) => sum + JSON.stringify([tool.inputSchema, tool.outputSchema]).length,
+      0,
+    );
     const text = catalog.tools.reduce((sum, tool) => sum + renderTool(tool).length, 0);
     expect(text).toBeLessThan(json * 0.75);
   });

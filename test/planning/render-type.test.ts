@@ -8,10 +8,22 @@ const field = (schema: JsonSchema) => render({ type: 'object', properties: { a: 
 describe('renderType', () => {
   it.each<[string, JsonSchema, string]>([
     ['no arguments', { type: 'object' }, 'object'],
-    ['required and optional ones', { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['a'] }, '{a: string, b?: integer}'],
-    ['names that are no words', { type: 'object', properties: { 'start-date': {}, 水位: {}, '2nd': {} } }, '{"start-date"?: any, 水位?: any, "2nd"?: any}'],
+    [
+      'required and optional ones',
+      { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['a'] },
+      '{a: string, b?: integer}',
+    ],
+    [
+      'names that are no words',
+      { type: 'object', properties: { 'start-date': {}, 水位: {}, '2nd': {} } },
+      '{"start-date"?: any, 水位?: any, "2nd"?: any}',
+    ],
     ['a map', { type: 'object', additionalProperties: { type: 'number' } }, '{[key]: number}'],
-    ['an object in an object', { type: 'object', properties: { a: { type: 'object', properties: { b: { type: 'boolean' } } } } }, '{a?: {b?: boolean}}'],
+    [
+      'an object in an object',
+      { type: 'object', properties: { a: { type: 'object', properties: { b: { type: 'boolean' } } } } },
+      '{a?: {b?: boolean}}',
+    ],
   ])('of %s', (_, schema, text) => {
     expect(render(schema)).toBe(text);
   });
@@ -40,13 +52,21 @@ describe('renderType', () => {
     ['a default that says no', { type: 'boolean', default: false }, 'default false'],
     ['its bounds', { type: 'integer', minimum: 0, maximum: 9 }, 'minimum 0; maximum 9'],
     ['how long a list may be', { type: 'array', minItems: 1, maxItems: 3 }, 'minItems 1; maxItems 3'],
-    ['all of it, in one order', { type: 'string', default: 'x', format: 'date', description: 'D.' }, 'D.; format date; default "x"'],
+    [
+      'all of it, in one order',
+      { type: 'string', default: 'x', format: 'date', description: 'D.' },
+      'D.; format date; default "x"',
+    ],
   ])('tells of an argument %s', (_, schema, comment) => {
-    expect(field(schema)).toMatch(new RegExp(`^\\{a\\?: \\S+ /\\* ${escape(comment)} \\*/\\}$`, 'u'));
+    expect(field(schema)).toMatch(new RegExp(`^\\{a\\?: \\S+ /\\* ${escapeText(comment)} \\*/\\}$`, 'u'));
   });
 
   it('tells what is said of the elements of a list', () => {
-    const schema = { type: 'array', description: 'Whom to invite', items: { type: 'string', format: 'email', description: 'Address' } };
+    const schema = {
+      type: 'array',
+      description: 'Whom to invite',
+      items: { type: 'string', format: 'email', description: 'Address' },
+    };
     expect(field(schema)).toContain('Whom to invite; each: Address; format email');
   });
 
@@ -62,6 +82,6 @@ describe('renderType', () => {
   });
 });
 
-function escape(text: string): string {
+function escapeText(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/gu, '\\$&');
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createValidator } from '../../src/catalog/validate.js';
 import type { JsonSchema } from '../../src/catalog/tool.js';
+import { createValidator } from '../../src/catalog/validate.js';
 import { fittedSchemas } from '../../src/planning/fitted.js';
 import { sampleValue } from '../../src/planning/sample-value.js';
 import { FIXTURES, loadFixture } from '../support/fixtures.js';
@@ -29,7 +29,10 @@ describe('sampleValue', () => {
     ['a list with elements', { type: 'array', items: { type: 'string', minLength: 2 }, minItems: 2 }],
     ['an object', { type: 'object', properties: { a: { type: 'string' }, b: { type: 'boolean' } }, required: ['b'] }],
     ['several types', { type: ['integer', 'null'] }],
-    ['several forms', { anyOf: [{ type: 'object', properties: { a: { enum: [1] } }, required: ['a'] }, { type: 'string' }] }],
+    [
+      'several forms',
+      { anyOf: [{ type: 'object', properties: { a: { enum: [1] } }, required: ['a'] }, { type: 'string' }] },
+    ],
     ['anything', {}],
   ])('fits %s', (_, schema) => {
     expect(isValid(schema)).toBe(true);

@@ -2,8 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import { parseWritten } from '../../src/planning/write-plan.js';
 import { createTool } from '../support/create-tool.js';
 
-const find = createTool('find', { properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false });
-const read = createTool('read', { properties: { stcd: { type: 'string' } }, required: ['stcd'], additionalProperties: false });
+const find = createTool('find', {
+  properties: { name: { type: 'string' } },
+  required: ['name'],
+  additionalProperties: false,
+});
+const read = createTool('read', {
+  properties: { stcd: { type: 'string' } },
+  required: ['stcd'],
+  additionalProperties: false,
+});
 const CONTEXT = { tools: new Map([find, read].map((tool) => [tool.name, tool])), goal: 'read the level' };
 const parse = (text: string, finish: 'stop' | 'length' = 'stop') => parseWritten({ text, finish }, CONTEXT);
 const parseJson = (value: unknown) => parse(JSON.stringify(value));
@@ -46,8 +54,14 @@ describe('what a model wrote as a plan', () => {
 
   it('may number its steps, leave arguments out of a step that has none, and ids in front', () => {
     const stop = createTool('stop', { additionalProperties: false });
-    const steps = [{ id: 1, tool: 'stop' }, { id: 2, tool: 'stop', arguments: {} }];
-    const parsed = parseWritten({ text: JSON.stringify({ kind: 'plan', steps }), finish: 'stop' }, { tools: new Map([['stop', stop]]), goal: '' });
+    const steps = [
+      { id: 1, tool: 'stop' },
+      { id: 2, tool: 'stop', arguments: {} },
+    ];
+    const parsed = parseWritten(
+      { text: JSON.stringify({ kind: 'plan', steps }), finish: 'stop' },
+      { tools: new Map([['stop', stop]]), goal: '' },
+    );
     expect(parsed).toMatchObject({ ok: true, value: { steps: [{ id: 's1', arguments: {} }, { id: 's2' }] } });
   });
 
@@ -55,15 +69,30 @@ describe('what a model wrote as a plan', () => {
     ['nothing', '', 'stop', 'the answer is empty'],
     ['words alone', 'I can not do that.', 'stop', 'the answer holds no complete JSON'],
     ['an answer that was cut', JSON.stringify(PLAN).slice(0, 60), 'length', 'the answer was cut: write fewer steps'],
-    ['an answer that stops in the middle', JSON.stringify(PLAN).slice(0, 60), 'stop', 'the answer holds no complete JSON'],
+    [
+      'an answer that stops in the middle',
+      JSON.stringify(PLAN).slice(0, 60),
+      'stop',
+      'the answer holds no complete JSON',
+    ],
     ['a list', '[]', 'stop', 'answer: '],
     ['another kind', '{"kind":"poem"}', 'stop', 'kind: '],
     ['no kind', '{"steps":[]}', 'stop', 'kind: '],
     ['a plan without steps', '{"kind":"plan","steps":[]}', 'stop', 'steps: '],
     ['steps that are texts', '{"kind":"plan","steps":["find"]}', 'stop', 'steps.0: '],
     ['a step without a tool', '{"kind":"plan","steps":[{"id":"s1","arguments":{}}]}', 'stop', 'steps.0.tool: '],
-    ['arguments that are a list', '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":[]}]}', 'stop', 'steps.0.arguments: '],
-    ['a step with a wrong argument', '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":{"name":1}}]}', 'stop', 's1.arguments.name: must be string'],
+    [
+      'arguments that are a list',
+      '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":[]}]}',
+      'stop',
+      'steps.0.arguments: ',
+    ],
+    [
+      'a step with a wrong argument',
+      '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":{"name":1}}]}',
+      'stop',
+      's1.arguments.name: must be string',
+    ],
     ['a question without words', '{"kind":"clarification","question":""}', 'stop', 'question: '],
     ['a lack without words', '{"kind":"needTools"}', 'stop', 'needTools: '],
     ['no reason', '{"kind":"unplannable"}', 'stop', 'reason: '],
@@ -82,12 +111,27 @@ describe('what a model wrote as a plan', () => {
   });
 
   it('tells all that is wrong with the steps at once', () => {
-    const parsed = parseJson({ kind: 'plan', steps: [{ id: 's1', tool: 'lose', arguments: {} }, { id: 's2', tool: 'read', arguments: {} }] });
-    expect(parsed).toMatchObject({ ok: false, issues: [expect.stringContaining('s1.tool'), expect.stringContaining('s2.arguments.stcd')] });
+    const parsed = parseJson({
+      kind: 'plan',
+      steps: [
+        { id: 's1', tool: 'lose', arguments: {} },
+        { id: 's2', tool: 'read', arguments: {} },
+      ],
+    });
+    expect(parsed).toMatchObject({
+      ok: false,
+      issues: [expect.stringContaining('s1.tool'), expect.stringContaining('s2.arguments.stcd')],
+    });
   });
 
   it('may have steps without ids', () => {
-    const steps = [{ tool: 'find', arguments: { name: 'a' } }, { tool: 'find', arguments: { name: 'b' } }];
-    expect(parseJson({ kind: 'plan', steps })).toMatchObject({ ok: true, value: { steps: [{ id: 's1' }, { id: 's2' }] } });
+    const steps = [
+      { tool: 'find', arguments: { name: 'a' } },
+      { tool: 'find', arguments: { name: 'b' } },
+    ];
+    expect(parseJson({ kind: 'plan', steps })).toMatchObject({
+      ok: true,
+      value: { steps: [{ id: 's1' }, { id: 's2' }] },
+    });
   });
 });

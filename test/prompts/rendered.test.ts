@@ -49,9 +49,9 @@ const REQUEST: PlanRequest = {
 
 const SELECTED = naming('water_level', 'write_report');
 
-async function seen(request: PlanRequest, answers: readonly ScriptedAnswer[]): Promise<string[]> {
+async function seen(request: PlanRequest, answers: readonly ScriptedAnswer[], fill = false): Promise<string[]> {
   const model = createScriptedModel({ answers });
-  await plannerOf({ tools: TOOLS, model }).plan(request);
+  await plannerOf({ tools: TOOLS, model, options: { fill } }).plan(request);
   model.assertDone();
   return model.calls.map(({ prompt }) => `${prompt.system}\n=== user ===\n${prompt.user}`);
 }
@@ -68,6 +68,13 @@ describe('what the model sees', () => {
     const [selection, planning] = await seen(request, [SELECTED, '{"kind":"unplannable","reason":"no"}']);
     expect(selection?.split('=== user ===')[1]).toMatchSnapshot('selection, user part');
     expect(planning?.split('=== user ===')[1]).toMatchSnapshot('planning, user part');
+  });
+
+  it('when room was filled with further tools', async () => {
+    const request = { ...REQUEST, message: 'What is unused?' };
+    const [, planning = ''] = await seen(request, [SELECTED, '{"kind":"unplannable","reason":"no"}'], true);
+    expect(planning).toContain('unused:');
+    expect(planning.slice(planning.indexOf('1. '))).toMatchSnapshot('planning, tools');
   });
 
   it('when it has to mend its answers', async () => {

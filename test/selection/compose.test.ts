@@ -95,7 +95,7 @@ describe('companions', () => {
   const circle = [
     makeTool('a', { relatedTools: ['b'] }),
     makeTool('b', { relatedTools: ['c', 'a'] }),
-    makeTool('c', { relatedTools: ['a', 'gone'] }),
+    makeTool('c', { relatedTools: ['a', 'b', 'gone'] }),
     makeTool('d'),
   ];
 
@@ -114,8 +114,8 @@ describe('companions', () => {
     const { tools } = composed({ tools: circle, named: ['c', 'a'] });
     expect(tools).toMatchObject([
       { name: 'c', via: 'model' },
-      { name: 'a', via: 'model' },
       { name: 'b', via: 'companion' },
+      { name: 'a', via: 'model' },
     ]);
   });
 

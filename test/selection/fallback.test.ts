@@ -67,7 +67,6 @@ describe('a request whose selection fails', () => {
     expect(usage.schemaTokens.loaded).toBeLessThan(4_000);
   });
 
-  // The schemas are for the planning model: its limits count.
   it('gets no more tools than the planning model takes', async () => {
     const model = createScriptedModel({ answers: [DOWN] });
     const planningModel = createScriptedModel({ limits: { tools: 4, contextTokens: 4_000 } });

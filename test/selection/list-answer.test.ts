@@ -48,6 +48,17 @@ describe('the answer of a list model', () => {
     ]);
   });
 
+  it('records 4,000 unknown names, but looks for near misses of the first only', () => {
+    const { names, dropped } = read(
+      naming(...Array.from({ length: 4_000 }, (_, place) => `read_ma${place}`), 'play_song'),
+    );
+    expect(names).toEqual(['play_song']);
+    expect(dropped).toHaveLength(4_000);
+    const suggested = dropped.filter(({ suggestion }) => suggestion === 'read_mail');
+    expect(suggested.length).toBeGreaterThan(0);
+    expect(suggested.length).toBeLessThanOrEqual(20);
+  });
+
   it.each(['READ_MAIL', 'read mail', 'read_mail()', '- read_mail'])('does not take %s for a tool', (name) => {
     expect(read(naming(name, 'stock_quote')).names).toEqual(['stock_quote']);
   });

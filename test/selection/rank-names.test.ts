@@ -82,7 +82,7 @@ describe('ranking along the trie', () => {
       }),
       { numRuns: 60 },
     );
-  });
+  }, 60_000);
 });
 
 /** A reader of single characters and of a few longer closings, with a weight for each token. */

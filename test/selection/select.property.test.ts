@@ -31,7 +31,7 @@ const anyRequest = fc.record({
 });
 
 describe('whatever a list model answers', () => {
-  it('selects visible tools, each once, at most maxTools; after the fallback all that are visible', async () => {
+  it('selects visible tools, each once, at most maxTools; after the fallback as many as there are', async () => {
     await fc.assert(
       fc.asyncProperty(anyAnswer, anyAnswer, anyRequest, fc.boolean(), async (first, second, request, fill) => {
         const model = createScriptedModel({ answers: (_request, index) => (index === 0 ? first : second) });
@@ -43,10 +43,10 @@ describe('whatever a list model answers', () => {
         expect(new Set(names).size).toBe(names.length);
         expect(visible).toEqual(expect.arrayContaining(names));
         expect(names).not.toContain(PRIVATE.name);
-        if (mode === 'fallback') expect(names).toEqual(visible);
-        else if (mode !== 'passthrough') expect(names.length).toBeLessThanOrEqual(request.maxTools);
+        expect(names.length).toBeLessThanOrEqual(request.maxTools);
+        if (mode === 'fallback') expect(names).toHaveLength(Math.min(visible.length, request.maxTools));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
-  });
+  }, 60_000);
 });

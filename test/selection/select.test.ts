@@ -37,8 +37,7 @@ describe('passthrough', () => {
     expect(namesOf(selected)).toEqual(['read_mail', 'play_song']);
   });
 
-  // `maxTools`: "At most so many tools for this request."
-  it.failing('does not hand on more than the caller wants', async () => {
+  it('does not hand on more than the caller wants', async () => {
     const model = createScriptedModel({ answers: () => naming('play_song') });
     const selected = await plannerOf({ model, options: { passthroughTools: 10 } }).select({
       message: 'x',
@@ -92,7 +91,6 @@ describe('a selection', () => {
     expect(selected).toMatchObject({ mode: 'selected', tools: [{ name: 'play_song', via: 'model', rank: 1 }] });
   });
 
-  // `internal` means "a fault of Winnow itself: please report it".
   it('that a model did not manage is not called a fault of Winnow', async () => {
     const model = createScriptedModel({ answers: ['?', '?'] });
     expect((await plannerOf({ model }).select({ message: 'x' })).reason).not.toMatch(/^internal/u);

@@ -60,12 +60,15 @@ describe('the event stream', () => {
     ]);
   });
 
-  it('does not open for a request that is refused before its first stage', async () => {
-    const { url } = await startServer({ planner: answeringPlanner() });
-    const response = await post(`${url}/v1/plan`, { message: '' }, STREAM);
-    expect(response.status).toBe(400);
-    expect(response.headers.get('content-type')).toBe('application/problem+json');
-    expect(await response.json()).toMatchObject({ code: 'invalid_request' });
+  it('does not open for a request that fails before its first stage', async () => {
+    const { url } = await startServer({ planner: throwingPlanner(new WinnowError('model_timeout', 'Too slow.')) });
+    const failed = await post(`${url}/v1/plan`, ASKED, STREAM);
+    const refused = await post(`${url}/v1/plan`, { message: '' }, STREAM);
+    expect([failed.status, refused.status]).toEqual([504, 400]);
+    for (const response of [failed, refused]) {
+      expect(response.headers.get('content-type')).toBe('application/problem+json');
+    }
+    expect(await refused.json()).toMatchObject({ code: 'invalid_request' });
   });
 });
 

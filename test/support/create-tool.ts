@@ -1,7 +1,12 @@
 /** A tool for a test, from what the test is about. */
 import { type JsonSchema, parseTool, type Tool, type ToolEntry } from '../../src/catalog/tool.js';
 
-export function createTool(name: string, input: JsonSchema = {}, output?: JsonSchema, more: Partial<ToolEntry> = {}): Tool {
+export function createTool(
+  name: string,
+  input: JsonSchema = {},
+  output?: JsonSchema,
+  more: Partial<ToolEntry> = {},
+): Tool {
   const parsed = parseTool(
     {
       name,

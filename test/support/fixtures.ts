@@ -47,7 +47,10 @@ export function loadFixtureCases(name: FixtureName): FixtureCase[] {
 /** A value with `"$0.field"` written as Winnow does: `"${s1.field}"`. */
 export function withReferences(value: unknown): unknown {
   if (typeof value === 'string') {
-    return value.replace(/\$(\d+)((?:\.\w+|\[\d+\])+)/gu, (_, step: string, path: string) => `\${s${Number(step) + 1}${path}}`);
+    return value.replace(
+      /\$(\d+)((?:\.\w+|\[\d+\])+)/gu,
+      (_, step: string, path: string) => `\${s${Number(step) + 1}${path}}`,
+    );
   }
   if (Array.isArray(value)) return value.map(withReferences);
   if (typeof value !== 'object' || value === null) return value;

@@ -14,20 +14,29 @@ const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 export function factsOf(schema: unknown, place: string): SchemaFact[] {
   if (!isObject(schema)) return [];
   const values = 'const' in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : [];
-  const bounds = BOUNDS.filter((bound) => typeof schema[bound] === 'number').map((bound) => `${bound} ${schema[bound]}`);
+  const bounds = BOUNDS.filter((bound) => typeof schema[bound] === 'number').map(
+    (bound) => `${bound} ${schema[bound]}`,
+  );
   const said: SchemaFact[] = [
     ...textFact('description', schema, place),
     ...textFact('format', schema, place),
     ...textFact('pattern', schema, place),
-    ...('default' in schema ? [{ place, kind: 'default' as const, text: `default ${JSON.stringify(schema.default)}` }] : []),
+    ...('default' in schema
+      ? [{ place, kind: 'default' as const, text: `default ${JSON.stringify(schema.default)}` }]
+      : []),
     ...values.map((value) => ({ place, kind: 'value' as const, text: JSON.stringify(value) })),
     ...bounds.map((text) => ({ place, kind: 'bound' as const, text })),
   ];
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
   return [
     ...said,
-    ...properties.flatMap(([name, inner]) => [{ place, kind: 'name' as const, text: name }, ...factsOf(inner, `${place}.${name}`)]),
-    ...(isObject(schema.$defs) ? Object.entries(schema.$defs).flatMap(([name, inner]) => factsOf(inner, `${place}#${name}`)) : []),
+    ...properties.flatMap(([name, inner]) => [
+      { place, kind: 'name' as const, text: name },
+      ...factsOf(inner, `${place}.${name}`),
+    ]),
+    ...(isObject(schema.$defs)
+      ? Object.entries(schema.$defs).flatMap(([name, inner]) => factsOf(inner, `${place}#${name}`))
+      : []),
     ...factsOf(schema.items, `${place}[]`),
     ...factsOf(schema.additionalProperties, `${place}{}`),
     ...LISTS.flatMap((list) => {

@@ -13,16 +13,18 @@ const FORMATS: Record<string, fc.Arbitrary<string>> = {
   uri: fc.constantFrom('https://example.org/', 'http://example.org/a?b=c'),
   email: fc.constantFrom('a@example.org', 'b.c@example.org'),
 };
-const words = fc.array(fc.constantFrom('a', 'Straße', '水库', ' ', '"', '\\', '7', '.'), { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
+const words = fc
+  .array(fc.constantFrom('a', 'Straße', '水库', ' ', '"', '\\', '7', '.'), { minLength: 1, maxLength: 8 })
+  .map((parts) => parts.join(''));
 
-export function valueOf(schema: unknown, root: JsonSchema): fc.Arbitrary<unknown> {
+export function valuesOf(schema: unknown, root: JsonSchema): fc.Arbitrary<unknown> {
   if (!isObject(schema)) return fc.jsonValue({ maxDepth: 1 });
   if (isReference(schema)) return fc.constant(REFERENCE_PLACE);
-  if (typeof schema.$ref === 'string') return valueOf(resolveReference(root, schema.$ref), root);
+  if (typeof schema.$ref === 'string') return valuesOf(resolveReference(root, schema.$ref), root);
   if ('const' in schema) return fc.constant(schema.const);
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
-  if (Array.isArray(schema.anyOf)) return fc.oneof(...schema.anyOf.map((form) => valueOf(form, root)));
-  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => valueOf({ ...schema, type }, root)));
+  if (Array.isArray(schema.anyOf)) return fc.oneof(...schema.anyOf.map((form) => valuesOf(form, root)));
+  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => valuesOf({ ...schema, type }, root)));
   return valueOfType(schema, root);
 }
 
@@ -48,7 +50,8 @@ function valueOfType(schema: JsonSchema, root: JsonSchema): fc.Arbitrary<unknown
 }
 
 function textOf({ pattern, format, minLength, maxLength }: JsonSchema): fc.Arbitrary<string> {
-  if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern, 'u')).filter((text) => !text.includes('${'));
+  if (typeof pattern === 'string')
+    return fc.stringMatching(new RegExp(pattern, 'u')).filter((text) => !text.includes('${'));
   const known = typeof format === 'string' ? FORMATS[format] : undefined;
   if (known) return known;
   const least = numberOr(minLength, 0);
@@ -58,7 +61,7 @@ function textOf({ pattern, format, minLength, maxLength }: JsonSchema): fc.Arbit
 function listOf(schema: JsonSchema, root: JsonSchema): fc.Arbitrary<unknown[]> {
   const least = numberOr(schema.minItems, 0);
   const bounds = { minLength: least, maxLength: Math.max(least, Math.min(least + 2, numberOr(schema.maxItems, 100))) };
-  const item = valueOf(schema.items, root);
+  const item = valuesOf(schema.items, root);
   return schema.uniqueItems === true
     ? fc.uniqueArray(item, { ...bounds, selector: (value) => JSON.stringify(value) })
     : fc.array(item, bounds);
@@ -67,7 +70,7 @@ function listOf(schema: JsonSchema, root: JsonSchema): fc.Arbitrary<unknown[]> {
 function objectOf(schema: JsonSchema, root: JsonSchema): fc.Arbitrary<unknown> {
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
   const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
-  const members = Object.fromEntries(properties.map(([name, inner]) => [name, valueOf(inner, root)]));
+  const members = Object.fromEntries(properties.map(([name, inner]) => [name, valuesOf(inner, root)]));
   return fc.record(members, { requiredKeys: required.filter((name) => name in members) });
 }
 

@@ -9,7 +9,11 @@ import { transform } from '@swc/core';
 
 if (isMainThread) register(import.meta.url);
 
-const OPTIONS = { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' }, sourceMaps: 'inline' };
+const OPTIONS = {
+  jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+  module: { type: 'es6' },
+  sourceMaps: 'inline',
+};
 const isOwn = (url) => url?.startsWith('file:') && !url.includes('/node_modules/');
 
 export function resolve(specifier, context, next) {

@@ -15,14 +15,18 @@ export function givenOf(request: Request): Given {
 }
 
 const HISTORY_MESSAGES = 6;
-/** UUIDs, long numbers, codes that mix letters and digits, paths with a slash or an extension, URLs. */
-const CODE = /\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\d{5,}|(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{5,})\b/iu;
+/** UUIDs, long numbers, codes of digits with letters of one case; `Blink-182` is a name. */
+const CODE =
+  /\b(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}|\d{5,}|(?=[\w-]*\d)(?=[\w-]*[a-z])[a-z\d_-]{5,}|(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z\d_-]{5,})\b/u;
 const URL = /\b[a-z][a-z0-9+.-]*:\/\/\S+/iu;
+/** A path with a folder, or a file name with an extension. */
+const PATH = /(?:^|[\s"'`(])(?:\.{0,2}\/)?(?:[\w.-]+\/)+[\w.-]*|\b[\w-]+\.[a-z]{1,5}[0-9]?\b/u;
 
 export function isGiven(need: Need, given: Given): boolean {
   if (entityHolds(need, given.entities)) return true;
   if (matchesPattern(need, given.text)) return true;
-  if (need.key.endsWith('uri') && URL.test(given.text)) return true;
+  if (/(?:uri|url)$/u.test(need.key) && URL.test(given.text)) return true;
+  if (/(?:path|file|folder|directory)$/u.test(need.key) && PATH.test(given.text)) return true;
   return (
     namedValue(need, given.text) ||
     (CODE.test(given.text) && need.schema.type !== 'integer' && need.schema.type !== 'number')

@@ -27,7 +27,7 @@ export const HANDLE_WORDS = new Set([
 
 /** Handles that are known without asking: codes of a standard, secrets of the caller, places in a list. */
 const KNOWN_HANDLES =
-  /(?:country|language|lang|currency|market|locale|zip|postal|post|area|region|time zone|timezone|status|color|source|function|api|access|auth|page|next page|cursor|continuation|idempotency|promo|discount|error|exit|qr|hex)$/u;
+  /(?:^| )(?:country|language|lang|currency|market|locale|zip|postal|post|area|region|time zone|timezone|status|color|source|function|api|access|auth|page|next page|cursor|continuation|idempotency|promo|discount|error|exit|qr|hex)$/u;
 
 /** Verbs of tools that answer a search, so that what they return is what was asked for. */
 const SEARCHERS = new Set(['search', 'find', 'lookup', 'look', 'resolve', 'discover', 'locate', 'match', 'query']);
@@ -123,7 +123,8 @@ export function handleStem(argument: string): string | undefined {
   if (last === undefined) return undefined;
   if (HANDLE_WORDS.has(last)) {
     const stem = words.slice(0, -1).join(' ');
-    return KNOWN_HANDLES.test(stem) || (last === 'code' && stem === '') ? undefined : stem;
+    const isKnown = ['code', 'cd', 'key', 'token'].includes(last) && (stem === '' || KNOWN_HANDLES.test(stem));
+    return isKnown ? undefined : stem;
   }
   return undefined;
 }

@@ -1,0 +1,154 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { planCommand, selectCommand } from '../../src/cli/plan-command.js';
+import type { ErrorCode } from '../../src/errors.js';
+import { resultSchema, selectResultSchema } from '../../src/result.js';
+import { type ScriptedServer, type ServerScript, startScriptedServer } from '../support/scripted-server.js';
+import { answerJson } from '../support/server-behaviours.js';
+
+const TOOLS = [
+  {
+    name: 'find_station',
+    toolType: 'builtin',
+    inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  },
+  { name: 'own', toolType: 'builtin', scope: { user: 'ann' } },
+];
+const PLAN = { kind: 'plan', steps: [{ id: 's1', tool: 'find_station', arguments: { name: 'a' } }] };
+
+let folder: string;
+let catalog: string;
+let server: ScriptedServer | undefined;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'winnow-plan-'));
+  catalog = join(folder, 'tools.json');
+  await writeFile(catalog, JSON.stringify(TOOLS));
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await server?.close();
+  server = undefined;
+  await rm(folder, { recursive: true });
+});
+
+/** What the command prints, run on a catalogue of two tools and a scripted server. */
+async function run(name: 'plan' | 'select', words: readonly string[], script: ServerScript = []): Promise<string> {
+  const printed: string[] = [];
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0);
+  server = await startScriptedServer(script);
+  const command = (name === 'plan' ? planCommand() : selectCommand())
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  const shared = words.includes('--catalog') ? [] : ['--catalog', catalog];
+  await command.parseAsync([...words, ...shared, '--base-url', server.baseUrl, '--model', 'm'], { from: 'user' });
+  return printed.join('');
+}
+
+describe('winnow plan', () => {
+  it('prints the whole result as JSON, which the published schema takes', async () => {
+    const printed = await run('plan', ['level', '--json'], [answerJson(PLAN)]);
+    expect(resultSchema.parse(JSON.parse(printed))).toMatchObject({ kind: 'plan', goal: 'level', levels: [['s1']] });
+  });
+
+  it.each([
+    [
+      'a question',
+      { kind: 'clarification', question: 'Which one?', missing: ['name'] },
+      'A question back\n  Which one?\n  missing: name',
+    ],
+    ['that there is none', { kind: 'unplannable', reason: 'No tool books.' }, 'No plan\n  No tool books.'],
+  ])('prints %s for people, as a good end', async (_, answer, text) => {
+    expect(await run('plan', ['book'], [answerJson(answer)])).toContain(text);
+  });
+
+  it('plans for the user with their own tools', async () => {
+    await run('plan', ['x', '--user', 'ann'], [answerJson({ kind: 'unplannable', reason: 'r' })]);
+    expect(JSON.stringify(server?.requests[0]?.body)).toContain('own');
+  });
+
+  it('uses the prompt file that is named', async () => {
+    const prompt = join(folder, 'repair.md');
+    await writeFile(prompt, '<!-- system -->\nMEND {{system}}\n<!-- user -->\n{{user}}{{answer}}{{issues}}\n');
+    await run('plan', ['x', '--prompt', `repair=${prompt}`], [answerJson({ kind: 'poem' }), answerJson(PLAN)]);
+    expect(JSON.stringify(server?.requests[1]?.body)).toContain('MEND You write plans');
+  });
+
+  it('writes each call of the model to the call log', async () => {
+    const log = join(folder, 'calls.jsonl');
+    await run('plan', ['x', '--call-log', log], [answerJson(PLAN)]);
+    const { readFile } = await import('node:fs/promises');
+    const lines = (await readFile(log, 'utf8')).trim().split('\n');
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ module: 'planning/write-plan' });
+  });
+
+  it('tells that the example catalogue is used where none is named', async () => {
+    const printed: string[] = [];
+    jest.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0);
+    server = await startScriptedServer([]);
+    const words = ['x', '--base-url', server.baseUrl, '--model', 'm', '--set', 'passthroughTools=128'];
+    await selectCommand().parseAsync(words, { from: 'user' });
+    expect(printed.join('')).toMatch(
+      /^Catalogue: the example "hydrology" that comes with Winnow; yours with --catalog\.\n/u,
+    );
+  });
+
+  it.each<[string, string[], ErrorCode, string]>([
+    ['an empty request', [' '], 'invalid_request', 'message: must not be empty'],
+    ['a date that is none', ['x', '--today', 'tomorrow'], 'invalid_request', 'today: '],
+    ['entities that are no object', ['x', '--entities', '[1]'], 'invalid_request', 'entities: '],
+    ['entities that are no JSON', ['x', '--entities', '{'], 'invalid_option', '--entities: not JSON'],
+    [
+      'a history file that is not there',
+      ['x', '--history', 'none.json'],
+      'invalid_option',
+      "--history: the file none.json can't be read",
+    ],
+    ['an option that does not exist', ['x', '--set', 'maxTool=3'], 'invalid_option', 'maxTool'],
+    ['an option out of its bounds', ['x', '--set', 'maxTools=0'], 'invalid_option', 'maxTools: '],
+    ['an option of another type', ['x', '--set', 'fill=maybe'], 'invalid_option', 'fill: '],
+    ['a prompt that does not exist', ['x', '--prompt', 'repairs=a.md'], 'prompt_invalid', 'no prompt "repairs"'],
+    ['a prompt file that is not there', ['x', '--prompt', 'repair=none.md'], 'prompt_invalid', 'none.md'],
+    [
+      'a variable for the key that is not set',
+      ['x', '--api-key-env', 'WINNOW_NO_SUCH_KEY'],
+      'invalid_option',
+      'WINNOW_NO_SUCH_KEY',
+    ],
+    ['a catalogue that is not there', ['x', '--catalog', 'none.json'], 'source_failed', 'none.json'],
+  ])('refuses %s, before it asks the model', async (_, words, code, text) => {
+    const error = await run('plan', words).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code, message: expect.stringContaining(text) });
+    expect(server?.requests).toEqual([]);
+  });
+
+  it.each([
+    ['--max-tools', '0'],
+    ['--max-tools', '2.5'],
+    ['--max-tools', 'many'],
+    ['--set', 'answer'],
+    ['--set', '=list'],
+  ])('refuses the flag %s %s with its name', async (flag, value) => {
+    const error = await run('plan', ['x', flag, value]).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'commander.invalidArgument', message: expect.stringContaining(flag) });
+  });
+});
+
+describe('winnow select', () => {
+  it('prints the selection as JSON, and asks no model where so few tools are visible', async () => {
+    const printed = await run('select', ['level', '--json']);
+    expect(selectResultSchema.parse(JSON.parse(printed))).toMatchObject({
+      mode: 'passthrough',
+      tools: [{ name: 'find_station' }],
+    });
+    expect(server?.requests).toEqual([]);
+  });
+
+  it('prints it for people', async () => {
+    expect(await run('select', ['level'])).toMatch(
+      /^Tools \(passthrough: .*\)\n {2}find_station {2}all visible tools are taken\n/u,
+    );
+  });
+});
