@@ -6,6 +6,7 @@ import pc from 'picocolors';
 import { ERROR_TABLE, toWinnowError } from '../errors.js';
 import { modelCommand } from './model-command.js';
 import { planCommand, selectCommand } from './plan-command.js';
+import { serveCommand } from './serve-command.js';
 import { toolsCommand } from './tools-command.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -15,6 +16,7 @@ const program = new Command('winnow')
   .version(version)
   .addCommand(planCommand())
   .addCommand(selectCommand())
+  .addCommand(serveCommand())
   .addCommand(toolsCommand())
   .addCommand(modelCommand());
 

@@ -9,6 +9,7 @@ import type { Options } from '../config/options.js';
 import type { Request } from '../request.js';
 import type { Dropped, SelectedTool } from '../result.js';
 import type { Answer, NamedTool } from './answer.js';
+import { type Entry, fill } from './fill.js';
 import { missingProducers, type ProducerContext } from './producers/add-producers.js';
 import { createProducerContext } from './producers/producer-context.js';
 import { matchingRules } from './rules.js';
@@ -30,45 +31,73 @@ export interface Composition {
   readonly dropped: readonly Dropped[];
 }
 
-interface Entry {
-  readonly tool: Tool;
-  readonly selected: SelectedTool;
-  /** The smaller, the longer it stays when the cap comes. */
-  readonly priority: number;
-}
-
 const PRIORITY = { required: 0, always: 0, rule: 1, chosen: 2, producer: 2, companion: 3, fill: 4 } as const;
 
 export function compose(input: ComposeInput): Composition {
   const chosen = withCompanions(withRules(chosenWithProducers(input), input), input);
   const { kept, dropped } = applyCap(chosen, input);
-  const filled = input.options.fill ? fill(kept, input) : kept;
+  const filled = input.options.fill ? fillRoom(kept, input) : kept;
   return { tools: filled.map((entry) => entry.selected), dropped };
+}
+
+/** Free room goes to the next of the ranking and the keyword matches in turn, each with the producers that it needs. */
+function fillRoom(kept: readonly Entry[], input: ComposeInput): Entry[] {
+  const { answer, options, request, schemaTokens } = input;
+  const next = answer.named
+    .slice(answer.chosen)
+    .map((named, place) => modelEntry(named, { rank: answer.chosen + place + 1, priority: PRIORITY.fill }));
+  const context = options.producers ? contextOf(input) : undefined;
+  return fill(kept, {
+    maxTools: request.maxTools ?? options.maxTools,
+    schemaTokens: { budget: options.schemaTokens, of: schemaTokens },
+    next,
+    keyword: () => input.keywordMatches().map((tool, place) => keywordEntry(tool, place + 1)),
+    withProducers: (entry, present) => withProducers(entry, present, context),
+    isEnough: (entries) => options.minMass > 0 && massOf(entries, answer) >= options.minMass,
+  });
+}
+
+function keywordEntry(tool: Tool, rank: number): Entry {
+  return { tool, priority: PRIORITY.fill, selected: { name: tool.name, via: 'keyword', rank, fill: true } };
+}
+
+/** How much of the model's probability the tools hold. */
+function massOf(entries: readonly Entry[], { named }: Answer): number {
+  const names = new Set(entries.map((entry) => entry.tool.name));
+  return named.filter(({ tool }) => names.has(tool.name)).reduce((sum, { probability = 0 }) => sum + probability, 0);
 }
 
 /** The model's choice in its order, each tool behind the producers that it needs. */
 function chosenWithProducers(input: ComposeInput): Entry[] {
-  const { view, request, answer } = input;
-  const probabilities = new Map(answer.named.map((named) => [named.tool.name, named.probability ?? 0]));
-  const context = createProducerContext(view, request, (name) => probabilities.get(name) ?? 0);
+  const { answer, options } = input;
+  const context = options.producers ? contextOf(input) : undefined;
   const entries: Entry[] = [];
   for (const [place, named] of answer.named.slice(0, answer.chosen).entries()) {
-    addWithProducers(
-      entries,
-      modelEntry(named, { rank: place + 1, priority: PRIORITY.chosen }),
-      input.options.producers ? context : undefined,
-    );
+    const present = new Set(entries.map((entry) => entry.tool.name));
+    if (present.has(named.tool.name)) continue;
+    const entry = modelEntry(named, { rank: place + 1, priority: PRIORITY.chosen });
+    entries.push(...withProducers(entry, present, context));
   }
   return entries;
 }
 
-function addWithProducers(entries: Entry[], entry: Entry, context: ProducerContext | undefined): void {
-  const present = new Set(entries.map((one) => one.tool.name));
-  if (present.has(entry.tool.name)) return;
-  for (const { tool, serves } of context ? missingProducers(entry.tool, present, context) : []) {
-    entries.push({ tool, priority: PRIORITY.producer, selected: { name: tool.name, via: 'producer', serves } });
-  }
-  entries.push(entry);
+function contextOf({ view, request, answer }: ComposeInput): ProducerContext {
+  const probabilities = new Map(answer.named.map((named) => [named.tool.name, named.probability ?? 0]));
+  return createProducerContext(view, request, (name) => probabilities.get(name) ?? 0);
+}
+
+/** The producers that are missing, then the tool itself. */
+function withProducers(entry: Entry, present: ReadonlySet<string>, context: ProducerContext | undefined): Entry[] {
+  const missing = context ? missingProducers(entry.tool, present, context) : [];
+  const isFill = entry.priority === PRIORITY.fill;
+  const producers = missing.map(
+    ({ tool, serves }): Entry => ({
+      tool,
+      priority: isFill ? PRIORITY.fill : PRIORITY.producer,
+      selected: { name: tool.name, via: 'producer', serves, ...(isFill ? { fill: true } : {}) },
+    }),
+  );
+  return [...producers, entry];
 }
 
 function modelEntry({ tool, probability }: NamedTool, { rank, priority }: { rank: number; priority: number }): Entry {
@@ -168,54 +197,6 @@ function applyCap(
     }
   }
   return { kept: entries.filter((entry) => kept.has(entry)), dropped };
-}
-
-/** Free room is filled with the next of the ranking and the keyword matches in turn. A second opinion costs few tokens. */
-function fill(entries: readonly Entry[], input: ComposeInput): Entry[] {
-  const { answer, options, request, schemaTokens } = input;
-  const maxTools = request.maxTools ?? options.maxTools;
-  const filled = [...entries];
-  if (filled.length >= maxTools) return filled;
-  const next = { model: answer.named.slice(answer.chosen).values(), keyword: input.keywordMatches().entries() };
-  let tokens = filled.reduce((sum, entry) => sum + schemaTokens(entry.tool), 0);
-  const has = (tool: Tool) => filled.some((entry) => entry.tool.name === tool.name);
-  const massSoFar = () =>
-    answer.named.filter((named) => has(named.tool)).reduce((sum, named) => sum + (named.probability ?? 0), 0);
-  const sources = ['model', 'keyword'] as const;
-  const done = new Set<string>();
-  for (let turn = 0; filled.length < maxTools && done.size < sources.length; turn++) {
-    if (options.minMass > 0 && massSoFar() >= options.minMass) break;
-    const source = sources[turn % sources.length] ?? 'model';
-    const candidate = takeNext(source);
-    if (!candidate) {
-      done.add(source);
-      continue;
-    }
-    const cost = schemaTokens(candidate.tool);
-    if (tokens + cost > options.schemaTokens) continue;
-    tokens += cost;
-    filled.push(candidate);
-  }
-  return filled;
-
-  function takeNext(source: 'model' | 'keyword'): Entry | undefined {
-    if (source === 'model') {
-      for (const named of next.model) {
-        if (!has(named.tool))
-          return modelEntry(named, { rank: answer.named.indexOf(named) + 1, priority: PRIORITY.fill });
-      }
-      return undefined;
-    }
-    for (const [place, tool] of next.keyword) {
-      if (!has(tool))
-        return {
-          tool,
-          priority: PRIORITY.fill,
-          selected: { name: tool.name, via: 'keyword', rank: place + 1, fill: true },
-        };
-    }
-    return undefined;
-  }
 }
 
 function round(probability: number): number {

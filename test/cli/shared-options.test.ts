@@ -154,8 +154,18 @@ describe('the options of the planner', () => {
 
   it.each<[string, SharedFlags, string, string]>([
     ['the file', {}, 'options:\n  passthroughTools: 20\n  passthroughTokens: 0\n', 'passthrough 20'],
-    ['a flag over the file', { set: { passthroughTools: 30 } }, 'options:\n  passthroughTools: 0\n  passthroughTokens: 0\n', 'passthrough 20'],
-    ['a flag beside the file', { set: { passthroughTools: 20 } }, 'options:\n  maxTools: 3\n  passthroughTokens: 0\n', 'passthrough 20'],
+    [
+      'a flag over the file',
+      { set: { passthroughTools: 30 } },
+      'options:\n  passthroughTools: 0\n  passthroughTokens: 0\n',
+      'passthrough 20',
+    ],
+    [
+      'a flag beside the file',
+      { set: { passthroughTools: 20 } },
+      'options:\n  maxTools: 3\n  passthroughTokens: 0\n',
+      'passthrough 20',
+    ],
   ])('come from %s', async (_, flags, file, outcome) => {
     expect(await modeOf(flags, file)).toBe(outcome);
   });

@@ -36,6 +36,8 @@ const MAX_PRODUCERS = 16;
 const FINDER_BONUS = { search: 0.25, list: 0.1, read: 0, write: 0 } as const;
 const MIN_STRENGTH = 0.2;
 const SURE_STRENGTH = 0.6;
+/** A tool provides a value when it is about as good at it as the best producer. */
+const PROVIDED_SHARE = 0.85;
 /** A handle of one server seldom fits another. */
 const OTHER_ORIGIN = 0.6;
 
@@ -58,18 +60,17 @@ export function createProducerGraph(tools: readonly Tool[]): ProducerGraph {
     const profile = byTool.get(name);
     return profile ? strengthOf(profile, need) : 0;
   };
+  const producersOf = (need: Need) => {
+    const id = `${need.tool}\n${need.argument}`;
+    const productions = known.get(id) ?? findProducers(need, profiles);
+    known.set(id, productions);
+    return productions;
+  };
+  const leastOf = (need: Need) => Math.max(MIN_STRENGTH, PROVIDED_SHARE * (producersOf(need)[0]?.strength ?? 0));
   return {
     needsOf: (name) => byTool.get(name)?.needs ?? [],
-    producersOf(need) {
-      const id = `${need.tool}\n${need.argument}`;
-      let productions = known.get(id);
-      if (!productions) {
-        productions = findProducers(need, profiles);
-        known.set(id, productions);
-      }
-      return productions;
-    },
-    produces: (name, need) => strengthOfTool(name, need) >= MIN_STRENGTH,
+    producersOf,
+    produces: (name, need) => strengthOfTool(name, need) >= leastOf(need),
     surelyProduces: (name, need) => strengthOfTool(name, need) >= SURE_STRENGTH,
   };
 }
