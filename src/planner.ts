@@ -81,9 +81,10 @@ export function createPlanner(parts: PlannerParts): Planner {
           return { ...written, selection, usage: turn.usageOf(selection), trace: turn.trace.events() };
         turn.trace.add('planning', `a tool is missing: ${written.needTools}`);
         view = turn.rest(selection);
-        const kept = selection.tools.filter((tool) => !tool.fill);
-        const room = Math.max(1, (turn.request.maxTools ?? options.maxTools) - kept.length);
-        const request = withNeed({ ...turn.request, maxTools: room }, written.needTools);
+        // The cap holds for the request: fill goes first, and at least one place is free for what is missing.
+        const maxTools = turn.request.maxTools ?? options.maxTools;
+        const kept = selection.tools.filter((tool) => !tool.fill).slice(0, maxTools - 1);
+        const request = withNeed({ ...turn.request, maxTools: maxTools - kept.length }, written.needTools);
         const more = await turn.inTime(selectTools({ ...turn, request }, view));
         selection = { ...more, tools: [...kept, ...more.tools], dropped: [...selection.dropped, ...more.dropped] };
       }

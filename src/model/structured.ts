@@ -75,10 +75,17 @@ function fenced(text: string): string[] {
 
 const MAX_STARTS = 10;
 
-/** Each outermost `{...}` or `[...]` that closes, objects first: prose may hold brackets too. */
+/** Each outermost `{...}` or `[...]` that closes, objects first: prose may hold brackets too. Nothing inside a cut object. */
 function balanced(text: string): string[] {
-  const starts = [...text.matchAll(/[{[]/gu)].slice(0, MAX_STARTS).map((match) => match.index);
-  const found = starts.flatMap((start) => balancedFrom(text, start));
+  const found: string[] = [];
+  for (let place = 0; found.length < MAX_STARTS && place < text.length; ) {
+    const start = text.slice(place).search(/[{[]/u);
+    if (start < 0) break;
+    const [part] = balancedFrom(text, place + start);
+    if (part === undefined && text[place + start] === '{') break;
+    if (part !== undefined) found.push(part);
+    place += start + (part?.length ?? 1);
+  }
   return [...found.filter((part) => part.startsWith('{')), ...found.filter((part) => part.startsWith('['))];
 }
 

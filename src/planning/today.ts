@@ -3,22 +3,28 @@ import type { Request } from '../request.js';
 
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** A formatter takes fifty times as long to make as to use. `undefined` stands for the zone of this machine. */
-const calendars = new Map<string | undefined, Intl.DateTimeFormat>();
+interface Calendar {
+  readonly format: Intl.DateTimeFormat;
+  readonly zone: string;
+}
+
+/** A calendar takes fifty times as long to make as to use. `undefined` stands for the zone of this machine. */
+const calendars = new Map<string | undefined, Calendar>();
 const MAX_CALENDARS = 100;
 
 /** `2026-11-22 (Sunday), time zone Asia/Shanghai`. */
 export function renderToday({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): string {
-  const calendar = calendarOf(timeZone);
-  const date = today ?? calendar.format(new Date());
+  const { format, zone } = calendarOf(timeZone);
+  const date = today ?? format.format(new Date());
   const weekday = WEEKDAYS[new Date(`${date}T00:00:00Z`).getUTCDay()];
-  return `${date} (${weekday}), time zone ${timeZone ?? calendar.resolvedOptions().timeZone}`;
+  return `${date} (${weekday}), time zone ${zone}`;
 }
 
-function calendarOf(timeZone: string | undefined): Intl.DateTimeFormat {
+function calendarOf(timeZone: string | undefined): Calendar {
   const known = calendars.get(timeZone);
   if (known) return known;
-  const calendar = new Intl.DateTimeFormat('sv-SE', { ...(timeZone ? { timeZone } : {}), dateStyle: 'short' });
+  const format = new Intl.DateTimeFormat('sv-SE', { ...(timeZone ? { timeZone } : {}), dateStyle: 'short' });
+  const calendar = { format, zone: timeZone ?? format.resolvedOptions().timeZone };
   if (calendars.size < MAX_CALENDARS) calendars.set(timeZone, calendar);
   return calendar;
 }

@@ -18,10 +18,20 @@ export function createSheet(
   { style, stable }: { style: SummaryStyle; stable: boolean },
 ): Sheet {
   const labels = createLabels(tools);
-  const lines = tools.map((tool) => {
-    const label = labels.labelOf(tool);
-    const category = tool.category ?? (label === tool.name ? undefined : tool.origin);
-    return renderSummary({ ...tool, name: label, ...(category === undefined ? {} : { category }) }, style);
-  });
+  const lines = tools.map((tool) => renderLine(tool, labels.labelOf(tool), style));
   return { tools, style, labels, text: lines.join('\n'), stable };
+}
+
+const rendered = new WeakMap<Tool, Map<string, string>>();
+
+/** Kept, since each request may have a shortlist of its own; a tool has two labels at most. */
+function renderLine(tool: Tool, label: string, style: SummaryStyle): string {
+  const known = rendered.get(tool) ?? new Map<string, string>();
+  rendered.set(tool, known);
+  const key = `${style}:${label}`;
+  const category = tool.category ?? (label === tool.name ? undefined : tool.origin);
+  const line =
+    known.get(key) ?? renderSummary({ ...tool, name: label, ...(category === undefined ? {} : { category }) }, style);
+  known.set(key, line);
+  return line;
 }

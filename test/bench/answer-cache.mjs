@@ -21,7 +21,11 @@ export function rememberAnswers(model, file) {
     appendFileSync(file, `${JSON.stringify({ key, value })}\n`);
     return value;
   };
-  const keyOf = (...parts) => createHash('sha256').update(JSON.stringify([model.id, ...parts])).digest('base64url').slice(0, 22);
+  const keyOf = (...parts) =>
+    createHash('sha256')
+      .update(JSON.stringify([model.id, ...parts]))
+      .digest('base64url')
+      .slice(0, 22);
   return {
     ...model,
     async complete(request) {
@@ -39,7 +43,10 @@ export function rememberAnswers(model, file) {
         usage: () => reader?.usage() ?? { calls: 1, read: 0, cached: 0, written: 0 },
         async weigh(path, candidates) {
           const key = keyOf(base, path, candidates);
-          return known.get(key)?.map((weight) => weight ?? -Infinity) ?? remember(key, await (await open()).weigh(path, candidates));
+          return (
+            known.get(key)?.map((weight) => weight ?? -Infinity) ??
+            remember(key, await (await open()).weigh(path, candidates))
+          );
         },
         close: async () => reader?.close(),
       };

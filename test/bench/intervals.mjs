@@ -11,7 +11,9 @@ export function bootstrapInterval(numbers, resamples = 2000) {
     state = (state * 1103515245 + 12345) % 2147483648;
     return state / 2147483648;
   };
-  const means = Array.from({ length: resamples }, () => mean(numbers.map(() => numbers[Math.floor(random() * numbers.length)])));
+  const means = Array.from({ length: resamples }, () =>
+    mean(numbers.map(() => numbers[Math.floor(random() * numbers.length)])),
+  );
   means.sort((a, b) => a - b);
   return [means[Math.floor(resamples * 0.025)], means[Math.floor(resamples * 0.975)]];
 }

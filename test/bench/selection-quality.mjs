@@ -41,51 +41,102 @@ const WAYS = {
 
 const maxTools = Number(flags['max-tools']);
 const entries = JSON.parse(readFileSync(`${flags.set}.tools.json`, 'utf8'));
-const tools = entries.map((entry, index) => parseTool(entry, { origin: basename(flags.set), index })).flatMap((parsed) => (parsed.ok ? [parsed.tool] : []));
-const cases = readFileSync(`${flags.set}.cases.jsonl`, 'utf8').trim().split('\n').map((line) => JSON.parse(line)).filter((_, place) => place % Number(flags.every) === 0);
+const tools = entries
+  .map((entry, index) => parseTool(entry, { origin: basename(flags.set), index }))
+  .flatMap((parsed) => (parsed.ok ? [parsed.tool] : []));
+const cases = readFileSync(`${flags.set}.cases.jsonl`, 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line))
+  .filter((_, place) => place % Number(flags.every) === 0);
 const catalog = createCatalog(tools);
-const model = rememberAnswers(await createModel({ baseUrl: flags['base-url'], model: flags.model }), join(flags.out, `${basename(flags.set)}.answers.jsonl`));
+const model = rememberAnswers(
+  await createModel({ baseUrl: flags['base-url'], model: flags.model }),
+  join(flags.out, `${basename(flags.set)}.answers.jsonl`),
+);
 
 const ways = flags.ways === 'all' ? Object.keys(WAYS) : flags.ways.split(';').map((way) => way.trim());
 const rows = [scoreKeywords()];
 for (const way of ways) rows.push(await scoreWay(way, WAYS[way]));
 mkdirSync(flags.out, { recursive: true });
 writeFileSync(join(flags.out, `${basename(flags.set)}.json`), JSON.stringify(rows, null, 2));
-console.log(`${basename(flags.set)}: ${cases.length} cases, ${tools.length} tools, at most ${maxTools} handed on, ${model.id}\n`);
+console.log(
+  `${basename(flags.set)}: ${cases.length} cases, ${tools.length} tools, at most ${maxTools} handed on, ${model.id}\n`,
+);
 console.log('| way | recall | all needed there | tools | s (median of fresh answers) |\n|---|---|---|---|---|');
-for (const row of rows) console.log(`| ${row.way} | ${show(row.recall)} | ${show(row.all)} | ${mean(row.counts).toFixed(1)} | ${row.seconds} |`);
+for (const row of rows)
+  console.log(
+    `| ${row.way} | ${show(row.recall)} | ${show(row.all)} | ${mean(row.counts).toFixed(1)} | ${row.seconds} |`,
+  );
 await model.close();
 process.exit(0);
 
 async function scoreWay(way, options) {
-  const planner = createPlanner({ catalog, model, options: { ...options, maxTools, passthroughTools: 0, passthroughTokens: 0 } });
+  const planner = createPlanner({
+    catalog,
+    model,
+    options: { ...options, maxTools, passthroughTools: 0, passthroughTokens: 0 },
+  });
   const scored = [];
   for (const [place, one] of cases.entries()) {
     const { tools: selected, usage, mode } = await planner.select({ message: one.query });
-    scored.push(score(one, selected.map((tool) => tool.name), usage.selection.read > 0 ? usage.milliseconds / 1000 : undefined, mode));
-    if (process.stderr.isTTY || place % 20 === 19) process.stderr.write(`${way}: ${place + 1}/${cases.length}, recall ${mean(scored.map((s) => s.recall)).toFixed(3)}\n`);
+    scored.push(
+      score(
+        one,
+        selected.map((tool) => tool.name),
+        usage.selection.read > 0 ? usage.milliseconds / 1000 : undefined,
+        mode,
+      ),
+    );
+    if (process.stderr.isTTY || place % 20 === 19)
+      process.stderr.write(
+        `${way}: ${place + 1}/${cases.length}, recall ${mean(scored.map((s) => s.recall)).toFixed(3)}\n`,
+      );
   }
   return summary(way, scored);
 }
 
 function scoreKeywords() {
   const index = createKeywordIndex(tools);
-  return summary('keywords alone', cases.map((one) => score(one, index.search(one.query, maxTools).map((match) => match.tool.name))));
+  return summary(
+    'keywords alone',
+    cases.map((one) =>
+      score(
+        one,
+        index.search(one.query, maxTools).map((match) => match.tool.name),
+      ),
+    ),
+  );
 }
 
 function score(one, names, seconds, mode) {
   const found = one.expectedTools.filter((name) => names.includes(name)).length;
   const needed = Math.max(1, one.expectedTools.length);
   if (flags.failures && found < one.expectedTools.length) {
-    console.log(`${one.query}\n  missing: ${one.expectedTools.filter((name) => !names.includes(name)).join(' ')}\n  chosen: ${names.join(' ')}`);
+    console.log(
+      `${one.query}\n  missing: ${one.expectedTools.filter((name) => !names.includes(name)).join(' ')}\n  chosen: ${names.join(' ')}`,
+    );
   }
-  return { recall: one.expectedTools.length === 0 ? 1 : found / needed, all: found === one.expectedTools.length ? 1 : 0, count: names.length, seconds, mode };
+  return {
+    recall: one.expectedTools.length === 0 ? 1 : found / needed,
+    all: found === one.expectedTools.length ? 1 : 0,
+    count: names.length,
+    seconds,
+    mode,
+  };
 }
 
 function summary(way, scored) {
   const times = scored.flatMap((s) => (s.seconds === undefined ? [] : [s.seconds])).sort((a, b) => a - b);
   const seconds = times.length > 0 ? times[Math.floor(times.length / 2)].toFixed(1) : '–';
-  return { way, recall: scored.map((s) => s.recall), all: scored.map((s) => s.all), counts: scored.map((s) => s.count), modes: scored.map((s) => s.mode), seconds };
+  return {
+    way,
+    recall: scored.map((s) => s.recall),
+    all: scored.map((s) => s.all),
+    counts: scored.map((s) => s.count),
+    modes: scored.map((s) => s.mode),
+    seconds,
+  };
 }
 
 function show(numbers) {

@@ -120,7 +120,7 @@ describe('companions', () => {
   });
 
   // "Companions: chosen whenever this tool is", whoever chose it.
-  it.failing.each<[string, Given]>([
+  it.each<[string, Given]>([
     ['a rule added', { rules: [{ name: 'r', when: { message: 'do' }, include: ['a'] }] }],
     ['the caller requires', { request: { require: ['a'] } }],
   ])('come with a tool that %s', (_, given) => {
@@ -184,7 +184,7 @@ describe('always-on and required tools', () => {
   });
 
   // `alwaysLoad`: "Handed on with every selection".
-  it.failing('an always-on one outlives the cap', () => {
+  it('an always-on one outlives the cap', () => {
     expect(namesOf(composed({ tools, named: ['a', 'b'], request: { maxTools: 2 } }))).toContain('always');
   });
 });

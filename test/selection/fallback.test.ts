@@ -73,7 +73,7 @@ describe('a request whose selection fails', () => {
     expect((await plannerOf({ model, planningModel }).select(REQUEST)).tools).toHaveLength(4);
   });
 
-  it.failing('keeps the tools that the caller requires and those that are always on', async () => {
+  it('keeps the tools that the caller requires and those that are always on', async () => {
     const always = makeTool('ask_user', { alwaysLoad: true });
     const model = createScriptedModel({ answers: [DOWN], limits: { tools: 4 } });
     const planner = plannerOf({ tools: [...TOOLS, always], model });

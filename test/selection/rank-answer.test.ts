@@ -70,7 +70,7 @@ describe('the rank answer', () => {
     });
   });
 
-  it.failing('counts what a reader spent that could not be opened', async () => {
+  it('counts what a reader spent that could not be opened', async () => {
     const usage = { calls: 3, read: 30, cached: 0, written: 0 };
     const model = createScriptedModel({ readers: [new WinnowError('model_failed', 'broken', { details: { usage } })] });
     expect((await plannerOf({ model }).select({ message: 'x' })).usage.selection).toEqual(usage);

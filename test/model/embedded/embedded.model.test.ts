@@ -9,7 +9,10 @@ import { ensureModel } from '../../../src/model/store/ensure-model.js';
 import { describeModelContract } from '../contract.js';
 
 const OPENING = '{"selected_tools": ["';
-const lines = Array.from({ length: 60 }, (_, place) => `- tool_${place}: does the thing number ${place} for the user`).join('\n');
+const lines = Array.from(
+  { length: 60 },
+  (_, place) => `- tool_${place}: does the thing number ${place} for the user`,
+).join('\n');
 const prompt = (user: string): Prompt => ({ system: `Choose tools.\n${lines}`, user });
 
 async function open(prefixFolder?: string, onWarning?: (message: string) => void): Promise<Model> {

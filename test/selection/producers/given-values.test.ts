@@ -54,7 +54,7 @@ describe('the request holds the value of a handle', () => {
   });
 
   // Once a tool returns `path`, the argument counts as a handle; a path in the message is its value.
-  it.failing('a path', () => {
+  it('a path', () => {
     const schema = { type: 'string', description: 'Path as returned by find_files.' };
     expect(holds('path', { message: 'read src/app.ts' }, schema)).toBe(true);
   });
