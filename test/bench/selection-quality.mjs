@@ -34,6 +34,8 @@ const WAYS = {
   'rank, no fill': { fill: false },
   'rank alone (no producers, complements)': { producers: false, complements: false, fill: false, core: 8 },
   'rank and keywords in turn': { producers: false, complements: false, core: 1 },
+  'core 2': { core: 2 },
+  'core 3': { core: 3 },
   list: { answer: 'list' },
   'list, no producers': { answer: 'list', producers: false },
   'list alone': { answer: 'list', producers: false, fill: false },
