@@ -14,7 +14,10 @@ export const selectedToolSchema = z.object({
   via: z.enum(VIAS).describe('Why it is here.'),
   rank: z.int().optional().describe('Place in the ranking of the model or of the keywords, from 1.'),
   probability: z.number().optional().describe('Of this name as the next, between 0 and 1, where the model gives it.'),
-  fill: z.literal(true).optional().describe('Not chosen: it fills free room, as a second opinion.'),
+  fill: z
+    .literal(true)
+    .optional()
+    .describe('Not surely chosen: a second opinion, which planning sees apart from the chosen.'),
   serves: z
     .string()
     .optional()

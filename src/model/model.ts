@@ -93,6 +93,8 @@ export interface ModelLimits {
   /** Most values in an enum of a response schema, and most characters of all values when there are over 250. */
   enumValues: number;
   enumCharacters: number;
+  /** Whether response schemas may say what stands at which place of a list (`prefixItems`). Default: false. */
+  tuples?: boolean;
   /** Most tools of which the server takes schemas in one request. */
   tools: number;
 }

@@ -12,6 +12,8 @@ export interface PlanSchemaOptions {
   references: ReadonlySet<string>;
   /** Whether one more round of selection is possible. */
   canNeedTools: boolean;
+  /** Whether the schema may say what stands at which place of a list: then no step can refer to a later one. */
+  tuples?: boolean;
 }
 
 const text = { type: 'string' } as const;
@@ -19,12 +21,14 @@ const text = { type: 'string' } as const;
 export function planAnswerSchema(tools: readonly Tool[], options: PlanSchemaOptions): JsonSchema {
   const definitions: Record<string, JsonSchema> = {};
   const paths = producedPaths(tools);
-  const steps = tools.map((tool, place) => stepSchema(tool, { prefix: `t${place + 1}`, options, definitions, paths }));
+  const stepsAfter = (earlier: number | undefined) =>
+    tools.flatMap((tool, place) => stepSchema(tool, { prefix: `t${place + 1}`, options, definitions, paths, earlier }));
+  const steps = stepsAfter(undefined);
   const answers = [
     ...(steps.length > 0
       ? [
           answer('plan', {
-            steps: { type: 'array', minItems: 1, items: steps.length === 1 ? steps[0] : { anyOf: steps } },
+            steps: options.tuples ? orderedSteps(stepsAfter) : { type: 'array', minItems: 1, items: oneOf(steps) },
           }),
         ]
       : []),
@@ -33,6 +37,29 @@ export function planAnswerSchema(tools: readonly Tool[], options: PlanSchemaOpti
     answer('unplannable', { reason: text }),
   ];
   return { anyOf: answers, ...(Object.keys(definitions).length > 0 ? { $defs: definitions } : {}) };
+}
+
+/** Places that are told apart; behind them any step may refer to any. */
+const PLACES = 4;
+/** A small model that has lost the thread writes steps without end. */
+const MAX_STEPS = 8;
+
+/** At its place a step refers only to those before it; what needs an earlier result can't come first. */
+function orderedSteps(stepsAfter: (earlier: number | undefined) => JsonSchema[]): JsonSchema {
+  const places = Array.from({ length: PLACES }, (_, earlier) => stepsAfter(earlier));
+  const unordered = stepsAfter(undefined);
+  return {
+    type: 'array',
+    minItems: 1,
+    prefixItems: places.map((steps) => oneOf(steps.length > 0 ? steps : unordered)),
+    items: oneOf(unordered),
+    maxItems: MAX_STEPS,
+  };
+}
+
+function oneOf(steps: readonly JsonSchema[]): JsonSchema {
+  const [only] = steps;
+  return only && steps.length === 1 ? only : { anyOf: steps };
 }
 
 function answer(kind: string, properties: Record<string, unknown>): JsonSchema {
@@ -49,71 +76,83 @@ interface StepContext {
   options: PlanSchemaOptions;
   definitions: Record<string, JsonSchema>;
   paths: readonly ProducedPath[] | undefined;
+  /** How many steps stand before; `undefined`: not known, any may be referred to. */
+  earlier: number | undefined;
 }
 
-function stepSchema(tool: Tool, context: StepContext): JsonSchema {
-  return {
-    type: 'object',
-    properties: {
-      id: { type: 'string', pattern: '^s[1-9][0-9]?$', 'x-gbnf': '"\\"s" [1-9] [0-9]? "\\""' },
-      tool: { const: tool.name },
-      arguments: argumentsSchema(tool, context),
+/** None where the tool can't stand at this place. */
+function stepSchema(tool: Tool, context: StepContext): JsonSchema[] {
+  const { earlier, options } = context;
+  const waits = [...options.references].some((argument) => argument.startsWith(`${tool.name}.`));
+  if (earlier === 0 && waits) return [];
+  const id = { type: 'string', pattern: '^s[1-9][0-9]?$', 'x-gbnf': '"\\"s" [1-9] [0-9]? "\\""' };
+  return [
+    {
+      type: 'object',
+      properties: {
+        id: earlier === undefined ? id : { const: `s${earlier + 1}` },
+        tool: { const: tool.name },
+        arguments: argumentsSchema(tool, context),
+      },
+      required: ['id', 'tool', 'arguments'],
+      additionalProperties: false,
     },
-    required: ['id', 'tool', 'arguments'],
-    additionalProperties: false,
-  };
+  ];
 }
 
 function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
-  const { prefix, options, definitions, paths } = context;
+  const { prefix, options, definitions } = context;
   const { $defs, ...input } = fittedSchemas(tool).input;
   if (isObject($defs)) {
     for (const [name, schema] of Object.entries($defs)) {
-      if (isObject(schema)) definitions[`${prefix}_${name}`] = rename(withReferences(schema, paths), prefix);
+      if (isObject(schema))
+        definitions[`${prefix}_${name}`] = rename(withReferences(schema, { ...context, earlier: undefined }), prefix);
     }
   }
   const properties = isObject(input.properties) ? input.properties : {};
   const open = Object.entries(properties).map(([name, schema]) => {
     const onlyReference = options.references.has(`${tool.name}.${name}`);
-    return [name, onlyReference ? onlyReferences(schema, paths) : orReference(schema, paths)] as const;
+    return [name, onlyReference ? onlyReferences(schema, context) : orReference(schema, context)] as const;
   });
   const schema = { ...input, properties: Object.fromEntries(open) };
   return isObject($defs) ? rename(schema, prefix) : schema;
 }
 
-type Paths = StepContext['paths'];
+/** What a reference may name here. */
+type Sight = Pick<StepContext, 'paths' | 'earlier'>;
 
 /** A list of handles may be one reference to a list, or a list of references. */
-function onlyReferences(schema: unknown, paths: Paths): JsonSchema {
-  if (!isObject(schema)) return referenceSchema(undefined);
-  const whole = referenceSchema(pathsFor(schema, paths));
+function onlyReferences(schema: unknown, { paths, earlier }: Sight): JsonSchema {
+  if (!isObject(schema)) return referenceSchema(undefined, earlier);
+  const whole = referenceSchema(pathsFor(schema, paths), earlier);
   if (schema.type !== 'array') return whole;
-  const items = referenceSchema(isObject(schema.items) ? pathsFor(schema.items, paths) : undefined);
+  const items = referenceSchema(isObject(schema.items) ? pathsFor(schema.items, paths) : undefined, earlier);
   return { anyOf: [whole, { type: 'array', minItems: 1, items }] };
 }
 
 /** A plain string can hold a reference anyway; for everything else it is a second form, where some field fits. */
-function orReference(schema: unknown, paths: Paths): unknown {
+function orReference(schema: unknown, sight: Sight): unknown {
   if (!isObject(schema)) return schema;
-  const inner = withReferences(schema, paths);
+  const inner = withReferences(schema, sight);
   const isPlainText =
     schema.type === 'string' &&
     !('enum' in schema) &&
     !('format' in schema) &&
     !('pattern' in schema) &&
     !('const' in schema);
-  const fitting = pathsFor(schema, paths);
-  return isPlainText || fitting?.length === 0 ? inner : { anyOf: [inner, referenceSchema(fitting)] };
+  const fitting = pathsFor(schema, sight.paths);
+  const isAlone = isPlainText || fitting?.length === 0 || sight.earlier === 0;
+  return isAlone ? inner : { anyOf: [inner, referenceSchema(fitting, sight.earlier)] };
 }
 
-function withReferences(schema: JsonSchema, paths: Paths): JsonSchema {
+function withReferences(schema: JsonSchema, sight: Sight): JsonSchema {
   const properties = isObject(schema.properties)
-    ? Object.entries(schema.properties).map(([name, value]) => [name, orReference(value, paths)] as const)
+    ? Object.entries(schema.properties).map(([name, value]) => [name, orReference(value, sight)] as const)
     : undefined;
   return {
     ...schema,
     ...(properties ? { properties: Object.fromEntries(properties) } : {}),
-    ...(isObject(schema.items) ? { items: orReference(schema.items, paths) } : {}),
+    ...(isObject(schema.items) ? { items: orReference(schema.items, sight) } : {}),
   };
 }
 

@@ -22,8 +22,24 @@ const ANY_REFERENCE = {
   'x-gbnf': '"\\"${s" [1-9] [0-9]? ("." [A-Za-z_] [A-Za-z0-9_]* | "[" [0-9]+ "]")* "}\\""',
 } as const;
 
-/** With `paths` only those fields can be written, each as it stands behind the step, for example `items[0].id`. */
-export function referenceSchema(paths: readonly string[] | undefined): JsonSchema {
+/**
+ * With `paths` only those fields can be written, each as it stands behind the step, for example `items[0].id`; with
+ * `steps` only the first so many steps can be referred to (at most 9).
+ */
+export function referenceSchema(paths: readonly string[] | undefined, steps?: number): JsonSchema {
+  const schema = referenceTo(paths);
+  if (steps === undefined) return schema;
+  const digits = `[1-${steps}]`;
+  return {
+    ...schema,
+    pattern: schema.pattern.replace(ANY_STEP.pattern, digits),
+    'x-gbnf': schema['x-gbnf'].replace(ANY_STEP.gbnf, digits),
+  };
+}
+
+const ANY_STEP = { pattern: '[1-9][0-9]?', gbnf: '[1-9] [0-9]?' };
+
+function referenceTo(paths: readonly string[] | undefined): { type: string; pattern: string; 'x-gbnf': string } {
   if (!paths || paths.length === 0) return ANY_REFERENCE;
   const alternatives = paths.map((path) => (path.startsWith('[') ? path : `.${path}`));
   const pattern = alternatives.map((path) => path.replace(/[\\.[\](){}*+?^$|]/gu, '\\$&')).join('|');

@@ -62,7 +62,10 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     variables: { ...values, tools: tools.map((tool) => tool.name), further: [...question.further] },
     ...(question.requestId === undefined ? {} : { requestId: question.requestId }),
   };
-  const schema = { name: 'plan', schema: planAnswerSchema(tools, { references, canNeedTools }) };
+  const schema = {
+    name: 'plan',
+    schema: planAnswerSchema(tools, { references, canNeedTools, tuples: model.limits.tuples ?? false }),
+  };
   const call = {
     stage: 'planning' as const,
     prompt: prompt.render(values),

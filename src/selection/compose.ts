@@ -75,7 +75,7 @@ function chosenWithProducers(input: ComposeInput): Entry[] {
   for (const [place, named] of answer.named.slice(0, answer.chosen).entries()) {
     const present = new Set(entries.map((entry) => entry.tool.name));
     if (present.has(named.tool.name)) continue;
-    const entry = modelEntry(named, { rank: place + 1, priority: PRIORITY.chosen });
+    const entry = modelEntry(named, { rank: place + 1, priority: PRIORITY.chosen, isUnsure: isUnsure(named, answer) });
     entries.push(...withProducers(entry, present, context));
   }
   return entries;
@@ -100,7 +100,20 @@ function withProducers(entry: Entry, present: ReadonlySet<string>, context: Prod
   return [...producers, entry];
 }
 
-function modelEntry({ tool, probability }: NamedTool, { rank, priority }: { rank: number; priority: number }): Entry {
+/** Planning sees a name as a second opinion when it is much less likely than the likeliest. */
+const SURE_SHARE = 0.3;
+
+function isUnsure({ probability }: NamedTool, { named }: Answer): boolean {
+  return probability !== undefined && probability < SURE_SHARE * Math.max(...named.map((one) => one.probability ?? 0));
+}
+
+interface Place {
+  rank: number;
+  priority: number;
+  isUnsure?: boolean;
+}
+
+function modelEntry({ tool, probability }: NamedTool, { rank, priority, isUnsure = false }: Place): Entry {
   return {
     tool,
     priority,
@@ -109,7 +122,7 @@ function modelEntry({ tool, probability }: NamedTool, { rank, priority }: { rank
       via: 'model',
       rank,
       ...(probability === undefined ? {} : { probability: round(probability) }),
-      ...(priority === PRIORITY.fill ? { fill: true as const } : {}),
+      ...(priority === PRIORITY.fill || isUnsure ? { fill: true as const } : {}),
     },
   };
 }

@@ -57,7 +57,8 @@ describe('what the model chose', () => {
     const { tools, dropped } = composed({ named: ['c', 'a'], probabilities: [0.7, 0.2] });
     expect(tools).toEqual([
       { name: 'c', via: 'model', rank: 1, probability: 0.7 },
-      { name: 'a', via: 'model', rank: 2, probability: 0.2 },
+      // Much less likely than the first: a second opinion.
+      { name: 'a', via: 'model', rank: 2, probability: 0.2, fill: true },
     ]);
     expect(dropped).toEqual([]);
   });

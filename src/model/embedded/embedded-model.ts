@@ -59,7 +59,7 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
 
   return {
     id,
-    limits: { contextTokens: limit, enumValues: 100_000, enumCharacters: 10_000_000, tools: 100_000 },
+    limits: { contextTokens: limit, enumValues: 100_000, enumCharacters: 10_000_000, tuples: true, tools: 100_000 },
     preferredAnswer: 'rank',
     countTokens: (text) => runtime.model.tokenize(text).length,
     complete: (request) =>
