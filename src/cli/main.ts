@@ -2,8 +2,8 @@
 /** The entry of the command line: the only place that ends the process. stdout is data, stderr is everything else. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import pc from 'picocolors';
 import { ERROR_TABLE, toWinnowError } from '../errors.js';
+import { colours as pc } from './colours.js';
 import { modelCommand } from './model-command.js';
 import { planCommand, selectCommand } from './plan-command.js';
 import { serveCommand } from './serve-command.js';

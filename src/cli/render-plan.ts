@@ -1,7 +1,8 @@
 /** A result for people: the tools, then the plan as an indented graph with arguments and references, then the cost. */
-import pc from 'picocolors';
+
 import { oneLine } from '../catalog/summary.js';
 import type { Plan, PlanResult, Step } from '../result.js';
+import { colours as pc } from './colours.js';
 import { renderCost, renderTools } from './render-selection.js';
 
 export function renderPlan(result: PlanResult): string {

@@ -1,6 +1,7 @@
 /** The chosen tools for people: what each is here for. */
-import pc from 'picocolors';
+
 import type { SelectedTool, Selection, SelectResult } from '../result.js';
+import { colours as pc } from './colours.js';
 
 const WHY: Record<SelectedTool['via'], string> = {
   model: 'named by the model',
