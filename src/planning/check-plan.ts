@@ -2,7 +2,7 @@
  * A plan that passes here is valid: its tools were chosen, its arguments pass the tools' own schemas, its references
  * go back to fields that exist and fit. All problems are found in one go, one a line, each with its path.
  */
-import { joinPath } from '../catalog/schema/json.js';
+import { isObject, joinPath } from '../catalog/schema/json.js';
 import { fits, type Subschema, subschemaAt } from '../catalog/subschema.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
@@ -209,8 +209,4 @@ function replaceAt(value: unknown, path: readonly (string | number)[], replaceme
       Object.entries(value).map(([key, inner]) => [key, key === head ? replaceAt(inner, rest, replacement) : inner]),
     );
   return value;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

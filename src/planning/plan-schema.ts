@@ -2,6 +2,7 @@
  * The schema under which a plan is decoded: each step's `tool` a constant with its own arguments, so that a step with
  * a wrong argument name can't be written where the server decodes under schemas.
  */
+import { isObject } from '../catalog/schema/json.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { fittedSchemas } from './fitted.js';
 import { type ProducedPath, pathsFor, producedPaths } from './produced-paths.js';
@@ -170,8 +171,4 @@ function rename(schema: JsonSchema, prefix: string): JsonSchema {
   };
   const renamed = visit(schema);
   return isObject(renamed) ? renamed : schema;
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 /** The fields that the chosen tools return, as paths that a reference can name, with the type that stands there. */
+import { isObject } from '../catalog/schema/json.js';
 import { fits } from '../catalog/subschema.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { fittedSchemas } from './fitted.js';
@@ -49,8 +50,4 @@ function collect(schema: JsonSchema, path: readonly (string | number)[], found: 
   for (const [name, inner] of Object.entries(schema.properties)) {
     if (isObject(inner) && /^[^.[\]{}\s]+$/u.test(name)) collect(inner, [...path, name], found);
   }
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

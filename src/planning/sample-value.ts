@@ -1,4 +1,5 @@
 /** A value that stands in for a reference while the rest of the arguments is checked. */
+import { isObject } from '../catalog/schema/json.js';
 import type { JsonSchema } from '../catalog/tool.js';
 
 const FORMATS: Record<string, string> = {
@@ -39,8 +40,4 @@ function sampleObject(schema: JsonSchema): Record<string, unknown> {
   return Object.fromEntries(
     required.map((name) => [name, sampleValue(isObject(properties[name]) ? properties[name] : 'any')]),
   );
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -8,7 +8,7 @@ import { WinnowError } from '../errors.js';
 import { addUsage, type CallAbout, type Model, type Prompt, type TokenReader, type Usage } from '../model/model.js';
 import { spentUsage } from '../model/structured.js';
 import type { Answer, NamedTool } from './answer.js';
-import { createNameTrie } from './name-trie.js';
+import { createNameTrie, type TrieNode } from './name-trie.js';
 import { type RankedName, rankNames } from './rank-names.js';
 import type { Sheet } from './sheet.js';
 
@@ -40,8 +40,8 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
     throw new WinnowError('model_refused', 'This model gives no next-token probabilities: use --set answer=list.');
   const reader = await openReader(model.openReader({ prompt, opening: OPENING, signal, about }), usage);
   try {
-    const { labels, tools } = sheet;
-    const trie = createNameTrie([...tools.map((tool) => labels.labelOf(tool)), labels.none], reader);
+    const { labels } = sheet;
+    const trie = trieOf(sheet, model, reader);
     const first = await rankNames(trie, reader, FIRST);
     const none = first.find((entry) => entry.name === labels.none)?.probability ?? 0;
     const likeliest = toTools(first, sheet)[0];
@@ -56,6 +56,18 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
     addUsage(usage, reader.usage());
     await reader.close();
   }
+}
+
+const tries = new WeakMap<Model, WeakMap<Sheet, TrieNode>>();
+
+/** All names are tokenized once a model and sheet, not with every request. */
+function trieOf(sheet: Sheet, model: Model, reader: TokenReader): TrieNode {
+  const known = tries.get(model) ?? new WeakMap<Sheet, TrieNode>();
+  tries.set(model, known);
+  const { labels, tools } = sheet;
+  const trie = known.get(sheet) ?? createNameTrie([...tools.map((tool) => labels.labelOf(tool)), labels.none], reader);
+  known.set(sheet, trie);
+  return trie;
 }
 
 async function openReader(opening: Promise<TokenReader>, usage: Usage): Promise<TokenReader> {

@@ -1,3 +1,4 @@
+/** Stage one: from what a caller sees to the few tools whose schemas are loaded. Only a cancelled request fails here. */
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
 import type { Dropped, SelectedTool, Selection } from '../result.js';
@@ -84,12 +85,12 @@ function fitTogether(tools: readonly Tool[], budget: number, schemaTokens: (tool
 
 function fallBack(
   { view, request, trace }: SelectionCall,
-  { planningLimits, options, schemaTokens }: SelectionParts,
+  { planningLimits, schemaTokens }: SelectionParts,
   reason: string,
 ): Selection {
   const room = Math.floor(planningLimits.contextTokens * 0.6);
   const budget = {
-    schemaTokens: Math.min(room, Math.max(options.schemaTokens, room)),
+    schemaTokens: room,
     tools: Math.min(planningLimits.tools, request.maxTools ?? planningLimits.tools),
   };
   const first = new Set([

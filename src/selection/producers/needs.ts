@@ -1,4 +1,5 @@
 /** Which arguments of a tool can't come from the request: handles that another tool's result provides. */
+import { isObject } from '../../catalog/schema/json.js';
 import { firstSentence, oneLine } from '../../catalog/summary.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import { foldPlural, splitIdentifier } from '../../search/words.js';
@@ -123,8 +124,4 @@ function pathOwner(title: string, argument: string): string[] {
 
 function unique(words: readonly string[]): string[] {
   return [...new Set(words)];
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -109,7 +109,7 @@ export function mannerOf(name: string, description: string): Manner {
   if (verb) return 'read';
   const described = splitIdentifier(description)
     .slice(0, 3)
-    .map(baseForm)
+    .map(foldPlural)
     .find((word) => WRITERS.has(word) || READERS.has(word));
   if (described === undefined) return 'read';
   if (WRITERS.has(described)) return 'write';
@@ -127,9 +127,4 @@ export function handleStem(argument: string): string | undefined {
     return isKnown ? undefined : stem;
   }
   return undefined;
-}
-
-/** `searches` -> `search`, `finds` -> `find`: descriptions often begin in the third person. */
-function baseForm(word: string): string {
-  return foldPlural(word);
 }
