@@ -1,0 +1,83 @@
+/**
+ * One line of `cases.jsonl`: a case, one repeat of it, what came out and how it was judged. A run is nothing but
+ * these lines and its `run.json`; reports, comparisons and resuming read them and nothing else.
+ */
+import { z } from 'zod';
+import { messageSchema } from '../request.js';
+import { selectionSchema, stepSchema, usageSchema } from '../result.js';
+
+/** A step as a benchmark expects it; `"$0.field"` is the result of the first step. */
+export const expectedStepSchema = z.object({
+  tool: z.string(),
+  arguments: z.record(z.string(), z.unknown()).default({}),
+  argumentsAnyOf: z
+    .record(z.string(), z.array(z.unknown()))
+    .optional()
+    .describe('Values that count as right too; "" in the list: the argument may be left out.'),
+});
+export type ExpectedStep = z.output<typeof expectedStepSchema>;
+
+export const RESULT_KINDS = ['plan', 'clarification', 'unplannable'] as const;
+
+const expectedSchema = z.object({
+  tools: z.array(z.string()),
+  alternatives: z.array(z.array(z.string())).optional().describe('Whole sets of tools that are as good.'),
+  steps: z.array(expectedStepSchema).optional(),
+  edges: z
+    .array(z.tuple([z.int(), z.int()]))
+    .optional()
+    .describe('Places in `steps`, from and to.'),
+  kind: z.enum(RESULT_KINDS).optional(),
+});
+
+/** What the model saw and what it answered. The stable part of a prompt is kept once a run, in `prompts/HASH.txt`. */
+export const modelCallSchema = z.object({
+  stage: z.enum(['selection', 'planning']),
+  /** SHA-256, first 16 digits, of the stable part. */
+  system: z.string(),
+  user: z.string(),
+  answer: z.string().describe('Of a rank reading: one line a name, with its probability.'),
+  error: z.string().optional(),
+  usage: usageSchema,
+  milliseconds: z.number(),
+  fromCache: z.boolean(),
+});
+export type ModelCall = z.infer<typeof modelCallSchema>;
+
+export const caseRecordSchema = z.object({
+  id: z.string(),
+  repeat: z.int().min(0),
+  query: z.string(),
+  lang: z.string().optional(),
+  tags: z.array(z.string()),
+  history: z.array(messageSchema).optional(),
+  entities: z.record(z.string(), z.unknown()).optional(),
+  expected: expectedSchema,
+  outcome: z.enum(['answered', 'error']).describe('error: the model server or Winnow failed; no wrong answer.'),
+  error: z.object({ code: z.string(), message: z.string(), issues: z.array(z.string()) }).optional(),
+  selection: selectionSchema.optional(),
+  result: z
+    .object({
+      kind: z.enum([...RESULT_KINDS, 'plan_invalid']),
+      steps: z.array(stepSchema).optional(),
+      levels: z.array(z.array(z.string())).optional(),
+      text: z.string().optional().describe('Goal of a plan, question of a clarification, else the reason.'),
+      repaired: z.boolean().optional(),
+    })
+    .optional()
+    .describe('Absent where only selection was asked for.'),
+  /** By name of the metric; null where it does not apply to the case. */
+  scores: z.record(z.string(), z.number().nullable()),
+  /** Why the case is not right, in one word for charts, for example `not-ranked`, `cap`, `wrong-argument`. */
+  cause: z.string().optional(),
+  usage: z.object({
+    selection: usageSchema,
+    planning: usageSchema,
+    schemaTokens: z.object({ all: z.int(), loaded: z.int() }),
+  }),
+  /** By the price table of the run, in its currency; absent without one. */
+  cost: z.number().optional(),
+  milliseconds: z.object({ selection: z.number(), total: z.number() }),
+  calls: z.array(modelCallSchema),
+});
+export type CaseRecord = z.infer<typeof caseRecordSchema>;
