@@ -68,6 +68,24 @@ export const ERROR_TABLE = {
     retry: true,
   },
   overloaded: { meaning: 'Too many requests are waiting.', httpStatus: 503, exitCode: 6, retry: true },
+  store_failed: {
+    meaning: 'The store can not be opened, read or written.',
+    httpStatus: 503,
+    exitCode: 7,
+    retry: true,
+  },
+  conflict: {
+    meaning: 'Another process is changing the same thing.',
+    httpStatus: 409,
+    exitCode: 6,
+    retry: true,
+  },
+  gate_failed: {
+    meaning: 'An evaluation is below a bar that was set for it.',
+    httpStatus: 422,
+    exitCode: 8,
+    retry: false,
+  },
   cancelled: { meaning: 'The caller cancelled the request.', httpStatus: 499, exitCode: 130, retry: false },
   internal: { meaning: 'A fault of Winnow itself: please report it.', httpStatus: 500, exitCode: 1, retry: false },
 } as const satisfies Record<string, ErrorMeaning>;

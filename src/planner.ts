@@ -171,7 +171,7 @@ export function createPlanner(parts: PlannerParts): Planner {
     if (answer.ok && answer.value.kind === 'needTools' && !canNeedTools)
       return { kind: 'unplannable', reason: `A tool is missing: ${answer.value.needTools}` };
     if (answer.ok) return answer.value;
-    const details = { usage: turn.usage, tools: tools.map((tool) => tool.name) };
+    const details = { usage: turn.usage, tools: tools.map((tool) => tool.name), selection };
     throw new WinnowError('plan_invalid', 'The model wrote no valid plan, also after the repair.', {
       issues: answer.issues,
       details,

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ERROR_TABLE, toWinnowError } from '../errors.js';
 import { colours as pc } from './colours.js';
+import { evalCommand } from './eval-command.js';
 import { modelCommand } from './model-command.js';
 import { planCommand, selectCommand } from './plan-command.js';
 import { serveCommand } from './serve-command.js';
@@ -14,11 +15,14 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 const program = new Command('winnow')
   .description('Plans for systems with many tools: choose by one line a tool, load the schemas of only the chosen.')
   .version(version)
+  // Else a flag behind `eval compare` would be taken for one of `eval`.
+  .enablePositionalOptions()
   .addCommand(planCommand())
   .addCommand(selectCommand())
   .addCommand(serveCommand())
   .addCommand(toolsCommand())
-  .addCommand(modelCommand());
+  .addCommand(modelCommand())
+  .addCommand(evalCommand());
 
 /** Else commander ends the process itself, and a mistyped flag would end with the code of a fault of Winnow. */
 function letThrow(command: Command): void {

@@ -84,7 +84,7 @@ export async function setUp(
   return { planner, model, loaded, usedDefaultCatalog: sources === undefined, logger, close: () => model.close() };
 }
 
-async function openModel(
+export async function openModel(
   settings: ModelSettings,
   { stderr, signal }: { stderr: NodeJS.WriteStream; signal: AbortSignal | undefined },
 ): Promise<Model> {
@@ -129,16 +129,16 @@ function requireVariable(name: string): string {
   throw new WinnowError('invalid_option', `--api-key-env: the environment variable ${name} is not set.`);
 }
 
-function plannerOptions(flags: SharedFlags): OptionsInput {
+export function plannerOptions(flags: SharedFlags): OptionsInput {
   const given = { ...flags.set, ...(flags.maxTools === undefined ? {} : { maxTools: flags.maxTools }) };
   return given as OptionsInput;
 }
 
-function texts(values: Record<string, unknown> | undefined): Record<string, string> {
+export function texts(values: Record<string, unknown> | undefined): Record<string, string> {
   return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, String(value)]));
 }
 
-function logLevelOf(level: string | undefined): LogLevel {
+export function logLevelOf(level: string | undefined): LogLevel {
   if (level === undefined) return 'warn';
   const known = LOG_LEVELS.find((one) => one === level);
   if (known) return known;
@@ -153,7 +153,7 @@ export async function readText(path: string): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-function collect(value: string, earlier: string[] | undefined): string[] {
+export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), value];
 }
 

@@ -28,6 +28,7 @@ const configSchema = z.strictObject({
     .strictObject({
       'select-tools': z.string().optional(),
       'plan-steps': z.string().optional(),
+      'rerank-tools': z.string().optional(),
       repair: z.string().optional(),
     })
     .optional(),

@@ -14,6 +14,10 @@ export const expectedStepSchema = z.object({
     .record(z.string(), z.array(z.unknown()))
     .optional()
     .describe('Values that count as right too; "" in the list: the argument may be left out.'),
+  argumentsUnknown: z
+    .literal(true)
+    .optional()
+    .describe('The benchmark does not tell the arguments: those of the plan are not judged.'),
 });
 export type ExpectedStep = z.output<typeof expectedStepSchema>;
 
@@ -46,6 +50,7 @@ export type ModelCall = z.infer<typeof modelCallSchema>;
 
 export const caseRecordSchema = z.object({
   id: z.string(),
+  suite: z.string().optional().describe('Which set of cases it belongs to.'),
   repeat: z.int().min(0),
   query: z.string(),
   lang: z.string().optional(),
@@ -56,6 +61,7 @@ export const caseRecordSchema = z.object({
   outcome: z.enum(['answered', 'error']).describe('error: the model server or Winnow failed; no wrong answer.'),
   error: z.object({ code: z.string(), message: z.string(), issues: z.array(z.string()) }).optional(),
   selection: selectionSchema.optional(),
+  rung: z.string().optional().describe('Rung of the ladder of summaries; absent where selection was skipped.'),
   result: z
     .object({
       kind: z.enum([...RESULT_KINDS, 'plan_invalid']),

@@ -1,4 +1,4 @@
-/** The prompts of the planner, each with its placeholders; a file given by path takes the place of its default. */
+/** The prompts, each with its placeholders; a file given by path takes the place of its default. */
 import { WinnowError } from '../errors.js';
 import { loadPrompt } from './prompt-template.js';
 
@@ -6,12 +6,13 @@ import { loadPrompt } from './prompt-template.js';
 export interface PromptPaths {
   'select-tools'?: string | undefined;
   'plan-steps'?: string | undefined;
+  'rerank-tools'?: string | undefined;
   repair?: string | undefined;
 }
 
 /** @throws WinnowError `prompt_invalid` */
 export function loadPrompts(paths: PromptPaths = {}) {
-  const names = ['select-tools', 'plan-steps', 'repair'];
+  const names = ['select-tools', 'plan-steps', 'rerank-tools', 'repair'];
   const unknown = Object.keys(paths).find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new WinnowError('prompt_invalid', `There is no prompt "${unknown}"; there are ${names.join(', ')}.`);
@@ -28,6 +29,7 @@ export function loadPrompts(paths: PromptPaths = {}) {
       user: ['context', 'today', 'locale', 'message'],
       path: paths['plan-steps'],
     }),
+    rerank: loadPrompt({ name: 'rerank-tools', system: [], user: ['tools', 'query'], path: paths['rerank-tools'] }),
     repair: loadPrompt({ name: 'repair', system: ['system'], user: ['user', 'answer', 'issues'], path: paths.repair }),
   };
 }

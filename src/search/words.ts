@@ -26,12 +26,17 @@ export function splitIdentifier(text: string): string[] {
 /** All words of a text in order, without stop words. */
 export function wordsOf(text: string): string[] {
   return splitIdentifier(text)
-    .flatMap(segment)
+    .flatMap(segmentWords)
     .map(foldPlural)
-    .filter((word) => !STOP_WORDS.has(word));
+    .filter((word) => !isStopWord(word));
 }
 
-function segment(word: string): string[] {
+export function isStopWord(word: string): boolean {
+  return STOP_WORDS.has(word);
+}
+
+/** The words of one piece that holds no space: itself, or for Chinese and Japanese its segments and their pairs. */
+export function segmentWords(word: string): string[] {
   if (!CJK.test(word)) return [word];
   const parts = [...SEGMENTER.segment(word)].filter((part) => part.isWordLike).map((part) => part.segment);
   // Compounds are cut differently in different sentences; pairs of characters make them meet.

@@ -14,7 +14,7 @@ import type {
   TokenReader,
   Usage,
 } from '../../src/model/model.js';
-import { createPieces } from '../../src/model/openai/pieces.js';
+import { createPieces, type Pieces } from '../../src/model/openai/pieces.js';
 
 /** A text, a completion of which the rest is filled in, or what is thrown. */
 export type ScriptedAnswer = string | (Partial<Completion> & { text: string }) | Error;
@@ -52,15 +52,17 @@ export function createScriptedModel(options: ScriptedModelOptions = {}): Scripte
   const answers = createScript('answer', options.answers ?? []);
   const readers = createScript('reader', options.readers ?? []);
   const openReaders = { count: 0 };
+  const pieces = createPieces();
   let isClosed = false;
   const openReader = async (request: ReaderRequest): Promise<TokenReader> => {
     throwIfCancelled(request.signal);
     const script = readers.next(request);
     if (script instanceof Error) throw script;
     openReaders.count += 1;
-    return createScriptedReader(script, request, () => {
+    const onClose = () => {
       openReaders.count -= 1;
-    });
+    };
+    return createScriptedReader(script, { request, pieces, onClose });
   };
   return {
     id: options.id ?? 'scripted',
@@ -129,9 +131,12 @@ async function answer(
 /** So little that a name of the script always wins. */
 const UNLIKELY = 1e-9;
 
-function createScriptedReader(script: ScriptedReader, request: ReaderRequest, onClose: () => void): TokenReader {
+/** All readers of a model have one vocabulary. */
+function createScriptedReader(
+  script: ScriptedReader,
+  { request, pieces, onClose }: { request: ReaderRequest; pieces: Pieces; onClose: () => void },
+): TokenReader {
   const usage: Usage = { calls: 0, read: 0, cached: 0, written: 0 };
-  const pieces = createPieces();
   const endings = [...script.probabilities].map(([name, probability]) => ({ text: `${name}"`, probability }));
   const tokenize = (text: string) =>
     script.tokenizeBy === 'character' ? [...text].flatMap(pieces.tokenize) : pieces.tokenize(text);

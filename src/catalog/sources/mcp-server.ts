@@ -56,14 +56,15 @@ async function listPages(client: Client, options: RequestOptions): Promise<unkno
   throw new Error(`its list has more than ${MAX_PAGES} pages`);
 }
 
-interface Connection {
+export interface Connection {
   transport: StdioClientTransport | StreamableHTTPClientTransport;
   /** What the process wrote on stderr last, without the values of its environment. */
   lastWords(): string;
   close(): Promise<void>;
 }
 
-function openConnection(server: McpServer, signal: AbortSignal): Connection {
+/** `signal` bounds the life of the connection, not only its opening. */
+export function openConnection(server: McpServer, signal: AbortSignal): Connection {
   return 'command' in server ? openProcess(server) : openUrl(server, signal);
 }
 
@@ -117,7 +118,7 @@ function closeOnce(transport: { close(): Promise<void> }): () => Promise<void> {
 }
 
 /** A process that does not read its input, or a hanging connection, must not outlive the signal. */
-async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });

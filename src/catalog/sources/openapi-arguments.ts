@@ -15,6 +15,8 @@ export interface ArgumentTarget {
   name?: string;
   style?: string;
   explode?: boolean;
+  /** Reserved characters such as `/` and `:` are written as they are. */
+  allowReserved?: boolean;
   /** The value is written in this media type, not in a style. */
   contentType?: string;
 }
@@ -98,7 +100,7 @@ type ParameterPlace = { where: (typeof PLACES)[number]; name: string; converter:
 function toArgument(parameter: Record<string, unknown>, { where, name, converter }: ParameterPlace): Argument {
   const content = firstContent(parameter.content);
   const schema = converter.convert(parameter.schema ?? content?.schema);
-  const { description, example, style, explode } = parameter;
+  const { description, example, style, explode, allowReserved } = parameter;
   return {
     name,
     schema: {
@@ -112,6 +114,7 @@ function toArgument(parameter: Record<string, unknown>, { where, name, converter
       name,
       ...(typeof style === 'string' ? { style } : {}),
       ...(typeof explode === 'boolean' ? { explode } : {}),
+      ...(allowReserved === true ? { allowReserved } : {}),
       ...(content ? { contentType: content.type } : {}),
     },
   };

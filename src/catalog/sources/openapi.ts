@@ -2,6 +2,7 @@
 import type { EntryIssue, Risk } from '../tool.js';
 import { collectArguments, firstContent, isJsonType, type Operation } from './openapi-arguments.js';
 import { createSchemaConverter, dereference, type OpenApiDocument } from './openapi-schema.js';
+import { readSecurity } from './openapi-security.js';
 import { isRecord, parseJsonOrYaml, readText, sourceFailed } from './read.js';
 import { createReading, describeSource, isUrl, type ReadContext, type SourceReading } from './source.js';
 
@@ -62,6 +63,7 @@ function toEntry(source: Operation, call: Call) {
   const { inputSchema, parameters, contentType } = collectArguments(source);
   const outputSchema = readOutput(source);
   const server = readServer(source, call.location);
+  const security = readSecurity(source.document, operation, source.problems);
   const { summary, deprecated } = operation;
   const [category] = (Array.isArray(operation.tags) ? operation.tags : []).filter((tag) => typeof tag === 'string');
   return {
@@ -80,6 +82,7 @@ function toEntry(source: Operation, call: Call) {
         ...(server === undefined ? {} : { server }),
         parameters,
         ...(contentType === undefined ? {} : { contentType }),
+        ...(security === undefined ? {} : { security }),
       },
       ...(deprecated === true ? { deprecated } : {}),
     },

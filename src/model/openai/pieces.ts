@@ -2,30 +2,34 @@
  * The vocabulary of a reader whose tokenizer is out of reach: names are cut where byte-pair tokenizers cut them, and
  * the server's own tokens are matched to the pieces by their text.
  */
+import { createHash } from 'node:crypto';
 import type { Token } from '../model.js';
 
 /** A separator stays with the word after it; scripts without case are cut at each character, as is all else. */
 const PIECE = /[_\-./ ]?(?:\p{Lo}|\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+)|[\s\S]/gu;
 
 export interface Pieces {
-  /** Joined, the pieces of a text are the text. Equal pieces get equal numbers. */
+  /** Joined, the pieces of a text are the text. Equal pieces get equal numbers, in every process: they go into cache keys. */
   tokenize(text: string): Token[];
   textOf(token: Token): string;
 }
 
 export function createPieces(): Pieces {
-  const texts: string[] = [];
+  const texts = new Map<Token, string>();
   const numbers = new Map<string, Token>();
   const intern = (text: string): Token => {
     const known = numbers.get(text);
     if (known !== undefined) return known;
-    numbers.set(text, texts.length);
-    return texts.push(text) - 1;
+    let number = createHash('sha256').update(text).digest().readUIntBE(0, 6);
+    while (texts.has(number)) number += 1;
+    numbers.set(text, number);
+    texts.set(number, text);
+    return number;
   };
   return {
     tokenize: (text) => (text.match(PIECE) ?? []).map(intern),
     textOf(token) {
-      const text = texts[token];
+      const text = texts.get(token);
       if (text === undefined) throw new RangeError(`Token ${token} is not of this vocabulary.`);
       return text;
     },

@@ -1,0 +1,80 @@
+/** From `--suite`, `--cases` and `--catalog` to sets of cases with their catalogues. */
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type LoadedCatalog, type LoadLogger, loadCatalog } from '../catalog/load.js';
+import { WinnowError } from '../errors.js';
+import type { Suite } from '../evaluation/suite.js';
+
+export interface SuiteFlags {
+  suite?: readonly string[] | undefined;
+  cases?: readonly string[] | undefined;
+  catalog?: readonly string[] | undefined;
+  strict: boolean;
+}
+
+export interface LoadContext {
+  logger: LoadLogger;
+  signal: AbortSignal | undefined;
+  stderr: Pick<NodeJS.WritableStream, 'write'>;
+}
+
+/** @throws WinnowError `invalid_option` for what is missing or double; errors of the catalogue's sources */
+export async function loadSuites(flags: SuiteFlags, context: LoadContext): Promise<Suite[]> {
+  const { suite = [], cases = [], catalog } = flags;
+  if (suite.length + cases.length === 0) {
+    throw new WinnowError(
+      'invalid_option',
+      'There are no cases: give --suite SET, or --cases FILE with --catalog SOURCE.',
+    );
+  }
+  const found = suite.map(findSuite);
+  if (cases.length > 0 && !catalog) {
+    throw new WinnowError('invalid_option', '--cases needs --catalog: the tools that the cases are about.');
+  }
+  const own = cases.map((caseFile) => ({ name: nameOf(caseFile), caseFile, sources: catalog ?? [] }));
+  const all = [...found, ...own];
+  const double = all.find(({ name }, place) => all.findIndex((other) => other.name === name) !== place);
+  if (double) throw new WinnowError('invalid_option', `Two sets of cases are named "${double.name}": rename a file.`);
+  const catalogs = new Map<string, LoadedCatalog>();
+  const suites: Suite[] = [];
+  for (const { name, caseFile, sources } of all) {
+    const key = JSON.stringify(sources);
+    const loaded = catalogs.get(key) ?? (await load(sources, flags.strict, context));
+    catalogs.set(key, loaded);
+    suites.push({ name, catalog: loaded.catalog, caseFile });
+  }
+  return suites;
+}
+
+interface FoundSuite {
+  name: string;
+  caseFile: string;
+  sources: readonly string[];
+}
+
+/** The two ways in which a set lies on the disk. */
+function findSuite(set: string): FoundSuite {
+  const [folder, name] = [dirname(set), basename(set)];
+  const pairs = [
+    [`${set}.cases.jsonl`, `${set}.tools.json`],
+    [join(folder, 'cases', `${name}.jsonl`), join(folder, 'catalogs', `${name}.json`)],
+  ] as const;
+  const pair = pairs.find((files) => files.every((file) => existsSync(file)));
+  if (pair) return { name, caseFile: pair[0], sources: [pair[1]] };
+  const looked = pairs.map((files) => files.join(' with ')).join(', nor ');
+  throw new WinnowError('invalid_option', `--suite ${set}: there is neither ${looked}. Or give --cases and --catalog.`);
+}
+
+function nameOf(caseFile: string): string {
+  return basename(caseFile).replace(/(?:\.cases)?\.jsonl?$/u, '');
+}
+
+async function load(
+  sources: readonly string[],
+  strict: boolean,
+  { logger, signal, stderr }: LoadContext,
+): Promise<LoadedCatalog> {
+  const loaded = await loadCatalog({ sources, strict, logger, signal });
+  for (const { error } of loaded.failures) stderr.write(`${error.message}\n`);
+  return loaded;
+}

@@ -1,0 +1,77 @@
+/** Two runs side by side, and runs over time, for people. */
+import type { ComparedMetric, Comparison } from '../evaluation/compare.js';
+import type { History } from '../evaluation/history.js';
+import type { RunSummary } from '../evaluation/run-summary.js';
+import { colours as pc } from './colours.js';
+import { renderValue } from './render-eval.js';
+import { renderTable } from './render-table.js';
+
+const MAX_NAMED_CASES = 20;
+
+export function renderComparison(comparison: Comparison): string {
+  const { first, second, cases, onlyFirst, onlySecond, settings, metrics, won, lost, p } = comparison;
+  const alone = onlyFirst + onlySecond > 0 ? `; only in the first ${onlyFirst}, only in the second ${onlySecond}` : '';
+  const head = ['metric', 'first', 'second', 'difference', '95 %', 'better', 'worse'];
+  return [
+    `${pc.bold(`${first.name} → ${second.name}`)}  ${cases} cases that both have${alone}`,
+    ...(settings.length > 0 ? [`Settings that differ\n${settings.map((line) => `  ${line}`).join('\n')}`] : []),
+    renderTable(head, metrics.filter(isTold).map(renderRow)),
+    `${won.length} won, ${lost.length} lost; McNemar's exact p = ${p.toPrecision(2)}`,
+    ...renderCases('Won', won),
+    ...renderCases('Lost', lost),
+  ].join('\n\n');
+}
+
+/** Metrics in which no case moved and that say only how things came about are left out. */
+function isTold({ better, difference }: ComparedMetric): boolean {
+  return better !== 'none' || difference.higher + difference.lower > 0;
+}
+
+function renderRow({ name, unit, better, first, second, difference }: ComparedMetric): string[] {
+  const { mean, low, high, higher, lower } = difference;
+  const sign = mean > 0 ? '+' : '';
+  const isClear = low > 0 || high < 0;
+  const isGood = better === 'lower' ? mean < 0 : mean > 0;
+  const colour = !isClear || better === 'none' ? (text: string) => text : isGood ? pc.green : pc.red;
+  const [good, bad] = better === 'lower' ? [lower, higher] : [higher, lower];
+  return [
+    name,
+    renderValue(first, unit),
+    renderValue(second, unit),
+    colour(`${sign}${renderValue(mean, unit)}`),
+    `${renderValue(low, unit)} – ${renderValue(high, unit)}`,
+    String(good),
+    String(bad),
+  ];
+}
+
+function renderCases(title: string, ids: readonly string[]): string[] {
+  if (ids.length === 0) return [];
+  const more = ids.length > MAX_NAMED_CASES ? ` and ${ids.length - MAX_NAMED_CASES} more (--json names all)` : '';
+  return [`${title}: ${ids.slice(0, MAX_NAMED_CASES).join(' ')}${more}`];
+}
+
+const HEADLINES = ['right', 'recall', 'recall@8', 'nodeF1', 'argumentValueF1', 'tokens.read'];
+
+export function renderHistory({ groups, unreadable }: History): string {
+  const tables = groups.map(({ suites, runs }) => {
+    const names = HEADLINES.filter((name) => runs.some(({ summary }) => meanOf(summary, name) !== ''));
+    const head = ['run', 'started', 'model', 'select-tools', 'plan-steps', 'cases', ...names];
+    const rows = runs.map(({ summary }) => [
+      summary.name,
+      summary.startedAt.slice(0, 16).replace('T', ' '),
+      summary.model,
+      summary.promptHashes['select-tools']?.slice(0, 8) ?? '',
+      summary.promptHashes['plan-steps']?.slice(0, 8) ?? '',
+      `${summary.counts.done}${summary.interrupted ? ` of ${summary.planned}` : ''}`,
+      ...names.map((name) => meanOf(summary, name)),
+    ]);
+    return `${pc.bold(suites)}\n${renderTable(head, rows, { leftColumns: 5 })}`;
+  });
+  return [...(tables.length > 0 ? tables : ['There is no run yet.']), ...unreadable].join('\n\n');
+}
+
+function meanOf({ metrics }: RunSummary, name: string): string {
+  const metric = metrics.find((one) => one.name === name);
+  return metric && metric.mean !== null ? renderValue(metric.mean, metric.unit) : '';
+}

@@ -1,0 +1,87 @@
+/** A run for people: its metrics with their intervals, a column for each set of cases, and why cases are not right. */
+import type { BarResult } from '../evaluation/gate.js';
+import type { RunMetric, RunSummary } from '../evaluation/run-summary.js';
+import { VIAS } from '../result.js';
+import { colours as pc } from './colours.js';
+import { renderTable } from './render-table.js';
+
+const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Cost', time: 'Time' } as const;
+
+export function renderRun(summary: RunSummary): string {
+  return [
+    renderHead(summary),
+    ...Object.entries(GROUPS).flatMap(([group, title]) => renderGroup(summary, group, title)),
+    ...renderVias(summary.metrics),
+    ...renderCauses(summary),
+  ].join('\n\n');
+}
+
+function renderHead({ name, model, cases, planned, counts, interrupted }: RunSummary): string {
+  const repeats = planned > cases ? `, ${planned / cases} times each` : '';
+  const errors = counts.errors > 0 ? pc.red(`, ${counts.errors} errors of the server, not counted as answers`) : '';
+  const missing = interrupted ? pc.yellow(`, ${planned - counts.done} not done`) : '';
+  return `${pc.bold(name)}  ${cases} cases${repeats}${missing}${errors}\n${pc.dim(model)}`;
+}
+
+const isOfVia = (name: string) =>
+  /^(?:found|tools|tokens)\.(.+)$/u.test(name) && VIAS.some((via) => name.endsWith(`.${via}`));
+
+function renderGroup({ metrics, suites }: RunSummary, group: string, title: string): string[] {
+  const shown = metrics.filter((metric) => metric.group === group && metric.mean !== null && !isOfVia(metric.name));
+  if (shown.length === 0) return [];
+  const parts = suites.length > 1 ? suites : [];
+  const head = [title, 'metric', 'mean', '95 %', 'cases', ...parts.map((suite) => suite.name)];
+  const rows = shown.map((metric) => [
+    metric.label,
+    metric.name,
+    renderValue(metric.mean, metric.unit),
+    metric.low === metric.high
+      ? ''
+      : `${renderValue(metric.low, metric.unit)} – ${renderValue(metric.high, metric.unit)}`,
+    String(metric.count),
+    ...parts.map((suite) => {
+      const own = suite.metrics.find(({ name }) => name === metric.name);
+      return renderValue(own?.mean ?? null, metric.unit);
+    }),
+  ]);
+  return [renderTable(head, rows, { leftColumns: 2 })];
+}
+
+/** What each way of coming in added, and what it cost. */
+function renderVias(metrics: readonly RunMetric[]): string[] {
+  const metricOf = (name: string) => metrics.find((metric) => metric.name === name);
+  const cell = (name: string) => {
+    const metric = metricOf(name);
+    return metric ? renderValue(metric.mean, metric.unit) : '';
+  };
+  const rows = VIAS.filter((via) => metricOf(`tools.${via}`)).map((via) => [
+    via,
+    cell(`found.${via}`),
+    cell(`tools.${via}`),
+    cell(`tokens.${via}`),
+  ]);
+  if (rows.length === 0) return [];
+  return [renderTable(['Tools came by', 'of the needed', 'tools a case', 'schema tokens a case'], rows)];
+}
+
+function renderCauses({ causes }: RunSummary): string[] {
+  const rows = Object.entries(causes).map(([cause, count]) => [cause, String(count)]);
+  return rows.length === 0 ? [] : [renderTable(['Not right because', 'cases'], rows)];
+}
+
+export function renderGate(results: readonly BarResult[]): string {
+  return results
+    .map(({ bar, passed, found }) => `${passed ? pc.green('passed') : pc.red('failed')}  ${bar}: ${found}`)
+    .join('\n');
+}
+
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+
+export function renderValue(value: number | null, unit: RunMetric['unit']): string {
+  if (value === null) return '–';
+  if (unit === 'fraction') return value.toFixed(3);
+  if (unit === 'tokens') return whole.format(value);
+  if (unit === 'currency') return value.toFixed(5);
+  if (unit === 'count') return value.toFixed(2);
+  return Math.abs(value) >= 1_000 ? `${(value / 1_000).toFixed(1)} s` : `${value.toFixed(0)} ms`;
+}

@@ -1,0 +1,158 @@
+/**
+ * A model that remembers its answers on the disk: what was asked before, word for word, of the same model under the
+ * same limits, is not asked again. A remembered answer tells the tokens that it cost when it was given. Failures are
+ * not remembered.
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { throwIfCancelled } from '../errors.js';
+import {
+  addUsage,
+  type Completion,
+  type CompletionRequest,
+  type Model,
+  noUsage,
+  type ReaderRequest,
+  type Token,
+  type TokenReader,
+} from '../model/model.js';
+import { usageSchema } from '../result.js';
+import { type AppendStore, openAppendStore } from './append-store.js';
+
+export interface AnswerCache {
+  model: Model;
+  /** Whether the call was answered without the model. */
+  wasRemembered(request: CompletionRequest | ReaderRequest): boolean;
+  close(): void;
+}
+
+/** Below Winnow's cache folder; `winnow eval cache clear` takes it away. */
+export const ANSWERS_FOLDER = 'answers';
+
+const completionSchema = z.object({
+  text: z.string(),
+  finish: z.enum(['stop', 'length']),
+  usage: usageSchema,
+  logprobs: z.array(z.object({ text: z.string(), logprob: z.number() })).optional(),
+});
+const readingSchema = z.object({
+  usage: usageSchema,
+  /** Hash of path and candidates -> their weights; null stands for minus infinity, which JSON does not know. */
+  weights: z.record(z.string(), z.array(z.number().nullable())),
+});
+type Reading = z.infer<typeof readingSchema>;
+
+/** @param parameters whatever else changes answers, for example the temperature. */
+export function createAnswerCache(
+  model: Model,
+  { folder, parameters = {} }: { folder: string; parameters?: Readonly<Record<string, unknown>> },
+): AnswerCache {
+  const identity = hashOf([model.id, model.limits, parameters]);
+  const store = openAppendStore(join(folder, `${identity}.jsonl`));
+  const remembered = new WeakSet<object>();
+  const tokenizer = createTokenizer(model);
+  return {
+    model: {
+      id: model.id,
+      limits: model.limits,
+      preferredAnswer: model.preferredAnswer,
+      complete: (request) => complete(request, { model, store, remembered }),
+      ...(model.openReader
+        ? { openReader: (request) => openReader(request, { model, store, remembered, tokenizer }) }
+        : {}),
+      countTokens: (text) => model.countTokens(text),
+      close: () => model.close(),
+    },
+    wasRemembered: (request) => remembered.has(request),
+    close: () => store.close(),
+  };
+}
+
+interface Parts {
+  model: Model;
+  store: AppendStore;
+  remembered: WeakSet<object>;
+}
+
+async function complete(request: CompletionRequest, { model, store, remembered }: Parts): Promise<Completion> {
+  throwIfCancelled(request.signal);
+  const { prompt, schema, maxTokens } = request;
+  const key = hashOf(['complete', prompt.system, prompt.user, schema, maxTokens]);
+  const known = completionSchema.safeParse(store.get(key));
+  if (known.success) {
+    remembered.add(request);
+    const { logprobs, ...completion } = known.data;
+    return { ...completion, ...(logprobs ? { logprobs } : {}) };
+  }
+  const completion = await model.complete(request);
+  store.put(key, completion);
+  return completion;
+}
+
+type Tokenizer = () => Promise<TokenReader['tokenize']>;
+
+/** A reading is one entry, written when its reader is closed: what it found besides what was known. */
+async function openReader(
+  request: ReaderRequest,
+  { model, store, remembered, tokenizer }: Parts & { tokenizer: Tokenizer },
+): Promise<TokenReader> {
+  throwIfCancelled(request.signal);
+  const key = hashOf(['read', request.prompt.system, request.prompt.user, request.opening]);
+  const known = readingSchema.safeParse(store.get(key));
+  const before: Reading = known.success ? known.data : { usage: noUsage(), weights: {} };
+  const fresh: Reading['weights'] = {};
+  const tokenize = await tokenizer();
+  let reader: TokenReader | undefined;
+  const usage = () => {
+    const total = { ...before.usage };
+    if (reader) addUsage(total, reader.usage());
+    return total;
+  };
+  if (known.success) remembered.add(request);
+  else reader = await model.openReader?.(request);
+  return {
+    tokenize,
+    usage,
+    async weigh(path, candidates) {
+      throwIfCancelled(request.signal);
+      const place = hashOf([path, candidates]);
+      const weights = before.weights[place] ?? fresh[place];
+      if (weights) return weights.map((weight) => weight ?? Number.NEGATIVE_INFINITY);
+      remembered.delete(request);
+      reader ??= await model.openReader?.(request);
+      const read = (await reader?.weigh(path, candidates)) ?? [];
+      fresh[place] = read.map((weight) => (Number.isFinite(weight) ? weight : null));
+      return read;
+    },
+    async close() {
+      try {
+        if (reader && Object.keys(fresh).length > 0)
+          store.put(key, { usage: usage(), weights: { ...before.weights, ...fresh } });
+      } finally {
+        await reader?.close();
+      }
+    },
+  };
+}
+
+/** Tokenizing needs no prompt of its own: one reader is opened for it, once. */
+function createTokenizer(model: Model): Tokenizer {
+  let opened: Promise<(text: string) => Token[]> | undefined;
+  const open = async (): Promise<(text: string) => Token[]> => {
+    const reader = await model.openReader?.({ prompt: { system: 'x', user: 'x' }, opening: '"' });
+    await reader?.close();
+    return (text) => reader?.tokenize(text) ?? [];
+  };
+  return () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+}
+
+function hashOf(parts: unknown): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,115 @@
+/**
+ * The cases of a run, read from their files as they are needed: a first pass checks every line and decides which are
+ * taken, a second one hands them out. Only ids and places are kept in memory.
+ */
+import { createHash } from 'node:crypto';
+import { WinnowError } from '../errors.js';
+import { type EvaluationCase, parseCase } from './case.js';
+import { linesOf } from './lines.js';
+import { randomFor, sampleOf } from './random.js';
+import type { Suite } from './suite.js';
+
+export interface CaseFilter {
+  /** Cases with at least one of these tags. */
+  tags?: readonly string[] | undefined;
+  ids?: ReadonlySet<string> | undefined;
+  /** So many of each suite, by chance with the seed. */
+  sample?: number | undefined;
+  seed: number;
+  /** At most the first so many of each suite, after all other filters. */
+  limit?: number | undefined;
+  /** Refuses cases that do not name the tools that were offered. */
+  needsCandidates?: boolean | undefined;
+}
+
+export interface CaseSource {
+  /** Taken cases. */
+  readonly total: number;
+  /** What people should know of the files: unknown fields, tools that do not exist. */
+  readonly notices: readonly string[];
+  /** Suite -> SHA-256 of its case file. */
+  readonly hashes: Readonly<Record<string, string>>;
+  cases(): AsyncGenerator<EvaluationCase>;
+}
+
+interface Chosen {
+  suite: Suite;
+  lines: ReadonlySet<number>;
+}
+
+/**
+ * @throws WinnowError `invalid_request` for a bad line or an id that is there twice, naming file and line;
+ * `not_found` for a file that can't be read; `invalid_option` when no case is left
+ */
+export async function openCases(suites: readonly Suite[], filter: CaseFilter): Promise<CaseSource> {
+  const places = new Map<string, string>();
+  const notices: string[] = [];
+  const hashes: Record<string, string> = {};
+  const chosen: Chosen[] = [];
+  for (const suite of suites) {
+    const scan = await scanFile(suite, filter, places);
+    hashes[suite.name] = scan.hash;
+    notices.push(...scan.notices);
+    chosen.push({ suite, lines: scan.lines });
+  }
+  const total = chosen.reduce((sum, { lines }) => sum + lines.size, 0);
+  if (total === 0) {
+    throw new WinnowError('invalid_option', 'No case is left: loosen --tag, --failing-of, --sample or --limit.');
+  }
+  return { total, notices, hashes, cases: () => readChosen(chosen) };
+}
+
+async function* readChosen(chosen: readonly Chosen[]): AsyncGenerator<EvaluationCase> {
+  for (const { suite, lines } of chosen) {
+    for await (const { text, line } of linesOf(suite.caseFile)) {
+      if (lines.has(line)) yield parseCase(text, { suite: suite.name, file: suite.caseFile, line }).case;
+    }
+  }
+}
+
+async function scanFile(suite: Suite, filter: CaseFilter, places: Map<string, string>) {
+  const { name, caseFile: file, catalog } = suite;
+  const toolNames = new Set(catalog.tools.map((tool) => tool.name));
+  const hash = createHash('sha256');
+  const unknown = new Map<string, number>();
+  const fitting: number[] = [];
+  let strangers = 0;
+  for await (const { text, line } of linesOf(file)) {
+    hash.update(`${text}\n`);
+    const { case: one, unknownFields } = parseCase(text, { suite: name, file, line });
+    for (const field of unknownFields) unknown.set(field, (unknown.get(field) ?? 0) + 1);
+    refuseDouble(one, `${file}:${line}`, places);
+    if (!isTaken(one, filter)) continue;
+    if (filter.needsCandidates && !one.candidates) {
+      const message = `${file}:${line} candidates: "only the candidates" was asked for, and the case names none.`;
+      throw new WinnowError('invalid_request', message);
+    }
+    strangers += Number(one.expected.tools.some((tool) => !toolNames.has(tool)));
+    fitting.push(line);
+  }
+  const sampled =
+    filter.sample === undefined ? fitting : sampleOf(fitting, filter.sample, randomFor(filter.seed, name));
+  const lines = new Set(sampled.slice(0, filter.limit));
+  const notices = [...unknown].map(
+    ([field, count]) => `${file}: the field "${field}" is not known, and is left out of account (${count} lines)`,
+  );
+  if (strangers > 0)
+    notices.push(`${file}: ${strangers} cases expect tools that are not in the catalogue "${catalog.name}"`);
+  return { hash: hash.digest('hex'), notices, lines };
+}
+
+function isTaken({ id, tags }: EvaluationCase, filter: CaseFilter): boolean {
+  const hasTag = !filter.tags || filter.tags.length === 0 || filter.tags.some((tag) => tags.includes(tag));
+  return hasTag && (filter.ids?.has(id) ?? true);
+}
+
+function refuseDouble({ id }: EvaluationCase, place: string, places: Map<string, string>): void {
+  const other = places.get(id);
+  if (other !== undefined) {
+    throw new WinnowError(
+      'invalid_request',
+      `${place} id: "${id}" is also the id of ${other}; ids are unique in a run.`,
+    );
+  }
+  places.set(id, place);
+}

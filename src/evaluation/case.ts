@@ -1,0 +1,187 @@
+/**
+ * A case: a request and what is expected of it. One JSON object a line, in the shape of the public benchmarks and of
+ * `fixtures/cases`; parsed once here into plain data that can go to another process as it is.
+ */
+import { z } from 'zod';
+import { WinnowError } from '../errors.js';
+import { requestSchema } from '../request.js';
+import { type CaseRecord, expectedStepSchema, RESULT_KINDS } from './record.js';
+import { referencedPlaces } from './references.js';
+
+const names = z.array(z.string().min(1));
+const alternatives = z.union([z.array(names), names]);
+const { message, history, entities, intent, user, today, timeZone, locale } = requestSchema.shape;
+
+/** A line as it is written; `meta` is where the public benchmarks keep what is theirs alone. */
+export const caseLineSchema = z.looseObject({
+  id: z.string().min(1),
+  query: message,
+  lang: z.string().optional(),
+  history,
+  entities,
+  intent,
+  user,
+  today,
+  timeZone,
+  locale,
+  expectedTools: names.describe('Empty: no tool fits.'),
+  expectedSteps: z
+    .array(expectedStepSchema.extend({ arguments: z.record(z.string(), z.unknown()).optional() }))
+    .optional()
+    .describe('In order. A step without `arguments`: they are not known, and not judged.'),
+  expectedEdges: z
+    .array(z.tuple([z.int().min(0), z.int().min(0)]))
+    .optional()
+    .describe('Default: the references in the arguments.'),
+  expectedKind: z.enum(RESULT_KINDS).optional().describe('Default: plan, or unplannable where no tool is expected.'),
+  alternatives: alternatives.optional().describe('Whole sets of tools that are as good, or single tools.'),
+  candidates: names.optional().describe('The tools that were offered for the case.'),
+  ignoreCase: z.boolean().optional().describe('Argument values may differ in upper and lower case.'),
+  tags: names.default([]),
+  source: z.string().optional(),
+  meta: z
+    .looseObject({
+      candidates: names.optional(),
+      alternatives: alternatives.optional(),
+      time: z.string().optional(),
+      profile: z.string().optional(),
+    })
+    .optional(),
+});
+type CaseLine = z.output<typeof caseLineSchema>;
+
+export interface EvaluationCase {
+  readonly id: string;
+  readonly suite: string;
+  readonly request: {
+    readonly message: string;
+    readonly history?: CaseLine['history'];
+    readonly entities?: CaseLine['entities'];
+    readonly intent?: string;
+    readonly user?: string;
+    readonly today?: string;
+    readonly timeZone?: string;
+    readonly locale?: string;
+  };
+  readonly expected: CaseRecord['expected'];
+  readonly candidates?: readonly string[];
+  readonly ignoreCase: boolean;
+  readonly lang?: string;
+  readonly tags: readonly string[];
+}
+
+export interface CasePlace {
+  suite: string;
+  file: string;
+  /** From 1. */
+  line: number;
+}
+
+const KNOWN = new Set(Object.keys(caseLineSchema.shape));
+
+/**
+ * @returns the case, and the names of fields that Winnow does not know and leaves out of account.
+ * @throws WinnowError `invalid_request` naming file, line and field.
+ */
+export function parseCase(text: string, place: CasePlace): { case: EvaluationCase; unknownFields: string[] } {
+  const where = `${place.file}:${place.line}`;
+  const parsed = caseLineSchema.safeParse(readLine(text, where));
+  const issues = parsed.success ? findContradictions(parsed.data) : parsed.error.issues.map(renderIssue);
+  if (!parsed.success || issues.length > 0) throw badCase(where, issues);
+  return {
+    case: toCase(parsed.data, place.suite),
+    unknownFields: Object.keys(parsed.data).filter((key) => !KNOWN.has(key)),
+  };
+}
+
+function readLine(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw badCase(where, [`line: not JSON (${error instanceof Error ? error.message : String(error)})`], error);
+  }
+}
+
+function badCase(where: string, issues: readonly string[], cause?: unknown): WinnowError {
+  const message = `${where} is no usable case: ${issues.join('; ')}. Mend the line, or take it out.`;
+  return new WinnowError('invalid_request', message, { issues: issues.map((issue) => `${where} ${issue}`), cause });
+}
+
+function renderIssue({ path, message }: z.core.$ZodIssue): string {
+  return `${path.map(String).join('.') || 'line'}: ${message}`;
+}
+
+function findContradictions({ expectedSteps: steps, expectedEdges: edges = [], expectedTools }: CaseLine): string[] {
+  const count = steps?.length ?? 0;
+  const outside = edges.flatMap(([from, to], place) =>
+    from < to && to < count
+      ? []
+      : [`expectedEdges.${place}: [${from},${to}] must go forward between the ${count} expected steps`],
+  );
+  const missing = (steps ?? []).flatMap(({ tool }, place) =>
+    expectedTools.includes(tool) ? [] : [`expectedSteps.${place}.tool: "${tool}" is not among expectedTools`],
+  );
+  return [...outside, ...missing];
+}
+
+function toCase(line: CaseLine, suite: string): EvaluationCase {
+  const { query, meta = {}, intent, user, timeZone, locale, lang } = line;
+  const today = line.today ?? dateIn(meta.time);
+  const entities = meta.profile === undefined ? line.entities : { profile: meta.profile, ...line.entities };
+  const candidates = line.candidates ?? meta.candidates;
+  return {
+    id: line.id,
+    suite,
+    request: {
+      message: query,
+      ...(line.history === undefined ? {} : { history: line.history }),
+      ...(entities === undefined ? {} : { entities }),
+      ...(intent === undefined ? {} : { intent }),
+      ...(user === undefined ? {} : { user }),
+      ...(today === undefined ? {} : { today }),
+      ...(timeZone === undefined ? {} : { timeZone }),
+      ...(locale === undefined ? {} : { locale }),
+    },
+    expected: toExpected(line),
+    ...(candidates === undefined ? {} : { candidates }),
+    ignoreCase: line.ignoreCase ?? false,
+    ...(lang === undefined ? {} : { lang }),
+    tags: line.tags,
+  };
+}
+
+function toExpected(line: CaseLine): EvaluationCase['expected'] {
+  const { expectedTools: tools, expectedKind: kind } = line;
+  const sets = [line.alternatives, line.meta?.alternatives].flatMap((given) => toSets(given ?? [], tools));
+  const steps = line.expectedSteps?.map(({ arguments: given, ...step }) => ({
+    ...step,
+    arguments: given ?? {},
+    ...(given === undefined ? { argumentsUnknown: true as const } : {}),
+  }));
+  const edges = line.expectedEdges ?? (steps?.some((step) => !step.argumentsUnknown) ? edgesIn(steps) : undefined);
+  return {
+    tools,
+    ...(sets.length > 0 ? { alternatives: sets } : {}),
+    ...(steps ? { steps } : {}),
+    ...(edges ? { edges } : {}),
+    ...(kind ? { kind } : {}),
+  };
+}
+
+/** A single name is as good as any one of the expected tools: it may stand in the place of each. */
+function toSets(given: readonly (string | string[])[], tools: readonly string[]): string[][] {
+  return given.flatMap((one) => {
+    if (typeof one !== 'string') return [one];
+    return tools.filter((tool) => tool !== one).map((tool) => tools.map((other) => (other === tool ? one : other)));
+  });
+}
+
+function edgesIn(steps: readonly { arguments: Record<string, unknown> }[]): [number, number][] {
+  return steps.flatMap((step, to) => referencedPlaces(step.arguments, to).map((from): [number, number] => [from, to]));
+}
+
+/** `今天是2026年05月12日，星期二。` -> `2026-05-12`: some benchmarks tell the day in words. */
+function dateIn(text: string | undefined): string | undefined {
+  const [, year, month, day] = /(\d{4})[-年/](\d{1,2})[-月/](\d{1,2})/u.exec(text ?? '') ?? [];
+  return year && month && day ? `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` : undefined;
+}

@@ -1,0 +1,48 @@
+/** The runs in a folder over time, each set of cases by itself: only runs of the same cases can be held side by side. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { WinnowError } from '../errors.js';
+import { hasRun, readSummary } from './run-folder.js';
+import type { RunSummary } from './run-summary.js';
+
+export interface HistoryGroup {
+  /** Names of the suites. */
+  readonly suites: string;
+  /** Oldest first. */
+  readonly runs: readonly { readonly path: string; readonly summary: RunSummary }[];
+}
+
+export interface History {
+  readonly groups: readonly HistoryGroup[];
+  /** Folders whose run can't be read, and why. */
+  readonly unreadable: readonly string[];
+}
+
+/** @throws WinnowError `not_found` where there is no such folder. */
+export function readHistory(folder: string): History {
+  const unreadable: string[] = [];
+  const groups = new Map<string, HistoryGroup['runs'][number][]>();
+  for (const path of runsIn(folder)) {
+    try {
+      const summary = readSummary(path);
+      const key = JSON.stringify(summary.suites.map(({ name, caseHash }) => [name, caseHash]));
+      groups.set(key, [...(groups.get(key) ?? []), { path, summary }]);
+    } catch (error) {
+      unreadable.push(error instanceof Error ? error.message : String(error));
+    }
+  }
+  const sorted = [...groups.values()].map((runs) => ({
+    suites: runs[0]?.summary.suites.map(({ name }) => name).join(', ') ?? '',
+    runs: runs.sort((one, other) => one.summary.startedAt.localeCompare(other.summary.startedAt)),
+  }));
+  return { groups: sorted, unreadable };
+}
+
+function runsIn(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return entries.map((entry) => join(folder, entry.name)).filter(hasRun);
+  } catch (cause) {
+    throw new WinnowError('not_found', `There is no folder of runs at ${folder}.`, { cause });
+  }
+}

@@ -1,0 +1,36 @@
+/** Chance that is the same in every run: a generator from a seed, and samples drawn with it. */
+import { createHash } from 'node:crypto';
+
+/** Numbers in [0, 1). */
+export type Random = () => number;
+
+// A lookup of the global in the innermost loop is slow where code runs in a context of its own, as tests do.
+const { imul } = Math;
+
+/** Mulberry32 (Tommy Ettinger, 2017), public domain. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** A generator of its own for a name, so that one case's draw does not move with the cases before it. */
+export function randomFor(seed: number, name: string): Random {
+  return createRandom(createHash('sha256').update(`${seed}:${name}`).digest().readUInt32LE(0));
+}
+
+/** So many of the items, each at most once, in their own order. All where there are not more. */
+export function sampleOf<T>(items: readonly T[], count: number, random: Random): T[] {
+  const places = items.map((_, place) => place);
+  const taken = Math.min(count, places.length);
+  for (let next = 0; next < taken; next++) {
+    const other = next + Math.floor(random() * (places.length - next));
+    [places[next], places[other]] = [places[other] ?? 0, places[next] ?? 0];
+  }
+  const chosen = new Set(places.slice(0, taken));
+  return items.filter((_, place) => chosen.has(place));
+}

@@ -1,0 +1,145 @@
+/**
+ * A model that writes down what it was asked and what it answered, request by request. One recorded model serves all
+ * cases, since a planner keeps what it has prepared for a model; calls are told apart by the request's id.
+ */
+import { createHash } from 'node:crypto';
+import { toWinnowError } from '../errors.js';
+import {
+  type Completion,
+  type CompletionRequest,
+  type Model,
+  noUsage,
+  type Prompt,
+  type ReaderRequest,
+  type TokenReader,
+  type Usage,
+} from '../model/model.js';
+import type { ModelCall } from './record.js';
+
+/** A call as it is recorded; the answer of a rank reading is known only to those who read. */
+export interface RecordedCall extends ModelCall {
+  readonly isReading: boolean;
+  readonly errorCode?: string;
+  /** The text behind the hash `system`. */
+  readonly stablePart: string;
+}
+
+export interface Recorder {
+  model: Model;
+  /** The calls of a request, in the order of their end; forgotten with this call. */
+  take(requestId: string): RecordedCall[];
+}
+
+export interface RecorderOptions {
+  wasRemembered: (request: CompletionRequest | ReaderRequest) => boolean;
+  /** Told of each stable part of a prompt, at least once. */
+  onStablePart: (hash: string, text: string) => void;
+}
+
+export function createRecorder(model: Model, options: RecorderOptions): Recorder {
+  const calls = new Map<string, RecordedCall[]>();
+  const stablePart = createStableParts(options.onStablePart);
+  const record: Record = (request, outcome) => {
+    const requestId = request.about?.requestId ?? '';
+    const call: RecordedCall = {
+      ...outcome,
+      system: stablePart(request.prompt),
+      stablePart: request.prompt.system,
+      user: request.prompt.user,
+      fromCache: options.wasRemembered(request),
+    };
+    calls.set(requestId, [...(calls.get(requestId) ?? []), call]);
+  };
+  const { openReader } = model;
+  return {
+    model: {
+      id: model.id,
+      limits: model.limits,
+      preferredAnswer: model.preferredAnswer,
+      complete: (request) => recordCompletion(model, request, record),
+      ...(openReader ? { openReader: (request) => recordReading(openReader, request, record) } : {}),
+      countTokens: (text) => model.countTokens(text),
+      close: () => model.close(),
+    },
+    take(requestId) {
+      const taken = calls.get(requestId) ?? [];
+      calls.delete(requestId);
+      return taken;
+    },
+  };
+}
+
+type Outcome = Omit<RecordedCall, 'system' | 'stablePart' | 'user' | 'fromCache'>;
+type Record = (request: CompletionRequest | ReaderRequest, outcome: Outcome) => void;
+
+async function recordCompletion(model: Model, request: CompletionRequest, record: Record): Promise<Completion> {
+  const startedAt = performance.now();
+  const common = { stage: request.stage, isReading: false };
+  try {
+    const completion = await model.complete(request);
+    const { text: answer, usage } = completion;
+    record(request, { ...common, answer, usage: { ...usage }, milliseconds: since(startedAt) });
+    return completion;
+  } catch (error) {
+    record(request, { ...common, ...failed(error), milliseconds: since(startedAt) });
+    throw error;
+  }
+}
+
+/** One call a reading, when it is closed. */
+async function recordReading(
+  open: NonNullable<Model['openReader']>,
+  request: ReaderRequest,
+  record: Record,
+): Promise<TokenReader> {
+  const startedAt = performance.now();
+  const common = { stage: 'selection' as const, isReading: true };
+  let failure: ReturnType<typeof failed> | undefined;
+  const reader = await open(request).catch((error: unknown) => {
+    record(request, { ...common, ...failed(error), milliseconds: since(startedAt) });
+    throw error;
+  });
+  return {
+    tokenize: (text) => reader.tokenize(text),
+    usage: () => reader.usage(),
+    async weigh(path, candidates) {
+      try {
+        return await reader.weigh(path, candidates);
+      } catch (error) {
+        failure = failed(error);
+        throw error;
+      }
+    },
+    async close() {
+      record(request, { ...common, answer: '', ...failure, usage: reader.usage(), milliseconds: since(startedAt) });
+      await reader.close();
+    },
+  };
+}
+
+function failed(thrown: unknown): { answer: string; error: string; errorCode: string; usage: Usage } {
+  const { code, message, details } = toWinnowError(thrown);
+  return {
+    answer: '',
+    error: `${code}: ${message}`,
+    errorCode: code,
+    usage: { ...noUsage(), ...Object(details.usage) },
+  };
+}
+
+const since = (startedAt: number) => Math.round((performance.now() - startedAt) * 10) / 10;
+
+/** Hashing a long stable part again and again would cost more than all else here. */
+const MAX_KEPT_PARTS = 200;
+
+function createStableParts(onStablePart: RecorderOptions['onStablePart']): (prompt: Prompt) => string {
+  const known = new Map<string, string>();
+  return ({ system }) => {
+    const hash = known.get(system) ?? createHash('sha256').update(system).digest('hex').slice(0, 16);
+    if (!known.has(system)) onStablePart(hash, system);
+    known.set(system, hash);
+    const oldest = known.keys().next();
+    if (known.size > MAX_KEPT_PARTS && !oldest.done) known.delete(oldest.value);
+    return hash;
+  };
+}

@@ -1,0 +1,79 @@
+/** References as benchmarks write them: `"$0.field"` is a field of the first step's result. Only earlier steps count. */
+import { findReferences } from '../planning/references.js';
+
+export interface GoldReference {
+  /** Place of the step that is referred to. */
+  readonly place: number;
+  /** The last named field; undefined for the whole result. */
+  readonly field: string | undefined;
+}
+
+const WHOLE = /^\$(\d+)((?:[.[][^$]*)?)$/u;
+const INSIDE = /\$(\d+)((?:\.[\p{L}\p{N}_-]+|\[\d+\])*)/gu;
+
+/** `$100` in the third step is a price, `$1` a reference. */
+export function readGoldReference(value: unknown, step: number): GoldReference | undefined {
+  const [, place, path = ''] = typeof value === 'string' ? (WHOLE.exec(value) ?? []) : [];
+  if (place === undefined || Number(place) >= step) return undefined;
+  return { place: Number(place), field: lastField(path) };
+}
+
+/** A text with references inside -> the text with each as `toText` has it; undefined where there are none. */
+export function replaceGoldReferences(
+  text: string,
+  step: number,
+  toText: (reference: GoldReference) => string,
+): string | undefined {
+  let found = false;
+  const replaced = text.replace(INSIDE, (whole, place: string, path: string) => {
+    if (Number(place) >= step) return whole;
+    found = true;
+    return toText({ place: Number(place), field: lastField(path) });
+  });
+  return found ? replaced : undefined;
+}
+
+/** Places of all steps that a value refers to, each once, in order. */
+export function referencedPlaces(value: unknown, step: number): number[] {
+  const places = new Set<number>();
+  const visit = (inner: unknown): void => {
+    if (typeof inner === 'string') {
+      const whole = readGoldReference(inner, step);
+      if (whole) places.add(whole.place);
+      else replaceGoldReferences(inner, step, ({ place }) => String(places.add(place).size));
+    } else if (typeof inner === 'object' && inner !== null) Object.values(inner).forEach(visit);
+  };
+  visit(value);
+  return [...places].sort((one, other) => one - other);
+}
+
+export interface PlanReference {
+  readonly stepId: string;
+  readonly field: string | undefined;
+}
+
+/** `${s1.path.field}` that stands alone. */
+export function readPlanReference(value: unknown): PlanReference | undefined {
+  if (typeof value !== 'string') return undefined;
+  const [reference] = findReferences(value);
+  if (!reference?.whole) return undefined;
+  return { stepId: reference.step, field: lastNamed(reference.path) };
+}
+
+/** The same for references inside a text. */
+export function replacePlanReferences(text: string, toText: (reference: PlanReference) => string): string {
+  return findReferences(text).reduce(
+    (left, { text: whole, step, path }) => left.replace(whole, toText({ stepId: step, field: lastNamed(path) })),
+    text,
+  );
+}
+
+function lastField(path: string): string | undefined {
+  return lastNamed(path.split(/[.[\]]/u).filter(Boolean));
+}
+
+/** Where a list begins and what it is wrapped in differs between descriptions of one result; the field is what counts. */
+function lastNamed(path: readonly (string | number)[]): string | undefined {
+  const named = path.filter((part) => typeof part === 'string' && !/^\d+$/u.test(part)).at(-1);
+  return named === undefined ? undefined : String(named);
+}

@@ -1,0 +1,99 @@
+/** One case, from the question to the answer: request, tools, plan, what the model saw and said, cost. */
+import { renderCalls } from './calls-view.js';
+import { element, section } from './dom.js';
+import { renderFacts } from './facts-view.js';
+import { formatScore } from './format.js';
+import { renderPlans } from './plan-view.js';
+import { renderTools } from './tools-view.js';
+
+/** @import { CaseRecord } from '../../record.ts' */
+/** @import { Case } from './cases.js' */
+/** @import { WholeCase } from './data.js' */
+
+/**
+ * @param {WholeCase} whole
+ * @param {{one: Case, currency: string | undefined, labelOf(score: string): string, readPrompt(place: [number, number]): Promise<string>}} options
+ */
+export function renderCase({ record, prompts }, { one, currency, labelOf, readPrompt }) {
+  return element(
+    'div',
+    { class: 'case-body' },
+    renderRequest(record),
+    renderError(record),
+    renderScores(record.scores, labelOf),
+    renderTools(record, one.expected),
+    renderPlans(record),
+    renderCalls(record.calls, { prompts, readPrompt }),
+    renderFacts(record, currency),
+  );
+}
+
+/** @param {CaseRecord} record */
+function renderRequest({ query, lang, history, entities }) {
+  return section(
+    'Request',
+    'request',
+    history &&
+      history.length > 0 &&
+      element(
+        'ol',
+        { class: 'history', 'aria-label': 'Earlier messages' },
+        history.map(({ role, content }) =>
+          element('li', { class: role }, element('span', { class: 'role' }, role), element('span', { lang }, content)),
+        ),
+      ),
+    element('p', { class: 'query', lang }, query),
+    entities &&
+      Object.keys(entities).length > 0 &&
+      element(
+        'dl',
+        { class: 'entities' },
+        Object.entries(entities).map(([name, value]) =>
+          element(
+            'div',
+            {},
+            element('dt', {}, name),
+            element('dd', { lang }, typeof value === 'string' ? value : JSON.stringify(value)),
+          ),
+        ),
+      ),
+  );
+}
+
+/** @param {CaseRecord} record */
+function renderError({ error }) {
+  if (!error) return null;
+  return section(
+    'Error',
+    'error',
+    element('p', {}, element('code', {}, error.code), ' ', error.message),
+    error.issues.length > 0 &&
+      element(
+        'ul',
+        {},
+        error.issues.map((issue) => element('li', {}, issue)),
+      ),
+  );
+}
+
+/** @param {CaseRecord['scores']} scores @param {(score: string) => string} labelOf */
+function renderScores(scores, labelOf) {
+  const entries = Object.entries(scores);
+  if (entries.length === 0) return null;
+  return section(
+    'Scores',
+    'scores',
+    element(
+      'dl',
+      { class: 'score-list' },
+      entries.map(([name, value]) =>
+        element(
+          'div',
+          { class: value === null ? 'none' : value >= 1 ? 'full' : value > 0 ? 'some' : 'zero' },
+          element('dt', { title: labelOf(name) }, labelOf(name)),
+          element('dd', { title: value === null ? 'does not apply to this case' : '' }, formatScore(value)),
+        ),
+      ),
+    ),
+  );
+}

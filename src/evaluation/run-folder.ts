@@ -1,0 +1,180 @@
+/**
+ * A run on the disk. `cases.jsonl` only grows, by one whole line a finished case and repeat, so a kill at any moment
+ * loses nothing that was done: a last line that was cut is taken off when the run goes on.
+ */
+import {
+  closeSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { WinnowError } from '../errors.js';
+import { linesOf } from './lines.js';
+import { type CaseRecord, caseRecordSchema } from './record.js';
+import { type RunSummary, runSummarySchema } from './run-summary.js';
+
+export interface RunFolder {
+  readonly path: string;
+  isDone(id: string, repeat: number): boolean;
+  /** How many cases and repeats are done. */
+  done(): number;
+  /** @throws WinnowError `internal` for a case and repeat that is there already; `invalid_option` when the disk is full */
+  append(record: CaseRecord): void;
+  /** The stable part of a prompt, once each. */
+  keepPrompt(hash: string, text: string): void;
+  writeSummary(summary: RunSummary): void;
+  close(): void;
+}
+
+const CASES = 'cases.jsonl';
+const SUMMARY = 'run.json';
+const PROMPTS = 'prompts';
+
+export const keyOf = (id: string, repeat: number) => `${repeat} ${id}`;
+
+export interface OpenOptions {
+  /** Cases that ended with an error of the server are taken out, and done again. */
+  retryErrors?: boolean | undefined;
+}
+
+/**
+ * Makes the folder, or goes on where an earlier process stopped. One process at a time: the caller holds the lock.
+ * @throws WinnowError `invalid_option` when it can't be written; `invalid_request` for a line that is no record
+ */
+export async function openRunFolder(path: string, { retryErrors = false }: OpenOptions = {}): Promise<RunFolder> {
+  const file = join(path, CASES);
+  const done = new Set<string>();
+  const prompts = new Set<string>();
+  makeFolder(join(path, PROMPTS));
+  if (existsSync(file)) {
+    await cutTornLine(file);
+    if (retryErrors) await takeErrorsOut(path);
+    for await (const { id, repeat } of readRecords(path)) done.add(keyOf(id, repeat));
+  }
+  const handle = openSync(file, 'a');
+  return {
+    path,
+    isDone: (id, repeat) => done.has(keyOf(id, repeat)),
+    done: () => done.size,
+    append(record) {
+      const key = keyOf(record.id, record.repeat);
+      if (done.has(key))
+        throw new WinnowError('internal', `The case ${record.id}, repeat ${record.repeat}, is done already.`);
+      const line = Buffer.from(`${JSON.stringify(record)}\n`);
+      if (writeSync(handle, line) !== line.length) {
+        throw new WinnowError('invalid_option', `${file} can't be written whole: is the disk full?`);
+      }
+      done.add(key);
+    },
+    keepPrompt(hash, text) {
+      if (prompts.has(hash)) return;
+      prompts.add(hash);
+      const target = promptPath(path, hash);
+      if (!existsSync(target)) replaceFile(target, text);
+    },
+    writeSummary: (summary) => replaceFile(join(path, SUMMARY), `${JSON.stringify(summary, null, 2)}\n`),
+    close: () => closeSync(handle),
+  };
+}
+
+/** Whole or not at all. */
+function replaceFile(path: string, text: string): void {
+  const unfinished = `${path}.unfinished`;
+  writeFileSync(unfinished, text);
+  renameSync(unfinished, path);
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (cause) {
+    throw new WinnowError('invalid_option', `The folder of the run can't be made: ${path}.`, { cause });
+  }
+}
+
+const BLOCK_BYTES = 1 << 16;
+
+async function cutTornLine(file: string): Promise<void> {
+  const handle = await open(file, 'r+');
+  try {
+    const { size } = await handle.stat();
+    for (let end = size; ; end -= BLOCK_BYTES) {
+      const start = Math.max(0, end - BLOCK_BYTES);
+      const block = Buffer.alloc(Math.max(0, end - start));
+      await handle.read(block, 0, block.length, start);
+      const last = block.lastIndexOf(0x0a);
+      if (last < 0 && start > 0) continue;
+      const kept = last < 0 ? 0 : start + last + 1;
+      if (kept < size) await handle.truncate(kept);
+      return;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function takeErrorsOut(path: string): Promise<void> {
+  const file = join(path, CASES);
+  async function* kept(): AsyncGenerator<string> {
+    for await (const record of readRecords(path)) {
+      if (record.outcome !== 'error') yield `${JSON.stringify(record)}\n`;
+    }
+  }
+  await pipeline(Readable.from(kept()), createWriteStream(`${file}.unfinished`));
+  await rename(`${file}.unfinished`, file);
+}
+
+/** In the order in which they ended. @throws WinnowError `not_found`, `invalid_request` naming file, line and field */
+export async function* readRecords(path: string): AsyncGenerator<CaseRecord> {
+  const file = join(path, CASES);
+  for await (const { text, line } of linesOf(file)) {
+    const parsed = caseRecordSchema.safeParse(parseJson(text));
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      const what = `${issue?.path.join('.') || 'line'}: ${issue?.message}`;
+      throw new WinnowError('invalid_request', `${file}:${line} is no record of a case (${what}).`, { issues: [what] });
+    }
+    yield parsed.data;
+  }
+}
+
+/** @throws WinnowError `not_found` where there is no run, `invalid_request` for another form */
+export function readSummary(path: string): RunSummary {
+  const file = join(path, SUMMARY);
+  if (!existsSync(file)) throw new WinnowError('not_found', `There is no run in ${path}: it has no ${SUMMARY}.`);
+  const parsed = runSummarySchema.safeParse(parseJson(readFileSync(file, 'utf8')));
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new WinnowError('invalid_request', `${file} is not the summary of a run: ${issues.join('; ')}.`, { issues });
+}
+
+export function hasRun(path: string): boolean {
+  return existsSync(join(path, SUMMARY)) || existsSync(join(path, CASES));
+}
+
+/** Undefined where it was not kept. */
+export async function readPrompt(path: string, hash: string): Promise<string | undefined> {
+  const file = promptPath(path, hash);
+  return existsSync(file) ? readFile(file, 'utf8') : undefined;
+}
+
+function promptPath(path: string, hash: string): string {
+  return join(path, PROMPTS, `${hash.replace(/[^\w-]/gu, '_')}.txt`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

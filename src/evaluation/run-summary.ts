@@ -1,0 +1,77 @@
+/** `run.json`: with what a run was done, how far it came, and its metrics with their intervals. */
+import { z } from 'zod';
+
+const number = z.number().nullable();
+
+export const runMetricSchema = z.object({
+  name: z.string(),
+  label: z.string(),
+  group: z.enum(['selection', 'plan', 'cost', 'time']),
+  unit: z.enum(['fraction', 'count', 'tokens', 'currency', 'milliseconds']),
+  better: z.enum(['higher', 'lower', 'none']),
+  mean: number.describe('Over cases, each the mean of its repeats. null: no case to which it applies.'),
+  low: number.describe('Ends of the 95 % bootstrap interval.'),
+  high: number,
+  count: z.int().describe('Cases to which it applies.'),
+});
+export type RunMetric = z.infer<typeof runMetricSchema>;
+
+const countsSchema = z.object({
+  /** Cases and repeats that are done, and of these answered and failed. */
+  done: z.int(),
+  answered: z.int(),
+  errors: z.int(),
+  right: z.int(),
+  wrong: z.int().describe('Of some answered ones neither can be said, for example of a selection that was skipped.'),
+});
+export type RunCounts = z.infer<typeof countsSchema>;
+
+export const runSummarySchema = z.object({
+  format: z.literal(1),
+  name: z.string(),
+  startedAt: z.iso.datetime({ offset: true }),
+  endedAt: z.iso.datetime({ offset: true }).optional(),
+  interrupted: z.boolean().describe('Cases are missing: continue with --resume.'),
+  model: z.string(),
+  settings: z.record(z.string(), z.unknown()).describe('All that changes results; a resumed run must have the same.'),
+  promptHashes: z.record(z.string(), z.string()),
+  currency: z.string().optional(),
+  planned: z.int().describe('Cases times repeats.'),
+  cases: z.int(),
+  counts: countsSchema,
+  causes: z.record(z.string(), z.int()).describe('Why cases are not right -> how many, most first.'),
+  metrics: z.array(runMetricSchema),
+  suites: z.array(
+    z.object({
+      name: z.string(),
+      catalog: z.string(),
+      tools: z.int(),
+      caseHash: z.string(),
+      counts: countsSchema,
+      metrics: z.array(runMetricSchema),
+    }),
+  ),
+});
+export type RunSummary = z.infer<typeof runSummarySchema>;
+
+/** What is known before the first case. */
+export type RunStart = Pick<
+  RunSummary,
+  'name' | 'startedAt' | 'model' | 'settings' | 'promptHashes' | 'currency' | 'planned' | 'cases'
+> & { suites: readonly Pick<RunSummary['suites'][number], 'name' | 'catalog' | 'tools' | 'caseHash'>[] };
+
+/** Paths at which two settings differ, each with both values, for example `options.maxTools: 8 there, 5 here`. */
+export function differencesOf(there: unknown, here: unknown, path = ''): string[] {
+  if (JSON.stringify(there) === JSON.stringify(here)) return [];
+  if (!isObject(there) || !isObject(here)) return [`${path || 'settings'}: ${show(there)} there, ${show(here)} here`];
+  const keys = new Set([...Object.keys(there), ...Object.keys(here)]);
+  return [...keys].flatMap((key) => differencesOf(there[key], here[key], path === '' ? key : `${path}.${key}`));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function show(value: unknown): string {
+  return (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+}

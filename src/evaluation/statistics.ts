@@ -1,0 +1,105 @@
+/**
+ * Means with their uncertainty, and comparisons of two runs. Everything is seeded: the same numbers give the same
+ * intervals. Resampling is over cases, since the repeats of one case are not independent of each other.
+ */
+import { createRandom } from './random.js';
+
+export interface Estimate {
+  readonly mean: number;
+  /** Ends of the 95 % interval. */
+  readonly low: number;
+  readonly high: number;
+  readonly count: number;
+}
+
+// See `random.ts`: no lookup of a global in the innermost loop.
+const { floor } = Math;
+
+/** Fewer resamples for very many values, where the interval is narrow anyway: at least 200. */
+function resamplesFor(count: number): number {
+  return Math.max(200, Math.min(2_000, Math.floor(20_000_000 / Math.max(1, count))));
+}
+
+/** Percentile bootstrap (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993). Undefined without values. */
+export function bootstrapMean(values: readonly number[], seed = 1): Estimate | undefined {
+  return bootstrap(values, seed, (sample) => {
+    let sum = 0;
+    for (const value of sample) sum += value;
+    return sum / sample.length;
+  });
+}
+
+/** The same for a quantile between 0 and 1: the smallest value that so large a share does not exceed. */
+export function bootstrapQuantile(values: readonly number[], quantile: number, seed = 1): Estimate | undefined {
+  return bootstrap(values, seed, (sample) => quantileOf(sample.sort(), quantile));
+}
+
+export function quantileOf(sorted: ArrayLike<number>, quantile: number): number {
+  return sorted[Math.max(0, Math.ceil(quantile * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** The statistic may sort the sample, which is filled anew each time. */
+function bootstrap(
+  values: readonly number[],
+  seed: number,
+  statistic: (sample: Float64Array) => number,
+): Estimate | undefined {
+  if (values.length === 0) return undefined;
+  const all = Float64Array.from(values);
+  const mean = statistic(Float64Array.from(all));
+  if (all.every((value) => value === all[0])) return { mean, low: mean, high: mean, count: all.length };
+  const random = createRandom(seed);
+  const { length: size } = all;
+  const sample = new Float64Array(size);
+  const results = new Float64Array(resamplesFor(all.length));
+  for (let round = 0; round < results.length; round++) {
+    for (let place = 0; place < size; place++) sample[place] = all[floor(random() * size)] ?? 0;
+    results[round] = statistic(sample);
+  }
+  results.sort();
+  return { mean, low: quantileOf(results, 0.025), high: quantileOf(results, 0.975), count: all.length };
+}
+
+export interface Difference extends Estimate {
+  /** Cases in which the second run is better, worse and equal. */
+  readonly higher: number;
+  readonly lower: number;
+  readonly equal: number;
+}
+
+/** Second minus first, pair by pair: a paired bootstrap (Koehn, EMNLP 2004). */
+export function pairedDifference(pairs: readonly (readonly [number, number])[], seed = 1): Difference | undefined {
+  const differences = pairs.map(([first, second]) => second - first);
+  const estimate = bootstrapMean(differences, seed);
+  if (!estimate) return undefined;
+  const higher = differences.filter((difference) => difference > 1e-12).length;
+  const lower = differences.filter((difference) => difference < -1e-12).length;
+  return { ...estimate, higher, lower, equal: differences.length - higher - lower };
+}
+
+/**
+ * Two-sided p of McNemar's test in its exact form: under the null hypothesis each changed case went either way with
+ * probability one half (McNemar, Psychometrika 1947). 1 where nothing changed.
+ */
+export function mcNemarExact(won: number, lost: number): number {
+  const changed = won + lost;
+  const logHalves = -changed * Math.LN2;
+  let tail = 0;
+  let logChoose = 0;
+  for (let count = 0; count <= Math.min(won, lost); count++) {
+    tail += Math.exp(logChoose + logHalves);
+    logChoose += Math.log(changed - count) - Math.log(count + 1);
+  }
+  return Math.min(1, 2 * tail);
+}
+
+/**
+ * The chance that k tries of a case are all right, from `right` of `tries`: C(right, k) / C(tries, k), without bias.
+ * pass^k of tau-bench (Yao et al., 2024); its mean over cases is the figure that is reported.
+ */
+export function passPower(right: number, tries: number, k: number): number | undefined {
+  if (k > tries) return undefined;
+  let chance = 1;
+  for (let taken = 0; taken < k; taken++) chance *= Math.max(0, right - taken) / (tries - taken);
+  return chance;
+}

@@ -1,0 +1,59 @@
+/** A set of cases with the catalogue that they are about, and the planners that do them: one a cache, one without. */
+import type { Catalog } from '../catalog/catalog.js';
+import type { Tool } from '../catalog/tool.js';
+import type { OptionsInput } from '../config/options.js';
+import type { Model } from '../model/model.js';
+import { createPlanner, type Planner } from '../planner.js';
+import { loadPrompts, type PromptPaths } from '../prompts/prompts.js';
+import { createSchemaTokens } from '../selection/schema-tokens.js';
+import type { AnswerCache } from './answer-cache.js';
+import { createRecorder, type Recorder, type RecorderOptions } from './recorder.js';
+
+export interface Suite {
+  readonly name: string;
+  readonly catalog: Catalog;
+  /** JSON lines. */
+  readonly caseFile: string;
+}
+
+export interface RecordedPlanner {
+  readonly planner: Planner;
+  readonly recorder: Recorder;
+}
+
+export interface SuitePlanners {
+  readonly catalog: Catalog;
+  /** Repeats are independent tries: only the first one may be answered from the cache. */
+  plannerFor(repeat: number): RecordedPlanner;
+  readonly schemaTokens: (tool: Tool) => number;
+}
+
+export interface SuitePlannerOptions {
+  model: Model;
+  /** Without it every answer is asked for. */
+  cache?: AnswerCache | undefined;
+  options: OptionsInput;
+  prompts?: PromptPaths | undefined;
+  onStablePart: RecorderOptions['onStablePart'];
+}
+
+/** @throws WinnowError `invalid_option`, `prompt_invalid` */
+export function createSuitePlanners(suite: Suite, parts: SuitePlannerOptions): SuitePlanners {
+  const { model, cache, options, prompts, onStablePart } = parts;
+  const record = (answering: Model, wasRemembered: RecorderOptions['wasRemembered']): RecordedPlanner => {
+    const recorder = createRecorder(answering, { wasRemembered, onStablePart });
+    return { recorder, planner: createPlanner({ catalog: suite.catalog, model: recorder.model, options, prompts }) };
+  };
+  const fresh = record(model, () => false);
+  const first = cache ? record(cache.model, cache.wasRemembered) : fresh;
+  return {
+    catalog: suite.catalog,
+    plannerFor: (repeat) => (repeat === 0 ? first : fresh),
+    schemaTokens: createSchemaTokens(model),
+  };
+}
+
+/** Name of each prompt -> hash of its file. @throws WinnowError `prompt_invalid` */
+export function promptHashesOf(paths: PromptPaths): Record<string, string> {
+  return Object.fromEntries(Object.values(loadPrompts(paths)).map(({ name, hash }) => [name, hash]));
+}

@@ -1,0 +1,133 @@
+/**
+ * From records to metrics. Of a record only its scores stay in memory, so the number of cases does not matter. A case
+ * counts once, with the mean of its repeats. Records with an error count as errors and in nothing else.
+ */
+import { METRICS, meaningOf } from './metrics.js';
+import type { CaseRecord } from './record.js';
+import type { RunCounts, RunMetric } from './run-summary.js';
+import { bootstrapMean, bootstrapQuantile, type Estimate, passPower } from './statistics.js';
+
+export interface Tally {
+  add(record: CaseRecord): void;
+  counts(): RunCounts;
+  /** Why cases are not right -> how many, most first. */
+  causes(): Record<string, number>;
+  metrics(): RunMetric[];
+  /** Case -> its value, the mean of its repeats. Empty where no case has one. */
+  valuesOf(name: string): ReadonlyMap<string, number>;
+  names(): string[];
+}
+
+/** Sum and number of a metric's values, by place of the case. */
+interface Series {
+  sums: number[];
+  counts: number[];
+}
+
+const TIMES = [
+  ['time', 'total'],
+  ['selectionTime', 'selection'],
+] as const;
+
+export function createTally(): Tally {
+  const places = new Map<string, number>();
+  const series = new Map<string, Series>();
+  const times = new Map<string, number[]>(TIMES.map(([name]) => [name, []]));
+  const counts: RunCounts = { done: 0, answered: 0, errors: 0, right: 0, wrong: 0 };
+  const causes = new Map<string, number>();
+  const push = (name: string, place: number, value: number | null): void => {
+    const one = series.get(name) ?? { sums: [], counts: [] };
+    series.set(name, one);
+    if (value === null) return;
+    one.sums[place] = (one.sums[place] ?? 0) + value;
+    one.counts[place] = (one.counts[place] ?? 0) + 1;
+  };
+  const valuesOf = (name: string) => {
+    const { sums = [], counts: numbers = [] } = series.get(name) ?? {};
+    const entries = [...places].flatMap(([id, place]): [string, number][] =>
+      numbers[place] ? [[id, (sums[place] ?? 0) / numbers[place]]] : [],
+    );
+    return new Map(entries);
+  };
+
+  return {
+    add(record) {
+      const place = places.get(record.id) ?? places.size;
+      places.set(record.id, place);
+      const isError = record.outcome === 'error';
+      counts.done += 1;
+      counts[isError ? 'errors' : 'answered'] += 1;
+      counts.right += Number(record.scores.right === 1);
+      counts.wrong += Number(record.scores.right === 0);
+      if (record.cause !== undefined) causes.set(record.cause, (causes.get(record.cause) ?? 0) + 1);
+      push('errors', place, Number(isError));
+      if (isError) return;
+      for (const [name, value] of Object.entries({ ...record.scores, ...costsOf(record) })) push(name, place, value);
+      // A remembered answer says nothing of the time that it took.
+      if (record.calls.some((call) => call.fromCache)) return;
+      for (const [name, key] of TIMES) {
+        times.get(name)?.push(record.milliseconds[key]);
+        push(name, place, record.milliseconds[key]);
+      }
+    },
+    counts: () => ({ ...counts }),
+    causes: () => Object.fromEntries([...causes].sort(([, one], [, other]) => other - one)),
+    valuesOf,
+    names: () => [...series.keys()],
+    metrics: () => [
+      ...[...METRICS.keys()]
+        .filter((name) => isTold(name, series))
+        .map((name) => toMetric(name, bootstrapMean([...valuesOf(name).values()]))),
+      ...repeatMetrics(series.get('right')),
+      ...[...times].flatMap(([name, values]) => timeMetrics(name, values)),
+    ],
+  };
+}
+
+function costsOf({ usage: { selection, planning, schemaTokens }, cost }: CaseRecord): Record<string, number> {
+  return {
+    ...(cost === undefined ? {} : { cost }),
+    calls: selection.calls + planning.calls,
+    'tokens.read': selection.read + planning.read,
+    'tokens.cached': selection.cached + planning.cached,
+    'tokens.written': selection.written + planning.written,
+    'tokens.selection': selection.read + selection.cached + selection.written,
+    'tokens.planning': planning.read + planning.cached + planning.written,
+    schemaTokens: schemaTokens.loaded,
+  };
+}
+
+/** A way by which no tool ever came is not listed. */
+function isTold(name: string, series: ReadonlyMap<string, Series>): boolean {
+  const via = /^(?:found|tools|tokens)\.(\w+)$/u.exec(name)?.[1];
+  const tools = via === undefined ? undefined : series.get(`tools.${via}`);
+  return series.has(name) && (tools === undefined || tools.sums.some((sum) => sum > 0));
+}
+
+function toMetric(name: string, estimate: Estimate | undefined): RunMetric {
+  const meaning = meaningOf(name);
+  if (!meaning) throw new RangeError(`"${name}" is no metric.`);
+  const { mean = null, low = null, high = null, count = 0 } = estimate ?? {};
+  return { name, ...meaning, mean, low, high, count };
+}
+
+/** pass^k for every k up to the number of repeats, and how many cases are not always alike. */
+function repeatMetrics(right: Series | undefined): RunMetric[] {
+  const most = (right?.counts ?? []).reduce((highest, count) => Math.max(highest, count ?? 0), 0);
+  if (!right || most < 2) return [];
+  const cases = right.counts.flatMap((tries, place) => (tries ? [{ tries, hits: right.sums[place] ?? 0 }] : []));
+  const powers = Array.from({ length: most }, (_, place) => place + 1).map((k) => {
+    const values = cases.flatMap(({ tries, hits }) => passPower(hits, tries, k) ?? []);
+    return toMetric(`pass^${k}`, bootstrapMean(values));
+  });
+  const repeated = cases.filter(({ tries }) => tries > 1);
+  const flips = repeated.map(({ tries, hits }) => Number(hits > 0 && hits < tries));
+  return [...powers, toMetric('flipRate', bootstrapMean(flips))];
+}
+
+function timeMetrics(name: string, values: readonly number[]): RunMetric[] {
+  return [
+    toMetric(`${name}.p50`, bootstrapQuantile(values, 0.5)),
+    toMetric(`${name}.p95`, bootstrapQuantile(values, 0.95)),
+  ];
+}

@@ -1,0 +1,93 @@
+/**
+ * When two argument values are the same: numbers by value, dates by the day and time they name, texts without outer
+ * and doubled white space. Letter case counts unless the case says that it does not.
+ */
+
+export interface ValueOptions {
+  ignoreCase: boolean;
+}
+
+export function isSameValue(one: unknown, other: unknown, options: ValueOptions): boolean {
+  if (typeof one === 'string' && typeof other === 'string') {
+    return canonicalText(one, options) === canonicalText(other, options);
+  }
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item, place) => isSameValue(item, other[place], options));
+  }
+  if (isRecord(one) && isRecord(other)) {
+    const keys = Object.keys(one);
+    const isSameKey = (key: string) => Object.hasOwn(other, key) && isSameValue(one[key], other[key], options);
+    return keys.length === Object.keys(other).length && keys.every(isSameKey);
+  }
+  return one === other || isSameNumber(one, other);
+}
+
+/**
+ * Whether a value is one of those that a list of accepted values allows. Inside an object each key has a list of its
+ * own, as in BFCL (Patil et al., "The Berkeley Function Calling Leaderboard", 2025); `""` stands for leaving it out.
+ */
+export function isAccepted(accepted: readonly unknown[], got: unknown, options: ValueOptions): boolean {
+  return accepted.some((one) => fits(one, got, options));
+}
+
+function fits(accepted: unknown, got: unknown, options: ValueOptions): boolean {
+  if (isSameValue(accepted, got, options)) return true;
+  if (Array.isArray(accepted)) {
+    return (
+      Array.isArray(got) &&
+      got.length === accepted.length &&
+      accepted.every((one, place) => fits(one, got[place], options))
+    );
+  }
+  if (!isRecord(accepted) || !isRecord(got)) return false;
+  if (Object.keys(got).some((key) => !Object.hasOwn(accepted, key))) return false;
+  return Object.entries(accepted).every(([key, list]) => {
+    if (!Array.isArray(list)) return fits(list, got[key], options);
+    return Object.hasOwn(got, key) ? isAccepted(list, got[key], options) : list.includes('');
+  });
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A text that is a number written plainly, beside a number. `007` is a code and no number. */
+function isSameNumber(one: unknown, other: unknown): boolean {
+  if (typeof one === 'string' && typeof other === 'number') return isSameNumber(other, one);
+  if (typeof one !== 'number' || typeof other !== 'string') return false;
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/iu.test(other.trim()) && Number(other) === one;
+}
+
+function canonicalText(text: string, { ignoreCase }: ValueOptions): string {
+  const plain = text.normalize('NFKC').trim().replace(/\s+/gu, ' ');
+  const date = canonicalDate(plain);
+  if (date !== undefined) return date;
+  return ignoreCase ? plain.toLowerCase() : plain;
+}
+
+const YEAR_FIRST = /^(\d{4})(?:[-/.年])(\d{1,2})(?:[-/.月])(\d{1,2})日?(?:[T ]?(.+))?$/u;
+const MONTH_IN_WORDS =
+  /^(?:(\d{1,2})(?:st|nd|rd|th)? )?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?: (\d{1,2})(?:st|nd|rd|th)?)?,? (\d{4})$/iu;
+const TIME = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.0+)?)?(Z|[+-]\d{2}:?\d{2})?$/u;
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/** Only forms that can be read in one way: with the year first, or with the month in words. */
+function canonicalDate(text: string): string | undefined {
+  const words = MONTH_IN_WORDS.exec(text);
+  const day = words?.[1] ?? words?.[3];
+  if (words?.[2] && words[4] && day) {
+    return isoDay(words[4], String(MONTHS.indexOf(words[2].slice(0, 3).toLowerCase()) + 1), day);
+  }
+  const [, year, month, date, rest] = YEAR_FIRST.exec(text) ?? [];
+  if (!year || !month || !date) return undefined;
+  const iso = isoDay(year, month, date);
+  if (rest === undefined || iso === undefined) return iso;
+  const [, hour, minute, second = '00', zone = ''] = TIME.exec(rest.trim()) ?? [];
+  if (!hour || !minute) return undefined;
+  return `${iso}T${hour.padStart(2, '0')}:${minute}:${second}${zone.replace(':', '').replace(/^[+-]0000$/u, 'Z')}`;
+}
+
+function isoDay(year: string, month: string, day: string): string | undefined {
+  const isDay = Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= 31;
+  return isDay ? `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` : undefined;
+}

@@ -1,0 +1,62 @@
+/** What counts as right, spelt out: the expected tools or steps, and each alternative that is as good. */
+import type { CaseRecord } from './record.js';
+
+type Expected = CaseRecord['expected'];
+
+/** Every set of tools that fulfils the case, the expected one first. */
+export function toolSets({ tools, alternatives = [] }: Pick<Expected, 'tools' | 'alternatives'>): string[][] {
+  return [tools, ...alternatives].map((set) => [...new Set(set)]);
+}
+
+export interface PlanVariant {
+  readonly steps: readonly VariantStep[];
+  /** Places in `steps`, from and to. Undefined: what depends on what is not known. */
+  readonly edges: readonly (readonly [number, number])[] | undefined;
+  /** Whether the steps must come in this order where no edges are known. */
+  readonly isOrdered: boolean;
+}
+
+export interface VariantStep {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly argumentsAnyOf: Readonly<Record<string, readonly unknown[]>>;
+  /** Place in the expected steps: what references mean. Undefined for a tool that only an alternative has. */
+  readonly origin: number | undefined;
+  readonly argumentsUnknown: boolean;
+}
+
+/**
+ * The expected steps, then one variant for each alternative set of tools. A tool that the expected steps have keeps its
+ * arguments there; the arguments of any other are not known.
+ */
+export function planVariants({ steps, tools, alternatives = [], edges }: Expected): PlanVariant[] {
+  const gold: PlanVariant = steps
+    ? { steps: steps.map(toStep), edges, isOrdered: true }
+    : { steps: tools.map(unknownStep), edges: undefined, isOrdered: false };
+  return [gold, ...alternatives.map((set) => toVariant(set, gold))];
+}
+
+function toStep(step: NonNullable<Expected['steps']>[number], origin: number): VariantStep {
+  const { tool, arguments: values, argumentsAnyOf = {}, argumentsUnknown = false } = step;
+  return { tool, arguments: values, argumentsAnyOf, origin, argumentsUnknown };
+}
+
+function unknownStep(tool: string): VariantStep {
+  return { tool, arguments: {}, argumentsAnyOf: {}, origin: undefined, argumentsUnknown: true };
+}
+
+function toVariant(set: readonly string[], gold: PlanVariant): PlanVariant {
+  const left = [...gold.steps];
+  const steps = set.map((tool) => {
+    const at = left.findIndex((step) => step.tool === tool);
+    return (at < 0 ? undefined : left.splice(at, 1)[0]) ?? unknownStep(tool);
+  });
+  const placeOf = new Map(
+    steps.flatMap(({ origin }, place) => (origin === undefined ? [] : [[origin, place] as const])),
+  );
+  const edges = gold.edges?.flatMap(([from, to]) => {
+    const [start, end] = [placeOf.get(from), placeOf.get(to)];
+    return start === undefined || end === undefined ? [] : [[start, end] as const];
+  });
+  return { steps, edges, isOrdered: gold.edges === undefined };
+}

@@ -1,0 +1,36 @@
+/** The seam between the sandbox and what really runs a tool. An executor must end soon after its signal fires. */
+import type { Tool } from '../../catalog/tool.js';
+import type { CallFailure } from '../failure.js';
+
+export interface ExecutorCall {
+  readonly tool: Tool;
+  /** Checked, with the defaults of the schema. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly user?: string | undefined;
+  readonly session?: string | undefined;
+  /** Fires at the time-out and on cancellation. Its own for each call. */
+  readonly signal: AbortSignal;
+  /** A result above this many bytes need not be read to its end. */
+  readonly maxReadBytes: number;
+  /** Whether the call may be made a second time when the connection broke in the middle of the first. */
+  readonly repeatable: boolean;
+}
+
+export type Executed = { ok: true; output: unknown; notes?: readonly string[] } | CallFailure;
+
+export interface Executor {
+  /** Executors are asked in their order; the first that can, runs the tool. */
+  canRun(tool: Tool): boolean;
+  /** What is thrown counts as a failure of the tool. */
+  run(call: ExecutorCall): Promise<Executed>;
+  /** Gives connections and processes back. Idempotent. */
+  close?(): Promise<void>;
+}
+
+/**
+ * A private tool is written by its user. It must not get at a function, a server or a secret of the system by taking
+ * a name, or by metadata of its own.
+ */
+export function isSystemTool(tool: Tool): boolean {
+  return tool.scope === 'system';
+}

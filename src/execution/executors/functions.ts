@@ -1,0 +1,29 @@
+/**
+ * Builtin functions in this process. For functions that are trusted to yield and to heed their signal: one that
+ * loops without end stops the whole process, and belongs in a worker.
+ */
+import { fail } from '../failure.js';
+import { type Executor, isSystemTool } from './executor.js';
+
+export interface FunctionContext {
+  /** Fires at the time-out and on cancellation: stop then. */
+  readonly signal: AbortSignal;
+  readonly user?: string | undefined;
+  readonly session?: string | undefined;
+}
+
+/** Its result, or the result of its promise, is the output. What it throws is a failure of the tool. */
+export type ToolFunction = (input: Readonly<Record<string, unknown>>, context: FunctionContext) => unknown;
+
+/** Name of a system tool -> its function. */
+export function createFunctionExecutor(functions: Readonly<Record<string, ToolFunction>>): Executor {
+  const byName = new Map(Object.entries(functions));
+  return {
+    canRun: (tool) => isSystemTool(tool) && byName.has(tool.name),
+    async run({ tool, arguments: input, signal, user, session }) {
+      const run = byName.get(tool.name);
+      if (!run) return fail('not_runnable', `There is no function for ${tool.name}.`);
+      return { ok: true, output: await run(input, { signal, user, session }) };
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Secrets of operations. They are named by the variables of the environment that hold them, bound to one origin, read
+ * when they are needed, and masked in all that comes back.
+ */
+import { readVariable } from '../../../config/environment.js';
+import { type CallFailure, fail } from '../../failure.js';
+import type { HttpRequest } from './build-request.js';
+import type { Credential, HttpTarget } from './http-target.js';
+
+/** Security scheme of the document -> name of the variable with its secret; for `basic` it is `user:password`. */
+export type SecretNames = Readonly<Record<string, string>>;
+
+export interface Credentials {
+  readonly ok: true;
+  apply(request: HttpRequest): HttpRequest;
+  /** The text without any of the secrets. */
+  mask(text: string): string;
+}
+
+const MASK = '[masked]';
+/** A shorter one would mask ordinary text; nobody's key is so short. */
+const SHORTEST_MASKED = 4;
+
+/** The first way in whose secrets are all configured; without any where the document asks for none. */
+export function readCredentials(target: HttpTarget, names: SecretNames): Credentials | CallFailure {
+  const ways = target.security ?? [[]];
+  const way = ways.find((credentials) => credentials.every(({ scheme }) => Object.hasOwn(names, scheme)));
+  if (!way) {
+    const needed = ways.map((credentials) => credentials.map(({ scheme }) => scheme).join(' and ')).join(' or ');
+    const which = needed === '' ? 'a kind of security that is not supported' : needed;
+    return fail('secret_missing', `The operation needs ${which}; no variable is configured for it (option secrets).`);
+  }
+  const found = way.map((credential) => ({ credential, variable: names[credential.scheme] ?? '' }));
+  const missing = found.find(({ variable }) => readVariable(variable) === undefined);
+  if (missing) {
+    const { credential, variable } = missing;
+    return fail('secret_missing', `The variable ${variable} (for ${credential.scheme}) is not set.`);
+  }
+  const secrets = found.map(({ credential, variable }) => ({ credential, value: readVariable(variable) ?? '' }));
+  const forms = writtenForms(secrets.map(({ value }) => value));
+  return {
+    ok: true,
+    apply: (request) => secrets.reduce((whole, { credential, value }) => withSecret(whole, credential, value), request),
+    mask: (text) => forms.reduce((rest, form) => rest.replaceAll(form, MASK), text),
+  };
+}
+
+function withSecret(request: HttpRequest, { in: place, name, form }: Credential, value: string): HttpRequest {
+  const text = form === 'bearer' ? `Bearer ${value}` : form === 'basic' ? `Basic ${toBase64(value)}` : value;
+  if (place === 'query') {
+    const url = new URL(request.url);
+    url.searchParams.set(name, text);
+    return { ...request, url };
+  }
+  if (place === 'header') return { ...request, headers: { ...request.headers, [name.toLowerCase()]: text } };
+  const cookie = [request.headers.cookie, `${name}=${encodeURIComponent(text)}`].filter(Boolean).join('; ');
+  return { ...request, headers: { ...request.headers, cookie } };
+}
+
+/** A server may send a secret back as it was, in JSON, in a URL, or encoded; longest first. */
+function writtenForms(secrets: readonly string[]): string[] {
+  const forms = secrets
+    .filter((secret) => secret.length >= SHORTEST_MASKED)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), toBase64(secret)]);
+  return [...new Set(forms)].sort((one, other) => other.length - one.length);
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}

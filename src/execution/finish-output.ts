@@ -1,0 +1,38 @@
+/** What a tool gave -> what the caller gets: plain JSON, checked against the promise of the tool, within its room. */
+import type { Tool } from '../catalog/tool.js';
+import { type Check, createValidator } from '../catalog/validate.js';
+import { capOutput } from './cap-output.js';
+import { type CallFailure, fail } from './failure.js';
+import { toJson } from './json-value.js';
+import type { ToolLimits } from './limits.js';
+
+export interface Finished {
+  readonly ok: true;
+  readonly output: unknown;
+  readonly notes: readonly string[];
+}
+
+/** The whole is checked, then shortened: a tool must not be blamed for what was cut. */
+export function finishOutput(tool: Tool, output: unknown, limits: ToolLimits): Finished | CallFailure {
+  const json = toJson(output);
+  if (!json.ok) return fail('output_unusable', json.reason);
+  const issues = limits.outputCheck === 'off' ? [] : outputIssues(tool, json.value);
+  const problem = `The result of ${tool.name} does not fit its outputSchema: ${issues.join('; ')}`;
+  if (issues.length > 0 && limits.outputCheck === 'refuse') return fail('output_invalid', problem, { issues });
+  const capped = capOutput(json, limits.maxOutputBytes);
+  const notes = [...json.notes, ...(issues.length > 0 ? [problem] : []), ...(capped.note ? [capped.note] : [])];
+  return { ok: true, output: capped.value, notes };
+}
+
+const checks = new WeakMap<Tool, Check>();
+
+function outputIssues(tool: Tool, value: unknown): readonly string[] {
+  if (!tool.outputSchema) return [];
+  let check = checks.get(tool);
+  if (!check) {
+    check = createValidator(tool.outputSchema);
+    checks.set(tool, check);
+  }
+  const result = check(value);
+  return result.ok ? [] : result.issues.map((issue) => issue.replace(/^\(arguments\)/u, '(result)'));
+}

@@ -1,0 +1,67 @@
+/**
+ * The result of a tool as plain JSON: no getters, classes or cycles come through, and no `__proto__` field. What
+ * JSON has no form for is written in the nearest one, with a note.
+ */
+import { types } from 'node:util';
+import { describeThrown } from './failure.js';
+
+export type JsonOutcome =
+  | { ok: true; value: unknown; text: string; notes: readonly string[] }
+  | { ok: false; reason: string };
+
+export function toJson(value: unknown): JsonOutcome {
+  const notes = new Set<string>();
+  try {
+    const written = JSON.stringify(value, (_, part: unknown) => replace(part, notes));
+    if (written === undefined) return { ok: true, value: null, text: 'null', notes: [...notes] };
+    const text = written.includes('"__proto__"') ? withoutPrototypes(written, notes) : written;
+    return { ok: true, value: JSON.parse(text), text, notes: [...notes] };
+  } catch (thrown) {
+    return { ok: false, reason: `The result can't be written as JSON: ${describeThrown(thrown)}` };
+  }
+}
+
+function replace(part: unknown, notes: Set<string>): unknown {
+  switch (typeof part) {
+    case 'bigint':
+      notes.add('a bigint of the result was written as text');
+      return String(part);
+    case 'function':
+    case 'symbol':
+      notes.add(`a ${typeof part} in the result was left out`);
+      return undefined;
+    case 'number':
+      if (!Number.isFinite(part)) notes.add(`${part} in the result was written as null`);
+      return part;
+    case 'object':
+      return replaceObject(part, notes);
+    default:
+      return part;
+  }
+}
+
+function replaceObject(part: object | null, notes: Set<string>): unknown {
+  if (types.isMap(part)) {
+    notes.add('a Map of the result was written as an object');
+    return Object.fromEntries([...part].map(([key, value]) => [String(key), value]));
+  }
+  if (types.isSet(part)) {
+    notes.add('a Set of the result was written as a list');
+    return [...part];
+  }
+  if (types.isNativeError(part)) {
+    notes.add('an error in the result was written as its name and message');
+    return { name: part.name, message: part.message };
+  }
+  return part;
+}
+
+/** As an own field it is harmless, but the next program that merges objects would set a prototype with it. */
+function withoutPrototypes(text: string, notes: Set<string>): string {
+  const parsed: unknown = JSON.parse(text, function (this: object, key: string, value: unknown) {
+    if (key !== '__proto__') return value;
+    notes.add('a field "__proto__" of the result was left out');
+    return undefined;
+  });
+  return JSON.stringify(parsed);
+}

@@ -1,0 +1,94 @@
+/** What a call may take: time, room, turns. Data, so that a file can hold it; resolved once, then complete. */
+import { z } from 'zod';
+import type { Tool } from '../catalog/tool.js';
+import { WinnowError } from '../errors.js';
+
+/** The longest time-out. Longer work belongs in a job with an id to ask for. */
+const MAX_TIMEOUT_MS = 600_000;
+
+export const rateSchema = z.strictObject({
+  calls: z.int().min(1).describe('As many at once, and as many in each period on average.'),
+  seconds: z.number().positive().max(86_400).describe('Length of the period.'),
+});
+export type Rate = z.infer<typeof rateSchema>;
+
+const toolLimits = {
+  timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).describe('From the start of the tool to its end. Default: 3,000.'),
+  maxOutputBytes: z
+    .int()
+    .min(100)
+    .max(64 * 1024 * 1024)
+    .describe('Of the result as JSON; a larger one is shortened, with a note. Default: 262,144.'),
+  outputCheck: z
+    .enum(['warn', 'refuse', 'off'])
+    .describe('A result that does not fit the outputSchema gets a note, or is a failure. Default: warn.'),
+  mutexGroup: z.string().min(1).max(256).describe('Calls of one group run one after another. Default: none.'),
+  rate: rateSchema.describe('Calls of one tool by one user. Default: 600 in 60 seconds.'),
+  sharedRate: rateSchema.describe('Calls of one tool by all users. Default: no limit.'),
+  idempotent: z
+    .boolean()
+    .describe('Calling twice does no more than calling once, so it may be repeated. Default: false.'),
+};
+
+export const toolLimitsSchema = z.strictObject(toolLimits).partial();
+
+export const sandboxLimitsSchema = toolLimitsSchema.extend({
+  concurrency: z.int().min(1).max(1_000).default(8).describe('Calls that run at once.'),
+  maxQueued: z.int().min(0).max(100_000).default(256).describe('Calls that wait; one more is refused.'),
+  maxWaitMs: z.int().min(1).default(30_000).describe('Longest wait for a place to run, in milliseconds.'),
+  stopGraceMs: z
+    .int()
+    .min(0)
+    .default(5_000)
+    .describe('A stopped call that does not end keeps its place and its mutex so long, in milliseconds.'),
+  userRate: rateSchema.optional().describe('Calls of one user, over all tools. Default: no limit.'),
+  tools: z.record(z.string(), toolLimitsSchema).default({}).describe('Overrides by the name of the tool.'),
+});
+export type SandboxLimitsInput = z.input<typeof sandboxLimitsSchema>;
+
+export interface ToolLimits {
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  readonly outputCheck: 'warn' | 'refuse' | 'off';
+  readonly mutexGroup?: string | undefined;
+  readonly rate: Rate;
+  readonly sharedRate?: Rate | undefined;
+  readonly idempotent: boolean;
+}
+
+export interface SandboxLimits {
+  readonly concurrency: number;
+  readonly maxQueued: number;
+  readonly maxWaitMs: number;
+  readonly stopGraceMs: number;
+  readonly userRate?: Rate | undefined;
+  of(tool: Tool): ToolLimits;
+}
+
+const DEFAULTS: ToolLimits = {
+  timeoutMs: 3_000,
+  maxOutputBytes: 262_144,
+  outputCheck: 'warn',
+  rate: { calls: 600, seconds: 60 },
+  idempotent: false,
+};
+
+/** @throws WinnowError `invalid_option` naming each limit that is wrong. */
+export function resolveLimits(input: SandboxLimitsInput = {}): SandboxLimits {
+  const parsed = sandboxLimitsSchema.safeParse(input);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map((issue) => `limits.${issue.path.join('.')}: ${issue.message}`);
+    throw new WinnowError('invalid_option', `Limits are not usable: ${issues.join('; ')}.`, { issues });
+  }
+  const { concurrency, maxQueued, maxWaitMs, stopGraceMs, userRate, tools, ...common } = parsed.data;
+  const base = { ...DEFAULTS, ...onlyGiven(common) };
+  const overrides = new Map(Object.entries(tools).map(([name, limits]) => [name, { ...base, ...onlyGiven(limits) }]));
+  return { concurrency, maxQueued, maxWaitMs, stopGraceMs, userRate, of: (tool) => overrides.get(tool.name) ?? base };
+}
+
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function onlyGiven<T extends object>(values: T): Given<T>;
+function onlyGiven(values: object): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}

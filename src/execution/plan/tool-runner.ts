@@ -1,0 +1,51 @@
+/** What `runPlan` runs a step with: the gate of a session, or a sandbox and the tools that a caller sees. */
+import type { Tool } from '../../catalog/tool.js';
+import { WinnowError } from '../../errors.js';
+import type { Caller, CallResult } from '../../routing/contracts.js';
+import type { Router } from '../../routing/router.js';
+import type { Sandbox } from '../sandbox.js';
+import type { RunStep } from './run-step.js';
+
+export interface ToolRunner {
+  readonly run: RunStep;
+  readonly isRepeatable: (tool: string) => boolean;
+}
+
+/** `tools`: the `byName` of the caller's view. There is no gate in between: where one is wanted, run its `call`. */
+export function createToolRunner(sandbox: Sandbox, tools: ReadonlyMap<string, Tool>): ToolRunner {
+  return {
+    async run({ tool: name, arguments: input, user, session, signal }): Promise<CallResult> {
+      const tool = tools.get(name);
+      if (tool) return sandbox.run({ tool, arguments: input, user, session, signal });
+      const reason = `There is no tool "${name}".`;
+      return { ok: false, code: 'unknown_tool', reason, next: 'Plan again with the tools that there are.' };
+    },
+    isRepeatable(name) {
+      const tool = tools.get(name);
+      return tool !== undefined && sandbox.isRepeatable(tool);
+    },
+  };
+}
+
+export interface GatedRunnerParts {
+  readonly router: Pick<Router, 'call'>;
+  /** Id of the session in whose name the steps are called. */
+  readonly session: string;
+  readonly caller?: Caller | undefined;
+}
+
+/** Codes with which the router turns a call away before the gate: nothing has run. */
+const TURNED_AWAY = new Set(['invalid_request', 'not_found']);
+
+/** Every step passes the policy, the approvals and the audit of the session, as a call of its agent does. */
+export function createGatedRunner({ router, session, caller }: GatedRunnerParts): RunStep {
+  return async ({ tool, arguments: input, approval, signal }) => {
+    const call = { tool, arguments: input, ...(approval === undefined ? {} : { approval }) };
+    try {
+      return await router.call(session, call, { caller, signal });
+    } catch (error) {
+      if (!(error instanceof WinnowError) || !TURNED_AWAY.has(error.code)) throw error;
+      return { ok: false, code: error.code, reason: error.message, next: 'Open a session and plan again.' };
+    }
+  };
+}

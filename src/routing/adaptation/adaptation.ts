@@ -1,0 +1,209 @@
+/**
+ * Learning from use, off unless it is switched on. A person's own habits act for that person alone; what would change the
+ * answers of others waits for approval, so nobody can move another's ranking by use. All of it can be listed and reverted.
+ */
+import { z } from 'zod';
+import { WinnowError } from '../../errors.js';
+import type { Learnt } from '../../search/rank.js';
+import type { TelemetryEvent } from '../records.js';
+import {
+  type EntryName,
+  LEARNT_KINDS,
+  LEARNT_STATES,
+  LEVELS,
+  type LearntEntry,
+  learntEntrySchema,
+  nameOfEntry,
+} from './entry.js';
+import { learn } from './learn.js';
+import { createLearntRanking } from './learnt-ranking.js';
+import { createObserver, type Observation } from './observations.js';
+import { createAlwaysOnProposals } from './propose-always-on.js';
+
+export const adaptationOptionsSchema = z.strictObject({
+  enabled: z.boolean().default(false),
+  halfLifeDays: z.number().min(0.1).max(3_650).default(30).describe('After so many days a use counts half.'),
+  windowDays: z.number().min(1).max(3_650).default(120).describe('Older use is not looked at.'),
+  minUses: z.int().min(2).default(3).describe('Uses of one person before something is learnt for them.'),
+  minUsers: z.int().min(2).default(3).describe('Users before something is proposed for a project or for all.'),
+  minShare: z.number().min(0.5).max(1).default(0.6).describe('Of the uses after a word, for the tool it stands for.'),
+  alwaysOnSessions: z.int().min(2).default(10).describe('Sessions of a person before a tool is proposed as always on.'),
+  alwaysOnShare: z.number().min(0.1).max(1).default(0.6).describe('Of these sessions, that used the tool.'),
+});
+export type AdaptationOptions = z.input<typeof adaptationOptionsSchema>;
+
+export const learntQuerySchema = z.strictObject({
+  level: z.enum(LEVELS).optional(),
+  subject: z.string().optional(),
+  kind: z.enum(LEARNT_KINDS).optional(),
+  key: z.string().optional(),
+  state: z.enum(LEARNT_STATES).optional(),
+});
+export type LearntQuery = z.infer<typeof learntQuerySchema>;
+
+/** Of the store, what is used here; see `Weights` there. */
+export interface LearntStore {
+  put(entries: readonly LearntEntry[]): Promise<void>;
+  list(query?: LearntQuery): Promise<readonly unknown[]>;
+  remove(query: LearntQuery): Promise<number>;
+}
+
+export interface AdaptationParts {
+  store: LearntStore;
+  /** Events from an instant on, oldest first, for example `readEvents` of the telemetry. */
+  events: (since: string) => AsyncIterable<TelemetryEvent>;
+  options?: AdaptationOptions | undefined;
+  /** Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
+}
+
+/** Each throws `store_failed`. What `learntFor` and `alwaysOn` give is of the last `refresh`, `learn` or decision. */
+export interface Adaptation {
+  /** For ranking. Undefined: switched off, or nothing holds for the caller. */
+  learntFor(who: { user?: string | undefined; project?: string | undefined }): Learnt | undefined;
+  /** Tools that were approved as always on for a person. */
+  alwaysOn(user: string): readonly string[];
+  /** Looks at the use of the window anew; to be called now and then. Switched off, it learns nothing. */
+  learn(): Promise<{ entries: number }>;
+  /** Reads what other processes have learnt or decided. */
+  refresh(): Promise<void>;
+  list(query?: LearntQuery): Promise<LearntEntry[]>;
+  /** In words: for whom, what, and on which evidence. @throws WinnowError `not_found` */
+  explain(name: EntryName): Promise<string>;
+  /** @throws WinnowError `not_found`; `invalid_request` when it does not wait for approval */
+  approve(name: EntryName, by: string): Promise<LearntEntry>;
+  /** Takes its effect away, and it is not learnt again. @throws WinnowError `not_found` */
+  revert(name: EntryName, by: string): Promise<LearntEntry>;
+}
+
+const DAY_MS = 86_400_000;
+
+/** @throws WinnowError `invalid_option` */
+export function createAdaptation({
+  store,
+  events,
+  options: input = {},
+  clock = () => new Date(),
+}: AdaptationParts): Adaptation {
+  const options = parseOptions(input);
+  let bySubject = new Map<string, LearntEntry[]>();
+
+  return {
+    learntFor({ user, project }) {
+      if (!options.enabled) return undefined;
+      const entries = subjectsOf(user, project).flatMap((subject) => bySubject.get(subject) ?? []);
+      return entries.length === 0 ? undefined : createLearntRanking(entries, decaying());
+    },
+
+    alwaysOn: (user) =>
+      options.enabled
+        ? (bySubject.get(`person\n${user}`) ?? []).filter(({ kind }) => kind === 'always_on').map(({ key }) => key)
+        : [],
+
+    async learn() {
+      if (!options.enabled) return { entries: 0 };
+      const fresh = await learnFromUse();
+      const known = new Map((await list()).map((entry) => [nameOfEntry(entry), entry]));
+      const names = new Set(fresh.map(nameOfEntry));
+      // What was decided by a person stays as it was decided; the rest is what use says today.
+      const changed = fresh.filter((entry) => !isDecided(known.get(nameOfEntry(entry))));
+      const gone = [...known.values()].filter((entry) => !names.has(nameOfEntry(entry)) && !isDecided(entry));
+      await store.put(changed);
+      for (const { level, subject, kind, key } of gone) await store.remove({ level, subject, kind, key });
+      await refresh();
+      return { entries: changed.length };
+    },
+
+    refresh,
+    list,
+    explain: async (name) => explainEntry(await find(name)),
+
+    async approve(name, by) {
+      const entry = await find(name);
+      if (entry.state === 'proposed') return decide(entry, 'active', by);
+      throw new WinnowError('invalid_request', `This entry is ${entry.state}: only a proposed one can be approved.`);
+    },
+
+    revert: async (name, by) => decide(await find(name), 'reverted', by),
+  };
+
+  function decaying() {
+    return { now: clock(), halfLifeDays: options.halfLifeDays };
+  }
+
+  async function learnFromUse(): Promise<LearntEntry[]> {
+    const observations: Observation[] = [];
+    const observer = createObserver((observation) => observations.push(observation));
+    const now = clock();
+    const { alwaysOnSessions: minSessions, alwaysOnShare: minShare } = options;
+    const proposals = createAlwaysOnProposals({ now, minSessions, minShare });
+    for await (const event of events(new Date(now.getTime() - options.windowDays * DAY_MS).toISOString())) {
+      observer.observe(event);
+      proposals.observe(event);
+    }
+    return [...learn(observations, { ...options, now }), ...proposals.proposals()];
+  }
+
+  async function refresh(): Promise<void> {
+    const next = new Map<string, LearntEntry[]>();
+    for (const entry of await list({ state: 'active' })) {
+      const place = `${entry.level}\n${entry.subject}`;
+      next.set(place, [...(next.get(place) ?? []), entry]);
+    }
+    bySubject = next;
+  }
+
+  async function list(query: LearntQuery = {}): Promise<LearntEntry[]> {
+    return (await store.list(query)).map((entry) => learntEntrySchema.parse(entry));
+  }
+
+  async function find({ level, subject, kind, key }: EntryName): Promise<LearntEntry> {
+    const [entry] = await list({ level, subject, kind, key });
+    if (entry) return entry;
+    throw new WinnowError(
+      'not_found',
+      `Nothing of the kind "${kind}" was learnt for ${level} "${subject}" with the key "${key}".`,
+    );
+  }
+
+  async function decide(entry: LearntEntry, state: LearntEntry['state'], by: string): Promise<LearntEntry> {
+    const decided = { ...entry, state, details: { ...entry.details, decidedBy: by }, updatedAt: clock().toISOString() };
+    await store.put([decided]);
+    await refresh();
+    return decided;
+  }
+}
+
+function isDecided(entry: LearntEntry | undefined): boolean {
+  return entry?.details.decidedBy !== undefined;
+}
+
+function subjectsOf(user: string | undefined, project: string | undefined): string[] {
+  return [
+    ...(user === undefined ? [] : [`person\n${user}`]),
+    ...(project === undefined ? [] : [`project\n${project}`]),
+    'all\n',
+  ];
+}
+
+function explainEntry({ level, subject, kind, state, evidence, value, details }: LearntEntry): string {
+  const whom = level === 'all' ? 'For all' : `For the ${level} "${subject}"`;
+  const { tool, term, share = 0, users, queries, decidedBy } = details;
+  const percent = `${Math.round(share * 100)} %`;
+  const what = {
+    weight: `${tool} stands higher among its matches`,
+    synonym: `the word "${term ?? ''}" stands for ${tool}, which was used after ${percent} of the searches with it`,
+    always_on: `${tool} is proposed as always on: it was used in ${percent} of the sessions`,
+  }[kind];
+  const whose = users === 1 ? 'one user' : `${users} users`;
+  const from = queries.length > 0 ? ` Queries: ${queries.map((query) => `"${query}"`).join(', ')}.` : '';
+  const decided = decidedBy === undefined ? '' : `, decided by ${decidedBy}`;
+  return `${whom}, ${what}. Evidence: ${evidence} uses of ${whose}, worth ${value} after decay.${from} It is ${state}${decided}.`;
+}
+
+function parseOptions(input: AdaptationOptions): z.output<typeof adaptationOptionsSchema> {
+  const parsed = adaptationOptionsSchema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => `adaptation.${issue.path.join('.')}: ${issue.message}`);
+  throw new WinnowError('invalid_option', `Options are not usable: ${issues.join('; ')}.`, { issues });
+}

@@ -1,0 +1,55 @@
+/**
+ * One thing that was learnt from use: for whom, what, on which evidence, and whether it has an effect. What is learnt can
+ * only change the order in which matches stand and what is proposed; risk, policy, approvals and schemas are not in it.
+ */
+import { z } from 'zod';
+
+export const LEVELS = ['person', 'project', 'all'] as const;
+export type Level = (typeof LEVELS)[number];
+export const LEARNT_KINDS = ['weight', 'synonym', 'always_on'] as const;
+export type LearntKind = (typeof LEARNT_KINDS)[number];
+export const LEARNT_STATES = ['proposed', 'active', 'reverted'] as const;
+
+export const learntDetailsSchema = z.object({
+  tool: z.string(),
+  term: z.string().optional().describe('Synonyms: the word of the queries, as its stem.'),
+  users: z.int().min(0).describe('How many different users stand behind it.'),
+  share: z.number().optional().describe('Synonyms: of the uses after the word. Always-on: of the sessions.'),
+  queries: z.array(z.string()).describe('A few of the queries that it comes from; of a person only.'),
+  decidedBy: z.string().optional(),
+});
+
+export const learntEntrySchema = z.object({
+  level: z.enum(LEVELS),
+  subject: z.string().describe('The person or project; empty for all.'),
+  kind: z.enum(LEARNT_KINDS),
+  key: z.string().describe('The tool; for synonyms the word, an arrow, and the tool.'),
+  value: z.number().min(0).describe('How much it weighs at `updatedAt`, decayed from the time of each use.'),
+  evidence: z.int().min(0).describe('Uses behind it.'),
+  state: z
+    .enum(LEARNT_STATES)
+    .describe('proposed: waits for approval; reverted: has no effect and is not learnt again.'),
+  details: learntDetailsSchema,
+  updatedAt: z.iso.datetime(),
+});
+export type LearntEntry = z.infer<typeof learntEntrySchema>;
+
+export type EntryName = Pick<LearntEntry, 'level' | 'subject' | 'kind' | 'key'>;
+
+export function nameOfEntry({ level, subject, kind, key }: EntryName): string {
+  return JSON.stringify([level, subject, kind, key]);
+}
+
+/** In days; what is older than a few of them hardly counts. */
+export interface DecayOptions {
+  now: Date;
+  halfLifeDays: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** What a use is worth now: half after each half-life. */
+export function decay(at: string, { now, halfLifeDays }: DecayOptions): number {
+  const days = Math.max(0, now.getTime() - Date.parse(at)) / DAY_MS;
+  return 0.5 ** (days / halfLifeDays);
+}

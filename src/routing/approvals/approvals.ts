@@ -1,0 +1,223 @@
+/**
+ * Approvals: bound to session, tool, canonical arguments and policy version. Used once; over time means refused;
+ * never decided by the one who asks.
+ */
+import { randomUUID } from 'node:crypto';
+import type { ApprovalRecord, Approvals as StoredApprovals } from '../../store/store.js';
+import type { Caller, GateCode, Refusal } from '../contracts.js';
+import { parseInput } from '../parse-input.js';
+import type { Policy } from '../policy/policy.js';
+import {
+  type Approval,
+  type ApprovalOutput,
+  type ApprovalQuery,
+  type AuditEntry,
+  approvalQuerySchema,
+  type GrantInput,
+  grantInputSchema,
+  type RefuseInput,
+  refuseInputSchema,
+} from '../records.js';
+
+/** What an approval is bound to, and what is shown to the one who decides. */
+export interface ApprovalRequest {
+  readonly session: string;
+  readonly user: string | undefined;
+  readonly tool: string;
+  readonly arguments: unknown;
+  readonly argumentsHash: string;
+  readonly policyVersion: string;
+  readonly reason: string;
+}
+
+export type Passed = { ok: true; approval: string } | ({ ok: false; approval?: string } & Refusal);
+
+export interface Approvals {
+  /** Lets a call pass once it is approved; asks where nobody has asked yet. @param id of the approval to use */
+  pass(request: ApprovalRequest, id?: string): Promise<Passed>;
+  /** @throws WinnowError `invalid_request` */
+  grant(id: string, input: GrantInput): Promise<ApprovalOutput>;
+  /** @throws WinnowError `invalid_request` */
+  refuse(id: string, input: RefuseInput): Promise<ApprovalOutput>;
+  get(id: string): Promise<Approval | undefined>;
+  /** Newest first, with what is over time marked so. @throws WinnowError `invalid_request` */
+  list(query?: ApprovalQuery): Promise<Approval[]>;
+  /** Marks what is over time. */
+  sweep(): Promise<void>;
+}
+
+export interface ApprovalParts {
+  store: StoredApprovals;
+  policy: () => Policy;
+  clock: () => Date;
+  audit: (entries: readonly Omit<AuditEntry, 'id' | 'at'>[]) => Promise<void>;
+}
+
+export function createApprovals({ store, policy, clock, audit }: ApprovalParts): Approvals {
+  const now = () => clock().toISOString();
+  const later = (milliseconds: number) => new Date(clock().getTime() + milliseconds).toISOString();
+
+  return {
+    async pass(request, id) {
+      const { user } = request;
+      if (user === undefined)
+        return refused('approval_not_allowed', 'Nobody can approve what nobody asks for: the session has no user.', {
+          next: 'Open a session with a user.',
+        });
+      if (id !== undefined) {
+        const approval = await store.get(id);
+        return refuseMisfit(approval, request) ?? use(approval);
+      }
+      const asked = newApproval(request, user);
+      const approval = await store.request(asked);
+      if (approval.id !== asked.id) return use(approval);
+      await audit([entryOf(approval, 'approval_requested', 'needs_approval')]);
+      return refused('needs_approval', approval.reason, { approval, next: NEXT.pending });
+    },
+
+    grant: async (id, input) => decide(id, { ...parseInput(grantInputSchema, input), state: 'granted' }),
+    refuse: async (id, input) =>
+      decide(id, { ...parseInput(refuseInputSchema, input), grant: 'once', state: 'refused' }),
+
+    async get(id) {
+      await sweep();
+      return store.get(id);
+    },
+
+    async list(query = {}) {
+      await sweep();
+      return store.list(parseInput(approvalQuerySchema, query));
+    },
+
+    sweep,
+  };
+
+  async function sweep(): Promise<void> {
+    const expired = await store.expire(now());
+    await audit(expired.map((approval) => entryOf(approval, 'approval_expired', 'denied')));
+  }
+
+  function newApproval(request: ApprovalRequest, user: string): ApprovalRecord {
+    const { ttlMs } = policy().settings.approvals;
+    const times = { requestedAt: now(), expiresAt: later(ttlMs) };
+    return { ...request, ...times, id: randomUUID(), user, state: 'pending', grant: 'once' };
+  }
+
+  async function use(approval: ApprovalRecord | undefined): Promise<Passed> {
+    if (!approval) return unknown();
+    if (approval.state === 'granted' && (await store.use(approval.id, now())))
+      return { ok: true, approval: approval.id };
+    // Somebody was faster, or its time ended: what it is now says which.
+    const last = (await store.get(approval.id)) ?? approval;
+    if (last.state === 'pending' && last.expiresAt > now())
+      return refused('approval_pending', 'Nobody has decided yet.', { approval: last, next: NEXT.pending });
+    if (last.state === 'refused')
+      return refused('approval_refused', `It was refused: ${last.reason}`, { approval: last, next: NEXT.refused });
+    if (last.state === 'used')
+      return refused('approval_used', 'The approval was used already.', { approval: last, next: NEXT.again });
+    return refused('approval_expired', 'The approval is over its time.', { approval: last, next: NEXT.again });
+  }
+
+  async function decide(id: string, asked: Deciding): Promise<ApprovalOutput> {
+    const { by, grant, state } = asked;
+    await sweep();
+    const approval = await store.get(id);
+    const refusal = approval ? refuseDeciding(approval, asked, policy()) : unknown();
+    if (!approval || refusal) return refusal ?? unknown();
+    const { ttlMs, sessionGrantTtlMs } = policy().settings.approvals;
+    const isDecided = await store.decide(id, {
+      state,
+      grant,
+      decidedBy: by.user,
+      decidedAt: now(),
+      expiresAt: state === 'granted' ? later(grant === 'session' ? sessionGrantTtlMs : ttlMs) : approval.expiresAt,
+      reason: asked.reason ?? approval.reason,
+    });
+    const last = (await store.get(id)) ?? approval;
+    if (!isDecided) return closed(last);
+    const isGranted = state === 'granted';
+    const entry = entryOf(last, isGranted ? 'approval_granted' : 'approval_refused', isGranted ? 'allowed' : 'denied');
+    await audit([{ ...entry, user: by.user }]);
+    return { ok: true, approval: last };
+  }
+}
+
+interface Deciding {
+  state: 'granted' | 'refused';
+  grant: 'once' | 'session';
+  by: Caller & { user: string };
+  reason?: string | undefined;
+}
+
+const NEXT = {
+  pending: 'Wait until somebody else has approved it, then make the same call again.',
+  refused: 'Do not try again; tell the user, or go another way.',
+  again: 'Make the call again without an approval id: it asks anew.',
+} as const;
+
+function refuseMisfit(approval: ApprovalRecord | undefined, request: ApprovalRequest): Passed | undefined {
+  // Another session's approval looks like none at all.
+  if (!approval || approval.session !== request.session) return unknown();
+  const bound = { tool: 'tool', argumentsHash: 'arguments', policyVersion: 'policy' } as const;
+  const other = (['tool', 'argumentsHash', 'policyVersion'] as const).find((one) => approval[one] !== request[one]);
+  if (other === undefined) return undefined;
+  return refused('approval_mismatch', `The approval is for another ${bound[other]}.`, { next: NEXT.again });
+}
+
+function refuseDeciding(
+  approval: ApprovalRecord,
+  asked: Deciding,
+  policy: Policy,
+): (Refusal & { ok: false }) | undefined {
+  const { sessionGrants, approvers } = policy.settings.approvals;
+  const { by, grant, state } = asked;
+  if (approval.state !== 'pending') return closed(approval);
+  if (isSameIdentity(by.user, approval.user))
+    return refused('approval_own', 'Nobody decides on what they asked for themselves.', {
+      next: 'Somebody else has to decide.',
+    });
+  if (approvers && !approvers.users.includes(by.user) && !by.roles?.some((role) => approvers.roles.includes(role)))
+    return refused('approval_not_allowed', `${by.user} is not among those who may approve.`, {
+      next: 'Somebody whom the policy names has to decide.',
+    });
+  if (state === 'refused') return undefined;
+  if (grant === 'session' && !sessionGrants)
+    return refused('approval_not_allowed', 'The policy allows grants for one call only.', {
+      next: 'Grant it once.',
+    });
+  if (approval.policyVersion.startsWith(policy.version)) return undefined;
+  return refused('approval_mismatch', 'The policy has changed since it was asked for.', {
+    next: 'Have the call made again: it asks anew.',
+  });
+}
+
+/** Spellings that people take for the same person are the same person. */
+function isSameIdentity(one: string, other: string): boolean {
+  const plain = (name: string) => name.normalize('NFKC').trim().toLowerCase();
+  return plain(one) === plain(other);
+}
+
+function closed({ state }: ApprovalRecord): Refusal & { ok: false } {
+  const code = state === 'used' || state === 'granted' ? 'approval_used' : `approval_${state}`;
+  return { ok: false, code, reason: `It is ${state} already.`, next: 'Nothing is left to decide.' };
+}
+
+function unknown(): Refusal & { ok: false } {
+  return refused('approval_unknown', 'There is no such approval in this session.', { next: NEXT.again });
+}
+
+function refused(
+  code: GateCode,
+  reason: string,
+  { next, approval }: { next: string; approval?: ApprovalRecord },
+): Refusal & { ok: false; approval?: string } {
+  return { ok: false, code, reason, next, ...(approval ? { approval: approval.id } : {}) };
+}
+
+function entryOf(
+  { id, session, user, tool, argumentsHash, policyVersion, reason }: ApprovalRecord,
+  event: AuditEntry['event'],
+  outcome: AuditEntry['outcome'],
+): Omit<AuditEntry, 'id' | 'at'> {
+  return { event, outcome, session, user, tool, argumentsHash, policyVersion, reason, approval: id };
+}

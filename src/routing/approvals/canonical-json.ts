@@ -1,0 +1,37 @@
+/**
+ * One text for one value: the JSON Canonicalization Scheme (RFC 8785). Keys in order of their UTF-16 code units,
+ * numbers and texts as ECMAScript writes them, no white space.
+ */
+import { createHash } from 'node:crypto';
+import { WinnowError } from '../../errors.js';
+
+const MAX_DEPTH = 200;
+
+/** @throws WinnowError `invalid_request` for what JSON can't hold (NaN, a function, a circle) or nests too deeply. */
+export function canonicalJson(value: unknown): string {
+  return write(value, 0);
+}
+
+/** SHA-256 of the canonical text, in hexadecimal. Errors as for `canonicalJson`. */
+export function canonicalHash(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}
+
+function write(value: unknown, depth: number): string {
+  if (depth > MAX_DEPTH) throw notJson(`it is nested more than ${MAX_DEPTH} levels deep`);
+  if (typeof value === 'number' && !Number.isFinite(value)) throw notJson(`${value} is no number of JSON`);
+  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item) => write(item ?? null, depth + 1)).join(',')}]`;
+  if (typeof value !== 'object') throw notJson(`a ${typeof value} is no value of JSON`);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${write(member, depth + 1)}`).join(',')}}`;
+}
+
+function notJson(why: string): WinnowError {
+  return new WinnowError('invalid_request', `arguments: ${why}. Give plain JSON values.`, {
+    issues: [`arguments: ${why}`],
+  });
+}

@@ -1,0 +1,119 @@
+/** Whether one call may run now: the decision on what would really run, the approval, and one use of the enablement. */
+
+import { toolHash } from '../../catalog/catalog.js';
+import type { Tool } from '../../catalog/tool.js';
+import { createRedactor } from '../../logging/redact.js';
+import { secretArgumentNames } from '../../logging/secret-arguments.js';
+import type { Store } from '../../store/store.js';
+import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
+import { canonicalHash, canonicalJson } from '../approvals/canonical-json.js';
+import type { CallResult, Refusal } from '../contracts.js';
+import type { PreparedArguments, RouterParts } from '../parts.js';
+import { type Decision, refusalOf } from '../policy/decide.js';
+import { calledTools } from '../policy/requirement.js';
+import type { Situation } from '../sessions/situation.js';
+
+export interface CallRequest {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly approval?: string | undefined;
+}
+
+interface Judged {
+  readonly name: string;
+  readonly decision: Decision;
+  readonly argumentsHash: string;
+  readonly approval?: string | undefined;
+}
+export type Passed = Judged & {
+  readonly ok: true;
+  readonly tool: Tool;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly notes: readonly string[];
+};
+export type Stopped = Judged & { readonly ok: false; readonly result: CallResult & { ok: false } };
+
+export interface CallGateParts {
+  store: Pick<Store, 'sessions' | 'journal'>;
+  approvals: Pick<Approvals, 'pass'>;
+  prepare: RouterParts['prepare'];
+}
+
+export function createCallGate({ store, approvals, prepare }: CallGateParts) {
+  return async (situation: Situation, request: CallRequest): Promise<Passed | Stopped> => {
+    const { session, policy } = situation;
+    const name = request.tool;
+    const tool = situation.find(name);
+    // Arguments of a tool that the caller must not know of are not looked at.
+    const isKnown = tool !== undefined && situation.isAllowed(tool);
+    const prepared = isKnown ? prepareCopy(prepare, tool, request.arguments) : undefined;
+    const given = prepared?.ok ? prepared.arguments : request.arguments;
+    const decision = situation.decide(tool, 'call', {
+      arguments: given,
+      isEnabled: tool !== undefined && situation.isEnabled(tool),
+      calls: tool ? await callsFor(tool, situation) : [],
+    });
+    const judged = { name, decision, argumentsHash: canonicalHash(given) };
+    const stop = (refusal: Refusal & { approval?: string }): Stopped => ({
+      ...judged,
+      ok: false,
+      approval: refusal.approval,
+      result: { ...refusal, ok: false },
+    });
+
+    if (decision.decision === 'deny' || !tool || !prepared) return stop(refusalOf(decision, name));
+    if (!prepared.ok) return stop(withoutOk(prepared));
+    let approval: string | undefined;
+    if (decision.decision === 'needs_approval') {
+      const passed = await approvals.pass(approvalFor(tool, situation, { ...judged, given }), request.approval);
+      if (!passed.ok) return stop(withoutOk(passed));
+      approval = passed.approval;
+    }
+    // Only now is it sure which of two calls at the same moment has the one use, or the last turn.
+    const isCounted = await store.sessions.countCall(session.id, name);
+    const isFree = policy.of(tool).stays !== undefined || decision.warned !== undefined;
+    if (!isCounted && !isFree) return stop(refusalOf({ ...decision, ...USED_UP }, name));
+    return { ...judged, ok: true, tool, arguments: given, notes: prepared.notes, approval };
+  };
+
+  async function callsFor(tool: Tool, { policy, session }: Situation) {
+    const tools = policy.of(tool).requirements.flatMap(({ requires }) => calledTools(requires));
+    return tools.length === 0 ? [] : store.journal.calls(session.id, [...new Set(tools)]);
+  }
+}
+
+const USED_UP = {
+  code: 'not_enabled',
+  reason: 'It was enabled for one call, or for turns that are over.',
+  next: 'Call tool_enable again.',
+} as const;
+
+/** A copy through its canonical text: what is hashed, shown, approved and run is the same, whoever changes the rest. */
+function prepareCopy(prepare: RouterParts['prepare'], tool: Tool, given: unknown): PreparedArguments {
+  const prepared = prepare(tool, given);
+  if (!prepared.ok) return prepared;
+  const copy: Record<string, unknown> = JSON.parse(canonicalJson(prepared.arguments));
+  return { ...prepared, arguments: copy };
+}
+
+function approvalFor(
+  tool: Tool,
+  { session, policy }: Situation,
+  { given, argumentsHash, decision }: { given: unknown; argumentsHash: string; decision: Decision },
+): ApprovalRequest {
+  const mask = createRedactor({ secretNames: secretArgumentNames(tool.inputSchema) });
+  return {
+    session: session.id,
+    user: session.user,
+    tool: tool.name,
+    arguments: mask(given),
+    argumentsHash,
+    // Another definition under the same name is another tool.
+    policyVersion: `${policy.version}.${toolHash(tool).slice(0, 16)}`,
+    reason: decision.reason,
+  };
+}
+
+function withoutOk<Refused extends { ok: false }>({ ok: _, ...refusal }: Refused): Omit<Refused, 'ok'> {
+  return refusal;
+}

@@ -1,0 +1,218 @@
+/**
+ * What goes into and out of the router, as schemas: adapters parse with them and make their documents from them.
+ * What a language model writes or reads is spelled as its tools spell it (`top_k`); all else as Winnow's own results.
+ * Approvals, audit and telemetry: see `records.ts`.
+ */
+import { z } from 'zod';
+import { RISKS, TOOL_TYPES } from '../catalog/tool.js';
+
+const MAX_NAMES = 64;
+const toolName = z.string().min(1).max(256);
+export const instantSchema = z.iso.datetime().describe('UTC, ISO 8601 with milliseconds.');
+export const riskSchema = z.enum(RISKS);
+export const toolTypeSchema = z.enum(TOOL_TYPES);
+
+/** An answer for the agent, not an error: what to do next stands in it. */
+export const refusalSchema = z.object({
+  code: z.string().min(1).describe('Stable, for programs; those of the gate are GATE_CODES.'),
+  reason: z.string().min(1).describe('What is in the way, for people and models.'),
+  next: z.string().min(1).describe('What to do now, one sentence.'),
+});
+export type Refusal = z.infer<typeof refusalSchema>;
+
+export const refusedSchema = refusalSchema.extend({ ok: z.literal(false) });
+const rejectedNameSchema = refusalSchema.extend({ name: z.string() });
+
+/** Codes with which the router refuses; the sandbox has its own for what happens while a tool runs. */
+export const GATE_CODES = [
+  'unknown_tool',
+  'unavailable',
+  'not_enabled',
+  'too_risky',
+  'precondition_unmet',
+  'missing_argument',
+  'outside_hours',
+  'not_allowed',
+  'needs_approval',
+  'approval_pending',
+  'approval_refused',
+  'approval_expired',
+  'approval_used',
+  'approval_mismatch',
+  'approval_unknown',
+  'approval_own',
+  'approval_not_allowed',
+  'too_many_enabled',
+  'always_on',
+  'session_ended',
+] as const;
+export type GateCode = (typeof GATE_CODES)[number];
+
+/** Who asks, as the gateway says. Absent: the embedding program itself, which is trusted. */
+export const callerSchema = z.strictObject({
+  user: z.string().min(1).max(256).optional(),
+  roles: z.array(z.string().min(1).max(128)).max(64).optional(),
+});
+export type Caller = z.infer<typeof callerSchema>;
+
+// --- sessions ---
+export const createSessionInputSchema = z.strictObject({
+  user: z.string().min(1).max(256).optional().describe('Whose private tools are visible. Default: system tools only.'),
+  roles: z.array(z.string().min(1).max(128)).max(64).default([]).describe('For the rules of the policy.'),
+  project: z.string().min(1).max(256).optional().describe('For telemetry and adaptation.'),
+  riskCeiling: riskSchema.optional().describe("Tools above it can't be found or run. Default: the policy's ceiling."),
+});
+export type CreateSessionInput = z.input<typeof createSessionInputSchema>;
+
+export const ENABLED_VIAS = ['asked', 'related', 'producer', 'always', 'pinned', 'legacy'] as const;
+export const enabledToolSchema = z.object({
+  name: z.string(),
+  via: z.enum(ENABLED_VIAS).describe('`related` and `producer` came along; the last three stay.'),
+  remainingTurns: z.int().min(1).optional().describe('The current turn counts. Absent where it stays.'),
+  once: z.literal(true).optional().describe('For one call in this turn only.'),
+});
+export type EnabledTool = z.infer<typeof enabledToolSchema>;
+
+export const sessionViewSchema = z.object({
+  id: z.string(),
+  user: z.string().optional(),
+  roles: z.array(z.string()),
+  project: z.string().optional(),
+  riskCeiling: riskSchema.optional(),
+  turn: z.int().min(1),
+  createdAt: instantSchema,
+  activeAt: instantSchema.describe('When it last did something.'),
+  endedAt: instantSchema.optional(),
+  enabled: z.array(enabledToolSchema),
+});
+export type SessionView = z.infer<typeof sessionViewSchema>;
+
+// --- tool_search ---
+export const searchInputSchema = z.strictObject({
+  query: z.string().trim().min(1, 'say what the tool should do').max(2_000).describe('What the tool should do.'),
+  top_k: z.int().min(1).max(50).default(5).describe('How many matches at most.'),
+  per_scope: z
+    .union([z.boolean(), z.strictObject({ system: z.int().min(0).max(50), user: z.int().min(0).max(50) })])
+    .default(false)
+    .describe('Count system tools and your own apart; true: 3 system, 5 own.'),
+});
+export type SearchInput = z.input<typeof searchInputSchema>;
+export type SearchRequest = z.output<typeof searchInputSchema>;
+
+export const searchMatchSchema = z.object({
+  name: z.string(),
+  category: z.string().optional(),
+  toolType: toolTypeSchema,
+  risk: riskSchema,
+  description: z.string(),
+  enabled: z.boolean().describe('Whether this session may call it now.'),
+  score: z.number(),
+  why_matched: z.array(z.object({ word: z.string(), fields: z.array(z.string()) })),
+});
+export type SearchMatch = z.infer<typeof searchMatchSchema>;
+
+export const RANKED_BY = ['rules', 'model'] as const;
+export const searchOutputSchema = z.object({
+  query: z.string(),
+  matches: z.array(searchMatchSchema),
+  ranked_by: z.enum(RANKED_BY),
+  degraded: z.string().optional().describe("Why the rules' order stands although a model was asked."),
+  need_clarification: z.object({ question: z.string() }).optional().describe('Ask this instead of guessing.'),
+  intent: z.string().optional().describe('What is to be done, as the model that ranked understood it.'),
+  confidence: z.number().min(0).max(1).optional().describe('That the first match does what is wanted.'),
+  index: z.enum(['ready', 'building']).optional().describe('building: the last complete index answered.'),
+  error: refusalSchema.optional().describe('Why there are no matches: `index_not_ready` or `index_building`.'),
+  fallback: z.object({ suggestion: z.string() }).optional().describe('What to try when nothing here fits.'),
+});
+export type SearchOutput = z.infer<typeof searchOutputSchema>;
+
+// --- tool_enable, tool_disable ---
+export const enableInputSchema = z.strictObject({
+  names: z.array(toolName).min(1, 'name at least one tool').max(MAX_NAMES).describe('Names as tool_search gave them.'),
+  ttl_turns: z.int().min(1).optional().describe('For so many turns, the current one counted. Default: 3.'),
+  ephemeral: z.boolean().default(false).describe('For one call in this turn only.'),
+});
+export type EnableInput = z.input<typeof enableInputSchema>;
+
+export const enableOutputSchema = z.object({
+  enabled: z.array(
+    z.object({
+      name: z.string(),
+      expires_after_turns: z.int().min(1).optional().describe('The current turn counts. Absent where it stays.'),
+      ephemeral: z.literal(true).optional(),
+      note: z.string().optional().describe('For example: the asked number of turns was above the maximum.'),
+    }),
+  ),
+  related_tools: z
+    .array(
+      z.object({
+        name: z.string(),
+        via: z.enum(['related', 'producer']),
+        serves: z.string().describe('Which tool, or `tool.argument`, it came along for.'),
+        expires_after_turns: z.int().min(1).optional(),
+      }),
+    )
+    .describe('Enabled too, though not asked for.'),
+  not_added: z.array(rejectedNameSchema).describe('Would have come along, but was refused.'),
+  rejected: z.array(rejectedNameSchema),
+  callable_from: z.literal('now'),
+  visible_from: z.enum(['next_request', 'next_turn']).describe('When the client puts them before the model.'),
+});
+export type EnableOutput = z.infer<typeof enableOutputSchema>;
+
+export const disableInputSchema = enableInputSchema.pick({ names: true });
+export type DisableInput = z.input<typeof disableInputSchema>;
+export const disableOutputSchema = z.object({ disabled: z.array(z.string()), rejected: z.array(rejectedNameSchema) });
+export type DisableOutput = z.infer<typeof disableOutputSchema>;
+
+// --- list: what is handed out ---
+export const LIST_MODES = ['enabled', 'classic', 'narrow'] as const;
+export const listInputSchema = z.strictObject({
+  mode: z
+    .enum(LIST_MODES)
+    .default('enabled')
+    .describe('enabled: callable now; classic: all; narrow: the best matches.'),
+  query: z.string().trim().min(1).max(2_000).optional().describe('Narrow: what is to be done.'),
+  top_k: z.int().min(1).max(128).optional(),
+  min_score: z.number().min(0).optional(),
+});
+export type ListInput = z.input<typeof listInputSchema>;
+export type ListRequest = z.output<typeof listInputSchema>;
+
+export const listedToolSchema = z.object({
+  name: z.string(),
+  description: z.string(),
+  category: z.string().optional(),
+  toolType: toolTypeSchema,
+  risk: riskSchema,
+  inputSchema: z.record(z.string(), z.unknown()),
+  score: z.number().optional(),
+});
+export type ListedTool = z.infer<typeof listedToolSchema>;
+export const listOutputSchema = z.union([
+  z.object({ ok: z.literal(true), mode: z.enum(LIST_MODES), tools: z.array(listedToolSchema) }),
+  refusedSchema.extend({ code: z.enum(['index_not_ready', 'index_building', 'no_candidates', 'session_ended']) }),
+]);
+export type ListOutput = z.infer<typeof listOutputSchema>;
+
+// --- call ---
+export const callInputSchema = z.strictObject({
+  tool: toolName,
+  arguments: z.record(z.string(), z.unknown()).default({}),
+  approval: z.string().min(1).max(128).optional().describe('Id of an approval. Default: one that fits is looked for.'),
+});
+export type CallInput = z.input<typeof callInputSchema>;
+
+export const callResultSchema = z.discriminatedUnion('ok', [
+  z.object({
+    ok: z.literal(true),
+    output: z.unknown(),
+    notes: z.array(z.string()).describe('For example: the result was shortened.'),
+    milliseconds: z.number(),
+  }),
+  refusedSchema.extend({
+    issues: z.array(z.string()).optional().describe('One problem each, with the path of what is wrong.'),
+    approval: z.string().optional().describe('Id of the approval that is waited for.'),
+  }),
+]);
+export type CallResult = z.infer<typeof callResultSchema>;

@@ -1,0 +1,34 @@
+/** Which tools with their schemas a client gets. Classic and narrow are made elsewhere; only what is allowed is in any. */
+import type { Tool } from '../catalog/tool.js';
+import type { ListedTool, ListOutput, ListRequest } from './contracts.js';
+import type { RouterParts, SessionContext } from './parts.js';
+import { enabledTools, type Situation } from './sessions/situation.js';
+
+export interface HandOutOptions {
+  ask: RouterParts['handOut'];
+  context: SessionContext;
+}
+
+export async function handOut(
+  request: ListRequest,
+  situation: Situation,
+  { ask, context }: HandOutOptions,
+): Promise<ListOutput> {
+  if (situation.session.endedAt !== undefined)
+    return { ok: false, code: 'session_ended', reason: 'The session has ended.', next: 'Open a new session.' };
+  if (request.mode === 'enabled')
+    return { ok: true, mode: 'enabled', tools: enabledTools(situation).map(({ tool }) => toListed(tool)) };
+  if (ask) return ask(request, context);
+  if (request.mode === 'classic')
+    return { ok: true, mode: 'classic', tools: situation.view.tools.filter(situation.isAllowed).map(toListed) };
+  return {
+    ok: false,
+    code: 'index_not_ready',
+    reason: 'There is no index for narrow lists.',
+    next: 'Ask for the classic list.',
+  };
+}
+
+export function toListed({ name, description, category, toolType, risk, inputSchema }: Tool): ListedTool {
+  return { name, description, ...(category === undefined ? {} : { category }), toolType, risk, inputSchema };
+}

@@ -1,0 +1,88 @@
+/** One complete index: what it was made of, and the segments that are searched. It never changes. */
+import { createHash, type Hash } from 'node:crypto';
+import { toolHash } from '../../catalog/catalog.js';
+import type { Tool } from '../../catalog/tool.js';
+import type { FieldWeights } from '../../search/fields.js';
+import { buildSegment, type Segment } from '../../search/segment.js';
+
+/** Raised when the same tools would be cut into other words or weighed by another rule. */
+export const INDEX_VERSION = 1;
+
+export interface Generation {
+  /** SHA-256 over what is searched of each tool, the weights and the version, in hexadecimal. */
+  readonly fingerprint: string;
+  readonly weights: FieldWeights;
+  readonly system: Segment;
+  /** User -> the tools that only this user sees. */
+  readonly own: ReadonlyMap<string, Segment>;
+}
+
+/** Tools by whose they are, each in the catalogue's order; out-of-service ones are not indexed. */
+export interface ToolGroups {
+  readonly system: readonly Tool[];
+  readonly own: ReadonlyMap<string, readonly Tool[]>;
+}
+
+export function groupTools(tools: readonly Tool[]): ToolGroups {
+  const system: Tool[] = [];
+  const own = new Map<string, Tool[]>();
+  for (const tool of tools) {
+    if (!tool.available) continue;
+    if (tool.scope === 'system') system.push(tool);
+    else own.set(tool.scope.user, [...(own.get(tool.scope.user) ?? []), tool]);
+  }
+  return { system, own };
+}
+
+/** In slices, since it reads all that is searched. */
+export function* fingerprintTools(tools: readonly Tool[], weights: FieldWeights): Generator<void, string, void> {
+  const hash = createHash('sha256').update(JSON.stringify([INDEX_VERSION, weights]));
+  for (const tool of tools) {
+    addTool(hash, tool);
+    yield;
+  }
+  return hash.digest('hex');
+}
+
+/** What a model sees of a tool, and besides what only search does. */
+function addTool(hash: Hash, tool: Tool): void {
+  hash.update(toolHash(tool)).update(JSON.stringify([tool.title, tool.keywords, tool.aliases, tool.available]));
+}
+
+/** @param previous of which segments whose tools and weights are the same are taken over. */
+export function* buildGeneration(
+  tools: readonly Tool[],
+  weights: FieldWeights,
+  previous: Generation | undefined,
+): Generator<void, Generation, void> {
+  const fingerprint = yield* fingerprintTools(tools, weights);
+  if (previous?.fingerprint === fingerprint && isOf(previous, tools)) return previous;
+  const groups = groupTools(tools);
+  const isSameWeights = JSON.stringify(previous?.weights) === JSON.stringify(weights);
+  const reusable = isSameWeights ? previous : undefined;
+  const system = yield* buildGroup(groups.system, weights, reusable?.system);
+  const own = new Map<string, Segment>();
+  for (const [user, theirs] of groups.own) own.set(user, yield* buildGroup(theirs, weights, reusable?.own.get(user)));
+  return { fingerprint, weights, system, own };
+}
+
+function* buildGroup(
+  tools: readonly Tool[],
+  weights: FieldWeights,
+  previous: Segment | undefined,
+): Generator<void, Segment, void> {
+  if (previous && isSame(previous.tools, tools)) return previous;
+  return yield* buildSegment(tools, weights);
+}
+
+function isOf(generation: Generation, tools: readonly Tool[]): boolean {
+  const groups = groupTools(tools);
+  return (
+    isSame(generation.system.tools, groups.system) &&
+    [...groups.own].every(([user, theirs]) => isSame(generation.own.get(user)?.tools ?? [], theirs))
+  );
+}
+
+function isSame(one: readonly Tool[], other: readonly Tool[]): boolean {
+  return one.length === other.length && one.every((tool, place) => tool === other[place]);
+}

@@ -1,0 +1,241 @@
+/**
+ * The index of the tools over its life: ready, stale, building, error. A rebuild runs beside the answers; what answers
+ * meanwhile, and that it is the last complete index, is told. Nothing ever switches behind the caller's back.
+ */
+import { z } from 'zod';
+import type { Tool } from '../../catalog/tool.js';
+import { WinnowError } from '../../errors.js';
+import { type FieldWeights, fieldWeightsSchema } from '../../search/fields.js';
+import { type Audience, createAudiences, type VisibleLayers } from './audience.js';
+import { buildGeneration, fingerprintTools, type Generation } from './generation.js';
+import { runInSlices } from './in-slices.js';
+import { exportSnapshot, parseSnapshot, restoreGeneration, type Snapshot, type SnapshotLevel } from './snapshot.js';
+
+export const INDEX_STATES = ['ready', 'stale', 'building', 'error'] as const;
+export const indexStatusSchema = z.object({
+  state: z.enum(INDEX_STATES).describe('stale: tools or weights have changed, and nothing is being built.'),
+  fingerprint: z.string().optional().describe('Of the index that answers. Absent: none does.'),
+  tools: z.int().describe('In the index that answers, with private ones.'),
+  weights: fieldWeightsSchema,
+  builtAt: z.iso.datetime().optional(),
+  error: z.string().optional().describe('Why the last build failed.'),
+});
+export type IndexStatus = z.infer<typeof indexStatusSchema>;
+
+export const INDEX_CODES = ['index_not_ready', 'index_building', 'no_candidates'] as const;
+export interface IndexRefusal {
+  readonly ok: false;
+  readonly code: (typeof INDEX_CODES)[number];
+  readonly reason: string;
+  readonly next: string;
+}
+
+export interface OpenIndex {
+  readonly ok: true;
+  readonly layers: VisibleLayers;
+  /** `building`: the last complete index answers while the next is being built. */
+  readonly state: 'ready' | 'building';
+  readonly fingerprint: string;
+}
+
+export interface ToolIndexOptions {
+  /** How much a word counts in each field. Default: those of `fieldWeightsSchema`. */
+  weights?: z.input<typeof fieldWeightsSchema> | undefined;
+  /** Whether a change starts a rebuild by itself; else the index is stale until `rebuild`. Default: true. */
+  rebuildsItself?: boolean | undefined;
+  /**
+   * While the next index is built: `previous` lets the last complete one answer, without tools that are gone or
+   * changed; `refuse` answers `index_building`. Default: `previous`.
+   */
+  whileBuilding?: 'previous' | 'refuse' | undefined;
+  /** Told of each change of state, for example to log it. */
+  onChange?: ((status: IndexStatus) => void) | undefined;
+  /** Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
+}
+
+export interface ToolIndex {
+  status(): IndexStatus;
+  /** What a caller can search now, or why nothing. */
+  open(audience: Audience): OpenIndex | IndexRefusal;
+  /** Tells of the tools of now; the same list again costs nothing. */
+  setTools(tools: readonly Tool[]): void;
+  /** @throws WinnowError `invalid_option` naming the field. */
+  setWeights(weights: z.input<typeof fieldWeightsSchema>): void;
+  /** Builds anew unless what there is fits. Resolves when the index has settled; the state says how it went. */
+  rebuild(): Promise<IndexStatus>;
+  /** Resolves when nothing is being built. */
+  settled(): Promise<IndexStatus>;
+  /** @throws WinnowError `invalid_request` when there is no complete index to export. */
+  exportSnapshot(options: { level: SnapshotLevel; maxBytes?: number | undefined }): Snapshot;
+  /**
+   * Takes an index over that was built elsewhere, so that none need be built. With another fingerprint, or without
+   * content, it is not taken: what was stale stays stale, and what is being built or ready stays so too.
+   * @throws WinnowError `invalid_request` when the snapshot is broken.
+   */
+  importSnapshot(snapshot: unknown): Promise<IndexStatus>;
+  /** Stops a build. Idempotent. */
+  close(): void;
+}
+
+interface Answering {
+  readonly generation: Generation;
+  readonly builtAt: string;
+}
+
+/** @throws WinnowError `invalid_option` for wrong weights. */
+export function createToolIndex(tools: readonly Tool[], options: ToolIndexOptions = {}): ToolIndex {
+  const { rebuildsItself = true, whileBuilding = 'previous', onChange, clock = () => new Date() } = options;
+  let current = { tools, weights: parseWeights(options.weights ?? {}) };
+  let state: IndexStatus['state'] = 'stale';
+  let error: string | undefined;
+  let answering: Answering | undefined;
+  let audiences: ReturnType<typeof createAudiences> | undefined;
+  let build: { promise: Promise<void>; abort: AbortController } | undefined;
+
+  if (rebuildsItself) begin();
+
+  return {
+    status,
+
+    open(audience) {
+      if (state === 'ready' || (state === 'building' && whileBuilding === 'previous' && answering)) {
+        if (!answering) return notReady('There is no index yet.');
+        const { generation } = answering;
+        audiences ??= createAudiences(generation, isCurrent(current.tools, generation));
+        return { ok: true, layers: audiences.layersOf(audience), state, fingerprint: generation.fingerprint };
+      }
+      if (state === 'building')
+        return {
+          ok: false,
+          code: 'index_building',
+          reason: 'The index of the tools is being built.',
+          next: 'Ask again in a few seconds.',
+        };
+      return notReady(state === 'error' ? `The last build failed: ${error}.` : 'Tools or weights have changed since.');
+    },
+
+    setTools(next) {
+      if (next === current.tools) return;
+      change({ ...current, tools: next });
+    },
+
+    setWeights(input) {
+      const weights = parseWeights(input);
+      if (JSON.stringify(weights) === JSON.stringify(current.weights)) return;
+      change({ ...current, weights });
+    },
+
+    async rebuild() {
+      if (!build) begin();
+      return settle();
+    },
+    settled: settle,
+
+    exportSnapshot({ level, maxBytes }) {
+      if (state === 'ready' && answering)
+        return exportSnapshot(answering.generation, { level, maxBytes, now: clock() });
+      throw new WinnowError('invalid_request', `The index is ${state}: rebuild it before it is exported.`);
+    },
+
+    async importSnapshot(input) {
+      const snapshot = parseSnapshot(input);
+      const now = current;
+      const wanted = await runInSlices(fingerprintTools(now.tools, now.weights), new AbortController().signal);
+      if (now !== current || snapshot.level !== 'full' || snapshot.fingerprint !== wanted) return status();
+      const generation = restoreGeneration(snapshot, now.tools);
+      build?.abort.abort();
+      answer({ generation, builtAt: snapshot.createdAt });
+      return status();
+    },
+
+    close() {
+      build?.abort.abort();
+      if (state === 'building') enter('stale');
+    },
+  };
+
+  function status(): IndexStatus {
+    const generation = answering?.generation;
+    const counted = generation ? [generation.system, ...generation.own.values()] : [];
+    return {
+      state,
+      ...(generation ? { fingerprint: generation.fingerprint, builtAt: answering?.builtAt } : {}),
+      tools: counted.reduce((sum, segment) => sum + segment.tools.length, 0),
+      weights: current.weights,
+      ...(state === 'error' && error !== undefined ? { error } : {}),
+    };
+  }
+
+  function change(next: typeof current): void {
+    current = next;
+    audiences = undefined;
+    build?.abort.abort();
+    enter('stale');
+    if (rebuildsItself) begin();
+  }
+
+  function begin(): void {
+    const abort = new AbortController();
+    const last = build?.promise;
+    enter('building');
+    const promise = (async () => {
+      await last;
+      try {
+        const { tools: ofBuild, weights } = current;
+        const work = buildGeneration(ofBuild, weights, answering?.generation);
+        const generation = await runInSlices(work, abort.signal);
+        answer({ generation, builtAt: clock().toISOString() });
+      } catch (cause) {
+        // A newer change has taken over, or the index is closed: neither is a failure.
+        if (abort.signal.aborted) return;
+        error = cause instanceof Error ? cause.message : String(cause);
+        enter('error');
+      } finally {
+        if (build?.abort === abort) build = undefined;
+      }
+    })();
+    build = { promise, abort };
+  }
+
+  function answer(next: Answering): void {
+    answering = next;
+    audiences = undefined;
+    error = undefined;
+    enter('ready');
+  }
+
+  function enter(next: typeof state): void {
+    if (state === next && next !== 'ready') return;
+    state = next;
+    onChange?.(status());
+  }
+
+  async function settle(): Promise<IndexStatus> {
+    while (build) await build.promise;
+    return status();
+  }
+}
+
+/** A tool that was changed or taken away must not be found by what it was. */
+function isCurrent(tools: readonly Tool[], { system, own }: Generation): (tool: Tool) => boolean {
+  const now = new Set(tools);
+  const all = [system, ...own.values()].flatMap((segment) => segment.tools);
+  return all.every((tool) => now.has(tool)) ? () => true : (tool) => now.has(tool);
+}
+
+function parseWeights(input: z.input<typeof fieldWeightsSchema>): FieldWeights {
+  const parsed = fieldWeightsSchema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => `weights.${issue.path.join('.')}: ${issue.message}`);
+  throw new WinnowError('invalid_option', `The weights are not usable: ${issues.join('; ')}.`, { issues });
+}
+
+function notReady(reason: string): IndexRefusal {
+  return {
+    ok: false,
+    code: 'index_not_ready',
+    reason,
+    next: 'Rebuild the index, or ask for the classic list, which needs none.',
+  };
+}

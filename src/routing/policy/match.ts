@@ -1,0 +1,94 @@
+/** Which tools, callers and arguments a part of the policy is about. All that is given must hold; nothing given is all. */
+import { z } from 'zod';
+import { RISKS, TOOL_TYPES, type Tool } from '../../catalog/tool.js';
+
+const list = <Item extends z.ZodType>(item: Item) =>
+  z.union([item.transform((one) => [one]), z.array(item).min(1, 'name at least one, or leave it out')]).optional();
+const globs = list(z.string().min(1));
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+export const argumentConditionSchema = z.union([
+  scalar.transform((value) => ({ anyOf: [value] })),
+  z
+    .array(scalar)
+    .min(1)
+    .transform((anyOf) => ({ anyOf })),
+  z.strictObject({
+    pattern: z
+      .string()
+      .refine(isRegularExpression, 'not a regular expression')
+      .describe('Regular expression, flag "u", tried on a text; anchor it with ^ and $ for the whole.'),
+  }),
+  z.strictObject({ present: z.boolean() }),
+]);
+export type ArgumentCondition = z.output<typeof argumentConditionSchema>;
+
+export const matchSchema = z.strictObject({
+  tool: globs.describe('Names; * stands for any characters, ? for one.'),
+  category: globs,
+  origin: globs.describe('File, server or folder that the tool comes from.'),
+  toolType: list(z.enum(TOOL_TYPES)),
+  risk: list(z.enum(RISKS)).describe('The risk of the call, as the arguments make it.'),
+  user: list(z.string().min(1)).describe('Exact names.'),
+  role: list(z.string().min(1)).describe('The caller has at least one of them.'),
+  arguments: z
+    .record(z.string().min(1), argumentConditionSchema)
+    .optional()
+    .describe('Argument -> a value, one of several, {pattern} or {present}. Such a part is about calls only.'),
+});
+export type Match = z.output<typeof matchSchema>;
+
+export interface MatchCaller {
+  readonly user?: string | undefined;
+  readonly roles: readonly string[];
+}
+
+/** What of a match is about the tool alone, so that it can be answered once a tool. */
+export function compileToolMatch(match: Match): (tool: Tool) => boolean {
+  const name = compileGlobs(match.tool);
+  const category = compileGlobs(match.category);
+  const origin = compileGlobs(match.origin);
+  return (tool) =>
+    name(tool.name) &&
+    category(tool.category ?? '') &&
+    origin(tool.origin) &&
+    (match.toolType?.includes(tool.toolType) ?? true);
+}
+
+export function matchesCaller({ user, role }: Match, caller: MatchCaller): boolean {
+  const isUser = user === undefined || (caller.user !== undefined && user.includes(caller.user));
+  return isUser && (role?.some((one) => caller.roles.includes(one)) ?? true);
+}
+
+/** Only a call's own arguments count, never what an object inherits. */
+export function matchesArguments(match: Match, given: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(match.arguments ?? {}).every(([name, condition]) => {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    if ('anyOf' in condition) return condition.anyOf.some((one) => one === value);
+    if ('pattern' in condition) return typeof value === 'string' && new RegExp(condition.pattern, 'u').test(value);
+    return (value !== undefined) === condition.present;
+  });
+}
+
+/** `*` for any characters, `?` for one; all other characters stand for themselves. */
+export function compileGlobs(globs: readonly string[] | undefined): (text: string) => boolean {
+  if (globs === undefined) return () => true;
+  const exact = new Set(globs.filter((glob) => !/[*?]/u.test(glob)));
+  const patterns = globs.filter((glob) => !exact.has(glob)).map(toPattern);
+  return (text) => exact.has(text) || patterns.some((pattern) => pattern.test(text));
+}
+
+function toPattern(glob: string): RegExp {
+  const escaped = glob.replaceAll(/[.+^${}()|[\]\\/-]/gu, '\\$&');
+  // Stars that follow each other would make the expression slow.
+  return new RegExp(`^${escaped.replaceAll(/\*+/gu, '.*').replaceAll('?', '.')}$`, 'su');
+}
+
+function isRegularExpression(text: string): boolean {
+  try {
+    new RegExp(text, 'u');
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,67 @@
+/** A policy from a file (JSON or YAML). A file that breaks later keeps the policy that was, and says so. */
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { WinnowError } from '../../errors.js';
+import { createPolicy, type Policy } from './policy.js';
+
+export type PolicyReload =
+  | { ok: true; isChanged: boolean; version: string }
+  /** `version` is that of the policy which stays. */
+  | { ok: false; version: string; reason: string; issues: readonly string[] };
+
+export interface PolicySource {
+  current(): Policy;
+  /** Never throws. */
+  reload(): Promise<PolicyReload>;
+}
+
+/** @throws WinnowError `invalid_option` naming file and field; there is no policy to keep yet. */
+export async function openPolicyFile(path: string): Promise<PolicySource> {
+  const state = { policy: await loadPolicy(path) };
+  return {
+    current: () => state.policy,
+    async reload() {
+      const { version } = state.policy;
+      try {
+        const fresh = await loadPolicy(path);
+        // The same policy stays the same object, with what it has compiled.
+        if (fresh.version === version) return { ok: true, isChanged: false, version };
+        state.policy = fresh;
+        return { ok: true, isChanged: true, version: fresh.version };
+      } catch (error) {
+        const issues = error instanceof WinnowError ? error.issues : [];
+        return { ok: false, version, reason: error instanceof Error ? error.message : String(error), issues };
+      }
+    },
+  };
+}
+
+/** A policy that never changes. */
+export function fixedPolicy(policy: Policy): PolicySource {
+  return {
+    current: () => policy,
+    reload: async () => ({ ok: true, isChanged: false, version: policy.version }),
+  };
+}
+
+async function loadPolicy(path: string): Promise<Policy> {
+  const content = await readContent(path);
+  // An empty file is more likely cut off than meant.
+  if (content === null || content === undefined)
+    throw new WinnowError('invalid_option', `The policy file ${path} is empty. For a policy of defaults write {}.`);
+  try {
+    return createPolicy(content);
+  } catch (error) {
+    if (!(error instanceof WinnowError)) throw error;
+    throw new WinnowError('invalid_option', `${path}: ${error.message}`, { issues: error.issues, cause: error });
+  }
+}
+
+async function readContent(path: string): Promise<object | null | undefined> {
+  try {
+    return parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new WinnowError('invalid_option', `The policy file ${path} can't be read: ${message}`, { cause: error });
+  }
+}

@@ -1,0 +1,147 @@
+/** What may be found, enabled and run, as data. `deny` beats `needs_approval`, which beats `allow`; order counts for nothing. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { RISKS, type Risk, type Tool } from '../../catalog/tool.js';
+import { WinnowError } from '../../errors.js';
+import { canonicalJson } from '../approvals/canonical-json.js';
+import { compileGlobs, compileToolMatch, type Match, matchSchema } from './match.js';
+import { parseRequirement, type Requirement, requirementSchema } from './requirement.js';
+
+const MINUTE_MS = 60_000;
+const match = matchSchema.default({}).describe('What it is about. Default: all.');
+
+const ruleSchema = z.strictObject({
+  name: z.string().min(1).describe('Stands in the audit.'),
+  match,
+  decision: z.enum(['allow', 'deny', 'needs_approval']),
+  reason: z.string().min(1).optional().describe('For the one who approves; and for the caller where arguments matter.'),
+});
+export type PolicyRule = z.output<typeof ruleSchema>;
+
+const argumentRiskSchema = z.strictObject({
+  match: matchSchema.omit({ risk: true, user: true, role: true }).required({ arguments: true }),
+  risk: z.enum(RISKS).describe('In place of the risk of the tool. Where several match, the highest counts.'),
+});
+
+const preconditionSchema = z.strictObject({
+  match,
+  requires: z.array(requirementSchema).min(1).describe('All of them must hold.'),
+});
+
+const approvalsSchema = z.strictObject({
+  ttlMs: z
+    .int()
+    .min(1)
+    .default(15 * MINUTE_MS)
+    .describe('A question, or a grant for one call, holds so long.'),
+  sessionGrants: z.boolean().default(true).describe('Whether a grant may hold for all equal calls of the session.'),
+  sessionGrantTtlMs: z
+    .int()
+    .min(1)
+    .default(480 * MINUTE_MS)
+    .describe('Such a grant holds so long at most.'),
+  approvers: z
+    .strictObject({ users: z.array(z.string().min(1)).default([]), roles: z.array(z.string().min(1)).default([]) })
+    .optional()
+    .describe('Who may decide. Default: everyone but the one who asks.'),
+});
+
+const enablingSchema = z.strictObject({
+  defaultTurns: z.int().min(1).default(3),
+  maxTurns: z.int().min(1).default(20),
+  maxEnabled: z.int().min(1).default(24).describe('Tools enabled at a time in a session; always-on ones not counted.'),
+  companions: z.boolean().default(true).describe('Related tools and producers come along.'),
+});
+
+export const policySchema = z.strictObject({
+  mode: z.enum(['v2', 'legacy']).default('v2').describe('legacy: every tool counts as enabled.'),
+  strict: z.boolean().default(true).describe('false: what would be refused is allowed, and the audit says so.'),
+  default: z.enum(['allow', 'deny']).default('allow').describe('Where no rule decides.'),
+  riskCeiling: z.enum(RISKS).default('high').describe('Of every session; a session may have a lower one.'),
+  rules: z.array(ruleSchema).default([]),
+  argumentRisks: z.array(argumentRiskSchema).default([]),
+  preconditions: z.array(preconditionSchema).default([]),
+  toolPreconditions: z
+    .enum(['enforce', 'ignore'])
+    .default('enforce')
+    .describe("The tools' own, where they are written so that they can be checked."),
+  approvals: approvalsSchema.prefault({}),
+  enabling: enablingSchema.prefault({}),
+  pinned: z.array(z.string().min(1)).default([]).describe('Tools (globs) that are enabled in every session.'),
+});
+export type PolicyInput = z.input<typeof policySchema>;
+export type PolicySettings = z.output<typeof policySchema>;
+
+/** What of a policy is about one tool. */
+export interface ToolPolicy {
+  readonly rules: readonly PolicyRule[];
+  readonly risks: readonly { match: Match; risk: Risk }[];
+  readonly requirements: readonly { match: Match; requires: readonly Requirement[] }[];
+  /** Enabled in every session. */
+  readonly stays: 'always' | 'pinned' | 'legacy' | undefined;
+  /** All that a call of it can have, by its arguments; lowest first. */
+  readonly reachableRisks: readonly Risk[];
+}
+
+export interface Policy {
+  /** SHA-256 of the canonical settings, first 32 digits. */
+  readonly version: string;
+  readonly settings: PolicySettings;
+  of(tool: Tool): ToolPolicy;
+}
+
+/** @throws WinnowError `invalid_option`, one issue a line with the path of the field. */
+export function createPolicy(input: PolicyInput = {}): Policy {
+  const parsed = policySchema.safeParse(input);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'policy'}: ${issue.message}`);
+    throw new WinnowError('invalid_option', `The policy is not usable: ${issues.join('; ')}.`, { issues });
+  }
+  const settings = parsed.data;
+  const known = new WeakMap<Tool, ToolPolicy>();
+  const compile = createToolPolicies(settings);
+  return {
+    version: createHash('sha256').update(canonicalJson(settings)).digest('hex').slice(0, 32),
+    settings,
+    of(tool) {
+      const policy = known.get(tool) ?? compile(tool);
+      known.set(tool, policy);
+      return policy;
+    },
+  };
+}
+
+function createToolPolicies(settings: PolicySettings): (tool: Tool) => ToolPolicy {
+  const compiled = <Part extends { match: Match }>(parts: readonly Part[]) => {
+    const all = parts.map((part) => ({ part, isAbout: compileToolMatch(part.match) }));
+    return (tool: Tool) => all.filter(({ isAbout }) => isAbout(tool)).map(({ part }) => part);
+  };
+  const rulesOf = compiled(settings.rules);
+  const risksOf = compiled(settings.argumentRisks);
+  const preconditionsOf = compiled(settings.preconditions);
+  const isPinned = compileGlobs(settings.pinned);
+  return (tool) => {
+    const own =
+      settings.toolPreconditions === 'enforce'
+        ? tool.preconditions.flatMap((text) => parseRequirement(text) ?? [])
+        : [];
+    const risks = risksOf(tool);
+    return {
+      rules: rulesOf(tool),
+      risks,
+      requirements: [...preconditionsOf(tool), ...(own.length > 0 ? [{ match: {}, requires: own }] : [])],
+      stays: staysOf(tool, settings.mode, isPinned(tool.name)),
+      reachableRisks: RISKS.filter((risk) => risk === tool.risk || risks.some((one) => one.risk === risk)),
+    };
+  };
+}
+
+function staysOf(tool: Tool, mode: PolicySettings['mode'], isPinned: boolean): ToolPolicy['stays'] {
+  if (tool.alwaysLoad) return 'always';
+  if (isPinned) return 'pinned';
+  return mode === 'legacy' ? 'legacy' : undefined;
+}
+
+export function isAbove(risk: Risk, other: Risk): boolean {
+  return RISKS.indexOf(risk) > RISKS.indexOf(other);
+}

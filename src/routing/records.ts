@@ -1,0 +1,138 @@
+/**
+ * What the router keeps and reports, as schemas: approvals, the audit trail and telemetry. Events of telemetry never
+ * hold arguments or results; the audit holds the hash of arguments.
+ */
+import { z } from 'zod';
+import { callerSchema, ENABLED_VIAS, instantSchema, RANKED_BY, refusedSchema } from './contracts.js';
+
+// --- approvals ---
+export const APPROVAL_STATES = ['pending', 'granted', 'refused', 'used', 'expired'] as const;
+export const GRANTS = ['once', 'session'] as const;
+export const approvalSchema = z.object({
+  id: z.string(),
+  session: z.string(),
+  user: z.string().describe('Who asks.'),
+  tool: z.string(),
+  arguments: z.unknown().describe('For the one who decides; values marked secret are masked.'),
+  argumentsHash: z.string().describe('SHA-256 of the canonical arguments (RFC 8785), in hexadecimal.'),
+  policyVersion: z.string(),
+  state: z.enum(APPROVAL_STATES),
+  grant: z.enum(GRANTS).describe('once: for one call; session: for these arguments until the session ends.'),
+  reason: z.string().describe('Why the policy asks; once decided, what the one who decided said.'),
+  requestedAt: instantSchema,
+  expiresAt: instantSchema.describe('From then on it counts as refused.'),
+  decidedBy: z.string().optional(),
+  decidedAt: instantSchema.optional(),
+  usedAt: instantSchema.optional(),
+});
+export type Approval = z.infer<typeof approvalSchema>;
+
+export const grantInputSchema = z.strictObject({
+  by: callerSchema.extend({ user: z.string().min(1).max(256) }).describe('Who decides; never the asker.'),
+  grant: z.enum(GRANTS).default('once'),
+  reason: z.string().max(1_000).optional(),
+});
+export type GrantInput = z.input<typeof grantInputSchema>;
+export const refuseInputSchema = grantInputSchema.omit({ grant: true });
+export type RefuseInput = z.input<typeof refuseInputSchema>;
+export const approvalOutputSchema = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), approval: approvalSchema }),
+  refusedSchema,
+]);
+export type ApprovalOutput = z.infer<typeof approvalOutputSchema>;
+
+// --- audit and telemetry ---
+export const AUDIT_EVENTS = [
+  'session_created',
+  'session_ended',
+  'turn',
+  'search',
+  'list',
+  'enable',
+  'disable',
+  'call',
+  'approval_requested',
+  'approval_granted',
+  'approval_refused',
+  'approval_expired',
+  'policy_loaded',
+  'policy_kept',
+] as const;
+export const AUDIT_OUTCOMES = [
+  'allowed',
+  'denied',
+  'unknown',
+  'refused',
+  'needs_approval',
+  'failed',
+  'warned',
+] as const;
+export const auditEntrySchema = z.object({
+  id: z.string(),
+  at: instantSchema,
+  event: z.enum(AUDIT_EVENTS),
+  outcome: z
+    .enum(AUDIT_OUTCOMES)
+    .describe('`denied` is told apart from `unknown` here only; `warned`: would have been stopped under strict.'),
+  session: z.string().optional(),
+  user: z.string().optional(),
+  turn: z.int().optional(),
+  tool: z.string().optional(),
+  code: z.string().optional(),
+  reason: z.string().optional(),
+  argumentsHash: z.string().optional(),
+  approval: z.string().optional(),
+  policyVersion: z.string().optional(),
+});
+export type AuditEntry = z.infer<typeof auditEntrySchema>;
+
+export const pageSchema = z.strictObject({
+  session: z.string().min(1).optional(),
+  user: z.string().min(1).optional(),
+  tool: z.string().min(1).optional(),
+  since: z.iso.datetime().optional(),
+  limit: z.int().min(1).max(1_000).default(100),
+});
+export const auditQuerySchema = pageSchema.extend({
+  event: z.enum(AUDIT_EVENTS).optional(),
+  outcome: z.enum(AUDIT_OUTCOMES).optional(),
+});
+export type AuditQuery = z.input<typeof auditQuerySchema>;
+export const approvalQuerySchema = pageSchema.extend({ state: z.enum(APPROVAL_STATES).optional() });
+export type ApprovalQuery = z.input<typeof approvalQuerySchema>;
+
+const telemetryCommon = {
+  at: instantSchema,
+  session: z.string(),
+  user: z.string().optional(),
+  project: z.string().optional(),
+  turn: z.int().min(1),
+};
+/** What happened, for rates and for adaptation; never arguments or results. */
+export const telemetryEventSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('search'),
+    ...telemetryCommon,
+    query: z.string(),
+    names: z.array(z.string()).describe('As ranked, best first.'),
+    rankedBy: z.enum(RANKED_BY),
+    milliseconds: z.number(),
+  }),
+  z.object({ type: z.literal('enable'), ...telemetryCommon, tool: z.string(), via: z.enum(ENABLED_VIAS) }),
+  z.object({ type: z.literal('disable'), ...telemetryCommon, tool: z.string() }),
+  z.object({
+    type: z.literal('expire'),
+    ...telemetryCommon,
+    tool: z.string().describe('Its turns are over, or its session ended.'),
+    calls: z.int().min(0).describe('How often it was called while it was enabled.'),
+  }),
+  z.object({
+    type: z.literal('call'),
+    ...telemetryCommon,
+    tool: z.string(),
+    ok: z.boolean(),
+    code: z.string().optional(),
+    milliseconds: z.number(),
+  }),
+]);
+export type TelemetryEvent = z.infer<typeof telemetryEventSchema>;

@@ -1,0 +1,198 @@
+/**
+ * What agents ask, in a session, behind one gate: search, enable, list, call. The path of a call is one function here:
+ * session, arguments, decision, approval, use, audit, run, record.
+ */
+import { toWinnowError } from '../errors.js';
+import { type Approvals, createApprovals } from './approvals/approvals.js';
+import { createCallGate } from './calls/call-gate.js';
+import { callValues } from './calls/call-values.js';
+import {
+  type Caller,
+  type CallInput,
+  type CallResult,
+  type CreateSessionInput,
+  callInputSchema,
+  type DisableInput,
+  type DisableOutput,
+  disableInputSchema,
+  type EnableInput,
+  type EnableOutput,
+  enableInputSchema,
+  type ListInput,
+  type ListOutput,
+  listInputSchema,
+  type SearchInput,
+  type SearchOutput,
+  type SessionView,
+  searchInputSchema,
+} from './contracts.js';
+import { handOut } from './hand-out.js';
+import { createLedger } from './ledger.js';
+import { parseInput } from './parse-input.js';
+import type { RouterParts, SessionContext } from './parts.js';
+import type { PolicyReload } from './policy/policy-file.js';
+import { type AuditEntry, type AuditQuery, auditQuerySchema } from './records.js';
+import { disableTools, enableTools } from './sessions/enabling.js';
+import { createSessions } from './sessions/sessions.js';
+import { createSituations, type Situation } from './sessions/situation.js';
+
+export interface AskOptions {
+  /** Who asks; another's session then looks like none. Absent: the embedding program itself, which is trusted. */
+  caller?: Caller | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Each throws WinnowError `invalid_request` for a wrong input, `not_found` for an unknown session, `store_failed`. */
+export interface Router {
+  createSession(input?: CreateSessionInput): Promise<SessionView>;
+  session(id: string, ask?: AskOptions): Promise<SessionView>;
+  sessions(query?: { user?: string; limit?: number }): Promise<SessionView[]>;
+  beginTurn(id: string, ask?: AskOptions): Promise<SessionView>;
+  endSession(id: string, ask?: AskOptions): Promise<SessionView>;
+  search(id: string, input: SearchInput, ask?: AskOptions): Promise<SearchOutput>;
+  enable(id: string, input: EnableInput, ask?: AskOptions): Promise<EnableOutput>;
+  disable(id: string, input: DisableInput, ask?: AskOptions): Promise<DisableOutput>;
+  list(id: string, input?: ListInput, ask?: AskOptions): Promise<ListOutput>;
+  /** A refusal is a result: it says what to do next. */
+  call(id: string, input: CallInput, ask?: AskOptions): Promise<CallResult>;
+  readonly approvals: Omit<Approvals, 'pass'>;
+  /** Newest first. */
+  audit(query?: AuditQuery): Promise<AuditEntry[]>;
+  /** Reads the policy anew; a broken one keeps the old one. Both are in the audit. Never throws for the file. */
+  reloadPolicy(): Promise<PolicyReload>;
+  /** Removes idle sessions and marks approvals that are over time; to be called now and then. */
+  sweep(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+
+export function createRouter(parts: RouterParts): Router {
+  const { store, catalog, clock = () => new Date() } = parts;
+  const { sessionIdleMs = DAY_MS, visibleFrom = 'next_request' } = parts.options ?? {};
+  const policy = () => parts.policy.current();
+  const ledger = createLedger({ journal: store.journal, clock, onEvent: parts.onEvent });
+  const situationOf = createSituations({ sessions: store.sessions, catalog, policy, clock, sessionIdleMs });
+  const approvals = createApprovals({
+    store: store.approvals,
+    policy,
+    clock,
+    audit: (entries) => ledger.write({ audit: entries }),
+  });
+  const { pass: _, ...openApprovals } = approvals;
+  const gate = createCallGate({ store, approvals, prepare: parts.prepare });
+  const sessions = createSessions({ store: store.sessions, situationOf, ledger, clock, sessionIdleMs });
+
+  return {
+    ...sessions,
+    approvals: openApprovals,
+
+    async search(id, input, ask = {}) {
+      const request = parseInput(searchInputSchema, input);
+      const situation = await situationOf(id, ask.caller);
+      const began = performance.now();
+      const output = await parts.search(request, contextOf(situation, ask.signal));
+      const names = output.matches.map(({ name }) => name);
+      const about = {
+        query: request.query,
+        names,
+        rankedBy: output.ranked_by,
+        milliseconds: performance.now() - began,
+      };
+      await ledger.write({
+        situation,
+        audit: [{ event: 'search', outcome: 'allowed', reason: request.query }],
+        telemetry: [{ type: 'search', ...about }],
+      });
+      return output;
+    },
+
+    async list(id, input = {}, ask = {}) {
+      const request = parseInput(listInputSchema, input);
+      const situation = await situationOf(id, ask.caller);
+      const output = await handOut(request, situation, {
+        ask: parts.handOut,
+        context: contextOf(situation, ask.signal),
+      });
+      const code = output.ok ? undefined : output.code;
+      const outcome = output.ok ? 'allowed' : 'refused';
+      await ledger.write({ situation, audit: [{ event: 'list', outcome, reason: request.mode, code }] });
+      return output;
+    },
+
+    async enable(id, input, ask = {}) {
+      const request = parseInput(enableInputSchema, input);
+      const situation = await situationOf(id, ask.caller);
+      const { output, outcomes } = await enableTools(situation, request, store.sessions);
+      await ledger.writeEnabling(situation, outcomes);
+      return { ...output, visible_from: visibleFrom };
+    },
+
+    async disable(id, input, ask = {}) {
+      const { names } = parseInput(disableInputSchema, input);
+      const situation = await situationOf(id, ask.caller);
+      const output = await disableTools(situation, names, store.sessions);
+      await ledger.writeDisabling(situation, output);
+      return output;
+    },
+
+    async call(id, input, ask = {}) {
+      const request = parseInput(callInputSchema, input);
+      const situation = await situationOf(id, ask.caller);
+      const began = performance.now();
+      const passed = await gate(situation, request);
+      await ledger.writeGate(situation, passed);
+      if (!passed.ok) return passed.result;
+      const { tool } = passed;
+      // What was decided on is what runs: nobody else holds this copy.
+      const given = structuredClone(passed.arguments);
+      const { user } = situation.session;
+      const result = await run({ tool, arguments: { ...given }, user, session: id, signal: ask.signal });
+      const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
+      await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });
+      return result.ok ? { ...result, notes: [...passed.notes, ...result.notes] } : result;
+    },
+
+    audit: async (query = {}) => ledger.list(parseInput(auditQuerySchema, query)),
+
+    async reloadPolicy() {
+      const reload = await parts.policy.reload();
+      const policyVersion = reload.version;
+      if (!reload.ok)
+        await ledger.write({
+          audit: [{ event: 'policy_kept', outcome: 'failed', reason: reload.reason, policyVersion }],
+        });
+      else if (reload.isChanged)
+        await ledger.write({ audit: [{ event: 'policy_loaded', outcome: 'allowed', policyVersion }] });
+      return reload;
+    },
+
+    async sweep() {
+      await sessions.removeIdle();
+      await approvals.sweep();
+    },
+  };
+
+  async function run(request: Parameters<RouterParts['execute']>[0]): Promise<CallResult> {
+    try {
+      return await parts.execute(request);
+    } catch (error) {
+      // The gate is passed and the call is in the audit: what happens now must be there, too.
+      const { code, message } = toWinnowError(error);
+      const reason = code === 'internal' ? 'The tool could not be run.' : message;
+      return {
+        ok: false,
+        code: code === 'cancelled' ? 'cancelled' : 'tool_failed',
+        reason,
+        next: 'Try again, or use another tool.',
+      };
+    }
+  }
+
+  function contextOf(situation: Situation, signal: AbortSignal | undefined): SessionContext {
+    const { session, view, isAllowed, isEnabled, policy, riskCeiling } = situation;
+    const { id, user, project } = session;
+    // All that a decision to show a tool rests on, see `decide`.
+    const facts = [policy.version, user, session.roles, riskCeiling, session.endedAt !== undefined];
+    return { session: id, user, project, view, isAllowed, isEnabled, audience: JSON.stringify(facts), signal };
+  }
+}

@@ -1,0 +1,52 @@
+/** The question back when a search found nothing sure: between the groups of tools that come nearest, never a guess. */
+import type { Tool } from '../../catalog/tool.js';
+import { isVisible, type Layer } from '../../search/layer.js';
+import type { RankedTool } from '../../search/rank.js';
+
+const MAX_GROUPS = 4;
+const CHINESE = /\p{Script=Han}/u;
+
+/** @param layers what the caller sees; for when nothing was found at all. */
+export function clarifyingQuestion(query: string, found: readonly RankedTool[], layers: readonly Layer[]): string {
+  const groups = nearestGroups(found).length > 0 ? nearestGroups(found) : largestGroups(layers);
+  if (CHINESE.test(query)) {
+    const choice = groups.length > 0 ? `是与${groups.map((group) => `“${group}”`).join('、')}有关，还是别的？` : '';
+    return `没有找到确切符合的工具。${choice}请说明要对什么做什么操作。`;
+  }
+  const choice = groups.length > 0 ? ` Is it about ${listed(groups)}, or something else?` : '';
+  return `No tool fits for sure.${choice} Say what is to be done, and with what.`;
+}
+
+/** By the scores of their tools. */
+function nearestGroups(found: readonly RankedTool[]): string[] {
+  const scores = new Map<string, number>();
+  for (const { tool, score } of found)
+    if (tool.category) scores.set(tool.category, (scores.get(tool.category) ?? 0) + score);
+  return best(scores);
+}
+
+const known = new WeakMap<Layer, readonly Tool[]>();
+
+function largestGroups(layers: readonly Layer[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { category } of layers.flatMap(visibleTools))
+    if (category) counts.set(category, (counts.get(category) ?? 0) + 1);
+  return best(counts);
+}
+
+function visibleTools(layer: Layer): readonly Tool[] {
+  const tools = known.get(layer) ?? layer.segment.tools.filter((_, place) => isVisible(layer, place));
+  known.set(layer, tools);
+  return tools;
+}
+
+function best(scores: ReadonlyMap<string, number>): string[] {
+  return [...scores]
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, MAX_GROUPS)
+    .map(([group]) => group);
+}
+
+function listed(groups: readonly string[]): string {
+  return groups.length === 1 ? `${groups[0]}` : `${groups.slice(0, -1).join(', ')} or ${groups.at(-1)}`;
+}

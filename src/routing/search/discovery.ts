@@ -1,0 +1,40 @@
+/** Search and hand-outs over one index: what a router is given as `search` and `handOut`. */
+import type { Catalog } from '../../catalog/catalog.js';
+import { GENERAL_SYNONYMS } from '../../search/general-synonyms.js';
+import { createSynonymTable, GENERAL_WEIGHT, OWN_WEIGHT, type Synonyms } from '../../search/synonyms.js';
+import type { ListOutput, ListRequest } from '../contracts.js';
+import { createToolIndex, type ToolIndex, type ToolIndexOptions } from '../index/tool-index.js';
+import type { SearchCaller, SearchParts } from './caller.js';
+import { createToolLists, type ToolListOptions } from './tool-lists.js';
+import { createToolSearch, type ToolSearch, type ToolSearchParts } from './tool-search.js';
+
+export interface DiscoveryParts extends Pick<SearchParts, 'learnt'>, Pick<ToolSearchParts, 'rerank' | 'minConfidence'> {
+  /** The tools of now; a reloaded catalogue is indexed in the background. */
+  catalog: () => Catalog;
+  /** Of the catalogue's own trade, for example from `loadSynonyms`. Default: none but the general ones. */
+  synonyms?: Synonyms | undefined;
+  index?: ToolIndexOptions | undefined;
+  lists?: ToolListOptions | undefined;
+}
+
+export interface Discovery {
+  readonly index: ToolIndex;
+  readonly search: ToolSearch;
+  readonly handOut: (request: ListRequest, caller: SearchCaller) => Promise<ListOutput>;
+}
+
+/** @throws WinnowError `invalid_option` for wrong weights. */
+export function createDiscovery({ catalog, synonyms = [], ...parts }: DiscoveryParts): Discovery {
+  const tools = () => catalog().tools;
+  const index = createToolIndex(tools(), parts.index);
+  const table = createSynonymTable([
+    { synonyms: GENERAL_SYNONYMS, weight: GENERAL_WEIGHT },
+    { synonyms, weight: OWN_WEIGHT },
+  ]);
+  const shared = { index, tools, synonyms: table, learnt: parts.learnt };
+  return {
+    index,
+    search: createToolSearch({ ...shared, rerank: parts.rerank, minConfidence: parts.minConfidence }),
+    handOut: createToolLists(shared, parts.lists),
+  };
+}

@@ -1,0 +1,140 @@
+/**
+ * A second opinion on the order, by a small model: used when it is sure and in time, else the order of the rules stands
+ * and the answer says why. It can only order what was found; no name of its own comes in.
+ */
+import { z } from 'zod';
+import { renderSummary } from '../../catalog/summary.js';
+import { throwIfCancelled, toWinnowError } from '../../errors.js';
+import { type Model, noUsage, type Usage } from '../../model/model.js';
+import { completeStructured, type Parsed, readJson } from '../../model/structured.js';
+import type { PromptTemplate } from '../../prompts/prompt-template.js';
+import type { RankedTool } from '../../search/rank.js';
+
+export interface RerankOptions {
+  model: Model;
+  prompt: PromptTemplate<'tools' | 'query'>;
+  repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
+  /** Below it the rules' order stands. Default: 0.65, between 0 and 1. */
+  minConfidence?: number | undefined;
+  /** For the whole opinion, with a repair, in milliseconds. Default: 8,000. */
+  timeoutMs?: number | undefined;
+  /** Told of the tokens that each opinion took, also one that is not used. */
+  onUsage?: ((usage: Usage) => void) | undefined;
+}
+
+export type Opinion =
+  | {
+      readonly isUsed: true;
+      readonly order: readonly RankedTool[];
+      readonly intent: string;
+      readonly confidence: number;
+      readonly needsClarification: boolean;
+    }
+  | { readonly isUsed: false; readonly reason: string };
+
+/** How many of the found go to the model. */
+export const RERANKED_TOOLS = 10;
+const MAX_NAMED = 5;
+const ANSWER_TOKENS = 200;
+const DEFAULT_MIN_CONFIDENCE = 0.65;
+const DEFAULT_TIMEOUT_MS = 8_000;
+
+const answerSchema = z.object({
+  intent: z.string().max(500),
+  top_k_tools: z.array(z.string()).max(50),
+  confidence: z.number().min(0).max(1),
+  need_clarification: z.boolean(),
+});
+
+/** @throws WinnowError `cancelled` when the caller's own signal fired; nothing else. */
+export async function rerank(
+  query: string,
+  found: readonly RankedTool[],
+  { signal, ...options }: RerankOptions & { signal?: AbortSignal | undefined },
+): Promise<Opinion> {
+  const { minConfidence = DEFAULT_MIN_CONFIDENCE, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const usage = noUsage();
+  try {
+    const asked = ask(query, found, {
+      ...options,
+      usage,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    });
+    const answer = await Promise.race([asked, endOf(timeout)]);
+    if (!answer.ok)
+      return { isUsed: false, reason: `the answer of the model is not usable: ${answer.issues.join('; ')}` };
+    const { top_k_tools, intent, confidence, need_clarification: needsClarification } = answer.value;
+    const named = [...new Set(top_k_tools)].flatMap((name) => found.find(({ tool }) => tool.name === name) ?? []);
+    if (confidence < minConfidence)
+      return { isUsed: false, reason: `the model's confidence of ${confidence} is below ${minConfidence}` };
+    if (named.length === 0 && !needsClarification)
+      return { isUsed: false, reason: 'the model named none of the tools found' };
+    const order = [...named, ...found.filter((one) => !named.includes(one))];
+    return { isUsed: true, order, intent, confidence, needsClarification };
+  } catch (error) {
+    throwIfCancelled(signal);
+    if (timeout.aborted) return { isUsed: false, reason: `the model did not answer within ${timeoutMs} ms` };
+    const { code, message } = toWinnowError(error);
+    return { isUsed: false, reason: `${code}: ${message}` };
+  } finally {
+    options.onUsage?.(usage);
+  }
+}
+
+type Answer = z.infer<typeof answerSchema>;
+
+function ask(
+  query: string,
+  found: readonly RankedTool[],
+  { model, prompt, repair, usage, signal }: RerankOptions & { usage: Usage; signal: AbortSignal },
+): Promise<Parsed<Answer>> {
+  const candidates = found.slice(0, RERANKED_TOOLS).map(({ tool }) => tool);
+  const values = { tools: candidates.map((tool) => renderSummary(tool, 'sentence')).join('\n'), query };
+  const names = candidates.map((tool) => tool.name);
+  const about = { module: 'routing/rerank', promptName: prompt.name, promptHash: prompt.hash, variables: values };
+  return completeStructured({
+    model,
+    request: {
+      stage: 'selection',
+      prompt: prompt.render(values),
+      schema: { name: 'order_of_tools', schema: schemaOf(names) },
+      maxTokens: ANSWER_TOKENS,
+      signal,
+      about,
+    },
+    parse: ({ text }) => parseAnswer(text),
+    repair,
+    usage,
+  });
+}
+
+/** So that a model that does not heed the signal can't hold the search up. */
+function endOf(timeout: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => timeout.addEventListener('abort', () => reject(timeout.reason), { once: true }));
+}
+
+function schemaOf(names: readonly string[]) {
+  return {
+    type: 'object',
+    properties: {
+      intent: { type: 'string' },
+      top_k_tools: { type: 'array', items: { enum: names }, maxItems: MAX_NAMED },
+      confidence: { type: 'number', minimum: 0, maximum: 1 },
+      need_clarification: { type: 'boolean' },
+    },
+    required: ['intent', 'top_k_tools', 'confidence', 'need_clarification'],
+    additionalProperties: false,
+  };
+}
+
+function parseAnswer(text: string): Parsed<Answer> {
+  const json = readJson(text);
+  if (!json.ok) return json;
+  const parsed = answerSchema.safeParse(json.value);
+  if (parsed.success) return { ok: true, value: parsed.data };
+  return {
+    ok: false,
+    issues: parsed.error.issues.map((issue) => `${issue.path.join('.') || 'answer'}: ${issue.message}`),
+  };
+}

@@ -1,0 +1,38 @@
+/** What comes along with a tool that is enabled: what its author relates to it, and what produces its arguments. */
+import type { View } from '../../catalog/scope.js';
+import type { Tool } from '../../catalog/tool.js';
+import { missingProducers } from '../../selection/producers/add-producers.js';
+import { createProducerContext } from '../../selection/producers/producer-context.js';
+
+export interface Companion {
+  readonly tool: Tool;
+  readonly via: 'related' | 'producer';
+  /** The tool, or the `tool.argument`, for which it came along. */
+  readonly serves: string;
+}
+
+/** To a fixpoint, each once; none of `present`. Related ones come first, since their author named them. */
+export function companionsOf(tools: readonly Tool[], present: ReadonlySet<string>, view: View): Companion[] {
+  const taken = new Set([...present, ...tools.map(({ name }) => name)]);
+  const companions: Companion[] = [];
+  const queue = [...tools];
+  // The queue grows while it is read: companions of companions.
+  for (const tool of queue) {
+    for (const name of tool.relatedTools) {
+      const related = view.byName.get(name);
+      if (!related || taken.has(name)) continue;
+      taken.add(name);
+      companions.push({ tool: related, via: 'related', serves: tool.name });
+      queue.push(related);
+    }
+  }
+  // Nothing is known of the user's words here: every argument that a user can't simply state wants its producer.
+  const context = createProducerContext(view, { message: '' });
+  for (const tool of tools) {
+    for (const { tool: producer, serves } of missingProducers(tool, taken, context)) {
+      taken.add(producer.name);
+      companions.push({ tool: producer, via: 'producer', serves });
+    }
+  }
+  return companions;
+}

@@ -1,0 +1,177 @@
+/** tool_enable and tool_disable: which names are enabled for how many turns, and why the others are not. */
+import type { Tool } from '../../catalog/tool.js';
+import type { Sessions } from '../../store/store.js';
+import type { DisableOutput, EnabledTool, EnableOutput, Refusal } from '../contracts.js';
+import { type Decision, refusalOf } from '../policy/decide.js';
+import { companionsOf } from './companions.js';
+import type { Situation } from './situation.js';
+
+export interface EnableRequest {
+  readonly names: readonly string[];
+  readonly ttl_turns?: number | undefined;
+  readonly ephemeral: boolean;
+}
+
+/** What one name came to, for the audit and for telemetry. */
+export interface NameOutcome {
+  readonly name: string;
+  readonly via: EnabledTool['via'];
+  /** What the policy said; absent where it was not the policy that refused. */
+  readonly decision: Decision;
+  readonly refusal?: Refusal;
+}
+
+export interface Enabled {
+  readonly output: Omit<EnableOutput, 'visible_from'>;
+  readonly outcomes: readonly NameOutcome[];
+}
+
+/** Writes to the store what may be enabled. */
+export async function enableTools(situation: Situation, request: EnableRequest, sessions: Sessions): Promise<Enabled> {
+  const { policy, session } = situation;
+  const { defaultTurns, maxTurns, maxEnabled, companions } = policy.settings.enabling;
+  const asked = request.ttl_turns ?? defaultTurns;
+  const turns = request.ephemeral ? 1 : Math.min(asked, maxTurns);
+  const judged = [...new Set(request.names)].map((name) => judge(situation, { name, via: 'asked' as const }));
+  const fitting = judged.filter(isAllowed);
+  const staying = fitting.filter(({ tool }) => policy.of(tool).stays !== undefined);
+  const turning = fitting.filter(({ tool }) => policy.of(tool).stays === undefined);
+  const along = companions
+    ? judgeCompanions(
+        situation,
+        turning.map(({ tool }) => tool),
+      )
+    : [];
+  const wanted = [...turning, ...along.filter(isAllowed)];
+  const written = await sessions.enable(session.id, {
+    enablements: wanted.map(({ tool, via }) => ({
+      tool: tool.name,
+      via,
+      untilTurn: session.turn + turns - 1,
+      once: request.ephemeral,
+    })),
+    limit: maxEnabled,
+    at: situation.now.toISOString(),
+  });
+  const overLimit = new Set(written ? written.overLimit : wanted.map(({ name }) => name));
+  const refuse = (one: Judged): Refusal | undefined => {
+    if (one.decision.decision === 'deny') return refusalOf(one.decision, one.name);
+    if (!overLimit.has(one.name)) return undefined;
+    return written ? tooMany(maxEnabled) : SESSION_ENDED;
+  };
+  const lasting = new Map((await sessions.enablements(session.id)).map((one) => [one.tool, one]));
+  const lengthOf = (name: string) => {
+    const one = lasting.get(name);
+    return {
+      ...(one ? { expires_after_turns: Math.max(1, one.untilTurn - session.turn + 1) } : {}),
+      ...(one?.once ? { ephemeral: true as const } : {}),
+    };
+  };
+  const note = asked > maxTurns && !request.ephemeral ? { note: `At most ${maxTurns} turns at a time.` } : {};
+  return {
+    output: {
+      enabled: [
+        ...staying.map(({ name }) => ({ name, note: 'It is always enabled.' })),
+        ...turning.filter((one) => !refuse(one)).map(({ name }) => ({ name, ...lengthOf(name), ...note })),
+      ],
+      related_tools: along.flatMap((one) => {
+        if (refuse(one)) return [];
+        return [{ name: one.name, via: one.via, serves: one.serves, ...lengthOf(one.name) }];
+      }),
+      // What is denied is not named: the caller has not named it either.
+      not_added: along.filter((one) => !isHidden(one.decision)).flatMap((one) => rejectedOf(one, refuse(one))),
+      rejected: judged.flatMap((one) => rejectedOf(one, refuse(one))),
+      callable_from: 'now',
+    },
+    outcomes: [...judged, ...along].map((one) => {
+      const refusal = refuse(one);
+      return { name: one.name, via: one.via, decision: one.decision, ...(refusal ? { refusal } : {}) };
+    }),
+  };
+}
+
+/** Takes away what was enabled for some turns; what stays by its author or the operator stays. */
+export async function disableTools(
+  { find, decide, policy, session }: Situation,
+  names: readonly string[],
+  sessions: Sessions,
+): Promise<DisableOutput> {
+  const asked = [...new Set(names)];
+  const refuse = (name: string): Refusal | undefined => {
+    const tool = find(name);
+    const decision = decide(tool, 'find');
+    if (!tool || isHidden(decision)) return refusalOf(decision, name);
+    if (policy.of(tool).stays === undefined) return undefined;
+    return { code: 'always_on', reason: `${name} is always enabled.`, next: 'Leave it; it takes no place.' };
+  };
+  const refused = new Map(asked.flatMap((name) => [[name, refuse(name)] as const]));
+  const open = asked.filter((name) => !refused.get(name));
+  const removed = new Set((await sessions.disable(session.id, open)).map(({ tool }) => tool));
+  return {
+    disabled: open.filter((name) => removed.has(name)),
+    rejected: asked.flatMap((name) => {
+      const refusal = refused.get(name) ?? (removed.has(name) ? undefined : NOT_ENABLED);
+      return refusal ? [{ name, ...refusal }] : [];
+    }),
+  };
+}
+
+const SESSION_ENDED = {
+  code: 'session_ended',
+  reason: 'The session has ended.',
+  next: 'Open a new session.',
+} as const satisfies Refusal;
+
+const NOT_ENABLED = {
+  code: 'not_enabled',
+  reason: 'It is not enabled in this session.',
+  next: 'There is nothing to do.',
+} as const satisfies Refusal;
+
+interface Judged<Via extends EnabledTool['via'] = EnabledTool['via']> {
+  readonly name: string;
+  readonly via: Via;
+  readonly tool: Tool | undefined;
+  readonly decision: Decision;
+}
+
+function judge<Via extends EnabledTool['via']>(
+  { find, decide }: Situation,
+  { name, via }: { name: string; via: Via },
+): Judged<Via> {
+  const tool = find(name);
+  return { name, via, tool, decision: decide(tool, 'enable') };
+}
+
+function judgeCompanions(situation: Situation, tools: readonly Tool[]) {
+  const { view, policy, enablements } = situation;
+  const present = new Set([
+    ...view.tools.filter((tool) => policy.of(tool).stays !== undefined).map(({ name }) => name),
+    ...enablements.keys(),
+  ]);
+  return companionsOf(tools, present, view).map(({ tool, via, serves }) => ({
+    ...judge(situation, { name: tool.name, via }),
+    serves,
+  }));
+}
+
+function isAllowed<One extends Judged>(one: One): one is One & { tool: Tool } {
+  return one.tool !== undefined && one.decision.decision !== 'deny';
+}
+
+function isHidden({ code }: Decision): boolean {
+  return code === 'denied' || code === 'unknown_tool';
+}
+
+function rejectedOf({ name }: Judged, refusal: Refusal | undefined): (Refusal & { name: string })[] {
+  return refusal ? [{ name, ...refusal }] : [];
+}
+
+function tooMany(limit: number): Refusal {
+  const reason = `${limit} tools are enabled, and more are not allowed at a time.`;
+  return {
+    code: 'too_many_enabled',
+    reason,
+    next: 'Disable one that is not needed with tool_disable, then try again.',
+  };
+}

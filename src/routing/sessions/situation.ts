@@ -1,0 +1,133 @@
+/** What a decision in a session rests on, read once a request: the session, the policy and the caller's scope of now. */
+import type { Catalog } from '../../catalog/catalog.js';
+import { createScope, type View } from '../../catalog/scope.js';
+import { RISKS, type Risk, type Tool } from '../../catalog/tool.js';
+import { WinnowError } from '../../errors.js';
+import type { EnablementRecord, SessionRecord, Sessions } from '../../store/store.js';
+import type { Caller, EnabledTool } from '../contracts.js';
+import { type Decision, decide, type Facts } from '../policy/decide.js';
+import type { Policy } from '../policy/policy.js';
+
+export interface Situation {
+  readonly session: SessionRecord;
+  readonly policy: Policy;
+  readonly now: Date;
+  readonly view: View;
+  readonly riskCeiling: Risk | undefined;
+  /** Of this turn, by the name of the tool. */
+  readonly enablements: ReadonlyMap<string, EnablementRecord>;
+  /** A tool in the caller's scope, also one that is out of service. */
+  find(name: string): Tool | undefined;
+  /** @param more facts about a call */
+  decide(tool: Tool | undefined, purpose: Facts['purpose'], more?: Partial<Facts>): Decision;
+  isAllowed(tool: Tool): boolean;
+  isEnabled(tool: Tool): boolean;
+}
+
+export interface SituationParts {
+  sessions: Sessions;
+  catalog: () => Catalog;
+  policy: () => Policy;
+  clock: () => Date;
+  sessionIdleMs: number;
+}
+
+/** Activity is written down at most so often, in milliseconds: each write costs a disk access. */
+const TOUCH_INTERVAL_MS = 60_000;
+
+/** @returns a function that reads the situation of a session; it throws WinnowError `not_found` */
+export function createSituations(parts: SituationParts): (id: string, caller?: Caller) => Promise<Situation> {
+  const scopes = new WeakMap<Catalog, ReturnType<typeof createScope>>();
+  const viewOf = (catalog: Catalog, user: string | undefined): View => {
+    const scope = scopes.get(catalog) ?? createScope(catalog);
+    scopes.set(catalog, scope);
+    return scope({ user });
+  };
+
+  return async (id, caller) => {
+    const now = parts.clock();
+    const session = await openSession(id, caller, now);
+    const policy = parts.policy();
+    const catalog = parts.catalog();
+    const view = viewOf(catalog, session.user);
+    const enablements = new Map((await parts.sessions.enablements(id)).map((one) => [one.tool, one]));
+    const riskCeiling = toRisk(session.riskCeiling);
+    const facts = {
+      now,
+      caller: { user: session.user, roles: session.roles },
+      session: {
+        turn: session.turn,
+        isEnded: session.endedAt !== undefined,
+        riskCeiling,
+      },
+    };
+    const decideOn: Situation['decide'] = (tool, purpose, more = {}) =>
+      decide(policy, { ...facts, ...more, tool, purpose });
+    return {
+      session,
+      policy,
+      now,
+      view,
+      riskCeiling,
+      enablements,
+      find: (name) => view.byName.get(name) ?? findOutOfService(catalog, name, session.user),
+      decide: decideOn,
+      isAllowed: (tool) => decideOn(tool, 'find').decision !== 'deny',
+      isEnabled: (tool) => policy.of(tool).stays !== undefined || isLive(enablements.get(tool.name)),
+    };
+  };
+
+  async function openSession(id: string, caller: Caller | undefined, now: Date): Promise<SessionRecord> {
+    const session = await parts.sessions.get(id);
+    const isOver = session && Date.parse(session.activeAt) + parts.sessionIdleMs < now.getTime();
+    // Another's session looks like none.
+    if (!session || isOver || (caller && caller.user !== session.user))
+      throw new WinnowError('not_found', `There is no session "${id.slice(0, 80)}". Open one first.`);
+    const interval = Math.min(TOUCH_INTERVAL_MS, parts.sessionIdleMs / 2);
+    if (Date.parse(session.activeAt) + interval < now.getTime()) await parts.sessions.touch(id, now.toISOString());
+    return session;
+  }
+}
+
+function findOutOfService(catalog: Catalog, name: string, user: string | undefined): Tool | undefined {
+  const named = catalog.tools.filter((tool) => tool.name === name);
+  const own = named.find(({ scope }) => scope !== 'system' && scope.user === user);
+  return own ?? named.find(({ scope }) => scope === 'system');
+}
+
+/** One for a single call that was made is over. */
+export function isLive(one: EnablementRecord | undefined): one is EnablementRecord {
+  return one !== undefined && (!one.once || one.calls === 0);
+}
+
+function toRisk(text: string | undefined): Risk | undefined {
+  return RISKS.find((risk) => risk === text);
+}
+
+/** All that the session may call now, those that stay first, each in the catalogue's order. */
+export function enabledTools({
+  view,
+  policy,
+  enablements,
+  session,
+  isAllowed,
+}: Situation): (EnabledTool & { tool: Tool })[] {
+  const allowed = view.tools.filter(isAllowed);
+  const staying = allowed.flatMap((tool) => {
+    const via = policy.of(tool).stays;
+    return via ? [{ tool, name: tool.name, via }] : [];
+  });
+  const turning = allowed.flatMap((tool) => {
+    const one = enablements.get(tool.name);
+    if (!isLive(one) || policy.of(tool).stays) return [];
+    const remainingTurns = one.untilTurn - session.turn + 1;
+    return [
+      { tool, name: tool.name, via: viaOf(one.via), remainingTurns, ...(one.once ? { once: true as const } : {}) },
+    ];
+  });
+  return [...staying, ...turning];
+}
+
+function viaOf(text: string): 'asked' | 'related' | 'producer' {
+  return text === 'related' || text === 'producer' ? text : 'asked';
+}

@@ -1,0 +1,128 @@
+/** How well discovery works, in figures: of events, by tool, user, project or time. Nothing is sampled. */
+import { z } from 'zod';
+import { GATE_CODES } from '../contracts.js';
+import type { TelemetryEvent } from '../records.js';
+import { createSearchFollower, type SearchOutcome } from './follow-searches.js';
+
+export const RATE_GROUPS = ['tool', 'user', 'project', 'day', 'hour'] as const;
+export type RateGroup = (typeof RATE_GROUPS)[number];
+
+const count = z.int().min(0);
+const rate = z.number().min(0).max(1).nullable().describe('Null where there is nothing to divide by.');
+export const ratesSchema = z.object({
+  searches: count,
+  used: count.describe('Searches after which a tool was enabled, or one of those found was called.'),
+  top1: rate.describe('Of those used: the tool was the first match.'),
+  top3: rate.describe('Of those used: the tool was among the first three.'),
+  searchAgain: rate.describe('Of all searches: the next thing was another search in this or the next turn.'),
+  calls: count.describe('That the gate let through.'),
+  errors: count,
+  errorRate: rate.describe('Of those let through: failed.'),
+  refused: count.describe('Calls that the gate did not let through.'),
+  enablements: count.describe('That have ended.'),
+  unused: rate.describe('Of those: never called.'),
+});
+export type Rates = z.infer<typeof ratesSchema>;
+
+export const telemetryReportSchema = z.object({
+  total: ratesSchema,
+  rows: z.array(ratesSchema.extend({ key: z.string() })).describe('In order of the key; empty without a group.'),
+});
+export type TelemetryReport = z.infer<typeof telemetryReportSchema>;
+
+type Counts = Record<
+  'searches' | 'used' | 'first' | 'firstThree' | 'again' | 'calls' | 'errors' | 'refused' | 'ended' | 'unused',
+  number
+>;
+
+const REFUSALS: ReadonlySet<string> = new Set([...GATE_CODES, 'denied']);
+
+/** Whether the gate stopped it: the tool never ran, so it is not the tool's error. */
+export function isRefused(event: TelemetryEvent & { type: 'call' }): boolean {
+  return !event.ok && event.code !== undefined && REFUSALS.has(event.code);
+}
+
+/** Adds events up, in the order of their session; `report` can be asked at any time. */
+export function createRateCounter(group?: RateGroup) {
+  const total = noCounts();
+  const byKey = new Map<string, Counts>();
+  const called = new Set<string>();
+
+  function add(event: TelemetryEvent, fields: readonly (keyof Counts)[], tool?: string): void {
+    const key = group && keyOf(event, group, tool);
+    const row = key === undefined ? undefined : (byKey.get(key) ?? noCounts());
+    if (key !== undefined && row) byKey.set(key, row);
+    for (const field of fields) {
+      total[field] += 1;
+      if (row) row[field] += 1;
+    }
+  }
+
+  const follower = createSearchFollower({
+    onOutcome: (search, outcome) =>
+      add(search, searchFields(outcome), outcome.kind === 'used' ? outcome.tool : undefined),
+  });
+
+  return {
+    observe(event: TelemetryEvent): void {
+      follower.observe(event);
+      if (event.type === 'search') return;
+      const place = `${event.session}\n${event.tool}`;
+      if (event.type === 'enable') called.delete(place);
+      if (event.type === 'call' && isRefused(event)) add(event, ['refused'], event.tool);
+      else if (event.type === 'call') {
+        called.add(place);
+        add(event, event.ok ? ['calls'] : ['calls', 'errors'], event.tool);
+      }
+      const wasCalled = event.type === 'expire' ? event.calls > 0 : called.has(place);
+      if (event.type === 'expire' || event.type === 'disable') {
+        add(event, wasCalled ? ['ended'] : ['ended', 'unused'], event.tool);
+        called.delete(place);
+      }
+    },
+    /** Ends the counting: searches that are still open count as left. */
+    report(): TelemetryReport {
+      follower.end();
+      const rows = [...byKey].sort(([one], [other]) => (one < other ? -1 : 1));
+      return { total: toRates(total), rows: rows.map(([key, counts]) => ({ key, ...toRates(counts) })) };
+    },
+  };
+}
+
+function searchFields(outcome: SearchOutcome): (keyof Counts)[] {
+  if (outcome.kind === 'again') return ['searches', 'again'];
+  if (outcome.kind === 'left') return ['searches'];
+  const isFirst = outcome.place === 0;
+  const isAmongThree = outcome.place >= 0 && outcome.place < 3;
+  return ['searches', 'used', ...(isFirst ? ['first' as const] : []), ...(isAmongThree ? ['firstThree' as const] : [])];
+}
+
+/** A search belongs to the tool that was used after it; one that led to none, to no tool. */
+function keyOf(event: TelemetryEvent, group: RateGroup, tool: string | undefined): string | undefined {
+  if (group === 'tool') return tool;
+  if (group === 'day') return event.at.slice(0, 'YYYY-MM-DD'.length);
+  if (group === 'hour') return event.at.slice(0, 'YYYY-MM-DDTHH'.length);
+  return event[group];
+}
+
+function noCounts(): Counts {
+  const zero = { searches: 0, used: 0, first: 0, firstThree: 0, again: 0 };
+  return { ...zero, calls: 0, errors: 0, refused: 0, ended: 0, unused: 0 };
+}
+
+function toRates(counts: Counts): Rates {
+  const share = (part: number, whole: number) => (whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000);
+  return {
+    searches: counts.searches,
+    used: counts.used,
+    top1: share(counts.first, counts.used),
+    top3: share(counts.firstThree, counts.used),
+    searchAgain: share(counts.again, counts.searches),
+    calls: counts.calls,
+    errors: counts.errors,
+    errorRate: share(counts.errors, counts.calls),
+    refused: counts.refused,
+    enablements: counts.ended,
+    unused: share(counts.unused, counts.ended),
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * What a query quotes: paths, addresses, numbers, text in quotation marks. They are arguments of the tool that is looked
+ * for, not its name: their words count little, and what kind of thing they are counts a little instead.
+ */
+export interface SplitQuery {
+  /** The query without its literals. */
+  readonly text: string;
+  /** Text of the literals, which may still be the name of a tool. */
+  readonly literals: readonly string[];
+  /** Words for the kinds of literals, for example `file` for a path. */
+  readonly kinds: readonly string[];
+}
+
+const KINDS: readonly { form: RegExp; kind: string }[] = [
+  { form: /\bhttps?:\/\/\S+/giu, kind: 'url' },
+  { form: /"[^"]{1,200}"|“[^”]{1,200}”|「[^」]{1,200}」|(?<!\w)'[^']{1,200}'(?!\w)|`[^`]{1,200}`/gu, kind: '' },
+  { form: /(?<!\S)\S*\*\S*/gu, kind: 'pattern' },
+  { form: /(?<![\w/])(?:~|\.{0,2})\/?(?:[\w@*.-]+\/)+[\w@*.-]*/gu, kind: 'file' },
+  { form: /(?<![\w/])[\w*-]+\.[a-z]{1,5}\b(?![\w/])/gu, kind: 'file' },
+  { form: /#\d+\b/gu, kind: 'issue' },
+  { form: /\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b/gu, kind: 'commit' },
+  { form: /\b\d[\d.,:-]*\b/gu, kind: '' },
+];
+
+/** The `'s` of "what's", and all of "don't": what must not happen is no word for what should. */
+const CONTRACTIONS = /\b\p{L}+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b/giu;
+
+export function splitLiterals(query: string): SplitQuery {
+  const literals: string[] = [];
+  const kinds = new Set<string>();
+  let text = query.replace(CONTRACTIONS, ' ');
+  for (const { form, kind } of KINDS) {
+    text = text.replace(form, (found) => {
+      literals.push(found);
+      if (kind !== '') kinds.add(kind);
+      return ' ';
+    });
+  }
+  return { text, literals, kinds: [...kinds] };
+}

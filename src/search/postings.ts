@@ -1,0 +1,42 @@
+/**
+ * The inverted index in flat arrays: term -> documents, the strength of the term there, the fields it stands in.
+ * Nothing in it depends on a query or a caller, nor a document's numbers on another document.
+ */
+export interface Postings {
+  /** Sorted; the place of a term is its number. */
+  readonly terms: readonly string[];
+  /** Of each term the form in which it was met first, for people. */
+  readonly shown: readonly string[];
+  /** Where the entries of a term begin; one more than terms. */
+  readonly starts: Uint32Array;
+  /** Documents of each term, ascending. */
+  readonly documents: Uint32Array;
+  /** Between 0 and 1: how much the document is about the term. */
+  readonly strengths: Float32Array;
+  /** Bit n is set when the term stands in field n. */
+  readonly fields: Uint8Array;
+}
+
+/** The first term that is not smaller. */
+export function lowerBound(terms: readonly string[], term: string): number {
+  let low = 0;
+  let high = terms.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((terms[middle] ?? '') < term) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The place of a document among the entries of a term, or -1. */
+export function entryOf({ starts, documents }: Postings, term: number, document: number): number {
+  let low = starts[term] ?? 0;
+  let high = starts[term + 1] ?? low;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((documents[middle] ?? 0) < document) low = middle + 1;
+    else high = middle;
+  }
+  return low < (starts[term + 1] ?? 0) && documents[low] === document ? low : -1;
+}

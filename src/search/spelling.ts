@@ -1,0 +1,67 @@
+/**
+ * Known words near an unknown one: at most one slip up to seven letters, two from eight on. A slip is a letter too much,
+ * too few, wrong, or two swapped (Damerau, "A technique for computer detection and correction of spelling errors", 1964).
+ */
+const MIN_LETTERS = 4;
+const TWO_SLIPS_FROM = 8;
+
+export interface Spelling {
+  /** Words of the vocabulary within reach, the nearest first, in its order between equals. */
+  near(word: string): readonly { word: string; slips: number }[];
+}
+
+/** @param vocabulary lower-case words; those of other scripts are never a slip of a Latin word. */
+export function createSpelling(vocabulary: readonly string[]): Spelling {
+  const words = vocabulary.filter((word) => /^[a-z]+$/u.test(word) && word.length >= MIN_LETTERS - 1);
+  const masks = Uint32Array.from(words, letterMask);
+  return {
+    near(word) {
+      if (word.length < MIN_LETTERS || !/^[a-z]+$/u.test(word)) return [];
+      const reach = word.length >= TWO_SLIPS_FROM ? 2 : 1;
+      const mask = letterMask(word);
+      const found: { word: string; slips: number }[] = [];
+      for (const [place, known] of words.entries()) {
+        // A slip adds one letter and takes one away at most: two bits, seen without a look at the word.
+        if (Math.abs(known.length - word.length) > reach || bits(mask ^ (masks[place] ?? 0)) > 2 * reach) continue;
+        const slips = slipsBetween(word, known);
+        if (slips <= reach) found.push({ word: known, slips });
+      }
+      return found.sort((one, other) => one.slips - other.slips);
+    },
+  };
+}
+
+function letterMask(word: string): number {
+  let mask = 0;
+  for (let place = 0; place < word.length; place++) mask |= 1 << (word.charCodeAt(place) - 97);
+  return mask >>> 0;
+}
+
+function bits(mask: number): number {
+  let count = 0;
+  for (let rest = mask; rest !== 0; rest &= rest - 1) count++;
+  return count;
+}
+
+/** Damerau's distance in its form without moves of more than two letters (optimal string alignment). */
+export function slipsBetween(one: string, other: string): number {
+  let older: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, place) => place);
+  for (let row = 1; row <= one.length; row++) {
+    const next = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1];
+      let slips = Math.min(
+        (last[column] ?? 0) + 1,
+        (next[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
+      );
+      const isSwap = row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      if (isSwap) slips = Math.min(slips, (older[column - 2] ?? 0) + 1);
+      next.push(slips);
+    }
+    older = last;
+    last = next;
+  }
+  return last[other.length] ?? 0;
+}

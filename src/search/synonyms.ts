@@ -1,0 +1,139 @@
+/**
+ * Words that stand for each other, as data: a general table, one of the catalogue's own, and what was learnt. They widen
+ * a query and never the index, so a change of them needs no rebuild.
+ */
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { WinnowError } from '../errors.js';
+import { createSpelling, type Spelling } from './spelling.js';
+import { stemOf } from './stem.js';
+import { segmentWords, splitIdentifier } from './words.js';
+
+const phrase = z.string().trim().min(1).max(80);
+
+export const synonymEntrySchema = z.union([
+  z.array(phrase).min(2, 'a group needs at least two words').max(60),
+  z.strictObject({
+    words: z.array(phrase).min(1).max(60).describe('As people write it.'),
+    means: z.array(phrase).min(1).max(60).describe('As the tools say it.'),
+  }),
+]);
+export const synonymsSchema = z
+  .array(synonymEntrySchema)
+  .max(5_000)
+  .describe('Groups of words that stand for each other, or {words, means} for one way only.');
+export type Synonyms = z.infer<typeof synonymsSchema>;
+
+/** What a word or phrase may stand for. */
+export interface Meaning {
+  /** Of a phrase all words together. */
+  readonly terms: readonly string[];
+  /** Between 0 and 1: how surely it is meant. */
+  readonly weight: number;
+}
+
+/** General words mean many things; those that a catalogue lists for its own tools, and those of its users, fewer. */
+export const GENERAL_WEIGHT = 0.65;
+export const OWN_WEIGHT = 0.9;
+
+export interface WeightedSynonyms {
+  readonly synonyms: Synonyms;
+  readonly weight: number;
+}
+
+export interface SynonymTable {
+  /** The longest known phrase of `tokens` that begins at `start`. */
+  phraseAt(tokens: readonly string[], start: number): { length: number; meanings: readonly Meaning[] } | undefined;
+  /** The longest known word of a Chinese, Japanese or Korean text that begins at `start`, in UTF-16 units. */
+  wordAt(text: string, start: number): { length: number; meanings: readonly Meaning[] } | undefined;
+  /** Known single words of which `token` may be a slip. */
+  near: Spelling['near'];
+}
+
+const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const LATIN_OR_DIGIT = /[a-z0-9]/iu;
+
+/** Tables add to each other; what several say counts by the surest. */
+export function createSynonymTable(tables: readonly WeightedSynonyms[]): SynonymTable {
+  const phrases = new Map<string, Map<string, Meaning>>();
+  let longestPhrase = 1;
+  let longestWord = 1;
+  const pairs = tables.flatMap(({ synonyms, weight }) =>
+    synonyms.flatMap(pairsOf).map((pair) => ({ ...pair, weight })),
+  );
+  for (const { from, to, weight } of pairs) {
+    const key = keyOf(from);
+    if (CJK.test(key) && !LATIN_OR_DIGIT.test(key)) longestWord = Math.max(longestWord, key.length);
+    else longestPhrase = Math.max(longestPhrase, key.split(' ').length);
+    const meanings = phrases.get(key) ?? new Map<string, Meaning>();
+    phrases.set(key, meanings);
+    const terms = termsOf(to);
+    const surest = Math.max(weight, meanings.get(terms.join(' '))?.weight ?? 0);
+    if (terms.length > 0) meanings.set(terms.join(' '), { terms, weight: surest });
+  }
+  const firsts = new Set([...phrases.keys()].map((key) => key.slice(0, `${key} `.indexOf(' '))));
+  const known = new Map([...phrases].map(([key, meanings]) => [key, [...meanings.values()]]));
+  return {
+    phraseAt(tokens, start) {
+      if (!firsts.has(tokens[start] ?? '')) return undefined;
+      for (let length = Math.min(longestPhrase, tokens.length - start); length > 0; length--) {
+        const meanings = known.get(tokens.slice(start, start + length).join(' '));
+        if (meanings) return { length, meanings };
+      }
+      return undefined;
+    },
+    wordAt(text, start) {
+      for (let length = Math.min(longestWord, text.length - start); length > 0; length--) {
+        const meanings = known.get(text.slice(start, start + length));
+        if (meanings) return { length, meanings };
+      }
+      return undefined;
+    },
+    near: createSpelling([...known.keys()]).near,
+  };
+}
+
+function pairsOf(entry: Synonyms[number]): { from: string; to: string }[] {
+  if (!Array.isArray(entry)) return entry.words.flatMap((from) => entry.means.map((to) => ({ from, to })));
+  return entry.flatMap((from) => entry.filter((to) => to !== from).map((to) => ({ from, to })));
+}
+
+/** Latin phrases are looked up by the stems of all their words, Chinese ones as they are written. */
+function keyOf(text: string): string {
+  return withoutArticles(splitIdentifier(text)).map(stemOf).join(' ');
+}
+
+const ARTICLES = new Set(['a', 'an', 'the', 'my', 'our', 'your', 'its', 'their']);
+
+/** They may stand inside a known phrase without changing it: "change the name" is "change name". */
+export function withoutArticles(words: readonly string[]): string[] {
+  return words.filter((word) => !ARTICLES.has(word));
+}
+
+function termsOf(text: string): string[] {
+  return splitIdentifier(text).flatMap(segmentWords).map(stemOf);
+}
+
+/**
+ * The table of a file: of a catalogue file its key `synonyms` (without the key, an empty table), of another JSON file the
+ * array that it holds.
+ * @throws WinnowError `invalid_option` naming the file and each entry that is wrong.
+ */
+export async function loadSynonyms(path: string): Promise<Synonyms> {
+  let content: unknown;
+  try {
+    content = JSON.parse(await readFile(path, 'utf8'));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new WinnowError('invalid_option', `The synonyms of ${path} can't be read: ${reason}`, { cause });
+  }
+  return parseSynonyms(Array.isArray(content) ? content : (Object(content).synonyms ?? []), path);
+}
+
+/** @throws WinnowError `invalid_option` naming each entry that is wrong. */
+export function parseSynonyms(input: unknown, place = 'synonyms'): Synonyms {
+  const parsed = synonymsSchema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => `${place}[${issue.path.join('.')}]: ${issue.message}`);
+  throw new WinnowError('invalid_option', `The synonyms are not usable: ${issues.join('; ')}.`, { issues });
+}

@@ -1,0 +1,69 @@
+/** Approvals in memory; no step waits in its middle, so each is atomic. */
+import type { ApprovalRecord, Approvals } from '../store.js';
+import { compare } from './sessions.js';
+
+const OPEN: ReadonlySet<string> = new Set(['pending', 'granted', 'refused']);
+
+export interface MemoryApprovals extends Approvals {
+  expireSession(session: string): void;
+}
+
+export function createMemoryApprovals(): MemoryApprovals {
+  const approvals = new Map<string, ApprovalRecord>();
+  const bindings = new Map<string, string>();
+  const isWaiting = ({ state }: ApprovalRecord) => state === 'pending' || state === 'granted';
+  const change = (approval: ApprovalRecord, changed: Partial<ApprovalRecord>) => {
+    const now = { ...approval, ...changed };
+    approvals.set(approval.id, now);
+    return now;
+  };
+
+  return {
+    async request(approval) {
+      const { session, tool, argumentsHash, policyVersion } = approval;
+      const binding = JSON.stringify([session, tool, argumentsHash, policyVersion]);
+      const last = approvals.get(bindings.get(binding) ?? '');
+      if (last && OPEN.has(last.state) && last.expiresAt > approval.requestedAt) return last;
+      approvals.set(approval.id, approval);
+      bindings.set(binding, approval.id);
+      return approval;
+    },
+    async get(id) {
+      return approvals.get(id);
+    },
+    async list({ session, user, tool, since, state, limit }) {
+      return [...approvals.values()]
+        .filter(
+          (one) =>
+            (session ?? one.session) === one.session &&
+            (user ?? one.user) === one.user &&
+            (tool ?? one.tool) === one.tool &&
+            (state ?? one.state) === one.state &&
+            one.requestedAt >= (since ?? ''),
+        )
+        .sort((one, other) => compare(other.requestedAt, one.requestedAt) || compare(one.id, other.id))
+        .slice(0, limit);
+    },
+    async decide(id, decision) {
+      const approval = approvals.get(id);
+      if (approval?.state !== 'pending' || approval.expiresAt <= decision.decidedAt) return false;
+      change(approval, decision);
+      return true;
+    },
+    async use(id, at) {
+      const approval = approvals.get(id);
+      if (approval?.state !== 'granted' || approval.expiresAt <= at) return false;
+      change(approval, { usedAt: at, state: approval.grant === 'once' ? 'used' : 'granted' });
+      return true;
+    },
+    async expire(at) {
+      return [...approvals.values()]
+        .filter((one) => isWaiting(one) && one.expiresAt <= at)
+        .map((one) => change(one, { state: 'expired' }));
+    },
+    expireSession(session) {
+      for (const one of approvals.values())
+        if (one.session === session && isWaiting(one)) change(one, { state: 'expired' });
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/** A store that lasts as long as the process: for tests, and where nothing has to last. It passes the same contract. */
+import type { Store } from '../store.js';
+import { createMemoryApprovals } from './approvals.js';
+import { createMemoryJournal } from './journal.js';
+import { createMemoryDocuments, createMemoryPlanRuns, createMemoryWeights } from './keyed.js';
+import { createMemorySessions } from './sessions.js';
+
+export interface MemoryStoreOptions {
+  /** Entries of the audit, and of telemetry, that are held at least. Default: 10,000. */
+  journalLimit?: number;
+}
+
+export function createMemoryStore({ journalLimit = 10_000 }: MemoryStoreOptions = {}): Store {
+  const approvals = createMemoryApprovals();
+  const journal = createMemoryJournal(journalLimit);
+  return {
+    approvals,
+    journal,
+    sessions: createMemorySessions({
+      onEnd(id) {
+        approvals.expireSession(id);
+        journal.removeCalls(id);
+      },
+    }),
+    privateTools: createMemoryDocuments(),
+    rules: createMemoryDocuments(),
+    snapshots: createMemoryDocuments(),
+    weights: createMemoryWeights(),
+    planRuns: createMemoryPlanRuns(),
+    close: async () => undefined,
+  };
+}

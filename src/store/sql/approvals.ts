@@ -1,0 +1,108 @@
+/** Approvals: what two could race for is one UPDATE with its condition, and its count says who won. */
+import type { Kysely } from 'kysely';
+import type { ApprovalRecord, Approvals } from '../store.js';
+import { matching } from './conditions.js';
+import { orNull, parseJson, present, toJson } from './rows.js';
+import type { ApprovalsTable, Tables } from './tables.js';
+
+export function createSqlApprovals(database: Kysely<Tables>): Approvals {
+  return {
+    request: (approval) =>
+      database.transaction().execute(async (transaction) => {
+        // Two processes that ask at once wait for each other at the session's row.
+        await transaction
+          .updateTable('sessions')
+          .set({ activeAt: approval.requestedAt })
+          .where('id', '=', approval.session)
+          .execute();
+        const open = await transaction
+          .selectFrom('approvals')
+          .selectAll()
+          .where('session', '=', approval.session)
+          .where('tool', '=', approval.tool)
+          .where('argumentsHash', '=', approval.argumentsHash)
+          .where('policyVersion', '=', approval.policyVersion)
+          .where('state', 'in', ['pending', 'granted', 'refused'])
+          .where('expiresAt', '>', approval.requestedAt)
+          .orderBy('requestedAt', 'desc')
+          .executeTakeFirst();
+        if (open) return toApproval(open);
+        await transaction.insertInto('approvals').values(toRow(approval)).execute();
+        return approval;
+      }),
+
+    async get(id) {
+      const row = await database.selectFrom('approvals').selectAll().where('id', '=', id).executeTakeFirst();
+      return row && toApproval(row);
+    },
+
+    async list({ session, user, tool, since, state, limit }) {
+      const rows = await database
+        .selectFrom('approvals')
+        .selectAll()
+        .where(matching({ equal: { session, user, tool, state }, from: { requestedAt: since } }))
+        .orderBy('requestedAt', 'desc')
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      return rows.map(toApproval);
+    },
+
+    async decide(id, decision) {
+      const changed = await database
+        .updateTable('approvals')
+        .set(decision)
+        .where('id', '=', id)
+        .where('state', '=', 'pending')
+        .where('expiresAt', '>', decision.decidedAt)
+        .returning('id')
+        .execute();
+      return changed.length === 1;
+    },
+
+    async use(id, at) {
+      const changed = await database
+        .updateTable('approvals')
+        .set((set) => ({
+          usedAt: at,
+          state: set
+            .case()
+            .when('grant', '=', 'once')
+            .then('used' as const)
+            .else('granted' as const)
+            .end(),
+        }))
+        .where('id', '=', id)
+        .where('state', '=', 'granted')
+        .where('expiresAt', '>', at)
+        .returning('id')
+        .execute();
+      return changed.length === 1;
+    },
+
+    async expire(at) {
+      const rows = await database
+        .updateTable('approvals')
+        .set({ state: 'expired' })
+        .where('state', 'in', ['pending', 'granted'])
+        .where('expiresAt', '<=', at)
+        .returningAll()
+        .execute();
+      return rows.map(toApproval);
+    },
+  };
+}
+
+function toRow({ decidedBy, decidedAt, usedAt, ...approval }: ApprovalRecord): ApprovalsTable {
+  return {
+    ...approval,
+    arguments: toJson(approval.arguments),
+    decidedBy: orNull(decidedBy),
+    decidedAt: orNull(decidedAt),
+    usedAt: orNull(usedAt),
+  };
+}
+
+function toApproval(row: ApprovalsTable): ApprovalRecord {
+  return { ...present(row), arguments: parseJson(row.arguments) };
+}

@@ -1,0 +1,98 @@
+/**
+ * SQLite in one file, by the native package `libsql`, which is loaded here and only when a store is asked for.
+ * WAL and `synchronous=FULL`: a write that was acknowledged is on the disk.
+ */
+import {
+  CamelCasePlugin,
+  CompiledQuery,
+  Kysely,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import { WinnowError } from '../../errors.js';
+import { guardDriver } from './guarded-driver.js';
+import type { Tables } from './tables.js';
+
+export interface SqliteOptions {
+  /** Path of the file, made where it is missing; its folder must be there. */
+  file: string;
+  busyTimeoutMs: number;
+}
+
+// A transaction that reads first and writes then could not be waited for.
+const BEGIN = 'begin immediate';
+
+/** SQLite can undo changes of tables; with this, two processes that open a new file at once migrate it once. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+/** @throws WinnowError `store_failed` */
+export async function openSqlite({ file, busyTimeoutMs }: SqliteOptions): Promise<Kysely<Tables>> {
+  const database = await openFile(file, busyTimeoutMs);
+  return new Kysely<Tables>({
+    plugins: [new CamelCasePlugin()],
+    dialect: {
+      createAdapter: () => new TransactionalSqliteAdapter(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createDriver: () =>
+        guardDriver(new SqliteDriver({ database }), {
+          begin: CompiledQuery.raw(BEGIN),
+          isBusy: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
+          busyTimeoutMs,
+        }),
+    },
+  });
+}
+
+async function openFile(file: string, busyTimeoutMs: number): Promise<SqliteDatabase> {
+  const { default: Database } = await loadNative();
+  try {
+    const database = new Database(file);
+    // The switch to WAL can't be waited for from outside; after it, the driver waits without holding the event loop.
+    const settings = [
+      `busy_timeout = ${busyTimeoutMs}`,
+      'journal_mode = WAL',
+      'synchronous = FULL',
+      'busy_timeout = 0',
+    ];
+    for (const setting of settings) database.prepare(`PRAGMA ${setting}`).all();
+    // libsql 0.5 leaves a statement that met a busy database in progress, and then nothing can be committed, until the
+    // same statement runs again (tursodatabase/libsql-client-ts issue 352). So there is one that begins, kept.
+    const begin = database.prepare(BEGIN);
+    return {
+      prepare: (text) => (text === BEGIN ? begin : database.prepare(text)),
+      close: () => database.close(),
+    };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new WinnowError(
+      'store_failed',
+      `The store ${file} can't be opened: ${message}. Check that its folder is there and can be written.`,
+      { cause: error },
+    );
+  }
+}
+
+async function loadNative() {
+  try {
+    return await import('libsql');
+  } catch (error) {
+    throw new WinnowError(
+      'store_failed',
+      "The native package of SQLite (libsql) can't be loaded on this machine. Install it for this platform, or give " +
+        'the URL of a PostgreSQL database as the store.',
+      { cause: error },
+    );
+  }
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}

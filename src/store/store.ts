@@ -1,0 +1,284 @@
+/**
+ * What must last, as small repositories. A promise that is fulfilled is a promise kept: the write survives the end of
+ * the process. Every change that two processes could race for is one atomic step, and says who won.
+ * Instants are UTC, ISO 8601 with milliseconds, so that they sort as texts.
+ */
+
+export interface SessionRecord {
+  readonly id: string;
+  readonly user?: string;
+  readonly roles: readonly string[];
+  readonly project?: string;
+  readonly riskCeiling?: string;
+  /** From 1. */
+  readonly turn: number;
+  readonly createdAt: string;
+  readonly activeAt: string;
+  readonly endedAt?: string;
+}
+
+export interface EnablementRecord {
+  readonly tool: string;
+  /** Why it is enabled, for example `asked`. */
+  readonly via: string;
+  /** The last turn in which it is enabled. */
+  readonly untilTurn: number;
+  /** For one call only. */
+  readonly once: boolean;
+  /** How often it was called since it was enabled. */
+  readonly calls: number;
+}
+
+export interface Enabling {
+  readonly enablements: readonly Pick<EnablementRecord, 'tool' | 'via' | 'untilTurn' | 'once'>[];
+  /** Most tools that may be enabled in the session at a time; what is over it is left out, from the end. */
+  readonly limit: number;
+  readonly at: string;
+}
+
+export interface Sessions {
+  create(session: SessionRecord): Promise<void>;
+  get(id: string): Promise<SessionRecord | undefined>;
+  /** Newest first. */
+  list(query: { user?: string | undefined; limit: number }): Promise<SessionRecord[]>;
+  /** Counts one turn on and takes away what was enabled only until now. Undefined: there is no such open session. */
+  beginTurn(id: string, at: string): Promise<{ turn: number; ended: EnablementRecord[] } | undefined>;
+  touch(id: string, at: string): Promise<void>;
+  /** Also takes its enablements away and expires its open approvals. Undefined: it was not open. */
+  end(id: string, at: string): Promise<{ ended: EnablementRecord[] } | undefined>;
+  /** Removes what was not active since `before`, up to 500 at a time, with all that belongs to it but its audit. */
+  removeIdle(before: string): Promise<string[]>;
+  /** Those of the current turn, in order of name. */
+  enablements(id: string): Promise<EnablementRecord[]>;
+  /**
+   * Adds and prolongs, never shortens. What was there as `once` can become lasting, not the other way round.
+   * Returns the names that are over the limit. Undefined: the session is not open.
+   */
+  enable(id: string, enabling: Enabling): Promise<{ overLimit: string[] } | undefined>;
+  /** Returns what was taken away. */
+  disable(id: string, tools: readonly string[]): Promise<EnablementRecord[]>;
+  /** Counts a call of an enabled tool; false when it is not enabled now, so that `once` holds for one call only. */
+  countCall(id: string, tool: string): Promise<boolean>;
+}
+
+export type ApprovalState = 'pending' | 'granted' | 'refused' | 'used' | 'expired';
+
+export interface ApprovalRecord {
+  readonly id: string;
+  readonly session: string;
+  /** Who asks. */
+  readonly user: string;
+  readonly tool: string;
+  /** As shown to the one who decides. */
+  readonly arguments: unknown;
+  readonly argumentsHash: string;
+  readonly policyVersion: string;
+  readonly state: ApprovalState;
+  readonly grant: 'once' | 'session';
+  readonly reason: string;
+  readonly requestedAt: string;
+  readonly expiresAt: string;
+  readonly decidedBy?: string;
+  readonly decidedAt?: string;
+  readonly usedAt?: string;
+}
+
+export interface ApprovalQuery {
+  session?: string | undefined;
+  user?: string | undefined;
+  tool?: string | undefined;
+  since?: string | undefined;
+  state?: ApprovalState | undefined;
+  limit: number;
+}
+
+export interface ApprovalDecision {
+  readonly state: 'granted' | 'refused';
+  readonly grant: 'once' | 'session';
+  readonly decidedBy: string;
+  readonly decidedAt: string;
+  readonly expiresAt: string;
+  readonly reason: string;
+}
+
+export interface Approvals {
+  /**
+   * Keeps the new approval, or returns the open one of the same session, tool, arguments and policy version where
+   * there is one, so that asking twice makes one question. Open: pending, granted or refused, and not expired at
+   * `requestedAt`.
+   */
+  request(approval: ApprovalRecord): Promise<ApprovalRecord>;
+  get(id: string): Promise<ApprovalRecord | undefined>;
+  /** Newest first. */
+  list(query: ApprovalQuery): Promise<ApprovalRecord[]>;
+  /** False when it is no longer pending, or expired. */
+  decide(id: string, decision: ApprovalDecision): Promise<boolean>;
+  /** Uses a grant; one for a single call is then used up. False when somebody else was faster, or it expired. */
+  use(id: string, at: string): Promise<boolean>;
+  /** Marks what is over time; returns it. */
+  expire(at: string): Promise<ApprovalRecord[]>;
+}
+
+export interface AuditRecord {
+  readonly at: string;
+  readonly event: string;
+  readonly outcome: string;
+  readonly session?: string | undefined;
+  readonly user?: string | undefined;
+  readonly turn?: number | undefined;
+  readonly tool?: string | undefined;
+  readonly code?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly argumentsHash?: string | undefined;
+  readonly approval?: string | undefined;
+  readonly policyVersion?: string | undefined;
+}
+
+export interface AuditQuery {
+  session?: string | undefined;
+  user?: string | undefined;
+  tool?: string | undefined;
+  event?: string | undefined;
+  outcome?: string | undefined;
+  since?: string | undefined;
+  limit: number;
+}
+
+/** The time, type and owner are columns to ask by; the whole event is in `content`. */
+export interface TelemetryRecord {
+  readonly at: string;
+  readonly type: string;
+  readonly session: string;
+  readonly user?: string | undefined;
+  readonly project?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly content: unknown;
+}
+
+export interface TelemetryQuery {
+  type?: string | undefined;
+  session?: string | undefined;
+  user?: string | undefined;
+  project?: string | undefined;
+  tool?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+  /** Only events after this place, as `list` gave it. */
+  after?: number | undefined;
+  limit: number;
+}
+
+/** A call that succeeded. */
+export interface CallRecord {
+  readonly session: string;
+  readonly tool: string;
+  readonly turn: number;
+  readonly at: string;
+  /** Name of an argument or of a field of the result -> digests of its values. */
+  readonly values: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface Journal {
+  /** All or nothing. */
+  append(entries: {
+    audit?: readonly AuditRecord[];
+    telemetry?: readonly TelemetryRecord[];
+    calls?: readonly CallRecord[];
+  }): Promise<void>;
+  /** Newest first. */
+  audit(query: AuditQuery): Promise<(AuditRecord & { id: string })[]>;
+  /** Oldest first, with the place to go on from. */
+  telemetry(query: TelemetryQuery): Promise<(TelemetryRecord & { place: number })[]>;
+  /** Newest first, at most 200 a tool. */
+  calls(session: string, tools: readonly string[]): Promise<CallRecord[]>;
+}
+
+/** Named JSON values of an owner: private tools of a user, rules, snapshots of an index. */
+export interface DocumentRecord {
+  readonly owner: string;
+  readonly name: string;
+  readonly content: unknown;
+  readonly updatedAt: string;
+}
+
+export interface Documents {
+  put(document: DocumentRecord): Promise<void>;
+  get(owner: string, name: string): Promise<DocumentRecord | undefined>;
+  /** In order of owner and name. Default: of all owners. */
+  list(owner?: string): Promise<DocumentRecord[]>;
+  /** False when there was none. */
+  remove(owner: string, name: string): Promise<boolean>;
+}
+
+/** Something learnt from use. One entry for each level, subject, kind and key. */
+export interface WeightRecord {
+  /** For whom it holds: `person`, `project` or `all`. */
+  readonly level: string;
+  /** The person or project; empty for all. */
+  readonly subject: string;
+  /** For example `weight`, `synonym`, `always_on`. */
+  readonly kind: string;
+  readonly key: string;
+  readonly value: number;
+  /** How many observations stand behind it. */
+  readonly evidence: number;
+  /** For example `proposed`, `active`, `reverted`. */
+  readonly state: string;
+  /** What explains it. */
+  readonly details: unknown;
+  readonly updatedAt: string;
+}
+
+export interface WeightQuery {
+  level?: string | undefined;
+  subject?: string | undefined;
+  kind?: string | undefined;
+  key?: string | undefined;
+  state?: string | undefined;
+}
+
+export interface Weights {
+  /** All or nothing; what is there is replaced. */
+  put(weights: readonly WeightRecord[]): Promise<void>;
+  /** In order of level, subject, kind and key. */
+  list(query?: WeightQuery): Promise<WeightRecord[]>;
+  /** Returns how many were removed. */
+  remove(query: WeightQuery): Promise<number>;
+}
+
+export interface PlanRunRecord {
+  readonly id: string;
+  readonly session?: string | undefined;
+  readonly user?: string | undefined;
+  readonly plan: unknown;
+  readonly state: string;
+  /** Step id -> what is known of it. */
+  readonly steps: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface PlanRuns {
+  create(run: PlanRunRecord): Promise<void>;
+  get(id: string): Promise<PlanRunRecord | undefined>;
+  /** Newest first. */
+  list(query: { state?: string | undefined; user?: string | undefined; limit: number }): Promise<PlanRunRecord[]>;
+  setStep(id: string, step: { id: string; state: unknown; at: string }): Promise<void>;
+  /** With the plan, where it was written anew. */
+  setState(id: string, change: { state: string; plan?: unknown; at: string }): Promise<void>;
+  /** Takes the run for one process until an instant; false while another one has it. */
+  claim(id: string, lease: { owner: string; at: string; until: string }): Promise<boolean>;
+}
+
+export interface Store {
+  readonly sessions: Sessions;
+  readonly approvals: Approvals;
+  readonly journal: Journal;
+  readonly privateTools: Documents;
+  readonly rules: Documents;
+  readonly snapshots: Documents;
+  readonly weights: Weights;
+  readonly planRuns: PlanRuns;
+  /** Idempotent. */
+  close(): Promise<void>;
+}

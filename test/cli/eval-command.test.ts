@@ -1,0 +1,185 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Command } from 'commander';
+import { evalCommand } from '../../src/cli/eval-command.js';
+import { ERROR_TABLE, WinnowError } from '../../src/errors.js';
+import { answerJson, fail } from '../support/server-behaviours.js';
+import { ALL_KEYS, cases, type EvalSetup, setUpEval } from './eval-setup.js';
+
+jest.setTimeout(30_000);
+
+let setup: EvalSetup;
+beforeEach(async () => {
+  setup = await setUpEval();
+  process.env.WINNOW_CACHE = join(setup.folder, 'cache');
+});
+afterEach(async () => {
+  delete process.env.WINNOW_CACHE;
+  await setup.close();
+});
+
+interface Printed {
+  stdout: string;
+  stderr: string;
+  /** As the process would end with it. */
+  exitCode: number;
+  error?: unknown;
+}
+
+async function run(words: readonly string[]): Promise<Printed> {
+  const printed = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    jest.spyOn(process[name], 'write').mockImplementation((text) => {
+      printed[name] += String(text);
+      return true;
+    });
+  }
+  const command = evalCommand().exitOverride();
+  const program = new Command('winnow').enablePositionalOptions().exitOverride().addCommand(command);
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+    return { ...printed, exitCode: Number(process.exitCode ?? 0) };
+  } catch (error) {
+    return { ...printed, exitCode: error instanceof WinnowError ? error.meaning.exitCode : 2, error };
+  } finally {
+    process.exitCode = undefined;
+    jest.restoreAllMocks();
+  }
+}
+
+const evaluate = (more: readonly string[] = []) => run(setup.words(more));
+const asked = () => setup.server.requests.length;
+
+describe('a run', () => {
+  it('prints its metrics, and leaves its files', async () => {
+    const { exitCode, stdout, stderr } = await evaluate(['-j', '2']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^run {2}8 cases\nm@/u);
+    expect(stdout).toMatch(/Plans exactly right +planExact +1\.000/u);
+    expect(stderr).toContain('eval 8/8');
+    expect(setup.keys()).toEqual(ALL_KEYS);
+    const settings = { options: { fill: false, passthroughTools: 0 }, only: 'all', filter: { seed: 1 } };
+    expect(setup.summary()).toMatchObject({ interrupted: false, counts: { done: 8, right: 8 }, settings });
+    for (const name of ['cases.csv', 'junit.xml', 'report.html']) expect(existsSync(join(setup.out, name))).toBe(true);
+    expect(existsSync(join(setup.out, '.lock'))).toBe(false);
+  });
+
+  it('keeps errors of the server apart from wrong answers, and does those cases again when asked to', async () => {
+    setup.instead = (place) => (place === 3 ? fail(401, 'no key') : undefined);
+    expect((await evaluate()).stdout).toContain('1 errors of the server, not counted as answers');
+    expect(setup.summary().counts).toEqual({ done: 8, answered: 7, errors: 1, right: 7, wrong: 0 });
+    setup.instead = () => undefined;
+    const before = asked();
+    await evaluate(['--resume']);
+    expect(asked()).toBe(before);
+    await evaluate(['--resume', '--retry-errors']);
+    expect(asked()).toBe(before + 2);
+    expect(setup.summary().counts).toEqual({ done: 8, answered: 8, errors: 0, right: 8, wrong: 0 });
+    expect(setup.keys()).toEqual(ALL_KEYS);
+  });
+
+  it('asks the model only what was never asked, but for its repeats', async () => {
+    const other = (name: string, ...more: string[]) => evaluate(['--out', join(setup.folder, name), ...more]);
+    await evaluate();
+    expect(asked()).toBe(16);
+    const { stdout } = await other('second', '--repeat', '3', '--json');
+    expect(asked()).toBe(16 + 32);
+    const names: string[] = JSON.parse(stdout).metrics.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(['pass^1', 'pass^3', 'flipRate']));
+    await other('third', '--no-cache', '--limit', '1');
+    expect(asked()).toBe(16 + 32 + 2);
+    expect((await run(['eval', 'cache', 'clear'])).stderr).toMatch(/^\d.* of answers are forgotten\.\n$/u);
+    await other('fourth', '--limit', '1');
+    expect(asked()).toBe(16 + 32 + 2 + 2);
+  });
+
+  it('costs what the price table says', async () => {
+    const prices = join(setup.folder, 'prices.json');
+    writeFileSync(prices, JSON.stringify({ currency: 'EUR', models: { m: { read: 10, written: 20 } } }));
+    const { stdout } = await evaluate(['--prices', prices, '--limit', '1', '--only', 'select']);
+    // 10 tokens read and 5 written.
+    expect(stdout).toMatch(/Cost, a case +cost +0\.00020/u);
+  });
+});
+
+describe('a gate', () => {
+  it('gives the exit code, in a run, a report and a comparison', async () => {
+    setup.instead = (place) => (place < 6 ? answerJson({ selected_tools: [], reason: 'none' }) : undefined);
+    const bad = join(setup.folder, 'bad');
+    const first = await evaluate(['--only', 'select', '--out', bad, '--gate', 'recall>=0.5']);
+    expect(first.exitCode).toBe(ERROR_TABLE.gate_failed.exitCode);
+    expect(first.stdout).toContain('failed  recall>=0.5: recall is 0.2500');
+    expect(readFileSync(join(bad, 'junit.xml'), 'utf8')).toContain('message="recall is 0.2500"');
+    setup.instead = () => undefined;
+    const gate = `recall>=0.5,noWorseThan=${bad}`;
+    expect((await evaluate(['--only', 'select', '--no-cache', '--gate', gate])).exitCode).toBe(0);
+    expect((await run(['eval', 'report', bad, '--gate', 'recall>=0.2'])).exitCode).toBe(0);
+    expect((await run(['eval', 'report', bad, '--gate', 'recall>=0.3'])).exitCode).toBe(
+      ERROR_TABLE.gate_failed.exitCode,
+    );
+    const better = await run(['eval', 'compare', bad, setup.out]);
+    expect(better).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining("6 won, 0 lost; McNemar's exact p = 0.031"),
+    });
+    const worse = await run(['eval', 'compare', setup.out, bad, '--gate', `noWorseThan=${setup.out}`]);
+    expect(worse).toMatchObject({
+      exitCode: ERROR_TABLE.gate_failed.exitCode,
+      stdout: expect.stringContaining('Lost: c0 c1 c2 c3 c4 c5'),
+    });
+  });
+});
+
+describe('runs that are there', () => {
+  it('make a history, and give the cases to try again', async () => {
+    setup.instead = (place) => (place < 2 ? answerJson({ selected_tools: [], reason: 'none' }) : undefined);
+    await evaluate(['--only', 'select', '--name', 'first try']);
+    expect((await run(['eval', 'history', setup.folder])).stdout).toMatch(/^set\nrun[\s\S]*\nfirst try .* 0\.750/u);
+    const again = await evaluate([
+      '--only',
+      'select',
+      '--out',
+      join(setup.folder, 'again'),
+      '--failing-of',
+      setup.out,
+      '--json',
+    ]);
+    expect(JSON.parse(again.stdout)).toMatchObject({ cases: 2, counts: { done: 2 } });
+  });
+});
+
+describe('refused, before a model is asked', () => {
+  it.each<[string, string[], string]>([
+    ['no cases', ['--base-url', 'x', '--model', 'm'], 'There are no cases'],
+    ['cases without a catalogue', ['--cases', 'a.jsonl'], '--cases needs --catalog'],
+    ['a set that is not there', ['--suite', 'none'], 'there is neither none.cases.jsonl with none.tools.json, nor'],
+    ['a metric that does not exist', ['--gate', 'recal>=1'], 'there is no metric "recal"'],
+    ['going on without a folder', ['--resume'], '--resume needs --out'],
+    ['trying errors again in a new run', ['--retry-errors'], '--retry-errors goes with --resume'],
+    ['a stage that does not exist', ['--only', 'poem'], "argument 'poem' is invalid"],
+    ['half a case at once', ['-j', '0.5'], 'must be a whole number above 0'],
+    ['an option that does not exist', ['--set', 'maxTool=3'], 'maxTool'],
+    ['a comparison with nothing', ['compare', 'none', 'none'], 'There is no run in none'],
+  ])('%s', async (_, words, message) => {
+    const { exitCode, error } = await run(['eval', ...words]);
+    expect([exitCode, String(error)]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  it('a run over another one, and a run that goes on with other settings, each named', async () => {
+    await evaluate(['--limit', '1']);
+    expect(String((await evaluate(['--limit', '1'])).error)).toContain('There is a run in');
+    const { exitCode, error } = await evaluate(['--limit', '2', '--resume', '--max-tools', '5']);
+    expect(exitCode).toBe(2);
+    expect(String(error)).toContain('filter.limit: 1 there, 2 here; options.maxTools: 8 there, 5 here');
+    expect(setup.keys()).toEqual(['c0#0']);
+  });
+
+  it('a bad line, with its place', async () => {
+    writeFileSync(join(setup.folder, 'set.cases.jsonl'), `${JSON.stringify(cases[0])}\n{"id":"c1","query":"q"}\n`);
+    const { exitCode, error } = await evaluate();
+    expect(exitCode).toBe(2);
+    expect(String(error)).toMatch(/set\.cases\.jsonl:2 is no usable case: expectedTools: /u);
+    expect(asked()).toBe(0);
+  });
+});

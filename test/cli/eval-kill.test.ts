@@ -1,0 +1,79 @@
+/** A run that is killed or interrupted, as a process of its own, goes on later: nothing is lost, nothing done twice. */
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ERROR_TABLE } from '../../src/errors.js';
+import { hang } from '../support/server-behaviours.js';
+import { ALL_KEYS, type EvalSetup, setUpEval } from './eval-setup.js';
+import { runCli } from './run-cli.js';
+
+jest.setTimeout(120_000);
+
+let setup: EvalSetup;
+beforeEach(async () => {
+  setup = await setUpEval();
+});
+afterEach(() => setup.close());
+
+type Kill = (signal: NodeJS.Signals) => void;
+
+/** Begins a run; the process can be sent signals at once. */
+function begin(more: readonly string[] = []) {
+  let kill: Kill = () => undefined;
+  const onStart = (given: Kill) => {
+    kill = given;
+  };
+  const ended = runCli(setup.words(more), { env: { WINNOW_CACHE: join(setup.folder, 'cache') }, onStart });
+  return { ended, kill };
+}
+
+describe('a run', () => {
+  it('that was killed in the middle goes on: no case is done twice, none is missing', async () => {
+    setup.instead = (place) => (place === 5 ? hang() : undefined);
+    const { ended, kill } = begin();
+    await setup.server.received(2 * 5 + 1);
+    kill('SIGKILL');
+    expect((await ended).exitCode).toBeNull();
+    expect(setup.keys()).toEqual(ALL_KEYS.slice(0, 5));
+    expect(setup.summary().interrupted).toBe(true);
+    // What a kill in the middle of a write leaves.
+    appendFileSync(join(setup.out, 'cases.jsonl'), '{"id":"c5","rep');
+    setup.instead = () => undefined;
+    const asked = setup.server.requests.length;
+    const { exitCode, stderr } = await begin(['--resume']).ended;
+    expect([exitCode, setup.keys()]).toEqual([0, ALL_KEYS]);
+    expect(stderr).toContain('5 of 8 are done already.');
+    expect(setup.server.requests.length - asked).toBe(2 * 3);
+    expect(setup.summary()).toMatchObject({ interrupted: false, counts: { done: 8, right: 8 } });
+  });
+
+  it('that is interrupted finishes the case under way, and goes on later', async () => {
+    let kill: Kill = () => undefined;
+    setup.instead = (_, index) => {
+      if (index === 4) kill('SIGINT');
+      return undefined;
+    };
+    const run = begin();
+    kill = run.kill;
+    const { exitCode, stderr } = await run.ended;
+    expect(exitCode).toBe(ERROR_TABLE.cancelled.exitCode);
+    expect(stderr).toMatch(/Finishing what is under way[\s\S]*Go on with --resume --out/u);
+    expect(setup.keys()).toEqual(ALL_KEYS.slice(0, 3));
+    setup.instead = () => undefined;
+    expect((await begin(['--resume']).ended).exitCode).toBe(0);
+    expect(setup.keys()).toEqual(ALL_KEYS);
+  });
+
+  it('that is interrupted twice ends at once, also in the middle of a case', async () => {
+    setup.instead = (place) => (place === 2 ? hang() : undefined);
+    const { ended, kill } = begin();
+    await setup.server.received(5);
+    // Two signals that come together may count as one.
+    const signals = setInterval(() => kill('SIGINT'), 300);
+    const { exitCode } = await ended;
+    clearInterval(signals);
+    expect(exitCode).toBe(ERROR_TABLE.cancelled.exitCode);
+    expect(setup.keys()).toEqual(ALL_KEYS.slice(0, 2));
+    expect(setup.summary()).toMatchObject({ interrupted: true, counts: { done: 2 } });
+  });
+});

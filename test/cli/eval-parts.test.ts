@@ -1,0 +1,165 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import { expandSet } from '../../src/cli/eval-options.js';
+import { createEvaluationProgress } from '../../src/cli/eval-progress.js';
+import { loadSuites } from '../../src/cli/eval-suites.js';
+import { renderComparison } from '../../src/cli/render-comparison.js';
+import { renderRun, renderValue } from '../../src/cli/render-eval.js';
+import { renderTable } from '../../src/cli/render-table.js';
+import { compareRuns } from '../../src/evaluation/compare.js';
+import { anError, aRecord, aRun } from '../evaluation/setup.js';
+
+function progress(isTTY: boolean, more: { currency?: string; done?: number } = {}) {
+  const stream = Object.assign(new PassThrough(), isTTY ? { isTTY } : {});
+  const clock = { milliseconds: 0 };
+  const made = createEvaluationProgress({ total: 20, done: 0, stream, now: () => clock.milliseconds, ...more });
+  const see = (record: Parameters<typeof made.see>[0]) => {
+    clock.milliseconds += 1_000;
+    made.see(record);
+  };
+  return { ...made, see, text: () => String(stream.read() ?? '') };
+}
+
+describe('the progress of a run', () => {
+  it('is a line every tenth without a terminal, with rate, time left and what is found so far', () => {
+    const { see, text } = progress(false, { currency: 'USD' });
+    for (let place = 0; place < 20; place++)
+      see(aRecord({ id: `c${place}`, scores: { right: place % 2, recall: 0.5 }, cost: 0.01 }));
+    const lines = text().trimEnd().split('\n');
+    expect(lines).toHaveLength(10);
+    expect(lines[0]).toBe('eval 2/20  60.0 cases/min, 18 s left, recall 0.500, right 0.500, 0.0200 USD');
+    expect(lines[9]).toBe('eval 20/20  60.0 cases/min, recall 0.500, right 0.500, 0.2000 USD');
+  });
+
+  it('is a bar on a terminal, with notices above it', () => {
+    const { see, note, stop, text } = progress(true, { done: 10 });
+    see(anError('c1'));
+    note('Waiting.');
+    see(aRecord());
+    stop();
+    const written = text();
+    expect(written).toContain('12/20');
+    expect(written).toContain('1 errors');
+    expect(written.indexOf('Waiting.')).toBeLessThan(written.indexOf('12/20'));
+  });
+
+  it('reckons the time left by what this process has done', () => {
+    const { see, text } = progress(false, { done: 18 });
+    see(aRecord());
+    expect(text()).toBe('');
+    see(aRecord({ id: 'c2' }));
+    expect(text()).toMatch(/^eval 20\/20 {2}60\.0 cases\/min, recall/u);
+  });
+});
+
+describe('several options in one --set', () => {
+  it.each([
+    [{ maxTools: '8,producers=off,core=2' }, { maxTools: 8, producers: false, core: 2 }],
+    [
+      { maxTools: 8, fill: false },
+      { maxTools: 8, fill: false },
+    ],
+    [{ answer: 'a,b' }, { answer: 'a,b' }],
+    [undefined, {}],
+  ])('%j are %j', (set, expanded) => {
+    expect(expandSet(set)).toEqual(expanded);
+  });
+});
+
+describe('sets of cases', () => {
+  const logger = { debug: () => undefined, warn: () => undefined };
+  const context = { logger, signal: undefined, stderr: { write: () => true } };
+  const folder = mkdtempSync(join(tmpdir(), 'winnow-suites-'));
+  const put = (path: string, content: unknown) => {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), JSON.stringify(content));
+    return join(folder, path);
+  };
+  const tools = [{ name: 'a', toolType: 'builtin' }];
+
+  it('lie side by side, or in folders of cases and of catalogues', async () => {
+    put('one.tools.json', tools);
+    put('one.cases.jsonl', {});
+    put('catalogs/two.json', tools);
+    put('cases/two.jsonl', {});
+    const suite = [join(folder, 'one'), join(folder, 'two')];
+    const cases = [put('own.jsonl', {})];
+    const suites = await loadSuites(
+      { suite, cases, catalog: [join(folder, 'one.tools.json')], strict: false },
+      context,
+    );
+    expect(suites.map(({ name, catalog }) => [name, catalog.tools.length])).toEqual([
+      ['one', 1],
+      ['two', 1],
+      ['own', 1],
+    ]);
+    expect(suites[0]?.catalog).not.toBe(suites[1]?.catalog);
+  });
+
+  it('share a catalogue that is read once', async () => {
+    const cases = [put('x.jsonl', {}), put('y.jsonl', {})];
+    const [x, y] = await loadSuites({ cases, catalog: [put('t.json', tools)], strict: false }, context);
+    expect(x?.catalog).toBe(y?.catalog);
+  });
+
+  it('have names of their own', async () => {
+    const cases = [put('a/same.jsonl', {}), put('b/same.cases.jsonl', {})];
+    const loading = loadSuites({ cases, catalog: [put('t.json', tools)], strict: false }, context);
+    await expect(loading).rejects.toThrow('Two sets of cases are named "same"');
+  });
+});
+
+describe('a run for people', () => {
+  it('has a column for each set where there are several', async () => {
+    const suites = ['one', 'two'].map((name) => ({ name, catalog: 'c', tools: 1, caseHash: '' }));
+    const records = [
+      aRecord({ id: 'a', suite: 'one', scores: { right: 1, recall: 1 } }),
+      aRecord({ id: 'b', suite: 'two', scores: { right: 0, recall: 0.5 }, cause: 'cap' }),
+      anError('e'),
+    ];
+    const { summary } = await aRun(records, { suites, cases: 3, planned: 4 });
+    const text = renderRun(summary);
+    expect(text).toContain('run  3 cases, 1.3333333333333333 times each'.slice(0, 12));
+    expect(text).toContain('1 not done, 1 errors of the server');
+    expect(text).toMatch(/Selection +metric +mean +95 % +cases +one +two/u);
+    expect(text).toMatch(/Recall of needed tools +recall +0\.750 +0\.500 – 1\.000 +2 +1\.000 +0\.500/u);
+    expect(text).toMatch(/Not right because +cases\ncap +1\nerror +1/u);
+  });
+
+  it('beside another one tells which cases were won and lost', async () => {
+    const run = (...values: number[]) =>
+      aRun(values.map((right, place) => aRecord({ id: `c${place}`, scores: { right } })));
+    const [first, second] = [await run(0, 0, 0, 0, 0, 0, 1), await run(1, 1, 1, 1, 1, 1, 0)];
+    const text = renderComparison(await compareRuns(first.path, second.path));
+    expect(text).toContain("6 won, 1 lost; McNemar's exact p = 0.13");
+    expect(text).toContain('Won: c0 c1 c2 c3 c4 c5\n\nLost: c6');
+    expect(text).toMatch(/right +0\.143 +0\.857 +\+0\.714 +\S+ – \S+ +6 +1/u);
+  });
+
+  it.each([
+    [0.5, 'fraction', '0.500'],
+    [12_345.6, 'tokens', '12,346'],
+    [999, 'milliseconds', '999 ms'],
+    [61_500, 'milliseconds', '61.5 s'],
+    [0.00123, 'currency', '0.00123'],
+    [2, 'count', '2.00'],
+    [null, 'fraction', '–'],
+  ] as const)('shows %d %s as %s', (value, unit, text) => {
+    expect(renderValue(value, unit)).toBe(text);
+  });
+
+  it('keeps columns straight, also with Chinese names', () => {
+    expect(
+      renderTable(
+        ['名称', 'n'],
+        [
+          ['水库', '10'],
+          ['a', '5'],
+        ],
+      ),
+    ).toBe('名称   n\n水库  10\na      5');
+  });
+});

@@ -1,0 +1,76 @@
+/** A small set of cases, a catalogue and a server that answers each case rightly, unless a test says otherwise. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Behaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
+import { answerJson } from '../support/server-behaviours.js';
+
+const CASES = 8;
+const tools = Array.from({ length: CASES }, (_, place) => ({
+  name: `tool_${place}`,
+  toolType: 'builtin',
+  description: `Does the thing number ${place}.`,
+  inputSchema: { type: 'object', properties: { x: { type: 'string' } } },
+}));
+export const cases = tools.map(({ name }, place) => ({
+  id: `c${place}`,
+  query: `Please do thing number ${place}`,
+  expectedTools: [name],
+  expectedSteps: [{ tool: name, arguments: { x: `value ${place}` } }],
+}));
+/** Case and repeat, in order. */
+export const ALL_KEYS = cases.map(({ id }) => `${id}#0`);
+
+/** What is done in place of the right answer, by the number of the case and of the request. */
+export type Instead = (place: number, index: number) => Behaviour | undefined;
+
+export interface EvalSetup {
+  folder: string;
+  /** Of the run. */
+  out: string;
+  server: ScriptedServer;
+  instead: Instead;
+  /** `eval` with the set, the server and the folder of the run. */
+  words(more?: readonly string[]): string[];
+  keys(): string[];
+  summary(): { interrupted: boolean; counts: Record<string, number>; settings: unknown; metrics: { name: string }[] };
+  close(): Promise<void>;
+}
+
+export async function setUpEval(): Promise<EvalSetup> {
+  const folder = mkdtempSync(join(tmpdir(), 'winnow-eval-'));
+  const out = join(folder, 'run');
+  writeFileSync(join(folder, 'set.tools.json'), JSON.stringify(tools));
+  writeFileSync(join(folder, 'set.cases.jsonl'), cases.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  const server = await startScriptedServer((request, index) => {
+    const body = JSON.stringify(request.body);
+    const place = Number(/do thing number (\d)/u.exec(body)?.[1]);
+    const plan = { kind: 'plan', steps: [{ id: 's1', tool: `tool_${place}`, arguments: { x: `value ${place}` } }] };
+    const right = body.includes('selected_tools') ? { selected_tools: [`tool_${place}`], reason: 'r' } : plan;
+    return setup.instead(place, index) ?? answerJson(right);
+  });
+  const setup: EvalSetup = {
+    folder,
+    out,
+    server,
+    instead: () => undefined,
+    words: (more = []) => {
+      const small = ['--set', 'passthroughTools=0,passthroughTokens=0,fill=off'];
+      const model = ['--base-url', server.baseUrl, '--model', 'm'];
+      return ['eval', '--suite', join(folder, 'set'), ...model, ...small, '--out', out, ...more];
+    },
+    keys: () => {
+      const lines = readFileSync(join(out, 'cases.jsonl'), 'utf8').trim().split('\n');
+      return lines
+        .map((line) => JSON.parse(line))
+        .map(({ id, repeat }) => `${id}#${repeat}`)
+        .sort();
+    },
+    summary: () => JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')),
+    async close() {
+      await server.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+  return setup;
+}

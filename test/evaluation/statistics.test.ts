@@ -1,0 +1,167 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createRandom, randomFor, sampleOf } from '../../src/evaluation/random.js';
+import {
+  bootstrapMean,
+  bootstrapQuantile,
+  mcNemarExact,
+  pairedDifference,
+  passPower,
+} from '../../src/evaluation/statistics.js';
+
+const values = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 60 });
+
+describe('the bootstrap interval of a mean', () => {
+  it('holds the mean and stays within the values', () => {
+    fc.assert(
+      fc.property(values, (numbers) => {
+        const { mean, low, high, count } = bootstrapMean(numbers) ?? { mean: 0, low: 1, high: 0, count: 0 };
+        expect(count).toBe(numbers.length);
+        expect(low).toBeLessThanOrEqual(mean + 1e-9);
+        expect(high).toBeGreaterThanOrEqual(mean - 1e-9);
+        expect(low).toBeGreaterThanOrEqual(Math.min(...numbers) - 1e-9);
+        expect(high).toBeLessThanOrEqual(Math.max(...numbers) + 1e-9);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is close to the interval of the normal distribution for many values', () => {
+    const coins = Array.from({ length: 1_000 }, (_, place) => place % 2);
+    const { mean, low, high } = bootstrapMean(coins) ?? { mean: 0, low: 0, high: 0 };
+    expect(mean).toBe(0.5);
+    expect(low).toBeCloseTo(0.5 - 1.96 * Math.sqrt(0.25 / 1_000), 2);
+    expect(high).toBeCloseTo(0.5 + 1.96 * Math.sqrt(0.25 / 1_000), 2);
+  });
+
+  it('is the same for the same values, and another for another seed', () => {
+    const numbers = Array.from({ length: 40 }, (_, place) => Math.sin(place));
+    expect(bootstrapMean(numbers)).toEqual(bootstrapMean(numbers));
+    expect(bootstrapMean(numbers, 2)).not.toEqual(bootstrapMean(numbers, 1));
+  });
+
+  it('is a point where all values are alike, and absent where there are none', () => {
+    expect(bootstrapMean([0.5, 0.5])).toEqual({ mean: 0.5, low: 0.5, high: 0.5, count: 2 });
+    expect(bootstrapMean([])).toBeUndefined();
+  });
+});
+
+describe('a quantile', () => {
+  it.each([
+    [0.5, 50],
+    [0.95, 95],
+    [1, 100],
+  ])('%d of 1 to 100 is %d', (quantile, expected) => {
+    const numbers = Array.from({ length: 100 }, (_, place) => 100 - place);
+    const estimate = bootstrapQuantile(numbers, quantile);
+    expect(estimate?.mean).toBe(expected);
+    expect(estimate?.low).toBeLessThanOrEqual(expected);
+    expect(estimate?.high).toBeGreaterThanOrEqual(expected);
+  });
+});
+
+describe('a paired difference', () => {
+  it('counts who is better, and its interval is narrower than that of unpaired values', () => {
+    const pairs = Array.from({ length: 50 }, (_, place): [number, number] => [
+      place,
+      place + (place % 5 === 0 ? -1 : 1),
+    ]);
+    const difference = pairedDifference(pairs);
+    expect(difference).toMatchObject({ higher: 40, lower: 10, equal: 0 });
+    expect(difference?.mean).toBeCloseTo(0.6);
+    expect((difference?.high ?? 9) - (difference?.low ?? 0)).toBeLessThan(0.6);
+  });
+
+  it('turns its sign when the two are exchanged', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ max: 9, min: 0 }), fc.integer({ max: 9, min: 0 })), { minLength: 1 }),
+        (pairs) => {
+          const one = pairedDifference(pairs);
+          const other = pairedDifference(pairs.map(([first, second]) => [second, first]));
+          expect(other?.mean).toBeCloseTo(-(one?.mean ?? 9));
+          expect([other?.higher, other?.lower]).toEqual([one?.lower, one?.higher]);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+});
+
+describe("McNemar's exact p", () => {
+  it.each([
+    [0, 0, 1],
+    [1, 0, 1],
+    [5, 0, 0.0625],
+    [6, 0, 0.03125],
+    [10, 2, 0.03857],
+    [2, 10, 0.03857],
+    [7, 7, 1],
+  ])('of %d won and %d lost is %d', (won, lost, p) => {
+    expect(mcNemarExact(won, lost)).toBeCloseTo(p, 4);
+  });
+
+  it('stays a probability for very many cases', () => {
+    expect(mcNemarExact(50_000, 50_000)).toBeCloseTo(1, 2);
+    expect(mcNemarExact(60_000, 40_000)).toBeLessThan(1e-100);
+  });
+});
+
+describe('pass^k', () => {
+  it.each([
+    [3, 3, 2, 1],
+    [2, 3, 1, 2 / 3],
+    [2, 3, 2, 1 / 3],
+    [1, 3, 2, 0],
+    [0, 3, 1, 0],
+    [2, 4, 4, 0],
+  ])('of %d right in %d tries, k = %d, is %d', (right, tries, k, expected) => {
+    expect(passPower(right, tries, k)).toBeCloseTo(expected);
+  });
+
+  it('is not defined for more tries than there were', () => {
+    expect(passPower(2, 2, 3)).toBeUndefined();
+  });
+
+  it('never grows with k', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 9 }), (tries, hits) => {
+        const powers = Array.from({ length: tries }, (_, k) => passPower(Math.min(hits, tries), tries, k + 1) ?? 9);
+        expect(powers).toEqual([...powers].sort((one, other) => other - one));
+      }),
+    );
+  });
+});
+
+describe('chance with a seed', () => {
+  it('is even between 0 and 1, and the same in every run', () => {
+    const random = createRandom(1);
+    const numbers = Array.from({ length: 10_000 }, random);
+    expect(numbers.every((number) => number >= 0 && number < 1)).toBe(true);
+    expect(numbers.reduce((sum, number) => sum + number) / numbers.length).toBeCloseTo(0.5, 1);
+    expect(numbers.slice(0, 5)).toEqual(Array.from({ length: 5 }, createRandom(1)));
+  });
+
+  it('is another for another name', () => {
+    expect(randomFor(1, 'a')()).not.toBe(randomFor(1, 'b')());
+  });
+
+  it('draws without putting back, in the order of the items', () => {
+    const items = Array.from({ length: 20 }, (_, place) => place);
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 25 }), fc.integer({ min: 0 }), (count, seed) => {
+        const drawn = sampleOf(items, count, createRandom(seed));
+        expect(drawn).toHaveLength(Math.min(20, count));
+        expect(drawn).toEqual([...new Set(drawn)].sort((one, other) => one - other));
+      }),
+    );
+  });
+
+  it('draws every item about equally often', () => {
+    const counts = [0, 0, 0, 0, 0];
+    for (let seed = 0; seed < 2_000; seed++) {
+      for (const item of sampleOf([0, 1, 2, 3, 4], 2, createRandom(seed))) counts[item] = (counts[item] ?? 0) + 1;
+    }
+    for (const count of counts) expect(Math.abs(count - 800)).toBeLessThan(100);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from '@jest/globals';
+import { fail } from '../../../src/execution/failure.js';
+import { resumePlan, runPlan } from '../../../src/execution/plan/run-plan.js';
+import type { CallResult } from '../../../src/routing/contracts.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import { createScript, done, planOf } from './setup.js';
+
+describe('planning again', () => {
+  it('happens once, with what was done and the error; the plan before is kept', async () => {
+    const script = createScript({
+      lookup: [done({ stcd: 1 })],
+      old: [fail('tool_failed', 'gone')],
+      next: [done('found')],
+    });
+    const asked: unknown[] = [];
+    const run = await runPlan(planOf(['s1', 'lookup'], ['s2', 'old', { a: '${s1.stcd}' }]), {
+      run: script.run,
+      replan: async (soFar, failed) => {
+        asked.push([soFar.steps.s1?.output, failed.id, failed.failure?.reason]);
+        return planOf(['s1', 'next']);
+      },
+    });
+    expect(asked).toEqual([[{ stcd: 1 }, 's2', 'gone']]);
+    expect(run).toMatchObject({ state: 'done', steps: { s1: { output: 'found' } } });
+    expect(run.earlier).toMatchObject({ steps: { s1: { status: 'done' }, s2: { status: 'failed' } } });
+    expect(Object.keys(run.steps)).toEqual(['s1']);
+  });
+
+  it('does not happen twice, nor when nothing failed, nor when there is no other plan', async () => {
+    const script = createScript({ bad: [fail('tool_failed', 'x')], good: [done(1)] });
+    let asked = 0;
+    const replan = async () => {
+      asked += 1;
+      return planOf(['s1', 'bad']);
+    };
+    expect((await runPlan(planOf(['s1', 'bad']), { run: script.run, replan })).state).toBe('failed');
+    expect(asked).toBe(1);
+    await runPlan(planOf(['s1', 'good']), { run: script.run, replan });
+    expect(asked).toBe(1);
+    const none = await runPlan(planOf(['s1', 'bad']), { run: script.run, replan: async () => undefined });
+    expect(none).toMatchObject({ state: 'failed' });
+    expect(none).not.toHaveProperty('earlier');
+  });
+
+  it('that fails itself leaves the run as it was, and says so', async () => {
+    const script = createScript({ bad: [fail('tool_failed', 'x')] });
+    const thrown = await runPlan(planOf(['s1', 'bad']), {
+      run: script.run,
+      replan: () => Promise.reject(new Error('no model')),
+    });
+    expect(thrown).toMatchObject({ state: 'failed', notes: ['planning again failed: no model'] });
+    const broken = await runPlan(planOf(['s1', 'bad']), {
+      run: script.run,
+      replan: async () => planOf(['s1', 't', {}, ['s7']]),
+    });
+    expect(broken).toMatchObject({ state: 'failed', notes: [expect.stringContaining('s7')] });
+  });
+
+  it('never makes the same call twice that has taken effect, or may have', async () => {
+    const script = createScript({
+      send: [done({ id: 7 }), done('sent twice')],
+      pay: [fail('timeout', 'x')],
+      bad: [fail('tool_failed', 'x')],
+    });
+    const first = planOf(['s1', 'send', { to: 'anna' }], ['s2', 'pay', { sum: 1 }], ['s3', 'bad', {}, ['s1']]);
+    const next = planOf(['s1', 'send', { to: 'anna' }], ['s2', 'pay', { sum: 1 }], ['s3', 'send', { to: 'ben' }]);
+    const run = await runPlan(first, { run: script.run, replan: async () => next });
+    expect(script.calls.map(({ tool, arguments: input }) => [tool, input])).toEqual([
+      ['send', { to: 'anna' }],
+      ['pay', { sum: 1 }],
+      ['bad', {}],
+      ['send', { to: 'ben' }],
+    ]);
+    expect(run.steps).toMatchObject({
+      s1: { status: 'done', output: { id: 7 }, notes: ['not run again: step s1 of the plan before made this call'] },
+      s2: { status: 'unknown' },
+      s3: { status: 'done' },
+    });
+  });
+
+  it('is kept in the store: a run that was planned again is resumed with its new plan', async () => {
+    const { planRuns } = createMemoryStore();
+    const waiting: CallResult = { ok: false, code: 'needs_approval', reason: 'r', next: 'n', approval: 'a1' };
+    const script = createScript({ bad: [fail('tool_failed', 'x')], write: [waiting, done('written')] });
+    const options = { run: script.run, store: planRuns };
+    const paused = await runPlan(planOf(['s1', 'bad']), {
+      ...options,
+      runId: 'r1',
+      replan: async () => planOf(['s1', 'write']),
+    });
+    expect(paused.state).toBe('paused');
+    const run = await resumePlan('r1', options);
+    expect(run).toMatchObject({
+      state: 'done',
+      steps: { s1: { output: 'written' } },
+      earlier: { steps: { s1: { status: 'failed' } } },
+    });
+  });
+});

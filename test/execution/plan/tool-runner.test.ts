@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { createFunctionExecutor } from '../../../src/execution/executors/functions.js';
+import { resumePlan, runPlan } from '../../../src/execution/plan/run-plan.js';
+import { createGatedRunner, createToolRunner } from '../../../src/execution/plan/tool-runner.js';
+import { createSandbox } from '../../../src/execution/sandbox.js';
+import { setUp } from '../../routing/setup.js';
+import { createTool } from '../../support/create-tool.js';
+
+const TOOLS = [
+  createTool('read', { properties: { limit: { type: 'integer', default: 3 } } }, undefined, {
+    risk: 'low',
+    alwaysLoad: true,
+  }),
+  createTool('deploy', { properties: { to: { type: 'string' } } }, undefined, { risk: 'high', alwaysLoad: true }),
+  createTool('hidden', {}, undefined, { risk: 'low' }),
+];
+const sandbox = createSandbox({
+  executors: [
+    createFunctionExecutor({
+      read: ({ limit }) => ({ place: `web-${limit}` }),
+      deploy: ({ to }) => `deployed to ${to}`,
+      hidden: () => 1,
+    }),
+  ],
+  limits: { tools: { deploy: { idempotent: true } } },
+});
+const step = (id: string, tool: string, input = {}) => ({ id, tool, arguments: input });
+
+describe('a plan under the gate of a session', () => {
+  it('waits for the approval of what is high in risk, and goes on when another grants it', async () => {
+    const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { id } = await router.createSession({ user: 'ann' });
+    const run = createGatedRunner({ router, session: id, caller: { user: 'ann' } });
+    const paused = await runPlan({ steps: [step('s1', 'read'), step('s2', 'deploy', { to: '${s1.place}' })] }, { run });
+    expect(paused).toMatchObject({
+      state: 'paused',
+      steps: { s1: { status: 'done' }, s2: { status: 'needs_approval' } },
+    });
+    const still = await resumePlan(paused, { run });
+    expect(still.state).toBe('paused');
+    await router.approvals.grant(still.steps.s2?.approval ?? '', { by: { user: 'bob' } });
+    const done = await resumePlan(still, { run });
+    expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deployed to web-3' } } });
+  });
+
+  it('can run nothing that the session may not, although the sandbox could', async () => {
+    const { router, runs } = setUp({ tools: TOOLS });
+    const { id } = await router.createSession({ user: 'ann' });
+    const run = await runPlan({ steps: [step('s1', 'hidden')] }, { run: createGatedRunner({ router, session: id }) });
+    expect(run).toMatchObject({ state: 'failed', steps: { s1: { failure: { code: 'not_enabled' } } } });
+    expect(runs).toEqual([]);
+  });
+
+  it('fails with the reason when there is no such session', async () => {
+    const { router } = setUp({ tools: TOOLS });
+    const run = await runPlan(
+      { steps: [step('s1', 'read')] },
+      { run: createGatedRunner({ router, session: 'nobody' }) },
+    );
+    expect(run.steps.s1).toMatchObject({ status: 'failed', failure: { code: 'not_found' } });
+  });
+});
+
+describe('a plan with the sandbox alone', () => {
+  const runner = createToolRunner(sandbox, new Map(TOOLS.map((tool) => [tool.name, tool])));
+
+  it('knows only the tools that it was given', async () => {
+    const run = await runPlan({ steps: [step('s1', 'read'), step('s2', 'rm')] }, runner);
+    expect(run.steps).toMatchObject({
+      s1: { status: 'done' },
+      s2: { status: 'failed', failure: { code: 'unknown_tool' } },
+    });
+  });
+
+  it.each([
+    ['read', true],
+    ['deploy', true],
+    ['rm', false],
+  ])('repeats what is low in risk, or marked: %s is %s', (name, expected) => {
+    expect(runner.isRepeatable(name)).toBe(expected);
+  });
+});

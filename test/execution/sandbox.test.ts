@@ -1,0 +1,238 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import type { ToolEntry } from '../../src/catalog/tool.js';
+import type { Executor } from '../../src/execution/executors/executor.js';
+import { createFunctionExecutor, type ToolFunction } from '../../src/execution/executors/functions.js';
+import { createSkillExecutor } from '../../src/execution/executors/skills.js';
+import { createSandbox, type SandboxParts } from '../../src/execution/sandbox.js';
+import { callResultSchema } from '../../src/routing/contracts.js';
+import { createTool } from '../support/create-tool.js';
+
+const QUERY = {
+  properties: { query: { type: 'string' }, limit: { type: 'integer', default: 10 } },
+  required: ['query'],
+};
+
+interface Case extends Omit<SandboxParts, 'executors'> {
+  input?: unknown;
+  output?: Readonly<Record<string, unknown>>;
+  entry?: Partial<ToolEntry>;
+  user?: string;
+  signal?: AbortSignal;
+}
+
+/** One call of one tool `search` that does what the test says. */
+function callOnce(run: ToolFunction, { input = { query: 'a' }, output, entry, user, signal, ...parts }: Case = {}) {
+  const sandbox = createSandbox({ ...parts, executors: [createFunctionExecutor({ search: run })] });
+  return sandbox.run({ tool: createTool('search', QUERY, output, entry), arguments: input, user, signal });
+}
+
+describe('a call in the sandbox', () => {
+  it('gets checked arguments with the defaults of the schema, and gives a result of the documented form', async () => {
+    const result = await callOnce((input) => ({ got: input }));
+    expect(result).toMatchObject({ ok: true, output: { got: { query: 'a', limit: 10 } }, notes: [] });
+    expect(callResultSchema.parse(result)).toEqual(result);
+  });
+
+  it.each([
+    ['a missing one', {}, 'query: is required'],
+    ['one of another type', { query: 7 }, 'query: must be string, not number'],
+    ['no object', 'query', '(arguments): must be object'],
+    ['nothing', undefined, '(arguments): must be object'],
+  ])('is refused for its arguments with words that a model can act on: %s', async (_, input, issue) => {
+    const sandbox = createSandbox({ executors: [createFunctionExecutor({ search: () => 'ran' })] });
+    const result = await sandbox.run({ tool: createTool('search', QUERY), arguments: input });
+    expect(result).toMatchObject({ ok: false, code: 'invalid_arguments', issues: [issue], next: expect.any(String) });
+  });
+
+  it.each([
+    ['an error', () => Promise.reject(new Error('no such station')), 'tool_failed', 'no such station'],
+    [
+      'an error at once',
+      () => {
+        throw new TypeError('bad');
+      },
+      'tool_failed',
+      'bad',
+    ],
+    ['a text', () => Promise.reject('just words'), 'tool_failed', 'just words'],
+    ['nothing at all', () => Promise.reject(undefined), 'tool_failed', 'undefined'],
+    ['an object', () => Promise.reject({ status: 4 }), 'tool_failed', '{"status":4}'],
+    [
+      'a trap',
+      () =>
+        Promise.reject({
+          get message() {
+            throw new Error('x');
+          },
+        }),
+      'tool_failed',
+      'cannot be shown',
+    ],
+    [
+      'a circle',
+      () => {
+        const a: Record<string, unknown> = {};
+        a.a = a;
+        return a;
+      },
+      'output_unusable',
+      'circular',
+    ],
+    [
+      'a getter that throws',
+      () => ({
+        get x() {
+          throw new Error('in the getter');
+        },
+      }),
+      'output_unusable',
+      'in the getter',
+    ],
+    [
+      'a toJSON that throws',
+      () => ({
+        toJSON() {
+          throw new Error('in toJSON');
+        },
+      }),
+      'output_unusable',
+      'in toJSON',
+    ],
+  ])('never crashes: a tool that throws or returns %s', async (_, run: ToolFunction, code, reason) => {
+    const result = await callOnce(run);
+    expect(result).toMatchObject({ ok: false, code, reason: expect.stringContaining(reason) });
+    expect(callResultSchema.parse(result)).toEqual(result);
+  });
+
+  it('is a result also when the executor itself breaks', async () => {
+    const broken: Executor = {
+      canRun: () => {
+        throw new Error('no list of tools');
+      },
+      run: async () => ({ ok: true, output: 1 }),
+    };
+    const result = await createSandbox({ executors: [broken] }).run({ tool: createTool('a'), arguments: {} });
+    expect(result).toMatchObject({
+      ok: false,
+      code: 'tool_failed',
+      reason: expect.stringContaining('no list of tools'),
+    });
+  });
+
+  it('ends at the time-out, and the tool is told by its signal', async () => {
+    const seen: unknown[] = [];
+    const result = await callOnce(
+      (_, { signal }) =>
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () => {
+            seen.push(signal.reason.name);
+            reject(signal.reason);
+          }),
+        ),
+      { limits: { timeoutMs: 20 } },
+    );
+    expect(result).toMatchObject({ ok: false, code: 'timeout', reason: expect.stringContaining('20 ms') });
+    expect(seen).toEqual(['TimeoutError']);
+  });
+
+  it('has 3,000 ms where nothing else is said', async () => {
+    const kept: number[] = [];
+    const executor: Executor = {
+      canRun: () => true,
+      run: async ({ maxReadBytes }) => {
+        kept.push(maxReadBytes);
+        return { ok: true, output: 1 };
+      },
+    };
+    await createSandbox({ executors: [executor] }).run({ tool: createTool('a'), arguments: {} });
+    expect(kept).toEqual([262_144 * 64]);
+    const { resolveLimits } = await import('../../src/execution/limits.js');
+    expect(resolveLimits()).toMatchObject({ concurrency: 8, maxQueued: 256 });
+    expect(resolveLimits().of(createTool('a'))).toMatchObject({
+      timeoutMs: 3_000,
+      outputCheck: 'warn',
+      idempotent: false,
+    });
+  });
+
+  it('that is rejected after its time-out does no harm', async () => {
+    let reject: (error: Error) => void = () => {};
+    const result = await callOnce(
+      () =>
+        new Promise((_, fail) => {
+          reject = fail;
+        }),
+      { limits: { timeoutMs: 10 } },
+    );
+    reject(new Error('much too late'));
+    await nextTurn();
+    expect(result).toMatchObject({ code: 'timeout' });
+  });
+
+  it('is cancelled by its caller, before it begins and while it runs', async () => {
+    expect(await callOnce(() => 1, { signal: AbortSignal.abort() })).toMatchObject({ ok: false, code: 'not_started' });
+    const controller = new AbortController();
+    const running = callOnce(
+      () => {
+        controller.abort();
+        return new Promise(() => undefined);
+      },
+      { signal: controller.signal },
+    );
+    expect(await running).toMatchObject({ ok: false, code: 'cancelled' });
+  });
+
+  it('runs no private tool by a builtin function of its name', async () => {
+    const result = await callOnce(() => 'ran', { entry: { scope: { user: 'anna' } }, user: 'anna' });
+    expect(result).toMatchObject({ ok: false, code: 'not_runnable' });
+  });
+
+  it('of a skill gives its instructions', async () => {
+    const sandbox = createSandbox({ executors: [createSkillExecutor()] });
+    const tool = createTool('review', {}, undefined, { toolType: 'skill', instructions: 'Read it twice.' });
+    expect(await sandbox.run({ tool, arguments: {} })).toMatchObject({ ok: true, output: 'Read it twice.' });
+    const empty = createTool('empty', {}, undefined, { toolType: 'skill' });
+    expect(await sandbox.run({ tool: empty, arguments: {} })).toMatchObject({ ok: false, code: 'not_runnable' });
+  });
+});
+
+describe('the result of a tool', () => {
+  const output = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] };
+
+  it('that is not what the tool promises gets a note, is refused, or passes, as the limits say', async () => {
+    const run = () => ({ id: 7 });
+    expect(await callOnce(run, { output })).toMatchObject({
+      ok: true,
+      output: { id: 7 },
+      notes: ['The result of search does not fit its outputSchema: id: must be string, not number'],
+    });
+    expect(await callOnce(run, { output, limits: { outputCheck: 'refuse' } })).toMatchObject({
+      ok: false,
+      code: 'output_invalid',
+      issues: ['id: must be string, not number'],
+    });
+    expect(await callOnce(run, { output, limits: { outputCheck: 'off' } })).toMatchObject({ ok: true, notes: [] });
+  });
+
+  it('that is too large is shortened with a note, and its form stays', async () => {
+    const list = Array.from({ length: 50_000 }, (_, id) => ({ id, name: `station ${id}` }));
+    const result = await callOnce(() => ({ list, total: list.length }), { limits: { maxOutputBytes: 10_000 } });
+    expect(result).toMatchObject({ ok: true, output: { total: 50_000, list: expect.any(Array) } });
+    expect(JSON.stringify(result.ok && result.output).length).toBeLessThanOrEqual(10_000);
+    expect(result).toMatchObject({
+      notes: [expect.stringMatching(/more than 10000 \(limit maxOutputBytes\): lists were cut to 300 items/u)],
+    });
+  });
+});
+
+describe('limits', () => {
+  it.each([
+    ['a time-out of nothing', { timeoutMs: 0 }, 'limits.timeoutMs'],
+    ['an unknown name', { timeout: 1 }, 'timeout'],
+    ['an unknown name for a tool', { tools: { a: { concurrency: 1 } } }, 'limits.tools.a'],
+    ['a rate without a period', { rate: { calls: 1 } }, 'limits.rate.seconds'],
+  ])('are refused with the name of what is wrong: %s', (_, limits, name) => {
+    expect(() => createSandbox({ executors: [], limits: limits as never })).toThrow(name);
+  });
+});

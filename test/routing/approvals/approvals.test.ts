@@ -1,0 +1,261 @@
+/** Every way to run a risky call without, or with somebody else's, approval. */
+import { describe, expect, it } from '@jest/globals';
+import { createTool } from '../../support/create-tool.js';
+import { setUp, TOOLS } from '../setup.js';
+
+const DEPLOY = { tool: 'deploy', arguments: { to: 'test', dry: false } };
+const BOB = { user: 'bob' };
+const MINUTE = 60_000;
+
+async function ask(options: Parameters<typeof setUp>[0] = {}) {
+  const setup = setUp(options);
+  const { id } = await setup.router.createSession({ user: 'ann' });
+  await setup.router.enable(id, { names: ['deploy'], ttl_turns: 20 });
+  const asked = await setup.router.call(id, DEPLOY);
+  const approval = !asked.ok && asked.approval ? asked.approval : '';
+  const call = async (input: object = {}, session = id) => {
+    const result = await setup.router.call(session, { ...DEPLOY, ...input });
+    return result.ok ? 'ran' : result.code;
+  };
+  return { ...setup, id, asked, approval, call };
+}
+
+describe('a call that needs approval', () => {
+  it('asks once, waits, and runs when somebody else has granted it', async () => {
+    const { router, asked, approval, call, runs } = await ask();
+    expect(asked).toMatchObject({ ok: false, code: 'needs_approval', approval: expect.any(String) });
+    expect(await call()).toBe('approval_pending');
+    expect(await router.approvals.list({ state: 'pending' })).toMatchObject([
+      { id: approval, user: 'ann', tool: 'deploy', arguments: { to: 'test', dry: false }, state: 'pending' },
+    ]);
+    expect(runs).toEqual([]);
+    expect(await router.approvals.grant(approval, { by: BOB, reason: 'go' })).toMatchObject({
+      ok: true,
+      approval: { state: 'granted', decidedBy: 'bob', reason: 'go' },
+    });
+    expect(await call()).toBe('ran');
+    expect(await router.approvals.get(approval)).toMatchObject({ state: 'used' });
+  });
+
+  it('needs one also where the tool is always on', async () => {
+    const { router } = setUp({ policy: { pinned: ['deploy'] } });
+    const { id } = await router.createSession({ user: 'ann' });
+    expect(await router.call(id, DEPLOY)).toMatchObject({ code: 'needs_approval' });
+  });
+
+  it('is shown to the one who decides with its secrets masked, and stays bound to them', async () => {
+    const { router, id } = await ask();
+    const call = (token: string) => router.call(id, { tool: 'deploy', arguments: { token } });
+    const asked = await call('s3cret');
+    const approval = !asked.ok ? (asked.approval ?? '') : '';
+    expect(JSON.stringify(await router.approvals.list())).not.toContain('s3cret');
+    await router.approvals.grant(approval, { by: BOB });
+    expect(await call('other')).toMatchObject({ code: 'needs_approval' });
+    expect(await call('s3cret')).toMatchObject({ ok: true });
+  });
+
+  it('is not asked for in a session without a user: nobody could be another', async () => {
+    const { router } = setUp();
+    const { id } = await router.createSession();
+    await router.enable(id, { names: ['deploy'] });
+    expect(await router.call(id, DEPLOY)).toMatchObject({ code: 'approval_not_allowed' });
+    expect(await router.approvals.list()).toEqual([]);
+  });
+
+  it('is not asked for with wrong arguments', async () => {
+    const { router, id } = await ask();
+    expect(await router.call(id, { tool: 'deploy', arguments: { to: 1 } })).toMatchObject({
+      code: 'invalid_arguments',
+    });
+    expect(await router.approvals.list()).toHaveLength(1);
+  });
+});
+
+describe('a granted approval does not run', () => {
+  const granted = async (options: Parameters<typeof setUp>[0] = {}) => {
+    const setup = await ask(options);
+    await setup.router.approvals.grant(setup.approval, { by: BOB });
+    return setup;
+  };
+
+  it.each([
+    ['one byte more', { to: 'test ', dry: false }],
+    ['another letter', { to: 'Test', dry: false }],
+    ['another type', { to: 'test', dry: true }],
+    ['an argument less', { to: 'test' }],
+    ['an argument more', { to: 'test', dry: false, token: '' }],
+  ])('a call with %s, by itself or with its id', async (_, changed) => {
+    const { call, approval, runs } = await granted();
+    expect(await call({ arguments: changed })).toBe('needs_approval');
+    expect(await call({ arguments: changed, approval })).toBe('approval_mismatch');
+    expect(runs).toEqual([]);
+    expect(await call({ approval })).toBe('ran');
+  });
+
+  it('twice, by itself or with its id', async () => {
+    const { call, approval, runs } = await granted();
+    expect(await call({ approval })).toBe('ran');
+    expect(await call({ approval })).toBe('approval_used');
+    expect(await call()).toBe('needs_approval');
+    expect(runs).toHaveLength(1);
+  });
+
+  it('twice at the same moment', async () => {
+    const { call, runs } = await granted();
+    const codes = await Promise.all([call(), call(), call()]);
+    expect(codes.filter((code) => code === 'ran')).toHaveLength(1);
+    expect(runs).toHaveLength(1);
+  });
+
+  it('after the policy has changed', async () => {
+    const { call, approval, setPolicy, runs } = await granted();
+    setPolicy({ pinned: ['file_*'] });
+    expect(await call({ approval })).toBe('approval_mismatch');
+    expect(await call()).toBe('needs_approval');
+    expect(runs).toEqual([]);
+  });
+
+  it('after the tool was defined anew', async () => {
+    const tools = [...TOOLS];
+    const { router, store, id } = await granted({ tools });
+    const other = createTool('deploy', { properties: { to: {}, dry: {} } }, undefined, {
+      risk: 'high',
+      description: 'new',
+    });
+    const swapped = setUp({ store, tools: TOOLS.map((tool) => (tool.name === 'deploy' ? other : tool)) });
+    expect(await router.approvals.list({ state: 'granted' })).toHaveLength(1);
+    expect(await swapped.router.call(id, DEPLOY)).toMatchObject({ code: 'needs_approval' });
+    expect(swapped.runs).toEqual([]);
+  });
+
+  it("in another session, also the asker's own, where it looks like none", async () => {
+    const { router, call, approval, runs } = await granted();
+    for (const user of ['ann', 'eve']) {
+      const { id } = await router.createSession({ user });
+      await router.enable(id, { names: ['deploy'] });
+      expect(await call({ approval }, id)).toBe('approval_unknown');
+      expect(await call({}, id)).toBe('needs_approval');
+    }
+    expect(await call({ approval: 'no-such-id' })).toBe('approval_unknown');
+    expect(runs).toEqual([]);
+  });
+
+  it('after its time', async () => {
+    const { call, approval, pass, runs } = await granted();
+    pass(15 * MINUTE);
+    expect(await call({ approval })).toBe('approval_expired');
+    expect(runs).toEqual([]);
+  });
+
+  it('after its session ended', async () => {
+    const { router, id, call, approval } = await granted();
+    await router.endSession(id);
+    expect(await call({ approval })).toBe('session_ended');
+    expect(await router.approvals.get(approval)).toMatchObject({ state: 'expired' });
+  });
+
+  it('a tool that was denied in the meantime', async () => {
+    const { call, approval, setPolicy } = await granted();
+    setPolicy({ rules: [{ name: 'no', match: { tool: 'deploy' }, decision: 'deny' }] });
+    expect(await call({ approval })).toBe('unknown_tool');
+  });
+
+  it('a tool that is not enabled any more, and is not used up by the try', async () => {
+    const { router, id, call, approval } = await granted();
+    await router.disable(id, { names: ['deploy'] });
+    expect(await call({ approval })).toBe('not_enabled');
+    await router.enable(id, { names: ['deploy'] });
+    expect(await call({ approval })).toBe('ran');
+  });
+});
+
+describe('a decision', () => {
+  it.each(['ann', 'ANN', ' ann ', 'ａnn'])('is not made by the asker, as "%s"', async (user) => {
+    const { router, approval, call } = await ask();
+    expect(await router.approvals.grant(approval, { by: { user } })).toMatchObject({ ok: false, code: 'approval_own' });
+    expect(await router.approvals.refuse(approval, { by: { user } })).toMatchObject({
+      ok: false,
+      code: 'approval_own',
+    });
+    expect(await call()).toBe('approval_pending');
+  });
+
+  it('needs a name', async () => {
+    const { router, approval } = await ask();
+    for (const by of [{}, { user: '' }])
+      await expect(router.approvals.grant(approval, JSON.parse(JSON.stringify({ by })))).rejects.toMatchObject({
+        code: 'invalid_request',
+        message: expect.stringContaining('by.user'),
+      });
+  });
+
+  it('is made once', async () => {
+    const { router, approval, call } = await ask();
+    await router.approvals.refuse(approval, { by: BOB, reason: 'not today' });
+    expect(await router.approvals.grant(approval, { by: BOB })).toMatchObject({ ok: false, code: 'approval_refused' });
+    expect(await call()).toBe('approval_refused');
+    expect(await call({ approval })).toBe('approval_refused');
+  });
+
+  it('can be for all equal calls of the session, but not of others', async () => {
+    const { router, approval, call, runs } = await ask();
+    await router.approvals.grant(approval, { by: BOB, grant: 'session' });
+    expect([await call(), await call(), await call()]).toEqual(['ran', 'ran', 'ran']);
+    expect(await call({ arguments: { to: 'live', dry: false } })).toBe('needs_approval');
+    expect(runs).toHaveLength(3);
+  });
+
+  it('for the session can be forbidden by the policy', async () => {
+    const { router, approval } = await ask({ policy: { approvals: { sessionGrants: false } } });
+    expect(await router.approvals.grant(approval, { by: BOB, grant: 'session' })).toMatchObject({
+      code: 'approval_not_allowed',
+    });
+    expect(await router.approvals.grant(approval, { by: BOB })).toMatchObject({ ok: true });
+  });
+
+  it('is made by those whom the policy names, where it names any', async () => {
+    const { router, approval } = await ask({
+      policy: { approvals: { approvers: { users: ['carl'], roles: ['lead'] } } },
+    });
+    const grant = (by: { user: string; roles?: string[] }) => router.approvals.grant(approval, { by });
+    expect(await grant(BOB)).toMatchObject({ code: 'approval_not_allowed' });
+    expect(await grant({ user: 'bob', roles: ['dev'] })).toMatchObject({ code: 'approval_not_allowed' });
+    expect(await grant({ user: 'bob', roles: ['dev', 'lead'] })).toMatchObject({ ok: true });
+  });
+
+  it('is not made on what the policy of now would ask anew', async () => {
+    const { router, approval, setPolicy } = await ask();
+    setPolicy({ pinned: ['x'] });
+    expect(await router.approvals.grant(approval, { by: BOB })).toMatchObject({ code: 'approval_mismatch' });
+    expect(await router.approvals.refuse(approval, { by: BOB })).toMatchObject({ ok: true });
+  });
+
+  it('comes too late after the time, which counts as refused and is seen', async () => {
+    const { router, approval, pass, call, id } = await ask();
+    pass(15 * MINUTE);
+    expect(await router.approvals.grant(approval, { by: BOB })).toMatchObject({ ok: false, code: 'approval_expired' });
+    expect(await call({ approval })).toBe('approval_expired');
+    expect(await router.approvals.list({ state: 'expired' })).toMatchObject([{ id: approval }]);
+    expect(await router.audit({ session: id, event: 'approval_expired' })).toMatchObject([{ outcome: 'denied' }]);
+  });
+
+  it('on nothing is an answer', async () => {
+    const { router } = setUp();
+    expect(await router.approvals.grant('none', { by: BOB })).toMatchObject({ ok: false, code: 'approval_unknown' });
+  });
+
+  it('is in the audit with who made it', async () => {
+    const { router, approval, id, call } = await ask();
+    await router.approvals.grant(approval, { by: BOB });
+    await call();
+    const entries = await router.audit({ session: id, tool: 'deploy' });
+    expect(entries.map(({ event, outcome, user }) => `${event} ${outcome} ${user}`)).toEqual([
+      'call allowed ann',
+      'approval_granted allowed bob',
+      'call needs_approval ann',
+      'approval_requested needs_approval ann',
+      'enable allowed ann',
+    ]);
+    expect(entries[0]).toMatchObject({ approval, argumentsHash: expect.stringMatching(/^[0-9a-f]{64}$/u) });
+  });
+});

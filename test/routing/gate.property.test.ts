@@ -1,0 +1,13 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkSequences } from './gate-model.js';
+
+describe('any sequence of search, enable, disable, turn, call, approve and expire', () => {
+  // A million of them: test/bench/policy-property.mjs.
+  it('runs exactly the calls that the reference allows', async () => {
+    const { calls, ran, approved } = await checkSequences(800);
+    // Both answers must come up often, or nothing is tested.
+    expect(ran).toBeGreaterThan(calls / 20);
+    expect(ran).toBeLessThan(calls / 2);
+    expect(approved).toBeGreaterThan(50);
+  }, 60_000);
+});

@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import { loadFixture } from '../../support/fixtures.js';
+import { setUp, TOOLS } from '../setup.js';
+
+async function open(options: Parameters<typeof setUp>[0] = {}) {
+  const setup = setUp(options);
+  const { id } = await setup.router.createSession({ user: 'ann' });
+  const enabled = async () =>
+    (await setup.router.session(id)).enabled
+      .filter(({ via }) => via !== 'always')
+      .map(({ name, remainingTurns }) => `${name} ${remainingTurns}`);
+  const enable = (names: string[], more: object = {}) => setup.router.enable(id, { names, ...more });
+  return { ...setup, id, enabled, enable };
+}
+
+describe('tool_enable', () => {
+  it('enables for three turns, the current one counted, and says when the client sees it', async () => {
+    const { router, id, enable, enabled } = await open();
+    expect(await enable(['lsp_open'])).toEqual({
+      enabled: [{ name: 'lsp_open', expires_after_turns: 3 }],
+      related_tools: [],
+      not_added: [],
+      rejected: [],
+      callable_from: 'now',
+      visible_from: 'next_request',
+    });
+    const seen = [await enabled()];
+    for (let turn = 0; turn < 3; turn++) {
+      await router.beginTurn(id);
+      seen.push(await enabled());
+    }
+    expect(seen).toEqual([['lsp_open 3'], ['lsp_open 2'], ['lsp_open 1'], []]);
+  });
+
+  it('prolongs what is enabled, and never shortens it', async () => {
+    const { router, id, enable, enabled } = await open();
+    await enable(['lsp_open']);
+    await router.beginTurn(id);
+    await enable(['lsp_open']);
+    expect(await enabled()).toEqual(['lsp_open 3']);
+    expect((await enable(['lsp_open'], { ttl_turns: 1 })).enabled).toEqual([
+      { name: 'lsp_open', expires_after_turns: 3 },
+    ]);
+  });
+
+  it('gives at most the configured number of turns, and says so', async () => {
+    const { enable } = await open({ policy: { enabling: { maxTurns: 5, defaultTurns: 2 } } });
+    expect((await enable(['lsp_open'])).enabled).toEqual([{ name: 'lsp_open', expires_after_turns: 2 }]);
+    expect((await enable(['lsp_open'], { ttl_turns: 99 })).enabled).toEqual([
+      { name: 'lsp_open', expires_after_turns: 5, note: expect.stringContaining('5') },
+    ]);
+  });
+
+  it('rejects each name with its own reason and enables the others', async () => {
+    const { enable, enabled } = await open({
+      policy: {
+        riskCeiling: 'medium',
+        rules: [{ name: 'no', match: { tool: 'code_run' }, decision: 'deny' }],
+      },
+    });
+    const output = await enable(['lsp_open', 'nothing', 'diary', 'code_run', 'deploy', 'broken', 'lsp_open']);
+    expect(output.rejected.map(({ name, code }) => `${name} ${code}`)).toEqual([
+      'nothing unknown_tool',
+      'diary unknown_tool',
+      'code_run unknown_tool',
+      'deploy too_risky',
+      'broken unavailable',
+    ]);
+    for (const { reason, next } of output.rejected) expect(`${reason}${next}`).not.toBe('');
+    expect(await enabled()).toEqual(['lsp_open 3']);
+  });
+
+  it('brings related tools along to a fixpoint, listed as such, for as many turns', async () => {
+    const { enable, enabled } = await open();
+    expect(await enable(['file_read'], { ttl_turns: 2 })).toMatchObject({
+      enabled: [{ name: 'file_read' }],
+      related_tools: [{ name: 'file_list', via: 'related', serves: 'file_read', expires_after_turns: 2 }],
+    });
+    expect(await enabled()).toEqual(['file_list 2', 'file_read 2'].sort().reverse());
+  });
+
+  it('brings producers along: who turns a name into the code that is asked for', async () => {
+    const { catalog } = await loadFixture('hydrology');
+    const { enable } = await open({ tools: catalog.tools });
+    const output = await enable(['query_reservoir_last']);
+    expect(output.related_tools).toMatchObject([
+      { name: 'lookup_station_code', via: 'producer', serves: 'query_reservoir_last.stcd' },
+    ]);
+  });
+
+  it('brings nothing along where the policy says so', async () => {
+    const { enable } = await open({ policy: { enabling: { companions: false } } });
+    expect((await enable(['file_read'])).related_tools).toEqual([]);
+  });
+
+  it('says which companion was refused, unless it is hidden', async () => {
+    const tools = TOOLS.map((tool) => (tool.name === 'file_read' ? { ...tool, relatedTools: ['deploy'] } : tool));
+    const risky = await open({ tools, policy: { riskCeiling: 'medium' } });
+    expect((await risky.enable(['file_read'])).not_added).toMatchObject([{ name: 'deploy', code: 'too_risky' }]);
+    const rules = [{ name: 'no', match: { tool: 'deploy' }, decision: 'deny' as const }];
+    const hidden = await open({ tools, policy: { rules } });
+    expect((await hidden.enable(['file_read'])).not_added).toEqual([]);
+  });
+
+  it('stays within the cap, companions last', async () => {
+    const { enable, enabled, router, id } = await open({ policy: { enabling: { maxEnabled: 2 } } });
+    const first = await enable(['file_read', 'lsp_open']);
+    expect(first.not_added).toMatchObject([{ name: 'file_list', code: 'too_many_enabled' }]);
+    expect((await enable(['code_run'])).rejected).toMatchObject([
+      { name: 'code_run', code: 'too_many_enabled', next: expect.stringContaining('tool_disable') },
+    ]);
+    await router.disable(id, { names: ['file_read'] });
+    expect((await enable(['code_run'])).enabled).toHaveLength(1);
+    expect(await enabled()).toHaveLength(2);
+  });
+
+  it('can be for one call in this turn', async () => {
+    const { router, id, enable, runs } = await open();
+    expect((await enable(['lsp_open'], { ephemeral: true, ttl_turns: 9 })).enabled).toEqual([
+      { name: 'lsp_open', expires_after_turns: 1, ephemeral: true },
+    ]);
+    const call = () => router.call(id, { tool: 'lsp_open' });
+    const results = await Promise.all([call(), call()]);
+    expect(results.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(await call()).toMatchObject({ code: 'not_enabled' });
+    expect(runs).toHaveLength(1);
+    await enable(['lsp_open'], { ephemeral: true });
+    await router.beginTurn(id);
+    expect(await call()).toMatchObject({ code: 'not_enabled' });
+  });
+
+  it('leaves what is always on or pinned as it is', async () => {
+    const { enable, router, id } = await open({ policy: { pinned: ['lsp_*'] } });
+    expect((await enable(['ask_user', 'lsp_open'])).enabled).toEqual([
+      { name: 'ask_user', note: expect.any(String) },
+      { name: 'lsp_open', note: expect.any(String) },
+    ]);
+    for (let turn = 0; turn < 5; turn++) await router.beginTurn(id);
+    expect(await router.call(id, { tool: 'lsp_open' })).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    ['no names', { names: [] }, 'names'],
+    ['no turns', { names: ['a'], ttl_turns: 0 }, 'ttl_turns'],
+    ['an unknown field', { names: ['a'], ttl: 3 }, 'ttl'],
+  ])('refuses %s, naming the field', async (_, input, field) => {
+    const { router, id } = await open();
+    await expect(router.enable(id, input)).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining(field),
+    });
+  });
+
+  it('reaches nobody else', async () => {
+    const { router, enable } = await open();
+    await enable(['lsp_open']);
+    const other = await router.createSession({ user: 'ann' });
+    expect(await router.call(other.id, { tool: 'lsp_open' })).toMatchObject({ code: 'not_enabled' });
+  });
+});
+
+describe('tool_disable', () => {
+  it('takes away what was enabled, and says why it did not', async () => {
+    const { router, id, enable, enabled } = await open({ policy: { pinned: ['lsp_hover'] } });
+    await enable(['lsp_open', 'code_run']);
+    const output = await router.disable(id, { names: ['lsp_open', 'ask_user', 'lsp_hover', 'file_list', 'nothing'] });
+    expect(output.disabled).toEqual(['lsp_open']);
+    expect(output.rejected.map(({ name, code }) => `${name} ${code}`)).toEqual([
+      'ask_user always_on',
+      'lsp_hover always_on',
+      'file_list not_enabled',
+      'nothing unknown_tool',
+    ]);
+    expect(await enabled()).toContain('code_run 3');
+    expect(await router.call(id, { tool: 'lsp_open' })).toMatchObject({ code: 'not_enabled' });
+  });
+});
