@@ -159,7 +159,7 @@ export function createPlanner(parts: PlannerParts): Planner {
       request: turn.request,
       context: renderContext(turn.request, options),
       further: new Set(selection.tools.filter((tool) => tool.fill).map((tool) => tool.name)),
-      references: mustRefer(turn.view, selection, turn.request),
+      awaited: mustRefer(turn.view, selection, turn.request),
       canNeedTools,
       maxTokens: options.planTokens,
       usage: turn.usage.planning,

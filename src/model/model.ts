@@ -54,7 +54,7 @@ export interface CompletionRequest {
 
 export interface Completion {
   text: string;
-  /** `length`: cut at `maxTokens` or at the end of the context. */
+  /** `length`: cut at `maxTokens`, at the end of the context, or where the text only repeats itself. */
   finish: 'stop' | 'length';
   usage: Usage;
   /** Per written token, where the server gives them: its text and natural-log probability. */

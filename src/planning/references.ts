@@ -62,7 +62,7 @@ export function findReferences(text: string): Reference[] {
 
 /** Parts of a text that look like references but are malformed. */
 export function findBroken(text: string): string[] {
-  return (text.replace(REFERENCE, '').match(LOOKALIKE) ?? []).filter((found) => /\bs\d/u.test(found));
+  return (text.replace(REFERENCE, '').match(LOOKALIKE) ?? []).filter((found) => /\bs\d+\b/u.test(found));
 }
 
 function parsePath(text: string): (string | number)[] {

@@ -7,13 +7,16 @@ import { completeStructured, type Parsed, readJson } from '../model/structured.j
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
 import type { Step } from '../result.js';
+import { type AwaitedArgument, renderAwaited } from './awaited.js';
 import { checkPlan } from './check-plan.js';
+import { type CutArgument, cutArgumentOf } from './cut-argument.js';
+import { fittedSchemas } from './fitted.js';
 import { levelsOf } from './levels.js';
 import { planAnswerSchema } from './plan-schema.js';
 import { renderTools } from './render-tool.js';
 import { renderToday } from './today.js';
 
-export type PlanPrompt = PromptTemplate<'tools' | 'further' | 'context' | 'today' | 'locale' | 'message'>;
+export type PlanPrompt = PromptTemplate<'tools' | 'further' | 'context' | 'awaited' | 'today' | 'locale' | 'message'>;
 
 export type Written =
   | { kind: 'plan'; goal: string; steps: Step[]; levels: string[][] }
@@ -30,8 +33,8 @@ export interface PlanQuestion {
   context: string;
   /** Names of tools that were not chosen but fill free room. */
   further: ReadonlySet<string>;
-  /** `tool.argument` that only an earlier step can provide. */
-  references: ReadonlySet<string>;
+  /** Arguments that only an earlier step can provide. */
+  awaited: readonly AwaitedArgument[];
   canNeedTools: boolean;
   maxTokens: number;
   usage: Usage;
@@ -42,7 +45,7 @@ export interface PlanQuestion {
 
 /** A model that wrote no valid plan also after the repair is a value with the problems; server errors go through. */
 export async function writePlan(tools: readonly Tool[], question: PlanQuestion): Promise<Parsed<Written>> {
-  const { model, prompt, repair, request, usage, signal, onRepair, references, canNeedTools } = question;
+  const { model, prompt, repair, request, usage, signal, onRepair, awaited, canNeedTools } = question;
   const fitting = tools.filter((tool) => !question.further.has(tool.name));
   const values = {
     tools: renderTools(fitting),
@@ -51,6 +54,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
       fitting.length + 1,
     ),
     context: question.context,
+    awaited: renderAwaited(awaited),
     today: renderToday(request),
     locale: request.locale ?? guessLanguage(request.message),
     message: oneLine(request.message),
@@ -62,21 +66,34 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     variables: { ...values, tools: tools.map((tool) => tool.name), further: [...question.further] },
     ...(question.requestId === undefined ? {} : { requestId: question.requestId }),
   };
-  const schema = {
+  const schemaWithout = (without?: CutArgument) => ({
     name: 'plan',
-    schema: planAnswerSchema(tools, { references, canNeedTools, tuples: model.limits.tuples ?? false }),
-  };
+    schema: planAnswerSchema(tools, { awaited, canNeedTools, tuples: model.limits.tuples ?? false, without }),
+  });
   const call = {
     stage: 'planning' as const,
     prompt: prompt.render(values),
-    schema,
+    schema: schemaWithout(),
     maxTokens: question.maxTokens,
     signal,
     about,
   };
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const parse = (completion: Completion) => parseWritten(completion, { tools: byName, goal: oneLine(request.message) });
-  return completeStructured({ model, request: call, parse, repair, usage, onRepair });
+  const narrow = (completion: Completion) => {
+    const endless = endlessArgument(completion, byName);
+    return endless && schemaWithout(endless);
+  };
+  return completeStructured({ model, request: call, parse, narrow, repair, usage, onRepair });
+}
+
+/** The optional argument that ran on until the answer was cut. */
+function endlessArgument({ text, finish }: Completion, tools: ReadonlyMap<string, Tool>): CutArgument | undefined {
+  const cut = finish === 'length' ? cutArgumentOf(text) : undefined;
+  const tool = cut && tools.get(cut.tool);
+  if (!cut || !tool) return undefined;
+  const { required } = fittedSchemas(tool).input;
+  return Array.isArray(required) && required.includes(cut.argument) ? undefined : cut;
 }
 
 const draftStep = z.object({

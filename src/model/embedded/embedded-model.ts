@@ -9,6 +9,7 @@ import { throwIfCancelled, WinnowError } from '../../errors.js';
 import type { Completion, CompletionRequest, Model, Prompt, ReaderRequest, Usage } from '../model.js';
 import { noUsage } from '../model.js';
 import { gbnfFromSchema } from './gbnf.js';
+import { endsInLoop } from './loop.js';
 import { createPrefixStore } from './prefix-store.js';
 import { createPromptTokenizer, type PromptTokens } from './prompt-tokens.js';
 import { loadRuntime, type Runtime } from './runtime.js';
@@ -97,7 +98,7 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
     for await (const token of tokens) {
       throwIfCancelled(request.signal);
       written.push(token);
-      if (written.length >= room) {
+      if (written.length >= room || endsInLoop(written)) {
         finish = 'length';
         break;
       }
