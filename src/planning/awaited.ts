@@ -7,12 +7,8 @@ export interface AwaitedArgument {
   readonly producers: readonly string[];
 }
 
-/** One line a tool and its producers, each with a line end. */
+/** One line a tool, each with a line end. */
 export function renderAwaited(awaited: readonly AwaitedArgument[]): string {
-  const lines = new Map<string, string[]>();
-  for (const { tool, argument, producers } of awaited) {
-    const line = `${tool} comes after ${producers.join(' or ')}, which finds its`;
-    lines.set(line, [...(lines.get(line) ?? []), argument]);
-  }
-  return [...lines].map(([line, names]) => `${line} ${names.join(', ')}.\n`).join('');
+  const lines = awaited.map(({ tool, producers }) => `${tool} needs what ${producers.join(' or ')} finds.\n`);
+  return [...new Set(lines)].join('');
 }

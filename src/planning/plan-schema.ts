@@ -5,8 +5,8 @@
 import { isObject } from '../catalog/schema/json.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import type { AwaitedArgument } from './awaited.js';
-import type { CutArgument } from './cut-argument.js';
 import { fittedSchemas } from './fitted.js';
+import type { ArgumentName } from './open-place.js';
 import { type ProducedPath, pathsFor, producedPaths } from './produced-paths.js';
 import { referenceSchema } from './references.js';
 
@@ -18,7 +18,7 @@ export interface PlanSchemaOptions {
   /** Whether the schema may say what stands at which place of a list: then no step can refer to a later one. */
   tuples?: boolean;
   /** An optional argument that can't be written this time. */
-  without?: CutArgument | undefined;
+  without?: ArgumentName | undefined;
 }
 
 const text = { type: 'string' } as const;
@@ -114,8 +114,11 @@ function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
         definitions[`${prefix}_${name}`] = rename(withReferences(schema, { ...context, earlier: undefined }), prefix);
     }
   }
+  const required = new Set(Array.isArray(input.required) ? input.required : []);
   const properties = Object.entries(isObject(input.properties) ? input.properties : {});
-  const wanted = properties.filter(([name]) => options.without?.tool !== tool.name || options.without.argument !== name);
+  // As the prompt shows them; a grammar keeps the order, and what was passed over can't be written any more.
+  const ordered = properties.sort(([one], [other]) => Number(required.has(other)) - Number(required.has(one)));
+  const wanted = ordered.filter(([name]) => options.without?.tool !== tool.name || options.without.argument !== name);
   const open = wanted.map(([name, schema]) => {
     const onlyReference = options.awaited.some((one) => one.tool === tool.name && one.argument === name);
     return [name, onlyReference ? onlyReferences(schema, context) : orReference(schema, context)] as const;

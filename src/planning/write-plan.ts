@@ -2,21 +2,23 @@
 import { z } from 'zod';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
-import type { CallAbout, Completion, Model, Usage } from '../model/model.js';
+import type { CallAbout, Completion, Model, Separator, Usage } from '../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../model/structured.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
 import type { Step } from '../result.js';
 import { type AwaitedArgument, renderAwaited } from './awaited.js';
 import { checkPlan } from './check-plan.js';
-import { type CutArgument, cutArgumentOf } from './cut-argument.js';
 import { fittedSchemas } from './fitted.js';
 import { levelsOf } from './levels.js';
+import { type ArgumentName, openPlaceOf } from './open-place.js';
 import { planAnswerSchema } from './plan-schema.js';
 import { renderTools } from './render-tool.js';
 import { renderToday } from './today.js';
 
-export type PlanPrompt = PromptTemplate<'tools' | 'further' | 'context' | 'awaited' | 'today' | 'locale' | 'message'>;
+export type PlanPrompt = PromptTemplate<
+  'tools' | 'further' | 'context' | 'awaited' | 'likely' | 'today' | 'locale' | 'message'
+>;
 
 export type Written =
   | { kind: 'plan'; goal: string; steps: Step[]; levels: string[][] }
@@ -33,6 +35,8 @@ export interface PlanQuestion {
   context: string;
   /** Names of tools that were not chosen but fill free room. */
   further: ReadonlySet<string>;
+  /** Names of tools to look at first, in a likely order of their use. */
+  likely: readonly string[];
   /** Arguments that only an earlier step can provide. */
   awaited: readonly AwaitedArgument[];
   canNeedTools: boolean;
@@ -45,7 +49,7 @@ export interface PlanQuestion {
 
 /** A model that wrote no valid plan also after the repair is a value with the problems; server errors go through. */
 export async function writePlan(tools: readonly Tool[], question: PlanQuestion): Promise<Parsed<Written>> {
-  const { model, prompt, repair, request, usage, signal, onRepair, awaited, canNeedTools } = question;
+  const { model, prompt, repair, request, usage, signal, onRepair, awaited, likely, canNeedTools } = question;
   const fitting = tools.filter((tool) => !question.further.has(tool.name));
   const values = {
     tools: renderTools(fitting),
@@ -55,6 +59,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     ),
     context: question.context,
     awaited: renderAwaited(awaited),
+    likely: likely.length > 0 ? `Likely tools: ${likely.join(', ')}.\n` : '',
     today: renderToday(request),
     locale: request.locale ?? guessLanguage(request.message),
     message: oneLine(request.message),
@@ -66,7 +71,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     variables: { ...values, tools: tools.map((tool) => tool.name), further: [...question.further] },
     ...(question.requestId === undefined ? {} : { requestId: question.requestId }),
   };
-  const schemaWithout = (without?: CutArgument) => ({
+  const schemaWithout = (without?: ArgumentName) => ({
     name: 'plan',
     schema: planAnswerSchema(tools, { awaited, canNeedTools, tuples: model.limits.tuples ?? false, without }),
   });
@@ -75,6 +80,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     prompt: prompt.render(values),
     schema: schemaWithout(),
     maxTokens: question.maxTokens,
+    optionalAfter: (text: string) => optionalAfter(text, byName),
     signal,
     about,
   };
@@ -88,12 +94,22 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
 }
 
 /** The optional argument that ran on until the answer was cut. */
-function endlessArgument({ text, finish }: Completion, tools: ReadonlyMap<string, Tool>): CutArgument | undefined {
-  const cut = finish === 'length' ? cutArgumentOf(text) : undefined;
-  const tool = cut && tools.get(cut.tool);
-  if (!cut || !tool) return undefined;
-  const { required } = fittedSchemas(tool).input;
-  return Array.isArray(required) && required.includes(cut.argument) ? undefined : cut;
+function endlessArgument({ text, finish }: Completion, tools: ReadonlyMap<string, Tool>): ArgumentName | undefined {
+  const cut = finish === 'length' ? openPlaceOf(text) : undefined;
+  return cut && requiredOf(tools.get(cut.tool)).includes(cut.argument) ? undefined : cut;
+}
+
+/** Behind the last required argument, whatever follows is optional. */
+function optionalAfter(text: string, tools: ReadonlyMap<string, Tool>): Separator | undefined {
+  const place = openPlaceOf(text);
+  if (!place?.isDirect || requiredOf(tools.get(place.tool)).some((name) => !place.written.includes(String(name))))
+    return undefined;
+  return place.inText ? '",' : ',';
+}
+
+function requiredOf(tool: Tool | undefined): readonly unknown[] {
+  const required = tool && fittedSchemas(tool).input.required;
+  return Array.isArray(required) ? required : [];
 }
 
 const draftStep = z.object({

@@ -25,7 +25,7 @@ export function loadPrompts(paths: PromptPaths = {}) {
     plan: loadPrompt({
       name: 'plan-steps',
       system: ['tools', 'further'],
-      user: ['context', 'awaited', 'today', 'locale', 'message'],
+      user: ['context', 'awaited', 'likely', 'today', 'locale', 'message'],
       path: paths['plan-steps'],
     }),
     repair: loadPrompt({ name: 'repair', system: ['system'], user: ['user', 'answer', 'issues'], path: paths.repair }),
