@@ -47,6 +47,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** Each outside library has one room; everything else sees our small interface. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  '@eslint-community/regexpp': ['model/embedded/'],
   '@langchain/core': ['model/openai/', 'langchain/'],
   '@langchain/openai': ['model/openai/', 'langchain/'],
   '@modelcontextprotocol/sdk': ['catalog/sources/', 'mcp/'],

@@ -90,7 +90,7 @@ function stepSchema(tool: Tool, context: StepContext): JsonSchema[] {
   const { earlier, options } = context;
   const waits = options.awaited.some((one) => one.tool === tool.name);
   if (earlier === 0 && waits) return [];
-  const id = { type: 'string', pattern: '^s[1-9][0-9]?$', 'x-gbnf': '"\\"s" [1-9] [0-9]? "\\""' };
+  const id = { type: 'string', pattern: '^s[1-9][0-9]?$' };
   return [
     {
       type: 'object',
@@ -115,7 +115,9 @@ function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
     }
   }
   const properties = Object.entries(isObject(input.properties) ? input.properties : {});
-  const wanted = properties.filter(([name]) => options.without?.tool !== tool.name || options.without.argument !== name);
+  const wanted = properties.filter(
+    ([name]) => options.without?.tool !== tool.name || options.without.argument !== name,
+  );
   const open = wanted.map(([name, schema]) => {
     const onlyReference = options.awaited.some((one) => one.tool === tool.name && one.argument === name);
     return [name, onlyReference ? onlyReferences(schema, context) : orReference(schema, context)] as const;
