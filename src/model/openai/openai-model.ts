@@ -32,12 +32,15 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
         refuseTooLong(request, settings);
         const { chatOnce } = await import('./chat.js');
         return withDeadline({ timeoutMs: settings.timeoutMs, signal: request.signal }, async (deadline) => {
-          const answer = await findForm(request.schema !== undefined, (form) =>
-            retrying(settings, deadline, () => {
-              usage.calls += 1;
-              return chatOnce(settings, request, { form, signal: deadline.signal });
-            }),
-          );
+          const answer = await findForm({
+            schemaName: request.schema?.name,
+            isPossible: (format) => format !== 'strict',
+            ask: (form) =>
+              retrying(settings, deadline, () => {
+                usage.calls += 1;
+                return chatOnce(settings, request, { form, signal: deadline.signal });
+              }),
+          });
           return toCompletion(answer, request, usage);
         });
       }),
