@@ -90,7 +90,7 @@ function stepSchema(tool: Tool, context: StepContext): JsonSchema[] {
   const { earlier, options } = context;
   const waits = options.awaited.some((one) => one.tool === tool.name);
   if (earlier === 0 && waits) return [];
-  const id = { type: 'string', pattern: '^s[1-9][0-9]?$', 'x-gbnf': '"\\"s" [1-9] [0-9]? "\\""' };
+  const id = { type: 'string', pattern: '^s[1-9][0-9]?$' };
   return [
     {
       type: 'object',

@@ -112,16 +112,25 @@ function requiredOf(tool: Tool | undefined): readonly unknown[] {
   return Array.isArray(required) ? required : [];
 }
 
+/** `null` says no more than nothing: some servers write every property of an answer. */
+function orLeftOut<T extends z.ZodType>(schema: T) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
 const draftStep = z.object({
   id: z.union([z.string(), z.number()]).nullish(),
   tool: z.string(),
-  arguments: z.record(z.string(), z.unknown()).default({}),
-  dependsOn: z.array(z.string()).optional(),
-  purpose: z.string().optional(),
+  arguments: orLeftOut(z.record(z.string(), z.unknown())).transform((values) => values ?? {}),
+  dependsOn: orLeftOut(z.array(z.string())),
+  purpose: orLeftOut(z.string()),
 });
 const written = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('plan'), goal: z.string().optional(), steps: z.array(draftStep).min(1) }),
-  z.object({ kind: z.literal('clarification'), question: z.string().min(1), missing: z.array(z.string()).default([]) }),
+  z.object({ kind: z.literal('plan'), goal: orLeftOut(z.string()), steps: z.array(draftStep).min(1) }),
+  z.object({
+    kind: z.literal('clarification'),
+    question: z.string().min(1),
+    missing: orLeftOut(z.array(z.string())).transform((names) => names ?? []),
+  }),
   z.object({ kind: z.literal('needTools'), needTools: z.string().min(1) }),
   z.object({ kind: z.literal('unplannable'), reason: z.string().min(1) }),
 ]);

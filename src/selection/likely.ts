@@ -9,6 +9,7 @@ import { type KeywordMatch, keywordIndexOf } from '../search/keyword-index.js';
 import { wordsOf } from '../search/words.js';
 import { missingProducers } from './producers/add-producers.js';
 import { createProducerContext } from './producers/producer-context.js';
+import { isNoun } from './producers/vocabulary.js';
 import { searchText } from './user-part.js';
 
 /** Of the best score. On NESTFUL: 0.88 of the needed tools are above it, and 0.88 of those above it are needed. */
@@ -23,7 +24,7 @@ export function likelyTools(view: View, selection: Selection, request: Request):
   const least = MIN_SHARE * (matches[0]?.score ?? 0);
   const likely = matches.filter(({ tool, score }) => offered.has(tool.name) && score >= least);
   const words = wordsOf(text);
-  const places = new Map(likely.map((match) => [match.tool, placeOf(match, words)]));
+  const places = new Map(likely.filter(tellsSomething).map((match) => [match.tool, placeOf(match, words)]));
   const byMention = [...places].sort(([, one], [, other]) => one - other).map(([tool]) => tool);
   const context = createProducerContext(view, request);
   const names = new Set<string>();
@@ -33,6 +34,11 @@ export function likelyTools(view: View, selection: Selection, request: Request):
     names.add(tool.name);
   }
   return [...names];
+}
+
+/** "get" and "find" stand in any request. */
+function tellsSomething({ matched }: KeywordMatch): boolean {
+  return Object.keys(matched).some(isNoun);
 }
 
 /** Middle of the places in the request at which words of the tool stand, those of its name before all others. */

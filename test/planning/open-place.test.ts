@@ -16,13 +16,25 @@ describe('the place in a plan that is not written to the end', () => {
   it.each([
     ['in a text', '"name":"Par', { argument: 'name', written: ['name'], isDirect: true, inText: true }],
     ['in an empty text', '"name":"', { argument: 'name', written: ['name'], isDirect: true, inText: true }],
-    ['behind an escaped quote', '"name":"a \\"b', { argument: 'name', written: ['name'], isDirect: true, inText: true }],
+    [
+      'behind an escaped quote',
+      '"name":"a \\"b',
+      { argument: 'name', written: ['name'], isDirect: true, inText: true },
+    ],
     ['behind a text', '"name":"Paris"', { argument: 'name', written: ['name'], isDirect: true, inText: false }],
-    ['in a number', '"name":"x","limit":1', { argument: 'limit', written: ['name', 'limit'], isDirect: true, inText: false }],
+    [
+      'in a number',
+      '"name":"x","limit":1',
+      { argument: 'limit', written: ['name', 'limit'], isDirect: true, inText: false },
+    ],
     ['in a list', '"tags":["a', { argument: 'tags', written: ['tags'], isDirect: false, inText: true }],
     ['behind a list', '"tags":["a"]', { argument: 'tags', written: ['tags'], isDirect: true, inText: false }],
     ['in an object', '"area":{"north":1', { argument: 'area', written: ['area'], isDirect: false, inText: false }],
-    ['behind text with brackets', '"q":"{[","n":2', { argument: 'n', written: ['q', 'n'], isDirect: true, inText: false }],
+    [
+      'behind text with brackets',
+      '"q":"{[","n":2',
+      { argument: 'n', written: ['q', 'n'], isDirect: true, inText: false },
+    ],
   ])('is %s', (_, rest, expected) => {
     expect(openPlaceOf(START + rest)).toEqual({ tool: 'find', ...expected });
   });

@@ -31,7 +31,6 @@ describe('the tools that planning looks at first', () => {
     expect(likelyTools(view, selectionOf('passthrough', all(names)), request)).toEqual([
       'brew_coffee',
       'play_song',
-      'read_mail',
       'weather_report',
     ]);
   });
