@@ -9,6 +9,7 @@ import { type Written, writePlan } from './planning/write-plan.js';
 import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
 import { type PlanRequest, parseRequest, type Request } from './request.js';
 import type { PlanResult, Selection, SelectResult, TraceEvent } from './result.js';
+import { likelyTools } from './selection/likely.js';
 import { mustRefer } from './selection/must-refer.js';
 import { createSchemaTokens } from './selection/schema-tokens.js';
 import { select } from './selection/select.js';
@@ -159,7 +160,8 @@ export function createPlanner(parts: PlannerParts): Planner {
       request: turn.request,
       context: renderContext(turn.request, options),
       further: new Set(selection.tools.filter((tool) => tool.fill).map((tool) => tool.name)),
-      references: mustRefer(turn.view, selection, turn.request),
+      likely: likelyTools(turn.view, selection, turn.request),
+      awaited: mustRefer(turn.view, selection, turn.request),
       canNeedTools,
       maxTokens: options.planTokens,
       usage: turn.usage.planning,

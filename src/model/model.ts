@@ -41,6 +41,9 @@ export interface Usage {
   written: number;
 }
 
+/** What stands between two members of an object: behind a text that is still open, or behind any other value. */
+export type Separator = '",' | ',';
+
 export interface CompletionRequest {
   stage: Stage;
   prompt: Prompt;
@@ -48,13 +51,18 @@ export interface CompletionRequest {
   schema?: { name: string; schema: JsonSchema };
   /** Upper bound of the answer, in tokens. */
   maxTokens: number;
+  /**
+   * Told the answer so far: the separator that would begin something optional here. A model that decodes in process
+   * then goes on only where it is sure; others can't and ignore it.
+   */
+  optionalAfter?: ((text: string) => Separator | undefined) | undefined;
   signal?: AbortSignal | undefined;
   about?: CallAbout | undefined;
 }
 
 export interface Completion {
   text: string;
-  /** `length`: cut at `maxTokens` or at the end of the context. */
+  /** `length`: cut at `maxTokens`, at the end of the context, or where the text only repeats itself. */
   finish: 'stop' | 'length';
   usage: Usage;
   /** Per written token, where the server gives them: its text and natural-log probability. */

@@ -15,6 +15,8 @@ export interface StructuredRequest<T> {
   repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
   /** Counts every attempt, also failed ones. */
   usage: Usage;
+  /** A schema under which the same can't go wrong again; then the same question is asked once more under it. */
+  narrow?: (completion: Completion) => CompletionRequest['schema'];
   /** Told when a repair begins, with the problems. */
   onRepair?: (issues: readonly string[]) => void;
 }
@@ -23,11 +25,18 @@ export async function completeStructured<T>(asked: StructuredRequest<T>): Promis
   const first = await attempt(asked, asked.request);
   if (first.parsed.ok) return first.parsed;
   asked.onRepair?.(first.parsed.issues);
-  const { system, user } = asked.request.prompt;
-  const issues = first.parsed.issues.map((issue) => `- ${issue}`).join('\n');
-  const prompt = asked.repair.render({ system, user, answer: first.completion.text.slice(0, 8000), issues });
-  const second = await attempt(asked, { ...asked.request, prompt });
+  const schema = asked.narrow?.(first.completion);
+  const second = await attempt(asked, schema ? { ...asked.request, schema } : repairRequest(asked, first));
   return second.parsed;
+}
+
+function repairRequest<T>(
+  { request, repair }: StructuredRequest<T>,
+  { completion, parsed }: { completion: Completion; parsed: Parsed<T> },
+): CompletionRequest {
+  const { system, user } = request.prompt;
+  const issues = parsed.ok ? '' : parsed.issues.map((issue) => `- ${issue}`).join('\n');
+  return { ...request, prompt: repair.render({ system, user, answer: completion.text.slice(0, 8000), issues }) };
 }
 
 async function attempt<T>({ model, parse, usage }: StructuredRequest<T>, request: CompletionRequest) {

@@ -10,6 +10,7 @@ import type { Step } from '../result.js';
 import { fittedSchemas } from './fitted.js';
 import { findBroken, findReferences, type Leaf, type Reference, renderPath, textsIn } from './references.js';
 import { sampleValue } from './sample-value.js';
+import { withoutNulls } from './without-nulls.js';
 
 export interface DraftStep {
   id: string;
@@ -71,16 +72,6 @@ function refersElsewhere(draft: readonly DraftStep[], names: ReadonlyMap<string,
 
 function inputOf(tool: Tool | undefined): Subschema {
   return tool && fittedSchemas(tool).input;
-}
-
-/** Servers with strict schemas write `null` for what is left out; it stays where the tool takes it. */
-function withoutNulls(values: Record<string, unknown>, schema: Subschema): Record<string, unknown> {
-  const kept = Object.entries(values).flatMap(([name, value]) => {
-    const inner = isObject(schema) ? subschemaAt(schema, [name]) : undefined;
-    if (value === null) return isObject(inner) && fits({ type: 'null' }, inner) ? [[name, value]] : [];
-    return [[name, isObject(value) ? withoutNulls(value, inner) : value]];
-  });
-  return Object.fromEntries(kept);
 }
 
 type Earlier = ReadonlyMap<string, Tool | undefined>;

@@ -4,17 +4,21 @@
  */
 import { isObject } from '../catalog/schema/json.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
+import type { AwaitedArgument } from './awaited.js';
 import { fittedSchemas } from './fitted.js';
+import type { ArgumentName } from './open-place.js';
 import { type ProducedPath, pathsFor, producedPaths } from './produced-paths.js';
 import { referenceSchema } from './references.js';
 
 export interface PlanSchemaOptions {
-  /** `tool.argument`: the request can't hold the value, an earlier step finds it; only a reference may stand there. */
-  references: ReadonlySet<string>;
+  /** The request can't hold these values: only a reference may stand there. */
+  awaited: readonly AwaitedArgument[];
   /** Whether one more round of selection is possible. */
   canNeedTools: boolean;
   /** Whether the schema may say what stands at which place of a list: then no step can refer to a later one. */
   tuples?: boolean;
+  /** An optional argument that can't be written this time. */
+  without?: ArgumentName | undefined;
 }
 
 const text = { type: 'string' } as const;
@@ -84,9 +88,9 @@ interface StepContext {
 /** None where the tool can't stand at this place. */
 function stepSchema(tool: Tool, context: StepContext): JsonSchema[] {
   const { earlier, options } = context;
-  const waits = [...options.references].some((argument) => argument.startsWith(`${tool.name}.`));
+  const waits = options.awaited.some((one) => one.tool === tool.name);
   if (earlier === 0 && waits) return [];
-  const id = { type: 'string', pattern: '^s[1-9][0-9]?$', 'x-gbnf': '"\\"s" [1-9] [0-9]? "\\""' };
+  const id = { type: 'string', pattern: '^s[1-9][0-9]?$' };
   return [
     {
       type: 'object',
@@ -110,9 +114,13 @@ function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
         definitions[`${prefix}_${name}`] = rename(withReferences(schema, { ...context, earlier: undefined }), prefix);
     }
   }
-  const properties = isObject(input.properties) ? input.properties : {};
-  const open = Object.entries(properties).map(([name, schema]) => {
-    const onlyReference = options.references.has(`${tool.name}.${name}`);
+  const required = new Set(Array.isArray(input.required) ? input.required : []);
+  const properties = Object.entries(isObject(input.properties) ? input.properties : {});
+  // As the prompt shows them; a grammar keeps the order, and what was passed over can't be written any more.
+  const ordered = properties.sort(([one], [other]) => Number(required.has(other)) - Number(required.has(one)));
+  const wanted = ordered.filter(([name]) => options.without?.tool !== tool.name || options.without.argument !== name);
+  const open = wanted.map(([name, schema]) => {
+    const onlyReference = options.awaited.some((one) => one.tool === tool.name && one.argument === name);
     return [name, onlyReference ? onlyReferences(schema, context) : orReference(schema, context)] as const;
   });
   const schema = { ...input, properties: Object.fromEntries(open) };

@@ -15,40 +15,22 @@ const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]/gu;
 /** What looks like a reference and is none: a wrong one must not pass as a text. */
 const LOOKALIKE = /\$\{[^}]*\}?/gu;
 
-/** A JSON Schema, and a llama.cpp grammar rule, of a reference that stands alone. */
-const ANY_REFERENCE = {
-  type: 'string',
-  pattern: '^\\$\\{s[1-9][0-9]?((\\.[A-Za-z_][A-Za-z0-9_]*)|(\\[[0-9]+\\]))*\\}$',
-  'x-gbnf': '"\\"${s" [1-9] [0-9]? ("." [A-Za-z_] [A-Za-z0-9_]* | "[" [0-9]+ "]")* "}\\""',
-} as const;
+/** A number of a step, as a pattern. */
+const ANY_STEP = '[1-9][0-9]?';
+const ANY_PATH = '((\\.[A-Za-z_][A-Za-z0-9_]*)|(\\[[0-9]+\\]))*';
 
 /**
- * With `paths` only those fields can be written, each as it stands behind the step, for example `items[0].id`; with
- * `steps` only the first so many steps can be referred to (at most 9).
+ * A reference that stands alone. With `paths` only those fields can be written, each as it stands behind the step, for
+ * example `items[0].id`; with `steps` only the first so many steps can be referred to (at most 9).
  */
 export function referenceSchema(paths: readonly string[] | undefined, steps?: number): JsonSchema {
-  const schema = referenceTo(paths);
-  if (steps === undefined) return schema;
-  const digits = `[1-${steps}]`;
-  return {
-    ...schema,
-    pattern: schema.pattern.replace(ANY_STEP.pattern, digits),
-    'x-gbnf': schema['x-gbnf'].replace(ANY_STEP.gbnf, digits),
-  };
+  const step = steps === undefined ? ANY_STEP : `[1-${steps}]`;
+  const path = paths && paths.length > 0 ? `(${paths.map(pathPattern).join('|')})` : ANY_PATH;
+  return { type: 'string', pattern: `^\\$\\{s${step}${path}\\}$` };
 }
 
-const ANY_STEP = { pattern: '[1-9][0-9]?', gbnf: '[1-9] [0-9]?' };
-
-function referenceTo(paths: readonly string[] | undefined): { type: string; pattern: string; 'x-gbnf': string } {
-  if (!paths || paths.length === 0) return ANY_REFERENCE;
-  const alternatives = paths.map((path) => (path.startsWith('[') ? path : `.${path}`));
-  const pattern = alternatives.map((path) => path.replace(/[\\.[\](){}*+?^$|]/gu, '\\$&')).join('|');
-  const literals = alternatives.map((path) => JSON.stringify(path)).join(' | ');
-  return {
-    type: 'string',
-    pattern: `^\\$\\{s[1-9][0-9]?(${pattern})\\}$`,
-    'x-gbnf': `"\\"${'$'}{s" [1-9] [0-9]? (${literals}) "}\\""`,
-  };
+function pathPattern(path: string): string {
+  return (path.startsWith('[') ? path : `.${path}`).replace(/[\\.[\](){}*+?^$|]/gu, '\\$&');
 }
 
 export function findReferences(text: string): Reference[] {
@@ -62,7 +44,7 @@ export function findReferences(text: string): Reference[] {
 
 /** Parts of a text that look like references but are malformed. */
 export function findBroken(text: string): string[] {
-  return (text.replace(REFERENCE, '').match(LOOKALIKE) ?? []).filter((found) => /\bs\d/u.test(found));
+  return (text.replace(REFERENCE, '').match(LOOKALIKE) ?? []).filter((found) => /\bs\d+\b/u.test(found));
 }
 
 function parsePath(text: string): (string | number)[] {

@@ -1,6 +1,7 @@
 /** A tool as stage two shows it: everything that is known about it, in the order in which a plan needs it. */
+import { isObject } from '../catalog/schema/json.js';
 import { oneLine } from '../catalog/summary.js';
-import type { Tool } from '../catalog/tool.js';
+import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { fittedSchemas } from './fitted.js';
 import { renderType } from './render-type.js';
 
@@ -24,10 +25,29 @@ function render(tool: Tool): string {
   const { input, output } = fittedSchemas(tool);
   const lines = [
     `${tool.name}: ${oneLine(tool.description)}`,
-    `   arguments: ${renderType(input, input)}`,
+    ...renderArguments(input),
     output ? `   returns: ${renderType(output, output)}` : '   returns: not described',
     tool.preconditions.length > 0 ? `   before: ${tool.preconditions.map(oneLine).join('; ')}` : '',
     tool.instructions ? `   instructions:\n${tool.instructions.trim()}` : '',
   ];
   return lines.filter(Boolean).join('\n');
+}
+
+/** Optional arguments stand apart: beside the required ones a small model fills them in, whatever the request says. */
+function renderArguments(input: JsonSchema): string[] {
+  const { properties, required, ...rest } = input;
+  const names = new Set(Array.isArray(required) ? required : []);
+  const all = isObject(properties) ? Object.entries(properties) : [];
+  const optional = all.filter(([name]) => !names.has(name));
+  if (optional.length === 0) return [`   arguments: ${renderType(input, input)}`];
+  const part = (entries: typeof all, needed: readonly string[]) =>
+    renderType({ ...rest, properties: Object.fromEntries(entries), required: needed }, input);
+  const needed = all.filter(([name]) => names.has(name));
+  return [
+    needed.length > 0 ? `   arguments: ${part(needed, [...names].map(String))}` : '   arguments: none',
+    `   optional, only where the request asks for it: ${part(
+      optional,
+      optional.map(([name]) => name),
+    )}`,
+  ];
 }

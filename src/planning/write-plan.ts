@@ -2,18 +2,23 @@
 import { z } from 'zod';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
-import type { CallAbout, Completion, Model, Usage } from '../model/model.js';
+import type { CallAbout, Completion, Model, Separator, Usage } from '../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../model/structured.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
 import type { Step } from '../result.js';
+import { type AwaitedArgument, renderAwaited } from './awaited.js';
 import { checkPlan } from './check-plan.js';
+import { fittedSchemas } from './fitted.js';
 import { levelsOf } from './levels.js';
+import { type ArgumentName, openPlaceOf } from './open-place.js';
 import { planAnswerSchema } from './plan-schema.js';
 import { renderTools } from './render-tool.js';
 import { renderToday } from './today.js';
 
-export type PlanPrompt = PromptTemplate<'tools' | 'further' | 'context' | 'today' | 'locale' | 'message'>;
+export type PlanPrompt = PromptTemplate<
+  'tools' | 'further' | 'context' | 'awaited' | 'likely' | 'today' | 'locale' | 'message'
+>;
 
 export type Written =
   | { kind: 'plan'; goal: string; steps: Step[]; levels: string[][] }
@@ -30,8 +35,10 @@ export interface PlanQuestion {
   context: string;
   /** Names of tools that were not chosen but fill free room. */
   further: ReadonlySet<string>;
-  /** `tool.argument` that only an earlier step can provide. */
-  references: ReadonlySet<string>;
+  /** Names of tools to look at first, in a likely order of their use. */
+  likely: readonly string[];
+  /** Arguments that only an earlier step can provide. */
+  awaited: readonly AwaitedArgument[];
   canNeedTools: boolean;
   maxTokens: number;
   usage: Usage;
@@ -42,7 +49,7 @@ export interface PlanQuestion {
 
 /** A model that wrote no valid plan also after the repair is a value with the problems; server errors go through. */
 export async function writePlan(tools: readonly Tool[], question: PlanQuestion): Promise<Parsed<Written>> {
-  const { model, prompt, repair, request, usage, signal, onRepair, references, canNeedTools } = question;
+  const { model, prompt, repair, request, usage, signal, onRepair, awaited, likely, canNeedTools } = question;
   const fitting = tools.filter((tool) => !question.further.has(tool.name));
   const values = {
     tools: renderTools(fitting),
@@ -51,6 +58,8 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
       fitting.length + 1,
     ),
     context: question.context,
+    awaited: renderAwaited(awaited),
+    likely: likely.length > 0 ? `Likely tools: ${likely.join(', ')}.\n` : '',
     today: renderToday(request),
     locale: request.locale ?? guessLanguage(request.message),
     message: oneLine(request.message),
@@ -62,33 +71,66 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     variables: { ...values, tools: tools.map((tool) => tool.name), further: [...question.further] },
     ...(question.requestId === undefined ? {} : { requestId: question.requestId }),
   };
-  const schema = {
+  const schemaWithout = (without?: ArgumentName) => ({
     name: 'plan',
-    schema: planAnswerSchema(tools, { references, canNeedTools, tuples: model.limits.tuples ?? false }),
-  };
+    schema: planAnswerSchema(tools, { awaited, canNeedTools, tuples: model.limits.tuples ?? false, without }),
+  });
   const call = {
     stage: 'planning' as const,
     prompt: prompt.render(values),
-    schema,
+    schema: schemaWithout(),
     maxTokens: question.maxTokens,
+    optionalAfter: (text: string) => optionalAfter(text, byName),
     signal,
     about,
   };
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const parse = (completion: Completion) => parseWritten(completion, { tools: byName, goal: oneLine(request.message) });
-  return completeStructured({ model, request: call, parse, repair, usage, onRepair });
+  const narrow = (completion: Completion) => {
+    const endless = endlessArgument(completion, byName);
+    return endless && schemaWithout(endless);
+  };
+  return completeStructured({ model, request: call, parse, narrow, repair, usage, onRepair });
+}
+
+/** The optional argument that ran on until the answer was cut. */
+function endlessArgument({ text, finish }: Completion, tools: ReadonlyMap<string, Tool>): ArgumentName | undefined {
+  const cut = finish === 'length' ? openPlaceOf(text) : undefined;
+  return cut && requiredOf(tools.get(cut.tool)).includes(cut.argument) ? undefined : cut;
+}
+
+/** Behind the last required argument, whatever follows is optional. */
+function optionalAfter(text: string, tools: ReadonlyMap<string, Tool>): Separator | undefined {
+  const place = openPlaceOf(text);
+  if (!place?.isDirect || requiredOf(tools.get(place.tool)).some((name) => !place.written.includes(String(name))))
+    return undefined;
+  return place.inText ? '",' : ',';
+}
+
+function requiredOf(tool: Tool | undefined): readonly unknown[] {
+  const required = tool && fittedSchemas(tool).input.required;
+  return Array.isArray(required) ? required : [];
+}
+
+/** `null` says no more than nothing: some servers write every property of an answer. */
+function orLeftOut<T extends z.ZodType>(schema: T) {
+  return schema.nullish().transform((value) => value ?? undefined);
 }
 
 const draftStep = z.object({
   id: z.union([z.string(), z.number()]).nullish(),
   tool: z.string(),
-  arguments: z.record(z.string(), z.unknown()).default({}),
-  dependsOn: z.array(z.string()).optional(),
-  purpose: z.string().optional(),
+  arguments: orLeftOut(z.record(z.string(), z.unknown())).transform((values) => values ?? {}),
+  dependsOn: orLeftOut(z.array(z.string())),
+  purpose: orLeftOut(z.string()),
 });
 const written = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('plan'), goal: z.string().optional(), steps: z.array(draftStep).min(1) }),
-  z.object({ kind: z.literal('clarification'), question: z.string().min(1), missing: z.array(z.string()).default([]) }),
+  z.object({ kind: z.literal('plan'), goal: orLeftOut(z.string()), steps: z.array(draftStep).min(1) }),
+  z.object({
+    kind: z.literal('clarification'),
+    question: z.string().min(1),
+    missing: orLeftOut(z.array(z.string())).transform((names) => names ?? []),
+  }),
   z.object({ kind: z.literal('needTools'), needTools: z.string().min(1) }),
   z.object({ kind: z.literal('unplannable'), reason: z.string().min(1) }),
 ]);

@@ -26,7 +26,7 @@ export function loadPrompts(paths: PromptPaths = {}) {
     plan: loadPrompt({
       name: 'plan-steps',
       system: ['tools', 'further'],
-      user: ['context', 'today', 'locale', 'message'],
+      user: ['context', 'awaited', 'likely', 'today', 'locale', 'message'],
       path: paths['plan-steps'],
     }),
     rerank: loadPrompt({ name: 'rerank-tools', system: [], user: ['tools', 'query'], path: paths['rerank-tools'] }),

@@ -5,14 +5,18 @@ import type { Selection } from '../result.js';
 import { givenOf, isGiven } from './producers/given-values.js';
 import { producerGraphOf } from './producers/producer-graph.js';
 
-/** As `tool.argument`. */
-export function mustRefer(view: View, selection: Selection, request: Request): Set<string> {
+/** With the chosen tools whose results hold the value, in the order of the selection. */
+export function mustRefer(view: View, selection: Selection, request: Request) {
   const graph = producerGraphOf(view);
   const names = selection.tools.map((tool) => tool.name);
   const given = givenOf(request);
-  const needs = names.flatMap((name) => graph.needsOf(name));
-  const found = needs.filter(
-    (need) => need.required && !isGiven(need, given) && names.some((name) => graph.surelyProduces(name, need)),
-  );
-  return new Set(found.map((need) => `${need.tool}.${need.argument}`));
+  return names
+    .flatMap((name) => graph.needsOf(name))
+    .filter((need) => need.required && !isGiven(need, given))
+    .map((need) => ({
+      tool: need.tool,
+      argument: need.argument,
+      producers: names.filter((name) => graph.surelyProduces(name, need)),
+    }))
+    .filter(({ producers }) => producers.length > 0);
 }

@@ -352,6 +352,26 @@ describe('nulls', () => {
     expect(issuesOf({ id: 's1', tool: 'compare', arguments: values })).toEqual([]);
   });
 
+  it('are taken out of objects in lists, and stay as elements and in what is open', () => {
+    const stop = { type: 'object', properties: { at: { type: 'number' }, note: { type: 'string' } } };
+    const route = createTool('route', {
+      properties: {
+        stops: { type: 'array', items: { anyOf: [stop, { type: 'null' }] } },
+        more: { type: 'object' },
+        back: { $ref: '#/$defs/stop' },
+      },
+      $defs: { stop },
+    });
+    const values = { stops: [{ at: 1, note: null }, null], more: { a: null }, back: { at: 2, note: null } };
+    const checked = checkPlan([{ id: 's1', tool: 'route', arguments: values }], new Map([['route', route]]));
+    expect(checked).toMatchObject({ ok: true });
+    expect(checked.ok && checked.steps[0]?.arguments).toEqual({
+      stops: [{ at: 1 }, null],
+      more: { a: null },
+      back: { at: 2 },
+    });
+  });
+
   it('do not stand for a required argument', () => {
     expect(issuesOf({ ...find, arguments: { name: null } })).toEqual(['s1.arguments.name: is required']);
   });

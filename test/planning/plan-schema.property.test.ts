@@ -24,7 +24,7 @@ describe.each(FIXTURES)('plans over the tools of %s', (name) => {
     const group = fc.uniqueArray(fc.nat(tools.length - 1), { minLength: GROUP, maxLength: GROUP });
     const input = group.chain((places) => {
       const chosen = places.flatMap((place) => tools[place] ?? []);
-      const schema = planAnswerSchema(chosen, { references: new Set(), canNeedTools: false });
+      const schema = planAnswerSchema(chosen, { awaited: [], canNeedTools: false });
       const steps = fc.array(
         fc.constantFrom(...chosen).chain((tool) => argumentsOf(tool, schema)),
         { minLength: 1, maxLength: 4 },

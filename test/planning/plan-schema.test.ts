@@ -4,6 +4,11 @@ import type { Tool } from '../../src/catalog/tool.js';
 import { planAnswerSchema } from '../../src/planning/plan-schema.js';
 import { createTool } from '../support/create-tool.js';
 
+const toAwaited = (place: string) => {
+  const [tool = '', argument = ''] = place.split('.');
+  return { tool, argument, producers: ['find'] };
+};
+
 const STATION = {
   type: 'object',
   properties: {
@@ -51,7 +56,7 @@ function acceptor(
   { references = [], canNeedTools = false }: { references?: string[]; canNeedTools?: boolean } = {},
 ) {
   const validate = compileSchema(
-    planAnswerSchema(tools, { references: new Set(references), canNeedTools }),
+    planAnswerSchema(tools, { awaited: references.map(toAwaited), canNeedTools }),
     DRAFT_2020,
   );
   return (answer: unknown) => validate(answer) === true;

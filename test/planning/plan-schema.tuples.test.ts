@@ -4,6 +4,11 @@ import { compileSchema, DRAFT_2020 } from '../../src/catalog/schema/dialects.js'
 import { planAnswerSchema } from '../../src/planning/plan-schema.js';
 import { createTool } from '../support/create-tool.js';
 
+const toAwaited = (place: string) => {
+  const [tool = '', argument = ''] = place.split('.');
+  return { tool, argument, producers: ['find'] };
+};
+
 const STATION = { type: 'object', properties: { stcd: { type: 'string' } } };
 const find = createTool(
   'find',
@@ -18,7 +23,7 @@ const read = createTool(
 
 const accepts = (references: string[], steps: unknown[]) =>
   compileSchema(
-    planAnswerSchema([find, read], { references: new Set(references), canNeedTools: false, tuples: true }),
+    planAnswerSchema([find, read], { awaited: references.map(toAwaited), canNeedTools: false, tuples: true }),
     DRAFT_2020,
   )({ kind: 'plan', steps });
 const finding = (id: string) => ({ id, tool: 'find', arguments: { name: 'x' } });

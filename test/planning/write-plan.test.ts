@@ -40,6 +40,17 @@ describe('what a model wrote as a plan', () => {
     });
   });
 
+  it('may hold nulls for all that may be left out', () => {
+    const stop = createTool('stop', { additionalProperties: false });
+    const steps = [{ id: null, tool: 'stop', arguments: null, dependsOn: null, purpose: null }];
+    const plan = JSON.stringify({ kind: 'plan', goal: null, steps, question: null, missing: null });
+    const written = parseWritten({ text: plan, finish: 'stop' }, { tools: new Map([['stop', stop]]), goal: 'stop' });
+    const step = { id: 's1', tool: 'stop', arguments: {}, purpose: '', dependsOn: [] };
+    expect(written).toMatchObject({ ok: true, value: { kind: 'plan', goal: 'stop', steps: [step] } });
+    const question = { kind: 'clarification', question: 'which?', missing: null, steps: null };
+    expect(parseJson(question)).toMatchObject({ ok: true, value: { question: 'which?', missing: [] } });
+  });
+
   it('has the request as its goal where the model gave none', () => {
     expect(parseJson(PLAN)).toMatchObject({ ok: true, value: { goal: 'read the level' } });
   });

@@ -13,12 +13,14 @@ const view = viewOf([
 function references(names: readonly string[], request: PlanRequest = { message: 'how heavy is my parcel' }): string[] {
   const tools = names.map((name) => ({ name, via: 'model' as const }));
   const selection: Selection = { mode: 'selected', reason: '', tools, dropped: [], leftOut: 0 };
-  return [...mustRefer(view, selection, parseRequest(request))];
+  return mustRefer(view, selection, parseRequest(request)).map(
+    ({ tool, argument, producers }) => `${tool}.${argument} from ${producers.join(', ')}`,
+  );
 }
 
 describe('an argument must be a reference', () => {
   it('when a chosen tool provides it', () => {
-    expect(references(['find_parcel', 'parcel_weight'])).toEqual(['parcel_weight.parcel_id']);
+    expect(references(['find_parcel', 'parcel_weight'])).toEqual(['parcel_weight.parcel_id from find_parcel']);
   });
 
   it.each<[string, readonly string[], PlanRequest | undefined]>([

@@ -9,8 +9,10 @@ import { throwIfCancelled, WinnowError } from '../../errors.js';
 import type { Completion, CompletionRequest, Model, Prompt, ReaderRequest, Usage } from '../model.js';
 import { noUsage } from '../model.js';
 import { gbnfFromSchema } from './gbnf.js';
+import { endsInLoop } from './loop.js';
 import { createPrefixStore } from './prefix-store.js';
 import { createPromptTokenizer, type PromptTokens } from './prompt-tokens.js';
+import { createReluctance } from './reluctance.js';
 import { loadRuntime, type Runtime } from './runtime.js';
 import { createSequencePool } from './sequence-pool.js';
 import { createTokenReader } from './token-reader.js';
@@ -44,6 +46,7 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
     : undefined;
   const pool = createSequencePool(runtime, store);
   const toTokens = createPromptTokenizer(runtime);
+  const reluctance = createReluctance(runtime);
   const turnstile = createTurnstile();
   const grammars = new Map<string, Promise<LlamaGrammar>>();
   const limit = runtime.context.contextSize;
@@ -87,17 +90,21 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
     const { LlamaGrammarEvaluationState } = runtime.library;
     const state = grammar && new LlamaGrammarEvaluationState({ model: runtime.model, grammar });
     const written: Token[] = [];
+    const { optionalAfter } = request;
     const room = Math.min(request.maxTokens, limit - prompt.tokens.length);
     usage.read += 1;
     const tokens = sequence.evaluate(prompt.tokens.slice(sequence.nextTokenIndex), {
       temperature: 0,
       ...(state ? { grammarEvaluationState: state } : {}),
+      ...(optionalAfter
+        ? { tokenBias: () => reluctance.biasAgainst(optionalAfter(runtime.model.detokenize(written))) }
+        : {}),
     });
     let finish: Completion['finish'] = 'stop';
     for await (const token of tokens) {
       throwIfCancelled(request.signal);
       written.push(token);
-      if (written.length >= room) {
+      if (written.length >= room || endsInLoop(written)) {
         finish = 'length';
         break;
       }

@@ -1,6 +1,7 @@
 /** Bodies of rules for texts and numbers. */
 import type { JsonSchema } from '../../catalog/tool.js';
 import { type Count, repetition } from './gbnf-collections.js';
+import { patternBody } from './gbnf-pattern.js';
 import type { GrammarRules } from './gbnf-rules.js';
 
 export function numberRule(node: JsonSchema, type: 'integer' | 'number', rules: GrammarRules): string {
@@ -9,14 +10,35 @@ export function numberRule(node: JsonSchema, type: 'integer' | 'number', rules: 
   return rules.shared(isPositive ? 'pnum' : 'num');
 }
 
-export function stringBody(node: JsonSchema, rules: GrammarRules, maxRepeat: number): string {
-  if (node.format === 'date') return rules.shared('date');
-  if (node.format === 'time') return rules.shared('time');
-  if (node.format === 'date-time') return rules.shared('moment');
-  const { least, most } = countOf(node, ['minLength', 'maxLength'], maxRepeat);
-  if (least === 0 && most === undefined) return rules.shared('str');
-  return String.raw`"\"" ${rules.shared('chr')}${repetition(least, most)} "\""`;
+export interface StringBody {
+  readonly body: string;
+  /** Keywords of the node that the grammar does not keep to, or not wholly. */
+  readonly eased: readonly string[];
 }
+
+/** A format stands before a pattern, a pattern before the length. */
+export function stringBody(node: JsonSchema, rules: GrammarRules, maxRepeat: number): StringBody {
+  const left = (...keywords: string[]) => keywords.filter((keyword) => keyword in node);
+  const format = FORMAT_RULES.get(String(node.format));
+  if (format !== undefined) return { body: rules.shared(format), eased: left('pattern') };
+  const length = countOf(node, ['minLength', 'maxLength'], maxRepeat);
+  const pattern =
+    typeof node.pattern === 'string' ? patternBody(node.pattern, { rules, maxRepeat, length }) : undefined;
+  if (pattern) {
+    const eased = [...(pattern.isExact ? [] : ['pattern']), ...(pattern.keepsLength ? [] : LENGTHS)];
+    return { body: pattern.body, eased: left(...eased) };
+  }
+  if (length.least === 0 && length.most === undefined) return { body: rules.shared('str'), eased: left('pattern') };
+  const body = String.raw`"\"" ${rules.shared('chr')}${repetition(length.least, length.most)} "\""`;
+  return { body, eased: left('pattern') };
+}
+
+const FORMAT_RULES: ReadonlyMap<string, string> = new Map([
+  ['date', 'date'],
+  ['time', 'time'],
+  ['date-time', 'moment'],
+]);
+const LENGTHS = ['minLength', 'maxLength'];
 
 /** Bounds above the limit are left to the check of the answer. */
 export function countOf(node: JsonSchema, [low, high]: readonly [string, string], limit: number): Count {

@@ -2,7 +2,7 @@
  * A llama.cpp grammar (GBNF) for the compact JSON of a schema: no white space outside of strings, properties in
  * the order of the schema, optional ones may be left out. node-llama-cpp's own makes every property required.
  * The grammar guides, the check of the answer decides: lengths and counts above `maxRepeat`, number ranges and
- * patterns are not part of it.
+ * patterns that are not regular are not part of it.
  */
 import { isObject, type JsonType, joinPath, typesOf } from '../../catalog/schema/json.js';
 import { mergeSchemas } from '../../catalog/schema/merge.js';
@@ -19,7 +19,7 @@ import {
   valuesBody,
 } from './gbnf-collections.js';
 import { alternatives, createGrammarRules, type GrammarRules } from './gbnf-rules.js';
-import { countOf, numberRule, stringBody } from './gbnf-scalars.js';
+import { countOf, numberRule, type StringBody, stringBody } from './gbnf-scalars.js';
 
 export interface GbnfOptions {
   /** How deep values may nest where the schema takes anything. Default: 4. */
@@ -38,6 +38,7 @@ interface Build {
   readonly root: JsonSchema;
   readonly rules: GrammarRules;
   readonly references: Map<string, string>;
+  readonly strings: Map<string, StringBody>;
   readonly eased: Set<string>;
   readonly anyDepth: number;
   readonly maxRepeat: number;
@@ -63,16 +64,14 @@ const INEXPRESSIBLE = [
 ];
 const MAX_DEPTH = 64;
 
-/**
- * The schema is a fitted one, or is made of fitted ones; `$ref` points to the root's `$defs`. The keyword
- * `x-gbnf` holds a GBNF expression that stands for its node literally and refers to no rules.
- */
+/** The schema is a fitted one, or is made of fitted ones; `$ref` points to the root's `$defs`. */
 export function gbnfFromSchema(schema: JsonSchema, options: GbnfOptions = {}): Gbnf {
   const { anyDepth = 4, maxRepeat = 64 } = options;
   const build: Build = {
     root: schema,
     rules: createGrammarRules(),
     references: new Map(),
+    strings: new Map(),
     eased: new Set(),
     anyDepth,
     maxRepeat,
@@ -89,7 +88,6 @@ function ruleOf(node: unknown, spot: Spot, build: Build): string {
 }
 
 function bodyOf(node: JsonSchema, spot: Spot, build: Build): string {
-  if (typeof node['x-gbnf'] === 'string') return node['x-gbnf'];
   if (typeof node.$ref === 'string') return referenceBody(node, node.$ref, { spot, build });
   if ('const' in node) return valuesBody([node.const]);
   if (Array.isArray(node.enum) && node.enum.length > 0) return valuesBody(node.enum);
@@ -114,9 +112,13 @@ interface Site {
   build: Build;
 }
 
-function ease(keyword: string, { path }: Spot, build: Build): string {
-  build.eased.add(`${path || '(root)'}: ${keyword}`);
+function ease(keyword: string, spot: Spot, build: Build): string {
+  note(keyword, { spot, build });
   return anyValue(build.anyDepth, build.rules);
+}
+
+function note(keyword: string, { spot, build }: Site): void {
+  build.eased.add(`${spot.path || '(root)'}: ${keyword}`);
 }
 
 function referenceBody(node: JsonSchema, reference: string, { spot, build }: Site): string {
@@ -188,12 +190,23 @@ function typeRule(node: JsonSchema, type: JsonType, site: Site): string {
     case 'number':
       return numberRule(node, type, rules);
     case 'string':
-      return rules.define(stringBody(node, rules, site.build.maxRepeat));
+      return rules.define(stringOf(node, site));
     case 'array':
       return rules.define(arrayOf(node, site));
     case 'object':
       return rules.define(objectOf(node, site));
   }
+}
+
+/** Tools repeat their patterns, and references have the same one at every place. */
+function stringOf(node: JsonSchema, site: Site): string {
+  const { strings, rules, maxRepeat } = site.build;
+  const { format, pattern, minLength, maxLength } = node;
+  const key = JSON.stringify([format, pattern, minLength, maxLength]);
+  const made = strings.get(key) ?? stringBody(node, rules, maxRepeat);
+  strings.set(key, made);
+  for (const keyword of made.eased) note(keyword, site);
+  return made.body;
 }
 
 function arrayOf(node: JsonSchema, { spot, build }: Site): string {

@@ -1,4 +1,5 @@
 /** The model seam over an OpenAI-compatible server: any base URL, no state but what the server was found to support. */
+import { sameJson } from '../../catalog/schema/json.js';
 import { toWinnowError, WinnowError } from '../../errors.js';
 import { estimateTokens } from '../count-tokens.js';
 import { addUsage, type Completion, type CompletionRequest, type Model, noUsage, type Usage } from '../model.js';
@@ -9,6 +10,7 @@ import { usageOf } from './exchange.js';
 import { type OpenAIModelOptions, type OpenAISettings, resolveOpenAIOptions } from './options.js';
 import { retrying } from './retry.js';
 import { ServerFailure, toModelError, withUsage } from './server-failure.js';
+import { toStrictSchema } from './strict-schema.js';
 import { createReaderOpener } from './token-reader.js';
 
 /** What OpenAI takes in one strict schema and in one request; other servers take at least as much. */
@@ -32,13 +34,20 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
         refuseTooLong(request, settings);
         const { chatOnce } = await import('./chat.js');
         return withDeadline({ timeoutMs: settings.timeoutMs, signal: request.signal }, async (deadline) => {
-          const answer = await findForm(request.schema !== undefined, (form) =>
-            retrying(settings, deadline, () => {
-              usage.calls += 1;
-              return chatOnce(settings, request, { form, signal: deadline.signal });
-            }),
-          );
-          return toCompletion(answer, request, usage);
+          const strictOf = createStrictRequest(request);
+          return findForm({
+            schemaName: request.schema?.name,
+            isPossible: (format) => format !== 'strict' || strictOf() !== undefined,
+            ask: async (form) => {
+              const strict = form.format === 'strict' ? strictOf() : undefined;
+              const answer = await retrying(settings, deadline, () => {
+                usage.calls += 1;
+                return chatOnce(settings, strict?.request ?? request, { form, signal: deadline.signal });
+              });
+              const completion = toCompletion(answer, request, usage);
+              return strict ? unwrapped(completion, strict) : completion;
+            },
+          });
         });
       }),
     openReader,
@@ -46,6 +55,32 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
     // Connections belong to the platform's fetch, which lets idle ones go by itself.
     close: async () => {},
   };
+}
+
+interface StrictRequest {
+  request: CompletionRequest;
+  unwrap(text: string): string;
+}
+
+/** The request with its schema for the strict mode, made when it is first asked for; none where that is the same schema. */
+function createStrictRequest(request: CompletionRequest): () => StrictRequest | undefined {
+  let made: { strict: StrictRequest | undefined } | undefined;
+  const make = (): StrictRequest | undefined => {
+    const strict = request.schema && toStrictSchema(request.schema.schema);
+    if (!request.schema || !strict || sameJson(strict.schema, request.schema.schema)) return undefined;
+    return { request: { ...request, schema: { ...request.schema, schema: strict.schema } }, unwrap: strict.unwrap };
+  };
+  return () => {
+    made ??= { strict: make() };
+    return made.strict;
+  };
+}
+
+/** Log-probabilities belong to the text as it was written, so they go where it changes. */
+function unwrapped(completion: Completion, { unwrap }: StrictRequest): Completion {
+  const text = unwrap(completion.text);
+  const { logprobs: _, ...rest } = completion;
+  return text === completion.text ? completion : { ...rest, text };
 }
 
 /** Runs one call; whatever it throws leaves as a WinnowError whose details carry what was spent. */

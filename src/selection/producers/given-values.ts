@@ -17,7 +17,9 @@ export function givenOf(request: Request): Given {
 const HISTORY_MESSAGES = 6;
 /** UUIDs, long numbers, codes of digits with letters of one case; `Blink-182` is a name. */
 const CODE =
-  /\b(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}|\d{5,}|(?=[\w-]*\d)(?=[\w-]*[a-z])[a-z\d_-]{5,}|(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z\d_-]{5,})\b/u;
+  /\b(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}|\d{5,}|(?=[\w-]*\d)(?=[\w-]*[a-z])[a-z\d_-]{5,}|(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z\d_-]{5,})\b/gu;
+/** "for Sony WH-1000XM4": a capitalised word inside the sentence, then the code. */
+const NAME_BEFORE = /[^.!?\s]\s+\p{Lu}[\p{L}\p{N}-]*\s+$/u;
 const URL = /\b[a-z][a-z0-9+.-]*:\/\/\S+/iu;
 /** A path with a folder, or a file name with an extension. */
 const PATH = /(?:^|[\s"'`(])(?:\.{0,2}\/)?(?:[\w.-]+\/)+[\w.-]*|\b[\w-]+\.[a-z]{1,5}[0-9]?\b/u;
@@ -29,7 +31,7 @@ export function isGiven(need: Need, given: Given): boolean {
   if (/(?:path|file|folder|directory)$/u.test(need.key) && PATH.test(given.text)) return true;
   return (
     namedValue(need, given.text) ||
-    (CODE.test(given.text) && need.schema.type !== 'integer' && need.schema.type !== 'number')
+    (holdsCode(given.text) && need.schema.type !== 'integer' && need.schema.type !== 'number')
   );
 }
 
@@ -63,4 +65,9 @@ function matchesPattern(need: Need, text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** A code that belongs to a name is what one searches for, not a handle. */
+function holdsCode(text: string): boolean {
+  return [...text.matchAll(CODE)].some(({ index }) => !NAME_BEFORE.test(text.slice(Math.max(0, index - 60), index)));
 }

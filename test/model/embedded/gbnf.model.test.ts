@@ -6,6 +6,15 @@ import type { JsonSchema } from '../../../src/catalog/tool.js';
 import { gbnfFromSchema } from '../../../src/model/embedded/gbnf.js';
 import { benchmarksAreThere, loadBenchmarkTools, whereBenchmarks } from '../../support/benchmarks.js';
 
+/** Together they hold every form that a pattern's grammar can take. */
+const PATTERNS = [
+  '^\\$\\{s[1-9][0-9]?((\\.[A-Za-z_]\\w*)|(\\[[0-9]+\\]))*\\}$',
+  '^[^"\\]\\s^-]{1,64}(盘|😀|"|\\\\)?$',
+  '[\\u{1F600}-\\u{1F64F}]|^a$',
+  '^(([a-z]{1,8}\\.){2,4}|.+){2}',
+  '',
+];
+
 let llama: Llama;
 
 beforeAll(async () => {
@@ -38,7 +47,7 @@ describe('llama.cpp', () => {
       number: { type: ['number', 'null'] },
       count: { type: 'integer', minimum: 0 },
       flag: { type: 'boolean' },
-      reference: { type: 'string', 'x-gbnf': String.raw`"\"$" [0-9]{1,2} "\""` },
+      ...Object.fromEntries(PATTERNS.map((pattern, index) => [`pattern${index}`, { type: 'string', pattern }])),
     };
     const lists = {
       list: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 5 },

@@ -151,10 +151,16 @@ describe('gbnfFromSchema', () => {
       ['{"name":"a","children":[{}]}'],
     ],
     [
-      'the literal rule',
-      closed({ a: { type: 'string', 'x-gbnf': String.raw`"\"@s" [0-9] "\""` } }),
+      'a text with a pattern',
+      closed({ a: { type: 'string', pattern: '^@s\\d$' } }),
       ['{"a":"@s1"}'],
-      ['{"a":"s1"}'],
+      ['{"a":"s1"}', '{"a":"@s1 "}'],
+    ],
+    [
+      'a text with a pattern and a length',
+      { type: ['string', 'null'], pattern: '^[a-z]+$', maxLength: 2 },
+      ['null', '"ab"'],
+      ['"abc"', '""', '"A"'],
     ],
   ])('writes %s', (_what, schema, right, wrong) => {
     const matcher = matcherOf(schema);
@@ -204,6 +210,10 @@ r9 ::= "{" r8 "}"
       'a: patternProperties',
     ],
     ['allOf that can not be merged', closed({ a: { allOf: [{ pattern: 'x' }, { pattern: 'y' }] } }), 'a: allOf'],
+    ['a pattern that is not regular', closed({ a: { type: 'string', pattern: '^(?!x)' } }), 'a: pattern'],
+    ['a pattern with a large count', closed({ a: { type: 'string', pattern: '^x{2,999}$' } }), 'a: pattern'],
+    ['a length beside a pattern', closed({ a: { type: 'string', pattern: '^x+y$', maxLength: 9 } }), 'a: maxLength'],
+    ['a pattern beside a format', closed({ a: { type: 'string', format: 'date', pattern: '^2' } }), 'a: pattern'],
     ['a reference to nothing', closed({ a: { $ref: '#/$defs/none' } }), 'a: $ref #/$defs/none'],
     [
       'a reference to itself',

@@ -59,6 +59,21 @@ describe('the form in which a server is asked', () => {
     expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_schema', 'json_object', 'json_schema']);
   });
 
+  it('remembers a form for each schema by its name, and the temperature for all', async () => {
+    const plan = { ...WITH_SCHEMA, schema: { name: 'plan', schema: { type: 'object' } } };
+    const { server, model } = await startModel(({ body }) => {
+      if (body.temperature !== undefined) return fail(400, "Unsupported value: 'temperature'.");
+      return JSON.stringify(body.response_format).includes('"plan"') ? refusesJsonSchema() : OK;
+    });
+    for (const request of [plan, WITH_SCHEMA, plan, WITH_SCHEMA]) await model.complete(request);
+    const asked = server.requests.map(({ body }) => body.temperature);
+    expect(formatsOf(server.requests)).toEqual([
+      ...['json_schema', 'json_schema', 'json_object'],
+      ...['json_schema', 'json_object', 'json_schema'],
+    ]);
+    expect(asked.filter((temperature) => temperature !== undefined)).toHaveLength(1);
+  });
+
   it('remembers nothing when no form is answered', async () => {
     const no = fail(400, 'no such thing');
     const { server, model } = await startModel([no, no, no, OK]);

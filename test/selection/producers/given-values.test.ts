@@ -30,6 +30,7 @@ describe('the request holds the value of a handle', () => {
 
   it.each<[string, string, Record<string, unknown> | undefined]>([
     ['order_id', 'cancel my order', undefined],
+    ['product_id', 'offers for the Sony WH-1000XM4', undefined],
     ['movie_id', 'the 3 best movies', { type: 'integer' }],
     ['movie_id', 'credits of ab12cd34', { type: 'integer' }],
     ['document_uri', 'open the handbook', undefined],

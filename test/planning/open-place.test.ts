@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { openPlaceOf } from '../../src/planning/open-place.js';
+
+const START = '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":{';
+
+describe('the place in a plan that is not written to the end', () => {
+  it.each([
+    ['nothing yet', '', undefined],
+    ['before the arguments', '{"kind":"plan","steps":[{"id":"s1","tool":"find"', undefined],
+    ['a step that is complete', `${START}"name":"x"}}`, undefined],
+    ['no argument yet', START, undefined],
+  ])('is none: %s', (_, text, expected) => {
+    expect(openPlaceOf(text)).toEqual(expected);
+  });
+
+  it.each([
+    ['in a text', '"name":"Par', { argument: 'name', written: ['name'], isDirect: true, inText: true }],
+    ['in an empty text', '"name":"', { argument: 'name', written: ['name'], isDirect: true, inText: true }],
+    [
+      'behind an escaped quote',
+      '"name":"a \\"b',
+      { argument: 'name', written: ['name'], isDirect: true, inText: true },
+    ],
+    ['behind a text', '"name":"Paris"', { argument: 'name', written: ['name'], isDirect: true, inText: false }],
+    [
+      'in a number',
+      '"name":"x","limit":1',
+      { argument: 'limit', written: ['name', 'limit'], isDirect: true, inText: false },
+    ],
+    ['in a list', '"tags":["a', { argument: 'tags', written: ['tags'], isDirect: false, inText: true }],
+    ['behind a list', '"tags":["a"]', { argument: 'tags', written: ['tags'], isDirect: true, inText: false }],
+    ['in an object', '"area":{"north":1', { argument: 'area', written: ['area'], isDirect: false, inText: false }],
+    [
+      'behind text with brackets',
+      '"q":"{[","n":2',
+      { argument: 'n', written: ['q', 'n'], isDirect: true, inText: false },
+    ],
+  ])('is %s', (_, rest, expected) => {
+    expect(openPlaceOf(START + rest)).toEqual({ tool: 'find', ...expected });
+  });
+
+  it('belongs to the last step', () => {
+    const text = `${START}"name":"x"}},{"id":"s2","tool":"read","arguments":{"id":"\${s1.id}"`;
+    expect(openPlaceOf(text)).toMatchObject({ tool: 'read', argument: 'id', written: ['id'] });
+  });
+
+  it('knows an argument that is called arguments', () => {
+    expect(openPlaceOf(`${START}"arguments":{"a":1`)).toMatchObject({ argument: 'arguments', isDirect: false });
+  });
+});

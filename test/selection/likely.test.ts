@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseRequest } from '../../src/request.js';
+import type { SelectedTool, Selection } from '../../src/result.js';
+import { likelyTools } from '../../src/selection/likely.js';
+import { makeTool, needing, returning, TOOLS, viewOf } from './setup.js';
+
+const selectionOf = (mode: Selection['mode'], tools: readonly SelectedTool[]): Selection => ({
+  mode,
+  reason: '',
+  tools: [...tools],
+  dropped: [],
+  leftOut: 0,
+});
+const all = (names: readonly string[]) => names.map((name): SelectedTool => ({ name, via: 'all' }));
+
+describe('the tools that planning looks at first', () => {
+  it('are the chosen ones where the model chose, in their order', () => {
+    const tools: SelectedTool[] = [
+      { name: 'find_hotel', via: 'model' },
+      { name: 'read_mail', via: 'keyword', fill: true },
+      { name: 'book_flight', via: 'companion' },
+    ];
+    const request = parseRequest({ message: 'read my mail' });
+    expect(likelyTools(viewOf(TOOLS), selectionOf('selected', tools), request)).toEqual(['find_hotel', 'book_flight']);
+  });
+
+  it('are else those that the request speaks of, in the order in which it does', () => {
+    const view = viewOf(TOOLS);
+    const names = view.tools.map((tool) => tool.name);
+    const request = parseRequest({ message: 'brew a coffee, then play a song and read the weather report' });
+    expect(likelyTools(view, selectionOf('passthrough', all(names)), request)).toEqual([
+      'brew_coffee',
+      'play_song',
+      'weather_report',
+    ]);
+  });
+
+  it('stand behind the tools that find what they need', () => {
+    const view = viewOf([
+      makeTool('parcel_weight', { inputSchema: needing('parcel_id') }),
+      makeTool('find_parcel', { inputSchema: needing('sender'), outputSchema: returning('parcel_id') }),
+      makeTool('brew_coffee'),
+    ]);
+    const request = parseRequest({ message: 'the weight of what Ada sent' });
+    const selection = selectionOf('passthrough', all(['parcel_weight', 'find_parcel', 'brew_coffee']));
+    expect(likelyTools(view, selection, request)).toEqual(['find_parcel', 'parcel_weight']);
+  });
+
+  it('are only such as were handed on, and none where no word fits', () => {
+    const view = viewOf(TOOLS);
+    expect(
+      likelyTools(view, selectionOf('fallback', all(['read_mail'])), parseRequest({ message: 'play a song' })),
+    ).toEqual([]);
+    expect(
+      likelyTools(view, selectionOf('passthrough', all(['read_mail'])), parseRequest({ message: 'xyzzy' })),
+    ).toEqual([]);
+  });
+});
