@@ -1,9 +1,12 @@
-/** Tests run offline and without a model; `test/model.config.json` adds those that need real weights. */
+/**
+ * Tests run offline and without a model; `test/model.config.json` adds those that need real weights,
+ * `test/slow.config.json` those that kill processes and open browsers.
+ */
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '\\.model\\.test\\.ts$'],
+  testPathIgnorePatterns: ['/node_modules/', '\\.(model|slow)\\.test\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

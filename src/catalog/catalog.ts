@@ -41,7 +41,7 @@ export function createCatalog(tools: readonly Tool[], options: CatalogOptions = 
   }
   return Object.freeze({
     name: options.name ?? 'catalog',
-    tools: Object.freeze([...tools]),
+    tools: Object.freeze(tools.map((tool) => Object.freeze(tool))),
     rules: Object.freeze([...(options.rules ?? [])]),
     fingerprint: fingerprintOf(tools),
   });

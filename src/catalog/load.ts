@@ -31,6 +31,8 @@ export interface LoadOptions {
   previous?: LoadedCatalog | undefined;
   /** For one URL, or one MCP server from its start to its last page. Default: 30,000. */
   timeoutMs?: number | undefined;
+  /** Gives the variables that an MCP configuration names as `${NAME}`, for example of the environment. */
+  variable?: ((name: string) => string | undefined) | undefined;
   logger?: LoadLogger | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -64,7 +66,8 @@ export interface LoadedCatalog {
 export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> {
   if (options.sources.length === 0) throw new WinnowError('invalid_option', 'A catalogue needs at least one source.');
   const { previous, strict, signal } = options;
-  const context: ReadContext = { timeoutMs: options.timeoutMs ?? DEFAULT_SOURCE_TIMEOUT_MS, signal };
+  const { variable, timeoutMs = DEFAULT_SOURCE_TIMEOUT_MS } = options;
+  const context: ReadContext = { timeoutMs, signal, variable };
   const outcomes = await Promise.all(options.sources.map((source) => loadSource(source, context)));
   throwIfCancelled(signal);
   const loaded = outcomes.filter((outcome) => outcome.parsed !== undefined);

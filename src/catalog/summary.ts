@@ -17,10 +17,6 @@ export function renderSummary(tool: Tool, style: SummaryStyle): string {
   return `- ${tool.name}${category}${description ? `: ${description}` : ''}`;
 }
 
-export function renderSummaries(tools: readonly Tool[], style: SummaryStyle): string {
-  return tools.map((tool) => renderSummary(tool, style)).join('\n');
-}
-
 export function firstSentence(text: string): string {
   const end = SENTENCE_END.exec(text);
   return end ? text.slice(0, end.index + 1) : text;

@@ -32,7 +32,12 @@ export interface EvalFlags extends SharedFlags {
 export const RUNS_FOLDER = '.winnow/eval';
 
 export function addEvalOptions(command: Command): Command {
-  return addSharedOptions(command)
+  return addRunOptions(addCaseOptions(addSharedOptions(command)));
+}
+
+/** Which cases, and how they are judged. */
+function addCaseOptions(command: Command): Command {
+  return command
     .option(
       '--suite <set>',
       'cases with their catalogue: SET.cases.jsonl and SET.tools.json, or FOLDER/NAME for FOLDER/cases/NAME.jsonl and FOLDER/catalogs/NAME.json; repeatable',
@@ -57,7 +62,12 @@ export function addEvalOptions(command: Command): Command {
     .option('--tag <tag>', 'only cases with this tag; repeatable', collect)
     .option('--failing-of <run>', 'only cases that are not right in that run')
     .option('--ignore-case', 'upper and lower case of argument values do not count')
-    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD')
+    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD');
+}
+
+/** How they are done, and what comes of it. */
+function addRunOptions(command: Command): Command {
+  return command
     .option('-j, --jobs <number>', 'cases at once', wholeNumber, 1)
     .option(
       '--repeat <number>',

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type LoadedCatalog, type LoadLogger, loadCatalog } from '../catalog/load.js';
+import { readVariable } from '../config/environment.js';
 import { WinnowError } from '../errors.js';
 import type { Suite } from '../evaluation/suite.js';
 
@@ -74,7 +75,7 @@ async function load(
   strict: boolean,
   { logger, signal, stderr }: LoadContext,
 ): Promise<LoadedCatalog> {
-  const loaded = await loadCatalog({ sources, strict, logger, signal });
+  const loaded = await loadCatalog({ sources, strict, logger, signal, variable: readVariable });
   for (const { error } of loaded.failures) stderr.write(`${error.message}\n`);
   return loaded;
 }

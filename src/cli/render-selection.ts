@@ -1,5 +1,5 @@
 /** The chosen tools for people: what each is here for. */
-
+import { oneLine } from '../catalog/summary.js';
 import type { SelectedTool, Selection, SelectResult } from '../result.js';
 import { colours as pc } from './colours.js';
 
@@ -17,7 +17,7 @@ const WHY: Record<SelectedTool['via'], string> = {
 export function renderTools({ tools, mode, reason, dropped, leftOut }: Selection): string {
   const width = Math.max(0, ...tools.map((tool) => tool.name.length));
   const lines = tools.map((tool) => `  ${tool.name.padEnd(width)}  ${pc.dim(renderWhy(tool))}`);
-  const head = mode === 'selected' ? 'Tools' : `Tools (${mode}: ${reason})`;
+  const head = mode === 'selected' ? 'Tools' : `Tools (${mode}: ${oneLine(reason)})`;
   return [
     pc.bold(head),
     ...lines,

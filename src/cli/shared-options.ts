@@ -67,6 +67,7 @@ export async function setUp(
   const logger = createLogger({ level: logLevelOf(environment.logLevel ?? config.logLevel ?? defaultLogLevel) });
   const sources = flags.catalog ?? config.catalog;
   const loaded = await loadCatalog({
+    variable: readVariable,
     sources: sources ?? [defaultCatalogPath()],
     strict: flags.strict ?? config.strict ?? false,
     logger,

@@ -1,4 +1,5 @@
 /** `winnow tools`: what a catalogue holds, and what is wrong with it. Data goes to stdout, progress to stderr. */
+
 import { Command } from 'commander';
 import { fitSchema } from '../catalog/fit-schema.js';
 import { type LoadedCatalog, loadCatalog, renderIssue } from '../catalog/load.js';
@@ -6,6 +7,7 @@ import { createScope, type View } from '../catalog/scope.js';
 import { describeSource } from '../catalog/sources/source.js';
 import { renderSummary } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
+import { readVariable } from '../config/environment.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { defaultCatalogPath } from './default-catalog.js';
 
@@ -102,7 +104,7 @@ async function checkTools(flags: Flags, { stdout, stderr }: Output): Promise<voi
 async function load(flags: Flags, strict: boolean, stderr: Output['stderr']): Promise<LoadedCatalog> {
   const sources = flags.catalog ?? [defaultCatalogPath()];
   stderr.write(`Reading ${sources.map(describeSource).join(', ')}\n`);
-  const loaded = await loadCatalog({ sources, strict });
+  const loaded = await loadCatalog({ sources, strict, variable: readVariable });
   for (const { error } of loaded.failures) stderr.write(`${error.message}\n`);
   return loaded;
 }

@@ -16,6 +16,7 @@ import {
   type ReaderRequest,
   type Token,
   type TokenReader,
+  type Usage,
 } from '../model/model.js';
 import { usageSchema } from '../result.js';
 import { type AppendStore, openAppendStore } from './append-store.js';
@@ -104,11 +105,7 @@ async function openReader(
   const fresh: Reading['weights'] = {};
   const tokenize = await tokenizer();
   let reader: TokenReader | undefined;
-  const usage = () => {
-    const total = { ...before.usage };
-    if (reader) addUsage(total, reader.usage());
-    return total;
-  };
+  const usage = () => sumOf(before.usage, reader?.usage() ?? noUsage());
   if (known.success) remembered.add(request);
   else reader = await model.openReader?.(request);
   return {
@@ -134,6 +131,12 @@ async function openReader(
       }
     },
   };
+}
+
+function sumOf(one: Usage, other: Usage): Usage {
+  const total = { ...one };
+  addUsage(total, other);
+  return total;
 }
 
 /** Tokenizing needs no prompt of its own: one reader is opened for it, once. */

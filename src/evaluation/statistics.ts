@@ -17,11 +17,11 @@ const { floor } = Math;
 
 /** Fewer resamples for very many values, where the interval is narrow anyway: at least 200. */
 function resamplesFor(count: number): number {
-  return Math.max(200, Math.min(2_000, Math.floor(20_000_000 / Math.max(1, count))));
+  return Math.max(200, Math.min(2_000, floor(5_000_000 / Math.max(1, count))));
 }
 
 /** Percentile bootstrap (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993). Undefined without values. */
-export function bootstrapMean(values: readonly number[], seed = 1): Estimate | undefined {
+export function bootstrapMean(values: ArrayLike<number>, seed = 1): Estimate | undefined {
   return bootstrap(values, seed, (sample) => {
     let sum = 0;
     for (const value of sample) sum += value;
@@ -30,7 +30,7 @@ export function bootstrapMean(values: readonly number[], seed = 1): Estimate | u
 }
 
 /** The same for a quantile between 0 and 1: the smallest value that so large a share does not exceed. */
-export function bootstrapQuantile(values: readonly number[], quantile: number, seed = 1): Estimate | undefined {
+export function bootstrapQuantile(values: ArrayLike<number>, quantile: number, seed = 1): Estimate | undefined {
   return bootstrap(values, seed, (sample) => quantileOf(sample.sort(), quantile));
 }
 
@@ -40,14 +40,15 @@ export function quantileOf(sorted: ArrayLike<number>, quantile: number): number 
 
 /** The statistic may sort the sample, which is filled anew each time. */
 function bootstrap(
-  values: readonly number[],
+  values: ArrayLike<number>,
   seed: number,
   statistic: (sample: Float64Array) => number,
 ): Estimate | undefined {
   if (values.length === 0) return undefined;
   const all = Float64Array.from(values);
+  const [first = 0] = all;
+  if (all.every((value) => value === first)) return { mean: first, low: first, high: first, count: all.length };
   const mean = statistic(Float64Array.from(all));
-  if (all.every((value) => value === all[0])) return { mean, low: mean, high: mean, count: all.length };
   const random = createRandom(seed);
   const { length: size } = all;
   const sample = new Float64Array(size);

@@ -5,6 +5,7 @@
 import { METRICS, meaningOf } from './metrics.js';
 import type { CaseRecord } from './record.js';
 import type { RunCounts, RunMetric } from './run-summary.js';
+import { createSeries, type Series } from './series.js';
 import { bootstrapMean, bootstrapQuantile, type Estimate, passPower } from './statistics.js';
 
 export interface Tally {
@@ -16,12 +17,6 @@ export interface Tally {
   /** Case -> its value, the mean of its repeats. Empty where no case has one. */
   valuesOf(name: string): ReadonlyMap<string, number>;
   names(): string[];
-}
-
-/** Sum and number of a metric's values, by place of the case. */
-interface Series {
-  sums: number[];
-  counts: number[];
 }
 
 const TIMES = [
@@ -36,18 +31,9 @@ export function createTally(): Tally {
   const counts: RunCounts = { done: 0, answered: 0, errors: 0, right: 0, wrong: 0 };
   const causes = new Map<string, number>();
   const push = (name: string, place: number, value: number | null): void => {
-    const one = series.get(name) ?? { sums: [], counts: [] };
+    const one = series.get(name) ?? createSeries();
     series.set(name, one);
-    if (value === null) return;
-    one.sums[place] = (one.sums[place] ?? 0) + value;
-    one.counts[place] = (one.counts[place] ?? 0) + 1;
-  };
-  const valuesOf = (name: string) => {
-    const { sums = [], counts: numbers = [] } = series.get(name) ?? {};
-    const entries = [...places].flatMap(([id, place]): [string, number][] =>
-      numbers[place] ? [[id, (sums[place] ?? 0) / numbers[place]]] : [],
-    );
-    return new Map(entries);
+    if (value !== null) one.add(place, value);
   };
 
   return {
@@ -55,10 +41,7 @@ export function createTally(): Tally {
       const place = places.get(record.id) ?? places.size;
       places.set(record.id, place);
       const isError = record.outcome === 'error';
-      counts.done += 1;
-      counts[isError ? 'errors' : 'answered'] += 1;
-      counts.right += Number(record.scores.right === 1);
-      counts.wrong += Number(record.scores.right === 0);
+      countIn(counts, record);
       if (record.cause !== undefined) causes.set(record.cause, (causes.get(record.cause) ?? 0) + 1);
       push('errors', place, Number(isError));
       if (isError) return;
@@ -72,16 +55,32 @@ export function createTally(): Tally {
     },
     counts: () => ({ ...counts }),
     causes: () => Object.fromEntries([...causes].sort(([, one], [, other]) => other - one)),
-    valuesOf,
+    valuesOf: (name) => byCase(places, series.get(name)),
     names: () => [...series.keys()],
     metrics: () => [
       ...[...METRICS.keys()]
         .filter((name) => isTold(name, series))
-        .map((name) => toMetric(name, bootstrapMean([...valuesOf(name).values()]))),
+        .map((name) => toMetric(name, bootstrapMean(series.get(name)?.means() ?? []))),
       ...repeatMetrics(series.get('right')),
       ...[...times].flatMap(([name, values]) => timeMetrics(name, values)),
     ],
   };
+}
+
+function byCase(places: ReadonlyMap<string, number>, series: Series | undefined): Map<string, number> {
+  const values = new Map<string, number>();
+  for (const [id, place] of places) {
+    const mean = series?.meanAt(place);
+    if (mean !== undefined) values.set(id, mean);
+  }
+  return values;
+}
+
+function countIn(counts: RunCounts, { outcome, scores }: CaseRecord): void {
+  counts.done += 1;
+  counts[outcome === 'error' ? 'errors' : 'answered'] += 1;
+  counts.right += Number(scores.right === 1);
+  counts.wrong += Number(scores.right === 0);
 }
 
 function costsOf({ usage: { selection, planning, schemaTokens }, cost }: CaseRecord): Record<string, number> {
@@ -101,7 +100,7 @@ function costsOf({ usage: { selection, planning, schemaTokens }, cost }: CaseRec
 function isTold(name: string, series: ReadonlyMap<string, Series>): boolean {
   const via = /^(?:found|tools|tokens)\.(\w+)$/u.exec(name)?.[1];
   const tools = via === undefined ? undefined : series.get(`tools.${via}`);
-  return series.has(name) && (tools === undefined || tools.sums.some((sum) => sum > 0));
+  return series.has(name) && (tools === undefined || tools.means().some((mean) => mean > 0));
 }
 
 function toMetric(name: string, estimate: Estimate | undefined): RunMetric {
@@ -113,14 +112,16 @@ function toMetric(name: string, estimate: Estimate | undefined): RunMetric {
 
 /** pass^k for every k up to the number of repeats, and how many cases are not always alike. */
 function repeatMetrics(right: Series | undefined): RunMetric[] {
-  const most = (right?.counts ?? []).reduce((highest, count) => Math.max(highest, count ?? 0), 0);
-  if (!right || most < 2) return [];
-  const cases = right.counts.flatMap((tries, place) => (tries ? [{ tries, hits: right.sums[place] ?? 0 }] : []));
+  const places = Array.from({ length: right?.length() ?? 0 }, (_, place) => place);
+  const cases = places.map((place) => ({ tries: right?.triesAt(place) ?? 0, hits: right?.sumAt(place) ?? 0 }));
+  const most = cases.reduce((highest, { tries }) => Math.max(highest, tries), 0);
+  if (most < 2) return [];
+  const tried = cases.filter(({ tries }) => tries > 0);
   const powers = Array.from({ length: most }, (_, place) => place + 1).map((k) => {
-    const values = cases.flatMap(({ tries, hits }) => passPower(hits, tries, k) ?? []);
+    const values = tried.flatMap(({ tries, hits }) => passPower(hits, tries, k) ?? []);
     return toMetric(`pass^${k}`, bootstrapMean(values));
   });
-  const repeated = cases.filter(({ tries }) => tries > 1);
+  const repeated = tried.filter(({ tries }) => tries > 1);
   const flips = repeated.map(({ tries, hits }) => Number(hits > 0 && hits < tries));
   return [...powers, toMetric('flipRate', bootstrapMean(flips))];
 }

@@ -41,9 +41,6 @@ export interface Usage {
   written: number;
 }
 
-/** What stands between two members of an object: behind a text that is still open, or behind any other value. */
-export type Separator = '",' | ',';
-
 export interface CompletionRequest {
   stage: Stage;
   prompt: Prompt;
@@ -52,10 +49,10 @@ export interface CompletionRequest {
   /** Upper bound of the answer, in tokens. */
   maxTokens: number;
   /**
-   * Told the answer so far: the separator that would begin something optional here. A model that decodes in process
-   * then goes on only where it is sure; others can't and ignore it.
+   * Told the answer so far: how the text would go on if something optional came next, for example `",`. A model that
+   * decodes in process then takes that way only where it is sure; others can't and ignore it.
    */
-  optionalAfter?: ((text: string) => Separator | undefined) | undefined;
+  optionalNext?: ((text: string) => readonly string[]) | undefined;
   signal?: AbortSignal | undefined;
   about?: CallAbout | undefined;
 }

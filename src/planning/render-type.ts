@@ -3,34 +3,45 @@ import { isObject } from '../catalog/schema/json.js';
 import { oneLine } from '../catalog/summary.js';
 import type { JsonSchema } from '../catalog/tool.js';
 
-const MAX_DEPTH = 6;
+/** Where a schema is rendered: what `$ref` looks in, and the references that are open, so that a recursion ends. */
+interface Place {
+  readonly root: JsonSchema;
+  readonly open: readonly string[];
+}
 
 /** `{stcd: string, start?: string}` with comments behind the fields; `root` is where `$ref` looks. */
-export function renderType(schema: unknown, root: JsonSchema, depth = 0): string {
-  if (!isObject(schema) || depth > MAX_DEPTH) return 'any';
-  if (typeof schema.$ref === 'string') return renderType(resolve(schema.$ref, root), root, depth + 1);
+export function renderType(schema: unknown, root: JsonSchema): string {
+  return render(schema, { root, open: [] });
+}
+
+function render(schema: unknown, place: Place): string {
+  if (!isObject(schema)) return 'any';
+  if (typeof schema.$ref === 'string') return renderReference(schema.$ref, place);
   if ('const' in schema) return JSON.stringify(schema.const);
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join('|') || 'never';
   const members = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(members)) return unique(members.map((member) => renderType(member, root, depth + 1))).join('|');
+  if (Array.isArray(members)) return unique(members.map((member) => render(member, place))).join('|');
   if (Array.isArray(schema.type))
-    return unique(schema.type.map((type) => renderType({ ...schema, type }, root, depth + 1))).join('|');
-  if (schema.type === 'array') return `${wrap(renderType(schema.items ?? {}, root, depth + 1))}[]`;
-  if (schema.type === 'object' || isObject(schema.properties)) return renderObject(schema, root, depth);
+    return unique(schema.type.map((type) => render({ ...schema, type }, place))).join('|');
+  if (schema.type === 'array') return `${wrap(render(schema.items ?? {}, place))}[]`;
+  if (schema.type === 'object' || isObject(schema.properties)) return renderObject(schema, place);
   return typeof schema.type === 'string' ? schema.type : 'any';
 }
 
-function renderObject(schema: JsonSchema, root: JsonSchema, depth: number): string {
+/** Inside itself a type is only named. */
+function renderReference(reference: string, { root, open }: Place): string {
+  if (open.includes(reference)) return reference.split('/').at(-1) || 'any';
+  return render(resolve(reference, root), { root, open: [...open, reference] });
+}
+
+function renderObject(schema: JsonSchema, place: Place): string {
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
   if (properties.length === 0)
-    return isObject(schema.additionalProperties)
-      ? `{[key]: ${renderType(schema.additionalProperties, root, depth + 1)}}`
-      : 'object';
+    return isObject(schema.additionalProperties) ? `{[key]: ${render(schema.additionalProperties, place)}}` : 'object';
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const fields = properties.map(([name, value]) => {
-    const type = renderType(value, root, depth + 1);
     const comment = isObject(value) ? renderComment(value) : '';
-    return `${renderKey(name)}${required.has(name) ? '' : '?'}: ${type}${comment}`;
+    return `${renderKey(name)}${required.has(name) ? '' : '?'}: ${render(value, place)}${comment}`;
   });
   return `{${fields.join(', ')}}`;
 }
@@ -40,6 +51,18 @@ function renderComment(schema: JsonSchema): string {
   return facts.length > 0 ? ` /* ${facts.join('; ')} */` : '';
 }
 
+const NUMBERS = [
+  'minimum',
+  'exclusiveMinimum',
+  'maximum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+] as const;
+
 /** What the type alone does not say, as it stands: a glob in a description may look like the end of a comment. */
 function factsOf(schema: JsonSchema): string[] {
   const each = isObject(schema.items) ? factsOf(schema.items) : [];
@@ -48,9 +71,8 @@ function factsOf(schema: JsonSchema): string[] {
     typeof schema.format === 'string' ? `format ${schema.format}` : '',
     typeof schema.pattern === 'string' && schema.pattern.length <= 60 ? `pattern ${schema.pattern}` : '',
     'default' in schema ? `default ${JSON.stringify(schema.default)}` : '',
-    ...(['minimum', 'maximum', 'minItems', 'maxItems', 'maxLength'] as const).flatMap((key) =>
-      typeof schema[key] === 'number' ? [`${key} ${schema[key]}`] : [],
-    ),
+    ...NUMBERS.flatMap((key) => (typeof schema[key] === 'number' ? [`${key} ${schema[key]}`] : [])),
+    schema.uniqueItems === true ? 'no duplicates' : '',
     each.length > 0 ? `each: ${each.join('; ')}` : '',
   ].filter(Boolean);
 }

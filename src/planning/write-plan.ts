@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
-import type { CallAbout, Completion, Model, Separator, Usage } from '../model/model.js';
+import type { CallAbout, Completion, Model, Usage } from '../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../model/structured.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
@@ -12,6 +12,7 @@ import { checkPlan } from './check-plan.js';
 import { fittedSchemas } from './fitted.js';
 import { levelsOf } from './levels.js';
 import { type ArgumentName, openPlaceOf } from './open-place.js';
+import { optionalNext } from './optional-next.js';
 import { planAnswerSchema } from './plan-schema.js';
 import { renderTools } from './render-tool.js';
 import { renderToday } from './today.js';
@@ -80,7 +81,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     prompt: prompt.render(values),
     schema: schemaWithout(),
     maxTokens: question.maxTokens,
-    optionalAfter: (text: string) => optionalAfter(text, byName),
+    optionalNext: (text: string) => optionalNext(text, { requiredOf: (tool) => requiredOf(byName.get(tool)), likely }),
     signal,
     about,
   };
@@ -99,17 +100,9 @@ function endlessArgument({ text, finish }: Completion, tools: ReadonlyMap<string
   return cut && requiredOf(tools.get(cut.tool)).includes(cut.argument) ? undefined : cut;
 }
 
-/** Behind the last required argument, whatever follows is optional. */
-function optionalAfter(text: string, tools: ReadonlyMap<string, Tool>): Separator | undefined {
-  const place = openPlaceOf(text);
-  if (!place?.isDirect || requiredOf(tools.get(place.tool)).some((name) => !place.written.includes(String(name))))
-    return undefined;
-  return place.inText ? '",' : ',';
-}
-
-function requiredOf(tool: Tool | undefined): readonly unknown[] {
+function requiredOf(tool: Tool | undefined): readonly string[] {
   const required = tool && fittedSchemas(tool).input.required;
-  return Array.isArray(required) ? required : [];
+  return Array.isArray(required) ? required.map(String) : [];
 }
 
 /** `null` says no more than nothing: some servers write every property of an answer. */

@@ -30,7 +30,7 @@ export async function ask(call: SelectionCall, parts: SelectionParts): Promise<A
   if (sheet && footing.sheets.length === 1) return askAbout(sheet, call, parts);
   const winners = await askShards(footing.sheets, call, parts);
   const tools = winners.flatMap((answer) => answer.named.map((named) => named.tool));
-  const last = createSheet(tools, { style: 'sentence', stable: false });
+  const last = createSheet(tools, 'sentence');
   trace.add('summaries', `${footing.sheets.length} shards named ${tools.length} tools for the final choice`);
   if (tools.length === 0) return winners[0] ?? NOTHING;
   return askAbout(last, call, parts);

@@ -53,7 +53,7 @@ function stableSheet(view: View, limits: LadderLimits, model: Model): Stable {
   if (!known.has(key)) {
     known.set(key, undefined);
     for (const style of SUMMARY_STYLES) {
-      const sheet = createSheet(view.tools, { style, stable: true });
+      const sheet = createSheet(view.tools, style);
       if (!fits(sheet.text, limits.summaryTokens, model)) continue;
       known.set(key, { rung: style, sheet });
       break;
@@ -67,7 +67,7 @@ function fittingShortlist(tools: Sheet['tools'], { limits, model }: { limits: La
     const tokens = tools.reduce((sum, tool) => sum + lineTokens(tool, one, model), 0);
     return tokens <= limits.summaryTokens;
   });
-  if (style || tools.length <= 1) return createSheet(tools, { style: style ?? 'names', stable: false });
+  if (style || tools.length <= 1) return createSheet(tools, style ?? 'names');
   return fittingShortlist(tools.slice(0, Math.floor(tools.length / 2)), { limits, model });
 }
 
@@ -94,11 +94,11 @@ function shardSheets(view: View, limits: LadderLimits, model: Model): readonly S
   shardCache.set(view, known);
   const made = known.get(key);
   if (made) return made;
-  const total = model.countTokens(createSheet(view.tools, { style: 'names', stable: true }).text);
+  const total = model.countTokens(createSheet(view.tools, 'names').text);
   const count = Math.ceil((total * 1.1) / limits.summaryTokens);
   const size = Math.ceil(view.tools.length / count);
   const sheets = Array.from({ length: count }, (_, place) =>
-    createSheet(view.tools.slice(place * size, (place + 1) * size), { style: 'names', stable: true }),
+    createSheet(view.tools.slice(place * size, (place + 1) * size), 'names'),
   ).filter((sheet) => sheet.tools.length > 0);
   known.set(key, sheets);
   return sheets;

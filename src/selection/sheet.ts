@@ -9,17 +9,12 @@ export interface Sheet {
   readonly labels: Labels;
   /** All summaries, one a line. */
   readonly text: string;
-  /** True when it does not depend on the request, so that the model server can keep its evaluation. */
-  readonly stable: boolean;
 }
 
-export function createSheet(
-  tools: readonly Tool[],
-  { style, stable }: { style: SummaryStyle; stable: boolean },
-): Sheet {
+export function createSheet(tools: readonly Tool[], style: SummaryStyle): Sheet {
   const labels = createLabels(tools);
   const lines = tools.map((tool) => renderLine(tool, labels.labelOf(tool), style));
-  return { tools, style, labels, text: lines.join('\n'), stable };
+  return { tools, style, labels, text: lines.join('\n') };
 }
 
 const rendered = new WeakMap<Tool, Map<string, string>>();

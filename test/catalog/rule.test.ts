@@ -19,6 +19,7 @@ describe('a rule', () => {
   });
 
   it.each([
+    ['nothing that it adds', { name: 'r', when: { intent: 'i' } }, ': a rule needs first, last or include'],
     ['no name', { when: { intent: 'i' }, first: ['a'] }, 'name: '],
     ['an empty name', { name: '', when: { intent: 'i' }, first: ['a'] }, 'name: '],
     ['no condition', { name: 'r', first: ['a'] }, 'when: '],

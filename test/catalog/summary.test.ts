@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { firstSentence, oneLine, renderSummaries, renderSummary, SUMMARY_STYLES } from '../../src/catalog/summary.js';
+import { firstSentence, oneLine, renderSummary, SUMMARY_STYLES } from '../../src/catalog/summary.js';
 import { parseTool } from '../../src/catalog/tool.js';
 import { createTool } from '../support/create-tool.js';
 import { FIXTURES, loadFixture } from '../support/fixtures.js';
@@ -53,7 +53,7 @@ describe('a summary', () => {
   it.each(FIXTURES)('of each tool of %s is one line, in the order of the catalogue', async (name) => {
     const { catalog } = await loadFixture(name);
     for (const style of SUMMARY_STYLES) {
-      const lines = renderSummaries(catalog.tools, style).split('\n');
+      const lines = catalog.tools.map((tool) => renderSummary(tool, style));
       expect(lines.map((line) => /^- ([^ :]+)/u.exec(line)?.[1])).toEqual(catalog.tools.map((one) => one.name));
     }
   });

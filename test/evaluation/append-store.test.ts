@@ -28,6 +28,17 @@ describe('a store that only grows', () => {
     );
   });
 
+  it('sees what another process adds later', () => {
+    const path = aPath();
+    const [here, there] = [openAppendStore(path), openAppendStore(path)];
+    here.put('x', 1);
+    expect([here.get('x'), here.get('y')]).toEqual([1, undefined]);
+    there.put('y', 2);
+    expect(here.get('y')).toBe(2);
+    here.close();
+    there.close();
+  });
+
   it('reads lines longer than what it reads at once', () => {
     const path = aPath();
     const store = openAppendStore(path);

@@ -48,6 +48,7 @@ describe('the metrics of a run', () => {
     expect(tally.counts()).toEqual({ done: 3, answered: 2, errors: 1, right: 1, wrong: 1 });
     expect(metric('right')).toMatchObject({ mean: 0.5, count: 2 });
     expect(metric('errors')?.mean).toBeCloseTo(1 / 3);
+    expect([metric('calls')?.count, metric('time')?.count]).toEqual([2, 2]);
     expect(tally.causes()).toEqual({ error: 1, cap: 1 });
   });
 

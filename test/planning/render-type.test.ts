@@ -77,8 +77,7 @@ describe('renderType', () => {
   it('follows references, and ends where they go round', () => {
     const node = { type: 'object', properties: { name: { type: 'string' }, next: { $ref: '#/$defs/node' } } };
     const text = render({ type: 'object', properties: { tree: { $ref: '#/$defs/node' } }, $defs: { node } });
-    expect(text).toMatch(/^\{tree\?: \{name\?: string, next\?: \{name\?: string, next\?: /u);
-    expect(text.length).toBeLessThan(300);
+    expect(text).toBe('{tree?: {name?: string, next?: node}}');
   });
 });
 

@@ -30,10 +30,10 @@ describe('the name of the server in front of a name', () => {
   });
 
   it('stands as the group instead, where there is no other', () => {
-    const sheet = createSheet([at('github_open', 'github'), at('jira_close', 'jira', 'tickets'), at('go', 'x')], {
-      style: 'whole',
-      stable: true,
-    });
+    const sheet = createSheet(
+      [at('github_open', 'github'), at('jira_close', 'jira', 'tickets'), at('go', 'x')],
+      'whole',
+    );
     expect(sheet.text).toBe('- open [github]\n- close [tickets]\n- go');
   });
 });

@@ -3,7 +3,7 @@ import { parseAnswer } from '../../src/selection/list-answer.js';
 import { createSheet } from '../../src/selection/sheet.js';
 import { makeTool, naming, TOOLS } from './setup.js';
 
-const sheet = createSheet(TOOLS, { style: 'whole', stable: true });
+const sheet = createSheet(TOOLS, 'whole');
 
 function parse(text: string, finish: 'stop' | 'length' = 'stop') {
   return parseAnswer({ text, finish }, sheet);
@@ -118,7 +118,7 @@ describe('names that the model reads', () => {
     makeTool('jira__open_issue', { origin: 'jira' }),
     makeTool('jira__close', { origin: 'jira' }),
   ];
-  const labelled = createSheet(tools, { style: 'names', stable: true });
+  const labelled = createSheet(tools, 'names');
 
   it('are taken as they stand on the sheet and as they are', () => {
     expect(labelled.text).toContain('- close');

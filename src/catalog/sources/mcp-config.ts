@@ -13,7 +13,7 @@ const processSchema = z.object({
   cwd: z.string().min(1).optional().describe('Relative to the folder of the configuration.'),
 });
 const urlSchema = z.object({
-  url: z.string().refine(isUrl, 'not an http(s) URL'),
+  url: z.string().refine((url) => isUrl(url) || VARIABLE.test(url), 'not an http(s) URL'),
   headers: strings.optional(),
 });
 const switches = { disabled: z.boolean().optional() };
@@ -32,7 +32,38 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
     throw sourceFailed(path, `is no MCP configuration (${problems}). Write it as ${form}`);
   }
   const servers = Object.entries(parsed.data.mcpServers).filter(([, server]) => server.disabled !== true);
-  return Object.fromEntries(servers.map(([name, server]) => [name, withFolder(server, path)]));
+  return Object.fromEntries(
+    servers.map(([name, server]) => {
+      const expand = (text: string) => withVariables(text, context, { path, name });
+      return [name, withFolder(expandAll(server, expand), path)];
+    }),
+  );
+}
+
+/** `${NAME}` and `${NAME:-default}`, as other readers of this format take them. */
+const VARIABLE = /\$\{(\w+)(?::-([^}]*))?\}/gu;
+
+function withVariables(
+  text: string,
+  { variable }: ReadContext,
+  { path, name }: { path: string; name: string },
+): string {
+  return text.replace(VARIABLE, (_, key: string, fallback: string | undefined) => {
+    const value = variable?.(key) ?? fallback;
+    if (value !== undefined) return value;
+    throw sourceFailed(
+      path,
+      `names the variable ${key} for the server "${name}", which is not set: set it, or write \${${key}:-default}`,
+    );
+  });
+}
+
+function expandAll(server: ParsedServer, expand: (text: string) => string): ParsedServer {
+  const each = (values: Record<string, string> | undefined) =>
+    values && Object.fromEntries(Object.entries(values).map(([key, value]) => [key, expand(value)]));
+  if ('url' in server) return { ...server, url: expand(server.url), headers: each(server.headers) };
+  const { command, args, env, cwd } = server;
+  return { ...server, command: expand(command), args: args?.map(expand), env: each(env), cwd: cwd && expand(cwd) };
 }
 
 type ParsedServer = z.output<typeof configSchema>['mcpServers'][string];

@@ -50,6 +50,8 @@ export interface ReadContext {
   /** For one URL, or one MCP server from its start to its last page. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** The value of a variable that a configuration names as `${NAME}`. */
+  readonly variable?: ((name: string) => string | undefined) | undefined;
 }
 
 export function createReading(parts: readonly SourcePart[], more: Partial<SourceReading> = {}): SourceReading {

@@ -9,7 +9,7 @@ import { WinnowError } from '../../errors.js';
 /** The same folder seen from `src` and from `dist`. */
 const FOLDER = new URL('../../../src/evaluation/report/page/', import.meta.url);
 
-const STYLES = ['base', 'summary', 'filters', 'charts', 'list', 'case', 'plan', 'calls', 'print'];
+const STYLES = ['base', 'controls', 'summary', 'filters', 'charts', 'list', 'case', 'tools', 'plan', 'calls', 'print'];
 const FIRST_SCRIPT = 'main';
 
 export interface PageParts {

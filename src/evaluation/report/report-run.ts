@@ -26,7 +26,7 @@ export const reportRunSchema = z.object({
   endedAt: z.iso.datetime({ offset: true }).optional(),
   model: z.string(),
   catalog: z.string(),
-  cases: z.int().min(0).describe('Cases that the run has or should have; the page says when fewer lines are there.'),
+  cases: z.int().min(0).describe('Cases times repeats of the whole run; the page says when fewer records are there.'),
   settings: z.record(z.string(), z.unknown()),
   promptHashes: z.record(z.string(), z.string()).describe('Name of the prompt file -> its hash.'),
   metrics: z.array(reportMetricSchema),

@@ -90,14 +90,14 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
     const { LlamaGrammarEvaluationState } = runtime.library;
     const state = grammar && new LlamaGrammarEvaluationState({ model: runtime.model, grammar });
     const written: Token[] = [];
-    const { optionalAfter } = request;
+    const { optionalNext } = request;
     const room = Math.min(request.maxTokens, limit - prompt.tokens.length);
     usage.read += 1;
     const tokens = sequence.evaluate(prompt.tokens.slice(sequence.nextTokenIndex), {
       temperature: 0,
       ...(state ? { grammarEvaluationState: state } : {}),
-      ...(optionalAfter
-        ? { tokenBias: () => reluctance.biasAgainst(optionalAfter(runtime.model.detokenize(written))) }
+      ...(optionalNext
+        ? { tokenBias: () => reluctance.biasAgainst(optionalNext(runtime.model.detokenize(written))) }
         : {}),
     });
     let finish: Completion['finish'] = 'stop';

@@ -1,33 +1,38 @@
 /**
- * A small model that has begun to fill in optional parts fills in all of them. Where a separator would begin something
- * optional, it must be surer than for what has to be there.
+ * A small model that has begun to fill in optional parts fills in all of them. Where what comes next would begin
+ * something optional, it must be surer than for what has to be there.
  */
-import type { TokenBias } from 'node-llama-cpp';
-import type { Separator } from '../model.js';
+import type { Token, TokenBias } from 'node-llama-cpp';
 import type { Runtime } from './runtime.js';
 
 /**
- * In nats: odds of 4.5 to 1. Looked at on plans for NESTFUL: arguments that the request asks for had 1.7 to 4.4, invented
+ * In nats: odds of 7 to 1. Looked at on plans for NESTFUL: arguments that the request asks for had 1.7 to 4.4, invented
  * ones -6.9 to 1.5, required ones 4 to 14.
  */
-const RELUCTANCE = 1.5;
+const RELUCTANCE = 2;
 
 export interface Reluctance {
-  /** What makes tokens that begin with the separator less likely; without a separator nothing. */
-  biasAgainst(separator: Separator | undefined): TokenBias;
+  /** What makes tokens that begin with one of these texts less likely; without any, nothing. */
+  biasAgainst(beginnings: readonly string[]): TokenBias;
 }
 
 export function createReluctance({ library, model }: Runtime): Reluctance {
-  const none = library.TokenBias.for(model);
-  const known = new Map<Separator, TokenBias>();
-  const build = (separator: Separator): TokenBias => {
+  const biases = new Map<string, TokenBias>();
+  let vocabulary: readonly (readonly [Token, string])[] | undefined;
+  const build = (beginnings: readonly string[]): TokenBias => {
     const bias = library.TokenBias.for(model);
-    for (const token of model.iterateAllTokens())
-      if (model.detokenize([token]).startsWith(separator)) bias.set(token, { logit: -RELUCTANCE });
-    known.set(separator, bias);
+    if (beginnings.length === 0) return bias;
+    vocabulary ??= [...model.iterateAllTokens()].map((token) => [token, model.detokenize([token])] as const);
+    for (const [token, text] of vocabulary)
+      if (beginnings.some((beginning) => text.startsWith(beginning))) bias.set(token, { logit: -RELUCTANCE });
     return bias;
   };
   return {
-    biasAgainst: (separator) => (separator === undefined ? none : (known.get(separator) ?? build(separator))),
+    biasAgainst(beginnings) {
+      const key = beginnings.join(' ');
+      const bias = biases.get(key) ?? build(beginnings);
+      biases.set(key, bias);
+      return bias;
+    },
   };
 }

@@ -18,6 +18,35 @@ async function read(servers: Record<string, McpServer>, context = CONTEXT) {
   return { tools: catalog.tools, names: catalog.tools.map(({ name }) => name), issues, failures };
 }
 
+describe('an MCP configuration', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'winnow-mcp-config-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  async function readWith(args: string[], variable?: (name: string) => string | undefined) {
+    const path = join(folder, 'mcp.json');
+    await writeFile(path, JSON.stringify({ mcpServers: { desk: { command: process.execPath, args } } }));
+    return loadCatalog({ sources: [`mcp:${path}`], ...CONTEXT, variable });
+  }
+
+  it.each([
+    ['a variable', ['${SCRIPT}', 'notes'], 'SCRIPT'],
+    ['a default', [SCRIPT, '${SET:-notes}'], ''],
+  ])('takes %s', async (_, args, name) => {
+    const { catalog } = await readWith(args, (asked) => (asked === name ? SCRIPT : undefined));
+    expect(catalog.tools).toHaveLength(3);
+  });
+
+  it('says which variable is not set', async () => {
+    await expect(readWith(['${SCRIPT}', 'notes'])).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringContaining('names the variable SCRIPT for the server "desk", which is not set'),
+    });
+  });
+});
+
 describe('an MCP server on stdio', () => {
   it('is read to its last page, with annotations and output schemas', async () => {
     const { tools, issues } = await read({ notes: stdio('notes') });

@@ -24,7 +24,7 @@ export function describeRun(records: readonly CaseRecord[], more: Partial<Report
     endedAt: '2026-07-21T09:12:40Z',
     model: 'Qwen2.5-Coder-1.5B-Instruct',
     catalog: 'hydrology (49 tools)',
-    cases: new Set(records.map(({ id }) => id)).size,
+    cases: records.length,
     settings: { answer: 'rank', maxTools: 8, producers: true, fill: true, repeat: 1 },
     promptHashes: { 'select-tools': '4f1c09b2a7de', 'plan-steps': '93be10c7720a' },
     metrics: [

@@ -18,11 +18,10 @@ export function renderRunHead(run, cases) {
   const facts = [
     ['Model', run.model],
     ['Catalogue', run.catalog],
-    ['Cases', repeats > 1 ? `${formatWhole(run.cases)} × ${repeats}` : formatWhole(run.cases)],
+    ['Cases', repeats > 1 ? `${formatWhole(run.cases / repeats)} × ${repeats}` : formatWhole(run.cases)],
     ['Started', formatDate(run.startedAt)],
     ['Took', ended ?? 'not ended'],
   ];
-  const expected = run.cases * repeats;
   return [
     element('p', { class: 'brand' }, sieve(), 'winnow eval'),
     element('h1', {}, run.name, run.interrupted && element('span', { class: 'badge wrong' }, 'interrupted')),
@@ -31,11 +30,11 @@ export function renderRunHead(run, cases) {
       { class: 'facts' },
       facts.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
     ),
-    cases.length < expected &&
+    cases.length < run.cases &&
       element(
         'p',
         { class: 'notice', role: 'note' },
-        `${formatWhole(cases.length)} of ${formatCount(expected, 'result')} are here: the run is not complete.`,
+        `${formatWhole(cases.length)} of ${formatCount(run.cases, 'result')} are here: the run is not complete.`,
       ),
   ].filter((part) => part !== false);
 }

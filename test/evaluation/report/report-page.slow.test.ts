@@ -137,7 +137,7 @@ inBrowser(`the page of a report${skipped}`, () => {
     const chain = RECORDS.filter(({ tags }) => tags.includes('chain'));
     const withCause = chain.filter(({ cause }) => cause === 'not-ranked');
     const bar = page.locator('[data-cause="not-ranked"]');
-    expect(await bar.textContent()).toMatch(new RegExp(`\\b${withCause.length}\\b`, 'u'));
+    expect(await bar.textContent()).toContain(`not ranked${withCause.length} `);
     const answered = chain.filter(({ outcome }) => outcome === 'answered');
     const recall = answered.map(({ expected, selection }) => {
       const eight = (selection?.tools ?? []).slice(0, 8).map(({ name }) => name);
