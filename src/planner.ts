@@ -4,11 +4,13 @@ import type { Catalog } from './catalog/catalog.js';
 import { createScope, type ToolFilter, type View } from './catalog/scope.js';
 import { type OptionsInput, resolveOptions } from './config/options.js';
 import { throwIfCancelled, WinnowError } from './errors.js';
+import { withSpan } from './logging/spans.js';
 import { type Model, noUsage } from './model/model.js';
 import { type Written, writePlan } from './planning/write-plan.js';
 import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
 import { type PlanRequest, parseRequest, type Request } from './request.js';
 import type { PlanResult, Selection, SelectResult, TraceEvent } from './result.js';
+import { askBack } from './selection/ask-back.js';
 import { likelyTools } from './selection/likely.js';
 import { mustRefer } from './selection/must-refer.js';
 import { createSchemaTokens } from './selection/schema-tokens.js';
@@ -59,6 +61,7 @@ export function createPlanner(parts: PlannerParts): Planner {
     rules: catalog.rules,
     prompt: prompts.select,
     repair: prompts.repair,
+    explain: prompts.explain,
     schemaTokens,
     planningLimits: planningModel.limits,
   };
@@ -69,17 +72,23 @@ export function createPlanner(parts: PlannerParts): Planner {
     async select(input, call = {}) {
       const turn = beginTurn(parseRequest(input), call);
       const selection = await turn.inTime(selectTools(turn, turn.view));
-      return { ...selection, usage: turn.usageOf(selection), trace: turn.trace.events() };
+      return { ...selection, ...turn.told(selection) };
     },
 
     async plan(input, call = {}) {
       const turn = beginTurn(parseRequest(input), call);
       let view = turn.view;
       let selection = await turn.inTime(selectTools(turn, view));
+      if (selection.confidence !== undefined && selection.confidence < options.clarifyBelow) {
+        turn.trace.add('selection', `confidence ${selection.confidence} is below ${options.clarifyBelow}: asked back`);
+        const question = askBack(turn.request.message, selection, view);
+        return { kind: 'clarification', question, missing: [], selection, ...turn.told(selection) };
+      }
       for (let round = 1; ; round++) {
-        const written = await turn.inTime(writeSteps(turn, selection, round < options.maxRounds));
-        if (written.kind !== 'needTools')
-          return { ...written, selection, usage: turn.usageOf(selection), trace: turn.trace.events() };
+        const chosen = selection;
+        const write = () => writeSteps(turn, chosen, round < options.maxRounds);
+        const written = await turn.inTime(withSpan('winnow.plan', { 'winnow.round': round }, write));
+        if (written.kind !== 'needTools') return { ...written, selection, ...turn.told(selection) };
         turn.trace.add('planning', `a tool is missing: ${written.needTools}`);
         view = turn.rest(selection);
         // The cap holds for the request: fill goes first, and at least one place is free for what is missing.
@@ -124,10 +133,14 @@ export function createPlanner(parts: PlannerParts): Planner {
       },
       rest: (selection: Selection) =>
         viewOf({ ...request, deny: [...(request.deny ?? []), ...selection.tools.map((tool) => tool.name)] }),
-      usageOf: (selection: Selection) => ({
-        ...usage,
-        schemaTokens: { all: tokensOfAll(view), loaded: tokensOf(selection.tools.map((tool) => tool.name)) },
-        milliseconds: trace.milliseconds(),
+      /** What every result tells of the way to it. */
+      told: (selection: Selection) => ({
+        usage: {
+          ...usage,
+          schemaTokens: { all: tokensOfAll(view), loaded: tokensOf(selection.tools.map((tool) => tool.name)) },
+          milliseconds: trace.milliseconds(),
+        },
+        trace: trace.events(),
       }),
     };
   }
@@ -146,7 +159,8 @@ export function createPlanner(parts: PlannerParts): Planner {
   type Turn = ReturnType<typeof beginTurn>;
 
   function selectTools({ request, trace, signal, usage, requestId }: Turn, view: View): Promise<Selection> {
-    return select({ view, request, usage: usage.selection, trace, signal, requestId }, selectionParts);
+    const call = { view, request, usage: usage.selection, trace, signal, requestId };
+    return withSpan('winnow.select', { 'winnow.tools': view.tools.length }, () => select(call, selectionParts));
   }
 
   async function writeSteps(turn: Turn, selection: Selection, isRoundLeft: boolean): Promise<Written> {

@@ -36,6 +36,10 @@ export const SELECTION_MODES = ['selected', 'passthrough', 'fallback', 'none'] a
 export const selectionSchema = z.object({
   mode: z.enum(SELECTION_MODES).describe('`none`: the model found that no tool fits.'),
   reason: z.string(),
+  confidence: z
+    .number()
+    .optional()
+    .describe('Rank: the probability that the first name is one of the chosen, between 0 and 1.'),
   tools: z.array(selectedToolSchema),
   dropped: z.array(droppedSchema),
   leftOut: z.int().describe('Fallback: visible tools that did not fit into the budget.'),

@@ -6,6 +6,8 @@ import { z } from 'zod';
 import { WinnowError } from '../errors.js';
 import { optionsSchema } from './options.js';
 
+const settings = z.record(z.string(), z.unknown());
+
 const configSchema = z.strictObject({
   catalog: z.array(z.string().min(1)).min(1).optional().describe('Sources of tools; paths are relative to this file.'),
   strict: z.boolean().optional(),
@@ -29,11 +31,22 @@ const configSchema = z.strictObject({
       'select-tools': z.string().optional(),
       'plan-steps': z.string().optional(),
       'rerank-tools': z.string().optional(),
+      'explain-choice': z.string().optional(),
       repair: z.string().optional(),
     })
     .optional(),
   callLog: z.string().optional().describe('File for one JSON line a model call; "off" by default.'),
   logLevel: z.string().optional(),
+  store: z.string().min(1).optional().describe('A SQLite file, or a postgres:// URL without a password.'),
+  policy: z.string().min(1).optional().describe('What agents may find, enable and run; a file of its own.'),
+  toolsModule: z.string().min(1).optional().describe('A module whose functions run tools of their names.'),
+  workerModule: z.string().min(1).optional().describe('The same, each call in a thread of its own.'),
+  // Checked where they are used, so that what only plans does not load it.
+  sandbox: settings.optional().describe('Time-outs, rates and room of calls; see src/execution/limits.ts.'),
+  http: settings
+    .optional()
+    .describe('Hosts, base URLs and secrets of OpenAPI tools; see src/execution/executors/http.'),
+  adaptation: settings.optional().describe('Learning from use; see src/routing/adaptation/adaptation.ts.'),
 });
 export type ConfigFile = z.input<typeof configSchema>;
 
@@ -85,6 +98,11 @@ function withPaths(config: ConfigFile, folder: string): ConfigFile {
     ...(config.catalog ? { catalog: config.catalog.map(at) } : {}),
     ...(config.model?.file ? { model: { ...config.model, file: at(config.model.file) } } : {}),
     ...(config.prompts ? { prompts: paths(config.prompts) } : {}),
+    ...paths(pick(config)),
     ...(config.callLog && config.callLog !== 'off' ? { callLog: at(config.callLog) } : {}),
   };
+}
+
+function pick({ store, policy, toolsModule, workerModule }: ConfigFile): Record<string, string | undefined> {
+  return { store, policy, toolsModule, workerModule };
 }

@@ -13,6 +13,8 @@ export interface Environment {
   readonly modelFile: string | undefined;
   /** `WINNOW_CONFIG`: a configuration file. */
   readonly config: string | undefined;
+  /** `WINNOW_STORE`: a file, or the URL of a PostgreSQL database, which may hold a password. */
+  readonly store: string | undefined;
   /** `WINNOW_LOG_LEVEL` */
   readonly logLevel: string | undefined;
 }
@@ -25,6 +27,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     model: text(env.WINNOW_MODEL),
     modelFile: text(env.WINNOW_MODEL_FILE),
     config: text(env.WINNOW_CONFIG),
+    store: text(env.WINNOW_STORE),
     logLevel: text(env.WINNOW_LOG_LEVEL),
   };
 }

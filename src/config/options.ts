@@ -44,6 +44,15 @@ export const optionsSchema = z.strictObject({
     .max(1)
     .default(0)
     .describe('Rank: stop the fill when the names so far hold this much probability. 0: never, fill all room.'),
+  clarifyBelow: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0)
+    .describe(
+      'Rank: ask the user back when the confidence of the selection is below. 0: never; 0.65 is a usual value.',
+    ),
+  reasons: part.default(false).describe('Rank: have the reason for the choice written, for a second or two more.'),
   fill: part.default(true).describe('Fill free room with the next of the ranking and keyword matches in turn.'),
   producers: part.default(true).describe('Add tools whose results provide arguments that the request cannot hold.'),
   companions: part.default(true).describe('Add relatedTools of the chosen.'),

@@ -26,13 +26,15 @@ export interface PromptSource<Name extends string> {
 }
 
 const PLACEHOLDER = /\{\{(\w+)\}\}/gu;
+/** Lines that mark where `winnow tune` puts worked examples; no model sees them. */
+const MARKS = /^<!-- examples -->\n(?:<!-- end of examples -->\n\n?)?|^<!-- end of examples -->\n/gmu;
 const PARTS = /^<!-- system -->\n([\s\S]*?)\n<!-- user -->\n([\s\S]*)$/u;
 
 /** @throws WinnowError `prompt_invalid` naming the file and the placeholder. */
 export function loadPrompt<Name extends string>(source: PromptSource<Name>): PromptTemplate<Name> {
-  const path = source.path ?? fileURLToPath(new URL(`../../prompts/${source.name}.md`, import.meta.url));
+  const path = source.path ?? defaultPromptPath(source.name);
   const text = readPrompt(path);
-  const parts = PARTS.exec(text);
+  const parts = PARTS.exec(text.replace(MARKS, ''));
   if (!parts?.[1] || !parts[2]) {
     throw new WinnowError(
       'prompt_invalid',
@@ -50,7 +52,13 @@ export function loadPrompt<Name extends string>(source: PromptSource<Name>): Pro
   };
 }
 
-function readPrompt(path: string): string {
+/** The file in `prompts/`. */
+export function defaultPromptPath(name: string): string {
+  return fileURLToPath(new URL(`../../prompts/${name}.md`, import.meta.url));
+}
+
+/** With the line ends of Unix. @throws WinnowError `prompt_invalid` when it can't be read. */
+export function readPrompt(path: string): string {
   try {
     return readFileSync(path, 'utf8').replaceAll('\r\n', '\n');
   } catch (error) {

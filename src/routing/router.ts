@@ -3,6 +3,7 @@
  * session, arguments, decision, approval, use, audit, run, record.
  */
 import { toWinnowError } from '../errors.js';
+import { withSpan } from '../logging/spans.js';
 import { type Approvals, createApprovals } from './approvals/approvals.js';
 import { createCallGate } from './calls/call-gate.js';
 import { callValues } from './calls/call-values.js';
@@ -139,14 +140,16 @@ export function createRouter(parts: RouterParts): Router {
       const request = parseInput(callInputSchema, input);
       const situation = await situationOf(id, ask.caller);
       const began = performance.now();
-      const passed = await gate(situation, request);
+      const about = { 'winnow.tool': request.tool };
+      const passed = await withSpan('winnow.decide', about, () => gate(situation, request));
       await ledger.writeGate(situation, passed);
       if (!passed.ok) return passed.result;
       const { tool } = passed;
       // What was decided on is what runs: nobody else holds this copy.
       const given = structuredClone(passed.arguments);
       const { user } = situation.session;
-      const result = await run({ tool, arguments: { ...given }, user, session: id, signal: ask.signal });
+      const asked = { tool, arguments: { ...given }, user, session: id, signal: ask.signal };
+      const result = await withSpan('winnow.call', about, () => run(asked));
       const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
       await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });
       return result.ok ? { ...result, notes: [...passed.notes, ...result.notes] } : result;

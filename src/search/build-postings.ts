@@ -8,12 +8,14 @@ import { type FieldWeights, fieldTexts, SEARCH_FIELDS, type SearchField } from '
 import type { Postings } from './postings.js';
 import { stemOf } from './stem.js';
 import { withoutArticles } from './synonyms.js';
-import { isStopWord, splitIdentifier, wordsOf } from './words.js';
+import { splitIdentifier, wordsOf } from './words.js';
 
 /** How soon repetition stops to count, against weights of about 0.5. */
 const SATURATION = 1;
 /** What the second and each further time in one field counts, against the first. */
 const REPEATED = 0.3;
+/** What a word of a keyword of several counts: "check in" says little of checking. */
+const PART_OF_PHRASE = 0.4;
 /** How much the length of a field counts, and the length in words that is neither short nor long. */
 const LENGTH_SHARE = 0.4;
 const PIVOTS: Readonly<Record<SearchField, number>> = {
@@ -54,21 +56,38 @@ function entriesOf(tool: Tool, weights: FieldWeights): Map<string, Entry & { sho
   const texts = fieldTexts(tool);
   for (const [number, field] of SEARCH_FIELDS.entries()) {
     if (weights[field] === 0) continue;
-    const words = wordsOf(texts[field]);
-    const step = weights[field] / (1 - LENGTH_SHARE + (LENGTH_SHARE * words.length) / PIVOTS[field]);
-    const add = (term: string, shown: string) => {
+    const length = wordsOf(texts[field]).length;
+    const step = weights[field] / (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / PIVOTS[field]);
+    for (const { term, shown, share } of termsOf(tool, field, texts[field])) {
       const entry = entries.get(term) ?? { mass: 0, fields: 0, shown };
       entries.set(term, entry);
-      entry.mass += (entry.fields & (1 << number)) === 0 ? step : REPEATED * step;
+      entry.mass += share * step * ((entry.fields & (1 << number)) === 0 ? 1 : REPEATED);
       entry.fields |= 1 << number;
-    };
-    for (const word of words) add(stemOf(word), word);
-    for (const phrase of field === 'keywords' || field === 'aliases' ? tool[field] : []) {
-      const parts = withoutArticles(splitIdentifier(phrase));
-      if (parts.length > 1 && !parts.every(isStopWord)) add(parts.map(stemOf).join(' '), parts.join(' '));
     }
   }
   return entries;
+}
+
+interface Term {
+  readonly term: string;
+  /** As it is written. */
+  readonly shown: string;
+  /** Of the weight of its field. */
+  readonly share: number;
+}
+
+function termsOf(tool: Tool, field: SearchField, text: string): Term[] {
+  const terms = (words: readonly string[], share: number) =>
+    words.map((word) => ({ term: stemOf(word), shown: word, share }));
+  if (field !== 'keywords' && field !== 'aliases') return terms(wordsOf(text), 1);
+  return tool[field].flatMap((entry) => {
+    const words = wordsOf(entry);
+    const parts = withoutArticles(splitIdentifier(entry));
+    if (parts.length < 2 || words.length === 0) return terms(words, 1);
+    // An alias is a name, and the words of a name count whole.
+    const share = field === 'keywords' ? PART_OF_PHRASE : 1;
+    return [...terms(words, share), { term: parts.map(stemOf).join(' '), shown: parts.join(' '), share: 1 }];
+  });
 }
 
 function addTool(

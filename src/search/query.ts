@@ -31,8 +31,18 @@ const FILLERS = new Set(
     .filter(Boolean)
     .map(stemOf),
 );
-/** They count only where there is nothing else. */
+/** They decide only between tools that are equal else. */
 const FILLER_IMPORTANCE = 0.1;
+/** What is worked on, whatever is done: rare in the words of tools and common in those of requests. */
+const COMMON = new Set(
+  `code function method class variable file document project repository repo codebase workspace program app application
+  module source text line name value data content item list object element part type number information info detail
+  代码 源码 函数 方法 类 变量 文件 文档 项目 仓库 工程 程序 应用 模块 内容 名 名字 名称 值 数据 信息 行 类型`
+    .split(/\s+/u)
+    .filter(Boolean)
+    .map(stemOf),
+);
+const COMMON_IMPORTANCE = 0.6;
 const LITERAL_IMPORTANCE = 0.25;
 const KIND_IMPORTANCE = 0.15;
 /** Letters of a Chinese word; a longer known phrase says as much as the words it is made of. */
@@ -63,8 +73,7 @@ export function parseQuery(query: string, book: Phrasebook): Unit[] {
     const known = byText.get(unit.own.join(' '));
     if (!known || known.importance < unit.importance) byText.set(unit.own.join(' '), unit);
   }
-  const telling = [...byText.values()].filter(({ importance }) => importance > FILLER_IMPORTANCE);
-  return (telling.length > 0 ? telling : [...byText.values()]).slice(0, MAX_UNITS);
+  return [...byText.values()].slice(0, MAX_UNITS);
 }
 
 function scaled(unit: Unit, share: number): Unit {
@@ -145,5 +154,6 @@ function cjkUnit(text: string, synonyms: SynonymTable): Unit[] {
 }
 
 function importanceOf(own: readonly string[]): number {
-  return own.every((term) => FILLERS.has(term) || /^[a-z]$/u.test(term)) ? FILLER_IMPORTANCE : 1;
+  if (own.every((term) => FILLERS.has(term) || /^[a-z]$/u.test(term))) return FILLER_IMPORTANCE;
+  return own.every((term) => COMMON.has(term)) ? COMMON_IMPORTANCE : 1;
 }

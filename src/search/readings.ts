@@ -26,7 +26,7 @@ const BEGINNING_WEIGHT = 0.6;
 const SLIP_WEIGHTS = [1, 0.8, 0.6];
 /** Below it a word is no beginning of another, nor a slip of one: too many are near. */
 const MIN_BEGINNING = 4;
-const MIN_SLIPPED = 5;
+const MIN_SLIPPED = 4;
 /** What says little is not guessed at. */
 const MIN_GUESSED = 0.2;
 const MAX_NEAR = 8;
@@ -59,12 +59,13 @@ function toReading(meant: readonly string[], weight: number, { statistics }: Rea
 function beginningsOf(term: string, parts: ReadingParts): Reading[] {
   if (term.length < MIN_BEGINNING) return [];
   const found = parts.segments.flatMap(({ postings: { terms } }) => {
-    const start = lowerBound(terms, term);
     const end = lowerBound(terms, `${term}\u{ffff}`);
-    return terms.slice(start, Math.min(end, start + 4 * MAX_NEAR));
+    return terms.slice(lowerBound(terms, term), end);
   });
-  const words = found.map((word) => ({ word, weight: BEGINNING_WEIGHT }));
-  return knownReadings(words, parts);
+  return knownReadings(
+    found.map((word) => ({ word, weight: BEGINNING_WEIGHT })),
+    parts,
+  );
 }
 
 /** Slips of words of the tools, and of words that have synonyms there. */

@@ -14,21 +14,35 @@ export interface Spelling {
 export function createSpelling(vocabulary: readonly string[]): Spelling {
   const words = vocabulary.filter((word) => /^[a-z]+$/u.test(word) && word.length >= MIN_LETTERS - 1);
   const masks = Uint32Array.from(words, letterMask);
+  const lengths = Uint8Array.from(words, ({ length }) => Math.min(length, 255));
   return {
     near(word) {
       if (word.length < MIN_LETTERS || !/^[a-z]+$/u.test(word)) return [];
       const reach = word.length >= TWO_SLIPS_FROM ? 2 : 1;
       const mask = letterMask(word);
       const found: { word: string; slips: number }[] = [];
-      for (const [place, known] of words.entries()) {
+      for (let place = 0; place < words.length; place++) {
         // A slip adds one letter and takes one away at most: two bits, seen without a look at the word.
-        if (Math.abs(known.length - word.length) > reach || bits(mask ^ (masks[place] ?? 0)) > 2 * reach) continue;
+        if (Math.abs((lengths[place] as number) - word.length) > reach) continue;
+        if (bits(mask ^ (masks[place] as number)) > 2 * reach) continue;
+        const known = words[place] as string;
         const slips = slipsBetween(word, known);
-        if (slips <= reach) found.push({ word: known, slips });
+        if (slips <= reach && !isOtherWord(word, known)) found.push({ word: known, slips });
       }
       return found.sort((one, other) => one.slips - other.slips);
     },
   };
+}
+
+/** Short words differ in one letter all the time (play, plan): there a slip lost a letter or swapped two. */
+function isOtherWord(word: string, known: string): boolean {
+  return (
+    word.length === MIN_LETTERS && (word[0] !== known[0] || (known.length <= word.length && !isSwapped(word, known)))
+  );
+}
+
+function isSwapped(word: string, known: string): boolean {
+  return [...word].sort().join('') === [...known].sort().join('');
 }
 
 function letterMask(word: string): number {

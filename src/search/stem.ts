@@ -5,7 +5,9 @@
 import { foldPlural } from './words.js';
 
 const VOWEL = /[aeiouy]/u;
-const DOUBLED = /([bdfgmnprt])\1$/u;
+const DOUBLED = /(?<=.{2})([bdfgmnprt])\1$/u;
+/** As in `nam(ing)` and `cod(ed)`: what lost its final e. */
+const LOST_E = /^[^aeiou][aeiouy][^aeiouwxy]$/u;
 const MIN_STEM = 3;
 
 /** The stem of one lower-case word; words of other scripts, short ones and those with digits stay as they are. */
@@ -17,7 +19,7 @@ export function stemOf(word: string): string {
 
 function withoutEnding(word: string): string {
   const [, verb] = /^(.{3,})(?:ing|ed)$/u.exec(word) ?? [];
-  if (verb !== undefined && VOWEL.test(verb)) return verb.replace(DOUBLED, '$1');
+  if (verb !== undefined && VOWEL.test(verb)) return LOST_E.test(verb) ? `${verb}e` : verb.replace(DOUBLED, '$1');
   const [, agent] = /^(.*([bdfgmnprt])\2)er$/u.exec(word) ?? [];
   if (agent !== undefined) return agent.slice(0, -1);
   const [, noun] = /^(.{4,})(?:at|it)ion$/u.exec(word) ?? [];
@@ -25,6 +27,7 @@ function withoutEnding(word: string): string {
   return word.replace(/^(.{4,}[st])ion$/u, '$1');
 }
 
+/** Not of four letters: `note` must not become `not`. */
 function withoutFinalE(word: string): string {
-  return word.length > MIN_STEM ? word.replace(/(?<=[^aeio])e$/u, '') : word;
+  return word.length > MIN_STEM + 1 ? word.replace(/(?<=[^aeio])e$/u, '') : word;
 }

@@ -16,5 +16,7 @@ export interface Answer {
   /** The model found that no tool fits; with `rank`, its probability. */
   readonly none: { says: boolean; probability?: number };
   readonly reason: string;
+  /** Rank: what probability the chosen names hold together, as the first name. */
+  readonly confidence?: number;
   readonly dropped: readonly Dropped[];
 }

@@ -4,6 +4,7 @@ import type { Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
 import type { CallAbout, Prompt } from '../model/model.js';
 import type { Answer } from './answer.js';
+import { explainChoice } from './explain.js';
 import { climb } from './ladder.js';
 import { askForList } from './list-answer.js';
 import { missingProducers } from './producers/add-producers.js';
@@ -55,7 +56,7 @@ async function askAbout(sheet: Sheet, call: SelectionCall, parts: SelectionParts
   const { prompt, about } = render(sheet, call, parts);
   if (way === 'rank') {
     const leadUp = options.producers ? producersOf(call) : () => [];
-    return askForRank(sheet, {
+    const answer = await askForRank(sheet, {
       model,
       prompt,
       about,
@@ -65,6 +66,10 @@ async function askAbout(sheet: Sheet, call: SelectionCall, parts: SelectionParts
       usage,
       signal,
     });
+    const { explain } = parts;
+    return options.reasons
+      ? explainChoice(answer, { model, chosenWith: prompt, explain, about, usage, trace, signal })
+      : answer;
   }
   const maxTools = call.request.maxTools ?? options.maxTools;
   const onRepair = (issues: readonly string[]) => trace.add('selection', 'the answer is repaired', { issues });

@@ -51,7 +51,8 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
     const start = reader.tokenize(before.map((label) => `${label}", "`).join(''));
     const second = question.complements ? await rankNames(trie, reader, { ...SECOND, start }) : [];
     const complements = second.filter((entry) => !before.includes(entry.name));
-    return toAnswer(merge(toTools(first, sheet), toTools(complements, sheet)), { core, none, says: false });
+    const answer = toAnswer(merge(toTools(first, sheet), toTools(complements, sheet)), { core, none, says: false });
+    return { ...answer, confidence: confidenceOf(answer, toTools(first, sheet)) };
   } finally {
     addUsage(usage, reader.usage());
     await reader.close();
@@ -84,6 +85,13 @@ function toTools(ranked: readonly RankedName[], { labels }: Sheet): NamedTool[] 
     const tool = name === labels.none ? undefined : labels.toolOf(name);
     return tool ? [{ tool, probability }] : [];
   });
+}
+
+/** What the chosen names hold of the first reading: complements come second, so their probability there says nothing. */
+function confidenceOf({ named, chosen }: Answer, first: readonly NamedTool[]): number {
+  const names = new Set(named.slice(0, chosen).map(({ tool }) => tool));
+  const held = first.filter(({ tool }) => names.has(tool)).reduce((sum, { probability = 0 }) => sum + probability, 0);
+  return Math.round(Math.min(1, held) * 10_000) / 10_000;
 }
 
 /** The likeliest stays first; behind it names stand by both probabilities together. */

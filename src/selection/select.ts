@@ -48,7 +48,9 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
   const lost = [...answer.dropped, ...dropped, ...unknownRequired(call)];
   if (lost.length > 0) trace.add('selection', `${lost.length} names were dropped`, { dropped: lost.slice(0, 20) });
   const mode = tools.length === 0 ? 'none' : 'selected';
-  return { mode, reason: answer.reason, tools: [...tools], dropped: lost, leftOut: 0 };
+  const { reason, confidence } = answer;
+  const sure = confidence === undefined ? {} : { confidence };
+  return { mode, reason, ...sure, tools: [...tools], dropped: lost, leftOut: 0 };
 }
 
 /** What the caller requires and does not see, or what does not exist: the two are not told apart. */

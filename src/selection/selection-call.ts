@@ -7,6 +7,7 @@ import type { Model, ModelLimits, Usage } from '../model/model.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
 import type { Trace } from '../trace.js';
+import type { ExplainPrompt } from './explain.js';
 
 export interface SelectionParts {
   model: Model;
@@ -14,6 +15,7 @@ export interface SelectionParts {
   rules: readonly Rule[];
   prompt: PromptTemplate<'none' | 'summaries' | 'context' | 'message'>;
   repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
+  explain: ExplainPrompt;
   /** Tokens of a tool's full schema. */
   schemaTokens: (tool: Tool) => number;
   /** Of the model that is shown the schemas: the fallback heeds them. */

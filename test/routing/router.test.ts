@@ -228,6 +228,32 @@ describe('what is denied', () => {
   });
 });
 
+describe('a search', () => {
+  it('is told of whom it answers: audiences differ where other tools may be allowed', async () => {
+    const { router, searched, setPolicy } = setUp();
+    const search = async (input: object) => {
+      const { id } = await router.createSession(input);
+      await router.search(id, { query: 'x' });
+      return searched.at(-1)?.audience;
+    };
+    const ann = await search({ user: 'ann' });
+    expect(await search({ user: 'ann', project: 'p' })).toBe(ann);
+    const others = [await search({ user: 'bob' }), await search({}), await search({ user: 'ann', roles: ['dev'] })];
+    others.push(await search({ user: 'ann', riskCeiling: 'low' }));
+    setPolicy({ strict: false });
+    others.push(await search({ user: 'ann' }));
+    expect(new Set([ann, ...others]).size).toBe(6);
+  });
+
+  it('marks what is enabled in the own session', async () => {
+    const { router } = setUp();
+    const { id } = await router.createSession();
+    await router.enable(id, { names: ['lsp_open'] });
+    const { matches } = await router.search(id, { query: 'x' });
+    expect(matches.filter(({ enabled }) => enabled).map(({ name }) => name)).toEqual(['ask_user', 'lsp_open']);
+  });
+});
+
 describe('lists', () => {
   const namesOf = (output: Awaited<ReturnType<ReturnType<typeof setUp>['router']['list']>>) =>
     output.ok ? output.tools.map(({ name }) => name) : output.code;

@@ -44,6 +44,21 @@ export function loadFixtureCases(name: FixtureName): FixtureCase[] {
   return lines.map((line): FixtureCase => JSON.parse(line));
 }
 
+/** A query as an agent gives it to `tool_search`. */
+export interface SearchCase {
+  readonly id: string;
+  readonly query: string;
+  readonly lang: 'en' | 'zh';
+  /** Any of them is right; none: the right answer is a question. */
+  readonly expected: readonly string[];
+  readonly part: string;
+}
+
+export function loadSearchCases(): SearchCase[] {
+  const lines = readFileSync('fixtures/cases/coding-agent.search.jsonl', 'utf8').trim().split('\n');
+  return lines.map((line): SearchCase => JSON.parse(line));
+}
+
 /** A value with `"$0.field"` written as Winnow does: `"${s1.field}"`. */
 export function withReferences(value: unknown): unknown {
   if (typeof value === 'string') {

@@ -18,12 +18,20 @@ export interface Observation {
 const NO_SYNONYMS = createSynonymTable([]);
 /** A call so many turns after the search has another reason. */
 const MAX_TURNS = 3;
+/** Searches in one turn before the one that led to the tool: their words missed it, and are worth most to learn. */
+const MAX_MISSED = 3;
 
+/** @param onObservation told once for each query that led to a call which succeeded. */
 export function createObserver(onObservation: (observation: Observation) => void) {
-  const waiting = new Map<string, SearchEvent>();
+  const missed = new Map<string, SearchEvent[]>();
+  const waiting = new Map<string, SearchEvent[]>();
   const follower = createSearchFollower({
     onOutcome(search, outcome) {
-      if (outcome.kind === 'used') waiting.set(`${search.session}\n${outcome.tool}`, search);
+      const { session, turn } = search;
+      const before = (missed.get(session) ?? []).filter((one) => one.turn === turn);
+      missed.delete(session);
+      if (outcome.kind === 'again') missed.set(session, [...before, search].slice(-MAX_MISSED));
+      if (outcome.kind === 'used') waiting.set(`${session}\n${outcome.tool}`, [...before, search]);
     },
   });
   return {
@@ -31,13 +39,11 @@ export function createObserver(onObservation: (observation: Observation) => void
       follower.observe(event);
       if (event.type !== 'call') return;
       const place = `${event.session}\n${event.tool}`;
-      const search = waiting.get(place);
-      if (!search) return;
-      if (event.turn - search.turn > MAX_TURNS) waiting.delete(place);
-      else if (event.ok) {
-        waiting.delete(place);
-        onObservation(toObservation(search, event.tool));
-      }
+      const searches = waiting.get(place) ?? [];
+      const isLate = searches.some(({ turn }) => event.turn - turn > MAX_TURNS);
+      if (!isLate && !event.ok) return;
+      waiting.delete(place);
+      if (!isLate) for (const search of searches) onObservation(toObservation(search, event.tool));
     },
   };
 }

@@ -1,5 +1,4 @@
 /** The question back when a search found nothing sure: between the groups of tools that come nearest, never a guess. */
-import type { Tool } from '../../catalog/tool.js';
 import { isVisible, type Layer } from '../../search/layer.js';
 import type { RankedTool } from '../../search/rank.js';
 
@@ -25,19 +24,29 @@ function nearestGroups(found: readonly RankedTool[]): string[] {
   return best(scores);
 }
 
-const known = new WeakMap<Layer, readonly Tool[]>();
+const known = new WeakMap<Layer, ReadonlyMap<string, number>>();
 
 function largestGroups(layers: readonly Layer[]): string[] {
   const counts = new Map<string, number>();
-  for (const { category } of layers.flatMap(visibleTools))
-    if (category) counts.set(category, (counts.get(category) ?? 0) + 1);
+  for (const [group, count] of layers.flatMap((layer) => [...groupsOf(layer)])) {
+    counts.set(group, (counts.get(group) ?? 0) + count);
+  }
   return best(counts);
 }
 
-function visibleTools(layer: Layer): readonly Tool[] {
-  const tools = known.get(layer) ?? layer.segment.tools.filter((_, place) => isVisible(layer, place));
-  known.set(layer, tools);
-  return tools;
+/** Of the visible tools; counted once a layer, since each question would look at all tools. */
+function groupsOf(layer: Layer): ReadonlyMap<string, number> {
+  const counts = known.get(layer) ?? countGroups(layer);
+  known.set(layer, counts);
+  return counts;
+}
+
+function countGroups(layer: Layer): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const [place, { category }] of layer.segment.tools.entries()) {
+    if (category && isVisible(layer, place)) counts.set(category, (counts.get(category) ?? 0) + 1);
+  }
+  return counts;
 }
 
 function best(scores: ReadonlyMap<string, number>): string[] {

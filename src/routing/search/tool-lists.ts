@@ -2,10 +2,10 @@
  * The two ways to hand out tools with their schemas, from one place: `classic` gives all that the caller may use, `narrow`
  * the best for a query with their scores. One never takes the other's place: what stands in the way is answered.
  */
-import type { Tool } from '../../catalog/tool.js';
 import { WinnowError } from '../../errors.js';
 import { rank } from '../../search/rank.js';
-import type { ListedTool, ListOutput, ListRequest } from '../contracts.js';
+import type { ListOutput, ListRequest } from '../contracts.js';
+import { toListed } from '../hand-out.js';
 import { openFor, type SearchCaller, type SearchParts } from './caller.js';
 
 export interface ToolListOptions {
@@ -21,7 +21,7 @@ export function createToolLists(parts: SearchParts, { topK = 8, minScore = 0.15 
     if (request.mode !== 'narrow') {
       const tools = caller.view.tools.filter((tool) => tool.available && caller.isAllowed(tool));
       const wanted = request.mode === 'classic' ? tools : tools.filter(caller.isEnabled);
-      return { ok: true, mode: request.mode, tools: wanted.map((tool) => toListed(tool)) };
+      return { ok: true, mode: request.mode, tools: wanted.map(toListed) };
     }
     const { query, top_k = topK, min_score = minScore } = request;
     if (query === undefined) {
@@ -37,7 +37,9 @@ export function createToolLists(parts: SearchParts, { topK = 8, minScore = 0.15 
       synonyms,
       learnt: parts.learnt?.(caller),
     });
-    const tools = ranked.filter(({ score }) => score >= min_score).map(({ tool, score }) => toListed(tool, score));
+    const tools = ranked
+      .filter(({ score }) => score >= min_score)
+      .map(({ tool, score }) => ({ ...toListed(tool), score }));
     if (tools.length > 0) return { ok: true, mode: 'narrow', tools };
     return {
       ok: false,
@@ -45,17 +47,5 @@ export function createToolLists(parts: SearchParts, { topK = 8, minScore = 0.15 
       reason: `No tool matches the query with a score of ${min_score} or more.`,
       next: 'Ask with other words or a smaller min_score, or for the classic list.',
     };
-  };
-}
-
-function toListed({ name, description, category, toolType, risk, inputSchema }: Tool, score?: number): ListedTool {
-  return {
-    name,
-    description,
-    ...(category === undefined ? {} : { category }),
-    toolType,
-    risk,
-    inputSchema,
-    ...(score === undefined ? {} : { score }),
   };
 }

@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Attributes, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import { withSpan } from '../../src/logging/spans.js';
+
+interface Recorded {
+  name: string;
+  attributes: Attributes;
+  exceptions: unknown[];
+  status?: SpanStatusCode;
+  ended: number;
+}
+
+/** A tracer by hand, as an SDK would be set up by the embedding program. */
+function recordSpans(): Recorded[] {
+  const spans: Recorded[] = [];
+  const startActiveSpan = (name: string, options: { attributes: Attributes }, work: (span: Span) => unknown) => {
+    const recorded: Recorded = { name, attributes: { ...options.attributes }, exceptions: [], ended: 0 };
+    spans.push(recorded);
+    const span: Partial<Span> = {
+      setAttributes: (more) => Object.assign(recorded.attributes, more) && Object(span),
+      recordException: (error) => void recorded.exceptions.push(error),
+      setStatus: ({ code }) => Object.assign(recorded, { status: code }) && Object(span),
+      end() {
+        recorded.ended += 1;
+      },
+    };
+    return work(Object(span));
+  };
+  const tracer: Partial<Tracer> = { startActiveSpan: Object(startActiveSpan) };
+  trace.setGlobalTracerProvider({ getTracer: () => Object(tracer) });
+  return spans;
+}
+
+describe('spans', () => {
+  afterEach(() => trace.disable());
+
+  it('hold the attributes of the beginning and of the end, and end with the work', async () => {
+    const spans = recordSpans();
+    const result = await withSpan('winnow.search', { 'winnow.top_k': 5 }, async (note) => {
+      note.set({ 'winnow.matches': 2 });
+      expect(spans[0]?.ended).toBe(0);
+      return 'found';
+    });
+    expect(result).toBe('found');
+    expect(spans).toEqual([
+      { name: 'winnow.search', attributes: { 'winnow.top_k': 5, 'winnow.matches': 2 }, exceptions: [], ended: 1 },
+    ]);
+  });
+
+  it('are marked by an error, which goes on', async () => {
+    const spans = recordSpans();
+    const error = new Error('broken');
+    await expect(withSpan('winnow.call', {}, () => Promise.reject(error))).rejects.toBe(error);
+    expect(spans).toMatchObject([{ exceptions: [error], status: SpanStatusCode.ERROR, ended: 1 }]);
+  });
+
+  it('cost nothing but the work where nobody traces', async () => {
+    expect(await withSpan('winnow.plan', {}, async () => 7)).toBe(7);
+  });
+});

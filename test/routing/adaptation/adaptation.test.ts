@@ -1,0 +1,244 @@
+import { describe, expect, it } from '@jest/globals';
+import { type AdaptationOptions, createAdaptation } from '../../../src/routing/adaptation/adaptation.js';
+import { learntEntrySchema } from '../../../src/routing/adaptation/entry.js';
+import type { TelemetryEvent } from '../../../src/routing/records.js';
+import { createLearntMemory } from '../../support/habits.js';
+import { call, enable, search } from '../telemetry/setup.js';
+
+const NOW = '2026-03-31T00:00:00.000Z';
+const DAY_MS = 86_400_000;
+const daysAgo = (days: number) => new Date(Date.parse(NOW) - days * DAY_MS).toISOString();
+
+interface Use {
+  user?: string;
+  query?: string;
+  tool?: string;
+  times?: number;
+  daysBefore?: number;
+  ok?: boolean;
+}
+
+/** Sessions in which a query led to a tool that was enabled and called. */
+function uses({
+  user = 'ann',
+  query = 'frob the thing',
+  tool = 'git_push',
+  times = 3,
+  daysBefore = 0,
+  ok = true,
+}: Use) {
+  const at = daysAgo(daysBefore);
+  return Array.from({ length: times }, (_, place): TelemetryEvent[] => {
+    const session = `${user} ${query} ${tool} ${daysBefore} ${place}`;
+    const who = { user, project: 'p', at };
+    return [
+      search(session, ['other', tool], { ...who, query }),
+      enable(session, tool, who),
+      call(session, tool, { ...who, ok }),
+    ];
+  }).flat();
+}
+
+async function learnt(events: readonly TelemetryEvent[], options: AdaptationOptions = {}) {
+  const store = createLearntMemory();
+  const use = { events: [...events], now: NOW };
+  const adaptation = createAdaptation({
+    store,
+    events: async function* (since) {
+      yield* use.events.filter(({ at }) => at >= since);
+    },
+    options: { enabled: true, ...options },
+    clock: () => new Date(use.now),
+  });
+  await adaptation.learn();
+  return { ...adaptation, store, use };
+}
+
+const keysOf = (entries: readonly { key: string }[]) => entries.map(({ key }) => key).sort();
+const boostOf = (one: Awaited<ReturnType<typeof learnt>>, user: string, tool = 'git_push') =>
+  one.learntFor({ user, project: 'p' })?.boost(tool) ?? 1;
+const weightOf = (one: Awaited<ReturnType<typeof learnt>>, user: string, term = 'frob') =>
+  one.learntFor({ user, project: 'p' })?.toolsOf(term).get('git_push') ?? 0;
+
+describe('adaptation', () => {
+  it('is off by default: it learns nothing and has no effect', async () => {
+    const off = await learnt(uses({}), { enabled: false });
+    expect(await off.list()).toEqual([]);
+    expect(off.learntFor({ user: 'ann' })).toBeUndefined();
+    const byDefault = createAdaptation({ store: off.store, events: async function* () {} });
+    expect(await byDefault.learn()).toEqual({ entries: 0 });
+  });
+
+  it("learns a person's tools and words, for that person alone", async () => {
+    const one = await learnt(uses({}));
+    expect(boostOf(one, 'ann')).toBeGreaterThan(1);
+    expect(weightOf(one, 'ann')).toBeGreaterThan(0.3);
+    expect(boostOf(one, 'bob')).toBe(1);
+    expect(weightOf(one, 'bob')).toBe(0);
+    expect(one.learntFor({})?.boost('git_push') ?? 1).toBe(1);
+    expect(keysOf(await one.list({ level: 'person', kind: 'synonym' }))).toEqual(['frob → git_push']);
+  });
+
+  it.each<[string, TelemetryEvent[]]>([
+    ['there is too little evidence', uses({ times: 2 })],
+    ['the calls failed', uses({ ok: false })],
+    ['it is too long ago', uses({ daysBefore: 200 })],
+    ['nothing was called', uses({}).filter(({ type }) => type !== 'call')],
+    ['no search led there', uses({}).filter(({ type }) => type !== 'search')],
+  ])('learns nothing when %s', async (_, events) => {
+    expect(await (await learnt(events)).list()).toEqual([]);
+  });
+
+  it('learns the words of a search that missed from the one after it that found', async () => {
+    const events = Array.from({ length: 3 }, (_, place): TelemetryEvent[] => {
+      const who = { user: 'ann', at: daysAgo(1) };
+      const session = `s${place}`;
+      return [
+        search(session, [], { ...who, query: 'blorzan it' }),
+        search(session, ['git_push'], { ...who, query: 'push a branch' }),
+        enable(session, 'git_push', who),
+        call(session, 'git_push', who),
+      ];
+    }).flat();
+    expect(weightOf(await learnt(events), 'ann', 'blorzan')).toBeGreaterThan(0.3);
+  });
+
+  it('does not take a word for a tool that is used with many', async () => {
+    const mixed = ['git_push', 'file_read', 'file_write'].flatMap((tool) => uses({ tool, query: `frob ${tool}` }));
+    expect(weightOf(await learnt(mixed), 'ann')).toBe(0);
+  });
+
+  it('forgets with time: a use counts half after a half-life, and the effect fades by itself', async () => {
+    const fresh = await learnt(uses({ times: 4 }));
+    const old = await learnt(uses({ times: 4, daysBefore: 30 }));
+    const worthOf = async (one: typeof fresh) => (await one.list({ kind: 'weight', level: 'person' }))[0]?.value;
+    expect(await worthOf(fresh)).toBe(4);
+    expect(await worthOf(old)).toBe(2);
+    const before = boostOf(fresh, 'ann');
+    fresh.use.now = new Date(Date.parse(NOW) + 60 * DAY_MS).toISOString();
+    expect(boostOf(fresh, 'ann')).toBeLessThan(before);
+    expect(boostOf(fresh, 'ann')).toBeGreaterThan(1);
+  });
+
+  it('drops what use no longer says', async () => {
+    const one = await learnt(uses({}));
+    one.use.events = uses({ query: 'twiddle it', tool: 'file_read' });
+    await one.learn();
+    expect(weightOf(one, 'ann')).toBe(0);
+    expect(keysOf(await one.list({ kind: 'weight' }))).toEqual(['file_read']);
+  });
+
+  it('learns the same from the same use, however often it looks', async () => {
+    const one = await learnt(uses({}));
+    const first = await one.list();
+    await one.learn();
+    await one.learn();
+    expect(await one.list()).toEqual(first);
+  });
+
+  describe('for others', () => {
+    const many = ['ann', 'bob', 'cid'].flatMap((user) => uses({ user }));
+
+    it('waits for approval, and then holds for all', async () => {
+      const one = await learnt(many);
+      const shared = await one.list({ level: 'all', kind: 'synonym', key: 'frob → git_push' });
+      expect(shared).toMatchObject([{ state: 'proposed', evidence: 9, details: { users: 3, queries: [] } }]);
+      expect(weightOf(one, 'dan')).toBe(0);
+      const [entry] = shared;
+      if (!entry) throw new Error('nothing was proposed');
+      expect(await one.approve(entry, 'operator')).toMatchObject({
+        state: 'active',
+        details: { decidedBy: 'operator' },
+      });
+      expect(weightOf(one, 'dan')).toBeGreaterThan(0.2);
+      expect(one.learntFor({})?.toolsOf('frob').size).toBe(1);
+    });
+
+    it('is not proposed for the zeal of one or two', async () => {
+      const zealous = await learnt([...uses({ times: 500 }), ...uses({ user: 'bob' })]);
+      expect(await zealous.list({ level: 'all' })).toEqual([]);
+      expect(await zealous.list({ level: 'project' })).toEqual([]);
+    });
+
+    it('counts a user three times at most', async () => {
+      const one = await learnt([...many, ...uses({ user: 'ann', times: 100, daysBefore: 1 })]);
+      expect(await one.list({ level: 'all', kind: 'weight' })).toMatchObject([{ evidence: 9 }]);
+    });
+
+    it('stays as it was approved, whatever anybody does afterwards', async () => {
+      const one = await learnt(many);
+      const name = { level: 'all', subject: '', kind: 'weight', key: 'git_push' } as const;
+      await one.approve(name, 'operator');
+      const before = boostOf(one, 'dan');
+      one.use.events = [
+        ...many,
+        ...uses({ user: 'mallory', tool: 'git_push', times: 50 }),
+        ...uses({ user: 'mallory', tool: 'file_delete', times: 50 }),
+      ];
+      await one.learn();
+      expect(boostOf(one, 'dan')).toBe(before);
+      expect(boostOf(one, 'dan', 'file_delete')).toBe(1);
+    });
+  });
+
+  it('takes back what is reverted, and does not learn it again', async () => {
+    const one = await learnt(uses({}));
+    const name = { level: 'person', subject: 'ann', kind: 'synonym', key: 'frob → git_push' } as const;
+    expect(await one.revert(name, 'ann')).toMatchObject({ state: 'reverted' });
+    expect(weightOf(one, 'ann')).toBe(0);
+    await one.learn();
+    expect(weightOf(one, 'ann')).toBe(0);
+    expect(await one.list({ state: 'reverted' })).toHaveLength(1);
+  });
+
+  it('proposes as always on what is used in most sessions, and switches nothing on', async () => {
+    const one = await learnt([...uses({ times: 8 }), ...uses({ times: 4, tool: 'file_read', query: 'other words' })]);
+    expect(await one.list({ kind: 'always_on' })).toMatchObject([
+      { key: 'git_push', state: 'proposed', subject: 'ann', evidence: 8 },
+    ]);
+    expect(one.alwaysOn('ann')).toEqual([]);
+    await one.approve({ level: 'person', subject: 'ann', kind: 'always_on', key: 'git_push' }, 'operator');
+    expect(one.alwaysOn('ann')).toEqual(['git_push']);
+    expect(one.alwaysOn('bob')).toEqual([]);
+  });
+
+  it('can explain each entry in words, and has them in the documented form', async () => {
+    const one = await learnt(uses({}));
+    const entries = await one.list();
+    for (const entry of entries) expect(learntEntrySchema.parse(entry)).toEqual(entry);
+    expect(await one.explain({ level: 'person', subject: 'ann', kind: 'synonym', key: 'frob → git_push' })).toBe(
+      'For the person "ann", the word "frob" stands for git_push, which was used after 100 % of the searches with it. ' +
+        'Evidence: 3 uses of one user, worth 3 after decay. Queries: "frob the thing". It is active.',
+    );
+  });
+
+  it('sees what another process has decided after a refresh', async () => {
+    const one = await learnt(uses({}));
+    const other = createAdaptation({
+      store: one.store,
+      events: async function* () {},
+      options: { enabled: true },
+      clock: () => new Date(NOW),
+    });
+    expect(other.learntFor({ user: 'ann' })).toBeUndefined();
+    await other.refresh();
+    expect(other.learntFor({ user: 'ann' })?.boost('git_push')).toBe(boostOf(one, 'ann'));
+  });
+
+  it.each([
+    ['what is not there', { level: 'all', subject: '', kind: 'weight', key: 'nothing' } as const, 'not_found'],
+    [
+      'what is active already',
+      { level: 'person', subject: 'ann', kind: 'weight', key: 'git_push' } as const,
+      'invalid_request',
+    ],
+  ])('does not approve %s', async (_, name, code) => {
+    await expect((await learnt(uses({}))).approve(name, 'operator')).rejects.toMatchObject({ code });
+  });
+
+  it('names an option that is wrong', () => {
+    const make = () =>
+      createAdaptation({ store: createLearntMemory(), events: async function* () {}, options: { minUses: 1 } });
+    expect(make).toThrow(/adaptation\.minUses/u);
+  });
+});

@@ -1,0 +1,23 @@
+/** A small form of `test/bench/adaptation-simulation.mjs`: habits make search better for those who have them. */
+import { describe, expect, it } from '@jest/globals';
+import { simulateHabits } from './simulate.js';
+
+describe('a hundred sessions of habits', () => {
+  it('bring the tools that are meant to the top, and nothing else moves', async () => {
+    const { before, after, plainBefore, plainAfter } = await simulateHabits({ sessions: 150, users: 5, seed: 7 });
+    expect(after.top1).toBeGreaterThan(before.top1 + 0.4);
+    expect(after.top3).toBeGreaterThan(before.top3 + 0.4);
+    expect(plainAfter.top3).toBeGreaterThanOrEqual(plainBefore.top3 - 0.02);
+  });
+
+  it('of one who poisons them leave the ranking of all others as it was', async () => {
+    const { othersBefore, othersAfter, poisonedAfter } = await simulateHabits({
+      sessions: 60,
+      users: 3,
+      seed: 11,
+      poison: 200,
+    });
+    expect(othersAfter).toEqual(othersBefore);
+    expect(poisonedAfter).toBe(true);
+  });
+});
