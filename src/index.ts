@@ -17,6 +17,18 @@ export {
 } from './catalog/tool.js';
 export { type Options, type OptionsInput, resolveOptions } from './config/options.js';
 export { ERROR_TABLE, type ErrorCode, WinnowError } from './errors.js';
+export type { Executor, ExecutorCall } from './execution/executors/executor.js';
+export { createFunctionExecutor, type FunctionContext, type ToolFunction } from './execution/executors/functions.js';
+export { createHttpExecutor, type HttpExecutorOptions } from './execution/executors/http/http.js';
+export { createMcpExecutor, type McpExecutorOptions } from './execution/executors/mcp.js';
+export { createSkillExecutor } from './execution/executors/skills.js';
+export { createWorkerExecutor, type WorkerFunction, type WorkerOptions } from './execution/executors/workers.js';
+export type { SandboxLimitsInput } from './execution/limits.js';
+export type { PlanRun, PlanRunEvent, RunnablePlan, StepState } from './execution/plan/plan-run.js';
+export { createReplanner } from './execution/plan/replanner.js';
+export { type ResumeOptions, type RunPlanOptions, resumePlan, runPlan } from './execution/plan/run-plan.js';
+export { createGatedRunner, createToolRunner, type ToolRunner } from './execution/plan/tool-runner.js';
+export { createSandbox, type Sandbox, type SandboxParts } from './execution/sandbox.js';
 export { createCallLog, withCallLog } from './logging/call-log.js';
 export { createModel, type ModelSettings } from './model/create-model.js';
 export type {
@@ -43,3 +55,31 @@ export {
   selectResultSchema,
   type TraceEvent,
 } from './result.js';
+export { type Adaptation, type AdaptationOptions, createAdaptation } from './routing/adaptation/adaptation.js';
+export type {
+  Caller,
+  CallInput,
+  CallResult,
+  CreateSessionInput,
+  DisableInput,
+  DisableOutput,
+  EnableInput,
+  EnableOutput,
+  ListInput,
+  ListOutput,
+  SearchInput,
+  SearchOutput,
+  SessionView,
+} from './routing/contracts.js';
+export type { IndexStatus, ToolIndex } from './routing/index/tool-index.js';
+export type { RouterOptions, RouterParts } from './routing/parts.js';
+export { createPolicy, type Policy, type PolicyInput } from './routing/policy/policy.js';
+export { fixedPolicy, openPolicyFile, type PolicySource } from './routing/policy/policy-file.js';
+export { addPrivateTool, withPrivateTools } from './routing/private-tools.js';
+export type { Approval, AuditEntry, TelemetryEvent } from './routing/records.js';
+export { type AskOptions, createRouter, type Router } from './routing/router.js';
+export { createDiscovery, type Discovery, type DiscoveryParts } from './routing/search/discovery.js';
+export { createMetrics, type Metrics } from './routing/telemetry/metrics.js';
+export { reportTelemetry } from './routing/telemetry/report.js';
+export { type OpenOptions, openStore, type StorePlace } from './store/open-store.js';
+export type { Store } from './store/store.js';

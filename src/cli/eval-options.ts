@@ -1,8 +1,9 @@
 /** The flags of `winnow eval`, and what of them a resumed run must have the same. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { addQueueOptions, type QueueFlags } from './queue-options.js';
 import { addSharedOptions, assign, collect, type SharedFlags, wholeNumber } from './shared-options.js';
 
-export interface EvalFlags extends SharedFlags {
+export interface EvalFlags extends SharedFlags, QueueFlags {
   suite?: string[];
   cases?: string[];
   only?: 'select' | 'plan';
@@ -32,7 +33,7 @@ export interface EvalFlags extends SharedFlags {
 export const RUNS_FOLDER = '.winnow/eval';
 
 export function addEvalOptions(command: Command): Command {
-  return addRunOptions(addCaseOptions(addSharedOptions(command)));
+  return addQueueOptions(addRunOptions(addCaseOptions(addSharedOptions(command))));
 }
 
 /** Which cases, and how they are judged. */

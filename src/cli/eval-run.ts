@@ -12,11 +12,15 @@ import { writeOutputs } from '../evaluation/write-outputs.js';
 import { withLock } from '../model/store/lock.js';
 import type { EvalFlags } from './eval-options.js';
 import { createEvaluationProgress } from './eval-progress.js';
+import { queueDispatcherOf } from './eval-queue.js';
 import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
+import { catchInterrupts, type Interrupts } from './interrupts.js';
+import { refuseQueueFlags } from './queue-options.js';
 import { renderGate, renderRun } from './render-eval.js';
 
 /** @throws WinnowError `cancelled` after an interrupt; may set `process.exitCode` for a gate that is not passed */
-export async function runEvaluation(flags: EvalFlags): Promise<void> {
+export async function runEvaluation(flags: EvalFlags, version: string): Promise<void> {
+  refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
   const signals = catchInterrupts();
   try {
@@ -25,7 +29,7 @@ export async function runEvaluation(flags: EvalFlags): Promise<void> {
       mkdirSync(setup.out, { recursive: true });
       const onWait = (owner: string) => process.stderr.write(`Waiting for ${owner}, which works in ${setup.out}.\n`);
       const end = await withLock(join(setup.out, '.lock'), { signal: signals.stop, onWait }, () =>
-        runCases(setup, flags, signals),
+        runCases(setup, { flags, version }, signals),
       );
       if (signals.cancel.aborted) throw interrupted(setup.out);
       const gate = bars.length > 0 ? await judgeGate(bars, end.summary, (path) => compareRuns(path, setup.out)) : [];
@@ -43,7 +47,7 @@ export async function runEvaluation(flags: EvalFlags): Promise<void> {
 
 async function runCases(
   setup: EvaluationSetup,
-  flags: EvalFlags,
+  { flags, version }: { flags: EvalFlags; version: string },
   { stop, cancel }: Interrupts,
 ): Promise<EvaluationEnd> {
   const { out, source, start } = setup;
@@ -52,7 +56,10 @@ async function runCases(
   const progress = createEvaluationProgress({ total, done: folder.done(), currency, stream: process.stderr });
   try {
     if (folder.done() > 0) progress.note(`${folder.done()} of ${total} are done already.`);
-    const dispatch = createLocalDispatcher(setup.createRunner(folder.keepPrompt), flags.jobs);
+    const dispatch =
+      flags.queue === undefined
+        ? createLocalDispatcher(setup.createRunner(folder.keepPrompt), flags.jobs)
+        : await queueDispatcherOf(setup, flags, { version, onStablePart: folder.keepPrompt, onNotice: progress.note });
     return await evaluate({
       folder,
       source,
@@ -87,32 +94,4 @@ function renderText(summary: RunSummary, gate: readonly BarResult[]): string {
 
 function interrupted(out: string): WinnowError {
   return new WinnowError('cancelled', `Interrupted; what is done is in ${out}. Go on with --resume --out ${out}.`);
-}
-
-interface Interrupts {
-  /** After the first: no new case is begun. */
-  readonly stop: AbortSignal;
-  /** After the second: those under way are given up. */
-  readonly cancel: AbortSignal;
-  release(): void;
-}
-
-/** A third signal does what it does without us: it ends the process. */
-function catchInterrupts(): Interrupts {
-  const stop = new AbortController();
-  const cancel = new AbortController();
-  const onSignal = () => {
-    if (!stop.signal.aborted) {
-      process.stderr.write('Finishing what is under way; once more to end at once.\n');
-      stop.abort();
-      return;
-    }
-    cancel.abort();
-    release();
-  };
-  const release = () => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);
-  };
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, onSignal);
-  return { stop: stop.signal, cancel: cancel.signal, release };
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type ConfigFile, loadConfigFile } from '../config/config-file.js';
 import { readEnvironment } from '../config/environment.js';
-import { resolveOptions } from '../config/options.js';
+import { type Options, resolveOptions } from '../config/options.js';
 import { WinnowError } from '../errors.js';
 import { ANSWERS_FOLDER, createAnswerCache } from '../evaluation/answer-cache.js';
 import { type CaseRunner, type CaseRunnerOptions, createCaseRunner } from '../evaluation/case-runner.js';
@@ -26,8 +26,15 @@ export interface EvaluationSetup {
   source: CaseSource;
   start: RunStart;
   createRunner(onStablePart: SuitePlannerOptions['onStablePart']): CaseRunner;
+  /** What other processes need to do the cases as this one would. */
+  suites: readonly Suite[];
+  options: Options;
+  judging: Judging;
   close(): Promise<void>;
 }
+
+/** How cases are put and judged. */
+export type Judging = Omit<CaseRunnerOptions, 'suites'>;
 
 export interface SetupContext {
   stderr: NodeJS.WriteStream;
@@ -57,6 +64,9 @@ export async function setUpEvaluation(flags: EvalFlags, context: SetupContext): 
     source,
     start: startOf(flags, { ...parts, out, earlier, settings, prices }),
     createRunner: (onStablePart) => createRunner(suites, { ...answering, options, prompts, onStablePart }, judging),
+    suites,
+    options,
+    judging,
     close,
   };
 }
@@ -97,11 +107,7 @@ function withLogAndCache(model: Model, flags: EvalFlags, config: ConfigFile) {
   return { answering: { model: logged, cache }, close };
 }
 
-function createRunner(
-  suites: readonly Suite[],
-  parts: SuitePlannerOptions,
-  judging: Omit<CaseRunnerOptions, 'suites'>,
-): CaseRunner {
+function createRunner(suites: readonly Suite[], parts: SuitePlannerOptions, judging: Judging): CaseRunner {
   const planners = suites.map((suite) => [suite.name, createSuitePlanners(suite, parts)] as const);
   return createCaseRunner({ ...judging, suites: new Map(planners) });
 }

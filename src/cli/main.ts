@@ -3,12 +3,19 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ERROR_TABLE, toWinnowError } from '../errors.js';
+import { approvalsCommand } from './approvals-command.js';
 import { colours as pc } from './colours.js';
 import { evalCommand } from './eval-command.js';
 import { modelCommand } from './model-command.js';
 import { planCommand, selectCommand } from './plan-command.js';
+import { policyCommand } from './policy-command.js';
+import { runCommand } from './run-command.js';
 import { serveCommand } from './serve-command.js';
+import { sessionsCommand } from './sessions-command.js';
+import { telemetryCommand } from './telemetry-command.js';
 import { toolsCommand } from './tools-command.js';
+import { tuneCommand } from './tune-command.js';
+import { workerCommand } from './worker-command.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -19,10 +26,17 @@ const program = new Command('winnow')
   .enablePositionalOptions()
   .addCommand(planCommand())
   .addCommand(selectCommand())
+  .addCommand(runCommand())
   .addCommand(serveCommand())
+  .addCommand(sessionsCommand())
+  .addCommand(approvalsCommand())
+  .addCommand(telemetryCommand())
+  .addCommand(policyCommand())
   .addCommand(toolsCommand())
   .addCommand(modelCommand())
-  .addCommand(evalCommand());
+  .addCommand(evalCommand())
+  .addCommand(tuneCommand())
+  .addCommand(workerCommand());
 
 /** Else commander ends the process itself, and a mistyped flag would end with the code of a fault of Winnow. */
 function letThrow(command: Command): void {

@@ -51,6 +51,9 @@ export interface Setup {
   planner: Planner;
   model: Model;
   loaded: LoadedCatalog;
+  /** What `loaded` was read from. */
+  sources: readonly string[];
+  config: ConfigFile;
   usedDefaultCatalog: boolean;
   logger: Logger;
   close(): Promise<void>;
@@ -62,13 +65,13 @@ export async function setUp(
   { signal, stderr, defaultLogLevel }: { signal?: AbortSignal; stderr: NodeJS.WriteStream; defaultLogLevel?: LogLevel },
 ): Promise<Setup> {
   const environment = readEnvironment();
-  const configPath = flags.config ?? environment.config;
-  const config: ConfigFile = configPath === undefined ? {} : await loadConfigFile(configPath);
+  const config = await readConfig(flags);
   const logger = createLogger({ level: logLevelOf(environment.logLevel ?? config.logLevel ?? defaultLogLevel) });
-  const sources = flags.catalog ?? config.catalog;
+  const given = flags.catalog ?? config.catalog;
+  const sources = given ?? [defaultCatalogPath()];
   const loaded = await loadCatalog({
     variable: readVariable,
-    sources: sources ?? [defaultCatalogPath()],
+    sources,
     strict: flags.strict ?? config.strict ?? false,
     logger,
     signal,
@@ -82,7 +85,14 @@ export async function setUp(
     options: { ...config.options, ...plannerOptions(flags) },
     prompts: { ...config.prompts, ...texts(flags.prompt) },
   });
-  return { planner, model, loaded, usedDefaultCatalog: sources === undefined, logger, close: () => model.close() };
+  const usedDefaultCatalog = given === undefined;
+  return { planner, model, loaded, sources, config, usedDefaultCatalog, logger, close: () => model.close() };
+}
+
+/** The file that flag or environment name; empty without one. */
+export async function readConfig({ config }: Pick<SharedFlags, 'config'>): Promise<ConfigFile> {
+  const path = config ?? readEnvironment().config;
+  return path === undefined ? {} : loadConfigFile(path);
 }
 
 export async function openModel(

@@ -41,6 +41,8 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
   try {
     await options.dispatch(missingJobs(source, repeats, folder), {
       onRecord(record) {
+        // A queue may tell a result again when its command was killed between keeping and removing it.
+        if (folder.isDone(record.id, record.repeat)) return;
         folder.append(record);
         options.onRecord?.(record);
         server.see(record);

@@ -38,7 +38,10 @@ export interface SuitePlannerOptions {
 }
 
 /** @throws WinnowError `invalid_option`, `prompt_invalid` */
-export function createSuitePlanners(suite: Suite, parts: SuitePlannerOptions): SuitePlanners {
+export function createSuitePlanners(
+  suite: Pick<Suite, 'catalog'> & Partial<Suite>,
+  parts: SuitePlannerOptions,
+): SuitePlanners {
   const { model, cache, options, prompts, onStablePart } = parts;
   const record = (answering: Model, wasRemembered: RecorderOptions['wasRemembered']): RecordedPlanner => {
     const recorder = createRecorder(answering, { wasRemembered, onStablePart });

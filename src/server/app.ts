@@ -3,7 +3,12 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { createLogger, type Logger } from '../logging/logger.js';
 import type { Planner } from '../planner.js';
+import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
+import type { Agents } from './agents/agents.js';
+import type { Route } from './agents/route.js';
+import { createAnswerWork } from './answer-work.js';
 import { answerBrokenRequest } from './broken-request.js';
+import { USER_HEADER } from './caller.js';
 import { createGate } from './gate.js';
 import { addGracefulStop, type Stop } from './graceful-stop.js';
 import { renderOpenApi } from './openapi.js';
@@ -16,18 +21,21 @@ import { addToolRoutes } from './tool-routes.js';
 
 export interface ServerParts {
   planner: Planner;
+  /** Sessions, approvals, calls and runs of plans. Default: the server plans only. */
+  agents?: Agents | undefined;
   options?: Partial<ServerOptions> | undefined;
   /** Stands in the OpenAPI document. Default: "0.0.0". */
   version?: string | undefined;
   /** Default: nothing is logged. */
   logger?: Logger | undefined;
-  /** Called by `close()` when no request runs any more, for example to close the model. */
+  /** Called by `close()`, after `agents` are closed, when no request runs any more, for example to close the model. */
   onClose?: (() => Promise<void>) | undefined;
 }
 
 /** Not listening yet: `listen({ host, port })` starts it, `close()` stops it gracefully. */
 export function createServer({
   planner,
+  agents,
   version = '0.0.0',
   logger = createLogger({ level: 'silent' }),
   ...parts
@@ -52,27 +60,31 @@ export function createServer({
   app.removeContentTypeParser('text/plain');
   app.setErrorHandler(onError);
   const stop = addGracefulStop(app, options);
-  addRequestHooks(app, { logger, stop, onError });
-  addPlanRoutes(app, {
-    planner,
-    gate: createGate(options.concurrency),
-    stop,
-    heartbeatMs: options.heartbeatMs,
-    reportError,
-  });
+  addRequestHooks(app, { logger, stop, onError, requireUser: options.requireUser });
+  const { heartbeatMs } = options;
+  const answerWork = createAnswerWork({ gate: createGate(options.concurrency), stop, heartbeatMs, reportError });
+  const routes = agents ? agentRoutes(agents) : [];
+  addPlanRoutes(app, { planner, answerWork });
   addToolRoutes(app, planner);
-  addServiceRoutes(app, version);
-  app.addHook('onClose', async () => parts.onClose?.());
+  if (agents) addAgentRoutes(app, { routes, metrics: agents.metrics, answerWork, stop });
+  addServiceRoutes(app, version, routes);
+  app.addHook('onClose', async () => {
+    await agents?.close();
+    await parts.onClose?.();
+  });
   return app;
 }
+
+const MISSING_USER = `The header ${USER_HEADER} is missing: this server answers a gateway that sets it.`;
 
 interface HookParts {
   logger: Logger;
   stop: Stop;
+  requireUser: boolean;
   onError: (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 }
 
-function addRequestHooks(app: FastifyInstance, { logger, stop, onError }: HookParts): void {
+function addRequestHooks(app: FastifyInstance, { logger, stop, requireUser, onError }: HookParts): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header(REQUEST_ID_HEADER, request.id);
     const startedAt = performance.now();
@@ -80,6 +92,8 @@ function addRequestHooks(app: FastifyInstance, { logger, stop, onError }: HookPa
     if (stop.isStopping) return onError(new WinnowError('overloaded', 'The server is stopping.'), request, reply);
     // Here and not in a handler for unknown paths: that would read and judge the body first.
     if (request.is404) return sendUnknownPath(app, request, reply);
+    if (requireUser && request.url.startsWith('/v1/') && request.headers[USER_HEADER] === undefined)
+      return onError(new WinnowError('invalid_request', MISSING_USER), request, reply);
   });
 }
 
@@ -107,8 +121,8 @@ function sendUnknownPath(app: FastifyInstance, request: FastifyRequest, reply: F
   return sendProblem(reply, faultProblem(allowed.length > 0 ? 405 : 404, request.id));
 }
 
-function addServiceRoutes(app: FastifyInstance, version: string): void {
-  const document = renderOpenApi(version);
+function addServiceRoutes(app: FastifyInstance, version: string, routes: readonly Route[]): void {
+  const document = renderOpenApi(version, routes);
   app.get('/openapi.json', async () => document);
   app.get('/healthz', async () => ({ status: 'ok' }));
   // One that stops has refused the request before it gets here.

@@ -1,20 +1,21 @@
 /**
- * A piece of work as server-sent events: `stage` as it happens, then `result` or `error`. The stream opens with the
- * first stage, so that what is refused before has the status that it deserves.
+ * A piece of work as server-sent events: what happens as it happens, then `result` or `error`. The stream opens with the
+ * first event, so that what is refused before has the status that it deserves.
  */
 import { PassThrough, type Readable } from 'node:stream';
-import type { TraceEvent } from '../result.js';
 import type { Problem } from './problem.js';
 
 export interface EventStreamOptions {
+  /** What is called what happens, for example `stage`. */
+  event: string;
   heartbeatMs: number;
   renderError: (thrown: unknown) => Problem;
 }
 
-/** @throws What the work throws before its first stage. */
-export function streamEvents(
-  work: (onEvent: (event: TraceEvent) => void) => Promise<unknown>,
-  { heartbeatMs, renderError }: EventStreamOptions,
+/** @throws What the work throws before its first event. */
+export function streamEvents<Event>(
+  work: (onEvent: (event: Event) => void) => Promise<unknown>,
+  { event: name, heartbeatMs, renderError }: EventStreamOptions,
 ): Promise<Readable> {
   return new Promise((open, refuse) => {
     const stream = new PassThrough();
@@ -32,7 +33,7 @@ export function streamEvents(
       clearInterval(heartbeat);
       stream.end();
     };
-    work((event) => send('stage', event)).then(
+    work((event) => send(name, event)).then(
       (result) => end('result', result),
       (thrown: unknown) => {
         if (isOpen) return end('error', renderError(thrown));

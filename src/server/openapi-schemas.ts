@@ -11,6 +11,7 @@ import {
   traceEventSchema,
   unplannableSchema,
 } from '../result.js';
+import type { Named, Route } from './agents/route.js';
 import { problemSchema } from './problem.js';
 import { toolListSchema } from './tool-routes.js';
 
@@ -29,12 +30,29 @@ const ANSWERS = {
 };
 export type SchemaName = keyof typeof REQUESTS | keyof typeof ANSWERS;
 
-export function schemaReference(name: SchemaName): { $ref: string } {
-  return { $ref: `#/components/schemas/${name}` };
+export function schemaReference(named: SchemaName | Named): { $ref: string } {
+  return { $ref: `#/components/schemas/${typeof named === 'string' ? named : named.name}` };
 }
 
-export function renderSchemas(): Record<string, unknown> {
-  return { ...convert(REQUESTS, 'input'), ...convert(ANSWERS, 'output') };
+export function renderSchemas(routes: readonly Route[]): Record<string, unknown> {
+  const bodies = routes.flatMap(({ body }) => body ?? []);
+  const answers = routes.flatMap(({ answer, streams }) => [answer, ...(streams ? [streams.data] : [])]);
+  return {
+    ...convert({ ...REQUESTS, ...byName(bodies) }, 'input'),
+    ...convert({ ...ANSWERS, ...byName(answers) }, 'output'),
+  };
+}
+
+/** What a query takes, name by name. */
+export function renderQuery(schema: z.ZodType): { name: string; required: boolean; schema: unknown }[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
+  return Object.entries(properties).map(([name, property]) => {
+    return { name, required: required.includes(name), schema: property };
+  });
+}
+
+function byName(named: readonly Named[]): Record<string, z.ZodType> {
+  return Object.fromEntries(named.map(({ name, schema }) => [name, schema]));
 }
 
 function convert(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output'): Record<string, unknown> {

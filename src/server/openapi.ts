@@ -1,18 +1,19 @@
 /** The OpenAPI 3.1 document of the server, made from the same schemas and the same error table that it works by. */
 import { STATUS_CODES } from 'node:http';
 import { ERROR_TABLE } from '../errors.js';
-import { USER_HEADER } from './caller.js';
+import { agentPaths } from './agents/openapi-paths.js';
+import type { Route } from './agents/route.js';
+import { header, type Json, parameters, problemReferences, rolesHeader, success, userHeader } from './openapi-parts.js';
 import { renderSchemas, type SchemaName, schemaReference } from './openapi-schemas.js';
 import { HTTP_FAULTS, PROBLEM_TYPE } from './problem.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
-
-type Json = Record<string, unknown>;
 
 /** Faults of a raw connection, and of paths that are not in the document, belong to no operation. */
 const FAULTS_OF_NO_OPERATION: readonly number[] = [404, 405, 408, 431];
 const VIEW_STATUSES: readonly number[] = [400, 500, 503];
 
-export function renderOpenApi(version: string): Json {
+/** @param routes those for agents, where the server has them */
+export function renderOpenApi(version: string, routes: readonly Route[] = []): Json {
   const problems = problemTexts();
   const all = [...problems.keys()].filter((status) => !FAULTS_OF_NO_OPERATION.includes(status) || isOfTable(status));
   return {
@@ -29,13 +30,18 @@ export function renderOpenApi(version: string): Json {
       },
       '/v1/select': { post: planning('select', 'Choose tools only', { answer: 'SelectResult', statuses: all }) },
       '/v1/tools': { get: toolsOperation() },
+      ...agentPaths(routes),
       '/healthz': { get: statusOperation('health', 'Whether the process answers', []) },
       '/readyz': { get: statusOperation('readiness', 'Whether requests are taken', [503]) },
       '/openapi.json': { get: documentOperation() },
     },
     components: {
-      schemas: renderSchemas(),
-      parameters: { RequestId: header(REQUEST_ID_HEADER, 'Your id of the request, for the logs.'), User: userHeader() },
+      schemas: renderSchemas(routes),
+      parameters: {
+        RequestId: header(REQUEST_ID_HEADER, 'Your id of the request, for the logs.'),
+        User: userHeader(),
+        ...(routes.length > 0 ? { Roles: rolesHeader() } : {}),
+      },
       headers: { RequestId: { description: 'The id under which the request is logged.', schema: { type: 'string' } } },
       responses: Object.fromEntries(
         [...problems].map(([status, text]) => [`Problem${status}`, problemResponse(status, text)]),
@@ -124,26 +130,4 @@ function statusOperation(operationId: string, summary: string, statuses: readonl
 function documentOperation(): Json {
   const content = { 'application/json': { schema: { type: 'object' } } };
   return { operationId: 'openapi', summary: 'This document', responses: { 200: success('OpenAPI 3.1', content) } };
-}
-
-function success(description: string, content: Json): Json {
-  return { description, headers: { [REQUEST_ID_HEADER]: { $ref: '#/components/headers/RequestId' } }, content };
-}
-
-function problemReferences(statuses: readonly number[]): Json {
-  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]));
-}
-
-function parameters(): Json[] {
-  return [{ $ref: '#/components/parameters/RequestId' }, { $ref: '#/components/parameters/User' }];
-}
-
-function userHeader(): Json {
-  const description =
-    'Set by a gateway that knows the caller: wins over the user of query or body; empty means nobody.';
-  return header(USER_HEADER, description);
-}
-
-function header(name: string, description: string): Json {
-  return { name, in: 'header', description, schema: { type: 'string' } };
 }

@@ -1,39 +1,33 @@
 /** `POST /v1/plan` and `POST /v1/select`: the planner's answer, whole or as a stream of its stages. */
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import { WinnowError } from '../errors.js';
+import type { FastifyInstance } from 'fastify';
 import type { CallOptions, Planner } from '../planner.js';
 import { parseRequest, type Request } from '../request.js';
-import { acceptsEventStream } from './accepts-event-stream.js';
+import type { TraceEvent } from '../result.js';
+import type { AnswerWork } from './answer-work.js';
 import { withCaller } from './caller.js';
-import { streamEvents } from './event-stream.js';
-import type { Gate } from './gate.js';
-import type { Stop } from './graceful-stop.js';
 import { publicEvent, publicSelection } from './public-answer.js';
-import type { ReportError } from './report-error.js';
 
 export interface PlanRouteParts {
   planner: Planner;
-  gate: Gate;
-  stop: Stop;
-  heartbeatMs: number;
-  reportError: ReportError;
+  answerWork: AnswerWork;
 }
-
-/** `x-accel-buffering`: nginx would else hold the events back until the end. */
-const EVENT_STREAM_HEADERS = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-store',
-  'x-accel-buffering': 'no',
-  connection: 'close',
-} as const;
 
 interface Endpoint {
   path: string;
   ask(request: Request, call: CallOptions): Promise<unknown>;
 }
 
-export function addPlanRoutes(app: FastifyInstance, parts: PlanRouteParts): void {
-  for (const endpoint of endpointsOf(parts.planner)) addRoute(app, endpoint, parts);
+export function addPlanRoutes(app: FastifyInstance, { planner, answerWork }: PlanRouteParts): void {
+  for (const { path, ask } of endpointsOf(planner)) {
+    app.post(path, async (request, reply) => {
+      const asked = parseRequest(withCaller(request.body, request.headers));
+      return answerWork<TraceEvent>(request, reply, {
+        event: 'stage',
+        run: ({ signal, onEvent }) =>
+          ask(asked, { signal, requestId: request.id, onEvent: (event) => onEvent(publicEvent(event)) }),
+      });
+    });
+  }
 }
 
 function endpointsOf(planner: Planner): Endpoint[] {
@@ -53,36 +47,4 @@ function endpointsOf(planner: Planner): Endpoint[] {
       },
     },
   ];
-}
-
-function addRoute(app: FastifyInstance, { path, ask }: Endpoint, parts: PlanRouteParts): void {
-  const { gate, stop, heartbeatMs, reportError } = parts;
-  app.post(path, async (request, reply) => {
-    const asked = parseRequest(withCaller(request.body, request.headers));
-    const signal = AbortSignal.any([leavingOf(reply), stop.signal]);
-    const run = async (onEvent?: CallOptions['onEvent']): Promise<unknown> => {
-      try {
-        return await gate.run(() => ask(asked, { signal, onEvent, requestId: request.id }));
-      } catch (error) {
-        if (!stop.signal.aborted) throw error;
-        throw new WinnowError('overloaded', 'The server stopped before the answer was ready.', { cause: error });
-      }
-    };
-    if (!acceptsEventStream(request.headers.accept)) return run();
-    const renderError = (thrown: unknown) => reportError(thrown, request);
-    const stream = await streamEvents((onEvent) => run((event) => onEvent(publicEvent(event))), {
-      heartbeatMs,
-      renderError,
-    });
-    return reply.headers(EVENT_STREAM_HEADERS).send(stream);
-  });
-}
-
-/** Fires when the client closes the connection before it has the whole answer. */
-function leavingOf(reply: FastifyReply): AbortSignal {
-  const leaving = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) leaving.abort();
-  });
-  return leaving.signal;
 }

@@ -39,6 +39,7 @@ const TOLD: ReadonlySet<ErrorCode> = new Set([
   'not_found',
   'plan_invalid',
   'overloaded',
+  'conflict',
   'cancelled',
 ]);
 

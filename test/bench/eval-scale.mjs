@@ -1,6 +1,6 @@
 /**
  * Memory of an evaluation with many cases: `winnow eval` as a process of its own against a scripted server, with its
- * peak memory at 10,000 cases and at the end. `node test/bench/eval-scale.mjs [CASES] [--minutes N] [--queue URL]`;
+ * peak memory at every 10,000 cases and at the end. `node test/bench/eval-scale.mjs [CASES] [--minutes N] [--queue URL]`;
  * after the minutes the run is interrupted, and what is done is told. With a queue, a worker is started, too.
  */
 import { spawn } from 'node:child_process';
@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
   options: { minutes: { type: 'string', default: '60' }, queue: { type: 'string' } },
 });
 const total = Number(positionals[0] ?? 100_000);
-const FIRST_MARK = 10_000;
+const MARK = 10_000;
 const TOOLS = 30;
 const folder = mkdtempSync(join(tmpdir(), 'winnow-scale-'));
 const out = join(folder, 'run');
@@ -117,16 +117,17 @@ const run = begin(['eval', ...shared, ...where, ...options, '--out', out]);
 const ended = new Promise((done) => run.once('exit', done));
 const limit = setTimeout(() => run.kill('SIGINT'), Number(values.minutes) * 60_000);
 let last;
-let isFirstTold = false;
+let told = 0;
 let bytesOfCase = 0;
+/** By the size of the file: counting its lines again and again would slow down what is measured. */
 const watch = setInterval(async () => {
   last = memoryOf(run) ?? last;
-  if (isFirstTold) return;
   const bytes = bytesIn(join(out, 'cases.jsonl'));
   if (bytesOfCase === 0 && bytes > 1_000_000) bytesOfCase = bytes / (await linesIn(join(out, 'cases.jsonl')));
-  if (bytesOfCase === 0 || bytes / bytesOfCase < FIRST_MARK || !last) return;
-  isFirstTold = true;
-  say(`about ${FIRST_MARK} cases: peak ${last.peak} MB, now ${last.now} MB`);
+  const marks = bytesOfCase === 0 ? 0 : Math.floor(bytes / bytesOfCase / MARK);
+  if (marks <= told || !last) return;
+  told = marks;
+  say(`about ${marks * MARK} cases: peak ${last.peak} MB, now ${last.now} MB`);
 }, 250);
 const exitCode = await ended;
 clearInterval(watch);

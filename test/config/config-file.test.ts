@@ -54,6 +54,21 @@ describe('a configuration file', () => {
     });
   });
 
+  it('names what agents need by paths from its own place, and a database by its URL', async () => {
+    const text =
+      'store: agents.db\npolicy: p.yaml\ntoolsModule: t.mjs\nworkerModule: w.mjs\nsandbox: { timeoutMs: 5 }\n';
+    expect(await load(text)).toEqual({
+      store: join(folder, 'agents.db'),
+      policy: join(folder, 'p.yaml'),
+      toolsModule: join(folder, 't.mjs'),
+      workerModule: join(folder, 'w.mjs'),
+      sandbox: { timeoutMs: 5 },
+    });
+    expect(await load('store: postgres://db.example.org/winnow\n')).toEqual({
+      store: 'postgres://db.example.org/winnow',
+    });
+  });
+
   it('may turn the call log off', async () => {
     expect(await load('callLog: off\n')).toEqual({ callLog: 'off' });
     expect(await load('callLog: "off"\n')).toEqual({ callLog: 'off' });

@@ -1,0 +1,44 @@
+/** Flags of what lasts and of what agents may do, and where they point. Flags win over the environment, it over the file. */
+import type { Command } from 'commander';
+import type { ConfigFile } from '../config/config-file.js';
+import { readEnvironment } from '../config/environment.js';
+import { WinnowError } from '../errors.js';
+import type { StorePlace } from '../store/open-store.js';
+
+export interface StoreFlags {
+  store?: string;
+  policy?: string;
+}
+
+export interface AgentFlags extends StoreFlags {
+  toolsModule?: string;
+  workerModule?: string;
+}
+
+export function addStoreOption(command: Command): Command {
+  return command.option('--store <file-or-url>', 'SQLite file or postgres:// URL that holds sessions and approvals');
+}
+
+export function addPolicyOption(command: Command): Command {
+  return command.option('--policy <file>', 'what agents may find, enable and run (YAML or JSON)');
+}
+
+export function addAgentOptions(command: Command): Command {
+  return addPolicyOption(addStoreOption(command))
+    .option('--tools-module <file>', 'ES module whose functions run the builtin tools of their names')
+    .option('--worker-module <file>', 'the same, each call in a thread of its own that can be stopped');
+}
+
+/** Undefined: nothing names a store. */
+export function storePlaceOf({ store }: StoreFlags, config: ConfigFile): StorePlace | undefined {
+  const text = store ?? readEnvironment().store ?? config.store;
+  if (text === undefined) return undefined;
+  return /^[a-z][a-z0-9+.-]+:\/\//iu.test(text) ? { url: text } : { file: text };
+}
+
+/** For commands that look at what another process has written. @throws WinnowError `invalid_option` */
+export function requireStorePlace(flags: StoreFlags, config: ConfigFile): StorePlace {
+  const place = storePlaceOf(flags, config);
+  if (place) return place;
+  throw new WinnowError('invalid_option', 'Name the store of the server: --store, WINNOW_STORE or store in the file.');
+}

@@ -1,0 +1,99 @@
+/** `winnow approvals`: the way for a person to see what agents wait for, and to decide. */
+import { Command, Option } from 'commander';
+import { ERROR_TABLE } from '../errors.js';
+import type { Approval, ApprovalOutput } from '../routing/records.js';
+import { addPolicyOption, addStoreOption } from './agent-options.js';
+import type { LookFlags } from './open-store-commands.js';
+import { type Output, type OutputOptions, outputOf, print } from './output.js';
+import { collect, wholeNumber } from './shared-options.js';
+
+const STATES = ['pending', 'granted', 'refused', 'used', 'expired'] as const;
+
+interface ListFlags extends LookFlags {
+  state?: (typeof STATES)[number];
+  session?: string;
+  user?: string;
+  limit?: number;
+  json?: boolean;
+}
+
+interface DecideFlags extends LookFlags {
+  by: string;
+  role?: string[];
+  reason?: string;
+  forSession?: boolean;
+  json?: boolean;
+}
+
+export function approvalsCommand(options: OutputOptions = {}): Command {
+  const output = outputOf(options);
+  const command = new Command('approvals').description('what agents wait for: list, grant, refuse');
+  subcommand(command, 'list', 'newest first')
+    .addOption(new Option('--state <state>', 'only in this state').choices(STATES))
+    .option('--session <id>', 'only of this session')
+    .option('--user <name>', 'only what this user asks for')
+    .option('--limit <number>', 'most approvals shown', wholeNumber)
+    .action((flags: ListFlags) => listApprovals(flags, output));
+  deciding(command, 'grant <id>', 'let the call be made')
+    .option('--for-session', 'all equal calls of the session, not one call only')
+    .action((id: string, flags: DecideFlags) => decide(id, { flags, output, verb: 'grant' }));
+  deciding(command, 'refuse <id>', 'refuse the call').action((id: string, flags: DecideFlags) =>
+    decide(id, { flags, output, verb: 'refuse' }),
+  );
+  return command;
+}
+
+function subcommand(parent: Command, name: string, description: string): Command {
+  return addPolicyOption(addStoreOption(parent.command(name).description(description)))
+    .option('--config <file>', 'configuration file (YAML or JSON)')
+    .option('--json', 'print JSON');
+}
+
+function deciding(parent: Command, name: string, description: string): Command {
+  return subcommand(parent, name, description)
+    .requiredOption('--by <user>', 'who decides; never the one who asks')
+    .option('--role <role>', 'role of the one who decides; may be given more than once', collect)
+    .option('--reason <text>', 'told to the one who asks');
+}
+
+async function listApprovals(flags: ListFlags, output: Output): Promise<void> {
+  const { withStoredAgents } = await import('./open-store-commands.js');
+  const { state, session, user, limit } = flags;
+  const approvals = await withStoredAgents(flags, ({ router }) =>
+    router.approvals.list({ state, session, user, limit }),
+  );
+  const text = approvals.length === 0 ? 'no approvals' : approvals.map(renderApproval).join('\n\n');
+  print(output, flags, { value: approvals, text });
+}
+
+interface Deciding {
+  flags: DecideFlags;
+  output: Output;
+  verb: 'grant' | 'refuse';
+}
+
+async function decide(id: string, { flags, output, verb }: Deciding): Promise<void> {
+  const { withStoredAgents } = await import('./open-store-commands.js');
+  const by = { user: flags.by, ...(flags.role ? { roles: flags.role } : {}) };
+  const input = { by, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
+  const outcome = await withStoredAgents(flags, ({ router: { approvals } }) =>
+    verb === 'grant'
+      ? approvals.grant(id, { ...input, grant: flags.forSession ? 'session' : 'once' })
+      : approvals.refuse(id, input),
+  );
+  print(output, flags, { value: outcome, text: renderOutcome(outcome) });
+  if (!outcome.ok) process.exitCode = ERROR_TABLE.invalid_request.exitCode;
+}
+
+function renderOutcome(outcome: ApprovalOutput): string {
+  return outcome.ok ? renderApproval(outcome.approval) : `${outcome.code}: ${outcome.reason}\n${outcome.next}`;
+}
+
+function renderApproval({ id, state, tool, arguments: given, user, reason, expiresAt, decidedBy }: Approval): string {
+  return [
+    `${id}  ${state}${decidedBy === undefined ? '' : ` by ${decidedBy}`}`,
+    `  ${tool} ${JSON.stringify(given)}`,
+    `  asked by ${user}: ${reason}`,
+    `  until ${expiresAt}`,
+  ].join('\n');
+}

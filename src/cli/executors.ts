@@ -1,0 +1,131 @@
+/** What runs the tools of a catalogue: functions of a module, its MCP servers, its OpenAPI documents, its skills. */
+
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+import type { Catalog } from '../catalog/catalog.js';
+import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource } from '../catalog/sources/detect.js';
+import { loadMcpConfig } from '../catalog/sources/mcp-config.js';
+import type { McpServer, ReadContext } from '../catalog/sources/source.js';
+import type { ConfigFile } from '../config/config-file.js';
+import { readVariable } from '../config/environment.js';
+import { WinnowError } from '../errors.js';
+import type { Executor } from '../execution/executors/executor.js';
+import { createFunctionExecutor, type ToolFunction } from '../execution/executors/functions.js';
+import { createHttpExecutor, httpExecutorOptionsSchema } from '../execution/executors/http/http.js';
+import { createMcpExecutor } from '../execution/executors/mcp.js';
+import { createSkillExecutor } from '../execution/executors/skills.js';
+import { createWorkerExecutor } from '../execution/executors/workers.js';
+import type { Logger } from '../logging/logger.js';
+import type { AgentFlags } from './agent-options.js';
+
+export interface ExecutorParts {
+  flags: Pick<AgentFlags, 'toolsModule' | 'workerModule'>;
+  config: ConfigFile;
+  /** Of the catalogue. */
+  sources: readonly string[];
+  catalog: Catalog;
+  logger: Pick<Logger, 'warn'>;
+}
+
+export interface OpenExecutors {
+  executors: Executor[];
+  /** How many tools of the catalogue one of them can run. */
+  runnable: number;
+}
+
+/** @throws WinnowError `invalid_option`, `source_failed` */
+export async function openExecutors({
+  flags,
+  config,
+  sources,
+  catalog,
+  logger,
+}: ExecutorParts): Promise<OpenExecutors> {
+  const toolsModule = flags.toolsModule ?? config.toolsModule;
+  const workerModule = flags.workerModule ?? config.workerModule;
+  const functions = toolsModule === undefined ? {} : await loadFunctions(toolsModule);
+  const names = new Set(catalog.tools.map(({ name }) => name));
+  for (const name of Object.keys(functions).filter((one) => !names.has(one)))
+    logger.warn({ module: toolsModule, function: name }, 'the catalogue has no tool of this name');
+  const executors = [
+    createFunctionExecutor(functions),
+    createMcpExecutor(await findServers(sources)),
+    createHttpExecutor(parseHttpOptions(config)),
+    createSkillExecutor(),
+    // The last: which functions its module has is not known before one is called.
+    ...(workerModule === undefined ? [] : [createWorkerExecutor(inWorker(workerModule, catalog))]),
+  ];
+  const runnable = catalog.tools.filter((tool) => executors.some((executor) => executor.canRun(tool))).length;
+  return { executors, runnable };
+}
+
+/** Exported functions, and those of a default export, whose names need be no identifiers. */
+async function loadFunctions(path: string): Promise<Record<string, ToolFunction>> {
+  const loaded: Record<string, unknown> = await importModule(path);
+  const { default: listed, ...named } = loaded;
+  const functions = Object.entries({ ...Object(listed), ...named }).filter(isNamedFunction);
+  if (functions.length > 0) return Object.fromEntries(functions);
+  throw new WinnowError(
+    'invalid_option',
+    `--tools-module: ${path} exports no function. Export one a tool, under the name of the tool.`,
+  );
+}
+
+async function importModule(path: string): Promise<Record<string, unknown>> {
+  try {
+    return await import(pathToFileURL(resolve(path)).href);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new WinnowError('invalid_option', `--tools-module: ${path} can't be loaded: ${reason}`, { cause: error });
+  }
+}
+
+function isNamedFunction(entry: [string, unknown]): entry is [string, ToolFunction] {
+  return typeof entry[1] === 'function';
+}
+
+function inWorker(path: string, { tools }: Catalog) {
+  const module = pathToFileURL(resolve(path)).href;
+  const builtin = tools.filter(({ toolType }) => toolType === 'builtin');
+  return Object.fromEntries(builtin.map(({ name }) => [name, { module }]));
+}
+
+/** The servers by the names that their tools have in `metadata.mcp`. */
+async function findServers(sources: readonly string[]): Promise<Record<string, McpServer>> {
+  const context = { timeoutMs: DEFAULT_SOURCE_TIMEOUT_MS, variable: readVariable };
+  const found = new Map<string, McpServer>();
+  for (const source of sources) {
+    for (const [name, server] of Object.entries(await serversOf(source, context))) {
+      if (found.has(name) && !isDeepStrictEqual(found.get(name), server)) throw twoServers(name);
+      found.set(name, server);
+    }
+  }
+  return Object.fromEntries(found);
+}
+
+/** None where the source can't be read: its tools are not in the catalogue, and that was told when it was loaded. */
+async function serversOf(source: string, context: ReadContext): Promise<Readonly<Record<string, McpServer>>> {
+  try {
+    const spec = await detectSource(source, context);
+    if (spec.kind !== 'mcp') return {};
+    return 'servers' in spec ? spec.servers : await loadMcpConfig(spec.path, context);
+  } catch (error) {
+    if (error instanceof WinnowError && error.code === 'source_failed') return {};
+    throw error;
+  }
+}
+
+function twoServers(name: string): WinnowError {
+  return new WinnowError(
+    'invalid_option',
+    `Two sources have an MCP server "${name}", and calls could reach the wrong one. Rename one of them.`,
+  );
+}
+
+function parseHttpOptions({ http = {} }: ConfigFile) {
+  const parsed = httpExecutorOptionsSchema.safeParse(http);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => `http.${issue.path.join('.')}: ${issue.message}`);
+  throw new WinnowError('invalid_option', `The configuration is not usable: ${issues.join('; ')}.`, { issues });
+}

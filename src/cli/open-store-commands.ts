@@ -1,0 +1,41 @@
+/** What commands need that look into the store of a server: its sessions, approvals and figures, but nothing that runs. */
+import { createCatalog } from '../catalog/catalog.js';
+import { loadCatalog } from '../catalog/load.js';
+import type { ConfigFile } from '../config/config-file.js';
+import { readVariable } from '../config/environment.js';
+import { type Agents, createAgents } from '../server/agents/agents.js';
+import { openStore } from '../store/open-store.js';
+import { requireStorePlace, type StoreFlags } from './agent-options.js';
+import { openPolicy } from './agents-setup.js';
+import { defaultCatalogPath } from './default-catalog.js';
+import { readConfig } from './shared-options.js';
+
+export interface LookFlags extends StoreFlags {
+  config?: string;
+  /** Given: which tools are enabled is told, and for that the catalogue is loaded. */
+  catalog?: string[];
+}
+
+/** @throws WinnowError `invalid_option`, `store_failed`, or what the work throws */
+export async function withStoredAgents<Result>(
+  flags: LookFlags,
+  work: (agents: Agents) => Promise<Result>,
+  { needsTools = false }: { needsTools?: boolean } = {},
+): Promise<Result> {
+  const config = await readConfig(flags);
+  const place = requireStorePlace(flags, config);
+  const policy = await openPolicy(flags.policy ?? config.policy);
+  const catalog = needsTools ? await loadTools(flags, config) : createCatalog([]);
+  const agents = createAgents({ store: await openStore(place), catalog: () => catalog, policy, executors: [] });
+  try {
+    return await work(agents);
+  } finally {
+    await agents.close();
+  }
+}
+
+async function loadTools(flags: LookFlags, config: ConfigFile) {
+  const sources = flags.catalog ?? config.catalog ?? [defaultCatalogPath()];
+  const { catalog } = await loadCatalog({ sources, strict: config.strict, variable: readVariable });
+  return catalog;
+}

@@ -1,0 +1,99 @@
+/** `winnow policy check`: whether a policy is usable, what of it is without effect, and what it decides, with the reason. */
+import { Command, Option } from 'commander';
+import type { Catalog } from '../catalog/catalog.js';
+import type { Risk, Tool } from '../catalog/tool.js';
+import { ERROR_TABLE, WinnowError } from '../errors.js';
+import type { Decision } from '../routing/policy/decide.js';
+import type { Policy } from '../routing/policy/policy.js';
+import { defaultCatalogPath } from './default-catalog.js';
+import { type Output, type OutputOptions, outputOf, print } from './output.js';
+import { renderTable } from './render-table.js';
+import { collect } from './shared-options.js';
+
+const RISKS = ['low', 'medium', 'high'] as const;
+
+interface Flags {
+  catalog?: string[];
+  tool?: string[];
+  user?: string;
+  role?: string[];
+  riskCeiling?: Risk;
+  arguments?: string;
+  strict?: boolean;
+  json?: boolean;
+}
+
+export function policyCommand(options: OutputOptions = {}): Command {
+  const output = outputOf(options);
+  const command = new Command('policy').description('check what a policy decides');
+  command
+    .command('check <file>')
+    .description('what is without effect in it, and what it decides for each tool when an enabled one is called')
+    .option('--catalog <source>', 'tools; may be given more than once (default: the example catalogue)', collect)
+    .option('--tool <name>', 'only this tool; may be given more than once', collect)
+    .option('--user <name>', 'who calls')
+    .option('--role <role>', 'role of the caller; may be given more than once', collect)
+    .addOption(new Option('--risk-ceiling <risk>', 'of the session').choices(RISKS))
+    .option('--arguments <json>', 'of the call, as a JSON object')
+    .option('--strict', 'a note is an error: a part without effect, a precondition that is not checked')
+    .option('--json', 'print JSON')
+    .action((file: string, flags: Flags) => checkFile(file, flags, output));
+  return command;
+}
+
+interface Row extends Pick<Decision, 'decision' | 'code' | 'risk' | 'reason'> {
+  tool: string;
+}
+
+async function checkFile(file: string, flags: Flags, output: Output): Promise<void> {
+  const { openPolicyFile } = await import('../routing/policy/policy-file.js');
+  const { checkPolicy } = await import('../routing/policy/check-policy.js');
+  const { loadCatalog } = await import('../catalog/load.js');
+  const { readVariable } = await import('../config/environment.js');
+  const policy = (await openPolicyFile(file)).current();
+  const { catalog } = await loadCatalog({ sources: flags.catalog ?? [defaultCatalogPath()], variable: readVariable });
+  const notes = checkPolicy(policy, catalog.tools);
+  const rows = await decideAll(policy, { flags, catalog });
+  const table = renderTable(
+    ['tool', 'decision', 'risk', 'code', 'reason'],
+    rows.map(({ tool, decision, risk, code, reason }) => [tool, decision, risk, code, reason]),
+    { leftColumns: 5 },
+  );
+  const text = [...notes.map((note) => `note ${note}`), `version ${policy.version}`, '', table].join('\n');
+  print(output, flags, { value: { version: policy.version, notes, decisions: rows }, text });
+  if (flags.strict && notes.length > 0) process.exitCode = ERROR_TABLE.invalid_option.exitCode;
+}
+
+/** As for a call in the first turn of a session in which the tool is enabled and nothing was called. */
+async function decideAll(policy: Policy, { flags, catalog }: { flags: Flags; catalog: Catalog }): Promise<Row[]> {
+  const { decide } = await import('../routing/policy/decide.js');
+  const { createScope } = await import('../catalog/scope.js');
+  const { user, role: roles = [], riskCeiling } = flags;
+  const given = parseArguments(flags.arguments);
+  const { tools, byName } = createScope(catalog)({ user });
+  const asked = flags.tool ?? tools.map(({ name }) => name);
+  return asked.map((name): Row => {
+    const tool: Tool | undefined = byName.get(name);
+    const { decision, code, risk, reason, warned } = decide(policy, {
+      purpose: 'call',
+      tool,
+      caller: { user, roles },
+      session: { turn: 1, isEnded: false, riskCeiling },
+      now: new Date(),
+      isEnabled: true,
+      arguments: given,
+      calls: [],
+    });
+    return { tool: name, decision, code, risk, reason: warned ? `Only warned of: ${warned.reason}` : reason };
+  });
+}
+
+function parseArguments(text: string | undefined): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(text ?? '{}');
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
+  } catch (cause) {
+    throw new WinnowError('invalid_option', '--arguments: not JSON.', { cause });
+  }
+  throw new WinnowError('invalid_option', '--arguments: write a JSON object, such as {"path": "a.txt"}.');
+}

@@ -1,0 +1,15 @@
+/** The flags of `winnow run`. */
+import type { AgentFlags } from './agent-options.js';
+
+export interface RunFlags extends AgentFlags {
+  catalog?: string[];
+  config?: string;
+  user?: string;
+  role?: string[];
+  session?: string;
+  resume?: string;
+  repeat?: string[];
+  dryRun?: boolean;
+  retries?: number;
+  json?: boolean;
+}

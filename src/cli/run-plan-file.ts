@@ -1,0 +1,119 @@
+/** What `winnow run` does: tools and what runs them, a session, the run, and what came of each step. */
+import { loadCatalog } from '../catalog/load.js';
+import { readEnvironment, readVariable } from '../config/environment.js';
+import { ERROR_TABLE, WinnowError } from '../errors.js';
+import { type PlanRun, type RunnablePlan, runnablePlanSchema } from '../execution/plan/plan-run.js';
+import { createLogger } from '../logging/logger.js';
+import type { Agents } from '../server/agents/agents.js';
+import { resumePlanInputSchema, runPlanInputSchema } from '../server/agents/plan-runs.js';
+import { openAgents } from './agents-setup.js';
+import { defaultCatalogPath } from './default-catalog.js';
+import { type Output, print } from './output.js';
+import { renderTable } from './render-table.js';
+import type { RunFlags } from './run-flags.js';
+import { logLevelOf, readConfig, readText } from './shared-options.js';
+
+/** @throws WinnowError `invalid_option`, `invalid_request`, `not_found`, `conflict`, `store_failed`, `cancelled` */
+export async function runPlanFile(path: string | undefined, flags: RunFlags, output: Output): Promise<void> {
+  if ((path === undefined) === (flags.resume === undefined))
+    throw new WinnowError('invalid_option', 'Name a file with a plan, or a run by --resume: one of the two.');
+  const cancel = new AbortController();
+  const onInterrupt = () => cancel.abort();
+  process.once('SIGINT', onInterrupt);
+  const { agents, isTrial } = await open(flags, cancel.signal);
+  try {
+    if (flags.resume !== undefined && isTrial)
+      throw new WinnowError('invalid_option', '--resume: name the --store in which the run is kept.');
+    const run = await start(agents, { path, flags, output, signal: cancel.signal });
+    print(output, flags, { value: run, text: renderRun(run) });
+    if (run.state !== 'done' && run.state !== 'planned') process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
+  } finally {
+    process.off('SIGINT', onInterrupt);
+    await agents.close();
+  }
+}
+
+async function open(flags: RunFlags, signal: AbortSignal) {
+  const config = await readConfig(flags);
+  const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel) });
+  const sources = flags.catalog ?? config.catalog ?? [defaultCatalogPath()];
+  const loaded = await loadCatalog({ sources, strict: config.strict, variable: readVariable, logger, signal });
+  return openAgents({ flags, config, loaded, sources, logger });
+}
+
+interface Start {
+  path: string | undefined;
+  flags: RunFlags;
+  output: Output;
+  signal: AbortSignal;
+}
+
+async function start(agents: Agents, { path, flags, output, signal }: Start): Promise<PlanRun> {
+  const { plans, router } = agents;
+  if (flags.resume !== undefined)
+    return plans.resume(flags.resume, resumePlanInputSchema.parse({ repeat: flags.repeat }), { signal });
+  const plan = await readPlan(path ?? '-');
+  const session = flags.session ?? (await openSession(agents, { plan, flags, output }));
+  const request = runPlanInputSchema.parse({ session, plan, dryRun: flags.dryRun, retries: flags.retries });
+  const run = await plans.run(request, { signal });
+  // Else it is still needed: an approval is bound to it.
+  if (flags.session === undefined && (run.state === 'done' || run.state === 'planned'))
+    await router.endSession(session);
+  return run;
+}
+
+async function readPlan(path: string): Promise<RunnablePlan> {
+  const parsed = runnablePlanSchema.safeParse(parseJson(path, await readFileOf(path)));
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'plan'}: ${issue.message}`);
+  throw new WinnowError('invalid_request', `The plan ${path} can't be run: ${issues.join('; ')}.`, { issues });
+}
+
+async function readFileOf(path: string): Promise<string> {
+  try {
+    return await readText(path);
+  } catch (cause) {
+    throw new WinnowError('invalid_option', `The plan ${path} can't be read.`, { cause });
+  }
+}
+
+function parseJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new WinnowError('invalid_request', `The plan ${path} is not JSON: ${message}`, { cause });
+  }
+}
+
+async function openSession(
+  { router }: Agents,
+  { plan, flags, output }: { plan: RunnablePlan; flags: RunFlags; output: Output },
+): Promise<string> {
+  const { user, role: roles = [] } = flags;
+  const { id } = await router.createSession({ roles, ...(user === undefined ? {} : { user }) });
+  const names = [...new Set(plan.steps.map(({ tool }) => tool))];
+  const { rejected } = await router.enable(id, { names });
+  for (const { name, code, reason } of rejected) output.stderr.write(`not enabled: ${name} (${code}): ${reason}\n`);
+  return id;
+}
+
+function renderRun({ id, state, plan, steps, notes }: PlanRun): string {
+  const rows = plan.steps.map((step) => {
+    const known = steps[step.id];
+    const { output, failure, approval, arguments: given = step.arguments } = known ?? {};
+    const waits = approval === undefined ? '' : ` (approval ${approval})`;
+    const end = failure ? `${failure.reason}${waits}` : JSON.stringify(output ?? given);
+    return [step.id, step.tool, known?.status ?? 'pending', shorten(end)];
+  });
+  const table = renderTable(['step', 'tool', 'state', 'result'], rows, { leftColumns: 4 });
+  return [table, '', ...notes.map((note) => `note ${note}`), `run ${id}: ${state}`].join('\n');
+}
+
+const MAX_CHARACTERS = 160;
+
+/** For the eye; --json has it whole. */
+function shorten(text: string): string {
+  const characters = [...text];
+  return characters.length <= MAX_CHARACTERS ? text : `${characters.slice(0, MAX_CHARACTERS).join('')}…`;
+}

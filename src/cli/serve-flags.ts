@@ -1,0 +1,21 @@
+/** The flags of `winnow serve`, and where it writes. */
+import type { Logger } from '../logging/logger.js';
+import type { AgentFlags } from './agent-options.js';
+import type { SharedFlags } from './shared-options.js';
+
+export interface ServeCommandOptions {
+  stdout?: Pick<NodeJS.WritableStream, 'write'>;
+  stderr?: NodeJS.WriteStream;
+  /** In place of the logger of the command line. */
+  logger?: Logger;
+}
+
+export interface ServeFlags extends SharedFlags, AgentFlags {
+  host: string;
+  port: number;
+  concurrency: number;
+  bodyLimit: number;
+  stopTimeout: number;
+  requireUser?: boolean;
+  json?: boolean;
+}

@@ -1,0 +1,166 @@
+/** A run of `winnow tune`: set up, searched and written. An interrupt ends it cleanly; it goes on with --resume. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { readEnvironment } from '../config/environment.js';
+import { type Options, resolveOptions } from '../config/options.js';
+import { toWinnowError, WinnowError } from '../errors.js';
+import { ANSWERS_FOLDER } from '../evaluation/answer-cache.js';
+import type { EvaluationCase } from '../evaluation/case.js';
+import { type CaseSource, openCases } from '../evaluation/case-source.js';
+import { promptHashesOf, type Suite } from '../evaluation/suite.js';
+import { objectiveOf } from '../evaluation/tune/objective.js';
+import { TUNED_PROMPTS, type TunedPrompt } from '../evaluation/tune/prompt-draft.js';
+import { renderGain } from '../evaluation/tune/render-tune-report.js';
+import { DEFAULT_SHARES } from '../evaluation/tune/split-cases.js';
+import { earlierSettings, type TuneOptions, tune } from '../evaluation/tune/tune.js';
+import type { TuneReport } from '../evaluation/tune/tune-record.js';
+import { createCallLog, withCallLog } from '../logging/call-log.js';
+import { createLogger } from '../logging/logger.js';
+import type { Model } from '../model/model.js';
+import { cacheFolder } from '../model/store/cache-folder.js';
+import { withLock } from '../model/store/lock.js';
+import { expandSet } from './eval-options.js';
+import { loadSuites } from './eval-suites.js';
+import { catchInterrupts, type Interrupts } from './interrupts.js';
+import { logLevelOf, modelSettings, openModel, plannerOptions, readConfig, texts } from './shared-options.js';
+import { TUNING_FOLDER, type TuneFlags } from './tune-options.js';
+
+/** @throws WinnowError `cancelled` after an interrupt; errors of `tune` */
+export async function runTuning(flags: TuneFlags): Promise<void> {
+  const signals = catchInterrupts();
+  const out = folderOf(flags);
+  try {
+    const report = await runIn(out, flags, signals);
+    process.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : renderOutcome(report));
+    process.stderr.write(`${join(out, 'report.md')}\n`);
+  } catch (error) {
+    if (toWinnowError(error).code !== 'cancelled') throw error;
+    throw new WinnowError(
+      'cancelled',
+      `Interrupted; what was measured is in ${out}. Go on with --resume --out ${out}.`,
+    );
+  } finally {
+    signals.release();
+  }
+}
+
+/** Cheap checks come first: a mistyped flag or a bad line must not cost the loading of a model. */
+async function runIn(out: string, flags: TuneFlags, signals: Interrupts): Promise<TuneReport> {
+  const { stderr } = process;
+  const config = await readConfig(flags);
+  const options = resolveOptions({ ...config.options, ...plannerOptions({ ...flags, set: expandSet(flags.set) }) });
+  const promptPaths = { ...config.prompts, ...texts(flags.prompt) };
+  const promptHashes = promptHashesOf(promptPaths);
+  for (const prompt of promptsOf(flags)) objectiveOf(prompt, flags.metric);
+  const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel) });
+  const {
+    suite,
+    cases,
+    catalog = config.catalog,
+    strict = config.strict ?? false,
+    tag: tags,
+    sample,
+    limit,
+    seed,
+  } = flags;
+  const suites = await loadSuites({ suite, cases, catalog, strict }, { logger, signal: signals.stop, stderr });
+  const source = await openCases(suites, { tags, sample, limit, seed });
+  for (const notice of source.notices) stderr.write(`${notice}\n`);
+  mkdirSync(out, { recursive: true });
+  const model = await openModel(modelSettings(flags, config), { stderr, signal: signals.stop });
+  const callLog = createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
+  const parts = { suites, source, options, promptPaths, promptHashes, model: withCallLog(model, callLog) };
+  try {
+    const onWait = (owner: string) => stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
+    return await withLock(join(out, '.lock'), { signal: signals.stop, onWait }, async () =>
+      tune({ ...(await tuneOptions(out, flags, parts)), folder: out, stop: signals.stop, cancel: signals.cancel }),
+    );
+  } finally {
+    callLog.close();
+    await model.close();
+  }
+}
+
+/** @throws WinnowError `invalid_option` where a run would be written over, or is not there to go on with. */
+function folderOf(flags: TuneFlags): string {
+  if (flags.resume && flags.out === undefined) {
+    throw new WinnowError('invalid_option', '--resume needs --out FOLDER: the run to go on with.');
+  }
+  const out = flags.out ?? join(TUNING_FOLDER, new Date().toISOString().replace(/[:.]/gu, '-'));
+  if (earlierSettings(out) && !flags.resume) {
+    throw new WinnowError(
+      'invalid_option',
+      `There is a run in ${out} already: go on with --resume, or give another --out.`,
+    );
+  }
+  return out;
+}
+
+function promptsOf({ only }: TuneFlags): TunedPrompt[] {
+  return TUNED_PROMPTS.filter(
+    (name) => only === undefined || name === (only === 'select' ? 'select-tools' : 'plan-steps'),
+  );
+}
+
+interface Parts {
+  suites: readonly Suite[];
+  source: CaseSource;
+  options: Options;
+  promptPaths: Record<string, string | undefined>;
+  promptHashes: Readonly<Record<string, string>>;
+  model: Model;
+}
+
+async function tuneOptions(
+  out: string,
+  flags: TuneFlags,
+  parts: Parts,
+): Promise<Omit<TuneOptions, 'folder' | 'stop' | 'cancel'>> {
+  const { suites, source, options, promptPaths, model } = parts;
+  const { seed, metric, maxTokensGrowth, rounds, tries, jobs, budget, maxCalls, ignoreCase = false } = flags;
+  const cases: EvaluationCase[] = [];
+  for await (const one of source.cases()) cases.push(one);
+  const today = flags.today ?? todayOf(earlierSettings(out)) ?? new Date().toISOString().slice(0, 10);
+  const shares = flags.split ?? DEFAULT_SHARES;
+  const prompts = promptsOf(flags);
+  const chosen = { prompts, seed, metric, maxTokensGrowth, tries, shares, ignoreCase };
+  return {
+    ...chosen,
+    ...{ suites, cases, promptPaths, options, model, rounds, jobs, today },
+    cacheFolder: flags.cache ? join(cacheFolder(), ANSWERS_FOLDER) : undefined,
+    limits: { milliseconds: budget, calls: maxCalls },
+    settings: settingsOf({ ...chosen, today }, parts, flags),
+    onProgress: (text) => process.stderr.write(`${text}\n`),
+  };
+}
+
+function todayOf(settings: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  return typeof settings?.today === 'string' ? settings.today : undefined;
+}
+
+/** How much may be spent and how many cases run at once change nothing that was found before. */
+function settingsOf(chosen: Record<string, unknown>, parts: Parts, flags: TuneFlags): Record<string, unknown> {
+  const { suites, source, options, promptHashes, model } = parts;
+  const { limit, sample, tag: tags } = flags;
+  const sets = suites.map(({ name, catalog }) => [
+    name,
+    [catalog.fingerprint.slice(0, 16), source.hashes[name]?.slice(0, 16)],
+  ]);
+  return {
+    ...chosen,
+    model: model.id,
+    startedFrom: promptHashes,
+    suites: Object.fromEntries(sets),
+    filter: { limit, sample, tags },
+    options,
+  };
+}
+
+function renderOutcome({ prompts }: TuneReport): string {
+  const lines = prompts.flatMap(({ prompt, isChanged, reason, heldBack, tried }) => [
+    `${prompt}: ${isChanged ? 'changed' : 'left as it was'}. ${reason}`,
+    ...(heldBack ? [`  held back: ${renderGain(heldBack)}`] : []),
+    `  ${tried.length} candidates`,
+  ]);
+  return `${lines.join('\n')}\n`;
+}

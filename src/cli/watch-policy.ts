@@ -1,0 +1,27 @@
+/** Reads the policy anew when its file changes. By its date and not by events of the file system: editors replace files. */
+import { unwatchFile, watchFile } from 'node:fs';
+import type { Logger } from '../logging/logger.js';
+import type { Router } from '../routing/router.js';
+
+export interface WatchParts {
+  router: Pick<Router, 'reloadPolicy'>;
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Between two looks at the file, in milliseconds. Default: 1,000. */
+  intervalMs?: number;
+}
+
+/** @returns a function that ends it */
+export function watchPolicy(path: string, { router, logger, intervalMs = 1_000 }: WatchParts): () => void {
+  const reload = async (): Promise<void> => {
+    const outcome = await router.reloadPolicy();
+    const { version } = outcome;
+    if (!outcome.ok)
+      logger.error({ policy: path, version, issues: outcome.issues }, `the policy stays: ${outcome.reason}`);
+    else if (outcome.isChanged) logger.info({ policy: path, version }, 'the policy has changed');
+  };
+  const listener = (): void => {
+    reload().catch((error: unknown) => logger.warn({ err: error }, 'the change of the policy is not in the audit'));
+  };
+  watchFile(path, { interval: intervalMs, persistent: false }, listener);
+  return () => unwatchFile(path, listener);
+}

@@ -1,0 +1,150 @@
+/**
+ * Does the cases of others, a run at a time, the oldest first. A case is the queue's until its record is there: a worker
+ * that is killed loses nothing but time.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Job, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { ERROR_TABLE } from '../../errors.js';
+import type { CaseRunner } from '../case-runner.js';
+import type { CaseRecord } from '../record.js';
+import type { RecorderOptions } from '../recorder.js';
+import { caseJobSchema, type QueuedRun, refusalsOf, type WorkerIdentity } from './queued-run.js';
+import { connectRedis } from './redis.js';
+import { createRunRegistry, PREFIX, queueNameOf, type RunRegistry } from './run-registry.js';
+
+export interface QueueWorkerOptions {
+  /** Address of Redis. */
+  url: string;
+  /** Under which the command that started a run sees this worker; unique. */
+  name: string;
+  /** What this worker has; runs with anything else are refused. */
+  identity: WorkerIdentity;
+  createRunner: (run: QueuedRun, onStablePart: RecorderOptions['onStablePart']) => CaseRunner;
+  /** Cases at once. */
+  concurrency: number;
+  /** No case is begun; those under way are finished. */
+  stop: AbortSignal;
+  /** Those under way are left to others. */
+  cancel: AbortSignal;
+  onNotice: (text: string) => void;
+}
+
+const POLL_MS = 500;
+/** A case that takes its worker with it so often is given up. */
+const MAX_LOSSES = 3;
+
+interface Parts extends QueueWorkerOptions {
+  redis: Redis;
+  registry: RunRegistry;
+}
+
+/** Ends after `stop`. @throws WinnowError `invalid_option`, `store_failed` when Redis can't be reached at the start */
+export async function serveQueue(options: QueueWorkerOptions): Promise<void> {
+  const redis = await connectRedis(options);
+  const registry = createRunRegistry(redis);
+  const cancelled = new Promise<void>((resolve) => {
+    options.cancel.addEventListener('abort', () => resolve(), { once: true });
+  });
+  try {
+    await Promise.race([serveRuns({ ...options, redis, registry }), cancelled]);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function serveRuns(parts: Parts): Promise<void> {
+  const { registry, stop } = parts;
+  const refused = new Set<string>();
+  while (!stop.aborted) {
+    const next = (await registry.openRuns()).find(({ id }) => !refused.has(id));
+    if (!next) {
+      await rest(stop);
+      continue;
+    }
+    const { id, run } = next;
+    const issues = run ? refusalsOf(run, parts.identity) : ['format: written by another version of Winnow'];
+    if (run && issues.length === 0) await serveRun(run, parts);
+    else {
+      refused.add(id);
+      await refuse(id, run, issues, parts);
+    }
+  }
+}
+
+async function refuse(
+  id: string,
+  run: QueuedRun | undefined,
+  issues: readonly string[],
+  { registry, name, onNotice }: Parts,
+): Promise<void> {
+  const why = `${issues.join('; ')} ("there": the run, "here": this worker).`;
+  onNotice(`The run ${run?.name ?? id} is refused: ${why} Start the worker with what the run has.`);
+  await registry.tell(id, name, why);
+}
+
+/** Until the run is no longer open, or `stop`. */
+async function serveRun(run: QueuedRun, parts: Parts): Promise<void> {
+  const { registry, name, stop, cancel, onNotice } = parts;
+  const worker = openWorker(run, parts);
+  let lastError = '';
+  // A lost connection is told by its owner; what else goes wrong comes again and again.
+  worker.on('error', ({ message }) => {
+    if (parts.redis.status === 'ready' && message !== lastError) onNotice(`The queue reports: ${message}`);
+    lastError = message;
+  });
+  worker.on('stalled', () => onNotice('A worker was lost: a case of it is done again.'));
+  onNotice(`Taking part in the run ${run.name}.`);
+  await registry.tell(run.id, name);
+  // At once: else a case that ends now would bring the next one.
+  const close = () => void worker.close();
+  const leave = () => void worker.close(true);
+  stop.addEventListener('abort', close, { once: true });
+  cancel.addEventListener('abort', leave, { once: true });
+  while (!stop.aborted && (await registry.isOpen(run.id))) await rest(stop);
+  stop.removeEventListener('abort', close);
+  await worker.close();
+  await registry.sweep(run.id);
+  cancel.removeEventListener('abort', leave);
+  onNotice(`The run ${run.name} is over${stop.aborted ? ' for this worker' : ''}.`);
+}
+
+function openWorker(run: QueuedRun, { redis, registry, name, concurrency, createRunner, cancel }: Parts): Worker {
+  const { rate, lostAfterMs, attempts } = run.pace;
+  const unsent = new Map<string, string>();
+  const runner = createRunner(run, (hash, text) => unsent.set(hash, text));
+  const work = async (job: Job<unknown>): Promise<CaseRecord> => {
+    const record = await runner(caseJobSchema.parse(job.data), cancel);
+    // Whoever collects the record finds the prompts that it names.
+    for (const [hash, text] of [...unsent]) {
+      await registry.offerPrompt(run.id, hash, text);
+      unsent.delete(hash);
+    }
+    if (isWorthAnotherTry(record) && job.attemptsMade + 1 < attempts) {
+      throw new Error(`${record.error?.code}: ${record.error?.message}`);
+    }
+    return record;
+  };
+  return new Worker(queueNameOf(run.id), work, {
+    connection: redis,
+    prefix: PREFIX,
+    name,
+    concurrency,
+    ...(rate ? { limiter: { max: rate.cases, duration: rate.perMs } } : {}),
+    lockDuration: lostAfterMs,
+    stalledInterval: lostAfterMs / 2,
+    maxStalledCount: MAX_LOSSES,
+    runRetryDelay: 1_000,
+    skipVersionCheck: true,
+  });
+}
+
+/** Wrong answers are results; of errors only those that may pass by themselves. */
+function isWorthAnotherTry({ error }: CaseRecord): boolean {
+  const meaning = Object.entries(ERROR_TABLE).find(([code]) => code === error?.code)?.[1];
+  return meaning?.retry ?? false;
+}
+
+async function rest(stop: AbortSignal): Promise<void> {
+  await delay(POLL_MS, undefined, { signal: stop }).catch(() => undefined);
+}

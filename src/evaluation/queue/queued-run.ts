@@ -1,0 +1,113 @@
+/**
+ * What lies in Redis, as schemas: the description of a run, once, and a job for each case, which holds the case and
+ * nothing else. Whatever comes out of Redis is parsed here before it is used.
+ */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { optionsSchema } from '../../config/options.js';
+import { requestSchema } from '../../request.js';
+import type { CaseJob } from '../case-runner.js';
+import { caseRecordSchema } from '../record.js';
+import { keyOf } from '../run-folder.js';
+import { differencesOf } from '../run-summary.js';
+
+/** How the cases of a run are handed out; the same for all of its workers. */
+export const paceSchema = z.object({
+  rate: z
+    .object({ cases: z.int().min(1), perMs: z.int().min(1) })
+    .exactOptional()
+    .describe('Most cases begun in a time, by all workers together. Default: no limit.'),
+  attempts: z.int().min(1).default(3).describe('Tries of a case whose model server fails.'),
+  backoffMs: z.int().min(1).default(1_000).describe('Before the second try; doubled for each further one.'),
+  lostAfterMs: z
+    .int()
+    .min(1_000)
+    .default(30_000)
+    .describe('A worker that is not heard of for so long is lost: its cases go to others.'),
+});
+export type Pace = z.output<typeof paceSchema>;
+
+/** With what a run is done. A worker must have the same, since answers depend on it. */
+const identitySchema = z.object({
+  version: z.string().describe('Of Winnow.'),
+  model: z.string(),
+  prompts: z.record(z.string(), z.string()).describe('Name -> hash.'),
+});
+export type RunIdentity = z.infer<typeof identitySchema>;
+
+export const queuedRunSchema = z.object({
+  format: z.literal(1),
+  id: z.string().regex(/^[\w-]+$/u),
+  name: z.string(),
+  startedAt: z.iso.datetime({ offset: true }),
+  identity: identitySchema,
+  catalogs: z.record(z.string(), z.string()).describe('Suite -> fingerprint of its catalogue.'),
+  options: optionsSchema.describe('Of the planners.'),
+  judging: z.object({
+    only: z.enum(['select', 'plan']).optional(),
+    candidates: z.enum(['all', 'only']),
+    distractors: z.int(),
+    seed: z.int(),
+    ignoreCase: z.boolean(),
+    today: z.string(),
+    maxTools: z.int(),
+  }),
+  cache: z.boolean().describe('Whether first tries may be answered from the cache of the worker.'),
+  pace: paceSchema,
+});
+export type QueuedRun = z.output<typeof queuedRunSchema>;
+
+const text = z.string().exactOptional();
+const { history, entities } = requestSchema.shape;
+
+export const caseJobSchema = z.object({
+  case: z.object({
+    id: z.string(),
+    suite: z.string(),
+    request: z.object({
+      message: z.string(),
+      history,
+      entities,
+      intent: text,
+      user: text,
+      today: text,
+      timeZone: text,
+      locale: text,
+    }),
+    expected: caseRecordSchema.shape.expected,
+    candidates: z.array(z.string()).exactOptional(),
+    ignoreCase: z.boolean(),
+    lang: text,
+    tags: z.array(z.string()),
+  }),
+  repeat: z.int().min(0),
+}) satisfies z.ZodType<CaseJob>;
+
+/** The same for every process that goes on with the run: `startedAt` is kept in its summary. */
+export function runIdOf(name: string, startedAt: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([name, startedAt]))
+    .digest('base64url')
+    .slice(0, 16);
+}
+
+/** One job a case and repeat, however often it is added: this makes results idempotent. Case ids may hold anything. */
+export function jobIdOf(job: CaseJob): string {
+  return `c-${createHash('sha256').update(keyOf(job.case.id, job.repeat)).digest('base64url').slice(0, 22)}`;
+}
+
+/** What a worker brings. */
+export interface WorkerIdentity extends RunIdentity {
+  /** Fingerprints. */
+  catalogs: ReadonlySet<string>;
+}
+
+/** Why a worker can't do a run; nothing where it can. */
+export function refusalsOf(run: QueuedRun, { catalogs, ...own }: WorkerIdentity): string[] {
+  const missing = Object.entries(run.catalogs).flatMap(([suite, fingerprint]) =>
+    catalogs.has(fingerprint)
+      ? []
+      : [`catalogs.${suite}: no catalogue with the fingerprint ${fingerprint.slice(0, 16)} here`],
+  );
+  return [...differencesOf(run.identity, own), ...missing];
+}

@@ -1,0 +1,87 @@
+/**
+ * Cases by seed into three parts: failures of the first teach, gains on the second choose, and the third is looked at
+ * once, at the end. Cases with the same words stay together, so that no part holds another's case.
+ */
+import { WinnowError } from '../../errors.js';
+import type { EvaluationCase } from '../case.js';
+import { randomFor } from '../random.js';
+import { tokensOf } from './shingles.js';
+
+export const PARTS = ['training', 'choosing', 'heldBack'] as const;
+export type Part = (typeof PARTS)[number];
+export type Split = Readonly<Record<Part, readonly EvaluationCase[]>>;
+
+/** Shares of the parts; they need not add up to 1. */
+export type Shares = Readonly<Record<Part, number>>;
+/** Choosing gets most: how small a gain can be told from chance depends on its size. */
+export const DEFAULT_SHARES: Shares = { training: 0.3, choosing: 0.4, heldBack: 0.3 };
+
+export interface SplitOptions {
+  seed: number;
+  /** Default: 0.3 training, 0.4 choosing, 0.3 held back. */
+  shares?: Shares;
+  /** Cases for training whatever the draw says, for example those that stand in the prompt already. */
+  mustTrain?: (one: EvaluationCase) => boolean;
+}
+
+/** With fewer cases in a part nothing can be told from chance: five wins of five have p = 0.03. */
+const MIN_CASES = 5;
+
+/** @throws WinnowError `invalid_option` where a part would have fewer than five cases. */
+export function splitCases(cases: readonly EvaluationCase[], options: SplitOptions): Split {
+  const { seed, shares = DEFAULT_SHARES, mustTrain = () => false } = options;
+  const parts: Record<Part, EvaluationCase[]> = { training: [], choosing: [], heldBack: [] };
+  const groups = groupsOf(cases, seed);
+  const open = groups.filter((group) => {
+    if (!group.some(mustTrain)) return true;
+    parts.training.push(...group);
+    return false;
+  });
+  const total = shares.training + shares.choosing + shares.heldBack;
+  const given: Record<Part, number> = { training: 0, choosing: 0, heldBack: 0 };
+  let seen = 0;
+  for (const group of open) {
+    seen += group.length;
+    // The part that lags most behind its share; neighbours are alike, so each stratum is dealt out evenly.
+    const [part] = [...PARTS].sort(
+      (one, other) => (seen * shares[other]) / total - given[other] - ((seen * shares[one]) / total - given[one]),
+    );
+    if (part === undefined) continue;
+    given[part] += group.length;
+    parts[part].push(...group);
+  }
+  const small = PARTS.find((part) => parts[part].length < MIN_CASES);
+  if (small) {
+    const sizes = PARTS.map((part) => `${part} ${parts[part].length}`).join(', ');
+    throw new WinnowError(
+      'invalid_option',
+      `${cases.length} cases are too few to tune with (${sizes}; each part needs ${MIN_CASES}): give more cases, or another --split.`,
+    );
+  }
+  return parts;
+}
+
+/** Set, number of expected tools, and tags: what cases should be alike in to be dealt out evenly. */
+export function stratumOf({ suite, expected, tags }: EvaluationCase): string {
+  return [suite, Math.min(expected.tools.length, 4), [...tags].sort().join('+')].join(' | ');
+}
+
+/** Cases of the same words in one group; groups in the order of their strata, by chance within each. */
+function groupsOf(cases: readonly EvaluationCase[], seed: number): EvaluationCase[][] {
+  const groups = new Map<string, EvaluationCase[]>();
+  for (const one of cases) {
+    const words = tokensOf(one.request.message).join(' ') || one.id;
+    groups.set(words, [...(groups.get(words) ?? []), one]);
+  }
+  const keyed = [...groups.values()].map((group) => {
+    const [first] = group;
+    return { group, stratum: first ? stratumOf(first) : '', chance: randomFor(seed, first?.id ?? '')() };
+  });
+  keyed.sort((one, other) => compare(one.stratum, other.stratum) || one.chance - other.chance);
+  return keyed.map(({ group }) => group);
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

@@ -1,0 +1,58 @@
+/** Puts the endpoints for agents into the server: each request is parsed, asked and answered by its route. */
+import type { FastifyInstance } from 'fastify';
+import type { AnswerWork } from '../answer-work.js';
+import { leavingOf } from '../answer-work.js';
+import type { Stop } from '../graceful-stop.js';
+import type { Agents } from './agents.js';
+import { approvalRoutes } from './approval-routes.js';
+import { operatorRoutes } from './operator-routes.js';
+import { planRunRoutes } from './plan-run-routes.js';
+import type { Route } from './route.js';
+import { sessionRoutes } from './session-routes.js';
+
+export interface AgentRouteParts {
+  routes: readonly Route[];
+  metrics: Agents['metrics'];
+  answerWork: AnswerWork;
+  stop: Stop;
+}
+
+export function agentRoutes(agents: Agents): Route[] {
+  return [
+    ...sessionRoutes(agents.router),
+    ...planRunRoutes(agents.plans),
+    ...approvalRoutes(agents),
+    ...operatorRoutes(agents),
+  ];
+}
+
+export function addAgentRoutes(app: FastifyInstance, { routes, metrics, answerWork, stop }: AgentRouteParts): void {
+  for (const route of routes) addRoute(app, route, { answerWork, stop });
+  app.get('/metrics', async (_request, reply) => {
+    const text = await metrics.render();
+    return reply.type(metrics.contentType).send(text);
+  });
+}
+
+function addRoute(
+  app: FastifyInstance,
+  route: Route,
+  { answerWork, stop }: Pick<AgentRouteParts, 'answerWork' | 'stop'>,
+) {
+  app.route<{ Params: { id?: string } }>({
+    method: route.method,
+    url: route.path,
+    async handler(request, reply) {
+      const { body, query, headers } = request;
+      const raw = { id: request.params.id ?? '', body, query, headers };
+      reply.code(route.status ?? 200);
+      if (route.streams)
+        return answerWork(request, reply, {
+          event: route.streams.event,
+          run: (call) => route.respond({ ...raw, ...call }),
+        });
+      const signal = AbortSignal.any([leavingOf(reply), stop.signal]);
+      return route.respond({ ...raw, signal, onEvent: () => {} });
+    },
+  });
+}

@@ -1,0 +1,99 @@
+/** Plans run in a session: each step passes the same gate as a call of the session's agent does. */
+import { z } from 'zod';
+import type { Catalog } from '../../catalog/catalog.js';
+import { createScope } from '../../catalog/scope.js';
+import { WinnowError } from '../../errors.js';
+import {
+  type PlanRun,
+  type PlanRunEvent,
+  planRunEventSchema,
+  planRunSchema,
+  runnablePlanSchema,
+} from '../../execution/plan/plan-run.js';
+import { createReplanner } from '../../execution/plan/replanner.js';
+import { type RunPlanOptions, resumePlan, runPlan } from '../../execution/plan/run-plan.js';
+import { createGatedRunner, createToolRunner } from '../../execution/plan/tool-runner.js';
+import type { Sandbox } from '../../execution/sandbox.js';
+import type { Planner } from '../../planner.js';
+import { requestSchema } from '../../request.js';
+import type { SessionView } from '../../routing/contracts.js';
+import type { AskOptions, Router } from '../../routing/router.js';
+import type { PlanRuns as StoredRuns } from '../../store/store.js';
+
+export const runPlanInputSchema = z.strictObject({
+  session: z.string().min(1).max(128).describe('In whose name the steps are called; their tools must be enabled.'),
+  plan: runnablePlanSchema.describe('As POST /v1/plan answers it; only goal and steps count.'),
+  dryRun: z.boolean().default(false).describe('Nothing is run: each call is shown as far as it is known.'),
+  retries: z.int().min(0).max(10).default(0).describe('Further calls of a step that failed in a way that may pass.'),
+  request: requestSchema
+    .optional()
+    .describe('What the plan is for. With it, a failed run is planned again once, with what went wrong.'),
+});
+export type RunPlanRequest = z.output<typeof runPlanInputSchema>;
+
+export const resumePlanInputSchema = z.strictObject({
+  repeat: z.array(z.string()).max(1_000).default([]).describe('Steps of unknown outcome that are to be run again.'),
+});
+export type ResumePlanRequest = z.output<typeof resumePlanInputSchema>;
+
+export { planRunEventSchema, planRunSchema };
+
+export interface RunOptions extends AskOptions {
+  onEvent?: ((event: PlanRunEvent) => void) | undefined;
+}
+
+/** Each throws WinnowError `invalid_request`, `not_found`, `conflict`, `store_failed`. */
+export interface PlanRuns {
+  run(request: RunPlanRequest, ask?: RunOptions): Promise<PlanRun>;
+  /** Goes on with a run that waited for an approval, was cancelled or broke off. */
+  resume(id: string, request: ResumePlanRequest, ask?: RunOptions): Promise<PlanRun>;
+}
+
+export interface PlanRunParts {
+  router: Router;
+  sandbox: Sandbox;
+  catalog: () => Catalog;
+  store: StoredRuns;
+  planner?: Pick<Planner, 'plan'> | undefined;
+}
+
+export function createPlanRuns({ router, sandbox, catalog, store, planner }: PlanRunParts): PlanRuns {
+  function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
+    const tools = createScope(catalog())({ user }).byName;
+    const { isRepeatable } = createToolRunner(sandbox, tools);
+    const run = createGatedRunner({ router, session, caller });
+    return { run, isRepeatable, store, user, session, signal, onEvent };
+  }
+
+  return {
+    async run({ session: id, plan, dryRun, retries, request }, ask = {}) {
+      const session = await router.session(id, ask);
+      const { user } = session;
+      if (request && !planner) throw new WinnowError('invalid_request', 'request: nothing here can plan again.');
+      const asked = request && { ...request, user, session: id };
+      const replan = asked && planner && createReplanner(planner.plan, asked, ask.signal ? { signal: ask.signal } : {});
+      return runPlan(plan, { ...optionsFor(session, ask), dryRun, retry: { retries }, replan });
+    },
+
+    async resume(id, { repeat }, ask = {}) {
+      const stored = await store.get(id);
+      if (!stored?.session) throw unknownRun(id);
+      const session = await sessionOf(stored.session, id, ask);
+      return resumePlan(id, { ...optionsFor(session, ask), repeat });
+    },
+  };
+
+  /** A run in another's session looks like none. */
+  async function sessionOf(session: string, run: string, ask: RunOptions): Promise<SessionView> {
+    try {
+      return await router.session(session, ask);
+    } catch (error) {
+      if (error instanceof WinnowError && error.code === 'not_found') throw unknownRun(run);
+      throw error;
+    }
+  }
+}
+
+function unknownRun(id: string): WinnowError {
+  return new WinnowError('not_found', `There is no plan run "${id.slice(0, 80)}" in a session that is open to you.`);
+}

@@ -1,0 +1,98 @@
+/** One endpoint for agents as data: the server answers by it, and the OpenAPI document is made from it. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { z } from 'zod';
+import type { Caller } from '../../routing/contracts.js';
+import { parseInput } from '../../routing/parse-input.js';
+import { callerOf } from '../caller.js';
+
+/** A schema under the name that it has in the OpenAPI document. */
+export interface Named<Schema extends z.ZodType = z.ZodType> {
+  readonly name: string;
+  readonly schema: Schema;
+}
+
+interface Description {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** With `:id` for the one parameter that a path may have. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly answer: Named;
+  /** Default: 200. */
+  readonly status?: 200 | 201;
+  /** The answer may be streamed: what an event is called, and what it holds. */
+  readonly streams?: { readonly event: string; readonly data: Named };
+}
+
+/** A request as it came. */
+export interface Raw {
+  /** Of the path; empty where it has none. */
+  readonly id: string;
+  readonly body: unknown;
+  readonly query: unknown;
+  readonly headers: IncomingHttpHeaders;
+  /** Fires when the client leaves, and when a server that stops waits no longer. */
+  readonly signal: AbortSignal;
+  /** Of work that is streamed. */
+  readonly onEvent: (event: unknown) => void;
+}
+
+export interface Asked<Body, Query> extends Pick<Raw, 'id' | 'signal' | 'onEvent'> {
+  readonly body: Body;
+  readonly query: Query;
+  /** Undefined: no gateway says who asks. */
+  readonly caller: Caller | undefined;
+}
+
+interface Spec<Body extends z.ZodType, Query extends z.ZodType> extends Description {
+  readonly body?: Named<Body>;
+  readonly query?: Query;
+  /** Puts what the gateway says of the caller into the body before it is parsed. */
+  readonly withHeaders?: (body: unknown, headers: IncomingHttpHeaders) => unknown;
+  readonly handle: (asked: Asked<z.output<Body>, z.output<Query>>) => unknown;
+}
+
+export interface Route extends Description {
+  readonly body?: Named;
+  readonly query?: z.ZodType;
+  /** @throws WinnowError `invalid_request`, or what the work throws */
+  respond(raw: Raw): Promise<unknown>;
+}
+
+export function route<Body extends z.ZodType, Query extends z.ZodType>({
+  handle,
+  withHeaders = (body) => body,
+  ...spec
+}: Spec<Body, Query>): Route {
+  return {
+    ...spec,
+    async respond({ body, query, headers, ...raw }) {
+      const caller = callerOf(headers);
+      return handle({
+        ...raw,
+        caller,
+        // Many clients send no body where all of it is optional.
+        body: parsed(spec.body?.schema, withHeaders(body ?? {}, headers)),
+        query: parsed(spec.query, withNumbers(query)),
+      });
+    },
+  };
+}
+
+function parsed<Schema extends z.ZodType>(schema: Schema | undefined, input: unknown): z.output<Schema> {
+  // A route without a schema does not look at what it would describe.
+  return schema ? parseInput(schema, input) : (undefined as z.output<Schema>);
+}
+
+/** A query is text; these fields are numbers in the schemas, which check them. */
+const NUMBERS = new Set(['limit', 'top_k', 'min_score']);
+
+function withNumbers(query: unknown): unknown {
+  return Object.fromEntries(
+    Object.entries(Object(query)).map(([name, value]) => [
+      name,
+      NUMBERS.has(name) && typeof value === 'string' && /^\d+(?:\.\d+)?$/u.test(value) ? Number(value) : value,
+    ]),
+  );
+}

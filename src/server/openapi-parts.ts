@@ -1,0 +1,31 @@
+/** The pieces that every operation of the OpenAPI document is made of. */
+import { ROLES_HEADER, USER_HEADER } from './caller.js';
+import { REQUEST_ID_HEADER } from './request-id.js';
+
+export type Json = Record<string, unknown>;
+
+export function success(description: string, content: Json): Json {
+  return { description, headers: { [REQUEST_ID_HEADER]: { $ref: '#/components/headers/RequestId' } }, content };
+}
+
+export function problemReferences(statuses: readonly number[]): Json {
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]));
+}
+
+export function parameters(): Json[] {
+  return [{ $ref: '#/components/parameters/RequestId' }, { $ref: '#/components/parameters/User' }];
+}
+
+export function rolesHeader(): Json {
+  return header(ROLES_HEADER, `Roles of the caller, with commas in between; counts beside ${USER_HEADER} only.`);
+}
+
+export function userHeader(): Json {
+  const description =
+    'Set by a gateway that knows the caller: wins over the user of query or body; empty means nobody.';
+  return header(USER_HEADER, description);
+}
+
+export function header(name: string, description: string): Json {
+  return { name, in: 'header', description, schema: { type: 'string' } };
+}

@@ -1,0 +1,135 @@
+/** `winnow serve` with a store, a policy and tools that run: what its flags and its configuration wire together. */
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { serveCommand } from '../../src/cli/serve-command.js';
+import { recordLog } from '../server/setup.js';
+import { readSources } from '../support/source-files.js';
+
+// The first test of a run loads the model client.
+jest.setTimeout(60_000);
+
+let folder: string;
+const at = (name: string) => join(folder, name);
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'winnow-serve-'));
+  const greet = {
+    name: 'greet',
+    toolType: 'builtin',
+    risk: 'low',
+    description: 'Greets.',
+    inputSchema: { type: 'object' },
+  };
+  await writeFile(at('tools.json'), JSON.stringify([greet]));
+  await writeFile(at('tools.mjs'), 'export const greet = () => "hello"; export const stray = () => 1;');
+  const server = { command: process.execPath, args: [resolve('fixtures/sources/mcp-server.mjs')] };
+  await writeFile(at('mcp.json'), JSON.stringify({ mcpServers: { fixture: server } }));
+  await writeFile(at('policy.yaml'), 'pinned: [greet]');
+  await writeFile(
+    at('winnow.yaml'),
+    `catalog: [tools.json, mcp.json, ${resolve('fixtures/sources/skills')}, ${resolve('fixtures/sources/petstore.yaml')}]
+model: { baseUrl: http://127.0.0.1:9/v1, name: none }
+store: agents.db
+policy: policy.yaml
+toolsModule: tools.mjs
+sandbox: { timeoutMs: 20000 }
+`,
+  );
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function serve(...words: string[]) {
+  const stdout = new PassThrough();
+  const log = recordLog();
+  const done = serveCommand({ stdout, logger: log.logger })
+    .exitOverride()
+    .parseAsync(['--port', '0', '--json', ...words], { from: 'user' });
+  done.catch(() => {});
+  const [line] = await Promise.race([once(stdout, 'data'), done.then(() => ['{}'])]);
+  const { address } = JSON.parse(String(line));
+  const post = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json', 'x-winnow-user': 'ann' };
+    return JSON.parse(
+      await (await fetch(`${address}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).text(),
+    );
+  };
+  const stop = async () => {
+    process.emit('SIGTERM');
+    await done;
+  };
+  return { address, post, stop, log, done };
+}
+
+it('runs functions, MCP tools and skills of the catalogue, follows its policy file, and keeps its sessions', async () => {
+  const first = await serve('--config', at('winnow.yaml'));
+  const { id } = await first.post('/v1/sessions', {});
+  const call = (tool: string, input = {}, server = first) =>
+    server.post(`/v1/sessions/${id}/call`, { tool, arguments: input });
+  expect(await call('greet')).toMatchObject({ ok: true, output: 'hello' });
+  expect(first.log.lines()).toContainEqual(expect.objectContaining({ function: 'stray', level: 'warn' }));
+  expect(first.log.text()).not.toContain('last as long as this process');
+
+  const { tools } = JSON.parse(await (await fetch(`${first.address}/v1/sessions/${id}/tools?mode=classic`)).text());
+  const skill = tools.find(({ toolType }: { toolType: string }) => toolType === 'skill').name;
+  const { rejected } = await first.post(`/v1/sessions/${id}/enable`, { names: ['search', skill] });
+  expect(rejected).toEqual([]);
+  expect(await call(skill)).toMatchObject({ ok: true, output: expect.any(String) });
+  // This server lists tools and knows no calls: that it refuses one shows that it was reached.
+  expect(await call('search', { query: 'x' })).toMatchObject({
+    code: 'tool_failed',
+    reason: expect.stringContaining('The MCP server "fixture" refused the call'),
+  });
+
+  await writeFile(at('policy.yaml'), 'rules: [{ name: quiet, match: { tool: greet }, decision: deny }]\n');
+  while (!first.log.text().includes('the policy has changed')) await new Promise((wait) => setTimeout(wait, 50));
+  expect(await call('greet')).toMatchObject({ ok: false, code: 'unknown_tool' });
+  await writeFile(at('policy.yaml'), 'rules: [{ name: broken }]\n');
+  while (!first.log.text().includes('the policy stays')) await new Promise((wait) => setTimeout(wait, 50));
+  expect(await call('greet')).toMatchObject({ ok: false, code: 'unknown_tool' });
+  await first.stop();
+
+  await writeFile(at('policy.yaml'), 'pinned: [greet]');
+  const second = await serve('--config', at('winnow.yaml'));
+  expect(await call('greet', {}, second)).toMatchObject({ ok: true });
+  await second.stop();
+});
+
+it('says that nothing lasts where no store is named, and refuses what it can not use', async () => {
+  const model = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none', '--catalog', at('tools.json')];
+  const trial = await serve(...model, '--require-user');
+  expect(await trial.post('/v1/sessions', {})).toMatchObject({ user: 'ann' });
+  await trial.stop();
+  expect(trial.log.text()).toContain('last as long as this process');
+  for (const [flag, value, code] of [
+    ['--store', 'mysql://host/name', 'invalid_option'],
+    ['--store', at('none/agents.db'), 'store_failed'],
+    ['--policy', at('none.yaml'), 'invalid_option'],
+    ['--tools-module', at('none.mjs'), 'invalid_option'],
+  ] as const) {
+    const command = serveCommand({ logger: recordLog().logger }).exitOverride();
+    const words = ['--port', '0', ...model, flag, value];
+    await expect(command.parseAsync(words, { from: 'user' })).rejects.toMatchObject({ code });
+  }
+  expect(process.listenerCount('SIGTERM')).toBe(0);
+});
+
+it('is loaded by no other command: what only plans stays light', () => {
+  const files = new Map(readSources().map((file) => [file.path, file]));
+  const isStatic = (text: string, path: string) =>
+    new RegExp(`^(?:import|export) (?!type )[^;]*?/${path.split('/').at(-1)?.replace('.ts', '.js')}'`, 'mu').test(text);
+  const seen = new Set<string>();
+  const visit = (path: string): void => {
+    const file = files.get(path);
+    if (!file || seen.has(path)) return;
+    seen.add(path);
+    for (const next of file.imports) if (isStatic(file.text, next)) visit(next);
+  };
+  visit('cli/main.ts');
+  expect(seen).toContain('cli/serve-command.ts');
+  expect([...seen].filter((path) => /^(?:routing|execution|store)\/|^server\/(?!server-options)/u.test(path))).toEqual(
+    [],
+  );
+});

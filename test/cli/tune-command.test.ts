@@ -1,0 +1,150 @@
+/** Tuning from the command line, as a process of its own: what it writes, that it goes on after a kill, what it refuses. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { tuneCommand } from '../../src/cli/tune-command.js';
+import { ERROR_TABLE } from '../../src/errors.js';
+import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
+import { answerJson } from '../support/server-behaviours.js';
+import { runCli } from './run-cli.js';
+
+jest.setTimeout(120_000);
+
+const RULE = 'For what runs, take the flow.';
+const INSTRUCTIONS = `${RULE} Answer {"selected_tools": []} or {{none}}.\n\n<!-- examples -->\n\nTools:\n{{summaries}}`;
+const tools = ['read_level', 'read_flow', 'send_mail'].map((name) => ({
+  name,
+  toolType: 'builtin',
+  description: name,
+}));
+const cases = Array.from({ length: 50 }, (_, place) => ({
+  id: `c${place}`,
+  query: `u${place} v${place} w${place} ${place % 2 === 0 ? 'stand' : 'run'}`,
+  expectedTools: [place % 2 === 0 ? 'read_level' : 'read_flow'],
+}));
+
+let folder: string;
+let server: ScriptedServer;
+/** Called at each request, for example to end the process. */
+let onRequest: (index: number) => void;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'winnow-tune-'));
+  onRequest = () => undefined;
+  writeFileSync(join(folder, 'set.tools.json'), JSON.stringify(tools));
+  writeFileSync(join(folder, 'set.cases.jsonl'), cases.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  server = await startScriptedServer((request, index) => {
+    onRequest(index);
+    const body = JSON.stringify(request.body);
+    if (body.includes('You improve the instructions'))
+      return answerJson({ diagnosis: 'flow', instructions: INSTRUCTIONS });
+    const isFlow = body.includes(RULE) && /w\d+ run/u.test(body);
+    return answerJson({ selected_tools: [isFlow ? 'read_flow' : 'read_level'] });
+  });
+});
+afterEach(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+const out = () => join(folder, 'run');
+
+function run(more: readonly string[] = [], onStart?: (kill: (signal: NodeJS.Signals) => void) => void) {
+  const small = ['--only', 'select', '--rounds', '2', '--tries', '1', '--max-tokens-growth', '500%'];
+  const model = [
+    '--base-url',
+    server.baseUrl,
+    '--model',
+    'm',
+    '--set',
+    'passthroughTools=0,passthroughTokens=0,fill=off',
+  ];
+  const words = ['tune', '--suite', join(folder, 'set'), ...model, ...small, '--out', out(), ...more];
+  return runCli(words, { env: { WINNOW_CACHE: join(folder, 'cache') }, ...(onStart ? { onStart } : {}) });
+}
+const reportOf = () => JSON.parse(readFileSync(join(out(), 'report.json'), 'utf8'));
+
+describe('winnow tune', () => {
+  it('writes the new prompt, its diff, a configuration that uses both, and the report', async () => {
+    const { exitCode, stdout, stderr } = await run();
+    expect({ exitCode, stdout }).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('select-tools: changed.'),
+    });
+    expect(stdout).toMatch(/held back: \+0\.\d+ \(0\.\d+ to 0\.\d+; \d+ better, 0 worse of \d+\)/u);
+    expect(stderr).toContain('select-tools: round 1:');
+    expect(readFileSync(join(out(), 'select-tools.md'), 'utf8')).toContain(RULE);
+    expect(readFileSync(join(out(), 'select-tools.diff'), 'utf8')).toContain(`+${RULE}`);
+    expect(readFileSync(join(out(), 'report.md'), 'utf8')).toContain('## select-tools: changed');
+    expect(JSON.parse(readFileSync(join(out(), 'tuned.json'), 'utf8')).prompts).toEqual({
+      'select-tools': 'select-tools.md',
+    });
+  });
+
+  it('that was killed goes on with --resume: nothing that was answered is asked again', async () => {
+    let kill: (signal: NodeJS.Signals) => void = () => undefined;
+    onRequest = (index) => {
+      if (index === 45) kill('SIGKILL');
+    };
+    const killed = await run([], (given) => {
+      kill = given;
+    });
+    expect(killed.exitCode).toBeNull();
+    expect(existsSync(join(out(), 'report.json'))).toBe(false);
+    const other = await run();
+    expect([other.exitCode, other.stderr]).toEqual([
+      ERROR_TABLE.invalid_option.exitCode,
+      expect.stringContaining('--resume'),
+    ]);
+    const resumed = await run(['--resume', '--no-cache']);
+    expect(resumed.exitCode).toBe(0);
+    expect(reportOf().prompts[0]).toMatchObject({ isChanged: true });
+    const asked = server.requests
+      .filter(({ path }) => path.endsWith('/completions'))
+      .map(({ body }) => JSON.stringify(body.messages));
+    // The one that was under way when the process died is asked again.
+    expect(asked.length - new Set(asked).size).toBeLessThanOrEqual(1);
+  });
+
+  it('that is interrupted ends cleanly, and says how to go on', async () => {
+    let kill: (signal: NodeJS.Signals) => void = () => undefined;
+    onRequest = (index) => {
+      if (index === 10) kill('SIGINT');
+    };
+    const { exitCode, stderr } = await run([], (given) => {
+      kill = given;
+    });
+    expect(exitCode).toBe(ERROR_TABLE.cancelled.exitCode);
+    expect(stderr).toContain(`Go on with --resume --out ${out()}`);
+  });
+
+  it('refuses a metric that does not exist before a model is asked', async () => {
+    const { exitCode, stderr } = await run(['--metric', 'beauty']);
+    expect([exitCode, stderr]).toEqual([
+      ERROR_TABLE.invalid_option.exitCode,
+      expect.stringContaining('--metric: "beauty"'),
+    ]);
+    expect(server.requests.filter(({ path }) => path.endsWith('/chat/completions'))).toEqual([]);
+  });
+
+  it.each<[string, string[], string]>([
+    ['a time that is none', ['--budget', 'soon'], 'write it as 90s, 30m or 2h'],
+    ['a share that is none', ['--max-tokens-growth', 'much'], 'write it as 20% or 0.2'],
+    ['two shares in place of three', ['--split', '30,70'], 'write three numbers above 0'],
+    ['a share of nothing', ['--split', '30,70,0'], 'write three numbers above 0'],
+  ])('refuses %s, and says how to write it', async (_, words, said) => {
+    let written = '';
+    const command = tuneCommand()
+      .exitOverride()
+      .configureOutput({
+        writeErr: (text) => {
+          written += text;
+        },
+      });
+    await expect(command.parseAsync(words, { from: 'user' })).rejects.toMatchObject({
+      code: 'commander.invalidArgument',
+    });
+    expect(written).toContain(said);
+  });
+});

@@ -1,0 +1,191 @@
+/** The whole of it as processes: a command, three workers, one killed in mid-case, and a Redis that goes and comes back. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { type Outcome, runCli } from '../../cli/run-cli.js';
+import { type RecordedRequest, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.js';
+import { answerJson, hang } from '../../support/server-behaviours.js';
+import { type RedisServer, startRedis, whyNoRedis } from './redis-server.js';
+
+jest.setTimeout(180_000);
+
+const CASES = 60;
+const WORKERS = ['first', 'second', 'third'] as const;
+const KILLED = 'second';
+const reason = whyNoRedis();
+const itWithRedis = reason === undefined ? it : it.skip;
+const places = Array.from({ length: CASES }, (_, place) => place);
+const tools = [0, 1, 2].map((place) => ({
+  name: `tool_${place}`,
+  toolType: 'builtin',
+  description: `Does the thing number ${place}.`,
+  inputSchema: { type: 'object', properties: { x: { type: 'string' } } },
+}));
+const cases = places.map((place) => ({
+  id: `c${place}`,
+  query: `Please do thing number ${place}.`,
+  expectedTools: [`tool_${place % 3}`],
+  expectedSteps: [{ tool: `tool_${place % 3}`, arguments: { x: `value ${place}` } }],
+}));
+
+let folder: string;
+let redis: RedisServer;
+let server: ScriptedServer;
+/** Called with every request; true: it is never answered. */
+let onRequest: (worker: string, count: number) => boolean;
+let isOpen: Promise<unknown>;
+/** Of all processes: one that a failed test leaves must not outlive it. */
+const kills: ((signal: NodeJS.Signals) => void)[] = [];
+
+beforeAll(async () => {
+  if (reason !== undefined) return;
+  folder = mkdtempSync(join(tmpdir(), 'winnow-queue-'));
+  writeFileSync(join(folder, 'set.tools.json'), JSON.stringify(tools));
+  writeFileSync(join(folder, 'set.cases.jsonl'), cases.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  redis = await startRedis();
+  server = await startScriptedServer((request, index) => {
+    if (onRequest(workerOf(request), index + 1)) return hang();
+    return (given, response) => {
+      isOpen.then(() => setTimeout(() => answer(given, response), 30));
+    };
+  });
+});
+afterAll(async () => {
+  for (const kill of kills) kill('SIGKILL');
+  await server?.close();
+  await redis?.stop();
+  if (folder) rmSync(folder, { recursive: true });
+});
+
+/** Each worker has a key of its own. */
+function workerOf({ headers }: RecordedRequest): string {
+  return headers.authorization?.replace('Bearer ', '') ?? '';
+}
+
+function answer(request: RecordedRequest, response: ServerResponse): void {
+  const body = JSON.stringify(request.body);
+  const place = Number(/do thing number (\d+)/u.exec(body)?.[1]);
+  const tool = `tool_${place % 3}`;
+  const plan = { kind: 'plan', steps: [{ id: 's1', tool, arguments: { x: `value ${place}` } }] };
+  const isSelection = body.includes('selected_tools');
+  answerJson(isSelection ? { selected_tools: [tool], reason: 'r' } : plan)(request, response);
+}
+
+function begin(words: readonly string[], key: string) {
+  let kill: (signal: NodeJS.Signals) => void = () => undefined;
+  const env = { WINNOW_CACHE: join(folder, 'cache', key), WINNOW_API_KEY: key };
+  const ended: Promise<Outcome> = runCli(words, {
+    env,
+    onStart: (given) => {
+      kill = given;
+    },
+  });
+  kills.push(kill);
+  return { ended, kill };
+}
+
+const model = () => ['--base-url', server.baseUrl, '--model', 'm', '--queue', redis.url];
+const beginWorker = (key: string) => begin(['worker', '--suite', join(folder, 'set'), ...model()], key);
+const small = ['--set', 'passthroughTools=0,passthroughTokens=0,fill=off'];
+const beginRun = (out: string, more: readonly string[] = []) =>
+  begin(['eval', '--suite', join(folder, 'set'), ...model(), ...small, '--out', out, ...more], 'command');
+
+const keysIn = (out: string): string[] =>
+  readFileSync(join(out, 'cases.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .map(({ id, repeat }) => `${id}#${repeat}`);
+const summaryIn = (out: string) => JSON.parse(readFileSync(join(out, 'run.json'), 'utf8'));
+const numberOf = (key: string) => Number(key.slice(1).split('#')[0]);
+const inOrder = (keys: readonly string[]) => [...keys].sort((one, other) => numberOf(one) - numberOf(other));
+
+async function keysInRedis(): Promise<string[]> {
+  const client = new Redis(redis.url);
+  try {
+    return await client.keys('*');
+  } finally {
+    client.disconnect();
+  }
+}
+
+const named = (name: string) => (reason === undefined ? name : `${name} (skipped: ${reason})`);
+
+describe('a run on three workers', () => {
+  itWithRedis(
+    named('has every case exactly once, though one is killed in mid-case and Redis is started again'),
+    async () => {
+      const out = join(folder, 'run');
+      const workers = new Map(WORKERS.map((key) => [key as string, beginWorker(key)]));
+      const seen = new Set<string>();
+      let ofKilled = 0;
+      let restarted: Promise<void> | undefined;
+      let allHere: () => void = () => undefined;
+      isOpen = new Promise<void>((resolve) => {
+        allHere = resolve;
+      });
+      onRequest = (worker, count) => {
+        seen.add(worker);
+        if (seen.size === WORKERS.length) allHere();
+        if (count === CASES) restarted = redis.restart();
+        ofKilled += Number(worker === KILLED);
+        if (worker !== KILLED || ofKilled < 4) return false;
+        workers.get(KILLED)?.kill('SIGKILL');
+        return true;
+      };
+      const { exitCode, stderr } = await beginRun(out, ['--lost-after', '2', '--window', '20']).ended;
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining('takes part.')]);
+      await restarted;
+      expect(restarted).toBeDefined();
+      expect(stderr).toMatch(/is lost; waiting for it\.[\s\S]*is back\./u);
+      expect(inOrder(keysIn(out))).toEqual(places.map((place) => `c${place}#0`));
+      expect(summaryIn(out)).toMatchObject({
+        interrupted: false,
+        counts: { done: CASES, right: CASES, errors: 0 },
+      });
+      expect(seen).toEqual(new Set(WORKERS));
+      const prompts = readdirSync(join(out, 'prompts')).map((name) => readFileSync(join(out, 'prompts', name), 'utf8'));
+      expect(prompts.some((text) => text.includes('tool_2'))).toBe(true);
+      expect((await workers.get(KILLED)?.ended)?.exitCode).toBeNull();
+      for (const key of ['first', 'third']) {
+        workers.get(key)?.kill('SIGTERM');
+        expect(await workers.get(key)?.ended).toMatchObject({
+          exitCode: 0,
+          stderr: expect.stringContaining('is over.'),
+        });
+      }
+      expect(await keysInRedis()).toEqual([]);
+    },
+  );
+
+  itWithRedis(
+    named('goes on with --resume after its command was killed, though a worker went on without it'),
+    async () => {
+      const out = join(folder, 'killed');
+      isOpen = Promise.resolve();
+      let run = { kill: (_: NodeJS.Signals): void => undefined };
+      onRequest = (_, count) => {
+        if (count === firstCount + 20) run.kill('SIGKILL');
+        return false;
+      };
+      const firstCount = server.requests.length;
+      const worker = beginWorker('only');
+      const killed = beginRun(out, ['--window', '15']);
+      run = killed;
+      expect((await killed.ended).exitCode).toBeNull();
+      const before = summaryIn(out);
+      expect(before).toMatchObject({ interrupted: true });
+      const { exitCode, stderr } = await beginRun(out, ['--window', '15', '--resume']).ended;
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`eval ${CASES}/${CASES}`)]);
+      expect(inOrder(keysIn(out))).toEqual(places.map((place) => `c${place}#0`));
+      expect(summaryIn(out)).toMatchObject({ interrupted: false, counts: { done: CASES, right: CASES } });
+      expect(server.requests.length - firstCount).toBe(2 * CASES);
+      expect(await keysInRedis()).toEqual([]);
+      worker.kill('SIGTERM');
+      expect((await worker.ended).exitCode).toBe(0);
+    },
+  );
+});

@@ -1,0 +1,113 @@
+/** A run in a real Redis within the process of the test: the command's side and workers, with a runner of the test's. */
+
+import type { CaseJob, CaseRunner } from '../../../src/evaluation/case-runner.js';
+import { createQueueDispatcher } from '../../../src/evaluation/queue/queue-dispatcher.js';
+import { type QueueWorkerOptions, serveQueue } from '../../../src/evaluation/queue/queue-worker.js';
+import { type QueuedRun, queuedRunSchema } from '../../../src/evaluation/queue/queued-run.js';
+import type { CaseRecord } from '../../../src/evaluation/record.js';
+import { aCase, anError, aRecord } from '../setup.js';
+
+export const IDENTITY = { version: '1.0.0', model: 'm', prompts: { 'select-tools': 'abc' } };
+export const FINGERPRINT = 'f'.repeat(64);
+
+export function aRun(more: Partial<QueuedRun> = {}): QueuedRun {
+  return queuedRunSchema.parse({
+    format: 1,
+    id: `run-${Math.random().toString(36).slice(2)}`,
+    name: 'the run',
+    startedAt: '2026-11-22T08:00:00.000Z',
+    identity: IDENTITY,
+    catalogs: { set: FINGERPRINT },
+    options: {},
+    judging: {
+      candidates: 'all',
+      distractors: 0,
+      seed: 1,
+      ignoreCase: false,
+      today: '2026-11-22',
+      maxTools: 8,
+    },
+    cache: false,
+    pace: { backoffMs: 1, lostAfterMs: 1_000 },
+    ...more,
+  });
+}
+
+export async function* jobs(
+  count: number,
+  onTaken: (place: number) => void = () => undefined,
+): AsyncGenerator<CaseJob> {
+  for (let place = 0; place < count; place++) {
+    onTaken(place);
+    yield { case: aCase({ id: `c${place}` }), repeat: 0 };
+  }
+}
+
+/** Answers every case. */
+export const answers: CaseRunner = async ({ case: one, repeat }) => aRecord({ id: one.id, repeat });
+export const fails: CaseRunner = async ({ case: one, repeat }) => anError(one.id, repeat);
+
+export interface WorkerOptions extends Partial<QueueWorkerOptions> {
+  run?: CaseRunner;
+}
+
+export function beginWorker(url: string, { run = answers, ...more }: WorkerOptions = {}) {
+  const stop = new AbortController();
+  const cancel = new AbortController();
+  const notices: string[] = [];
+  const ended = serveQueue({
+    url,
+    name: 'worker',
+    identity: { ...IDENTITY, catalogs: new Set([FINGERPRINT]) },
+    createRunner: () => run,
+    concurrency: 2,
+    stop: stop.signal,
+    cancel: cancel.signal,
+    onNotice: (text) => notices.push(text),
+    ...more,
+  });
+  const end = async () => {
+    stop.abort();
+    await ended;
+  };
+  return { notices, stop, cancel, ended, end };
+}
+
+export interface CommandOptions {
+  source?: AsyncIterable<CaseJob>;
+  window?: number;
+  quietMs?: number;
+  run?: QueuedRun;
+  onRecord?: (record: CaseRecord) => void | Promise<void>;
+  onNotice?: (text: string) => void;
+}
+
+/** The command's side. Its records and prompts are those that it was told of. */
+export function beginCommand(url: string, options: CommandOptions = {}) {
+  const stop = new AbortController();
+  const cancel = new AbortController();
+  const records: CaseRecord[] = [];
+  const notices: string[] = [];
+  const prompts = new Map<string, string>();
+  const { source = jobs(5), window = 50, run = aRun(), quietMs = 10_000, onRecord } = options;
+  const dispatch = createQueueDispatcher({
+    url,
+    run,
+    window,
+    quietMs,
+    onStablePart: (hash, text) => prompts.set(hash, text),
+    onNotice: (text) => {
+      notices.push(text);
+      options.onNotice?.(text);
+    },
+  });
+  const ended = dispatch(source, {
+    onRecord: async (record) => {
+      await onRecord?.(record);
+      records.push(record);
+    },
+    stop: stop.signal,
+    cancel: cancel.signal,
+  });
+  return { records, notices, prompts, stop, cancel, ended, run };
+}

@@ -1,0 +1,219 @@
+/** What is broken in a request, what the document says, and runs of plans, over real HTTP. */
+import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { loadCatalog } from '../../../src/catalog/load.js';
+import { parseEvents } from '../setup.js';
+import { startAgentServer } from './setup.js';
+
+const ANN = { user: 'ann' };
+const DELETE = { tool: 'file_delete', arguments: { path: 'a.txt' } };
+
+describe('a broken request', () => {
+  it('is a problem document that names the field', async () => {
+    const { ask } = await startAgentServer();
+    const { body: opened } = await ask('POST /v1/sessions');
+    const session = `/v1/sessions/${opened.id}`;
+    const rows: [string, unknown, string][] = [
+      ['POST /v1/sessions', { user: '' }, 'user'],
+      ['POST /v1/sessions', { name: 'x' }, 'request: Unrecognized key: "name"'],
+      ['POST /v1/sessions', { riskCeiling: 'huge' }, 'riskCeiling'],
+      [`POST ${session}/search`, undefined, 'query'],
+      [`POST ${session}/search`, { query: 'x', top_k: 0 }, 'top_k'],
+      [`POST ${session}/enable`, { names: [] }, 'names'],
+      [`POST ${session}/disable`, {}, 'names'],
+      [`POST ${session}/call`, { arguments: {} }, 'tool'],
+      [`GET ${session}/tools?mode=all`, undefined, 'mode'],
+      [`GET ${session}/tools?mode=narrow`, undefined, 'query'],
+      [`GET ${session}/tools?top_k=x`, undefined, 'top_k'],
+      ['GET /v1/approvals?state=open', undefined, 'state'],
+      ['GET /v1/audit?limit=0', undefined, 'limit'],
+      ['GET /v1/telemetry?since=yesterday', undefined, 'since'],
+      ['POST /v1/approvals/x/grant', {}, 'by'],
+      ['POST /v1/approvals/x/grant', { by: { user: 'bob' }, grant: 'always' }, 'grant'],
+      ['POST /v1/plans/run', { plan: { steps: [] }, session: opened.id }, 'plan.steps'],
+    ];
+    for (const [line, body, field] of rows) {
+      const { status, body: problem } = await ask(line, body);
+      expect([line, status, problem.code, problem.status]).toEqual([line, 400, 'invalid_request', 400]);
+      expect([line, problem.issues.join()]).toEqual([line, expect.stringContaining(field)]);
+    }
+    expect((await ask(`GET ${session}`, undefined, { user: 'x'.repeat(300) })).status).toBe(400);
+    expect((await ask('PUT /v1/approvals', {})).status).toBe(405);
+    expect((await ask('POST /v1/plans/runs/nothing/resume', {})).body.code).toBe('not_found');
+    expect((await ask('POST /v1/approvals/nothing/grant', { by: { user: 'bob' } })).body).toMatchObject({
+      ok: false,
+      code: 'approval_unknown',
+    });
+  });
+
+  it('without a user is one, where a gateway has to set it', async () => {
+    const { ask } = await startAgentServer({ options: { requireUser: true } });
+    expect(await ask('POST /v1/sessions', { user: 'ann' })).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('x-winnow-user') },
+    });
+    expect((await ask('GET /v1/tools')).status).toBe(400);
+    expect((await ask('POST /v1/sessions', {}, ANN)).status).toBe(201);
+    expect((await ask('GET /healthz')).status).toBe(200);
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('lists every route once, describes what is answered, and reads as a catalogue', async () => {
+    const { app, url, ask } = await startAgentServer();
+    const { body: document } = await ask('GET /openapi.json');
+    const documented = Object.entries<object>(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => ({ method: method.toUpperCase(), url: path.replace('{id}', ':id') })),
+    );
+    for (const route of documented) expect([route, app.hasRoute(route)]).toEqual([route, true]);
+    const methods = app.printRoutes({ commonPrefix: false }).match(/(?<=\()[A-Z, ]+(?=\))/gu) ?? [];
+    expect(methods.flatMap((text) => text.split(', ')).filter((method) => method !== 'HEAD')).toHaveLength(
+      documented.length,
+    );
+    expect(documented).toContainEqual({ method: 'POST', url: '/v1/sessions/:id/call' });
+
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: 'openapi', ...document });
+    const validate = (name: string, value: unknown) => {
+      const check = ajv.getSchema(`openapi#/components/schemas/${name}`);
+      if (!check) throw new Error(`no schema ${name}`);
+      check(value);
+      return [name, check.errors ?? []];
+    };
+    const { body: session } = await ask('POST /v1/sessions', { user: 'ann' });
+    const at = `/v1/sessions/${session.id}`;
+    const enabled = await ask(`POST ${at}/enable`, { names: ['file_delete', 'nothing'] });
+    const refused = await ask(`POST ${at}/call`, DELETE);
+    const answers: [string, unknown][] = [
+      ['Session', session],
+      ['SearchResult', (await ask(`POST ${at}/search`, { query: 'delete a file' })).body],
+      ['EnableResult', enabled.body],
+      ['DisableResult', (await ask(`POST ${at}/disable`, { names: ['file_read'] })).body],
+      ['HandOut', (await ask(`GET ${at}/tools?mode=narrow&query=read&top_k=1`)).body],
+      ['HandOut', (await ask(`GET ${at}/tools?mode=narrow&query=zzz`)).body],
+      ['CallResult', refused.body],
+      ['ApprovalList', (await ask('GET /v1/approvals?limit=1')).body],
+      ['Approval', (await ask(`GET /v1/approvals/${refused.body.approval}`)).body],
+      ['ApprovalResult', (await ask(`POST /v1/approvals/${refused.body.approval}/refuse`, { by: { user: 'b' } })).body],
+      ['AuditTrail', (await ask('GET /v1/audit')).body],
+      ['IndexStatus', (await ask('POST /v1/index/rebuild')).body],
+      ['TelemetryReport', (await ask('GET /v1/telemetry?by=tool')).body],
+    ];
+    for (const [name, value] of answers) expect(validate(name, value)).toEqual([name, []]);
+    expect(validate('Session', {})).not.toEqual(['Session', []]);
+
+    const { catalog, issues } = await loadCatalog({ sources: [`openapi:${url}/openapi.json`] });
+    expect(issues.filter(({ level }) => level === 'warning')).toEqual([]);
+    const call = catalog.tools.find(({ name }) => name === 'call_tool');
+    expect(Object.keys(Object(call?.inputSchema.properties))).toEqual(expect.arrayContaining(['id', 'tool']));
+  });
+
+  it('says nothing of agents where the server has none', async () => {
+    const { startServer, answeringPlanner } = await import('../setup.js');
+    const { url } = await startServer({ planner: answeringPlanner() });
+    expect(await (await fetch(`${url}/openapi.json`)).text()).not.toContain('/v1/sessions');
+    expect((await fetch(`${url}/v1/audit`)).status).toBe(404);
+  });
+});
+
+describe('GET /metrics', () => {
+  it('counts in the text format of Prometheus, and names no user', async () => {
+    const { url, ask } = await startAgentServer();
+    const { body } = await ask('POST /v1/sessions', {}, ANN);
+    await ask(`POST /v1/sessions/${body.id}/search`, { query: 'read' }, ANN);
+    const response = await fetch(`${url}/metrics`);
+    const text = await response.text();
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/u);
+    expect(text).toContain('winnow_searches_total{ranked_by="rules"} 1');
+    expect(text).toContain('winnow_index_state{state="ready"} 1');
+    expect(text).not.toContain('ann');
+  });
+});
+
+describe('a run of a plan', () => {
+  const step = (id: string, tool: string, path: string) => ({ id, tool, arguments: { path }, purpose: '' });
+  const plan = {
+    goal: 'tidy up',
+    steps: [
+      { ...step('s1', 'file_list', ''), arguments: {} },
+      step('s2', 'file_read', '${s1.path}'),
+      step('s3', 'file_delete', '${s1.path}'),
+    ],
+  };
+
+  async function openWith(...names: string[]) {
+    const server = await startAgentServer();
+    const { body: session } = await server.ask('POST /v1/sessions', {}, ANN);
+    if (names.length > 0) await server.ask(`POST /v1/sessions/${session.id}/enable`, { names }, ANN);
+    return { ...server, session: session.id };
+  }
+
+  it('waits for an approval and goes on after it, each step behind the gate of the session', async () => {
+    const { ask, runs, session } = await openWith('file_list', 'file_read', 'file_delete');
+    const paused = await ask('POST /v1/plans/run', { session, plan }, ANN);
+    expect(paused).toMatchObject({
+      status: 200,
+      body: {
+        state: 'paused',
+        steps: { s1: { status: 'done' }, s2: { status: 'done' }, s3: { status: 'needs_approval' } },
+      },
+    });
+    const resume = `POST /v1/plans/runs/${paused.body.id}/resume`;
+    for (const who of [{ user: 'bob' }, { user: '' }]) expect((await ask(resume, {}, who)).status).toBe(404);
+    expect((await ask(resume, {}, ANN)).body.state).toBe('paused');
+    await ask(`POST /v1/approvals/${paused.body.steps.s3.approval}/grant`, {}, { user: 'bob' });
+    expect((await ask(resume, {}, ANN)).body).toMatchObject({
+      state: 'done',
+      steps: { s3: { output: { gone: true } } },
+    });
+    expect(runs).toEqual(['file_list', 'file_read a.txt', 'file_delete a.txt']);
+  });
+
+  it('runs nothing that is not enabled, and nothing in a dry run', async () => {
+    const { ask, runs, session } = await openWith('file_list');
+    const dry = await ask('POST /v1/plans/run', { session, plan, dryRun: true }, ANN);
+    expect(dry.body).toMatchObject({ state: 'planned', steps: { s2: { unresolved: expect.any(Array) } } });
+    expect(runs).toEqual([]);
+    const { body } = await ask('POST /v1/plans/run', { session, plan }, ANN);
+    expect(body).toMatchObject({ state: 'failed', steps: { s2: { failure: { code: 'not_enabled' } } } });
+    expect(runs).toEqual(['file_list']);
+    expect((await ask('POST /v1/plans/run', { session, plan }, { user: 'bob' })).status).toBe(404);
+  });
+
+  it('is planned again once where it says what it is for, and the new steps pass the same gate', async () => {
+    const { ask, runs, session } = await openWith();
+    const failing = { steps: [step('s1', 'nothing', 'a')] };
+    const request = { message: 'How high is the Sauer?', user: 'bob' };
+    const { body } = await ask('POST /v1/plans/run', { session, plan: failing, request }, ANN);
+    expect(body).toMatchObject({
+      state: 'failed',
+      plan: { steps: [{ tool: 'read_level' }] },
+      steps: { s1: { failure: { code: 'unknown_tool' } } },
+      earlier: { plan: { steps: [{ tool: 'nothing' }] } },
+    });
+    expect((await ask('POST /v1/plans/run', { session, plan: failing }, ANN)).body.earlier).toBeUndefined();
+    expect(runs).toEqual([]);
+  });
+
+  it('tells each change as it happens, where events are asked for', async () => {
+    const { url, session } = await openWith('file_list', 'file_read');
+    const response = await fetch(`${url}/v1/plans/run`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', 'x-winnow-user': 'ann' },
+      body: JSON.stringify({ session, plan: { steps: plan.steps.slice(0, 2) } }),
+    });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const events = parseEvents(await response.text());
+    expect(events.slice(0, -1).every(({ event }) => event === 'change')).toBe(true);
+    expect(events.map(({ data }) => data.type ?? data.state)).toEqual([
+      'run',
+      'step',
+      'step',
+      'step',
+      'step',
+      'run',
+      'done',
+    ]);
+    expect(events.at(-1)).toMatchObject({ event: 'result', data: { state: 'done' } });
+  });
+});

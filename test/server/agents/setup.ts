@@ -1,0 +1,76 @@
+/** A server for agents on a free port, over tools whose runs are written down. */
+import { createCatalog } from '../../../src/catalog/catalog.js';
+import type { Tool } from '../../../src/catalog/tool.js';
+import { createFunctionExecutor } from '../../../src/execution/executors/functions.js';
+import { createPolicy, type PolicyInput } from '../../../src/routing/policy/policy.js';
+import { fixedPolicy } from '../../../src/routing/policy/policy-file.js';
+import { createAgents } from '../../../src/server/agents/agents.js';
+import type { ServerParts } from '../../../src/server/app.js';
+import { openStore, type StorePlace } from '../../../src/store/open-store.js';
+import { createTool } from '../../support/create-tool.js';
+import { answeringPlanner, startServer } from '../setup.js';
+
+const path = { properties: { path: { type: 'string' } }, required: ['path'] };
+
+export const TOOLS: readonly Tool[] = [
+  createTool('file_read', path, undefined, { risk: 'low', description: 'Reads the content of a file.' }),
+  createTool('file_delete', path, undefined, { risk: 'high', description: 'Deletes a file for ever.' }),
+  createTool('file_list', {}, undefined, { risk: 'low', description: 'Lists the files of a folder.' }),
+  createTool('diary', {}, undefined, { risk: 'low', description: 'The diary of Bob.', scope: { user: 'bob' } }),
+];
+
+export interface AgentServerOptions extends Partial<Omit<ServerParts, 'agents'>> {
+  place?: StorePlace;
+  policy?: PolicyInput;
+}
+
+export async function startAgentServer({ place = { memory: true }, policy = {}, ...parts }: AgentServerOptions = {}) {
+  const catalog = createCatalog(TOOLS);
+  const runs: string[] = [];
+  const run = (name: string, output: unknown) => (input: Readonly<Record<string, unknown>>) => {
+    runs.push(`${name} ${String(input.path ?? '')}`.trim());
+    return output;
+  };
+  const planner = parts.planner ?? answeringPlanner();
+  const agents = createAgents({
+    store: await openStore(place),
+    catalog: () => catalog,
+    policy: fixedPolicy(createPolicy(policy)),
+    planner,
+    executors: [
+      createFunctionExecutor({
+        file_read: run('file_read', { text: 'hello' }),
+        file_delete: run('file_delete', { gone: true }),
+        file_list: run('file_list', { path: 'a.txt' }),
+      }),
+    ],
+  });
+  await agents.index.settled();
+  const { app, url } = await startServer({ ...parts, planner, agents });
+  return { app, url, runs, agents, ask: askerOf(url) };
+}
+
+export interface Reply {
+  readonly status: number;
+  // The tests look into answers of many forms; what is not there is undefined, and no expectation holds on it.
+  readonly body: ReturnType<typeof JSON.parse>;
+}
+
+export type Ask = (line: string, body?: unknown, who?: { user?: string; roles?: string }) => Promise<Reply>;
+
+/** `ask('POST /v1/sessions', {…}, {user: 'ann'})`; without a user there is no gateway. */
+function askerOf(url: string): Ask {
+  return async (line, body, { user, roles } = {}) => {
+    const [method = '', path = ''] = line.split(' ');
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(user === undefined ? {} : { 'x-winnow-user': user }),
+        ...(roles === undefined ? {} : { 'x-winnow-roles': roles }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await response.json() };
+  };
+}
