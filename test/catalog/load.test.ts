@@ -174,7 +174,7 @@ describe('a reload', () => {
   });
 
   it('without a change gives the same catalogue object', async () => {
-    await write('a.json', { name: 'a', tools: [entry('a')], rules: [{ name: 'r', when: { intent: 'i' } }] });
+    await write('a.json', { name: 'a', tools: [entry('a')], rules: [{ name: 'r', when: { intent: 'i' }, first: ['a'] }] });
     await write('b.json', [entry('b')]);
     const before = await load();
     const after = await load(before);
@@ -183,7 +183,7 @@ describe('a reload', () => {
   });
 
   it.each([
-    ['the rules', [entry('b'), entry('c')], [{ name: 'r', when: { intent: 'i' } }], ['a', 'b', 'c']],
+    ['the rules', [entry('b'), entry('c')], [{ name: 'r', when: { intent: 'i' }, first: ['a'] }], ['a', 'b', 'c']],
     ['the order', [entry('c'), entry('b')], [], ['a', 'c', 'b']],
   ])('sees a change of %s, and keeps the tools', async (_, tools, rules, expected) => {
     await write('a.json', [entry('a')]);

@@ -72,7 +72,7 @@ describe('winnow plan', () => {
     const prompt = join(folder, 'repair.md');
     await writeFile(prompt, '<!-- system -->\nMEND {{system}}\n<!-- user -->\n{{user}}{{answer}}{{issues}}\n');
     await run('plan', ['x', '--prompt', `repair=${prompt}`], [answerJson({ kind: 'poem' }), answerJson(PLAN)]);
-    expect(JSON.stringify(server?.requests[1]?.body)).toContain('MEND You write plans');
+    expect(JSON.stringify(server?.requests[1]?.body)).toContain('MEND You write a plan');
   });
 
   it('writes each call of the model to the call log', async () => {
