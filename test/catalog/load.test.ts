@@ -174,7 +174,11 @@ describe('a reload', () => {
   });
 
   it('without a change gives the same catalogue object', async () => {
-    await write('a.json', { name: 'a', tools: [entry('a')], rules: [{ name: 'r', when: { intent: 'i' }, first: ['a'] }] });
+    await write('a.json', {
+      name: 'a',
+      tools: [entry('a')],
+      rules: [{ name: 'r', when: { intent: 'i' }, first: ['a'] }],
+    });
     await write('b.json', [entry('b')]);
     const before = await load();
     const after = await load(before);

@@ -24,18 +24,23 @@ function groupsOf(tools: readonly Tool[]): Tool[][] {
 const schemaOf = (group: readonly Tool[]) => planAnswerSchema(group, { awaited: [], canNeedTools: true });
 
 describeBenchmarks(`real tools in planning${whereBenchmarks}`, () => {
-  it.each(SETS)('of %s are rendered with the name of every argument, in about as many characters as JSON or far fewer', (set) => {
-    const faults = loadBenchmarkTools(set).flatMap((tool) => {
-      const text = renderTool(tool);
-      const missing = Object.keys(Object(fittedSchemas(tool).input.properties)).filter((name) => !text.includes(name));
-      const json = JSON.stringify([tool.name, tool.description, tool.inputSchema, tool.outputSchema]).length;
-      return [
-        ...missing.map((name) => `${tool.name}.${name}`),
-        ...(text.length > json * 1.05 + 100 ? [`${tool.name}: ${text.length} of ${json}`] : []),
-      ];
-    });
-    expect(faults).toEqual([]);
-  });
+  it.each(SETS)(
+    'of %s are rendered with the name of every argument, in about as many characters as JSON or far fewer',
+    (set) => {
+      const faults = loadBenchmarkTools(set).flatMap((tool) => {
+        const text = renderTool(tool);
+        const missing = Object.keys(Object(fittedSchemas(tool).input.properties)).filter(
+          (name) => !text.includes(name),
+        );
+        const json = JSON.stringify([tool.name, tool.description, tool.inputSchema, tool.outputSchema]).length;
+        return [
+          ...missing.map((name) => `${tool.name}.${name}`),
+          ...(text.length > json * 1.05 + 100 ? [`${tool.name}: ${text.length} of ${json}`] : []),
+        ];
+      });
+      expect(faults).toEqual([]);
+    },
+  );
 
   it.each(SETS)('of %s give a schema of a plan that is one, in every group of eight', (set) => {
     const ajv = new Ajv2020({ strict: false, logger: false });
