@@ -16,4 +16,7 @@ export default {
     ],
   },
   workerIdleMemoryLimit: '512MB',
+  // Most wait for processes and servers: on two cores one worker, which is jest's choice, takes half as long again.
+  maxWorkers: '100%',
+  testTimeout: 30_000,
 };
