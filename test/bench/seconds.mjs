@@ -15,22 +15,7 @@ import { median } from './statistics.mjs';
 
 const { values: flags } = parseArgs({ options: { rounds: { type: 'string', default: '3' } } });
 const REQUESTS = ['盘石头水库当前水位', '小南海水库当前水位', '弓上水库当前水位'];
-const SCRIPT = `
-  import { createModel, createPlanner, loadCatalog } from ${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)};
-  const [modelFile, catalogFile, ...messages] = process.argv.slice(1);
-  const { catalog } = await loadCatalog({ sources: [catalogFile] });
-  const start = performance.now();
-  const model = await createModel({ modelFile });
-  const planner = createPlanner({ catalog, model });
-  const rows = [];
-  for (const message of messages) {
-    const before = rows.length === 0 ? start : performance.now();
-    const { usage, kind } = await planner.plan({ message });
-    rows.push({ seconds: (performance.now() - before) / 1000, usage, kind });
-  }
-  console.log(JSON.stringify(rows));
-  await model.close();
-`;
+const SCRIPT = fileURLToPath(new URL('plan-in-process.mjs', import.meta.url));
 
 const { path: modelFile } = await ensureModel({});
 const catalogFile = fileURLToPath(new URL('../../fixtures/catalogs/hydrology.json', import.meta.url));
@@ -61,7 +46,7 @@ for (const [name, rows] of Object.entries(results)) {
 
 /** In a process of its own, which loads the model first; the loading counts. */
 async function planIn(cache, messages) {
-  const args = ['--input-type=module', '-e', SCRIPT, modelFile, catalogFile, ...messages];
+  const args = [SCRIPT, modelFile, catalogFile, ...messages];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     env: { ...process.env, WINNOW_CACHE: cache },
     maxBuffer: 10_000_000,
