@@ -1,6 +1,6 @@
 /**
- * Tests run offline and without a model; `test/model.config.json` adds those that need real weights,
- * `test/slow.config.json` those that kill processes and open browsers.
+ * Tests run offline and without a model; `test/model.config.js` adds those that need real weights,
+ * `test/slow.config.js` those that kill processes and open browsers.
  */
 export default {
   testEnvironment: 'node',

@@ -56,7 +56,7 @@ export function parseRequest(input: unknown): Request {
   throw new WinnowError('invalid_request', `The request is not usable: ${issues.join('; ')}.`, { issues });
 }
 
-function isTimeZone(name: string): boolean {
+export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;

@@ -14,6 +14,7 @@ import {
   type TokenReader,
   type Usage,
 } from '../model/model.js';
+import { watchReader } from '../model/watch-reader.js';
 import type { ModelCall } from './record.js';
 
 /** A call as it is recorded; the answer of a rank reading is known only to those who read. */
@@ -87,34 +88,19 @@ async function recordCompletion(model: Model, request: CompletionRequest, record
 }
 
 /** One call a reading, when it is closed. */
-async function recordReading(
+function recordReading(
   open: NonNullable<Model['openReader']>,
   request: ReaderRequest,
   record: Record,
 ): Promise<TokenReader> {
   const startedAt = performance.now();
-  const common = { stage: 'selection' as const, isReading: true };
-  let failure: ReturnType<typeof failed> | undefined;
-  const reader = await open(request).catch((error: unknown) => {
-    record(request, { ...common, ...failed(error), milliseconds: since(startedAt) });
-    throw error;
+  const tell = (outcome: Pick<Outcome, 'answer' | 'usage'> & Partial<Outcome>) =>
+    record(request, { stage: 'selection', isReading: true, ...outcome, milliseconds: since(startedAt) });
+  return watchReader(open, request, {
+    onRefused: (error) => tell(failed(error)),
+    onClose: (reader, failure) =>
+      tell({ answer: '', ...(failure ? failed(failure.error) : {}), usage: reader.usage() }),
   });
-  return {
-    tokenize: (text) => reader.tokenize(text),
-    usage: () => reader.usage(),
-    async weigh(path, candidates) {
-      try {
-        return await reader.weigh(path, candidates);
-      } catch (error) {
-        failure = failed(error);
-        throw error;
-      }
-    },
-    async close() {
-      record(request, { ...common, answer: '', ...failure, usage: reader.usage(), milliseconds: since(startedAt) });
-      await reader.close();
-    },
-  };
 }
 
 function failed(thrown: unknown): { answer: string; error: string; errorCode: string; usage: Usage } {

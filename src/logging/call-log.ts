@@ -13,6 +13,7 @@ import type {
   TokenReader,
   Usage,
 } from '../model/model.js';
+import { watchReader } from '../model/watch-reader.js';
 import type { CallLog } from './call-log-file.js';
 import { secretValuesIn } from './secret-arguments.js';
 
@@ -63,36 +64,20 @@ async function loggedComplete(model: Model, log: CallLog, request: CompletionReq
 }
 
 /** One line a reader, written when it is closed: a line for each weighing would repeat the prompt ten times. */
-async function loggedReader(
+function loggedReader(
   model: Model & Required<Pick<Model, 'openReader'>>,
   log: CallLog,
   request: ReaderRequest,
 ): Promise<TokenReader> {
   const call = { stage: 'selection', prompt: request.prompt, about: request.about, startedAt: performance.now() };
-  const reader = await model.openReader(request).catch((error: unknown) => {
-    writeCall(log, model, { call, outcome: failed(error) });
-    throw error;
-  });
-  let failure: Outcome | undefined;
-  let weighed = 0;
-  return {
-    tokenize: (text) => reader.tokenize(text),
-    usage: () => reader.usage(),
-    async weigh(path, candidates) {
-      weighed += 1;
-      try {
-        return await reader.weigh(path, candidates);
-      } catch (error) {
-        failure = failed(error);
-        throw error;
-      }
-    },
-    async close() {
+  const tell = (outcome: Outcome) => writeCall(log, model, { call, outcome });
+  return watchReader(model.openReader, request, {
+    onRefused: (error) => tell(failed(error)),
+    onClose(reader, failure, weighed) {
       const answer = { opening: request.opening, weighed };
-      writeCall(log, model, { call, outcome: { outcome: 'ok', ...failure, answer, usage: reader.usage() } });
-      await reader.close();
+      tell({ outcome: 'ok', ...(failure ? failed(failure.error) : {}), answer, usage: reader.usage() });
     },
-  };
+  });
 }
 
 function writeCall(log: CallLog, model: Model, { call, outcome }: { call: Call; outcome: Outcome }): void {

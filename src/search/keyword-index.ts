@@ -4,8 +4,8 @@
  */
 import MiniSearch, { type SearchOptions } from 'minisearch';
 import type { View } from '../catalog/scope.js';
-import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
+import { fieldTexts, type SearchField } from './fields.js';
 import { wordsOf } from './words.js';
 
 export interface KeywordMatch {
@@ -29,8 +29,7 @@ export const FIELD_WEIGHTS = {
   category: 1,
   description: 1.5,
   parameters: 0.5,
-} as const;
-type Field = keyof typeof FIELD_WEIGHTS;
+} as const satisfies Record<SearchField, number>;
 
 const SEARCH_OPTIONS: SearchOptions = {
   boost: FIELD_WEIGHTS,
@@ -44,7 +43,7 @@ export function createKeywordIndex(tools: readonly Tool[]): KeywordIndex {
   const known = new Set<string>();
   // A word that some tool has is no slip of the pen. Looking for its neighbours took half the time and found no more.
   const fuzzy = (term: string) => (term.length > 5 && !known.has(term) && /^[a-z]+$/u.test(term) ? 0.2 : false);
-  const index = new MiniSearch<Record<Field, string> & { id: number }>({
+  const index = new MiniSearch<Record<SearchField, string> & { id: number }>({
     fields: Object.keys(FIELD_WEIGHTS),
     tokenize: wordsOf,
     processTerm: (term) => {
@@ -53,7 +52,7 @@ export function createKeywordIndex(tools: readonly Tool[]): KeywordIndex {
     },
     searchOptions: { ...SEARCH_OPTIONS, fuzzy },
   });
-  index.addAll(tools.map((tool, id) => ({ id, ...fieldsOf(tool) })));
+  index.addAll(tools.map((tool, id) => ({ id, ...fieldTexts(tool) })));
   return {
     search(query, limit) {
       const hits = index.search(query).sort((a, b) => b.score - a.score || Number(a.id) - Number(b.id));
@@ -75,17 +74,4 @@ export function keywordIndexOf(view: View): KeywordIndex {
     indexes.set(view, index);
   }
   return index;
-}
-
-function fieldsOf(tool: Tool): Record<Field, string> {
-  const properties = tool.inputSchema.properties;
-  return {
-    name: tool.name,
-    aliases: tool.aliases.join(' '),
-    keywords: tool.keywords.join(' '),
-    title: tool.title ?? '',
-    category: tool.category ?? '',
-    description: oneLine(tool.description),
-    parameters: typeof properties === 'object' && properties !== null ? Object.keys(properties).join(' ') : '',
-  };
 }

@@ -1,10 +1,10 @@
 /** A PostgreSQL server of the test's own: in a temporary folder, on a free port, never run by root. */
 import { execFile, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../support/free-port.js';
 
 const run = promisify(execFile);
 const ROOT = '/usr/lib/postgresql';
@@ -62,15 +62,4 @@ async function program(name: string, parameters: string[]): Promise<void> {
   const [file = '', ...rest] = isRoot() ? ['runuser', '-u', 'postgres', '--', ...command] : command;
   // pg_ctl leaves a server behind that would hold the pipes open.
   await run(file, rest, { cwd: tmpdir(), ...(name === 'pg_ctl' ? { stdio: 'ignore' } : {}) });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }

@@ -13,17 +13,6 @@ export interface Habit {
   readonly plain: string;
 }
 
-/** A generator of numbers from 0 to 1 that gives the same row each time (mulberry32). */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 const TRAINED = [
   (word: string) => `${word} it`,
   (word: string) => `please ${word} this for me`,

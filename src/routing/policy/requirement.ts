@@ -1,5 +1,6 @@
 /** What must have happened before a call, must be given with it, or at which hours it may be. */
 import { z } from 'zod';
+import { isTimeZone } from '../../request.js';
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const DAY_NAMES: readonly string[] = DAYS;
@@ -93,13 +94,4 @@ function formatOf(hours: Hours): Intl.DateTimeFormat {
     });
   formats.set(hours, format);
   return format;
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,22 +1,13 @@
 /** Who searches, as the router tells it; and the tools of now, as search sees them. */
-import type { View } from '../../catalog/scope.js';
 import type { Tool } from '../../catalog/tool.js';
 import type { Learnt } from '../../search/rank.js';
 import type { SynonymTable } from '../../search/synonyms.js';
 import type { Audience } from '../index/audience.js';
 import type { IndexRefusal, OpenIndex, ToolIndex } from '../index/tool-index.js';
+import type { SessionContext } from '../parts.js';
 
-export interface SearchCaller {
-  readonly user?: string | undefined;
-  readonly project?: string | undefined;
-  readonly view: View;
-  /** What is not allowed is not found, counted or hinted at. */
-  readonly isAllowed: (tool: Tool) => boolean;
-  /** Equal audiences promise equal answers of `isAllowed`. */
-  readonly audience?: string | undefined;
-  readonly isEnabled: (tool: Tool) => boolean;
-  readonly signal?: AbortSignal | undefined;
-}
+/** A session without its name: search needs no more to know who asks. */
+export type SearchCaller = Omit<SessionContext, 'session'>;
 
 export interface SearchParts {
   index: ToolIndex;

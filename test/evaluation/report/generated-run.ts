@@ -1,11 +1,11 @@
 /** Believable runs by seed: the same seed gives the same records, made one by one, so that any number costs no memory. */
 import { createHash } from 'node:crypto';
+import { createRandom, type Random } from '../../../src/evaluation/random.js';
 import type { CaseRecord, ExpectedStep } from '../../../src/evaluation/record.js';
 import type { SelectedTool, Step } from '../../../src/result.js';
 import { withReferences } from '../../support/fixtures.js';
 import { callsOf } from './generated-calls.js';
 import { OTHER_TOOLS, PLACES, REQUESTS, type RequestForm } from './requests.js';
-import { createRandom, type Random } from './seeded-random.js';
 
 export interface GeneratedRun {
   records(): Generator<CaseRecord>;

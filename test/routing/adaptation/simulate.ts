@@ -1,18 +1,13 @@
 /** Sessions of habits over the catalogue of the coding agent, and the ranking before and after they were learnt. */
+
 import { createScope } from '../../../src/catalog/scope.js';
+import { createRandom } from '../../../src/evaluation/random.js';
 import { type Adaptation, createAdaptation } from '../../../src/routing/adaptation/adaptation.js';
 import type { TelemetryEvent } from '../../../src/routing/records.js';
 import { createDiscovery } from '../../../src/routing/search/discovery.js';
 import { loadSynonyms } from '../../../src/search/synonyms.js';
 import { loadFixture, loadSearchCases } from '../../support/fixtures.js';
-import {
-  createLearntMemory,
-  createRandom,
-  type Find,
-  liveSession,
-  makeHabits,
-  measureHabits,
-} from '../../support/habits.js';
+import { createLearntMemory, type Find, liveSession, makeHabits, measureHabits } from '../../support/habits.js';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 const DAY_MS = 86_400_000;

@@ -1,0 +1,39 @@
+/** A reader that tells when it is closed, and whether something went wrong on the way; what it reads is left alone. */
+import type { Model, ReaderRequest, TokenReader } from './model.js';
+
+export interface ReaderWatch {
+  /** It could not be opened; the error goes on to the caller. */
+  onRefused(error: unknown): void;
+  /** Told just before it is closed, with the last error of a weighing. */
+  onClose(reader: TokenReader, failure: { readonly error: unknown } | undefined, weighed: number): void;
+}
+
+export async function watchReader(
+  open: NonNullable<Model['openReader']>,
+  request: ReaderRequest,
+  watch: ReaderWatch,
+): Promise<TokenReader> {
+  const reader = await open(request).catch((error: unknown) => {
+    watch.onRefused(error);
+    throw error;
+  });
+  let failure: { readonly error: unknown } | undefined;
+  let weighed = 0;
+  return {
+    tokenize: (text) => reader.tokenize(text),
+    usage: () => reader.usage(),
+    async weigh(path, candidates) {
+      weighed += 1;
+      try {
+        return await reader.weigh(path, candidates);
+      } catch (error) {
+        failure = { error };
+        throw error;
+      }
+    },
+    async close() {
+      watch.onClose(reader, failure, weighed);
+      await reader.close();
+    },
+  };
+}
