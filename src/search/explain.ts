@@ -6,6 +6,8 @@ import type { Reading } from './readings.js';
 import type { ReadUnit } from './score.js';
 
 export interface WhyMatched {
+  /** The word or phrase of the query. */
+  readonly asked: string;
   /** The word of the query, and behind an arrow the word of the tool where it is another. */
   readonly word: string;
   /** `learnt`: by no word of the tool, but because of what was chosen after such a query before. */
@@ -24,11 +26,11 @@ export function explain(layer: Layer, document: number, units: readonly ReadUnit
       .map((reading) => findReading(layer, document, reading))
       .reduce((best, one) => (one.worth > best.worth ? one : best), { worth: 0, shown: [], fields: 0 });
     const learnt = unit.learnt.get(toolAt(layer, document).name) ?? 0;
-    if (learnt > found.worth) return [{ word: unit.text, fields: ['learnt'] }];
+    if (learnt > found.worth) return [{ asked: unit.text, word: unit.text, fields: ['learnt'] }];
     if (found.worth === 0) return [];
     const shown = found.shown.join(' ');
     const word = unit.text === shown ? shown : `${unit.text} → ${shown}`;
-    return [{ word, fields: SEARCH_FIELDS.filter((_, number) => (found.fields & (1 << number)) !== 0) }];
+    return [{ asked: unit.text, word, fields: SEARCH_FIELDS.filter((_, number) => (found.fields & (1 << number)) !== 0) }];
   });
 }
 

@@ -1,67 +1,28 @@
-/**
- * Ranked, explained keyword matches over the tools of a view: BM25 (MiniSearch) with field weights.
- * Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
- */
-import MiniSearch, { type SearchOptions } from 'minisearch';
+/** Ranked, explained keyword matches over the tools of a view: the engine of `rank.ts` with what selection asks of it. */
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
-import { fieldTexts, type SearchField } from './fields.js';
-import { wordsOf } from './words.js';
-
-export interface KeywordMatch {
-  readonly tool: Tool;
-  /** BM25 score; comparable within one search. */
-  readonly score: number;
-  /** Word of the tool -> the fields in which it was found. */
-  readonly matched: Readonly<Record<string, readonly string[]>>;
-}
+import { fieldWeightsSchema } from './fields.js';
+import { GENERAL_SYNONYMS } from './general-synonyms.js';
+import { type RankedTool, rank } from './rank.js';
+import { buildSegment, runWhole } from './segment.js';
+import { createSynonymTable, GENERAL_WEIGHT } from './synonyms.js';
 
 export interface KeywordIndex {
   /** Best first; ties keep the order of the catalogue. An empty list when no word matches. */
-  search(query: string, limit: number): KeywordMatch[];
+  search(query: string, limit: number): RankedTool[];
 }
 
-export const FIELD_WEIGHTS = {
-  name: 3,
-  aliases: 3,
-  keywords: 2.5,
-  title: 1.5,
-  category: 1,
-  description: 1.5,
-  parameters: 0.5,
-} as const satisfies Record<SearchField, number>;
+/**
+ * A request speaks of what a tool takes more often than a search for a tool does: with the names of parameters, recall at
+ * 8 is 0.87 against 0.86 on BFCL and 0.94 against 0.93 on ACEBench.
+ */
+const FIELD_WEIGHTS = fieldWeightsSchema.parse({ parameters: 0.15 });
 
-const SEARCH_OPTIONS: SearchOptions = {
-  boost: FIELD_WEIGHTS,
-  combineWith: 'OR',
-  processTerm: (term) => term,
-  prefix: (term) => term.length > 3,
-  weights: { fuzzy: 0.3, prefix: 0.4 },
-};
+const SYNONYMS = createSynonymTable([{ synonyms: GENERAL_SYNONYMS, weight: GENERAL_WEIGHT }]);
 
 export function createKeywordIndex(tools: readonly Tool[]): KeywordIndex {
-  const known = new Set<string>();
-  // A word that some tool has is no slip of the pen. Looking for its neighbours took half the time and found no more.
-  const fuzzy = (term: string) => (term.length > 5 && !known.has(term) && /^[a-z]+$/u.test(term) ? 0.2 : false);
-  const index = new MiniSearch<Record<SearchField, string> & { id: number }>({
-    fields: Object.keys(FIELD_WEIGHTS),
-    tokenize: wordsOf,
-    processTerm: (term) => {
-      known.add(term);
-      return term;
-    },
-    searchOptions: { ...SEARCH_OPTIONS, fuzzy },
-  });
-  index.addAll(tools.map((tool, id) => ({ id, ...fieldTexts(tool) })));
-  return {
-    search(query, limit) {
-      const hits = index.search(query).sort((a, b) => b.score - a.score || Number(a.id) - Number(b.id));
-      return hits.slice(0, limit).flatMap((hit) => {
-        const tool = tools[Number(hit.id)];
-        return tool ? [{ tool, score: hit.score, matched: hit.match }] : [];
-      });
-    },
-  };
+  const layers = [{ segment: runWhole(buildSegment(tools, FIELD_WEIGHTS)) }];
+  return { search: (query, limit) => rank(query, layers, { limit, synonyms: SYNONYMS }) };
 }
 
 const indexes = new WeakMap<View, KeywordIndex>();

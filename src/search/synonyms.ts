@@ -61,13 +61,16 @@ export function createSynonymTable(tables: readonly WeightedSynonyms[]): Synonym
   const pairs = tables.flatMap(({ synonyms, weight }) =>
     synonyms.flatMap(pairsOf).map((pair) => ({ ...pair, weight })),
   );
+  // A phrase stands in as many pairs as its group has words.
+  const keys = once(keyOf);
+  const meant = once(termsOf);
   for (const { from, to, weight } of pairs) {
-    const key = keyOf(from);
+    const key = keys(from);
     if (CJK.test(key) && !LATIN_OR_DIGIT.test(key)) longestWord = Math.max(longestWord, key.length);
     else longestPhrase = Math.max(longestPhrase, key.split(' ').length);
     const meanings = phrases.get(key) ?? new Map<string, Meaning>();
     phrases.set(key, meanings);
-    const terms = termsOf(to);
+    const terms = meant(to);
     const surest = Math.max(weight, meanings.get(terms.join(' '))?.weight ?? 0);
     if (terms.length > 0) meanings.set(terms.join(' '), { terms, weight: surest });
   }
@@ -90,6 +93,15 @@ export function createSynonymTable(tables: readonly WeightedSynonyms[]): Synonym
       return undefined;
     },
     near: createSpelling([...known.keys()]).near,
+  };
+}
+
+function once<T>(read: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const value = known.get(text) ?? read(text);
+    known.set(text, value);
+    return value;
   };
 }
 

@@ -5,15 +5,16 @@
 import type { View } from '../catalog/scope.js';
 import type { Request } from '../request.js';
 import type { Selection } from '../result.js';
-import { type KeywordMatch, keywordIndexOf } from '../search/keyword-index.js';
+import { keywordIndexOf } from '../search/keyword-index.js';
+import type { RankedTool } from '../search/rank.js';
 import { wordsOf } from '../search/words.js';
 import { missingProducers } from './producers/add-producers.js';
 import { createProducerContext } from './producers/producer-context.js';
 import { isNoun } from './producers/vocabulary.js';
 import { searchText } from './user-part.js';
 
-/** Of the best score. On NESTFUL: 0.88 of the needed tools are above it, and 0.88 of those above it are needed. */
-const MIN_SHARE = 0.15;
+/** Of the best score. On NESTFUL: 0.90 of the needed tools are above it, and 0.91 of those above it are needed. */
+const MIN_SHARE = 0.3;
 
 /** Names out of the selection, in a likely order of their use. */
 export function likelyTools(view: View, selection: Selection, request: Request): string[] {
@@ -37,14 +38,14 @@ export function likelyTools(view: View, selection: Selection, request: Request):
 }
 
 /** "get" and "find" stand in any request. */
-function tellsSomething({ matched }: KeywordMatch): boolean {
-  return Object.keys(matched).some(isNoun);
+function tellsSomething({ why }: RankedTool): boolean {
+  return why.some(({ asked }) => wordsOf(asked).some(isNoun));
 }
 
 /** Middle of the places in the request at which words of the tool stand, those of its name before all others. */
-function placeOf({ matched }: KeywordMatch, words: readonly string[]): number {
-  const inName = Object.keys(matched).filter((word) => matched[word]?.includes('name'));
-  const known = new Set(inName.length > 0 ? inName : Object.keys(matched));
+function placeOf({ why }: RankedTool, words: readonly string[]): number {
+  const inName = why.filter(({ fields }) => fields.includes('name'));
+  const known = new Set((inName.length > 0 ? inName : why).flatMap(({ asked }) => wordsOf(asked)));
   const places = words.flatMap((word, place) => (known.has(word) ? [place] : []));
   return places.length === 0 ? words.length : places.reduce((sum, place) => sum + place, 0) / places.length;
 }

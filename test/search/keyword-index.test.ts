@@ -19,12 +19,12 @@ describe('keyword search', () => {
     const tool = makeTool(field === 'its name' ? 'zebra_ride' : 'other', entry);
     const [match] = createKeywordIndex([...TOOLS, tool]).search('zebra', 5);
     expect(match?.tool).toBe(tool);
-    expect(Object.keys(match?.matched ?? {})).toEqual(['zebra']);
+    expect(match?.why.map(({ asked }) => asked)).toEqual(['zebra']);
   });
 
   it('explains a match by the fields', () => {
     const [match] = index.search('coffee', 1);
-    expect(match?.matched).toEqual({ coffee: ['name'] });
+    expect(match?.why).toEqual([{ asked: 'coffee', word: 'coffee', fields: ['name'] }]);
   });
 
   it('weighs the name above the description', () => {
