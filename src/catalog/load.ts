@@ -29,6 +29,11 @@ export interface LoadOptions {
   strict?: boolean | undefined;
   /** The result of an earlier load: what did not change stays the same objects. */
   previous?: LoadedCatalog | undefined;
+  /**
+   * A source that fails, or of whose servers one does, gives what it gave in `previous`; the failure is reported all the
+   * same. Default: false, its tools are gone.
+   */
+  keepFailed?: boolean | undefined;
   /** For one URL, or one MCP server from its start to its last page. Default: 30,000. */
   timeoutMs?: number | undefined;
   /** Gives the variables that an MCP configuration names as `${NAME}`, for example of the environment. */
@@ -56,6 +61,14 @@ export interface LoadedCatalog {
   readonly sources: readonly LoadedSource[];
   /** Against `previous`; without it every tool is an added one. */
   readonly changes: CatalogChanges;
+  /** What each source gave, for a load with `keepFailed`; undefined where it gave nothing. */
+  readonly readings: readonly (GoodReading | undefined)[];
+}
+
+export interface GoodReading {
+  readonly spec: string;
+  readonly name: string;
+  readonly parsed: ParsedReading;
 }
 
 /**
@@ -68,8 +81,9 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
   const { previous, strict, signal } = options;
   const { variable, timeoutMs = DEFAULT_SOURCE_TIMEOUT_MS } = options;
   const context: ReadContext = { timeoutMs, signal, variable };
-  const outcomes = await Promise.all(options.sources.map((source) => loadSource(source, context)));
+  const read = await Promise.all(options.sources.map((source) => loadSource(source, context)));
   throwIfCancelled(signal);
+  const outcomes = read.map((outcome, place) => withKept(outcome, options.keepFailed && previous?.readings[place]));
   const loaded = outcomes.filter((outcome) => outcome.parsed !== undefined);
   const failures = outcomes.flatMap((outcome) => outcome.failures);
   if (loaded.length === 0 || strict) refuseFailures(failures);
@@ -86,12 +100,18 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
     failures,
     sources: loaded.map(({ spec, parsed }) => summarize(spec, parsed)),
     changes,
+    readings: outcomes.map((outcome) => (outcome.parsed ? outcome : undefined)),
   };
 }
 
 type Outcome =
-  | { spec: string; name: string; parsed: ParsedReading; failures: readonly SourceFailure[] }
+  | (GoodReading & { failures: readonly SourceFailure[] })
   | { spec: string; parsed?: undefined; failures: readonly SourceFailure[] };
+
+function withKept(outcome: Outcome, kept: GoodReading | false | undefined): Outcome {
+  if (!kept || kept.spec !== outcome.spec || outcome.failures.length === 0) return outcome;
+  return { ...kept, failures: outcome.failures };
+}
 
 async function loadSource(source: string | SourceSpec, context: ReadContext): Promise<Outcome> {
   const spec = describeSource(source);

@@ -1,5 +1,6 @@
 /** What runs the tools of a catalogue: functions of a module, its MCP servers, its OpenAPI documents, its skills. */
 
+import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
@@ -32,6 +33,8 @@ export interface OpenExecutors {
   executors: Executor[];
   /** How many tools of the catalogue one of them can run. */
   runnable: number;
+  /** Changes when others would be opened for the same flags: other servers, other tools of the module in threads. */
+  fingerprint: string;
 }
 
 /** @throws WinnowError `invalid_option`, `source_failed` */
@@ -48,16 +51,22 @@ export async function openExecutors({
   const names = new Set(catalog.tools.map(({ name }) => name));
   for (const name of Object.keys(functions).filter((one) => !names.has(one)))
     logger.warn({ module: toolsModule, function: name }, 'the catalogue has no tool of this name');
+  const servers = await findServers(sources);
+  const threads = workerModule === undefined ? {} : inWorker(workerModule, catalog);
   const executors = [
     createFunctionExecutor(functions),
-    createMcpExecutor(await findServers(sources)),
+    createMcpExecutor(servers),
     createHttpExecutor(parseHttpOptions(config)),
     createSkillExecutor(),
     // The last: which functions its module has is not known before one is called.
-    ...(workerModule === undefined ? [] : [createWorkerExecutor(inWorker(workerModule, catalog))]),
+    ...(workerModule === undefined ? [] : [createWorkerExecutor(threads)]),
   ];
   const runnable = catalog.tools.filter((tool) => executors.some((executor) => executor.canRun(tool))).length;
-  return { executors, runnable };
+  // A hash: configurations of servers hold keys.
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([servers, threads]))
+    .digest('hex');
+  return { executors, runnable, fingerprint };
 }
 
 /** Exported functions, and those of a default export, whose names need be no identifiers. */
@@ -109,7 +118,7 @@ async function serversOf(source: string, context: ReadContext): Promise<Readonly
   try {
     const spec = await detectSource(source, context);
     if (spec.kind !== 'mcp') return {};
-    return 'servers' in spec ? spec.servers : await loadMcpConfig(spec.path, context);
+    return 'servers' in spec ? spec.servers : (await loadMcpConfig(spec.path, context)).servers;
   } catch (error) {
     if (error instanceof WinnowError && error.code === 'source_failed') return {};
     throw error;

@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { parseJson, readText, sourceFailed } from './read.js';
-import { isUrl, type McpServer, type ReadContext } from './source.js';
+import { describeSource, isUrl, type McpServer, type ReadContext, type SourceFailure } from './source.js';
 
 const strings = z.record(z.string(), z.string());
 
@@ -13,7 +13,8 @@ const processSchema = z.object({
   cwd: z.string().min(1).optional().describe('Relative to the folder of the configuration.'),
 });
 const urlSchema = z.object({
-  url: z.string().refine((url) => isUrl(url) || VARIABLE.test(url), 'not an http(s) URL'),
+  // Told to be a URL or not once its variables are in their places.
+  url: z.string().min(1),
   headers: strings.optional(),
 });
 const switches = { disabled: z.boolean().optional() };
@@ -22,8 +23,17 @@ const configSchema = z.object({
   mcpServers: z.record(z.string().min(1), z.union([processSchema.extend(switches), urlSchema.extend(switches)])),
 });
 
-/** Servers marked `disabled` are left out, as other readers of this format do. */
-export async function loadMcpConfig(path: string, context: ReadContext): Promise<Record<string, McpServer>> {
+export interface McpConfig {
+  readonly servers: Readonly<Record<string, McpServer>>;
+  /** Servers that can't be reached as they are written. */
+  readonly failures: readonly SourceFailure[];
+}
+
+/**
+ * Servers marked `disabled` are left out, as other readers of this format do.
+ * @throws WinnowError `source_failed` when the file can't be read or has another form
+ */
+export async function loadMcpConfig(path: string, context: ReadContext): Promise<McpConfig> {
   if (isUrl(path)) throw sourceFailed(path, 'is a URL: a configuration that starts processes is read from files only');
   const parsed = configSchema.safeParse(parseJson(await readText(path, context), path));
   if (!parsed.success) {
@@ -31,30 +41,39 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
     const form = '{"mcpServers": {"name": {"command", "args"} or {"url", "headers"}}}';
     throw sourceFailed(path, `is no MCP configuration (${problems}). Write it as ${form}`);
   }
-  const servers = Object.entries(parsed.data.mcpServers).filter(([, server]) => server.disabled !== true);
-  return Object.fromEntries(
-    servers.map(([name, server]) => {
-      const expand = (text: string) => withVariables(text, context, { path, name });
-      return [name, withFolder(expandAll(server, expand), path)];
-    }),
-  );
+  const servers: Record<string, McpServer> = {};
+  const failures: SourceFailure[] = [];
+  for (const [name, written] of Object.entries(parsed.data.mcpServers)) {
+    if (written.disabled === true) continue;
+    const source = `${describeSource(path)}#${name}`;
+    const missing = new Set<string>();
+    const server = withFolder(
+      expandAll(written, (text) => expandVariables(text, context, missing)),
+      path,
+    );
+    const problem = problemOf(server, missing);
+    if (problem === undefined) servers[name] = server;
+    else failures.push({ source, error: sourceFailed(source, problem) });
+  }
+  return { servers, failures };
+}
+
+function problemOf(server: McpServer, missing: ReadonlySet<string>): string | undefined {
+  const [variable] = missing;
+  if (variable !== undefined)
+    return `names the variable ${variable}, which is not set: set it, or write \${${variable}:-default}`;
+  return 'url' in server && !isUrl(server.url) ? 'has a url that is not an http(s) URL: correct it' : undefined;
 }
 
 /** `${NAME}` and `${NAME:-default}`, as other readers of this format take them. */
 const VARIABLE = /\$\{(\w+)(?::-([^}]*))?\}/gu;
 
-function withVariables(
-  text: string,
-  { variable }: ReadContext,
-  { path, name }: { path: string; name: string },
-): string {
-  return text.replace(VARIABLE, (_, key: string, fallback: string | undefined) => {
+/** @param missing takes the names that are not set and have no default. */
+function expandVariables(text: string, { variable }: ReadContext, missing: Set<string>): string {
+  return text.replace(VARIABLE, (written, key: string, fallback: string | undefined) => {
     const value = variable?.(key) ?? fallback;
-    if (value !== undefined) return value;
-    throw sourceFailed(
-      path,
-      `names the variable ${key} for the server "${name}", which is not set: set it, or write \${${key}:-default}`,
-    );
+    if (value === undefined) missing.add(key);
+    return value ?? written;
   });
 }
 

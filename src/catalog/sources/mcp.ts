@@ -27,14 +27,15 @@ type Answer = { part: SourcePart; issues: readonly EntryIssue[] } | { failure: S
 
 /** @throws WinnowError `source_failed` when the configuration, or every server of it, fails; `cancelled` */
 export async function readMcpSource(spec: McpSpec, context: ReadContext): Promise<SourceReading> {
-  const servers = 'servers' in spec ? spec.servers : await loadMcpConfig(spec.path, context);
+  const { servers, failures: unusable } =
+    'servers' in spec ? { servers: spec.servers, failures: [] } : await loadMcpConfig(spec.path, context);
   const config = 'servers' in spec ? 'mcp' : describeSource(spec.path);
   const queue = new PQueue({ concurrency: MAX_SERVERS_AT_ONCE });
   const answers = await Promise.all(
     Object.entries(servers).map(([name, server]) => queue.add(() => askServer({ name, server, config }, context))),
   );
   throwIfCancelled(context.signal);
-  const failures = answers.flatMap((answer) => ('failure' in answer ? [answer.failure] : []));
+  const failures = [...unusable, ...answers.flatMap((answer) => ('failure' in answer ? [answer.failure] : []))];
   const good = answers.flatMap((answer) => ('part' in answer ? [answer] : []));
   const first = failures[0];
   if (good.length === 0 && first) {

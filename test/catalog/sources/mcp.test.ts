@@ -42,7 +42,7 @@ describe('an MCP configuration', () => {
   it('says which variable is not set', async () => {
     await expect(readWith(['${SCRIPT}', 'notes'])).rejects.toMatchObject({
       code: 'source_failed',
-      message: expect.stringContaining('names the variable SCRIPT for the server "desk", which is not set'),
+      message: expect.stringContaining('mcp.json#desk names the variable SCRIPT, which is not set'),
     });
   });
 });
@@ -159,12 +159,28 @@ describe('an mcpServers configuration', () => {
   it.each([
     ['without servers', {}, 'mcpServers'],
     ['with a server that has neither command nor URL', { mcpServers: { a: {} } }, 'mcpServers.a'],
-    ['with a URL that is none', { mcpServers: { a: { url: 'file:///etc' } } }, 'mcpServers.a'],
+    ['with a URL that is none', { mcpServers: { a: { url: 'file:///etc' } } }, '#a has a url that is not'],
+    ['with a URL that becomes none', { mcpServers: { a: { url: '${NO:-file:///etc}' } } }, '#a has a url that is not'],
   ])('is refused %s, saying where', async (_, content, message) => {
     await expect(readConfig(content)).rejects.toMatchObject({
       code: 'source_failed',
       message: expect.stringContaining(message),
     });
+  });
+
+  it('loses only the server whose variable is not set', async () => {
+    const reading = await readConfig({
+      mcpServers: {
+        here: { command: process.execPath, args: [SCRIPT, 'notes'] },
+        there: { url: 'https://host.test/${UNSET}' },
+        elsewhere: { url: 'https://host.test/${UNSET}' },
+      },
+    });
+    expect(reading.parts.map(({ server }) => server)).toEqual(['here']);
+    expect(reading.failures.map(({ source }) => source)).toEqual([
+      `${join(folder, 'mcp.json')}#there`,
+      `${join(folder, 'mcp.json')}#elsewhere`,
+    ]);
   });
 
   it('is never read from a URL, since it starts processes', async () => {
