@@ -1,6 +1,6 @@
 /**
- * From the model's answer to the tools that are handed on: rules, producers, companions, always-on and required
- * tools, the cap, and the fill of what room is left. What the cap takes away is recorded.
+ * From the model's answer to the tools that are handed on: producers, rules, always-on and required tools, companions,
+ * the cap, and the fill of what room is left.
  */
 import type { Rule } from '../catalog/rule.js';
 import type { View } from '../catalog/scope.js';
@@ -9,10 +9,13 @@ import type { Options } from '../config/options.js';
 import type { Request } from '../request.js';
 import type { Dropped, SelectedTool } from '../result.js';
 import type { Answer, NamedTool } from './answer.js';
-import { type Entry, fill } from './fill.js';
+import { applyCap } from './apply-cap.js';
+import { type Entry, PRIORITY } from './entry.js';
+import { fill } from './fill.js';
 import { missingProducers, type ProducerContext } from './producers/add-producers.js';
 import { createProducerContext } from './producers/producer-context.js';
-import { matchingRules } from './rules.js';
+import { withCompanions } from './with-companions.js';
+import { withRules } from './with-rules.js';
 
 export interface ComposeInput {
   view: View;
@@ -31,12 +34,12 @@ export interface Composition {
   readonly dropped: readonly Dropped[];
 }
 
-const PRIORITY = { required: 0, always: 0, rule: 1, chosen: 2, producer: 2, companion: 3, fill: 4 } as const;
-
 export function compose(input: ComposeInput): Composition {
-  const chosen = withCompanions(withRules(chosenWithProducers(input), input), input);
+  const { view, options } = input;
+  const ruled = withRules(chosenWithProducers(input), input);
+  const chosen = options.companions ? withCompanions(ruled, view) : ruled;
   const { kept, dropped } = applyCap(chosen, input);
-  const filled = input.options.fill ? fillRoom(kept, input) : kept;
+  const filled = options.fill ? fillRoom(kept, input) : kept;
   return { tools: filled.map((entry) => entry.selected), dropped };
 }
 
@@ -125,91 +128,6 @@ function modelEntry({ tool, probability }: NamedTool, { rank, priority, isUnsure
       ...(priority === PRIORITY.fill || isUnsure ? { fill: true as const } : {}),
     },
   };
-}
-
-/** `relatedTools` of all that is there, to a fixpoint, each behind the tool that brought it. */
-function withCompanions(entries: readonly Entry[], { view, options }: ComposeInput): Entry[] {
-  if (!options.companions) return [...entries];
-  const result = [...entries];
-  const present = new Set(result.map((entry) => entry.tool.name));
-  for (let place = 0; place < result.length; place++) {
-    const owner = result[place];
-    const news = (owner?.tool.relatedTools ?? [])
-      .filter((name) => !present.has(name))
-      .flatMap((name) => view.byName.get(name) ?? []);
-    for (const tool of news) present.add(tool.name);
-    const added = news.map(
-      (tool): Entry => ({
-        tool,
-        priority: PRIORITY.companion,
-        selected: { name: tool.name, via: 'companion', serves: owner?.tool.name ?? '' },
-      }),
-    );
-    result.splice(place + 1, 0, ...added);
-  }
-  return result;
-}
-
-/** Rules at their places, then what the caller requires and what is always on. */
-function withRules(entries: readonly Entry[], { view, request, rules, options }: ComposeInput): Entry[] {
-  const matched = options.rules ? matchingRules(rules, request) : [];
-  const ruled = (names: readonly string[] | undefined, rule: Rule): Entry[] =>
-    (names ?? []).flatMap((name) => {
-      const tool = view.byName.get(name);
-      return tool
-        ? [{ tool, priority: PRIORITY.rule, selected: { name, via: 'rule' as const, serves: rule.name } }]
-        : [];
-    });
-  const first = matched.flatMap((rule) => ruled(rule.first, rule));
-  const last = matched.flatMap((rule) => ruled(rule.last, rule));
-  const include = matched.flatMap((rule) => ruled(rule.include, rule));
-  const named = (names: readonly string[], via: 'required' | 'always'): Entry[] =>
-    names.flatMap((name) => {
-      const tool = view.byName.get(name);
-      return tool ? [{ tool, priority: PRIORITY[via], selected: { name, via } }] : [];
-    });
-  const required = named(request.require ?? [], 'required');
-  const always = named(
-    view.tools.filter((tool) => tool.alwaysLoad).map((tool) => tool.name),
-    'always',
-  );
-  const lastNames = new Set(last.map((entry) => entry.tool.name));
-  const middle = [...entries, ...include, ...required, ...always].filter((entry) => !lastNames.has(entry.tool.name));
-  return strongest([...first, ...middle, ...last]);
-}
-
-/** One entry a tool: at the first place it has, with the highest priority it has. */
-function strongest(entries: readonly Entry[]): Entry[] {
-  const byName = new Map<string, Entry>();
-  for (const entry of entries) {
-    const known = byName.get(entry.tool.name);
-    if (!known) byName.set(entry.tool.name, entry);
-    else if (entry.priority < known.priority) byName.set(entry.tool.name, { ...known, priority: entry.priority });
-  }
-  return [...byName.values()];
-}
-
-/** The cap on tools and on schema tokens; the least needed goes first. */
-function applyCap(
-  entries: readonly Entry[],
-  { request, options, schemaTokens }: ComposeInput,
-): { kept: Entry[]; dropped: Dropped[] } {
-  const maxTools = request.maxTools ?? options.maxTools;
-  const byPriority = [...entries].sort((a, b) => a.priority - b.priority);
-  const dropped: Dropped[] = [];
-  const kept = new Set<Entry>();
-  let tokens = 0;
-  for (const entry of byPriority) {
-    const cost = schemaTokens(entry.tool);
-    if (kept.size >= maxTools) dropped.push({ name: entry.tool.name, reason: 'cap' });
-    else if (kept.size > 0 && tokens + cost > options.schemaTokens)
-      dropped.push({ name: entry.tool.name, reason: 'schemaTokens' });
-    else {
-      kept.add(entry);
-      tokens += cost;
-    }
-  }
-  return { kept: entries.filter((entry) => kept.has(entry)), dropped };
 }
 
 function round(probability: number): number {

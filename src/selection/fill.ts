@@ -1,13 +1,6 @@
 /** What is done with free room: the next of the ranking and the keyword matches in turn. A second opinion costs few tokens. */
 import type { Tool } from '../catalog/tool.js';
-import type { SelectedTool } from '../result.js';
-
-export interface Entry {
-  readonly tool: Tool;
-  readonly selected: SelectedTool;
-  /** The smaller, the longer it stays when the cap comes. */
-  readonly priority: number;
-}
+import type { Entry } from './entry.js';
 
 export interface Room {
   maxTools: number;
