@@ -72,12 +72,20 @@ export type {
   SessionView,
 } from './routing/contracts.js';
 export type { IndexStatus, ToolIndex } from './routing/index/tool-index.js';
+export { type CatalogReload, createLiveCatalog, type LiveCatalog } from './routing/live-catalog.js';
 export type { RouterOptions, RouterParts } from './routing/parts.js';
 export { createPolicy, type Policy, type PolicyInput } from './routing/policy/policy.js';
 export { fixedPolicy, openPolicyFile, type PolicySource } from './routing/policy/policy-file.js';
-export { addPrivateTool, withPrivateTools } from './routing/private-tools.js';
-export type { Approval, AuditEntry, TelemetryEvent } from './routing/records.js';
+export { addPrivateTool, createPrivateTools, type PrivateTools, withPrivateTools } from './routing/private-tools.js';
+export type {
+  Approval,
+  ApprovalOutput,
+  AuditEntry,
+  RequestApprovalInput,
+  TelemetryEvent,
+} from './routing/records.js';
 export { type AskOptions, createRouter, type Router } from './routing/router.js';
+export { createRerank } from './routing/search/create-rerank.js';
 export { createDiscovery, type Discovery, type DiscoveryParts } from './routing/search/discovery.js';
 export { createMetrics, type Metrics } from './routing/telemetry/metrics.js';
 export { reportTelemetry } from './routing/telemetry/report.js';

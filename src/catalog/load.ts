@@ -8,7 +8,6 @@ import { type CatalogChanges, keepUnchanged } from './sources/delta.js';
 import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource } from './sources/detect.js';
 import { type ParsedReading, parseReading } from './sources/entries.js';
 import { readJsonSource } from './sources/json.js';
-import { readMcpSource } from './sources/mcp.js';
 import { mergeTools } from './sources/merge.js';
 import { readOpenApiSource } from './sources/openapi.js';
 import { messageOf, sourceFailed } from './sources/read.js';
@@ -132,7 +131,7 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
   }
 }
 
-function readSource(spec: Exclude<SourceSpec, { kind: 'tools' }>, context: ReadContext) {
+async function readSource(spec: Exclude<SourceSpec, { kind: 'tools' }>, context: ReadContext) {
   switch (spec.kind) {
     case 'json':
       return readJsonSource(spec.path, context);
@@ -140,8 +139,11 @@ function readSource(spec: Exclude<SourceSpec, { kind: 'tools' }>, context: ReadC
       return readOpenApiSource(spec.path, context);
     case 'skills':
       return readSkillsSource(spec.path, context);
-    case 'mcp':
+    case 'mcp': {
+      // The protocol's library takes a quarter of a second to load, and most catalogues have no server.
+      const { readMcpSource } = await import('./sources/mcp.js');
       return readMcpSource(spec, context);
+    }
   }
 }
 

@@ -1,80 +1,174 @@
 /** From flags and configuration to all that agents need: the store, the policy, what runs tools, and the upkeep of them. */
-import type { Catalog } from '../catalog/catalog.js';
 import { renderIssue } from '../catalog/load.js';
-import type { Logger } from '../logging/logger.js';
+import type { Planner } from '../planner.js';
+import { type AdaptationOptions, adaptationOptionsSchema } from '../routing/adaptation/adaptation.js';
+import { parseIndexSettings } from '../routing/index/index-settings.js';
+import { createSnapshotKeeper, type SnapshotKeeper } from '../routing/index/snapshot-keeper.js';
 import { checkPolicy } from '../routing/policy/check-policy.js';
 import { createPolicy } from '../routing/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../routing/policy/policy-file.js';
-import { withPrivateTools } from '../routing/private-tools.js';
+import { createPrivateTools } from '../routing/private-tools.js';
+import { createAuditWriter } from '../routing/write-audit.js';
 import { type Agents, createAgents } from '../server/agents/agents.js';
+import { createLivePlanner } from '../server/agents/live-planner.js';
 import { openStore } from '../store/open-store.js';
 import type { Store } from '../store/store.js';
 import { type AgentFlags, storePlaceOf } from './agent-options.js';
-import { openExecutors } from './executors.js';
-import type { Setup } from './shared-options.js';
+import { openCatalog } from './catalog-setup.js';
+import type { DiscoveryFlags } from './discovery-options.js';
+import { type OpenRerank, openRerank } from './rerank-setup.js';
+import type { Setup, SharedFlags } from './shared-options.js';
+import { type Chore, startUpkeep } from './upkeep.js';
 import { watchPolicy } from './watch-policy.js';
 
-export interface AgentsSetup extends Pick<Setup, 'loaded' | 'sources' | 'config' | 'logger'> {
-  /** Plans again where a run of a plan asks for it. Default: nothing is planned again. */
-  planner?: Setup['planner'];
-  flags: AgentFlags;
+export interface AgentsSetup
+  extends Pick<Setup, 'loaded' | 'sources' | 'config' | 'logger'>,
+    Partial<Pick<Setup, 'plannerOf' | 'model' | 'callLog'>> {
+  flags: AgentFlags & DiscoveryFlags & Pick<SharedFlags, 'strict' | 'prompt'>;
+  /** For the progress of a model that is fetched. Default: that of the process. */
+  stderr?: NodeJS.WriteStream | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export interface OpenAgents {
   readonly agents: Agents;
+  /** Plans with the tools of now. Undefined: the set-up has none. */
+  readonly planner: Planner | undefined;
   /** Nothing lasts longer than this process. */
   readonly isTrial: boolean;
   /** How many tools of the catalogue can be run. */
   readonly runnable: number;
 }
 
-const SWEEP_MS = 60_000;
-/** Learning reads the events of months. */
-const LEARN_MS = 3_600_000;
-
-/** @throws WinnowError `invalid_option`, `store_failed` */
-export async function openAgents({
-  flags,
-  config,
-  loaded,
-  sources,
-  planner,
-  logger,
-}: AgentsSetup): Promise<OpenAgents> {
+/** @throws WinnowError `invalid_option`, `store_failed`, `prompt_invalid`, `model_unavailable` */
+export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
+  const { flags, config } = setup;
   const place = storePlaceOf(flags, config);
-  const policyPath = flags.policy ?? config.policy;
-  const policy = await openPolicy(policyPath);
-  const { executors, runnable } = await openExecutors({ flags, config, sources, catalog: loaded.catalog, logger });
-  const store = await openStore(place ?? { memory: true });
+  const policy = await openPolicy(policyPathOf(setup));
+  const { rerank, close } = await openOpinion(setup);
   try {
-    const catalog = await addPrivateTools(loaded.catalog, store, logger);
-    if (policyPath !== undefined)
-      for (const note of checkPolicy(policy.current(), catalog.tools)) logger.warn({ policy: policyPath }, note);
-    const { sandbox: limits, adaptation } = config;
-    const tools = () => catalog;
-    const agents = createAgents({ store, catalog: tools, policy, executors, planner, limits, adaptation });
-    await agents.learn();
-    const { router } = agents;
-    const stops = [
-      every(SWEEP_MS, router.sweep, logger),
-      every(LEARN_MS, agents.learn, logger),
-      ...(policyPath === undefined ? [] : [watchPolicy(policyPath, { router, logger })]),
-    ];
-    return { runnable, isTrial: place === undefined, agents: withStops(agents, stops) };
+    const store = await openStore(place ?? { memory: true });
+    try {
+      const opened = await putTogether(setup, { store, policy, rerank });
+      const agents = { ...opened.agents, close: () => opened.agents.close().finally(close) };
+      return { ...opened, agents, isTrial: place === undefined };
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
   } catch (error) {
-    await store.close();
+    await close();
     throw error;
   }
 }
 
-function withStops(agents: Agents, stops: readonly (() => void)[]): Agents {
+interface Parts {
+  store: Store;
+  policy: PolicySource;
+  rerank: OpenRerank['rerank'];
+}
+
+async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts) {
+  const { config, logger, plannerOf } = setup;
+  const audit = createAuditWriter({ journal: store.journal });
+  const { live, synonyms, executors, runnable } = await openCatalog({ ...setup, audit });
+  const privateTools = createPrivateTools({
+    base: () => live.current().catalog,
+    store: store.privateTools,
+    onIssue: (issue) => logger.warn({ entry: issue.entry }, renderIssue(issue)),
+    audit,
+  });
+  await privateTools.refresh();
+  const planner = plannerOf && createLivePlanner({ catalog: privateTools.catalog, plannerOf });
+  const { snapshot, maxSnapshotBytes, ...index } = parseIndexSettings(config.index ?? {});
+  const agents = createAgents({
+    store,
+    catalog: privateTools.catalog,
+    reload: live.reload,
+    privateTools,
+    policy,
+    executors: [executors],
+    planner,
+    rerank,
+    synonyms,
+    limits: config.sandbox,
+    adaptation: adaptationOf(setup),
+    index,
+  });
+  const snapshots = createSnapshotKeeper({
+    index: agents.index,
+    store: store.snapshots,
+    snapshot,
+    maxSnapshotBytes,
+    onFailure: ({ code, message }) => logger.warn({ code }, `no snapshot of the index is kept: ${message}`),
+  });
+  await snapshots.restore();
+  await agents.adaptation.refresh();
+  tellPolicyNotes(setup, { policy, agents });
+  const stops = [
+    startUpkeep(choresOf(agents, { adaptation: adaptationOf(setup), snapshots }), logger),
+    ...watching(setup, agents),
+  ];
+  return { agents: withStops(agents, { stops, last: snapshots.save }), planner, runnable };
+}
+
+const SWEEP_MS = 60_000;
+const REFRESH_MS = 15_000;
+const SNAPSHOT_MS = 60_000;
+const MINUTE_MS = 60_000;
+
+interface ChoreParts {
+  adaptation: AdaptationOptions;
+  snapshots: SnapshotKeeper;
+}
+
+function choresOf(agents: Agents, { adaptation, snapshots }: ChoreParts): Chore[] {
+  const { learnEveryMinutes } = adaptationOptionsSchema.parse(adaptation);
+  return [
+    { name: 'the upkeep of sessions', everyMs: SWEEP_MS, work: agents.router.sweep },
+    {
+      name: 'learning from use',
+      everyMs: learnEveryMinutes * MINUTE_MS,
+      // Months of use are read: nobody should wait for that at the start.
+      atOnce: true,
+      work: agents.adaptation.learn,
+    },
+    { name: 'reading what other processes did', everyMs: REFRESH_MS, work: agents.refresh },
+    { name: 'keeping a snapshot of the index', everyMs: SNAPSHOT_MS, work: snapshots.save },
+  ];
+}
+
+function watching(setup: AgentsSetup, { router }: Agents): (() => void)[] {
+  const path = policyPathOf(setup);
+  return path === undefined ? [] : [watchPolicy(path, { router, logger: setup.logger })];
+}
+
+interface Ending {
+  stops: readonly (() => unknown)[];
+  /** Done before the store is closed. */
+  last: () => Promise<void>;
+}
+
+function withStops(agents: Agents, { stops, last }: Ending): Agents {
   return {
     ...agents,
     async close() {
-      for (const stop of stops) stop();
+      for (const stop of stops) await stop();
+      await last();
       await agents.close();
     },
   };
+}
+
+function tellPolicyNotes(setup: AgentsSetup, { policy, agents }: { policy: PolicySource; agents: Agents }): void {
+  const path = policyPathOf(setup);
+  if (path === undefined) return;
+  for (const { level, message } of checkPolicy(policy.current(), agents.catalog().tools))
+    setup.logger[level === 'problem' ? 'warn' : 'debug']({ policy: path }, message);
+}
+
+function policyPathOf({ flags, config }: Pick<AgentsSetup, 'flags' | 'config'>): string | undefined {
+  return flags.policy ?? config.policy;
 }
 
 /** The defaults of the policy where no file says otherwise. */
@@ -82,27 +176,17 @@ export async function openPolicy(path: string | undefined): Promise<PolicySource
   return path === undefined ? fixedPolicy(createPolicy()) : openPolicyFile(path);
 }
 
-async function addPrivateTools(catalog: Catalog, store: Store, logger: Logger): Promise<Catalog> {
-  const { catalog: whole, issues } = await withPrivateTools(catalog, store.privateTools);
-  for (const issue of issues) logger.warn({ entry: issue.entry }, renderIssue(issue));
-  return whole;
+/** Undefined where no model is there to give one. */
+async function openOpinion({ model, callLog, ...setup }: AgentsSetup): Promise<OpenRerank> {
+  if (!model || !callLog) return { rerank: undefined, close: async () => {} };
+  return openRerank({ ...setup, model, callLog, stderr: setup.stderr ?? process.stderr });
 }
 
-/** @returns a function that ends it */
-function every(intervalMs: number, work: () => Promise<void>, logger: Logger): () => void {
-  let isRunning = false;
-  const once = async (): Promise<void> => {
-    // A slow store must not be asked twice at once.
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      await work();
-    } catch (error) {
-      logger.warn({ err: error }, 'the upkeep of sessions failed');
-    } finally {
-      isRunning = false;
-    }
+function adaptationOf({ flags, config }: AgentsSetup): AdaptationOptions {
+  const { adaptation: enabled, learnEvery: learnEveryMinutes } = flags;
+  return {
+    ...config.adaptation,
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(learnEveryMinutes === undefined ? {} : { learnEveryMinutes }),
   };
-  const timer = setInterval(() => void once(), intervalMs).unref();
-  return () => clearInterval(timer);
 }

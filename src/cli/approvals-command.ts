@@ -1,8 +1,9 @@
-/** `winnow approvals`: the way for a person to see what agents wait for, and to decide. */
+/** `winnow approvals`: the way for a person to see what agents wait for, to decide, and to ask for one ahead. */
 import { Command, Option } from 'commander';
 import { ERROR_TABLE } from '../errors.js';
 import type { Approval, ApprovalOutput } from '../routing/records.js';
 import { addPolicyOption, addStoreOption } from './agent-options.js';
+import { parseArguments } from './json-arguments.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';
 import { collect, wholeNumber } from './shared-options.js';
@@ -17,6 +18,14 @@ interface ListFlags extends LookFlags {
   json?: boolean;
 }
 
+interface RequestFlags extends LookFlags {
+  session: string;
+  tool: string;
+  arguments?: string;
+  reason?: string;
+  json?: boolean;
+}
+
 interface DecideFlags extends LookFlags {
   by: string;
   role?: string[];
@@ -27,13 +36,20 @@ interface DecideFlags extends LookFlags {
 
 export function approvalsCommand(options: OutputOptions = {}): Command {
   const output = outputOf(options);
-  const command = new Command('approvals').description('what agents wait for: list, grant, refuse');
+  const command = new Command('approvals').description('what agents wait for: list, request, grant, refuse');
   subcommand(command, 'list', 'newest first')
     .addOption(new Option('--state <state>', 'only in this state').choices(STATES))
     .option('--session <id>', 'only of this session')
     .option('--user <name>', 'only what this user asks for')
     .option('--limit <number>', 'most approvals shown', wholeNumber)
     .action((flags: ListFlags) => listApprovals(flags, output));
+  subcommand(command, 'request', 'ask ahead for the approval of exactly one call, without making it')
+    .requiredOption('--session <id>', 'in which the call will be made; its user is the one who asks')
+    .requiredOption('--tool <name>', 'the tool that will be called')
+    .option('--arguments <json>', 'with exactly these, as a JSON object')
+    .option('--reason <text>', 'told to the one who decides')
+    .option('--catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
+    .action((flags: RequestFlags) => requestApproval(flags, output));
   deciding(command, 'grant <id>', 'let the call be made')
     .option('--for-session', 'all equal calls of the session, not one call only')
     .action((id: string, flags: DecideFlags) => decide(id, { flags, output, verb: 'grant' }));
@@ -66,6 +82,16 @@ async function listApprovals(flags: ListFlags, output: Output): Promise<void> {
   print(output, flags, { value: approvals, text });
 }
 
+async function requestApproval(flags: RequestFlags, output: Output): Promise<void> {
+  const { withStoredAgents } = await import('./open-store-commands.js');
+  const { session, tool, reason } = flags;
+  const input = { tool, arguments: parseArguments(flags.arguments), ...(reason === undefined ? {} : { reason }) };
+  const outcome = await withStoredAgents(flags, ({ router }) => router.requestApproval(session, input), {
+    needsTools: true,
+  });
+  printOutcome(outcome, flags, output);
+}
+
 interface Deciding {
   flags: DecideFlags;
   output: Output;
@@ -81,6 +107,10 @@ async function decide(id: string, { flags, output, verb }: Deciding): Promise<vo
       ? approvals.grant(id, { ...input, grant: flags.forSession ? 'session' : 'once' })
       : approvals.refuse(id, input),
   );
+  printOutcome(outcome, flags, output);
+}
+
+function printOutcome(outcome: ApprovalOutput, flags: { json?: boolean }, output: Output): void {
   print(output, flags, { value: outcome, text: renderOutcome(outcome) });
   if (!outcome.ok) process.exitCode = ERROR_TABLE.invalid_request.exitCode;
 }

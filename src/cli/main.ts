@@ -3,12 +3,16 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ERROR_TABLE, toWinnowError } from '../errors.js';
+import { adaptationCommand } from './adaptation-command.js';
 import { approvalsCommand } from './approvals-command.js';
 import { colours as pc } from './colours.js';
 import { evalCommand } from './eval-command.js';
+import { indexCommand } from './index-command.js';
+import { mcpCommand } from './mcp-command.js';
 import { modelCommand } from './model-command.js';
 import { planCommand, selectCommand } from './plan-command.js';
 import { policyCommand } from './policy-command.js';
+import { privateToolsCommand } from './private-tools-command.js';
 import { runCommand } from './run-command.js';
 import { serveCommand } from './serve-command.js';
 import { sessionsCommand } from './sessions-command.js';
@@ -28,9 +32,13 @@ const program = new Command('winnow')
   .addCommand(selectCommand())
   .addCommand(runCommand())
   .addCommand(serveCommand())
+  .addCommand(mcpCommand())
   .addCommand(sessionsCommand())
   .addCommand(approvalsCommand())
   .addCommand(telemetryCommand())
+  .addCommand(adaptationCommand())
+  .addCommand(privateToolsCommand())
+  .addCommand(indexCommand())
   .addCommand(policyCommand())
   .addCommand(toolsCommand())
   .addCommand(modelCommand())

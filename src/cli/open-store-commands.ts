@@ -3,9 +3,10 @@ import { createCatalog } from '../catalog/catalog.js';
 import { loadCatalog } from '../catalog/load.js';
 import type { ConfigFile } from '../config/config-file.js';
 import { readVariable } from '../config/environment.js';
+import { parseIndexSettings } from '../routing/index/index-settings.js';
 import { type Agents, createAgents } from '../server/agents/agents.js';
 import { openStore } from '../store/open-store.js';
-import { requireStorePlace, type StoreFlags } from './agent-options.js';
+import { requireStorePlace, type StoreFlags, storePlaceOf } from './agent-options.js';
 import { openPolicy } from './agents-setup.js';
 import { defaultCatalogPath } from './default-catalog.js';
 import { readConfig } from './shared-options.js';
@@ -16,18 +17,32 @@ export interface LookFlags extends StoreFlags {
   catalog?: string[];
 }
 
+interface WhatIsNeeded {
+  /** The catalogue with private tools. Default: no tools. */
+  needsTools?: boolean;
+  /** Learning from use is on, whatever the configuration says. */
+  learns?: boolean;
+  /** Nothing need be kept. */
+  storeIsOptional?: boolean;
+}
+
 /** @throws WinnowError `invalid_option`, `store_failed`, or what the work throws */
 export async function withStoredAgents<Result>(
   flags: LookFlags,
   work: (agents: Agents) => Promise<Result>,
-  { needsTools = false }: { needsTools?: boolean } = {},
+  { needsTools = false, learns = false, storeIsOptional = false }: WhatIsNeeded = {},
 ): Promise<Result> {
   const config = await readConfig(flags);
-  const place = requireStorePlace(flags, config);
+  const place = storeIsOptional ? storePlaceOf(flags, config) : requireStorePlace(flags, config);
   const policy = await openPolicy(flags.policy ?? config.policy);
   const catalog = needsTools ? await loadTools(flags, config) : createCatalog([]);
-  const agents = createAgents({ store: await openStore(place), catalog: () => catalog, policy, executors: [] });
+  const adaptation = { ...config.adaptation, ...(learns ? { enabled: true } : {}) };
+  // As the server weighs its fields, so that a snapshot fits.
+  const { weights } = parseIndexSettings(config.index ?? {});
+  const store = await openStore(place ?? { memory: true });
+  const agents = createAgents({ store, catalog: () => catalog, policy, adaptation, index: { weights }, executors: [] });
   try {
+    if (needsTools) await agents.privateTools.refresh();
     return await work(agents);
   } finally {
     await agents.close();

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import type { Catalog } from '../catalog/catalog.js';
 import type { Risk, Tool } from '../catalog/tool.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
+import type { PolicyNote } from '../routing/policy/check-policy.js';
 import type { Decision } from '../routing/policy/decide.js';
 import type { Policy } from '../routing/policy/policy.js';
 import { defaultCatalogPath } from './default-catalog.js';
@@ -20,6 +21,7 @@ interface Flags {
   riskCeiling?: Risk;
   arguments?: string;
   strict?: boolean;
+  strictPreconditions?: boolean;
   json?: boolean;
 }
 
@@ -35,7 +37,11 @@ export function policyCommand(options: OutputOptions = {}): Command {
     .option('--role <role>', 'role of the caller; may be given more than once', collect)
     .addOption(new Option('--risk-ceiling <risk>', 'of the session').choices(RISKS))
     .option('--arguments <json>', 'of the call, as a JSON object')
-    .option('--strict', 'a note is an error: a part without effect, a precondition that is not checked')
+    .option('--strict', 'a problem is an error: a part without effect, a condition that can never be met')
+    .option(
+      '--strict-preconditions',
+      'and so is a precondition in prose, unless the policy has one of its own for the tool',
+    )
     .option('--json', 'print JSON')
     .action((file: string, flags: Flags) => checkFile(file, flags, output));
   return command;
@@ -59,9 +65,14 @@ async function checkFile(file: string, flags: Flags, output: Output): Promise<vo
     rows.map(({ tool, decision, risk, code, reason }) => [tool, decision, risk, code, reason]),
     { leftColumns: 5 },
   );
-  const text = [...notes.map((note) => `note ${note}`), `version ${policy.version}`, '', table].join('\n');
+  const lines = notes.map(({ level, message }) => `${level} ${message}`);
+  const text = [...lines, `version ${policy.version}`, '', table].join('\n');
   print(output, flags, { value: { version: policy.version, notes, decisions: rows }, text });
-  if (flags.strict && notes.length > 0) process.exitCode = ERROR_TABLE.invalid_option.exitCode;
+  if (notes.some((note) => isFatal(note, flags))) process.exitCode = ERROR_TABLE.invalid_option.exitCode;
+}
+
+function isFatal({ level }: PolicyNote, { strict, strictPreconditions }: Flags): boolean {
+  return level === 'problem' ? Boolean(strict || strictPreconditions) : Boolean(strictPreconditions);
 }
 
 /** As for a call in the first turn of a session in which the tool is enabled and nothing was called. */

@@ -2,13 +2,15 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { SERVER_DEFAULTS } from '../server/server-options.js';
 import { addAgentOptions } from './agent-options.js';
+import { addDiscoveryOptions } from './discovery-options.js';
+import { addMcpOptions } from './mcp-flags.js';
 import type { ServeCommandOptions, ServeFlags } from './serve-flags.js';
-import { addSharedOptions, wholeNumber } from './shared-options.js';
+import { addSharedOptions, collect, wholeNumber } from './shared-options.js';
 
 /** The action throws WinnowError and returns when the server has stopped. */
 export function serveCommand(output: ServeCommandOptions = {}): Command {
   const command = new Command('serve').description('answer requests over HTTP; see GET /openapi.json');
-  return addAgentOptions(addSharedOptions(command))
+  return addMcpOptions(addDiscoveryOptions(addAgentOptions(addSharedOptions(command))))
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 takes a free one', portNumber, 8787)
     .option(
@@ -25,6 +27,8 @@ export function serveCommand(output: ServeCommandOptions = {}): Command {
       SERVER_DEFAULTS.stopTimeoutMs / 1000,
     )
     .option('--require-user', 'refuse requests without the header x-winnow-user, which a gateway sets')
+    .option('--no-mcp', 'without MCP under /mcp')
+    .option('--mcp-host <name>', 'MCP: a name under which this server is reached; repeatable', collect)
     .option('--json', 'print the address as one line of JSON')
     .action(async (flags: ServeFlags) => {
       const { serve } = await import('./serve.js');

@@ -1,6 +1,8 @@
 /** The flags of `winnow serve`, and where it writes. */
 import type { Logger } from '../logging/logger.js';
 import type { AgentFlags } from './agent-options.js';
+import type { DiscoveryFlags } from './discovery-options.js';
+import type { McpFlags } from './mcp-flags.js';
 import type { SharedFlags } from './shared-options.js';
 
 export interface ServeCommandOptions {
@@ -10,12 +12,15 @@ export interface ServeCommandOptions {
   logger?: Logger;
 }
 
-export interface ServeFlags extends SharedFlags, AgentFlags {
+export interface ServeFlags extends SharedFlags, AgentFlags, DiscoveryFlags, McpFlags {
   host: string;
   port: number;
   concurrency: number;
   bodyLimit: number;
   stopTimeout: number;
   requireUser?: boolean;
+  /** False for `--no-mcp`. */
+  mcp: boolean;
+  mcpHost?: string[];
   json?: boolean;
 }

@@ -1,12 +1,14 @@
 /** What `winnow serve` does: set up, listen until a signal, stop in order. Its address is the first thing it logs. */
 import { WinnowError } from '../errors.js';
 import type { Logger } from '../logging/logger.js';
+import type { Agents } from '../server/agents/agents.js';
 import { createServer } from '../server/app.js';
 import { openAgents } from './agents-setup.js';
+import { isLoopback } from './is-loopback.js';
+import { openMcpEndpoint } from './mcp-endpoint-setup.js';
 import type { ServeCommandOptions, ServeFlags } from './serve-flags.js';
 import { type Setup, setUp } from './shared-options.js';
-
-const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/;
+import { createStopSignal } from './stop-signal.js';
 
 export async function serve(
   flags: ServeFlags,
@@ -17,17 +19,19 @@ export async function serve(
   try {
     const setup = await setUp(flags, { signal: stop.signal, stderr, defaultLogLevel: 'info' });
     const logger = output.logger ?? setup.logger;
-    const { app, isTrial, runnable } = await createApp(setup, { flags, logger, version });
+    const { app, agents, isTrial, runnable } = await createApp(setup, { flags, logger, version, stderr });
+    const forgetReload = reloadOn('SIGHUP', agents, logger);
     try {
       const address = await listen(app, flags);
       logger.info({ address, tools: setup.loaded.catalog.tools.length, runnable, model: setup.model.id }, 'listening');
-      if (!LOOPBACK.test(flags.host))
+      if (!isLoopback(flags.host))
         logger.warn('whoever reaches this address may ask, and as any user: put a gateway before it');
       if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
       if (flags.json) stdout.write(`${JSON.stringify({ address })}\n`);
       await stop.fired;
       logger.info('stopping');
     } finally {
+      forgetReload();
       await app.close();
     }
   } finally {
@@ -39,16 +43,18 @@ interface AppParts {
   flags: ServeFlags;
   logger: Logger;
   version: string | undefined;
+  stderr: NodeJS.WriteStream;
 }
 
-async function createApp(setup: Setup, { flags, logger, version }: AppParts) {
+async function createApp(setup: Setup, { flags, logger, version, stderr }: AppParts) {
   const { concurrency, bodyLimit: bodyLimitBytes, stopTimeout, requireUser = false } = flags;
   const options = { concurrency, bodyLimitBytes, stopTimeoutMs: stopTimeout * 1000, requireUser };
-  const { planner, close } = setup;
+  const { close } = setup;
   try {
-    const { agents, ...facts } = await openAgents({ ...setup, flags, logger });
-    const app = createServer({ planner, agents, options, version, logger, onClose: close });
-    return { app, ...facts };
+    const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
+    const mcp = openMcpEndpoint({ flags, router: agents.router, planner, version, logger });
+    const app = createServer({ planner, agents, mcp, options, version, logger, onClose: close });
+    return { app, agents, ...facts };
   } catch (error) {
     await close();
     throw error;
@@ -68,21 +74,11 @@ async function listen(app: ReturnType<typeof createServer>, { host, port }: Serv
   }
 }
 
-/** The first SIGINT or SIGTERM; a second one ends the process at once, as it does by itself. */
-function createStopSignal(): { signal: AbortSignal; fired: Promise<void>; forget(): void } {
-  const controller = new AbortController();
-  const stop = (): void => {
-    forget();
-    controller.abort();
+/** As other servers do: the sources are read anew, and what is asked meanwhile is answered by what there is. */
+function reloadOn(signal: NodeJS.Signals, { rebuild }: Pick<Agents, 'rebuild'>, logger: Logger): () => void {
+  const reload = (): void => {
+    rebuild().catch((error: unknown) => logger.error({ err: error }, 'the catalogue could not be read anew'));
   };
-  const forget = (): void => {
-    process.off('SIGINT', stop);
-    process.off('SIGTERM', stop);
-  };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
-  const fired = new Promise<void>((resolve) =>
-    controller.signal.addEventListener('abort', () => resolve(), { once: true }),
-  );
-  return { signal: controller.signal, fired, forget };
+  process.on(signal, reload);
+  return () => process.off(signal, reload);
 }

@@ -1,16 +1,17 @@
 /** Flags that plan, select and serve have in common, and what they make: a catalogue and a planner. */
 import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { Catalog } from '../catalog/catalog.js';
 import { type LoadedCatalog, loadCatalog } from '../catalog/load.js';
-import { type ConfigFile, loadConfigFile } from '../config/config-file.js';
+import { type ConfigFile, loadConfigFile, type ModelBlock } from '../config/config-file.js';
 import { readEnvironment, readVariable } from '../config/environment.js';
 import type { OptionsInput } from '../config/options.js';
 import { WinnowError } from '../errors.js';
-import { createCallLog, withCallLog } from '../logging/call-log.js';
+import { type CallLog, createCallLog, withCallLog } from '../logging/call-log.js';
 import { createLogger, LOG_LEVELS, type Logger, type LogLevel } from '../logging/logger.js';
 import { createModel, type ModelSettings } from '../model/create-model.js';
 import type { Model } from '../model/model.js';
-import { createPlanner, type Planner } from '../planner.js';
+import { createPlanner, type Planner, type PlannerParts } from '../planner.js';
 import { defaultCatalogPath } from './default-catalog.js';
 import { createProgressBar } from './progress-bar.js';
 
@@ -47,46 +48,80 @@ export function addSharedOptions(command: Command): Command {
     .option('--call-log <file>', 'write one JSON line a model call to this file');
 }
 
-export interface Setup {
-  planner: Planner;
-  model: Model;
+/** What tools there are, before any model. */
+export interface ToolSetup {
   loaded: LoadedCatalog;
   /** What `loaded` was read from. */
   sources: readonly string[];
   config: ConfigFile;
   usedDefaultCatalog: boolean;
   logger: Logger;
+}
+
+export interface PlanningSetup {
+  /** A planner over these tools; all of them share model and options. */
+  plannerOf(catalog: Catalog): Planner;
+  /** Its calls go to the call log. */
+  model: Model;
+  callLog: CallLog;
   close(): Promise<void>;
 }
 
+export interface Setup extends ToolSetup, PlanningSetup {
+  planner: Planner;
+}
+
+interface SetupParts {
+  signal?: AbortSignal | undefined;
+  stderr: NodeJS.WriteStream;
+  defaultLogLevel?: LogLevel;
+}
+
 /** Flags win over the environment, the environment over the configuration file. */
-export async function setUp(
-  flags: SharedFlags,
-  { signal, stderr, defaultLogLevel }: { signal?: AbortSignal; stderr: NodeJS.WriteStream; defaultLogLevel?: LogLevel },
-): Promise<Setup> {
-  const environment = readEnvironment();
+export async function setUp(flags: SharedFlags, parts: SetupParts): Promise<Setup> {
+  const tools = await readTools(flags, parts);
+  const planning = await openPlanning(flags, tools.config, parts);
+  return { ...tools, ...planning, planner: planning.plannerOf(tools.loaded.catalog) };
+}
+
+/** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed` */
+export async function readTools(
+  flags: Pick<SharedFlags, 'catalog' | 'config' | 'strict'>,
+  { signal, stderr, defaultLogLevel }: SetupParts,
+): Promise<ToolSetup> {
   const config = await readConfig(flags);
-  const logger = createLogger({ level: logLevelOf(environment.logLevel ?? config.logLevel ?? defaultLogLevel) });
+  const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel ?? defaultLogLevel) });
   const given = flags.catalog ?? config.catalog;
   const sources = given ?? [defaultCatalogPath()];
-  const loaded = await loadCatalog({
-    variable: readVariable,
-    sources,
-    strict: flags.strict ?? config.strict ?? false,
-    logger,
-    signal,
-  });
+  const strict = flags.strict ?? config.strict ?? false;
+  const loaded = await loadCatalog({ variable: readVariable, sources, strict, logger, signal });
   for (const failure of loaded.failures) stderr.write(`${failure.error.message}\n`);
-  const model = await openModel(modelSettings(flags, config), { stderr, signal });
+  return { loaded, sources, config, usedDefaultCatalog: given === undefined, logger };
+}
+
+/** @throws WinnowError `invalid_option`, `prompt_invalid`, `model_unavailable` */
+export async function openPlanning(
+  flags: SharedFlags,
+  config: ConfigFile,
+  { signal, stderr }: SetupParts,
+): Promise<PlanningSetup> {
   const callLog = createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
-  const planner = createPlanner({
-    catalog: loaded.catalog,
-    model: withCallLog(model, callLog),
-    options: { ...config.options, ...plannerOptions(flags) },
-    prompts: { ...config.prompts, ...texts(flags.prompt) },
-  });
-  const usedDefaultCatalog = given === undefined;
-  return { planner, model, loaded, sources, config, usedDefaultCatalog, logger, close: () => model.close() };
+  const model = withCallLog(await openModel(modelSettings(flags, config), { stderr, signal }), callLog);
+  const options = { ...config.options, ...plannerOptions(flags) };
+  return {
+    plannerOf: (catalog) => createPlanner({ catalog, model, options, prompts: promptPaths(flags, config) }),
+    model,
+    callLog,
+    close: () => model.close(),
+  };
+}
+
+/** Files in place of the prompts that come with the package. */
+export function promptPaths(
+  flags: Pick<SharedFlags, 'prompt'>,
+  { prompts }: ConfigFile,
+): NonNullable<PlannerParts['prompts']> {
+  return { ...prompts, ...texts(flags.prompt) };
 }
 
 /** The file that flag or environment name; empty without one. */
@@ -121,16 +156,20 @@ export function modelSettings(flags: SharedFlags, config: ConfigFile): ModelSett
       'The endpoint needs the name of a model: --model, WINNOW_MODEL or model.name.',
     );
   }
-  const keyVariable = flags.apiKeyEnv ?? config.model?.apiKeyEnv;
-  const apiKey = keyVariable === undefined ? readVariable('WINNOW_API_KEY') : requireVariable(keyVariable);
+  const apiKeyEnv = flags.apiKeyEnv ?? config.model?.apiKeyEnv;
+  return blockSettings({ ...config.model, baseUrl, name: model, file, apiKeyEnv });
+}
+
+/** A block of the configuration file as it is. */
+export function blockSettings({ baseUrl, name, file, apiKeyEnv, ...limits }: ModelBlock): ModelSettings {
   return {
     baseUrl,
-    model,
-    apiKey,
+    model: name,
+    apiKey: apiKeyEnv === undefined ? readVariable('WINNOW_API_KEY') : requireVariable(apiKeyEnv),
     modelFile: baseUrl === undefined ? file : undefined,
-    contextTokens: config.model?.contextTokens,
-    callTimeoutMs: config.model?.timeoutMs,
-    threads: config.model?.threads,
+    contextTokens: limits.contextTokens,
+    callTimeoutMs: limits.timeoutMs,
+    threads: limits.threads,
   };
 }
 

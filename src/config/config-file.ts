@@ -8,23 +8,24 @@ import { optionsSchema } from './options.js';
 
 const settings = z.record(z.string(), z.unknown());
 
+const modelSchema = z.strictObject({
+  baseUrl: z.url().optional(),
+  name: z.string().optional(),
+  apiKeyEnv: z
+    .string()
+    .optional()
+    .describe('Name of the environment variable with the key; keys do not belong in files.'),
+  file: z.string().optional().describe('A GGUF file, relative to this file.'),
+  contextTokens: z.int().min(512).optional(),
+  timeoutMs: z.int().min(1).optional(),
+  threads: z.int().min(1).optional(),
+});
+export type ModelBlock = z.infer<typeof modelSchema>;
+
 const configSchema = z.strictObject({
   catalog: z.array(z.string().min(1)).min(1).optional().describe('Sources of tools; paths are relative to this file.'),
   strict: z.boolean().optional(),
-  model: z
-    .strictObject({
-      baseUrl: z.url().optional(),
-      name: z.string().optional(),
-      apiKeyEnv: z
-        .string()
-        .optional()
-        .describe('Name of the environment variable with the key; keys do not belong in files.'),
-      file: z.string().optional().describe('A GGUF file, relative to this file.'),
-      contextTokens: z.int().min(512).optional(),
-      timeoutMs: z.int().min(1).optional(),
-      threads: z.int().min(1).optional(),
-    })
-    .optional(),
+  model: modelSchema.optional(),
   options: optionsSchema.partial().optional(),
   prompts: z
     .strictObject({
@@ -38,6 +39,11 @@ const configSchema = z.strictObject({
   callLog: z.string().optional().describe('File for one JSON line a model call; "off" by default.'),
   logLevel: z.string().optional(),
   store: z.string().min(1).optional().describe('A SQLite file, or a postgres:// URL without a password.'),
+  synonyms: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Words that stand for each other in a search for tools; a JSON file.'),
   policy: z.string().min(1).optional().describe('What agents may find, enable and run; a file of its own.'),
   toolsModule: z.string().min(1).optional().describe('A module whose functions run tools of their names.'),
   workerModule: z.string().min(1).optional().describe('The same, each call in a thread of its own.'),
@@ -46,6 +52,11 @@ const configSchema = z.strictObject({
   http: settings
     .optional()
     .describe('Hosts, base URLs and secrets of OpenAPI tools; see src/execution/executors/http.'),
+  index: settings.optional().describe('The index of tools; see src/routing/index/index-settings.ts.'),
+  rerank: z
+    .looseObject({ model: modelSchema.optional().describe('One of its own. Default: the model that plans.') })
+    .optional()
+    .describe('A second opinion on what a search found; see src/routing/search/rerank.ts.'),
   adaptation: settings.optional().describe('Learning from use; see src/routing/adaptation/adaptation.ts.'),
 });
 export type ConfigFile = z.input<typeof configSchema>;
@@ -96,13 +107,19 @@ function withPaths(config: ConfigFile, folder: string): ConfigFile {
   return {
     ...config,
     ...(config.catalog ? { catalog: config.catalog.map(at) } : {}),
-    ...(config.model?.file ? { model: { ...config.model, file: at(config.model.file) } } : {}),
+    ...(config.model ? { model: withFile(config.model, at) } : {}),
+    ...(config.rerank?.model ? { rerank: { ...config.rerank, model: withFile(config.rerank.model, at) } } : {}),
     ...(config.prompts ? { prompts: paths(config.prompts) } : {}),
     ...paths(pick(config)),
     ...(config.callLog && config.callLog !== 'off' ? { callLog: at(config.callLog) } : {}),
   };
 }
 
-function pick({ store, policy, toolsModule, workerModule }: ConfigFile): Record<string, string | undefined> {
-  return { store, policy, toolsModule, workerModule };
+function withFile(model: ModelBlock, at: (path: string) => string): ModelBlock {
+  return model.file === undefined ? model : { ...model, file: at(model.file) };
+}
+
+function pick(config: ConfigFile): Record<string, string | undefined> {
+  const { store, synonyms, policy, toolsModule, workerModule } = config;
+  return { store, synonyms, policy, toolsModule, workerModule };
 }

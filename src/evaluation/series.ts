@@ -1,4 +1,7 @@
-/** The values of one metric: sum and number of tries a case, ten bytes a case however many there are. */
+/**
+ * The values of one metric: sum and number of tries a case. Most metrics have few different values, so that a case takes
+ * one byte or two; one with very many, such as a time, takes ten.
+ */
 
 export interface Series {
   add(place: number, value: number): void;
@@ -12,27 +15,36 @@ export interface Series {
   length(): number;
 }
 
-const FIRST_SIZE = 64;
+/** Where sums and tries lie. */
+interface Cells {
+  /** False: there is no room for a further pair of sum and tries, and nothing is changed. */
+  add(place: number, value: number): boolean;
+  sumAt(place: number): number;
+  triesAt(place: number): number;
+}
 
-export function createSeries(): Series {
-  let sums = new Float64Array(FIRST_SIZE);
-  let tries = new Uint16Array(FIRST_SIZE);
+const FIRST_SIZE = 64;
+/** Each has its own entry of some hundred bytes: with more of them the plain form is the smaller one. */
+const MOST_STATES = 4_096;
+
+export function createSeries(mostStates = MOST_STATES): Series {
+  let cells = createCodedCells(mostStates);
   let length = 0;
-  const meanAt = (place: number) => ((tries[place] ?? 0) > 0 ? (sums[place] ?? 0) / (tries[place] ?? 1) : undefined);
+  const meanAt = (place: number) => {
+    const tries = cells.triesAt(place);
+    return tries > 0 ? cells.sumAt(place) / tries : undefined;
+  };
   return {
     add(place, value) {
-      if (place >= sums.length) {
-        const size = Math.max(place + 1, sums.length * 2);
-        sums = grown(new Float64Array(size), sums);
-        tries = grown(new Uint16Array(size), tries);
+      if (!cells.add(place, value)) {
+        cells = createPlainCells(cells, length);
+        cells.add(place, value);
       }
-      sums[place] = (sums[place] ?? 0) + value;
-      tries[place] = (tries[place] ?? 0) + 1;
       length = Math.max(length, place + 1);
     },
     meanAt,
-    triesAt: (place) => tries[place] ?? 0,
-    sumAt: (place) => sums[place] ?? 0,
+    triesAt: (place) => cells.triesAt(place),
+    sumAt: (place) => cells.sumAt(place),
     means() {
       const found = new Float64Array(length);
       let count = 0;
@@ -46,7 +58,63 @@ export function createSeries(): Series {
   };
 }
 
-function grown<T extends Float64Array | Uint16Array>(larger: T, smaller: T): T {
+/** A pair of sum and tries, and which one follows when a value is added. */
+interface State {
+  sum: number;
+  tries: number;
+  next: Map<number, number>;
+}
+
+/** A number a case that stands for its pair of sum and tries. */
+function createCodedCells(mostStates: number): Cells {
+  const states: State[] = [{ sum: 0, tries: 0, next: new Map() }];
+  let codes: Uint8Array | Uint16Array = new Uint8Array(FIRST_SIZE);
+  const stateAt = (place: number) => states[codes[place] ?? 0];
+  return {
+    add(place, value) {
+      const state = stateAt(place);
+      if (!state) return false;
+      let code = state.next.get(value);
+      if (code === undefined) {
+        if (states.length >= mostStates) return false;
+        code = states.push({ sum: state.sum + value, tries: state.tries + 1, next: new Map() }) - 1;
+        state.next.set(value, code);
+        if (code === 256) codes = grown(new Uint16Array(codes.length), codes);
+      }
+      if (place >= codes.length) {
+        const size = Math.max(place + 1, codes.length * 2);
+        codes = grown(code > 255 || states.length > 256 ? new Uint16Array(size) : new Uint8Array(size), codes);
+      }
+      codes[place] = code;
+      return true;
+    },
+    sumAt: (place) => stateAt(place)?.sum ?? 0,
+    triesAt: (place) => stateAt(place)?.tries ?? 0,
+  };
+}
+
+/** Sum and tries of each case by themselves. */
+function createPlainCells(before: Cells, length: number): Cells {
+  const places = Array.from({ length }, (_, place) => place);
+  let sums = Float64Array.from(places, before.sumAt);
+  let tries = Uint16Array.from(places, before.triesAt);
+  return {
+    add(place, value) {
+      if (place >= sums.length) {
+        const size = Math.max(FIRST_SIZE, place + 1, sums.length * 2);
+        sums = grown(new Float64Array(size), sums);
+        tries = grown(new Uint16Array(size), tries);
+      }
+      sums[place] = (sums[place] ?? 0) + value;
+      tries[place] = (tries[place] ?? 0) + 1;
+      return true;
+    },
+    sumAt: (place) => sums[place] ?? 0,
+    triesAt: (place) => tries[place] ?? 0,
+  };
+}
+
+function grown<T extends Float64Array | Uint16Array | Uint8Array>(larger: T, smaller: ArrayLike<number>): T {
   larger.set(smaller);
   return larger;
 }

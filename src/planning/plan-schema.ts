@@ -111,7 +111,10 @@ function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
   if (isObject($defs)) {
     for (const [name, schema] of Object.entries($defs)) {
       if (isObject(schema))
-        definitions[`${prefix}_${name}`] = rename(withReferences(schema, { ...context, earlier: undefined }), prefix);
+        definitions[`${prefix}_${name}`] = prefixDefinitions(
+          withReferences(schema, { ...context, earlier: undefined }),
+          prefix,
+        );
     }
   }
   const required = new Set(Array.isArray(input.required) ? input.required : []);
@@ -124,7 +127,7 @@ function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
     return [name, onlyReference ? onlyReferences(schema, context) : orReference(schema, context)] as const;
   });
   const schema = { ...input, properties: Object.fromEntries(open) };
-  return isObject($defs) ? rename(schema, prefix) : schema;
+  return isObject($defs) ? prefixDefinitions(schema, prefix) : schema;
 }
 
 /** What a reference may name here. */
@@ -166,7 +169,7 @@ function withReferences(schema: JsonSchema, sight: Sight): JsonSchema {
 }
 
 /** `$ref: #/$defs/node` -> `#/$defs/t2_node`, since the definitions of all tools stand side by side. */
-function rename(schema: JsonSchema, prefix: string): JsonSchema {
+export function prefixDefinitions(schema: JsonSchema, prefix: string): JsonSchema {
   const visit = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(visit);
     if (!isObject(value)) return value;

@@ -71,10 +71,15 @@ function factsOf(schema: JsonSchema): string[] {
     typeof schema.format === 'string' ? `format ${schema.format}` : '',
     typeof schema.pattern === 'string' && schema.pattern.length <= 60 ? `pattern ${schema.pattern}` : '',
     'default' in schema ? `default ${JSON.stringify(schema.default)}` : '',
-    ...NUMBERS.flatMap((key) => (typeof schema[key] === 'number' ? [`${key} ${schema[key]}`] : [])),
+    ...NUMBERS.flatMap((key) => (isBound(schema[key]) ? [`${key} ${schema[key]}`] : [])),
     schema.uniqueItems === true ? 'no duplicates' : '',
     each.length > 0 ? `each: ${each.join('; ')}` : '',
   ].filter(Boolean);
+}
+
+/** The limits of numbers themselves, which some tools write into their schemas, say nothing. */
+function isBound(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 }
 
 function renderKey(name: string): string {

@@ -11,7 +11,7 @@ export interface PromptPaths {
   repair?: string | undefined;
 }
 
-/** @throws WinnowError `prompt_invalid` */
+/** Those of the planner. @throws WinnowError `prompt_invalid` */
 export function loadPrompts(paths: PromptPaths = {}) {
   const names = ['select-tools', 'plan-steps', 'rerank-tools', 'explain-choice', 'repair'];
   const unknown = Object.keys(paths).find((name) => !names.includes(name));
@@ -30,15 +30,24 @@ export function loadPrompts(paths: PromptPaths = {}) {
       user: ['context', 'awaited', 'likely', 'today', 'locale', 'message'],
       path: paths['plan-steps'],
     }),
-    rerank: loadPrompt({ name: 'rerank-tools', system: [], user: ['tools', 'query'], path: paths['rerank-tools'] }),
     explain: loadPrompt({
       name: 'explain-choice',
       system: ['system'],
       user: ['user', 'names'],
       path: paths['explain-choice'],
     }),
-    repair: loadPrompt({ name: 'repair', system: ['system'], user: ['user', 'answer', 'issues'], path: paths.repair }),
+    repair: loadRepairPrompt(paths.repair),
   };
+}
+
+/** With it whoever asks a model asks once more where the answer can't be used. @throws WinnowError `prompt_invalid` */
+export function loadRepairPrompt(path?: string) {
+  return loadPrompt({ name: 'repair', system: ['system'], user: ['user', 'answer', 'issues'], path });
+}
+
+/** With it a model gives its opinion on what a search found; only `routing/` needs it. @throws WinnowError `prompt_invalid` */
+export function loadRerankPrompt(path?: string) {
+  return loadPrompt({ name: 'rerank-tools', system: [], user: ['tools', 'query'], path });
 }
 
 /** With it a model proposes another wording of a prompt; only `winnow tune` needs it. @throws WinnowError `prompt_invalid` */
@@ -49,4 +58,9 @@ export function loadProposalPrompt(path?: string) {
     user: ['instructions', 'failures', 'tried', 'words'],
     path,
   });
+}
+
+/** With it a chat model of LangChain's kind takes a step of an agent; only `langchain/` needs it. @throws WinnowError `prompt_invalid` */
+export function loadStepPrompt(path?: string) {
+  return loadPrompt({ name: 'agent-step', system: ['instructions', 'tools'], user: ['conversation'], path });
 }

@@ -42,6 +42,7 @@ export const GATE_CODES = [
   'approval_unknown',
   'approval_own',
   'approval_not_allowed',
+  'approval_not_needed',
   'too_many_enabled',
   'always_on',
   'session_ended',
@@ -64,10 +65,10 @@ export const createSessionInputSchema = z.strictObject({
 });
 export type CreateSessionInput = z.input<typeof createSessionInputSchema>;
 
-export const ENABLED_VIAS = ['asked', 'related', 'producer', 'always', 'pinned', 'legacy'] as const;
+export const ENABLED_VIAS = ['asked', 'related', 'producer', 'always', 'pinned', 'legacy', 'learnt'] as const;
 export const enabledToolSchema = z.object({
   name: z.string(),
-  via: z.enum(ENABLED_VIAS).describe('`related` and `producer` came along; the last three stay.'),
+  via: z.enum(ENABLED_VIAS).describe('`related` and `producer` came along; the last four stay.'),
   remainingTurns: z.int().min(1).optional().describe('The current turn counts. Absent where it stays.'),
   once: z.literal(true).optional().describe('For one call in this turn only.'),
 });

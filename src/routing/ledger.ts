@@ -1,6 +1,6 @@
 /** What happened in a session, as entries of the audit and events of telemetry, written together. */
 import type { CallRecord, Journal, AuditQuery as StoredAuditQuery } from '../store/store.js';
-import type { Passed, Stopped } from './calls/call-gate.js';
+import type { Asked, Passed, Stopped } from './calls/call-gate.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
 import { type AuditEntry, auditEntrySchema, type TelemetryEvent } from './records.js';
@@ -25,6 +25,8 @@ export interface Ledger {
   writeEnabling(situation: Situation, outcomes: readonly NameOutcome[]): Promise<void>;
   writeDisabling(situation: Situation, output: DisableOutput): Promise<void>;
   writeGate(situation: Situation, judged: Passed | Stopped): Promise<void>;
+  /** Of an approval that was asked for ahead and refused; one that is asked for is written with it. */
+  writeAsking(situation: Situation, asked: Asked): Promise<void>;
   writeResult(situation: Situation, passed: Passed, ended: EndedCall): Promise<void>;
   list(query: StoredAuditQuery): Promise<AuditEntry[]>;
 }
@@ -97,6 +99,14 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       const telemetry: BareEvent[] =
         refusal && isTool ? [{ type: 'call', tool: name, ok: false, code: refusal.code, milliseconds: 0 }] : [];
       await write({ situation, audit: [entry], telemetry });
+    },
+
+    async writeAsking(situation, { name, decision, argumentsHash, result }) {
+      const refusal = result.ok ? undefined : result;
+      await write({
+        situation,
+        audit: [{ ...entryOf('approval_requested', { name, decision, refusal }), argumentsHash }],
+      });
     },
 
     async writeResult(situation, { name, argumentsHash }, { result, values, milliseconds }) {

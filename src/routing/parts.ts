@@ -40,6 +40,8 @@ export interface RouterParts {
   /** The tools of now; asked anew for each request, so it may be reloaded. */
   catalog: () => Catalog;
   policy: PolicySource;
+  /** Tools that were approved as always on for a user; policy and approvals hold for them as for all. Default: none. */
+  alwaysOn?: ((user: string) => readonly string[]) | undefined;
   search: (request: SearchRequest, context: SessionContext) => Promise<SearchOutput>;
   /** Classic and narrow lists. Without it, classic gives all tools that are allowed and narrow is not ready. */
   handOut?: ((request: ListRequest, context: SessionContext) => Promise<ListOutput>) | undefined;

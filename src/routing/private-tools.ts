@@ -1,14 +1,35 @@
-/** Tools that one user has added: kept in the store, and always theirs alone, whatever their entry says. */
+/**
+ * Tools that one user has added: kept in the store, and always theirs alone, whatever their entry says. What is said of
+ * them to a user is about that user's own tools: no list, count or error tells of another's.
+ */
+import { z } from 'zod';
 import { type Catalog, createCatalog } from '../catalog/catalog.js';
-import { type EntryIssue, parseTool, type Tool } from '../catalog/tool.js';
+import { keepUnchanged } from '../catalog/sources/delta.js';
+import { parseReading } from '../catalog/sources/entries.js';
+import { createReading } from '../catalog/sources/source.js';
+import type { EntryIssue, Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
-import type { Documents } from '../store/store.js';
+import type { DocumentRecord, Documents } from '../store/store.js';
+import type { WriteAudit } from './write-audit.js';
+
+/** Of an entry, what a user may say; whose it is, and where it comes from, is not for them to say. */
+export const privateEntrySchema = z
+  .looseObject({ name: z.string() })
+  .describe('As an entry of a catalogue file: name, description, toolType, inputSchema, instructions and so on.');
+
+/** More would be a catalogue, which the operator adds. */
+export const MAX_PRIVATE_TOOLS = 200;
+
+export interface AddOptions {
+  entry: unknown;
+  at?: Date;
+}
 
 /** @returns the tool as it is kept. @throws WinnowError `invalid_request` with one issue a line */
 export async function addPrivateTool(
   store: Documents,
   user: string,
-  { entry, at = new Date() }: { entry: unknown; at?: Date },
+  { entry, at = new Date() }: AddOptions,
 ): Promise<Tool> {
   const parsed = parsePrivateTool(user, entry);
   if (!parsed.ok) {
@@ -20,19 +41,158 @@ export async function addPrivateTool(
   return parsed.tool;
 }
 
-/** The catalogue with the private tools of all users; entries that are no longer readable are reported. */
+/** The catalogue with the private tools of all users; entries that are no longer usable are reported. */
 export async function withPrivateTools(
   catalog: Catalog,
   store: Documents,
 ): Promise<{ catalog: Catalog; issues: EntryIssue[] }> {
-  const parsed = (await store.list()).map(({ owner, content }) => parsePrivateTool(owner, content));
-  const tools = parsed.flatMap((one) => (one.ok ? [one.tool] : []));
-  const issues = parsed.flatMap((one) => (one.ok ? [] : one.issues));
-  const { name, rules } = catalog;
-  return { catalog: createCatalog([...catalog.tools, ...tools], { name, rules }), issues };
+  return merge(catalog, parseAll(await store.list()));
 }
 
-function parsePrivateTool(user: string, entry: unknown) {
-  const own = { ...Object(entry), scope: { user }, origin: `user:${user}`, alwaysLoad: false };
-  return parseTool(own, { origin: `user:${user}`, index: 0 });
+export interface PrivateToolsParts {
+  /** Without those of the store; asked anew each time, so it may be reloaded. */
+  base: () => Catalog;
+  store: Documents;
+  /** Told of each entry of the store that is not usable, once. Default: nothing is told. */
+  onIssue?: ((issue: EntryIssue) => void) | undefined;
+  /** Told of each change after it is in the store. Default: nothing is told. */
+  audit?: WriteAudit | undefined;
+  /** Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
+}
+
+export interface PrivateTools {
+  /** With all private tools as of the last `refresh`, `add` or `remove`. */
+  catalog(): Catalog;
+  /** Reads what other processes have added or removed. @throws WinnowError `store_failed` */
+  refresh(): Promise<void>;
+  /** An entry of the same name takes the place of the old one. @throws WinnowError `invalid_request`, `store_failed` */
+  add(user: string, entry: unknown): Promise<Tool>;
+  /** In order of name, with those that the catalogue itself holds for the user. */
+  list(user: string): Tool[];
+  /** @throws WinnowError `not_found`, also for one that the catalogue itself holds; `store_failed` */
+  remove(user: string, name: string): Promise<void>;
+}
+
+export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
+  const { base, store, onIssue, audit, clock = () => new Date() } = parts;
+  const told = new Set<string>();
+  let parsed: Parsed = { tools: [], issues: [] };
+  let merged: { base: Catalog; parsed: Parsed; catalog: Catalog } | undefined;
+
+  function catalog(): Catalog {
+    const now = base();
+    if (merged?.base !== now || merged.parsed !== parsed) {
+      const { catalog: whole, issues } = merge(now, parsed);
+      issues.forEach(tellOnce);
+      merged = { base: now, parsed, catalog: whole };
+    }
+    return merged.catalog;
+  }
+
+  function tellOnce(issue: EntryIssue): void {
+    const text = JSON.stringify(issue);
+    if (!told.has(text)) onIssue?.(issue);
+    told.add(text);
+  }
+
+  async function refresh(): Promise<void> {
+    const fresh = parseAll(await store.list());
+    const { tools, changes } = keepUnchanged(fresh.tools, parsed.tools);
+    const isSame = Object.values(changes).every((names) => names.length === 0) && tools.length === parsed.tools.length;
+    // The same object costs no new catalogue and no new index.
+    if (!isSame || fresh.issues.length !== parsed.issues.length) parsed = { tools, issues: fresh.issues };
+  }
+
+  const ofCatalog = (user: string) => base().tools.filter((tool) => isOf(tool, user));
+
+  return {
+    catalog,
+    refresh,
+
+    async add(user, entry) {
+      const { name } = Object(entry);
+      if (ofCatalog(user).some((tool) => tool.name === name)) {
+        throw invalid(`name: the catalogue itself holds a tool "${name}" of yours; choose another name`);
+      }
+      const own = await store.list(user);
+      if (own.length >= MAX_PRIVATE_TOOLS && !own.some((one) => one.name === name)) {
+        throw invalid(`name: you have ${own.length} tools, and more are not kept; remove one first`);
+      }
+      const tool = await addPrivateTool(store, user, { entry, at: clock() });
+      await audit?.({ event: 'private_tool_added', outcome: 'allowed', user, tool: tool.name });
+      await refresh();
+      return tool;
+    },
+
+    list: (user) =>
+      catalog()
+        .tools.filter((tool) => isOf(tool, user))
+        .sort((one, other) => (one.name < other.name ? -1 : 1)),
+
+    async remove(user, name) {
+      if (!(await store.remove(user, name))) {
+        throw new WinnowError('not_found', `You have added no tool "${name.slice(0, 80)}".`);
+      }
+      await audit?.({ event: 'private_tool_removed', outcome: 'allowed', user, tool: name });
+      await refresh();
+    },
+  };
+}
+
+interface Parsed {
+  readonly tools: readonly Tool[];
+  readonly issues: readonly EntryIssue[];
+}
+
+function parseAll(documents: readonly DocumentRecord[]): Parsed {
+  const parsed = documents.map(({ owner, content }) => parsePrivateTool(owner, content));
+  return {
+    tools: parsed.flatMap((one) => (one.ok ? [one.tool] : [])),
+    issues: parsed.flatMap((one) => (one.ok ? [] : one.issues)),
+  };
+}
+
+/** What the operator's own catalogue says of a user's tool counts; two of one name would make no catalogue at all. */
+function merge(catalog: Catalog, { tools, issues }: Parsed): { catalog: Catalog; issues: EntryIssue[] } {
+  const { name, rules } = catalog;
+  const taken = new Set(catalog.tools.map(keyOf));
+  const clashing = tools.filter((tool) => taken.has(keyOf(tool)));
+  const added = tools.filter((tool) => !taken.has(keyOf(tool)));
+  return {
+    // Without any, the catalogue stays the same object, with all that is kept for it.
+    catalog: added.length === 0 ? catalog : createCatalog([...catalog.tools, ...added], { name, rules }),
+    issues: [...issues, ...clashing.map(toClash)],
+  };
+}
+
+function toClash({ name, origin }: Tool): EntryIssue {
+  return { level: 'warning', entry: origin, name, message: 'left out: the catalogue holds a tool of this name' };
+}
+
+function keyOf({ scope, name }: Tool): string {
+  return JSON.stringify([scope, name]);
+}
+
+function isOf({ scope }: Tool, user: string): boolean {
+  return scope !== 'system' && scope.user === user;
+}
+
+type ParsedEntry = { ok: true; tool: Tool } | { ok: false; issues: readonly EntryIssue[] };
+
+/** By the reader of catalogue files, so that nothing gets in which would be left out there. */
+function parsePrivateTool(user: string, entry: unknown): ParsedEntry {
+  const origin = `user:${user}`;
+  const own = { ...Object(entry), scope: { user }, origin, alwaysLoad: false };
+  const { tools, issues } = parseReading(createReading([{ origin, entries: [own] }]));
+  const [placed] = tools;
+  return placed ? { ok: true, tool: placed.tool } : { ok: false, issues: issues.filter(isWarning) };
+}
+
+function isWarning({ level }: EntryIssue): boolean {
+  return level === 'warning';
+}
+
+function invalid(issue: string): WinnowError {
+  return new WinnowError('invalid_request', `The tool is not usable: ${issue}.`, { issues: [issue] });
 }

@@ -3,7 +3,7 @@
  * hold arguments or results; the audit holds the hash of arguments.
  */
 import { z } from 'zod';
-import { callerSchema, ENABLED_VIAS, instantSchema, RANKED_BY, refusedSchema } from './contracts.js';
+import { callerSchema, callInputSchema, ENABLED_VIAS, instantSchema, RANKED_BY, refusedSchema } from './contracts.js';
 
 // --- approvals ---
 export const APPROVAL_STATES = ['pending', 'granted', 'refused', 'used', 'expired'] as const;
@@ -27,6 +27,11 @@ export const approvalSchema = z.object({
 });
 export type Approval = z.infer<typeof approvalSchema>;
 
+export const requestApprovalInputSchema = callInputSchema.pick({ tool: true, arguments: true }).extend({
+  reason: z.string().trim().min(1).max(1_000).optional().describe('Why it is wanted, for the one who decides.'),
+});
+export type RequestApprovalInput = z.input<typeof requestApprovalInputSchema>;
+
 export const grantInputSchema = z.strictObject({
   by: callerSchema.extend({ user: z.string().min(1).max(256) }).describe('Who decides; never the asker.'),
   grant: z.enum(GRANTS).default('once'),
@@ -37,7 +42,9 @@ export const refuseInputSchema = grantInputSchema.omit({ grant: true });
 export type RefuseInput = z.input<typeof refuseInputSchema>;
 export const approvalOutputSchema = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(true), approval: approvalSchema }),
-  refusedSchema,
+  refusedSchema.extend({
+    issues: z.array(z.string()).optional().describe('Of arguments: one problem each, with the path of what is wrong.'),
+  }),
 ]);
 export type ApprovalOutput = z.infer<typeof approvalOutputSchema>;
 
@@ -57,6 +64,13 @@ export const AUDIT_EVENTS = [
   'approval_expired',
   'policy_loaded',
   'policy_kept',
+  'catalog_reloaded',
+  'catalog_kept',
+  'private_tool_added',
+  'private_tool_removed',
+  'learnt_approved',
+  'learnt_reverted',
+  'learnt_removed',
 ] as const;
 export const AUDIT_OUTCOMES = [
   'allowed',

@@ -32,7 +32,14 @@ import { createLedger } from './ledger.js';
 import { parseInput } from './parse-input.js';
 import type { RouterParts, SessionContext } from './parts.js';
 import type { PolicyReload } from './policy/policy-file.js';
-import { type AuditEntry, type AuditQuery, auditQuerySchema } from './records.js';
+import {
+  type ApprovalOutput,
+  type AuditEntry,
+  type AuditQuery,
+  auditQuerySchema,
+  type RequestApprovalInput,
+  requestApprovalInputSchema,
+} from './records.js';
 import { disableTools, enableTools } from './sessions/enabling.js';
 import { createSessions } from './sessions/sessions.js';
 import { createSituations, type Situation } from './sessions/situation.js';
@@ -56,7 +63,12 @@ export interface Router {
   list(id: string, input?: ListInput, ask?: AskOptions): Promise<ListOutput>;
   /** A refusal is a result: it says what to do next. */
   call(id: string, input: CallInput, ask?: AskOptions): Promise<CallResult>;
-  readonly approvals: Omit<Approvals, 'pass'>;
+  /**
+   * Asks ahead for the approval of exactly this call, and makes no call. What is enabled, called before or closed at
+   * this hour does not matter yet; what could never be allowed is refused with the code that the call would get.
+   */
+  requestApproval(id: string, input: RequestApprovalInput, ask?: AskOptions): Promise<ApprovalOutput>;
+  readonly approvals: Omit<Approvals, 'pass' | 'ask'>;
   /** Newest first. */
   audit(query?: AuditQuery): Promise<AuditEntry[]>;
   /** Reads the policy anew; a broken one keeps the old one. Both are in the audit. Never throws for the file. */
@@ -72,14 +84,21 @@ export function createRouter(parts: RouterParts): Router {
   const { sessionIdleMs = DAY_MS, visibleFrom = 'next_request' } = parts.options ?? {};
   const policy = () => parts.policy.current();
   const ledger = createLedger({ journal: store.journal, clock, onEvent: parts.onEvent });
-  const situationOf = createSituations({ sessions: store.sessions, catalog, policy, clock, sessionIdleMs });
+  const situationOf = createSituations({
+    sessions: store.sessions,
+    catalog,
+    policy,
+    alwaysOn: parts.alwaysOn,
+    clock,
+    sessionIdleMs,
+  });
   const approvals = createApprovals({
     store: store.approvals,
     policy,
     clock,
     audit: (entries) => ledger.write({ audit: entries }),
   });
-  const { pass: _, ...openApprovals } = approvals;
+  const { pass: _pass, ask: _ask, ...openApprovals } = approvals;
   const gate = createCallGate({ store, approvals, prepare: parts.prepare });
   const sessions = createSessions({ store: store.sessions, situationOf, ledger, clock, sessionIdleMs });
 
@@ -141,7 +160,7 @@ export function createRouter(parts: RouterParts): Router {
       const situation = await situationOf(id, ask.caller);
       const began = performance.now();
       const about = { 'winnow.tool': request.tool };
-      const passed = await withSpan('winnow.decide', about, () => gate(situation, request));
+      const passed = await withSpan('winnow.decide', about, () => gate.pass(situation, request));
       await ledger.writeGate(situation, passed);
       if (!passed.ok) return passed.result;
       const { tool } = passed;
@@ -153,6 +172,14 @@ export function createRouter(parts: RouterParts): Router {
       const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
       await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });
       return result.ok ? { ...result, notes: [...passed.notes, ...result.notes] } : result;
+    },
+
+    async requestApproval(id, input, ask = {}) {
+      const { reason, ...request } = parseInput(requestApprovalInputSchema, input);
+      const situation = await situationOf(id, ask.caller);
+      const asked = await gate.ask(situation, request, reason);
+      if (!asked.result.ok) await ledger.writeAsking(situation, asked);
+      return asked.result;
     },
 
     audit: async (query = {}) => ledger.list(parseInput(auditQuerySchema, query)),

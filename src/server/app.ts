@@ -11,6 +11,7 @@ import { answerBrokenRequest } from './broken-request.js';
 import { USER_HEADER } from './caller.js';
 import { createGate } from './gate.js';
 import { addGracefulStop, type Stop } from './graceful-stop.js';
+import { addMcpRoute, MCP_PATH, type McpEndpoint } from './mcp-route.js';
 import { renderOpenApi } from './openapi.js';
 import { addPlanRoutes } from './plan-routes.js';
 import { faultProblem } from './problem.js';
@@ -23,6 +24,8 @@ export interface ServerParts {
   planner: Planner;
   /** Sessions, approvals, calls and runs of plans. Default: the server plans only. */
   agents?: Agents | undefined;
+  /** MCP under `/mcp`. Default: there is no such path. */
+  mcp?: McpEndpoint | undefined;
   options?: Partial<ServerOptions> | undefined;
   /** Stands in the OpenAPI document. Default: "0.0.0". */
   version?: string | undefined;
@@ -36,6 +39,7 @@ export interface ServerParts {
 export function createServer({
   planner,
   agents,
+  mcp,
   version = '0.0.0',
   logger = createLogger({ level: 'silent' }),
   ...parts
@@ -62,11 +66,13 @@ export function createServer({
   const stop = addGracefulStop(app, options);
   addRequestHooks(app, { logger, stop, onError, requireUser: options.requireUser });
   const { heartbeatMs } = options;
-  const answerWork = createAnswerWork({ gate: createGate(options.concurrency), stop, heartbeatMs, reportError });
+  const gate = createGate(options.concurrency);
+  const answerWork = createAnswerWork({ gate, stop, heartbeatMs, reportError });
   const routes = agents ? agentRoutes(agents) : [];
   addPlanRoutes(app, { planner, answerWork });
   addToolRoutes(app, planner);
   if (agents) addAgentRoutes(app, { routes, metrics: agents.metrics, answerWork, stop });
+  if (mcp) addMcpRoute(app, { mcp, gate, stop });
   addServiceRoutes(app, version, routes);
   app.addHook('onClose', async () => {
     await agents?.close();
@@ -76,6 +82,11 @@ export function createServer({
 }
 
 const MISSING_USER = `The header ${USER_HEADER} is missing: this server answers a gateway that sets it.`;
+
+/** By its route, since one path can be written in many ways. What is about the service itself is for anyone. */
+function isOfCallers(route: string | undefined): boolean {
+  return route?.startsWith('/v1/') === true || route === MCP_PATH;
+}
 
 interface HookParts {
   logger: Logger;
@@ -92,7 +103,7 @@ function addRequestHooks(app: FastifyInstance, { logger, stop, requireUser, onEr
     if (stop.isStopping) return onError(new WinnowError('overloaded', 'The server is stopping.'), request, reply);
     // Here and not in a handler for unknown paths: that would read and judge the body first.
     if (request.is404) return sendUnknownPath(app, request, reply);
-    if (requireUser && request.url.startsWith('/v1/') && request.headers[USER_HEADER] === undefined)
+    if (requireUser && isOfCallers(request.routeOptions.url) && request.headers[USER_HEADER] === undefined)
       return onError(new WinnowError('invalid_request', MISSING_USER), request, reply);
   });
 }

@@ -34,7 +34,7 @@ export const HTTP_FAULTS = {
 export type FaultStatus = keyof typeof HTTP_FAULTS;
 
 /** Their messages and issues speak of the request alone. */
-const TOLD: ReadonlySet<ErrorCode> = new Set([
+export const TOLD: ReadonlySet<ErrorCode> = new Set([
   'invalid_request',
   'not_found',
   'plan_invalid',

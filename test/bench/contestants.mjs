@@ -1,9 +1,8 @@
 /** What is measured: one request from message to plan by each, and the floors below them. All ask the same server. */
-import { ChatOpenAI } from '@langchain/openai';
-import { createAgent, llmToolSelectorMiddleware, tool } from 'langchain';
 import { createCatalog, createPlanner } from '../../dist/index.js';
 import { createOpenAIModel } from '../../dist/model/openai/openai-model.js';
 import { OPTIONS } from './bench-catalogs.mjs';
+import { createSelectingAgent } from './langchain-agent.mjs';
 
 const MODEL = 'zero-latency';
 const KEY = 'no-key';
@@ -29,17 +28,8 @@ export function createWinnow(catalog, { origin, fetch, onRequest }) {
 }
 
 export function createLangChain(catalog, { origin, fetch }) {
-  const model = new ChatOpenAI({
-    model: MODEL,
-    apiKey: KEY,
-    temperature: 0,
-    maxRetries: 0,
-    configuration: { baseURL: `${origin}/langchain/${catalog.key}/v1`, ...(fetch ? { fetch } : {}) },
-  });
-  const tools = catalog.tools.map(({ name, description, inputSchema }) =>
-    tool(() => '', { name, description, schema: inputSchema }),
-  );
-  const agent = createAgent({ model, tools, middleware: [llmToolSelectorMiddleware({ maxTools: OPTIONS.maxTools })] });
+  const baseURL = `${origin}/langchain/${catalog.key}/v1`;
+  const agent = createSelectingAgent(catalog.tools, { baseURL, model: MODEL, maxTools: OPTIONS.maxTools, fetch });
   return async ({ message }) => {
     const { messages } = await agent.invoke({ messages: [{ role: 'user', content: message }] });
     if (messages.length !== 2 || messages[1].content !== 'Done.')

@@ -39,7 +39,8 @@ console.log(
 
 const everyone = callerOf(() => true, 'all');
 const restricted = callerOf((tool) => tool.risk !== 'high', 'no high risk');
-await load(everyone, 500);
+// Compiled by then as in a server that has run for a while: the first thousands pay for that.
+await load(everyone, 4000);
 report(`${atOnce} at once, all visible`, await load(everyone, Number(flags.searches)));
 report(`${atOnce} at once, policy hides some`, await load(restricted, Number(flags.searches)));
 report('one after the other', await load(everyone, 1000, 1));

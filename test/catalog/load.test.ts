@@ -159,6 +159,28 @@ describe('a reload', () => {
     expect(after.sources[1]?.fingerprint).toBe(before.sources[1]?.fingerprint);
   });
 
+  it('may keep what a source gave before it broke, rules too, and says that it is broken', async () => {
+    const rule = { name: 'r', when: { intent: 'x' }, include: ['kept'] };
+    await write('a.json', { tools: [entry('kept')], rules: [rule] });
+    await write('b.json', [entry('other')]);
+    const sources = [join(folder, 'a.json'), join(folder, 'b.json')];
+    const keepFailed = true;
+    let last = await loadCatalog({ sources });
+    const [kept] = last.catalog.tools;
+    await writeFile(join(folder, 'a.json'), '{');
+    await write('b.json', [entry('new')]);
+    for (let time = 0; time < 2; time++) {
+      last = await loadCatalog({ sources, previous: last, keepFailed });
+      expect([names(last), last.catalog.rules]).toEqual([['kept', 'new'], [rule]]);
+      expect(last.catalog.tools[0]).toBe(kept);
+      expect(last.failures.map(({ source }) => source)).toEqual([sources[0]]);
+    }
+    expect(names(await loadCatalog({ sources, previous: last }))).toEqual(['new']);
+    await write('a.json', [entry('mended')]);
+    last = await loadCatalog({ sources, previous: last, keepFailed });
+    expect([names(last), last.failures]).toEqual([['mended', 'new'], []]);
+  });
+
   it.each([
     ['the risk', { risk: 'high' as const }],
     ['the keywords', { keywords: ['k'] }],

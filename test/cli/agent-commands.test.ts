@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
+import { adaptationCommand } from '../../src/cli/adaptation-command.js';
 import { approvalsCommand } from '../../src/cli/approvals-command.js';
+import { indexCommand } from '../../src/cli/index-command.js';
 import type { OutputOptions } from '../../src/cli/output.js';
 import { policyCommand } from '../../src/cli/policy-command.js';
+import { privateToolsCommand } from '../../src/cli/private-tools-command.js';
 import { runCommand } from '../../src/cli/run-command.js';
 import { sessionsCommand } from '../../src/cli/sessions-command.js';
 import { telemetryCommand } from '../../src/cli/telemetry-command.js';
@@ -61,6 +64,7 @@ beforeAll(async () => {
   await writeFile(at('empty.mjs'), 'export const answer = 42;');
   await writeFile(at('plan.json'), JSON.stringify(PLAN));
   await writeFile(at('policy.yaml'), POLICY);
+  await writeFile(at('empty.yaml'), '{}');
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -131,6 +135,30 @@ describe('a plan that needs an approval', () => {
   });
 });
 
+describe('winnow approvals request', () => {
+  it('asks ahead for a call of a session, which somebody else then decides on', async () => {
+    const store = ['--store', at('ahead.db')];
+    const tools = ['--catalog', at('tools.json')];
+    await run(runCommand, at('plan.json'), ...store, ...tools, '--user', 'ann');
+    const [session] = await runJson(sessionsCommand, 'list', ...store, ...tools);
+    const request = ['request', ...store, ...tools, '--session', session.id, '--tool', 'file_delete'];
+    const given = ['--arguments', '{"path": "b"}'];
+    const { approval } = await runJson(approvalsCommand, ...request, ...given, '--reason', 'tidy up');
+    expect(approval).toMatchObject({ state: 'pending', user: 'ann', arguments: { path: 'b' } });
+    expect((await runJson(approvalsCommand, ...request, ...given)).approval.id).toBe(approval.id);
+    expect(await run(approvalsCommand, 'grant', approval.id, ...store, '--by', 'bob')).toContain('granted by bob');
+    expect(await run(approvalsCommand, ...request, ...given)).toContain('granted by bob');
+    expect(exitCode).toBeUndefined();
+    const refused = await run(approvalsCommand, ...request);
+    expect([refused, exitCode]).toEqual([expect.stringMatching(/^invalid_arguments: .*path/u), 2]);
+  });
+
+  it.each(['{', '[]'])('refuses %s as arguments', async (text) => {
+    const words = ['request', '--session', 'x', '--tool', 'file_delete', '--arguments', text];
+    await expect(run(approvalsCommand, ...words)).rejects.toThrow('--arguments: ');
+  });
+});
+
 describe('winnow run', () => {
   it('shows the calls of a plan and runs none of them', async () => {
     const text = await run(runCommand, at('plan.json'), '--catalog', at('tools.json'), '--dry-run');
@@ -162,7 +190,7 @@ describe('winnow policy check', () => {
   it('tells what has no effect, and what is decided and why', async () => {
     const words = ['check', at('policy.yaml'), '--catalog', at('tools.json')];
     const text = await run(policyCommand, ...words, '--user', 'nina', '--arguments', '{"path": "a"}');
-    expect(text).toContain('note rules "slip": matches no tool');
+    expect(text).toContain('problem rules "slip": matches no tool');
     expect(text).toMatch(/file_list +deny +low +denied +The rule "no lists at night" denies it/u);
     expect(text).toMatch(/file_delete +needs_approval +high/u);
     expect(text).toMatch(/no_function +allow +low/u);
@@ -173,6 +201,36 @@ describe('winnow policy check', () => {
     expect(ceiling.decisions).toMatchObject([{ decision: 'deny', code: 'too_risky' }]);
     await run(policyCommand, ...words, '--strict');
     expect(exitCode).toBe(2);
+  });
+
+  it('takes prose for no mistake under --strict, and for one only where that is asked for', async () => {
+    const prose = { ...TOOLS[0], name: 'push', preconditions: ['the branch has been reviewed'] };
+    await writeFile(at('prose.json'), JSON.stringify([prose]));
+    const words = ['check', at('empty.yaml'), '--catalog', at('prose.json')];
+    const text = await run(policyCommand, ...words, '--strict');
+    expect([text, exitCode]).toEqual([
+      expect.stringContaining('unchecked tool push: "the branch has been reviewed" is for people only'),
+      undefined,
+    ]);
+    await run(policyCommand, ...words, '--strict-preconditions');
+    expect(exitCode).toBe(2);
+    const covered = { preconditions: [{ match: { tool: 'push' }, requires: [{ argument: 'review' }] }] };
+    await writeFile(at('covered.yaml'), JSON.stringify(covered));
+    const answer = await runJson(
+      policyCommand,
+      'check',
+      at('covered.yaml'),
+      '--catalog',
+      at('prose.json'),
+      '--strict-preconditions',
+    );
+    expect([answer.notes, exitCode]).toEqual([[], undefined]);
+  });
+
+  it('passes --strict on the catalogue that comes with the package', async () => {
+    const words = ['--catalog', 'fixtures/catalogs/coding-agent.json', '--strict'];
+    const { notes } = await runJson(policyCommand, 'check', at('empty.yaml'), ...words);
+    expect([notes.length > 0, exitCode]).toEqual([true, undefined]);
   });
 
   it.each([
@@ -202,4 +260,62 @@ it('commands that look into a store say how to name one', async () => {
     [telemetryCommand, []],
   ] as const)
     await expect(run(make, ...words)).rejects.toThrow('--store, WINNOW_STORE or store in the file');
+});
+
+describe('winnow private-tools', () => {
+  it('adds, lists and removes the tools of one user, which others never see', async () => {
+    const words = ['--store', at('private.db'), '--catalog', at('tools.json')];
+    await writeFile(at('zebra.json'), JSON.stringify({ name: 'zebra', toolType: 'skill', description: 'Draws.' }));
+    const added = await run(privateToolsCommand, 'add', at('zebra.json'), ...words, '--user', 'ann');
+    expect(added).toBe('zebra (skill, medium): Draws.\n');
+    expect(await run(privateToolsCommand, 'list', ...words, '--user', 'ann')).toBe(added);
+    expect(await run(privateToolsCommand, 'list', ...words, '--user', 'bob')).toBe('bob has no tools\n');
+    await expect(run(privateToolsCommand, 'remove', 'zebra', ...words, '--user', 'bob')).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    expect(await run(privateToolsCommand, 'remove', 'zebra', ...words, '--user', 'ann')).toBe('removed zebra\n');
+    expect(await runJson(privateToolsCommand, 'list', ...words, '--user', 'ann')).toEqual([]);
+    await expect(run(privateToolsCommand, 'add', at('none.json'), ...words, '--user', 'ann')).rejects.toThrow('read');
+  });
+});
+
+describe('winnow adaptation', () => {
+  it('learns from the use in a store, and proposals are approved by somebody else', async () => {
+    const store = ['--store', at('learn.db')];
+    const plan = [...store, '--catalog', at('tools.json'), '--tools-module', at('tools.mjs'), '--user', 'ann'];
+    await writeFile(at('list.json'), JSON.stringify({ steps: [{ id: 's1', tool: 'file_list', arguments: {} }] }));
+    await writeFile(at('learn.yaml'), 'adaptation: { alwaysOnSessions: 2 }\n');
+    for (let time = 0; time < 2; time++) await run(runCommand, at('list.json'), ...plan);
+    const config = [...store, '--config', at('learn.yaml')];
+    expect(await run(adaptationCommand, 'list', ...config)).toBe('nothing was learnt\n');
+    expect(await run(adaptationCommand, 'learn', ...config)).toBe('1 entries are new or have changed\n');
+    const [entry] = await runJson(adaptationCommand, 'list', ...config, '--state', 'proposed');
+    expect(entry).toMatchObject({ level: 'person', subject: 'ann', kind: 'always_on', key: 'file_list' });
+    const { id } = entry;
+    await expect(run(adaptationCommand, 'approve', id, ...config, '--by', 'ann')).rejects.toThrow('somebody else');
+    expect(await run(adaptationCommand, 'approve', id, ...config, '--by', 'bob')).toContain(`${id}  active\nFor the`);
+    expect(await run(adaptationCommand, 'list', ...config)).toMatch(/person ann +always_on +file_list +active +2/u);
+    expect(await run(adaptationCommand, 'show', id, ...config)).toContain('decided by bob');
+    expect(await run(adaptationCommand, 'revert', id, ...config, '--by', 'bob')).toContain('reverted');
+    expect(await run(adaptationCommand, 'remove', id, ...config, '--by', 'bob')).toContain(id);
+    await expect(run(adaptationCommand, 'show', id, ...config)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('winnow index', () => {
+  it('writes the index of a catalogue, and keeps in a store only one that fits', async () => {
+    const tools = ['--catalog', at('tools.json')];
+    await run(indexCommand, 'export', ...tools, '--out', at('index.json'));
+    expect(JSON.parse(await run(indexCommand, 'export', ...tools, '--level', 'meta'))).toMatchObject({ tools: 3 });
+    const store = ['--store', at('index.db')];
+    const taken = await run(indexCommand, 'import', at('index.json'), ...tools, ...store);
+    expect([taken, exitCode]).toEqual([
+      expect.stringMatching(/^taken: 3 tools, fingerprint [0-9a-f]{64};/u),
+      undefined,
+    ]);
+    await writeFile(at('fewer.json'), JSON.stringify(TOOLS.slice(1)));
+    const stale = await runJson(indexCommand, 'import', at('index.json'), '--catalog', at('fewer.json'), ...store);
+    expect([stale.snapshot, exitCode]).toEqual(['stale', 2]);
+    await expect(run(indexCommand, 'import', at('tools.json'), ...tools, ...store)).rejects.toThrow('snapshot');
+  });
 });

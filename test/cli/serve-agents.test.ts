@@ -1,13 +1,12 @@
 /** `winnow serve` with a store, a policy and tools that run: what its flags and its configuration wire together. */
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { serveCommand } from '../../src/cli/serve-command.js';
 import { recordLog } from '../server/setup.js';
 import { readSources } from '../support/source-files.js';
+import { NO_MODEL, serve } from './serve-setup.js';
 
 // The first test of a run loads the model client.
 jest.setTimeout(60_000);
@@ -41,40 +40,18 @@ sandbox: { timeoutMs: 20000 }
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function serve(...words: string[]) {
-  const stdout = new PassThrough();
-  const log = recordLog();
-  const done = serveCommand({ stdout, logger: log.logger })
-    .exitOverride()
-    .parseAsync(['--port', '0', '--json', ...words], { from: 'user' });
-  done.catch(() => {});
-  const [line] = await Promise.race([once(stdout, 'data'), done.then(() => ['{}'])]);
-  const { address } = JSON.parse(String(line));
-  const post = async (path: string, body: object) => {
-    const headers = { 'content-type': 'application/json', 'x-winnow-user': 'ann' };
-    return JSON.parse(
-      await (await fetch(`${address}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).text(),
-    );
-  };
-  const stop = async () => {
-    process.emit('SIGTERM');
-    await done;
-  };
-  return { address, post, stop, log, done };
-}
-
 it('runs functions, MCP tools and skills of the catalogue, follows its policy file, and keeps its sessions', async () => {
   const first = await serve('--config', at('winnow.yaml'));
-  const { id } = await first.post('/v1/sessions', {});
+  const { id } = await first.ask('POST /v1/sessions', {});
   const call = (tool: string, input = {}, server = first) =>
-    server.post(`/v1/sessions/${id}/call`, { tool, arguments: input });
+    server.ask(`POST /v1/sessions/${id}/call`, { tool, arguments: input });
   expect(await call('greet')).toMatchObject({ ok: true, output: 'hello' });
   expect(first.log.lines()).toContainEqual(expect.objectContaining({ function: 'stray', level: 'warn' }));
   expect(first.log.text()).not.toContain('last as long as this process');
 
   const { tools } = JSON.parse(await (await fetch(`${first.address}/v1/sessions/${id}/tools?mode=classic`)).text());
   const skill = tools.find(({ toolType }: { toolType: string }) => toolType === 'skill').name;
-  const { rejected } = await first.post(`/v1/sessions/${id}/enable`, { names: ['search', skill] });
+  const { rejected } = await first.ask(`POST /v1/sessions/${id}/enable`, { names: ['search', skill] });
   expect(rejected).toEqual([]);
   expect(await call(skill)).toMatchObject({ ok: true, output: expect.any(String) });
   // This server lists tools and knows no calls: that it refuses one shows that it was reached.
@@ -84,10 +61,10 @@ it('runs functions, MCP tools and skills of the catalogue, follows its policy fi
   });
 
   await writeFile(at('policy.yaml'), 'rules: [{ name: quiet, match: { tool: greet }, decision: deny }]\n');
-  while (!first.log.text().includes('the policy has changed')) await new Promise((wait) => setTimeout(wait, 50));
+  await first.logged('the policy has changed');
   expect(await call('greet')).toMatchObject({ ok: false, code: 'unknown_tool' });
   await writeFile(at('policy.yaml'), 'rules: [{ name: broken }]\n');
-  while (!first.log.text().includes('the policy stays')) await new Promise((wait) => setTimeout(wait, 50));
+  await first.logged('the policy stays');
   expect(await call('greet')).toMatchObject({ ok: false, code: 'unknown_tool' });
   await first.stop();
 
@@ -98,9 +75,9 @@ it('runs functions, MCP tools and skills of the catalogue, follows its policy fi
 });
 
 it('says that nothing lasts where no store is named, and refuses what it can not use', async () => {
-  const model = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none', '--catalog', at('tools.json')];
+  const model = [...NO_MODEL, '--catalog', at('tools.json')];
   const trial = await serve(...model, '--require-user');
-  expect(await trial.post('/v1/sessions', {})).toMatchObject({ user: 'ann' });
+  expect(await trial.ask('POST /v1/sessions', {})).toMatchObject({ user: 'ann' });
   await trial.stop();
   expect(trial.log.text()).toContain('last as long as this process');
   for (const [flag, value, code] of [

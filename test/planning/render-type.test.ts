@@ -5,6 +5,8 @@ import { renderType } from '../../src/planning/render-type.js';
 const render = (schema: JsonSchema) => renderType(schema, schema);
 const field = (schema: JsonSchema) => render({ type: 'object', properties: { a: schema } });
 
+const integer = { type: 'integer', maximum: Number.MAX_SAFE_INTEGER };
+
 describe('renderType', () => {
   it.each<[string, JsonSchema, string]>([
     ['no arguments', { type: 'object' }, 'object'],
@@ -46,6 +48,7 @@ describe('renderType', () => {
 
   it.each<[string, JsonSchema, string]>([
     ['its description, on one line', { type: 'string', description: ' What\n to find. ' }, 'What to find.'],
+    ['its bounds, but not those of numbers themselves', { ...integer, minimum: 1 }, 'minimum 1'],
     ['its format', { type: 'string', format: 'date' }, 'format date'],
     ['its pattern', { type: 'string', pattern: '^\\d+$' }, 'pattern ^\\d+$'],
     ['its default', { type: 'integer', default: 0 }, 'default 0'],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { loadPrompt } from '../../src/prompts/prompt-template.js';
-import { loadPrompts } from '../../src/prompts/prompts.js';
+import { loadPrompts, loadRerankPrompt } from '../../src/prompts/prompts.js';
 
 let folder: string;
 let path: string;
@@ -76,5 +76,11 @@ describe('the prompts of the planner', () => {
     expect(prompts.plan.name).toBe('plan-steps');
     await writeFile(path, '<!-- system -->\n{{summaries}}\n<!-- user -->\n{{context}}{{message}}');
     expect(() => loadPrompts({ 'select-tools': path })).toThrow('{{none}} is missing');
+  });
+
+  it('are read without those that only others need', async () => {
+    await writeFile(path, 'no prompt at all');
+    expect(Object.keys(loadPrompts({ 'rerank-tools': path }))).toEqual(['select', 'plan', 'explain', 'repair']);
+    expect(() => loadRerankPrompt(path)).toThrow(path);
   });
 });

@@ -1,9 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from '../../src/catalog/catalog.js';
+import { type Catalog, createCatalog } from '../../src/catalog/catalog.js';
 import { createScope } from '../../src/catalog/scope.js';
-import { addPrivateTool, withPrivateTools } from '../../src/routing/private-tools.js';
+import type { EntryIssue } from '../../src/catalog/tool.js';
+import {
+  addPrivateTool,
+  createPrivateTools,
+  MAX_PRIVATE_TOOLS,
+  withPrivateTools,
+} from '../../src/routing/private-tools.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import { createTool } from '../support/create-tool.js';
+
+const namesFor = (catalog: Catalog, user: string) => createScope(catalog)({ user }).tools.map(({ name }) => name);
+const skill = (name: string, description = 'Writes.') => ({ name, toolType: 'skill', description });
 
 describe('private tools', () => {
   it("are their user's alone, whatever the entry says", async () => {
@@ -12,9 +21,8 @@ describe('private tools', () => {
     await addPrivateTool(privateTools, 'ann', { entry });
     const { catalog, issues } = await withPrivateTools(createCatalog([createTool('read')]), privateTools);
     expect(issues).toEqual([]);
-    const namesOf = (user: string) => createScope(catalog)({ user }).tools.map(({ name }) => name);
-    expect(namesOf('ann')).toEqual(['read', 'mail']);
-    expect(namesOf('bob')).toEqual(['read']);
+    expect(namesFor(catalog, 'ann')).toEqual(['read', 'mail']);
+    expect(namesFor(catalog, 'bob')).toEqual(['read']);
     expect(catalog.tools[1]).toMatchObject({ origin: 'user:ann', alwaysLoad: false, scope: { user: 'ann' } });
   });
 
@@ -22,6 +30,7 @@ describe('private tools', () => {
     ['without a name', { toolType: 'skill' }, 'name'],
     ['of an unknown type', { name: 'a', toolType: 'magic' }, 'magic'],
     ['that are no object', null, 'name'],
+    ['with a schema that is none', { name: 'a', toolType: 'skill', inputSchema: { type: 7 } }, 'inputSchema'],
   ])('%s are refused', async (_, entry, word) => {
     const { privateTools } = createMemoryStore();
     await expect(addPrivateTool(privateTools, 'ann', { entry })).rejects.toMatchObject({
@@ -37,5 +46,80 @@ describe('private tools', () => {
     const { catalog, issues } = await withPrivateTools(createCatalog([]), privateTools);
     expect(catalog.tools).toEqual([]);
     expect(issues).toMatchObject([{ entry: 'user:ann[0]' }]);
+  });
+});
+
+describe('the private tools of a running server', () => {
+  const together = (base = createCatalog([createTool('read')])) => {
+    const { privateTools: store } = createMemoryStore();
+    const issues: EntryIssue[] = [];
+    const make = () => createPrivateTools({ base: () => base, store, onIssue: (issue) => issues.push(issue) });
+    return { store, issues, tools: make(), other: make() };
+  };
+
+  it('are there as soon as they are added, and gone when they are removed', async () => {
+    const { tools } = together();
+    const added = await tools.add('ann', skill('letter'));
+    expect(added).toMatchObject({ name: 'letter', scope: { user: 'ann' } });
+    expect(namesFor(tools.catalog(), 'ann')).toEqual(['read', 'letter']);
+    await tools.add('ann', skill('letter', 'Writes letters.'));
+    expect(tools.list('ann')).toMatchObject([{ name: 'letter', description: 'Writes letters.' }]);
+    expect(tools.list('bob')).toEqual([]);
+    await tools.remove('ann', 'letter');
+    expect(namesFor(tools.catalog(), 'ann')).toEqual(['read']);
+  });
+
+  it('reach another process when it reads the store anew', async () => {
+    const { tools, other } = together();
+    await tools.add('ann', skill('letter'));
+    expect(other.list('ann')).toEqual([]);
+    await other.refresh();
+    expect(other.list('ann')).toMatchObject([{ name: 'letter' }]);
+    const before = other.catalog();
+    await other.refresh();
+    expect(other.catalog()).toBe(before);
+  });
+
+  it('leave unchanged ones the same objects, so that nothing of them is indexed anew', async () => {
+    const { tools } = together();
+    const letter = await tools.add('ann', skill('letter'));
+    const before = tools.list('ann')[0];
+    await tools.add('bob', skill('poem'));
+    expect(tools.list('ann')[0]).toBe(before);
+    expect(before).toEqual(letter);
+  });
+
+  it("can't be removed by another, who learns nothing of them", async () => {
+    const { tools } = together();
+    await tools.add('ann', skill('letter'));
+    const none = await tools.remove('bob', 'nothing').catch(String);
+    const other = await tools.remove('bob', 'letter').catch(String);
+    expect(other).toBe(String(none).replace('nothing', 'letter'));
+    expect(tools.list('ann')).toHaveLength(1);
+  });
+
+  it('may have the name of a tool of the system or of another user, but not of their own in the catalogue', async () => {
+    const own = createTool('diary', {}, undefined, { scope: { user: 'ann' } });
+    const { tools, store, issues } = together(createCatalog([createTool('read'), own]));
+    await tools.add('ann', skill('read'));
+    await tools.add('bob', skill('diary'));
+    expect(tools.list('ann').map(({ name }) => name)).toEqual(['diary', 'read']);
+    await expect(tools.add('ann', skill('diary'))).rejects.toThrow('name: the catalogue itself holds a tool "diary"');
+    await expect(tools.remove('ann', 'diary')).rejects.toMatchObject({ code: 'not_found' });
+    await store.put({ owner: 'ann', name: 'diary', content: skill('diary'), updatedAt: '' });
+    await tools.refresh();
+    expect(tools.list('ann').find(({ name }) => name === 'diary')).toMatchObject({ toolType: 'builtin' });
+    tools.catalog();
+    expect(issues).toMatchObject([{ name: 'diary', message: expect.stringContaining('left out') }]);
+  });
+
+  it('are bounded in number for each user', async () => {
+    const { tools, store } = together();
+    for (let place = 0; place < MAX_PRIVATE_TOOLS; place++)
+      await store.put({ owner: 'ann', name: `t${place}`, content: skill(`t${place}`), updatedAt: '' });
+    await expect(tools.add('ann', skill('more'))).rejects.toThrow('remove one first');
+    await tools.add('ann', skill('t0', 'Changed.'));
+    await tools.add('bob', skill('more'));
+    expect(tools.list('ann')).toHaveLength(MAX_PRIVATE_TOOLS);
   });
 });

@@ -6,6 +6,7 @@ import { problemSchema } from '../../src/server/problem.js';
 import {
   ASKED,
   answeringPlanner,
+  closeAtOnce,
   createHangingModel,
   parseEvents,
   plannerOf,
@@ -190,7 +191,7 @@ describe('the log', () => {
     leave.abort();
     await cancelled;
     await gone;
-    await app.close();
+    await closeAtOnce(app);
     expect(lines().map(({ level, msg, status }) => [level, msg, status])).toEqual([['info', 'the client left', 499]]);
   });
 });

@@ -86,11 +86,21 @@ export function createHangingModel() {
   return { model, asked, cancelled };
 }
 
-const servers = new Set<{ close(): Promise<unknown> }>();
+type App = ReturnType<typeof createServer>;
+
+const servers = new Set<App>();
 afterEach(async () => {
-  for (const server of servers) await server.close();
+  for (const server of servers) await closeAtOnce(server);
   servers.clear();
 });
+
+/** Where nothing runs any more: after an abort `fetch` opens a connection ahead, whose silence holds a server for seconds. */
+export async function closeAtOnce(app: App): Promise<void> {
+  const closed = app.close();
+  app.server.on('connection', (socket) => socket.destroy());
+  app.server.closeAllConnections();
+  await closed;
+}
 
 /** Closed after the test. */
 export async function startServer(parts: ServerParts) {

@@ -14,7 +14,16 @@ const folder = process.env.WINNOW_BENCHMARKS ?? '../shared/benchmarks';
 export const benchmarksAreThere = existsSync(join(folder, 'nestful.tools.json'));
 export const whereBenchmarks = benchmarksAreThere ? '' : ` (skipped: no benchmarks at WINNOW_BENCHMARKS or ${folder})`;
 
-export function loadBenchmarkTools(set: string): Tool[] {
+const loaded = new Map<string, readonly Tool[]>();
+
+/** Read once a test file: equal tools are the same objects, so what is prepared for one is kept. */
+export function loadBenchmarkTools(set: string): readonly Tool[] {
+  const tools = loaded.get(set) ?? readTools(set);
+  loaded.set(set, tools);
+  return tools;
+}
+
+function readTools(set: string): Tool[] {
   const entries: unknown = JSON.parse(readFileSync(join(folder, `${set}.tools.json`), 'utf8'));
   if (!Array.isArray(entries)) throw new Error(`${set}.tools.json is no list`);
   return entries.flatMap((entry, index) => {

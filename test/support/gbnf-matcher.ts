@@ -107,6 +107,14 @@ function parseGrammar(grammar: string): Map<string, Expression> {
   );
 }
 
+const SHORT_BOUNDS: ReadonlyMap<string, readonly [least: number, most: number]> = new Map([
+  ['*', [0, Number.POSITIVE_INFINITY]],
+  ['+', [1, Number.POSITIVE_INFINITY]],
+  ['?', [0, 1]],
+]);
+/** Of `{1,100000}` and the like. */
+const LONGEST_BOUNDS = 40;
+
 /** Recursive descent over the code points of one rule body. */
 function parseBody(body: string): Expression {
   const characters = [...body];
@@ -142,29 +150,36 @@ function parseBody(body: string): Expression {
       if (characters[at++] !== ')') throw new Error(`unclosed group in ${body}`);
       return inner;
     }
-    const name = /^[a-zA-Z][a-zA-Z0-9-]*/.exec(characters.slice(at - 1).join(''))?.[0];
-    if (!name) throw new Error(`unexpected ${character} in ${body}`);
-    at += name.length - 1;
-    return { kind: 'rule', name };
+    const start = at - 1;
+    if (!/[a-zA-Z]/.test(character ?? '')) throw new Error(`unexpected ${character} in ${body}`);
+    while (/[a-zA-Z0-9-]/.test(peek() ?? '')) at++;
+    return { kind: 'rule', name: characters.slice(start, at).join('') };
   }
 
   function repeated(part: Expression): Expression {
     const symbol = peek() ?? '';
-    const bounds = { '*': [0, Infinity], '+': [1, Infinity], '?': [0, 1] }[symbol];
+    const bounds = SHORT_BOUNDS.get(symbol);
     if (bounds) at++;
-    const braces = bounds ? null : /^\{(\d+)(,(\d*))?\}/.exec(characters.slice(at).join(''));
+    const braces =
+      symbol === '{' ? /^\{(\d+)(,(\d*))?\}/.exec(characters.slice(at, at + LONGEST_BOUNDS).join('')) : null;
     if (braces) at += braces[0].length;
     if (!bounds && !braces) return part;
     const least = bounds?.[0] ?? Number(braces?.[1]);
-    const open = braces?.[3] === '' ? Infinity : Number(braces?.[3] ?? least);
+    const open = braces?.[3] === '' ? Number.POSITIVE_INFINITY : Number(braces?.[3] ?? least);
     return repeated({ kind: 'repeat', part, least, most: bounds?.[1] ?? open });
   }
 
   function literal(): Expression {
     const found: string[] = [];
-    while (peek() !== '"') found.push(String.fromCodePoint(escaped()));
+    while (peek() !== '"') found.push(peek() === '\\' ? String.fromCodePoint(escaped()) : taken());
     at++;
     return { kind: 'literal', characters: found };
+  }
+
+  function taken(): string {
+    const character = characters[at++];
+    if (character === undefined) throw new Error(`unclosed literal in ${body}`);
+    return character;
   }
 
   function characterClass(): Expression {
@@ -182,8 +197,7 @@ function parseBody(body: string): Expression {
   }
 
   function escaped(): number {
-    const character = characters[at++];
-    if (character === undefined) throw new Error(`unclosed literal in ${body}`);
+    const character = taken();
     if (character !== '\\') return character.codePointAt(0) ?? 0;
     const sign = characters[at++] ?? '';
     const digits = { x: 2, u: 4, U: 8 }[sign];

@@ -66,10 +66,12 @@ function finishReference(node: JsonSchema, at: Place, context: FitContext): Json
 }
 
 function fitChildren(draft: Draft, at: Place, context: FitContext): void {
-  const partOf = { names: namesOf(draft, at, context), typed: isTyped(draft) || at.partOf?.typed === true };
+  const isConditional = Object.keys(draft).some((keyword) => CONDITIONS.has(keyword));
+  const names = isConditional ? namesOf(draft, at, context) : undefined;
+  const partOf = names && { names, typed: isTyped(draft) || at.partOf?.typed === true };
   const below = (path: string, keyword: string): Place => {
     const open = CONDITIONS.has(keyword) ? (at.open ?? []) : [];
-    return { path, depth: at.depth + 1, open, ...(CONDITIONS.has(keyword) ? { partOf } : {}) };
+    return { path, depth: at.depth + 1, open, ...(CONDITIONS.has(keyword) && partOf ? { partOf } : {}) };
   };
   for (const keyword of MAP_KEYWORDS) {
     if (keyword in draft) draft[keyword] = fitMap(draft, keyword, { at, below, context });

@@ -96,6 +96,7 @@ interface Required {
 /** After the children are fitted: a name that nothing describes becomes an argument that takes anything. */
 export function fitRequired(draft: Draft, names: readonly string[], { at, say, context }: Required): void {
   delete draft.required;
+  if (names.length === 0) return;
   const known = namesOf(draft, at, context);
   const unknown = names.filter((name) => !known.has(name));
   const types = typesOf(draft);
@@ -121,6 +122,7 @@ export function namesOf(draft: Draft, at: Place, context: FitContext): Set<strin
 }
 
 function definitionOf(node: JsonSchema, context: FitContext): JsonSchema | undefined {
+  if (node.$ref === undefined) return undefined;
   const known = [...context.definitions.values()];
   return known.find((definition) => node.$ref === `#/$defs/${definition.name}`)?.schema;
 }

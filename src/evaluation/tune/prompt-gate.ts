@@ -3,7 +3,7 @@
  * case that a decision rests on can reach a model as part of its instructions.
  */
 import type { EvaluationCase } from '../case.js';
-import { containsSequence, lengthOf, shinglesOf, tokensOf } from './shingles.js';
+import { lengthOf, sequenceOf, shinglesOf, tokensOf } from './shingles.js';
 
 declare const admitted: unique symbol;
 /** A text that has passed the gate; only `admit` makes one. */
@@ -32,36 +32,35 @@ export interface PromptGate {
 /** Shorter requests, such as "help", are words of any text: they are looked for as a line or an example of their own. */
 const TELLING_WORDS = 2.5;
 
+/** The request of a case as it is looked for. */
 interface Protected {
-  tokens: readonly string[];
+  sequence: string;
   isTelling: boolean;
 }
 
+/** A text in which it is looked for. */
+interface Searched {
+  tokens: readonly string[];
+  sequence: string;
+  lines: ReadonlySet<string>;
+}
+
 export function createPromptGate({ training, withheld, known }: GateParts): PromptGate {
-  const requests = withheld.map(({ request }): Protected => {
-    const tokens = tokensOf(request.message);
-    return { tokens, isTelling: lengthOf(tokens) >= TELLING_WORDS };
-  });
+  const requests = withheld.map(toProtected);
   const free = new Set(known.flatMap((text) => shinglesOf(tokensOf(text))));
   const ofTraining = shinglesOfCases(training);
   const ofWithheld = shinglesOfCases(withheld);
-  const copies = (text: string, mayQuote: 'training' | 'nothing') =>
-    shinglesOf(tokensOf(text)).filter((shingle) => {
-      if (free.has(shingle)) return false;
-      return mayQuote === 'nothing'
-        ? ofWithheld.has(shingle) || ofTraining.has(shingle)
-        : ofWithheld.has(shingle) && !ofTraining.has(shingle);
-    });
+  const isCopied = (shingle: string, mayQuote: 'training' | 'nothing') => {
+    if (free.has(shingle)) return false;
+    return mayQuote === 'nothing'
+      ? ofWithheld.has(shingle) || ofTraining.has(shingle)
+      : ofWithheld.has(shingle) && !ofTraining.has(shingle);
+  };
   return {
     admit(text, mayQuote) {
-      const tokens = tokensOf(text);
-      const lines = new Set(text.split('\n').flatMap(withAndWithoutLabel));
-      const isWhole = requests.some((request) =>
-        request.isTelling
-          ? containsSequence(tokens, request.tokens)
-          : request.tokens.length > 0 && lines.has(request.tokens.join(' ')),
-      );
-      const [copy] = copies(text, mayQuote);
+      const searched = toSearched(text);
+      const isWhole = requests.some((request) => standsIn(request, searched));
+      const copy = shinglesOf(searched.tokens).find((shingle) => isCopied(shingle, mayQuote));
       const issues = [
         ...(isWhole ? ['instructions: a whole request that is kept back from prompts stands there'] : []),
         ...(copy === undefined ? [] : [`instructions: "${copy}" is copied from a case; say it in general words`]),
@@ -71,20 +70,33 @@ export function createPromptGate({ training, withheld, known }: GateParts): Prom
   };
 }
 
-/** Whether a text, such as a prompt that somebody has written, holds words of a case already. */
+/** Whether one of the texts, such as prompts that somebody has written, holds words of a case already. */
 export function holdsTextOf(texts: readonly string[]): (one: EvaluationCase) => boolean {
-  const shingles = new Set(texts.flatMap((text) => shinglesOf(tokensOf(text))));
-  return (one) => {
-    if ([...shinglesOfCases([one])].some((shingle) => shingles.has(shingle))) return true;
-    const gate = createPromptGate({ training: [], withheld: [one], known: texts });
-    return texts.some((text) => !gate.admit(text, 'training').ok);
-  };
+  const searched = texts.map(toSearched);
+  const shingles = new Set(searched.flatMap(({ tokens }) => shinglesOf(tokens)));
+  return (one) =>
+    [...shinglesOfCases([one])].some((shingle) => shingles.has(shingle)) ||
+    searched.some((text) => standsIn(toProtected(one), text));
+}
+
+function toProtected({ request }: EvaluationCase): Protected {
+  const tokens = tokensOf(request.message);
+  return { sequence: sequenceOf(tokens), isTelling: lengthOf(tokens) >= TELLING_WORDS };
+}
+
+function toSearched(text: string): Searched {
+  const tokens = tokensOf(text);
+  return { tokens, sequence: sequenceOf(tokens), lines: new Set(text.split('\n').flatMap(withAndWithoutLabel)) };
+}
+
+function standsIn({ sequence, isTelling }: Protected, text: Searched): boolean {
+  return isTelling ? text.sequence.includes(sequence) : text.lines.has(sequence);
 }
 
 /** `Request: help` is the request "help" too. */
 function withAndWithoutLabel(line: string): string[] {
   const tokens = tokensOf(line);
-  return [tokens.join(' '), tokens.slice(1).join(' ')];
+  return [tokens, tokens.slice(1)].filter(({ length }) => length > 0).map(sequenceOf);
 }
 
 function shinglesOfCases(cases: readonly EvaluationCase[]): Set<string> {

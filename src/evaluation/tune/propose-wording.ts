@@ -8,7 +8,7 @@ import { oneLine } from '../../catalog/summary.js';
 import { WinnowError } from '../../errors.js';
 import { type Completion, type Model, noUsage } from '../../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../../model/structured.js';
-import { loadPrompts, loadProposalPrompt } from '../../prompts/prompts.js';
+import { loadProposalPrompt, loadRepairPrompt } from '../../prompts/prompts.js';
 import type { EvaluationCase } from '../case.js';
 import { findBrokenPlaces, type TunedPrompt } from './prompt-draft.js';
 
@@ -63,7 +63,7 @@ export async function proposeWording(question: WordingQuestion): Promise<Parsed<
       about: { module: 'evaluation/tune', promptName: template.name, promptHash: template.hash, variables },
     },
     parse: (completion) => parseWording(completion, question),
-    repair: loadPrompts().repair,
+    repair: loadRepairPrompt(),
     usage: noUsage(),
   });
 }

@@ -25,6 +25,7 @@ export function shinglesOf(tokens: readonly string[], words = 5): string[] {
   });
 }
 
-export function containsSequence(tokens: readonly string[], sequence: readonly string[]): boolean {
-  return ` ${tokens.join(' ')} `.includes(` ${sequence.join(' ')} `);
+/** As a text in which another sequence is found by `includes`, and only at the ends of words. */
+export function sequenceOf(tokens: readonly string[]): string {
+  return ` ${tokens.join(' ')} `;
 }

@@ -5,9 +5,13 @@
 import { z } from 'zod';
 import { WinnowError } from '../../errors.js';
 import type { Learnt } from '../../search/rank.js';
+import type { BareEntry } from '../ledger.js';
+import { parseOptions } from '../parse-options.js';
 import type { TelemetryEvent } from '../records.js';
+import type { WriteAudit } from '../write-audit.js';
 import {
   type EntryName,
+  idOfEntry,
   LEARNT_KINDS,
   LEARNT_STATES,
   LEVELS,
@@ -15,6 +19,7 @@ import {
   learntEntrySchema,
   nameOfEntry,
 } from './entry.js';
+import { explainEntry } from './explain-entry.js';
 import { learn } from './learn.js';
 import { createLearntRanking } from './learnt-ranking.js';
 import { createObserver, type Observation } from './observations.js';
@@ -29,6 +34,7 @@ export const adaptationOptionsSchema = z.strictObject({
   minShare: z.number().min(0.5).max(1).default(0.6).describe('Of the uses after a word, for the tool it stands for.'),
   alwaysOnSessions: z.int().min(2).default(10).describe('Sessions of a person before a tool is proposed as always on.'),
   alwaysOnShare: z.number().min(0.1).max(1).default(0.6).describe('Of these sessions, that used the tool.'),
+  learnEveryMinutes: z.number().min(0.1).max(10_080).default(60).describe('How often a server looks at use anew.'),
 });
 export type AdaptationOptions = z.input<typeof adaptationOptionsSchema>;
 
@@ -53,6 +59,8 @@ export interface AdaptationParts {
   /** Events from an instant on, oldest first, for example `readEvents` of the telemetry. */
   events: (since: string) => AsyncIterable<TelemetryEvent>;
   options?: AdaptationOptions | undefined;
+  /** Told of each decision, before it has an effect. Default: nothing is told. */
+  audit?: WriteAudit | undefined;
   /** Default: the clock of the machine. */
   clock?: (() => Date) | undefined;
 }
@@ -68,12 +76,19 @@ export interface Adaptation {
   /** Reads what other processes have learnt or decided. */
   refresh(): Promise<void>;
   list(query?: LearntQuery): Promise<LearntEntry[]>;
+  /** By the id that `idOfEntry` gives it. @throws WinnowError `not_found` */
+  find(id: string): Promise<LearntEntry>;
   /** In words: for whom, what, and on which evidence. @throws WinnowError `not_found` */
   explain(name: EntryName): Promise<string>;
-  /** @throws WinnowError `not_found`; `invalid_request` when it does not wait for approval */
+  /**
+   * @param by never the person from whose use it comes
+   * @throws WinnowError `not_found`; `invalid_request` when it does not wait for approval, or by that person
+   */
   approve(name: EntryName, by: string): Promise<LearntEntry>;
   /** Takes its effect away, and it is not learnt again. @throws WinnowError `not_found` */
   revert(name: EntryName, by: string): Promise<LearntEntry>;
+  /** Forgets it, with what was decided on it: it may be learnt again. @throws WinnowError `not_found` */
+  remove(name: EntryName, by: string): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
@@ -83,9 +98,10 @@ export function createAdaptation({
   store,
   events,
   options: input = {},
+  audit,
   clock = () => new Date(),
 }: AdaptationParts): Adaptation {
-  const options = parseOptions(input);
+  const options = parseOptions(adaptationOptionsSchema, input, 'adaptation');
   let bySubject = new Map<string, LearntEntry[]>();
 
   return {
@@ -116,15 +132,35 @@ export function createAdaptation({
 
     refresh,
     list,
-    explain: async (name) => explainEntry(await find(name)),
+    explain: async (name) => explainEntry(await entryOf(name)),
 
-    async approve(name, by) {
-      const entry = await find(name);
-      if (entry.state === 'proposed') return decide(entry, 'active', by);
-      throw new WinnowError('invalid_request', `This entry is ${entry.state}: only a proposed one can be approved.`);
+    async find(id) {
+      const entry = (await list()).find((one) => idOfEntry(one) === id);
+      if (entry) return entry;
+      throw unknownEntry(`under the id "${id.slice(0, 80)}"`);
     },
 
-    revert: async (name, by) => decide(await find(name), 'reverted', by),
+    async approve(name, by) {
+      const entry = await entryOf(name);
+      if (entry.state !== 'proposed')
+        throw new WinnowError('invalid_request', `This entry is ${entry.state}: only a proposed one can be approved.`);
+      // Whoever is led astray by what a tool returned must not be able to make that tool always on.
+      if (entry.level === 'person' && entry.subject === by) {
+        const issues = [`by: it comes from the use of "${by}", so somebody else has to approve it`];
+        throw new WinnowError('invalid_request', `The request is not usable: ${issues[0]}.`, { issues });
+      }
+      return decide(entry, 'active', by);
+    },
+
+    revert: async (name, by) => decide(await entryOf(name), 'reverted', by),
+
+    async remove(name, by) {
+      const entry = await entryOf(name);
+      await tell('learnt_removed', entry, by);
+      const { level, subject, kind, key } = entry;
+      await store.remove({ level, subject, kind, key });
+      await refresh();
+    },
   };
 
   function decaying() {
@@ -145,6 +181,7 @@ export function createAdaptation({
   }
 
   async function refresh(): Promise<void> {
+    if (!options.enabled) return;
     const next = new Map<string, LearntEntry[]>();
     for (const entry of await list({ state: 'active' })) {
       const place = `${entry.level}\n${entry.subject}`;
@@ -157,21 +194,27 @@ export function createAdaptation({
     return (await store.list(query)).map((entry) => learntEntrySchema.parse(entry));
   }
 
-  async function find({ level, subject, kind, key }: EntryName): Promise<LearntEntry> {
+  async function entryOf({ level, subject, kind, key }: EntryName): Promise<LearntEntry> {
     const [entry] = await list({ level, subject, kind, key });
     if (entry) return entry;
-    throw new WinnowError(
-      'not_found',
-      `Nothing of the kind "${kind}" was learnt for ${level} "${subject}" with the key "${key}".`,
-    );
+    throw unknownEntry(`of the kind "${kind}" for ${level} "${subject}" with the key "${key}"`);
   }
 
   async function decide(entry: LearntEntry, state: LearntEntry['state'], by: string): Promise<LearntEntry> {
     const decided = { ...entry, state, details: { ...entry.details, decidedBy: by }, updatedAt: clock().toISOString() };
+    await tell(state === 'active' ? 'learnt_approved' : 'learnt_reverted', decided, by);
     await store.put([decided]);
     await refresh();
     return decided;
   }
+
+  async function tell(event: BareEntry['event'], entry: LearntEntry, by: string): Promise<void> {
+    await audit?.({ event, outcome: 'allowed', user: by, tool: entry.details.tool, reason: explainEntry(entry) });
+  }
+}
+
+function unknownEntry(what: string): WinnowError {
+  return new WinnowError('not_found', `Nothing was learnt ${what}.`);
 }
 
 function isDecided(entry: LearntEntry | undefined): boolean {
@@ -184,26 +227,4 @@ function subjectsOf(user: string | undefined, project: string | undefined): stri
     ...(project === undefined ? [] : [`project\n${project}`]),
     'all\n',
   ];
-}
-
-function explainEntry({ level, subject, kind, state, evidence, value, details }: LearntEntry): string {
-  const whom = level === 'all' ? 'For all' : `For the ${level} "${subject}"`;
-  const { tool, term, share = 0, users, queries, decidedBy } = details;
-  const percent = `${Math.round(share * 100)} %`;
-  const what = {
-    weight: `${tool} stands higher among its matches`,
-    synonym: `the word "${term ?? ''}" stands for ${tool}, which was used after ${percent} of the searches with it`,
-    always_on: `${tool} is proposed as always on: it was used in ${percent} of the sessions`,
-  }[kind];
-  const whose = users === 1 ? 'one user' : `${users} users`;
-  const from = queries.length > 0 ? ` Queries: ${queries.map((query) => `"${query}"`).join(', ')}.` : '';
-  const decided = decidedBy === undefined ? '' : `, decided by ${decidedBy}`;
-  return `${whom}, ${what}. Evidence: ${evidence} uses of ${whose}, worth ${value} after decay.${from} It is ${state}${decided}.`;
-}
-
-function parseOptions(input: AdaptationOptions): z.output<typeof adaptationOptionsSchema> {
-  const parsed = adaptationOptionsSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `adaptation.${issue.path.join('.')}: ${issue.message}`);
-  throw new WinnowError('invalid_option', `Options are not usable: ${issues.join('; ')}.`, { issues });
 }

@@ -2,6 +2,7 @@
  * One thing that was learnt from use: for whom, what, on which evidence, and whether it has an effect. What is learnt can
  * only change the order in which matches stand and what is proposed; risk, policy, approvals and schemas are not in it.
  */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 export const LEVELS = ['person', 'project', 'all'] as const;
@@ -38,6 +39,11 @@ export type EntryName = Pick<LearntEntry, 'level' | 'subject' | 'kind' | 'key'>;
 
 export function nameOfEntry({ level, subject, kind, key }: EntryName): string {
   return JSON.stringify([level, subject, kind, key]);
+}
+
+/** A short name for people and paths; the same as long as the entry is about the same. */
+export function idOfEntry(name: EntryName): string {
+  return createHash('sha256').update(nameOfEntry(name)).digest('hex').slice(0, 16);
 }
 
 /** In days; what is older than a few of them hardly counts. */

@@ -35,6 +35,8 @@ export type Passed = { ok: true; approval: string } | ({ ok: false; approval?: s
 export interface Approvals {
   /** Lets a call pass once it is approved; asks where nobody has asked yet. @param id of the approval to use */
   pass(request: ApprovalRequest, id?: string): Promise<Passed>;
+  /** Asks ahead, or finds what was asked for the same call already; uses nothing. */
+  ask(request: ApprovalRequest): Promise<ApprovalOutput>;
   /** @throws WinnowError `invalid_request` */
   grant(id: string, input: GrantInput): Promise<ApprovalOutput>;
   /** @throws WinnowError `invalid_request` */
@@ -60,19 +62,18 @@ export function createApprovals({ store, policy, clock, audit }: ApprovalParts):
   return {
     async pass(request, id) {
       const { user } = request;
-      if (user === undefined)
-        return refused('approval_not_allowed', 'Nobody can approve what nobody asks for: the session has no user.', {
-          next: 'Open a session with a user.',
-        });
+      if (user === undefined) return nobodyAsks();
       if (id !== undefined) {
         const approval = await store.get(id);
         return refuseMisfit(approval, request) ?? use(approval);
       }
-      const asked = newApproval(request, user);
-      const approval = await store.request(asked);
-      if (approval.id !== asked.id) return use(approval);
-      await audit([entryOf(approval, 'approval_requested', 'needs_approval')]);
-      return refused('needs_approval', approval.reason, { approval, next: NEXT.pending });
+      const { approval, isNew } = await open(request, user);
+      return isNew ? refused('needs_approval', approval.reason, { approval, next: NEXT.pending }) : use(approval);
+    },
+
+    async ask(request) {
+      const { user } = request;
+      return user === undefined ? nobodyAsks() : { ok: true, approval: (await open(request, user)).approval };
     },
 
     grant: async (id, input) => decide(id, { ...parseInput(grantInputSchema, input), state: 'granted' }),
@@ -95,6 +96,15 @@ export function createApprovals({ store, policy, clock, audit }: ApprovalParts):
   async function sweep(): Promise<void> {
     const expired = await store.expire(now());
     await audit(expired.map((approval) => entryOf(approval, 'approval_expired', 'denied')));
+  }
+
+  /** One question for one call, however often it is asked. */
+  async function open(request: ApprovalRequest, user: string): Promise<{ approval: ApprovalRecord; isNew: boolean }> {
+    const asked = newApproval(request, user);
+    const approval = await store.request(asked);
+    const isNew = approval.id === asked.id;
+    if (isNew) await audit([entryOf(approval, 'approval_requested', 'needs_approval')]);
+    return { approval, isNew };
   }
 
   function newApproval(request: ApprovalRequest, user: string): ApprovalRecord {
@@ -200,6 +210,12 @@ function isSameIdentity(one: string, other: string): boolean {
 function closed({ state }: ApprovalRecord): Refusal & { ok: false } {
   const code = state === 'used' || state === 'granted' ? 'approval_used' : `approval_${state}`;
   return { ok: false, code, reason: `It is ${state} already.`, next: 'Nothing is left to decide.' };
+}
+
+function nobodyAsks(): Refusal & { ok: false } {
+  return refused('approval_not_allowed', 'Nobody can approve what nobody asks for: the session has no user.', {
+    next: 'Open a session with a user.',
+  });
 }
 
 function unknown(): Refusal & { ok: false } {

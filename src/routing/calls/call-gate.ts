@@ -1,4 +1,7 @@
-/** Whether one call may run now: the decision on what would really run, the approval, and one use of the enablement. */
+/**
+ * Whether one call may run now: the decision on what would really run, the approval, and one use of the enablement. A
+ * call that is asked for ahead takes the same way up to the approval, and stops there.
+ */
 
 import { toolHash } from '../../catalog/catalog.js';
 import type { Tool } from '../../catalog/tool.js';
@@ -11,6 +14,7 @@ import type { CallResult, Refusal } from '../contracts.js';
 import type { PreparedArguments, RouterParts } from '../parts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
 import { calledTools } from '../policy/requirement.js';
+import type { ApprovalOutput } from '../records.js';
 import type { Situation } from '../sessions/situation.js';
 
 export interface CallRequest {
@@ -33,15 +37,77 @@ export type Passed = Judged & {
 };
 export type Stopped = Judged & { readonly ok: false; readonly result: CallResult & { ok: false } };
 
+/** What asking ahead came to; `result` is what the caller gets. */
+export type Asked = Judged & { readonly result: ApprovalOutput };
+
+/** A call as it would run, and what the policy says of it. */
+interface Candidate extends Judged {
+  readonly tool: Tool | undefined;
+  /** Undefined: the caller must not know of the tool, so its arguments were not looked at. */
+  readonly prepared: PreparedArguments | undefined;
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
 export interface CallGateParts {
   store: Pick<Store, 'sessions' | 'journal'>;
-  approvals: Pick<Approvals, 'pass'>;
+  approvals: Pick<Approvals, 'pass' | 'ask'>;
   prepare: RouterParts['prepare'];
 }
 
-export function createCallGate({ store, approvals, prepare }: CallGateParts) {
-  return async (situation: Situation, request: CallRequest): Promise<Passed | Stopped> => {
-    const { session, policy } = situation;
+export interface CallGate {
+  /** Lets a call through, or says what is in its way. */
+  pass(situation: Situation, request: CallRequest): Promise<Passed | Stopped>;
+  /** Asks for the approval of a call without making it. @param reason why it is wanted, in the words of the asker */
+  ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked>;
+}
+
+export function createCallGate({ store, approvals, prepare }: CallGateParts): CallGate {
+  return {
+    async pass(situation, request) {
+      const candidate = await judge(situation, request, false);
+      const { name, decision, argumentsHash, tool, prepared } = candidate;
+      const judged = { name, decision, argumentsHash };
+      const stop = (refusal: Refusal & { approval?: string }): Stopped => ({
+        ...judged,
+        ok: false,
+        approval: refusal.approval,
+        result: { ...refusal, ok: false },
+      });
+
+      if (decision.decision === 'deny' || !tool || !prepared) return stop(refusalOf(decision, name));
+      if (!prepared.ok) return stop(withoutOk(prepared));
+      let approval: string | undefined;
+      if (decision.decision === 'needs_approval') {
+        const passed = await approvals.pass(approvalFor(tool, situation, candidate), request.approval);
+        if (!passed.ok) return stop(withoutOk(passed));
+        approval = passed.approval;
+      }
+      // Only now is it sure which of two calls at the same moment has the one use, or the last turn.
+      const isCounted = await store.sessions.countCall(situation.session.id, name);
+      const isFree = situation.stays(tool) !== undefined || decision.warned !== undefined;
+      if (!isCounted && !isFree) return stop(refusalOf({ ...decision, ...USED_UP }, name));
+      return { ...judged, ok: true, tool, arguments: candidate.given, notes: prepared.notes, approval };
+    },
+
+    async ask(situation, request, reason) {
+      const candidate = await judge(situation, request, true);
+      const { name, decision, argumentsHash, tool, prepared } = candidate;
+      const end = (result: ApprovalOutput): Asked => ({
+        name,
+        decision,
+        argumentsHash,
+        approval: result.ok ? result.approval.id : undefined,
+        result,
+      });
+
+      if (decision.decision === 'deny' || !tool || !prepared) return end({ ...refusalOf(decision, name), ok: false });
+      if (!prepared.ok) return end({ ...prepared, issues: prepared.issues && [...prepared.issues] });
+      if (decision.decision === 'allow') return end({ ...notNeeded(name), ok: false });
+      return end(await approvals.ask(approvalFor(tool, situation, { ...candidate, reason })));
+    },
+  };
+
+  async function judge(situation: Situation, request: CallRequest, isAhead: boolean): Promise<Candidate> {
     const name = request.tool;
     const tool = situation.find(name);
     // Arguments of a tool that the caller must not know of are not looked at.
@@ -50,31 +116,12 @@ export function createCallGate({ store, approvals, prepare }: CallGateParts) {
     const given = prepared?.ok ? prepared.arguments : request.arguments;
     const decision = situation.decide(tool, 'call', {
       arguments: given,
+      isAhead,
       isEnabled: tool !== undefined && situation.isEnabled(tool),
       calls: tool ? await callsFor(tool, situation) : [],
     });
-    const judged = { name, decision, argumentsHash: canonicalHash(given) };
-    const stop = (refusal: Refusal & { approval?: string }): Stopped => ({
-      ...judged,
-      ok: false,
-      approval: refusal.approval,
-      result: { ...refusal, ok: false },
-    });
-
-    if (decision.decision === 'deny' || !tool || !prepared) return stop(refusalOf(decision, name));
-    if (!prepared.ok) return stop(withoutOk(prepared));
-    let approval: string | undefined;
-    if (decision.decision === 'needs_approval') {
-      const passed = await approvals.pass(approvalFor(tool, situation, { ...judged, given }), request.approval);
-      if (!passed.ok) return stop(withoutOk(passed));
-      approval = passed.approval;
-    }
-    // Only now is it sure which of two calls at the same moment has the one use, or the last turn.
-    const isCounted = await store.sessions.countCall(session.id, name);
-    const isFree = policy.of(tool).stays !== undefined || decision.warned !== undefined;
-    if (!isCounted && !isFree) return stop(refusalOf({ ...decision, ...USED_UP }, name));
-    return { ...judged, ok: true, tool, arguments: given, notes: prepared.notes, approval };
-  };
+    return { name, decision, argumentsHash: canonicalHash(given), tool, prepared, given };
+  }
 
   async function callsFor(tool: Tool, { policy, session }: Situation) {
     const tools = policy.of(tool).requirements.flatMap(({ requires }) => calledTools(requires));
@@ -88,6 +135,14 @@ const USED_UP = {
   next: 'Call tool_enable again.',
 } as const;
 
+function notNeeded(name: string): Refusal {
+  return {
+    code: 'approval_not_needed',
+    reason: `${name} needs no approval with these arguments.`,
+    next: 'Call it; if it is not enabled yet, enable it first.',
+  };
+}
+
 /** A copy through its canonical text: what is hashed, shown, approved and run is the same, whoever changes the rest. */
 function prepareCopy(prepare: RouterParts['prepare'], tool: Tool, given: unknown): PreparedArguments {
   const prepared = prepare(tool, given);
@@ -99,7 +154,14 @@ function prepareCopy(prepare: RouterParts['prepare'], tool: Tool, given: unknown
 function approvalFor(
   tool: Tool,
   { session, policy }: Situation,
-  { given, argumentsHash, decision }: { given: unknown; argumentsHash: string; decision: Decision },
+  {
+    given,
+    argumentsHash,
+    decision,
+    reason,
+  }: Pick<Candidate, 'given' | 'argumentsHash' | 'decision'> & {
+    reason?: string | undefined;
+  },
 ): ApprovalRequest {
   const mask = createRedactor({ secretNames: secretArgumentNames(tool.inputSchema) });
   return {
@@ -110,7 +172,8 @@ function approvalFor(
     argumentsHash,
     // Another definition under the same name is another tool.
     policyVersion: `${policy.version}.${toolHash(tool).slice(0, 16)}`,
-    reason: decision.reason,
+    // In quotes: an agent must not speak with the voice of the policy.
+    reason: reason === undefined ? decision.reason : `${decision.reason} The asker says: ${JSON.stringify(reason)}`,
   };
 }
 

@@ -31,7 +31,7 @@ const meta = {
   fingerprint: z.string(),
   weights: fieldWeightsSchema,
   tools: z.int().min(0),
-  createdAt: z.iso.datetime(),
+  createdAt: z.iso.datetime().describe('When the index was built.'),
 };
 export const snapshotSchema = z.discriminatedUnion('level', [
   z.strictObject({ level: z.literal('none') }),
@@ -49,14 +49,15 @@ export interface SnapshotOptions {
   level: SnapshotLevel;
   /** A larger one becomes `meta`, with a note. Default: 32 MiB. */
   maxBytes?: number | undefined;
-  now: Date;
+  /** When the index was built. UTC, ISO 8601. */
+  builtAt: string;
 }
 
-export function exportSnapshot(generation: Generation, { level, maxBytes, now }: SnapshotOptions): Snapshot {
+export function exportSnapshot(generation: Generation, { level, maxBytes, builtAt }: SnapshotOptions): Snapshot {
   if (level === 'none') return { level };
   const { fingerprint, weights } = generation;
   const tools = [generation.system, ...generation.own.values()].reduce((sum, one) => sum + one.tools.length, 0);
-  const about = { version: INDEX_VERSION, fingerprint, weights, tools, createdAt: now.toISOString() };
+  const about = { version: INDEX_VERSION, fingerprint, weights, tools, createdAt: builtAt };
   if (level === 'meta') return { level, ...about };
   const segments = [
     toPlain(generation.system, null),

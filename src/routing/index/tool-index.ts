@@ -5,7 +5,8 @@
 import { z } from 'zod';
 import type { Tool } from '../../catalog/tool.js';
 import { WinnowError } from '../../errors.js';
-import { type FieldWeights, fieldWeightsSchema } from '../../search/fields.js';
+import { fieldWeightsSchema } from '../../search/fields.js';
+import { parseOptions } from '../parse-options.js';
 import { type Audience, createAudiences, type VisibleLayers } from './audience.js';
 import { buildGeneration, fingerprintTools, type Generation } from './generation.js';
 import { runInSlices } from './in-slices.js';
@@ -21,6 +22,14 @@ export const indexStatusSchema = z.object({
   error: z.string().optional().describe('Why the last build failed.'),
 });
 export type IndexStatus = z.infer<typeof indexStatusSchema>;
+
+export const IMPORT_OUTCOMES = ['taken', 'stale', 'empty'] as const;
+export const importedIndexSchema = indexStatusSchema.extend({
+  snapshot: z
+    .enum(IMPORT_OUTCOMES)
+    .describe('taken: it answers now; stale: it is of other tools or weights; empty: it holds no index.'),
+});
+export type ImportedIndex = z.infer<typeof importedIndexSchema>;
 
 export const INDEX_CODES = ['index_not_ready', 'index_building', 'no_candidates'] as const;
 export interface IndexRefusal {
@@ -69,11 +78,11 @@ export interface ToolIndex {
   /** @throws WinnowError `invalid_request` when there is no complete index to export. */
   exportSnapshot(options: { level: SnapshotLevel; maxBytes?: number | undefined }): Snapshot;
   /**
-   * Takes an index over that was built elsewhere, so that none need be built. With another fingerprint, or without
-   * content, it is not taken: what was stale stays stale, and what is being built or ready stays so too.
+   * Takes an index over that was built elsewhere, so that none need be built. With another fingerprint (`stale`), or
+   * without content (`empty`), it is not taken: the index stays in the state that it is in.
    * @throws WinnowError `invalid_request` when the snapshot is broken.
    */
-  importSnapshot(snapshot: unknown): Promise<IndexStatus>;
+  importSnapshot(snapshot: unknown): Promise<ImportedIndex>;
   /** Stops a build. Idempotent. */
   close(): void;
 }
@@ -86,7 +95,7 @@ interface Answering {
 /** @throws WinnowError `invalid_option` for wrong weights. */
 export function createToolIndex(tools: readonly Tool[], options: ToolIndexOptions = {}): ToolIndex {
   const { rebuildsItself = true, whileBuilding = 'previous', onChange, clock = () => new Date() } = options;
-  let current = { tools, weights: parseWeights(options.weights ?? {}) };
+  let current = { tools, weights: parseOptions(fieldWeightsSchema, options.weights ?? {}, 'weights') };
   let state: IndexStatus['state'] = 'stale';
   let error: string | undefined;
   let answering: Answering | undefined;
@@ -121,7 +130,7 @@ export function createToolIndex(tools: readonly Tool[], options: ToolIndexOption
     },
 
     setWeights(input) {
-      const weights = parseWeights(input);
+      const weights = parseOptions(fieldWeightsSchema, input, 'weights');
       if (JSON.stringify(weights) === JSON.stringify(current.weights)) return;
       change({ ...current, weights });
     },
@@ -134,7 +143,7 @@ export function createToolIndex(tools: readonly Tool[], options: ToolIndexOption
 
     exportSnapshot({ level, maxBytes }) {
       if (state === 'ready' && answering)
-        return exportSnapshot(answering.generation, { level, maxBytes, now: clock() });
+        return exportSnapshot(answering.generation, { level, maxBytes, builtAt: answering.builtAt });
       throw new WinnowError('invalid_request', `The index is ${state}: rebuild it before it is exported.`);
     },
 
@@ -142,11 +151,12 @@ export function createToolIndex(tools: readonly Tool[], options: ToolIndexOption
       const snapshot = parseSnapshot(input);
       const now = current;
       const wanted = await runInSlices(fingerprintTools(now.tools, now.weights), new AbortController().signal);
-      if (now !== current || snapshot.level !== 'full' || snapshot.fingerprint !== wanted) return status();
+      if (snapshot.level !== 'full') return { ...status(), snapshot: 'empty' };
+      if (now !== current || snapshot.fingerprint !== wanted) return { ...status(), snapshot: 'stale' };
       const generation = restoreGeneration(snapshot, now.tools);
       build?.abort.abort();
       answer({ generation, builtAt: snapshot.createdAt });
-      return status();
+      return { ...status(), snapshot: 'taken' };
     },
 
     close() {
@@ -222,13 +232,6 @@ function isCurrent(tools: readonly Tool[], { system, own }: Generation): (tool: 
   const now = new Set(tools);
   const all = [system, ...own.values()].flatMap((segment) => segment.tools);
   return all.every((tool) => now.has(tool)) ? () => true : (tool) => now.has(tool);
-}
-
-function parseWeights(input: z.input<typeof fieldWeightsSchema>): FieldWeights {
-  const parsed = fieldWeightsSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `weights.${issue.path.join('.')}: ${issue.message}`);
-  throw new WinnowError('invalid_option', `The weights are not usable: ${issues.join('; ')}.`, { issues });
 }
 
 function notReady(reason: string): IndexRefusal {

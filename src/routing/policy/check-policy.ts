@@ -1,10 +1,19 @@
-/** What of a policy is without effect on a catalogue, in words: a slip in a name must not pass for a rule. */
+/**
+ * What of a policy is without effect on a catalogue, in words: a slip in a name must not pass for a rule. A precondition
+ * in prose is no mistake, since people and models read it; it is told apart, and a policy can put a rule in its place.
+ */
 import type { Tool } from '../../catalog/tool.js';
 import { compileToolMatch, type Match } from './match.js';
 import type { Policy } from './policy.js';
 import { calledTools, parseRequirement } from './requirement.js';
 
-export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): string[] {
+export interface PolicyNote {
+  /** `problem`: a part can't have the effect it is written for. `unchecked`: prose that no program checks. */
+  readonly level: 'problem' | 'unchecked';
+  readonly message: string;
+}
+
+export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): PolicyNote[] {
   const names = new Set(tools.map(({ name }) => name));
   const isVain = (match: Match) => !tools.some(compileToolMatch(match));
   const parts = [
@@ -12,7 +21,7 @@ export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): strin
     ...settings.argumentRisks.map(({ match }, index) => ({ path: `argumentRisks[${index}]`, match })),
     ...settings.preconditions.map(({ match }, index) => ({ path: `preconditions[${index}]`, match })),
   ];
-  return [
+  const problems = [
     ...parts.filter(({ match }) => isVain(match)).map(({ path }) => `${path}: matches no tool`),
     ...settings.pinned.filter((glob) => isVain({ tool: [glob] })).map((glob) => `pinned: "${glob}" matches no tool`),
     ...settings.preconditions.flatMap(({ requires }, index) =>
@@ -20,12 +29,30 @@ export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): strin
         .filter((name) => !names.has(name))
         .map((name) => `preconditions[${index}]: there is no tool "${name}" that could be called`),
     ),
-    ...tools.flatMap((tool) =>
+    ...(settings.toolPreconditions === 'enforce' ? tools.flatMap((tool) => neverMet(tool, names)) : []),
+  ];
+  return [
+    ...problems.map((message) => ({ level: 'problem' as const, message })),
+    ...uncheckedOf(settings, tools).map((message) => ({ level: 'unchecked' as const, message })),
+  ];
+}
+
+function neverMet(tool: Tool, names: ReadonlySet<string>): string[] {
+  return tool.preconditions.flatMap((text) => {
+    const requirement = parseRequirement(text);
+    if (!requirement || names.has(requirement.called)) return [];
+    return [`tool ${tool.name}: "${text}" is never met: there is no tool "${requirement.called}"`];
+  });
+}
+
+/** Of tools for which the policy has a precondition of its own, the prose is taken as covered. */
+function uncheckedOf({ preconditions }: Policy['settings'], tools: readonly Tool[]): string[] {
+  const covers = preconditions.map(({ match }) => compileToolMatch(match));
+  return tools
+    .filter((tool) => !covers.some((isAbout) => isAbout(tool)))
+    .flatMap((tool) =>
       tool.preconditions
         .filter((text) => parseRequirement(text) === undefined)
-        .map(
-          (text) => `tool ${tool.name}: "${text}" is for people only; write a precondition in the policy to check it`,
-        ),
-    ),
-  ];
+        .map((text) => `tool ${tool.name}: "${text}" is for people only; a precondition in the policy can check it`),
+    );
 }

@@ -19,6 +19,8 @@ export interface Facts {
   readonly now: Date;
   /** Call only. */
   readonly isEnabled?: boolean;
+  /** Call only: it is for later, so what may change until then is not in the way: enabling, earlier calls, hours. */
+  readonly isAhead?: boolean;
   /** Call only. */
   readonly arguments?: Readonly<Record<string, unknown>>;
   /** Call only: those of this session that succeeded, at least of the tools that a requirement names. */
@@ -106,7 +108,7 @@ function decideTool({ settings }: Policy, facts: ToolFacts): Decision | undefine
 /** What depends on the moment and on the arguments. */
 function decideCall({ settings }: Policy, facts: ToolFacts): Decision | undefined {
   const { tool, own, risk, session } = facts;
-  if (!facts.isEnabled && own.stays === undefined) {
+  if (!facts.isAhead && !facts.isEnabled && own.stays === undefined) {
     const next = `Call tool_enable with {"names": [${JSON.stringify(tool.name)}]}, then call it again.`;
     return deny('not_enabled', `${tool.name} is not enabled in this session.`, next, risk);
   }
@@ -122,6 +124,7 @@ function decideCall({ settings }: Policy, facts: ToolFacts): Decision | undefine
   for (const { match, requires } of own.requirements) {
     if (!applies(match, facts)) continue;
     for (const requirement of requires) {
+      if (facts.isAhead && !('argument' in requirement)) continue;
       const unmet = findUnmet(requirement, { ...facts, turn: session.turn });
       if (unmet) return deny(unmet.code, unmet.reason, unmet.next, risk);
     }

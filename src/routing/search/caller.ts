@@ -13,7 +13,8 @@ export interface SearchParts {
   index: ToolIndex;
   /** All tools of now, with private ones; asked at each search, so that the index hears of a change. */
   tools: () => readonly Tool[];
-  synonyms: SynonymTable;
+  /** Those of now. */
+  synonyms: () => SynonymTable;
   /** What use has taught for this person, project and all. Default: nothing. */
   learnt?: ((who: Pick<SearchCaller, 'user' | 'project'>) => Learnt | undefined) | undefined;
 }

@@ -1,7 +1,13 @@
 /** Search and hand-outs over one index: what a router is given as `search` and `handOut`. */
 import type { Catalog } from '../../catalog/catalog.js';
 import { GENERAL_SYNONYMS } from '../../search/general-synonyms.js';
-import { createSynonymTable, GENERAL_WEIGHT, OWN_WEIGHT, type Synonyms } from '../../search/synonyms.js';
+import {
+  createSynonymTable,
+  GENERAL_WEIGHT,
+  OWN_WEIGHT,
+  type Synonyms,
+  type SynonymTable,
+} from '../../search/synonyms.js';
 import type { ListOutput, ListRequest } from '../contracts.js';
 import { createToolIndex, type ToolIndex, type ToolIndexOptions } from '../index/tool-index.js';
 import type { SearchCaller, SearchParts } from './caller.js';
@@ -11,8 +17,11 @@ import { createToolSearch, type ToolSearch, type ToolSearchParts } from './tool-
 export interface DiscoveryParts extends Pick<SearchParts, 'learnt'>, Pick<ToolSearchParts, 'rerank' | 'minConfidence'> {
   /** The tools of now; a reloaded catalogue is indexed in the background. */
   catalog: () => Catalog;
-  /** Of the catalogue's own trade, for example from `loadSynonyms`. Default: none but the general ones. */
-  synonyms?: Synonyms | undefined;
+  /**
+   * Of the catalogue's own trade, for example from `loadSynonyms`; a function is asked at each search, so they may be
+   * reloaded. Default: none but the general ones.
+   */
+  synonyms?: Synonyms | (() => Synonyms) | undefined;
   index?: ToolIndexOptions | undefined;
   lists?: ToolListOptions | undefined;
 }
@@ -27,14 +36,30 @@ export interface Discovery {
 export function createDiscovery({ catalog, synonyms = [], ...parts }: DiscoveryParts): Discovery {
   const tools = () => catalog().tools;
   const index = createToolIndex(tools(), parts.index);
-  const table = createSynonymTable([
-    { synonyms: GENERAL_SYNONYMS, weight: GENERAL_WEIGHT },
-    { synonyms, weight: OWN_WEIGHT },
-  ]);
+  const table = keptTable(typeof synonyms === 'function' ? synonyms : () => synonyms);
+  // Now, and not within the time of the first search.
+  table();
   const shared = { index, tools, synonyms: table, learnt: parts.learnt };
   return {
     index,
     search: createToolSearch({ ...shared, rerank: parts.rerank, minConfidence: parts.minConfidence }),
     handOut: createToolLists(shared, parts.lists),
   };
+}
+
+/** Made anew only when the synonyms are others. */
+function keptTable(synonyms: () => Synonyms): () => SynonymTable {
+  let kept: { of: Synonyms; table: SynonymTable } | undefined;
+  return () => {
+    const own = synonyms();
+    if (kept?.of !== own) kept = { of: own, table: tableOf(own) };
+    return kept.table;
+  };
+}
+
+function tableOf(own: Synonyms): SynonymTable {
+  return createSynonymTable([
+    { synonyms: GENERAL_SYNONYMS, weight: GENERAL_WEIGHT },
+    { synonyms: own, weight: OWN_WEIGHT },
+  ]);
 }

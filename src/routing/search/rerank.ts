@@ -4,22 +4,28 @@
  */
 import { z } from 'zod';
 import { renderSummary } from '../../catalog/summary.js';
-import { throwIfCancelled, toWinnowError } from '../../errors.js';
+import { throwIfCancelled, toWinnowError, type WinnowError } from '../../errors.js';
 import { type Model, noUsage, type Usage } from '../../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../../model/structured.js';
 import type { PromptTemplate } from '../../prompts/prompt-template.js';
 import type { RankedTool } from '../../search/rank.js';
+import { parseOptions } from '../parse-options.js';
 
-export interface RerankOptions {
+export const rerankSettingsSchema = z.strictObject({
+  enabled: z.boolean().default(false),
+  timeoutMs: z.int().min(1).max(600_000).default(8_000).describe('For the whole opinion, with a repair.'),
+  minConfidence: z.number().min(0).max(1).default(0.65).describe("Below it the rules' order stands."),
+});
+export type RerankSettings = z.output<typeof rerankSettingsSchema>;
+
+export interface RerankOptions extends Partial<Omit<RerankSettings, 'enabled'>> {
   model: Model;
   prompt: PromptTemplate<'tools' | 'query'>;
   repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
-  /** Below it the rules' order stands. Default: 0.65, between 0 and 1. */
-  minConfidence?: number | undefined;
-  /** For the whole opinion, with a repair, in milliseconds. Default: 8,000. */
-  timeoutMs?: number | undefined;
   /** Told of the tokens that each opinion took, also one that is not used. */
   onUsage?: ((usage: Usage) => void) | undefined;
+  /** Told why a model failed, in full: the answer to the caller names no server. */
+  onFailure?: ((error: WinnowError) => void) | undefined;
 }
 
 export type Opinion =
@@ -36,8 +42,7 @@ export type Opinion =
 export const RERANKED_TOOLS = 10;
 const MAX_NAMED = 5;
 const ANSWER_TOKENS = 200;
-const DEFAULT_MIN_CONFIDENCE = 0.65;
-const DEFAULT_TIMEOUT_MS = 8_000;
+const DEFAULTS = rerankSettingsSchema.parse({});
 
 const answerSchema = z.object({
   intent: z.string().max(500),
@@ -52,7 +57,7 @@ export async function rerank(
   found: readonly RankedTool[],
   { signal, ...options }: RerankOptions & { signal?: AbortSignal | undefined },
 ): Promise<Opinion> {
-  const { minConfidence = DEFAULT_MIN_CONFIDENCE, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { minConfidence = DEFAULTS.minConfidence, timeoutMs = DEFAULTS.timeoutMs } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   const usage = noUsage();
   try {
@@ -75,8 +80,9 @@ export async function rerank(
   } catch (error) {
     throwIfCancelled(signal);
     if (timeout.aborted) return { isUsed: false, reason: `the model did not answer within ${timeoutMs} ms` };
-    const { code, message } = toWinnowError(error);
-    return { isUsed: false, reason: `${code}: ${message}` };
+    const failure = toWinnowError(error);
+    options.onFailure?.(failure);
+    return { isUsed: false, reason: `${failure.code}: ${failure.meaning.meaning}` };
   } finally {
     options.onUsage?.(usage);
   }
@@ -107,6 +113,11 @@ function ask(
     repair,
     usage,
   });
+}
+
+/** @throws WinnowError `invalid_option` naming each field that is wrong. */
+export function parseRerankSettings(input: unknown): RerankSettings {
+  return parseOptions(rerankSettingsSchema, input, 'rerank');
 }
 
 /** So that a model that does not heed the signal can't hold the search up. */

@@ -31,10 +31,9 @@ export function createToolLists(parts: SearchParts, { topK = 8, minScore = 0.15 
     const opened = openFor(parts, caller);
     if (!opened.ok) return opened;
     const { own, system } = opened.layers;
-    const { synonyms } = parts;
     const ranked = rank(query, own ? [own, system] : [system], {
       limit: top_k,
-      synonyms,
+      synonyms: parts.synonyms(),
       learnt: parts.learnt?.(caller),
     });
     const tools = ranked

@@ -3,6 +3,7 @@
  * model may reorder. Nothing found for sure is a question to ask, never a guess.
  */
 import { firstSentence, oneLine } from '../../catalog/summary.js';
+import type { Tool } from '../../catalog/tool.js';
 import { withSpan } from '../../logging/spans.js';
 import type { Layer } from '../../search/layer.js';
 import { type RankedTool, rank } from '../../search/rank.js';
@@ -72,7 +73,7 @@ function findByRules(request: SearchRequest, { layers }: OpenIndex, { parts, cal
   return rank(request.query, layersOf({ own, system }), {
     limit: scopes ? limit : wide,
     limits,
-    synonyms: parts.synonyms,
+    synonyms: parts.synonyms(),
     learnt: parts.learnt?.(caller),
   });
 }
@@ -109,17 +110,28 @@ async function withOpinion(query: string, found: readonly RankedTool[], { parts,
 }
 
 function toMatch({ tool, score, why }: RankedTool, { isEnabled }: SearchCaller): SearchMatch {
-  const text = oneLine(tool.description);
   return {
     name: tool.name,
     ...(tool.category === undefined ? {} : { category: tool.category }),
     toolType: tool.toolType,
     risk: tool.risk,
-    description: text.length <= MAX_DESCRIPTION_CHARACTERS ? text : shortened(text),
+    description: describe(tool),
     enabled: isEnabled(tool),
     score,
     why_matched: why.map(({ word, fields }) => ({ word, fields: [...fields] })),
   };
+}
+
+const described = new WeakMap<Tool, string>();
+
+/** On one line, and not too long; made once a tool. */
+function describe(tool: Tool): string {
+  const known = described.get(tool);
+  if (known !== undefined) return known;
+  const line = oneLine(tool.description);
+  const text = line.length <= MAX_DESCRIPTION_CHARACTERS ? line : shortened(line);
+  described.set(tool, text);
+  return text;
 }
 
 /** To its first sentence, and that to its beginning, with a mark: the whole schema and text come when it is enabled. */
@@ -131,7 +143,7 @@ function shortened(text: string): string {
 
 function suggestion(isFound: boolean): string {
   return isFound
-    ? 'If none of these fits, search again with other words: what is to be done, and with what.'
+    ? 'Enable what fits with tool_enable, then call it. If nothing fits, search again with other words: what is to be done, and with what.'
     : 'Search again with other words: a verb and the thing it is done to. If that finds nothing either, ask the user.';
 }
 

@@ -28,14 +28,14 @@ export interface Enabled {
 
 /** Writes to the store what may be enabled. */
 export async function enableTools(situation: Situation, request: EnableRequest, sessions: Sessions): Promise<Enabled> {
-  const { policy, session } = situation;
+  const { policy, session, stays } = situation;
   const { defaultTurns, maxTurns, maxEnabled, companions } = policy.settings.enabling;
   const asked = request.ttl_turns ?? defaultTurns;
   const turns = request.ephemeral ? 1 : Math.min(asked, maxTurns);
   const judged = [...new Set(request.names)].map((name) => judge(situation, { name, via: 'asked' as const }));
   const fitting = judged.filter(isAllowed);
-  const staying = fitting.filter(({ tool }) => policy.of(tool).stays !== undefined);
-  const turning = fitting.filter(({ tool }) => policy.of(tool).stays === undefined);
+  const staying = fitting.filter(({ tool }) => stays(tool) !== undefined);
+  const turning = fitting.filter(({ tool }) => stays(tool) === undefined);
   const along = companions
     ? judgeCompanions(
         situation,
@@ -92,7 +92,7 @@ export async function enableTools(situation: Situation, request: EnableRequest, 
 
 /** Takes away what was enabled for some turns; what stays by its author or the operator stays. */
 export async function disableTools(
-  { find, decide, policy, session }: Situation,
+  { find, decide, stays, session }: Situation,
   names: readonly string[],
   sessions: Sessions,
 ): Promise<DisableOutput> {
@@ -101,7 +101,7 @@ export async function disableTools(
     const tool = find(name);
     const decision = decide(tool, 'find');
     if (!tool || isHidden(decision)) return refusalOf(decision, name);
-    if (policy.of(tool).stays === undefined) return undefined;
+    if (stays(tool) === undefined) return undefined;
     return { code: 'always_on', reason: `${name} is always enabled.`, next: 'Leave it; it takes no place.' };
   };
   const refused = new Map(asked.flatMap((name) => [[name, refuse(name)] as const]));
@@ -144,9 +144,9 @@ function judge<Via extends EnabledTool['via']>(
 }
 
 function judgeCompanions(situation: Situation, tools: readonly Tool[]) {
-  const { view, policy, enablements } = situation;
+  const { view, stays, enablements } = situation;
   const present = new Set([
-    ...view.tools.filter((tool) => policy.of(tool).stays !== undefined).map(({ name }) => name),
+    ...view.tools.filter((tool) => stays(tool) !== undefined).map(({ name }) => name),
     ...enablements.keys(),
   ]);
   return companionsOf(tools, present, view).map(({ tool, via, serves }) => ({

@@ -21,13 +21,19 @@ export interface Situation {
   /** @param more facts about a call */
   decide(tool: Tool | undefined, purpose: Facts['purpose'], more?: Partial<Facts>): Decision;
   isAllowed(tool: Tool): boolean;
+  /** Why it is enabled in every turn: by its author, the operator, or because it was approved for this user. */
+  stays(tool: Tool): Stays | undefined;
   isEnabled(tool: Tool): boolean;
 }
+
+export type Stays = ReturnType<Policy['of']>['stays'] | 'learnt';
 
 export interface SituationParts {
   sessions: Sessions;
   catalog: () => Catalog;
   policy: () => Policy;
+  /** Tools that were approved as always on for a user. Default: none. */
+  alwaysOn?: ((user: string) => readonly string[]) | undefined;
   clock: () => Date;
   sessionIdleMs: number;
 }
@@ -61,6 +67,9 @@ export function createSituations(parts: SituationParts): (id: string, caller?: C
         riskCeiling,
       },
     };
+    const learnt = new Set(session.user === undefined ? [] : parts.alwaysOn?.(session.user));
+    const stays: Situation['stays'] = (tool) =>
+      policy.of(tool).stays ?? (learnt.has(tool.name) ? ('learnt' as const) : undefined);
     const decideOn: Situation['decide'] = (tool, purpose, more = {}) =>
       decide(policy, { ...facts, ...more, tool, purpose });
     return {
@@ -73,7 +82,8 @@ export function createSituations(parts: SituationParts): (id: string, caller?: C
       find: (name) => view.byName.get(name) ?? findOutOfService(catalog, name, session.user),
       decide: decideOn,
       isAllowed: (tool) => decideOn(tool, 'find').decision !== 'deny',
-      isEnabled: (tool) => policy.of(tool).stays !== undefined || isLive(enablements.get(tool.name)),
+      stays,
+      isEnabled: (tool) => stays(tool) !== undefined || isLive(enablements.get(tool.name)),
     };
   };
 
@@ -107,19 +117,19 @@ function toRisk(text: string | undefined): Risk | undefined {
 /** All that the session may call now, those that stay first, each in the catalogue's order. */
 export function enabledTools({
   view,
-  policy,
+  stays,
   enablements,
   session,
   isAllowed,
 }: Situation): (EnabledTool & { tool: Tool })[] {
   const allowed = view.tools.filter(isAllowed);
   const staying = allowed.flatMap((tool) => {
-    const via = policy.of(tool).stays;
+    const via = stays(tool);
     return via ? [{ tool, name: tool.name, via }] : [];
   });
   const turning = allowed.flatMap((tool) => {
     const one = enablements.get(tool.name);
-    if (!isLive(one) || policy.of(tool).stays) return [];
+    if (!isLive(one) || stays(tool)) return [];
     const remainingTurns = one.untilTurn - session.turn + 1;
     return [
       { tool, name: tool.name, via: viaOf(one.via), remainingTurns, ...(one.once ? { once: true as const } : {}) },

@@ -3,10 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import type { AnswerWork } from '../answer-work.js';
 import { leavingOf } from '../answer-work.js';
 import type { Stop } from '../graceful-stop.js';
+import { adaptationRoutes } from './adaptation-routes.js';
 import type { Agents } from './agents.js';
 import { approvalRoutes } from './approval-routes.js';
+import { indexRoutes } from './index-routes.js';
 import { operatorRoutes } from './operator-routes.js';
 import { planRunRoutes } from './plan-run-routes.js';
+import { privateToolRoutes } from './private-tool-routes.js';
 import type { Route } from './route.js';
 import { sessionRoutes } from './session-routes.js';
 
@@ -23,6 +26,9 @@ export function agentRoutes(agents: Agents): Route[] {
     ...planRunRoutes(agents.plans),
     ...approvalRoutes(agents),
     ...operatorRoutes(agents),
+    ...indexRoutes(agents),
+    ...adaptationRoutes(agents),
+    ...privateToolRoutes(agents),
   ];
 }
 
@@ -42,6 +48,7 @@ function addRoute(
   app.route<{ Params: { id?: string } }>({
     method: route.method,
     url: route.path,
+    ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     async handler(request, reply) {
       const { body, query, headers } = request;
       const raw = { id: request.params.id ?? '', body, query, headers };
@@ -52,7 +59,9 @@ function addRoute(
           run: (call) => route.respond({ ...raw, ...call }),
         });
       const signal = AbortSignal.any([leavingOf(reply), stop.signal]);
-      return route.respond({ ...raw, signal, onEvent: () => {} });
+      const answer = await route.respond({ ...raw, signal, onEvent: () => {} });
+      if (route.refusedStatus && Object(answer).ok === false) reply.code(route.refusedStatus);
+      return answer;
     },
   });
 }

@@ -7,24 +7,32 @@ import type { Executor } from '../../execution/executors/executor.js';
 import type { SandboxLimitsInput } from '../../execution/limits.js';
 import { createSandbox } from '../../execution/sandbox.js';
 import type { Planner } from '../../planner.js';
-import { type AdaptationOptions, createAdaptation } from '../../routing/adaptation/adaptation.js';
-import type { ToolIndex } from '../../routing/index/tool-index.js';
+import { type Adaptation, type AdaptationOptions, createAdaptation } from '../../routing/adaptation/adaptation.js';
+import { keepSnapshot } from '../../routing/index/snapshot-keeper.js';
+import type { ImportedIndex, IndexStatus, ToolIndex } from '../../routing/index/tool-index.js';
+import type { CatalogReload } from '../../routing/live-catalog.js';
 import type { RouterOptions } from '../../routing/parts.js';
 import type { PolicySource } from '../../routing/policy/policy-file.js';
+import { createPrivateTools, type PrivateTools } from '../../routing/private-tools.js';
 import { createRouter, type Router } from '../../routing/router.js';
 import { createDiscovery, type DiscoveryParts } from '../../routing/search/discovery.js';
 import { createMetrics, type Metrics } from '../../routing/telemetry/metrics.js';
 import type { TelemetryReport } from '../../routing/telemetry/rates.js';
 import { readEvents } from '../../routing/telemetry/read-events.js';
 import { reportTelemetry, type TelemetryReportQuery } from '../../routing/telemetry/report.js';
+import { createAuditWriter } from '../../routing/write-audit.js';
 import type { Store } from '../../store/store.js';
 import { createPlanRuns, type PlanRuns } from './plan-runs.js';
 
 export interface AgentsParts {
   /** Closed by `close`. */
   store: Store;
-  /** The tools of now; asked anew for each request, so it may be reloaded. */
+  /** The tools of now without those that users have added; asked anew for each request, so it may be reloaded. */
   catalog: () => Catalog;
+  /** Reads the sources of the catalogue anew. Default: the catalogue stays as it is. */
+  reload?: (() => Promise<CatalogReload>) | undefined;
+  /** Default: made from `catalog` and `store`. */
+  privateTools?: PrivateTools | undefined;
   policy: PolicySource;
   /** Asked in this order; the first that can run a tool does. Closed by `close`. */
   executors: readonly Executor[];
@@ -34,6 +42,9 @@ export interface AgentsParts {
   planner?: Pick<Planner, 'plan'> | undefined;
   /** A model that reorders what a search found. Default: none. */
   rerank?: DiscoveryParts['rerank'];
+  /** Of the catalogue's own trade. Default: none but the general ones. */
+  synonyms?: DiscoveryParts['synonyms'];
+  index?: Omit<NonNullable<DiscoveryParts['index']>, 'clock'> | undefined;
   /** Learning from use. Default: off. */
   adaptation?: AdaptationOptions | undefined;
   options?: RouterOptions | undefined;
@@ -41,36 +52,63 @@ export interface AgentsParts {
   clock?: (() => Date) | undefined;
 }
 
+/** An answer of `rebuild`. */
+export interface Rebuilt extends IndexStatus {
+  /** What became of the sources; absent where they can't be read anew. */
+  readonly catalog?: CatalogReload;
+}
+
 export interface Agents {
   readonly router: Router;
+  /** With the private tools of all users. */
+  readonly catalog: () => Catalog;
+  readonly privateTools: PrivateTools;
+  readonly adaptation: Adaptation;
   readonly index: ToolIndex;
   readonly metrics: Metrics;
   readonly plans: PlanRuns;
   readonly policy: PolicySource['current'];
   /** @throws WinnowError `store_failed` */
   telemetry(query: TelemetryReportQuery): Promise<TelemetryReport>;
-  /** Learns from use, where it is switched on: at the start, then now and then. @throws WinnowError `store_failed` */
-  learn(): Promise<void>;
+  /** Reads the sources anew, and resolves when the index of them has settled; searches are answered meanwhile. */
+  rebuild(): Promise<Rebuilt>;
+  /** Keeps a snapshot in the store for the next start, if it fits the tools of now. @throws WinnowError `invalid_request` */
+  keepSnapshot(snapshot: unknown): Promise<ImportedIndex>;
+  /** Reads what other processes have added, learnt or decided. @throws WinnowError `store_failed` */
+  refresh(): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
 /** @throws WinnowError `invalid_option` */
-export function createAgents({ store, catalog, policy, executors, ...parts }: AgentsParts): Agents {
+export function createAgents({ store, policy, executors, ...parts }: AgentsParts): Agents {
   const { clock, options } = parts;
+  const audit = createAuditWriter({ journal: store.journal, clock });
   const sandbox = createSandbox({ executors, limits: parts.limits });
+  const privateTools =
+    parts.privateTools ?? createPrivateTools({ base: parts.catalog, store: store.privateTools, audit, clock });
+  const { catalog } = privateTools;
   const adaptation = createAdaptation({
     store: store.weights,
     events: (since) => readEvents(store.journal, { since }),
     options: parts.adaptation,
+    audit,
     clock,
   });
-  const discovery = createDiscovery({ catalog, rerank: parts.rerank, learnt: adaptation.learntFor, index: { clock } });
-  const metrics = createMetrics({ index: discovery.index.status });
+  const discovery = createDiscovery({
+    catalog,
+    rerank: parts.rerank,
+    synonyms: parts.synonyms,
+    learnt: adaptation.learntFor,
+    index: { ...parts.index, clock },
+  });
+  const { index } = discovery;
+  const metrics = createMetrics({ index: index.status });
   const router = createRouter({
     store,
     catalog,
     policy,
+    alwaysOn: adaptation.alwaysOn,
     search: discovery.search,
     handOut: discovery.handOut,
     prepare: sandbox.prepare,
@@ -79,20 +117,59 @@ export function createAgents({ store, catalog, policy, executors, ...parts }: Ag
     options,
     clock,
   });
+
+  async function refreshIndex(): Promise<IndexStatus> {
+    index.setTools(catalog().tools);
+    return index.settled();
+  }
+
   return {
     router,
-    index: discovery.index,
+    catalog,
+    privateTools: withIndex(privateTools, refreshIndex),
+    adaptation,
+    index,
     metrics,
     policy: policy.current,
     plans: createPlanRuns({ router, sandbox, catalog, store: store.planRuns, planner: parts.planner }),
     telemetry: (query) => reportTelemetry(store.journal, query),
-    async learn() {
-      await adaptation.learn();
+    async rebuild() {
+      const reloaded = await parts.reload?.();
+      index.setTools(catalog().tools);
+      const status = await index.rebuild();
+      return { ...status, ...(reloaded ? { catalog: reloaded } : {}) };
+    },
+    async keepSnapshot(snapshot) {
+      const imported = await index.importSnapshot(snapshot);
+      const now = clock?.() ?? new Date();
+      if (imported.snapshot === 'taken') await keepSnapshot(store.snapshots, snapshot, now);
+      return imported;
+    },
+    async refresh() {
+      await privateTools.refresh();
+      await adaptation.refresh();
+      index.setTools(catalog().tools);
     },
     async close() {
-      discovery.index.close();
+      index.close();
       await sandbox.close();
       await store.close();
+    },
+  };
+}
+
+/** Who has added a tool finds it with the next search, and who has removed one does not. */
+function withIndex(tools: PrivateTools, refreshIndex: () => Promise<unknown>): PrivateTools {
+  return {
+    ...tools,
+    async add(user, entry) {
+      const tool = await tools.add(user, entry);
+      await refreshIndex();
+      return tool;
+    },
+    async remove(user, name) {
+      await tools.remove(user, name);
+      await refreshIndex();
     },
   };
 }

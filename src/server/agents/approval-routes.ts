@@ -10,20 +10,39 @@ import {
   approvalSchema,
   grantInputSchema,
   refuseInputSchema,
+  requestApprovalInputSchema,
 } from '../../routing/records.js';
 import { callerOf, isOperator } from '../caller.js';
 import type { Agents } from './agents.js';
 import { type Route, route } from './route.js';
 
 const BASE = '/v1/approvals';
-const DECIDED = { name: 'ApprovalResult', schema: approvalOutputSchema };
+const requestSchema = requestApprovalInputSchema.extend({
+  session: z.string().min(1).max(128).describe('In which the call will be made.'),
+});
+const OUTCOME = { name: 'ApprovalResult', schema: approvalOutputSchema };
 const listSchema = z.object({ approvals: z.array(approvalSchema).describe('Newest first.') });
-const BY = 'Without a gateway, `by` says who decides; with one, its headers do, and win.';
+export const BY = 'Without a gateway, `by` says who decides; with one, its headers do, and win.';
 
-export function approvalRoutes({ router: { approvals }, policy }: Pick<Agents, 'router' | 'policy'>): Route[] {
+export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'policy'>): Route[] {
+  const { approvals } = router;
   const approvers = () => policy().settings.approvals.approvers;
   const seesAll = (caller: Caller | undefined) => isOperator(caller) || isApprover(caller, approvers());
   return [
+    route({
+      method: 'POST',
+      path: BASE,
+      operationId: 'requestApproval',
+      summary: 'Ask ahead for the approval of exactly this call, without making it',
+      description:
+        'Asking again for the same call gives the same approval, with its state. What could never be allowed, or needs no ' +
+        'approval, is answered 200 with `ok: false`, a code, why, and what to do next.',
+      body: { name: 'ApprovalRequest', schema: requestSchema },
+      answer: OUTCOME,
+      status: 201,
+      refusedStatus: 200,
+      handle: ({ body: { session, ...input }, ...ask }) => router.requestApproval(session, input, ask),
+    }),
     route({
       method: 'GET',
       path: BASE,
@@ -58,7 +77,7 @@ export function approvalRoutes({ router: { approvals }, policy }: Pick<Agents, '
       description: BY,
       body: { name: 'GrantRequest', schema: grantInputSchema },
       withHeaders: withDecider,
-      answer: DECIDED,
+      answer: OUTCOME,
       handle: ({ id, body }) => approvals.grant(id, body),
     }),
     route({
@@ -69,7 +88,7 @@ export function approvalRoutes({ router: { approvals }, policy }: Pick<Agents, '
       description: BY,
       body: { name: 'RefuseRequest', schema: refuseInputSchema },
       withHeaders: withDecider,
-      answer: DECIDED,
+      answer: OUTCOME,
       handle: ({ id, body }) => approvals.refuse(id, body),
     }),
   ];
@@ -87,7 +106,8 @@ function isApprover(caller: Caller | undefined, approvers: Approvers | undefined
   return !approvers || approvers.users.includes(user) || roles.some((role) => approvers.roles.includes(role));
 }
 
-function withDecider(body: unknown, headers: IncomingHttpHeaders): unknown {
+/** Who the gateway says decides, in place of what the body says. */
+export function withDecider(body: unknown, headers: IncomingHttpHeaders): unknown {
   const by = callerOf(headers);
   if (!by || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   return { ...body, by };

@@ -33,6 +33,7 @@ function toOperation({ operationId, summary, path, body, query, answer, status =
       : {}),
     responses: {
       [status]: success('The answer', route.streams ? { ...content, ...streamed } : content),
+      ...(route.refusedStatus ? { [route.refusedStatus]: success('A refusal', content) } : {}),
       ...problemReferences(body ? [...AGENT_STATUSES, 413, 415] : AGENT_STATUSES),
     },
   };

@@ -1,7 +1,6 @@
-/** What is about all users: the audit, the index, the figures of telemetry. For operators; a user sees their own figures. */
+/** What is about all users: the audit and the figures of telemetry. For operators; a user sees their own figures. */
 import { z } from 'zod';
 import { WinnowError } from '../../errors.js';
-import { indexStatusSchema } from '../../routing/index/tool-index.js';
 import { auditEntrySchema, auditQuerySchema } from '../../routing/records.js';
 import { telemetryReportSchema } from '../../routing/telemetry/rates.js';
 import { telemetryQuerySchema } from '../../routing/telemetry/report.js';
@@ -9,10 +8,9 @@ import { isOperator, requireOperator } from '../caller.js';
 import type { Agents } from './agents.js';
 import { type Route, route } from './route.js';
 
-const STATUS = { name: 'IndexStatus', schema: indexStatusSchema };
 const trailSchema = z.object({ entries: z.array(auditEntrySchema).describe('Newest first.') });
 
-export function operatorRoutes({ router, index, telemetry }: Pick<Agents, 'router' | 'index' | 'telemetry'>): Route[] {
+export function operatorRoutes({ router, telemetry }: Pick<Agents, 'router' | 'telemetry'>): Route[] {
   return [
     route({
       method: 'GET',
@@ -25,28 +23,6 @@ export function operatorRoutes({ router, index, telemetry }: Pick<Agents, 'route
         // It tells what is denied from what does not exist, which a caller must not learn.
         requireOperator(caller);
         return { entries: await router.audit(query) };
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/index',
-      operationId: 'getIndex',
-      summary: 'The state of the index of tools; for operators',
-      answer: STATUS,
-      handle({ caller }) {
-        requireOperator(caller);
-        return index.status();
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/v1/index/rebuild',
-      operationId: 'rebuildIndex',
-      summary: 'Build the index anew; answers when it has settled; for operators',
-      answer: STATUS,
-      handle({ caller }) {
-        requireOperator(caller);
-        return index.rebuild();
       },
     }),
     route({

@@ -21,6 +21,10 @@ interface Description {
   readonly answer: Named;
   /** Default: 200. */
   readonly status?: 200 | 201;
+  /** Of an answer with `ok: false`. Default: as any other. */
+  readonly refusedStatus?: 200;
+  /** Longest body, in bytes. Default: that of the server. */
+  readonly bodyLimitBytes?: number;
   /** The answer may be streamed: what an event is called, and what it holds. */
   readonly streams?: { readonly event: string; readonly data: Named };
 }
@@ -86,7 +90,7 @@ function parsed<Schema extends z.ZodType>(schema: Schema | undefined, input: unk
 }
 
 /** A query is text; these fields are numbers in the schemas, which check them. */
-const NUMBERS = new Set(['limit', 'top_k', 'min_score']);
+const NUMBERS = new Set(['limit', 'top_k', 'min_score', 'max_bytes']);
 
 function withNumbers(query: unknown): unknown {
   return Object.fromEntries(

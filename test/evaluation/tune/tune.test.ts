@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { applyPatch } from 'diff';
 import { loadConfigFile } from '../../../src/config/config-file.js';
 import { resolveOptions } from '../../../src/config/options.js';
@@ -7,7 +7,7 @@ import { WinnowError } from '../../../src/errors.js';
 import { createRandom } from '../../../src/evaluation/random.js';
 import { tokensOf } from '../../../src/evaluation/tune/shingles.js';
 import { tune } from '../../../src/evaluation/tune/tune.js';
-import { tuneReportSchema } from '../../../src/evaluation/tune/tune-record.js';
+import { type TuneReport, tuneReportSchema } from '../../../src/evaluation/tune/tune-record.js';
 import { defaultPromptPath, loadPrompt, readPrompt } from '../../../src/prompts/prompt-template.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { aModel, inFolder, isProposal, PLACES, someCases, tuneOptions } from './setup.js';
@@ -200,9 +200,13 @@ describe('the budget', () => {
 });
 
 describe('a run that was stopped', () => {
+  const world = { helps: (system: string) => system.includes(RULE), proposal: withRule };
+  let whole: TuneReport;
+  beforeAll(async () => {
+    whole = await tune(tuneOptions(aModel(world)));
+  });
+
   it.each([3, 40, 105])('after %d calls comes to the same as one that was not', async (count) => {
-    const world = { helps: (system: string) => system.includes(RULE), proposal: withRule };
-    const whole = await tune(tuneOptions(aModel(world)));
     const stop = new AbortController();
     const model = aModel({
       ...world,

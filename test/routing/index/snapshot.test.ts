@@ -33,6 +33,7 @@ describe('a snapshot of an index', () => {
     const other = createToolIndex(ALL, { rebuildsItself: false });
     expect(await other.importSnapshot(snapshot)).toMatchObject({
       state: 'ready',
+      snapshot: 'taken',
       fingerprint: index.status().fingerprint,
     });
     for (const query of ['coffee song', 'sprinklre', 'loudspeakers', '文件'])
@@ -64,14 +65,14 @@ describe('a snapshot of an index', () => {
     });
   });
 
-  it.each<[string, (index: ToolIndex) => unknown, readonly Tool[]]>([
-    ['other tools', (index) => index.exportSnapshot({ level: 'full' }), TOOLS],
-    ['a note only', (index) => index.exportSnapshot({ level: 'meta' }), ALL],
-    ['nothing', (index) => index.exportSnapshot({ level: 'none' }), ALL],
-  ])('of %s leaves a stale index stale', async (_, make, tools) => {
+  it.each<[string, (index: ToolIndex) => unknown, readonly Tool[], string]>([
+    ['other tools', (index) => index.exportSnapshot({ level: 'full' }), TOOLS, 'stale'],
+    ['a note only', (index) => index.exportSnapshot({ level: 'meta' }), ALL, 'empty'],
+    ['nothing', (index) => index.exportSnapshot({ level: 'none' }), ALL, 'empty'],
+  ])('of %s leaves a stale index stale, and says why', async (_, make, tools, outcome) => {
     const snapshot = throughJson(make(await readyIndex()));
     const other = createToolIndex(tools, { rebuildsItself: false });
-    expect(await other.importSnapshot(snapshot)).toMatchObject({ state: 'stale' });
+    expect(await other.importSnapshot(snapshot)).toMatchObject({ state: 'stale', snapshot: outcome });
     expect(find(other, 'coffee')).toBe('index_not_ready');
   });
 
@@ -84,7 +85,7 @@ describe('a snapshot of an index', () => {
   it('that does not fit takes nothing away from an index that is ready', async () => {
     const snapshot = throughJson((await readyIndex(TOOLS)).exportSnapshot({ level: 'full' }));
     const other = await readyIndex(ALL);
-    expect(await other.importSnapshot(snapshot)).toMatchObject({ state: 'ready' });
+    expect(await other.importSnapshot(snapshot)).toMatchObject({ state: 'ready', snapshot: 'stale' });
     expect(find(other, 'zebra', 'ann')).toHaveLength(1);
   });
 

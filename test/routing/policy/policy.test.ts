@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { checkPolicy } from '../../../src/routing/policy/check-policy.js';
-import { createPolicy } from '../../../src/routing/policy/policy.js';
+import { createPolicy, type PolicyInput } from '../../../src/routing/policy/policy.js';
 import { openPolicyFile } from '../../../src/routing/policy/policy-file.js';
 import { isWithin, parseRequirement } from '../../../src/routing/policy/requirement.js';
+import { createTool } from '../../support/create-tool.js';
 import { setUp, TOOLS } from '../setup.js';
 
 describe('a policy', () => {
@@ -55,14 +56,24 @@ describe('a policy', () => {
       pinned: ['file_*', 'fil'],
       preconditions: [{ match: { tool: 'deploy' }, requires: ['tests_run called in this session'] }],
     });
-    const [read] = TOOLS;
-    const tools = [...TOOLS, ...(read ? [{ ...read, name: 'x', preconditions: ['the moon is full'] }] : [])];
+    const low = { risk: 'low' as const };
+    const tools = [
+      ...TOOLS,
+      createTool('x', {}, undefined, { ...low, preconditions: ['the moon is full'] }),
+      createTool('y', {}, undefined, { ...low, preconditions: ['lsp_opn called in this session'] }),
+    ];
+    const problem = (message: string) => ({ level: 'problem', message });
     expect(checkPolicy(policy, tools)).toEqual([
-      'rules "slip": matches no tool',
-      'pinned: "fil" matches no tool',
-      'preconditions[0]: there is no tool "tests_run" that could be called',
-      expect.stringContaining('tool x: "the moon is full"'),
+      problem('rules "slip": matches no tool'),
+      problem('pinned: "fil" matches no tool'),
+      problem('preconditions[0]: there is no tool "tests_run" that could be called'),
+      problem('tool y: "lsp_opn called in this session" is never met: there is no tool "lsp_opn"'),
+      { level: 'unchecked', message: expect.stringContaining('tool x: "the moon is full"') },
     ]);
+    const unchecked = (settings: PolicyInput) => checkPolicy(createPolicy(settings), tools).map(({ level }) => level);
+    expect(unchecked({ toolPreconditions: 'ignore' })).toEqual(['unchecked']);
+    const covering = { match: { tool: 'x' }, requires: [{ argument: 'phase' }] };
+    expect(unchecked({ toolPreconditions: 'ignore', preconditions: [covering] })).toEqual([]);
     expect(checkPolicy(createPolicy(), TOOLS)).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { WinnowError } from '../../../src/errors.js';
 import type { Usage } from '../../../src/model/model.js';
-import { loadPrompts } from '../../../src/prompts/prompts.js';
+import { loadRepairPrompt, loadRerankPrompt } from '../../../src/prompts/prompts.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
 import { matchNames, setUp } from './setup.js';
 
-const { rerank: prompt, repair } = loadPrompts();
+const [prompt, repair] = [loadRerankPrompt(), loadRepairPrompt()];
 const opinion = (more: Record<string, unknown> = {}) =>
   JSON.stringify({
     intent: 'push a branch',
@@ -67,7 +67,11 @@ describe('a second opinion', () => {
     ['is not sure', [opinion({ confidence: 0.64 })], /0\.64 is below 0\.65/u],
     ['is not usable, also after the repair', ['{}', '{"confidence": 2}'], /not usable/u],
     ['names nothing that was found', [opinion({ top_k_tools: ['rm_rf'] })], /none of the tools/u],
-    ['fails', [new WinnowError('model_unavailable', 'No model is there.')], /model_unavailable: No model is there/u],
+    [
+      'fails',
+      [new WinnowError('model_unavailable', 'No model is there.')],
+      /^model_unavailable: No model can be loaded or reached\.$/u,
+    ],
   ])("leaves the rules' order when it %s, and the answer says so", async (_, answers, reason) => {
     const plain = await (await setUp()).search({ query: 'branch', top_k: 3 });
     const { output } = await searchWith(answers);

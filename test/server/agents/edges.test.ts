@@ -96,7 +96,14 @@ describe('the OpenAPI document', () => {
       ['Approval', (await ask(`GET /v1/approvals/${refused.body.approval}`)).body],
       ['ApprovalResult', (await ask(`POST /v1/approvals/${refused.body.approval}/refuse`, { by: { user: 'b' } })).body],
       ['AuditTrail', (await ask('GET /v1/audit')).body],
-      ['IndexStatus', (await ask('POST /v1/index/rebuild')).body],
+      ['IndexStatus', (await ask('GET /v1/index')).body],
+      ['RebuiltIndex', (await ask('POST /v1/index/rebuild')).body],
+      ['IndexSnapshot', (await ask('GET /v1/index/snapshot?level=full')).body],
+      ['ImportedIndex', (await ask('POST /v1/index/snapshot', { level: 'none' })).body],
+      ['PrivateTool', (await ask('POST /v1/private-tools', { user: 'ann', tool: { name: 'a' } })).body],
+      ['PrivateToolList', (await ask('GET /v1/private-tools?user=ann')).body],
+      ['LearntList', (await ask('GET /v1/adaptation')).body],
+      ['Learnt', (await ask('POST /v1/adaptation/learn')).body],
       ['TelemetryReport', (await ask('GET /v1/telemetry?by=tool')).body],
     ];
     for (const [name, value] of answers) expect(validate(name, value)).toEqual([name, []]);

@@ -4,7 +4,7 @@ import type { Tool } from '../../../src/catalog/tool.js';
 import { createFunctionExecutor } from '../../../src/execution/executors/functions.js';
 import { createPolicy, type PolicyInput } from '../../../src/routing/policy/policy.js';
 import { fixedPolicy } from '../../../src/routing/policy/policy-file.js';
-import { createAgents } from '../../../src/server/agents/agents.js';
+import { type AgentsParts, createAgents } from '../../../src/server/agents/agents.js';
 import type { ServerParts } from '../../../src/server/app.js';
 import { openStore, type StorePlace } from '../../../src/store/open-store.js';
 import { createTool } from '../../support/create-tool.js';
@@ -22,9 +22,12 @@ export const TOOLS: readonly Tool[] = [
 export interface AgentServerOptions extends Partial<Omit<ServerParts, 'agents'>> {
   place?: StorePlace;
   policy?: PolicyInput;
+  /** Parts of the agents that are other than usual. */
+  more?: Partial<AgentsParts>;
 }
 
-export async function startAgentServer({ place = { memory: true }, policy = {}, ...parts }: AgentServerOptions = {}) {
+export async function startAgentServer(options: AgentServerOptions = {}) {
+  const { place = { memory: true }, policy = {}, more = {}, ...parts } = options;
   const catalog = createCatalog(TOOLS);
   const runs: string[] = [];
   const run = (name: string, output: unknown) => (input: Readonly<Record<string, unknown>>) => {
@@ -44,6 +47,7 @@ export async function startAgentServer({ place = { memory: true }, policy = {}, 
         file_list: run('file_list', { path: 'a.txt' }),
       }),
     ],
+    ...more,
   });
   await agents.index.settled();
   const { app, url } = await startServer({ ...parts, planner, agents });

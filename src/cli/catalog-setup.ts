@@ -1,0 +1,76 @@
+/** The catalogue of a server with all that hangs on its sources: what runs the tools, and the words of its trade. */
+import { loadCatalog } from '../catalog/load.js';
+import { readVariable } from '../config/environment.js';
+import { toWinnowError } from '../errors.js';
+import { createLiveCatalog, type LiveCatalog } from '../routing/live-catalog.js';
+import { loadSourceSynonyms, type Synonyms } from '../routing/search/source-synonyms.js';
+import type { WriteAudit } from '../routing/write-audit.js';
+import type { AgentFlags } from './agent-options.js';
+import { openExecutors } from './executors.js';
+import { createLiveExecutors, type LiveExecutors } from './live-executors.js';
+import type { Setup, SharedFlags } from './shared-options.js';
+
+export interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'config' | 'logger'> {
+  flags: AgentFlags & Pick<SharedFlags, 'strict'>;
+  audit: WriteAudit;
+}
+
+export interface OpenCatalog {
+  readonly live: LiveCatalog;
+  readonly executors: LiveExecutors;
+  /** Those of now. */
+  readonly synonyms: () => Synonyms;
+  /** How many tools can be run. */
+  readonly runnable: number;
+}
+
+/** @throws WinnowError `invalid_option`, `source_failed` */
+export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
+  const { flags, config, sources, loaded, logger, audit } = setup;
+  const open = () => openExecutors({ flags, config, sources, catalog: live.current().catalog, logger });
+  const strict = flags.strict ?? config.strict ?? false;
+  const live = createLiveCatalog({
+    first: loaded,
+    load: (previous) => loadCatalog({ sources, strict, previous, keepFailed: true, variable: readVariable, logger }),
+    audit,
+  });
+  const readSynonyms = () =>
+    loadSourceSynonyms({
+      sources,
+      file: config.synonyms,
+      onFailure: (source, { message }) => logger.warn({ source }, message),
+    });
+  let synonyms = await readSynonyms();
+  let { executors: first, runnable, fingerprint } = await open();
+  const executors = createLiveExecutors(first);
+
+  /** What can't be opened anew stays as it is, as the catalogue does. */
+  async function follow(): Promise<void> {
+    try {
+      const next = await open();
+      if (next.fingerprint === fingerprint) return;
+      fingerprint = next.fingerprint;
+      executors.replace(next.executors);
+    } catch (error) {
+      logger.error({ code: toWinnowError(error).code }, `tools run as before: ${toWinnowError(error).message}`);
+    }
+  }
+
+  return {
+    executors,
+    runnable,
+    synonyms: () => synonyms,
+    live: {
+      current: live.current,
+      async reload() {
+        const report = await live.reload();
+        await follow();
+        synonyms = await readSynonyms().catch(() => synonyms);
+        const { kept, warnings, ...counts } = report;
+        for (const { source, reason } of kept) logger.error({ source }, `its tools stay as they were: ${reason}`);
+        logger.info({ ...counts, warnings: warnings.length }, 'the catalogue was read anew');
+        return report;
+      },
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** Planning whose model is opened by the first request that needs it: who starts a server must not wait for a model. */
+import type { Catalog } from '../catalog/catalog.js';
+import { createScope } from '../catalog/scope.js';
+import { throwIfCancelled } from '../errors.js';
+import type { Planner } from '../planner.js';
+import type { PlanningSetup } from './shared-options.js';
+
+export interface LazyPlanning {
+  plannerOf(catalog: Catalog): Planner;
+  /** Gives up on a model that is being opened. */
+  close(): Promise<void>;
+}
+
+/** @param open asked once; again where it failed, with the next request */
+export function createLazyPlanning(open: (signal: AbortSignal) => Promise<PlanningSetup>): LazyPlanning {
+  const life = new AbortController();
+  let opening: Promise<PlanningSetup> | undefined;
+
+  async function opened(): Promise<PlanningSetup> {
+    opening ??= open(life.signal);
+    const mine = opening;
+    try {
+      return await mine;
+    } catch (error) {
+      if (opening === mine) opening = undefined;
+      throw error;
+    }
+  }
+
+  return {
+    plannerOf(catalog) {
+      const viewOf = createScope(catalog);
+      let kept: Planner | undefined;
+      const planner = async (signal: AbortSignal | undefined): Promise<Planner> => {
+        const setup = await unlessCancelled(opened(), signal);
+        kept ??= setup.plannerOf(catalog);
+        return kept;
+      };
+      return {
+        plan: async (request, call) => (await planner(call?.signal)).plan(request, call),
+        select: async (request, call) => (await planner(call?.signal)).select(request, call),
+        view: (request = {}) => viewOf(request),
+      };
+    },
+
+    async close() {
+      life.abort();
+      const setup = await opening?.catch(() => undefined);
+      await setup?.close();
+    },
+  };
+}
+
+/** A model may take minutes to load: who does not want it any more does not wait. */
+async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  throwIfCancelled(signal);
+  const done = new AbortController();
+  const cancelled = new Promise<void>((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: done.signal }),
+  );
+  try {
+    await Promise.race([work, cancelled]);
+    throwIfCancelled(signal);
+    return await work;
+  } finally {
+    done.abort();
+  }
+}

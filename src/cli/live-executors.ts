@@ -1,0 +1,62 @@
+/** What runs tools, replaced while it runs: a call that is under way ends where it began. */
+import type { Executor } from '../execution/executors/executor.js';
+import { fail } from '../execution/failure.js';
+
+export interface LiveExecutors extends Executor {
+  close(): Promise<void>;
+  /** New calls go to these; the old ones are closed when their last call has ended. */
+  replace(next: readonly Executor[]): void;
+}
+
+interface Generation {
+  readonly executors: readonly Executor[];
+  running: number;
+  isOld: boolean;
+}
+
+export function createLiveExecutors(first: readonly Executor[]): LiveExecutors {
+  let current: Generation = { executors: first, running: 0, isOld: false };
+  const closing = new Set<Promise<unknown>>();
+
+  function retire(generation: Generation): void {
+    generation.isOld = true;
+    if (generation.running === 0) closeAll(generation);
+  }
+
+  function closeAll({ executors }: Generation): void {
+    const work = Promise.allSettled(executors.map((one) => one.close?.()));
+    closing.add(work);
+    void work.then(() => closing.delete(work));
+  }
+
+  return {
+    canRun: (tool) => current.executors.some((one) => one.canRun(tool)),
+
+    async run(call) {
+      const generation = current;
+      const executor = generation.executors.find((one) => one.canRun(call.tool));
+      // Between the question and the call it may have been replaced.
+      if (!executor) return fail('not_runnable', `No executor can run ${call.tool.name}.`);
+      generation.running += 1;
+      try {
+        return await executor.run(call);
+      } finally {
+        generation.running -= 1;
+        if (generation.isOld && generation.running === 0) closeAll(generation);
+      }
+    },
+
+    replace(next) {
+      const old = current;
+      current = { executors: next, running: 0, isOld: false };
+      retire(old);
+    },
+
+    async close() {
+      // Also under running calls: whoever closes waits no longer for them.
+      if (!current.isOld) closeAll(current);
+      current.isOld = true;
+      await Promise.all(closing);
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/** MCP under `/mcp` of `winnow serve`, from its flags. */
+import type { Logger } from '../logging/logger.js';
+import { createMcpEndpoint, type McpEndpoint } from '../mcp/http-endpoint.js';
+import { LOOPBACK_HOSTS } from '../mcp/origin-guard.js';
+import type { PlanningPlanner } from '../mcp/planning-tools.js';
+import type { Router } from '../routing/router.js';
+import { isLoopback } from './is-loopback.js';
+import { mcpOptionsOf } from './mcp-options.js';
+import type { ServeFlags } from './serve-flags.js';
+
+export interface McpEndpointSetup {
+  flags: ServeFlags;
+  router: Router;
+  planner: PlanningPlanner;
+  version: string | undefined;
+  logger: Logger;
+}
+
+/** Undefined: the flags want none. @throws WinnowError `invalid_option` */
+export function openMcpEndpoint({ flags, version = '0.0.0', ...parts }: McpEndpointSetup): McpEndpoint | undefined {
+  const options = mcpOptionsOf(flags);
+  return flags.mcp ? createMcpEndpoint({ ...parts, version, options, allowedHosts: hostsOf(flags) }) : undefined;
+}
+
+/** Undefined: whatever name a gateway sends on; web pages may not ask then. */
+function hostsOf({ host, mcpHost }: ServeFlags): readonly string[] | undefined {
+  if (mcpHost) return [...LOOPBACK_HOSTS, host, ...mcpHost];
+  return isLoopback(host) ? [...LOOPBACK_HOSTS, host] : undefined;
+}

@@ -1,0 +1,62 @@
+/** `winnow private-tools`: the tools that users have added, one user at a time. */
+import { Command } from 'commander';
+import type { Tool } from '../catalog/tool.js';
+import { WinnowError } from '../errors.js';
+import type { Agents } from '../server/agents/agents.js';
+import { addStoreOption } from './agent-options.js';
+import type { LookFlags } from './open-store-commands.js';
+import { type OutputOptions, outputOf, print } from './output.js';
+import { collect, readText } from './shared-options.js';
+
+interface Flags extends LookFlags {
+  user: string;
+  json?: boolean;
+}
+
+export function privateToolsCommand(options: OutputOptions = {}): Command {
+  const output = outputOf(options);
+  const command = new Command('private-tools').description("a user's own tools: list, add, remove");
+  subcommand(command, 'list', 'by name').action(async (flags: Flags) => {
+    const tools = await withTools(flags, async ({ privateTools }) => privateTools.list(flags.user));
+    const text = tools.length === 0 ? `${flags.user} has no tools` : tools.map(renderTool).join('\n');
+    print(output, flags, { value: tools, text });
+  });
+  subcommand(command, 'add <file>', 'an entry as in a catalogue file, as JSON; - reads it from stdin').action(
+    async (file: string, flags: Flags) => {
+      const entry = await readEntry(file);
+      const tool = await withTools(flags, ({ privateTools }) => privateTools.add(flags.user, entry));
+      print(output, flags, { value: tool, text: renderTool(tool) });
+    },
+  );
+  subcommand(command, 'remove <name>', 'for good').action(async (name: string, flags: Flags) => {
+    await withTools(flags, ({ privateTools }) => privateTools.remove(flags.user, name));
+    print(output, flags, { value: { removed: name }, text: `removed ${name}` });
+  });
+  return command;
+}
+
+function subcommand(parent: Command, name: string, description: string): Command {
+  return addStoreOption(parent.command(name).description(description))
+    .requiredOption('--user <name>', 'whose tools; a running server sees a change within seconds')
+    .option('--catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
+    .option('--config <file>', 'configuration file (YAML or JSON)')
+    .option('--json', 'print JSON');
+}
+
+async function withTools<Result>(flags: Flags, work: (agents: Agents) => Promise<Result>): Promise<Result> {
+  const { withStoredAgents } = await import('./open-store-commands.js');
+  return withStoredAgents(flags, work, { needsTools: true });
+}
+
+async function readEntry(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readText(file));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new WinnowError('invalid_option', `The tool ${file} can't be read: ${reason}`, { cause });
+  }
+}
+
+function renderTool({ name, toolType, risk, description }: Tool): string {
+  return `${name} (${toolType}, ${risk})${description === '' ? '' : `: ${description}`}`;
+}

@@ -1,0 +1,52 @@
+/** The second opinion on what a search found: its settings from flags and file, and the model that gives it. */
+import type { ModelBlock } from '../config/config-file.js';
+import { WinnowError } from '../errors.js';
+import { withCallLog } from '../logging/call-log.js';
+import type { Model } from '../model/model.js';
+import { createRerank } from '../routing/search/create-rerank.js';
+import { parseRerankSettings, type RerankOptions } from '../routing/search/rerank.js';
+import type { DiscoveryFlags } from './discovery-options.js';
+import { blockSettings, openModel, promptPaths, type Setup, type SharedFlags } from './shared-options.js';
+
+export interface RerankSetup extends Pick<Setup, 'config' | 'model' | 'callLog' | 'logger'> {
+  flags: DiscoveryFlags & Pick<SharedFlags, 'prompt'>;
+  stderr: NodeJS.WriteStream;
+  signal?: AbortSignal | undefined;
+}
+
+export interface OpenRerank {
+  /** Undefined: switched off. */
+  readonly rerank: RerankOptions | undefined;
+  /** Closes the model, where it is one of its own. */
+  close(): Promise<void>;
+}
+
+/** @throws WinnowError `invalid_option`, `prompt_invalid`, `model_unavailable` */
+export async function openRerank({ flags, config, logger, ...setup }: RerankSetup): Promise<OpenRerank> {
+  const { model: block, ...given } = config.rerank ?? {};
+  const settings = parseRerankSettings({ ...given, ...ofFlags(flags) });
+  const own = settings.enabled && block ? await openOwn(block, setup) : undefined;
+  const rerank = createRerank(own ?? setup.model, {
+    settings,
+    prompts: promptPaths(flags, config),
+    onFailure: ({ code, message }) => logger.warn({ code }, `no second opinion on a search: ${message}`),
+  });
+  return { rerank, close: async () => own?.close() };
+}
+
+async function openOwn(
+  block: ModelBlock,
+  { callLog, stderr, signal }: Pick<RerankSetup, 'callLog' | 'stderr' | 'signal'>,
+): Promise<Model> {
+  if (block.baseUrl !== undefined && block.name === undefined)
+    throw new WinnowError('invalid_option', 'rerank.model.name: the endpoint needs the name of a model.');
+  return withCallLog(await openModel(blockSettings(block), { stderr, signal }), callLog);
+}
+
+function ofFlags({ rerank, rerankTimeout, rerankConfidence }: DiscoveryFlags): Record<string, unknown> {
+  return {
+    ...(rerank === undefined ? {} : { enabled: rerank }),
+    ...(rerankTimeout === undefined ? {} : { timeoutMs: rerankTimeout }),
+    ...(rerankConfidence === undefined ? {} : { minConfidence: rerankConfidence }),
+  };
+}

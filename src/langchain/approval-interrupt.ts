@@ -1,0 +1,101 @@
+/**
+ * A call that waits for an approval, as an interrupt of LangGraph. What people see and answer has the form of
+ * LangChain's own human-in-the-loop middleware, so that their pages show it; the approval itself stays the router's.
+ */
+import { interrupt } from '@langchain/langgraph';
+import { z } from 'zod';
+import { WinnowError } from '../errors.js';
+import type { CallResult } from '../routing/contracts.js';
+import { type Approval, grantInputSchema } from '../routing/records.js';
+import type { Router } from '../routing/router.js';
+
+const { by, grant } = grantInputSchema.shape;
+const identity = by.optional().describe('Who decides, never the asker. Without it the decision was made elsewhere.');
+
+const decisionSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('approve'), by: identity, grant, message: z.string().optional() }),
+  z.strictObject({ type: z.literal('reject'), by: identity, message: z.string().optional() }),
+]);
+type Decision = z.infer<typeof decisionSchema>;
+
+/** What a run is resumed with: `new Command({ resume: { decisions: [{ type: 'approve', by: { user: 'ann' } }] } })`. */
+export const approvalResumeSchema = z.strictObject({ decisions: z.array(decisionSchema).length(1) });
+export type ApprovalResume = z.input<typeof approvalResumeSchema>;
+
+/** The value of the interrupt. */
+export interface ApprovalInterrupt {
+  readonly actionRequests: readonly [{ name: string; args: Record<string, unknown>; description: string }];
+  readonly reviewConfigs: readonly [{ actionName: string; allowedDecisions: readonly ['approve', 'reject'] }];
+  readonly approval: Pick<Approval, 'id' | 'session' | 'tool' | 'reason' | 'expiresAt'>;
+}
+
+type Waiting = CallResult & { ok: false; approval: string };
+
+export function isWaiting(result: CallResult): result is Waiting {
+  return !result.ok && result.approval !== undefined && WAITING.includes(result.code);
+}
+const WAITING = ['needs_approval', 'approval_pending'];
+
+/**
+ * Pauses the run until somebody has decided, then makes the call again; the router says what it came to.
+ * On resumption LangGraph runs this from its beginning, so what was approved meanwhile runs at once.
+ * @param call made anew each time
+ * @throws WinnowError `invalid_request` when the run is resumed with something else than an `ApprovalResume`
+ */
+export async function callWithApproval(router: Router, call: () => Promise<CallResult>): Promise<CallResult> {
+  let problem: string | undefined;
+  for (;;) {
+    const result = await call();
+    if (!isWaiting(result)) return result;
+    const approval = await router.approvals.get(result.approval);
+    if (!approval) return result;
+    const decision = parseResume(interrupt(toInterrupt(approval, problem), { responseSchema: approvalResumeSchema }));
+    if (decision.by === undefined && decision.type === 'reject') return rejected(approval, decision);
+    // Asked for just now: the one that was shown is over its time, or of another policy, and counts as refused.
+    const isStale = decision.type === 'approve' && result.code === 'needs_approval';
+    problem = isStale ? STALE : decision.by && (await decide(router, approval, { ...decision, by: decision.by }));
+  }
+}
+
+const STALE = 'The question asked before was over by the time it was answered.';
+
+function toInterrupt(approval: Approval, problem: string | undefined): ApprovalInterrupt {
+  const { id, session, tool, reason, expiresAt } = approval;
+  const lines = [reason, `Asked for by ${approval.user}, until ${expiresAt}.`, ...(problem ? [problem] : [])];
+  return {
+    actionRequests: [{ name: tool, args: { ...Object(approval.arguments) }, description: lines.join('\n') }],
+    reviewConfigs: [{ actionName: tool, allowedDecisions: ['approve', 'reject'] }],
+    approval: { id, session, tool, reason, expiresAt },
+  };
+}
+
+/** @returns why the decision does not hold, for the next one who is asked */
+async function decide(
+  { approvals }: Router,
+  { id }: Approval,
+  decision: Decision & { by: NonNullable<Decision['by']> },
+): Promise<string | undefined> {
+  const { by, message: reason } = decision;
+  const input = { by, ...(reason === undefined ? {} : { reason }) };
+  const output =
+    decision.type === 'approve'
+      ? await approvals.grant(id, { ...input, grant: decision.grant })
+      : await approvals.refuse(id, input);
+  return output.ok ? undefined : `${output.reason} ${output.next}`;
+}
+
+function rejected({ id }: Approval, { message }: Decision): CallResult {
+  const reason = `It was rejected${message === undefined ? '.' : `: ${message}`}`;
+  const next = 'Do not try again; tell the user, or go another way.';
+  return { ok: false, code: 'approval_refused', reason, next, approval: id };
+}
+
+/** Older versions of LangGraph do not parse it. */
+function parseResume(value: unknown): Decision {
+  const parsed = approvalResumeSchema.safeParse(value);
+  const decision = parsed.data?.decisions[0];
+  if (decision) return decision;
+  const issues = parsed.error?.issues.map(({ path, message }) => `${path.join('.') || 'resume'}: ${message}`) ?? [];
+  const form = '{"decisions": [{"type": "approve" or "reject", "by": {"user": "…"}}]}';
+  throw new WinnowError('invalid_request', `Resume with ${form}: ${issues.join('; ')}.`, { issues });
+}

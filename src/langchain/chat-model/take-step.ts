@@ -1,0 +1,77 @@
+/** One step of an agent over the model seam: the prompt, the answer under a schema, one repair. */
+import { oneLine } from '../../catalog/summary.js';
+import type { Tool } from '../../catalog/tool.js';
+import { type Completion, type Model, noUsage, type Usage } from '../../model/model.js';
+import { completeStructured, type Parsed } from '../../model/structured.js';
+import { fittedSchemas } from '../../planning/fitted.js';
+import { optionalNext } from '../../planning/optional-next.js';
+import { renderType } from '../../planning/render-type.js';
+import type { loadPrompts, loadStepPrompt } from '../../prompts/prompts.js';
+import { readStep, type Step } from './read-step.js';
+import type { Conversation } from './render-conversation.js';
+import { stepSchema } from './step-schema.js';
+
+export interface StepParts {
+  readonly model: Model;
+  readonly prompt: ReturnType<typeof loadStepPrompt>;
+  readonly repair: ReturnType<typeof loadPrompts>['repair'];
+  readonly maxTokens: number;
+}
+
+export interface StepRequest {
+  readonly conversation: Conversation;
+  readonly tools: readonly Tool[];
+  /** Whether the model may answer in place of a call. */
+  readonly canAnswer: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface TakenStep {
+  readonly parsed: Parsed<Step>;
+  /** The last that was written. */
+  readonly text: string;
+  readonly finish: Completion['finish'];
+  readonly usage: Usage;
+}
+
+/** What the model does wrong is a value. @throws WinnowError errors of the model */
+export async function takeStep(parts: StepParts, request: StepRequest): Promise<TakenStep> {
+  const { model, prompt, repair, maxTokens } = parts;
+  const { conversation, tools, canAnswer, signal } = request;
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const instructions = conversation.instructions && `${conversation.instructions}\n\n`;
+  const values = { ...conversation, instructions, tools: tools.map(renderTool).join('\n') || 'none' };
+  const about = { module: 'langchain/chat-model', promptName: prompt.name, promptHash: prompt.hash };
+  const usage = noUsage();
+  let last: Pick<Completion, 'text' | 'finish'> = { text: '', finish: 'stop' };
+  const parsed = await completeStructured({
+    model,
+    repair,
+    usage,
+    parse(completion) {
+      last = completion;
+      return readStep(completion, { tools: byName, canAnswer });
+    },
+    request: {
+      stage: 'planning',
+      prompt: prompt.render(values),
+      schema: { name: 'step', schema: stepSchema(tools, { canAnswer }) },
+      maxTokens,
+      optionalNext: (text) => optionalNext(text, { requiredOf: (name) => requiredOf(byName.get(name)), likely: [] }),
+      signal,
+      about: { ...about, variables: { ...values, tools: [...byName.keys()] } },
+    },
+  });
+  return { parsed, text: last.text, finish: last.finish, usage };
+}
+
+function renderTool(tool: Tool): string {
+  const { input } = fittedSchemas(tool);
+  const description = oneLine(tool.description);
+  return `- ${tool.name} ${renderType(input, input)}${description ? `: ${description}` : ''}`;
+}
+
+function requiredOf(tool: Tool | undefined): readonly string[] {
+  const required = tool && fittedSchemas(tool).input.required;
+  return Array.isArray(required) ? required.map(String) : [];
+}

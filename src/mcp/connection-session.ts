@@ -1,0 +1,161 @@
+/**
+ * The router session of one connection: opened at the first request, opened anew when it was removed for being idle,
+ * ended with the connection. Its turns end by a pause, or where the client says so.
+ */
+import { WinnowError } from '../errors.js';
+import type { CreateSessionInput, SessionView } from '../routing/contracts.js';
+import type { Router } from '../routing/router.js';
+
+export interface ConnectionSessionParts {
+  router: Pick<Router, 'createSession' | 'session' | 'beginTurn' | 'endSession'>;
+  owner: CreateSessionInput;
+  turnPauseMs: number;
+  /** What the session may call has changed in a pause, while nothing was asked. */
+  onChange: () => void;
+  /** Told of what fails while nobody waits for it. */
+  onError: (error: unknown) => void;
+}
+
+export interface ConnectionSession {
+  /** @throws WinnowError, what the work throws */
+  run<T>(work: (id: string) => Promise<T>, about?: { isCall?: boolean; turn?: string | undefined }): Promise<T>;
+  /** Whether what the session may call is another than at the last look. */
+  hasChanged(): Promise<boolean>;
+  /** Resolves when what runs now has ended. */
+  idle(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Work that was cancelled gets so long to end, in milliseconds; a session does not stay open for what can't be stopped. */
+const END_PATIENCE_MS = 2_000;
+
+export function createConnectionSession(parts: ConnectionSessionParts): ConnectionSession {
+  const { router, owner, turnPauseMs, onChange, onError } = parts;
+  const running = new Set<Promise<unknown>>();
+  let calls = 0;
+  let opening: Promise<string> | undefined;
+  let openId: string | undefined;
+  let known: string | undefined;
+  let clientTurn: string | undefined;
+  let turning: Promise<unknown> = Promise.resolve();
+  let pause: NodeJS.Timeout | undefined;
+  let isOver = false;
+
+  async function open(): Promise<string> {
+    const view = await router.createSession(owner);
+    // Of a session that is opened anew the client still shows the tools of the one before.
+    known ??= keyOf(view);
+    openId = view.id;
+    return view.id;
+  }
+
+  async function current(): Promise<string> {
+    if (isOver && !opening) throw new WinnowError('cancelled', 'The client has left.');
+    opening ??= open();
+    const mine = opening;
+    try {
+      return await mine;
+    } catch (error) {
+      if (opening === mine) opening = undefined;
+      throw error;
+    }
+  }
+
+  async function inSession<T>(work: (id: string) => Promise<T>): Promise<T> {
+    const id = await current();
+    try {
+      return await work(id);
+    } catch (error) {
+      if (!isNotFound(error) || !(await isGone(id))) throw error;
+      // Of calls that find out at the same moment one opens the new session.
+      if (openId === id) opening = undefined;
+      return work(await current());
+    }
+  }
+
+  async function isGone(id: string): Promise<boolean> {
+    try {
+      await router.session(id);
+      return false;
+    } catch (error) {
+      return isNotFound(error);
+    }
+  }
+
+  /** The first name of a turn is that of the turn which the session has begun with. */
+  function followTurn(turn: string): Promise<unknown> {
+    if (clientTurn !== undefined && clientTurn !== turn)
+      // A session that has ended says so itself, to the call.
+      turning = turning.then(() => inSession((id) => router.beginTurn(id))).catch(onError);
+    clientTurn = turn;
+    return turning;
+  }
+
+  function startPause(): void {
+    clearTimeout(pause);
+    if (isOver || turnPauseMs === 0 || clientTurn !== undefined || calls > 0) return;
+    pause = setTimeout(() => void track(endTurn()).catch(onError), turnPauseMs).unref();
+  }
+
+  async function endTurn(): Promise<void> {
+    await router.beginTurn(await current());
+    if (await hasChanged()) onChange();
+  }
+
+  async function hasChanged(): Promise<boolean> {
+    const before = known;
+    known = keyOf(await router.session(await current()));
+    return known !== before;
+  }
+
+  function track<T>(work: Promise<T>): Promise<T> {
+    running.add(work);
+    return work.finally(() => running.delete(work));
+  }
+
+  async function idle(): Promise<void> {
+    await Promise.allSettled(running);
+  }
+
+  return {
+    hasChanged,
+    idle,
+
+    async run(work, { isCall = false, turn } = {}) {
+      if (isCall) {
+        calls += 1;
+        clearTimeout(pause);
+      }
+      try {
+        return await track((turn === undefined ? turning : followTurn(turn)).then(() => inSession(work)));
+      } finally {
+        if (isCall) {
+          calls -= 1;
+          startPause();
+        }
+      }
+    },
+
+    async end() {
+      isOver = true;
+      clearTimeout(pause);
+      let timer: NodeJS.Timeout | undefined;
+      const patience = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, END_PATIENCE_MS);
+      });
+      await Promise.race([idle(), patience]);
+      clearTimeout(timer);
+      const id = await opening?.catch(() => undefined);
+      opening = undefined;
+      if (id !== undefined) await router.endSession(id).catch(onError);
+    },
+  };
+}
+
+function keyOf({ enabled }: SessionView): string {
+  return JSON.stringify(enabled.map(({ name }) => name).sort());
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof WinnowError && error.code === 'not_found';
+}

@@ -1,0 +1,194 @@
+/**
+ * Winnow to one MCP client: its own tools, and those enabled in the session of this connection. Every call takes the way
+ * of the router; the list only shows what may be called.
+ */
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  type CallToolRequest,
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListToolsRequestSchema,
+  type ListToolsResult,
+  McpError,
+  type ServerNotification,
+  type ServerRequest,
+} from '@modelcontextprotocol/sdk/types.js';
+import { toWinnowError } from '../errors.js';
+import { clientName } from '../routing/client-name.js';
+import type { CreateSessionInput } from '../routing/contracts.js';
+import type { Router } from '../routing/router.js';
+import { failed, refused, structured, toResult } from './answers.js';
+import { createConnectionSession } from './connection-session.js';
+import { renderInstructions } from './instructions.js';
+import type { McpOptions } from './mcp-options.js';
+import { createOwnNames } from './own-names.js';
+import type { OwnTool, ToolCall } from './own-tool.js';
+import { type PlanningPlanner, planningTools } from './planning-tools.js';
+import { renderTool } from './render-tool.js';
+import { sessionTools } from './session-tools.js';
+
+/** The part of a pino logger that is used. */
+export interface McpLogger {
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+export interface McpParts {
+  router: Router;
+  /** For the tools `plan` and `select`. Default: they are not offered. */
+  planner?: PlanningPlanner | undefined;
+  /** From `resolveMcpOptions`. */
+  options: McpOptions;
+  /** Of Winnow, told to the client. */
+  version: string;
+  /** Told of what a client is not told whole. */
+  logger: McpLogger;
+}
+
+export interface Connection {
+  /** @throws Error of the transport */
+  connect(transport: Transport): Promise<void>;
+  /** Resolves when what runs now has ended. */
+  idle(): Promise<void>;
+  /** Cancels what runs. Idempotent. */
+  close(): Promise<void>;
+  /** Resolves when either side has closed it and the session has ended. */
+  readonly closed: Promise<void>;
+}
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** In the `_meta` of a call: names the turn of the client in which it is made. */
+export const TURN_KEY = 'winnow/turn';
+
+/** @param owner in whose name the session is opened */
+export function createConnection(parts: McpParts, owner: CreateSessionInput): Connection {
+  const { router, planner, options, logger } = parts;
+  const { followsList, toolPrefix, turnPauseMs } = options;
+  const own = createOwnNames(
+    [...sessionTools(router, options), ...(planner ? planningTools(router, planner) : [])],
+    toolPrefix,
+  );
+  const taken = new Set(own.tools.keys());
+  /** Name that the client was shown -> name of the tool; kept when it is not enabled any more. */
+  const shown = new Map<string, string>();
+  const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, followsList }));
+  const server = new Server(
+    { name: 'winnow', title: 'Winnow', version: parts.version },
+    { capabilities: { tools: { listChanged: true } }, instructions },
+  );
+  const report = (error: unknown) => logger.warn({ err: error }, 'an MCP client was not served');
+  const session = createConnectionSession({
+    router,
+    owner,
+    turnPauseMs,
+    onChange: () => void server.sendToolListChanged().catch(report),
+    onError: report,
+  });
+
+  server.onerror = report;
+  server.setRequestHandler(ListToolsRequestSchema, (_, { signal }) => list(signal));
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => call(params, extra));
+
+  async function list(signal: AbortSignal): Promise<ListToolsResult> {
+    try {
+      const listed = await session.run((id) => router.list(id, {}, { signal }));
+      const enabled = (listed.ok ? listed.tools : []).map((tool) => renderTool(tool, show(tool.name)));
+      return { tools: [...[...own.tools.values()].map((tool) => tool.listed), ...enabled] };
+    } catch (error) {
+      const { code, meaning } = logged(error);
+      throw new McpError(ErrorCode.InternalError, `${code}: ${meaning.meaning}`);
+    }
+  }
+
+  function show(name: string): string {
+    const one = clientName(name, taken);
+    shown.set(one, name);
+    return one;
+  }
+
+  async function call(
+    { name, arguments: given = {}, _meta }: CallToolRequest['params'],
+    extra: Extra,
+  ): Promise<CallToolResult> {
+    const { signal } = extra;
+    const tool = own.tools.get(name);
+    const answer = (id: string) =>
+      tool
+        ? callOwn(tool, given, { session: id, signal, onProgress: progressOf(extra) })
+        : callShown(id, { name, given, signal });
+    const about = { isCall: true, turn: turnOf(_meta) };
+    try {
+      return await session.run(async (id) => {
+        const result = await answer(id);
+        // The call has been made: that its effect on the list can't be told must not hide its result.
+        await tellChange(extra).catch(report);
+        return result;
+      }, about);
+    } catch (error) {
+      logged(error);
+      return failed(error);
+    }
+  }
+
+  async function callOwn(tool: OwnTool, given: unknown, about: ToolCall): Promise<CallToolResult> {
+    const answer = await tool.answer(given, about);
+    return 'content' in answer ? structured(own.inNext(answer.content)) : inOwnNames(answer.result);
+  }
+
+  async function callShown(
+    id: string,
+    { name, given, signal }: { name: string; given: Record<string, unknown>; signal: AbortSignal },
+  ): Promise<CallToolResult> {
+    return inOwnNames(await router.call(id, { tool: shown.get(name) ?? name, arguments: given }, { signal }));
+  }
+
+  function inOwnNames(result: Parameters<typeof toResult>[0]): CallToolResult {
+    return result.ok ? toResult(result) : refused(own.inNext(result));
+  }
+
+  /** On the way of the answer, which also reaches clients that listen to nothing else. */
+  async function tellChange({ signal, sendNotification }: Extra): Promise<void> {
+    if (!(await session.hasChanged())) return;
+    if (signal.aborted) await server.sendToolListChanged();
+    else await sendNotification({ method: 'notifications/tools/list_changed' });
+  }
+
+  function progressOf({ _meta, sendNotification }: Extra): ToolCall['onProgress'] {
+    const progressToken = _meta?.progressToken;
+    if (progressToken === undefined) return () => {};
+    let progress = 0;
+    return (message) => {
+      progress += 1;
+      const params = { progressToken, progress, message };
+      sendNotification({ method: 'notifications/progress', params }).catch(report);
+    };
+  }
+
+  /** What is not the caller's own fault is in the log, whole. */
+  function logged(thrown: unknown) {
+    const error = toWinnowError(thrown);
+    const { code, message, details, cause, meaning } = error;
+    const stack = code === 'internal' && cause instanceof Error ? cause.stack : undefined;
+    if (meaning.httpStatus >= 500) logger.error({ code, details, stack }, message);
+    return error;
+  }
+
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = () => void session.end().finally(resolve);
+  });
+  return {
+    connect: (transport) => server.connect(transport),
+    idle: session.idle,
+    close: () => server.close(),
+    closed,
+  };
+}
+
+function turnOf(meta: Record<string, unknown> | undefined): string | undefined {
+  const turn = meta?.[TURN_KEY];
+  return typeof turn === 'string' || typeof turn === 'number' ? String(turn) : undefined;
+}

@@ -1,0 +1,156 @@
+/**
+ * MCP over Streamable HTTP: one connection, with a router session of its own, for each id that a client got in answer to
+ * its `initialize`. A connection belongs to its user: to all others its id looks like none.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { Caller } from '../routing/contracts.js';
+import { type Connection, createConnection, type McpParts } from './connection.js';
+import { createOriginGuard, LOOPBACK_HOSTS, type OriginGuardOptions } from './origin-guard.js';
+
+export interface McpHttpParts extends McpParts, Partial<OriginGuardOptions> {
+  /** Most connections at a time; then those that wait for nothing longest make room. Default: 1,000. */
+  maxConnections?: number | undefined;
+  /** A connection on which nothing is open or asked for so long is over, in milliseconds. Default: 1 hour. */
+  idleMs?: number | undefined;
+}
+
+export interface McpExchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Parsed already, within the limit of the server. */
+  body: unknown;
+  /** Undefined: no gateway says who asks. */
+  caller: Caller | undefined;
+}
+
+export interface McpEndpoint {
+  /** Answers the request, also when it is refused. */
+  handle(exchange: McpExchange): Promise<void>;
+  /** Takes nobody new, lets what runs end until the signal fires, then closes all. */
+  close(signal?: AbortSignal): Promise<void>;
+}
+
+interface Open {
+  readonly connection: Connection;
+  readonly transport: StreamableHTTPServerTransport;
+  readonly caller: Caller | undefined;
+  /** Responses under way, with the stream on which a client listens. */
+  responses: number;
+  idle: NodeJS.Timeout | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+/** As the SDK's own transport numbers them. */
+const CODES = { refused: -32_000, unknown: -32_001 } as const;
+
+export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
+  const { maxConnections = 1_000, idleMs = HOUR_MS } = parts;
+  const allowedHosts = 'allowedHosts' in parts ? parts.allowedHosts : LOOPBACK_HOSTS;
+  const guard = createOriginGuard({ allowedHosts });
+  /** Those that did something last are last. */
+  const opened = new Map<string, Open>();
+  let isClosing = false;
+
+  async function open(caller: Caller | undefined): Promise<Open> {
+    const { user, roles = [] } = caller ?? {};
+    const connection = createConnection(parts, { roles, ...(user === undefined ? {} : { user }) });
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized(id) {
+        opened.set(id, one);
+        void connection.closed.then(() => opened.delete(id));
+      },
+    });
+    const one: Open = { connection, transport, caller, responses: 0, idle: undefined };
+    // Its handlers are accessors, which the type of the interface does not foresee.
+    await connection.connect(transport as Transport);
+    return one;
+  }
+
+  /** A client that is gone did not say so: one that waits for nothing makes room. */
+  function makeRoom(): boolean {
+    if (opened.size < maxConnections) return true;
+    const oldest = [...opened].find(([, { responses }]) => responses === 0);
+    if (!oldest) return false;
+    const [id, { connection }] = oldest;
+    opened.delete(id);
+    void connection.close();
+    return true;
+  }
+
+  async function answer(one: Open, { request, response, body }: McpExchange): Promise<void> {
+    const { transport, connection } = one;
+    clearTimeout(one.idle);
+    one.responses += 1;
+    response.once('close', () => {
+      one.responses -= 1;
+      if (one.responses === 0) one.idle = setTimeout(() => void connection.close(), idleMs).unref();
+    });
+    await transport.handleRequest(request, response, body);
+  }
+
+  function find(id: string, caller: Caller | undefined): Open | undefined {
+    const one = opened.get(id);
+    if (!one || !isSameCaller(one.caller, caller)) return undefined;
+    opened.delete(id);
+    opened.set(id, one);
+    return one;
+  }
+
+  async function handle(exchange: McpExchange): Promise<void> {
+    const { request, response, body, caller } = exchange;
+    const { 'mcp-session-id': id } = request.headers;
+    const page = guard(request.headers);
+    if (page !== undefined) return refuse(response, 403, page);
+    if (typeof id === 'string') {
+      const one = find(id, caller);
+      return one ? answer(one, exchange) : refuse(response, 404, 'Session not found', CODES.unknown);
+    }
+    if (request.method !== 'POST' || !isInitializeRequest(body))
+      return refuse(response, 400, 'The header Mcp-Session-Id is missing: send `initialize` first.');
+    if (isClosing || !makeRoom()) return refuse(response, 503, 'Too many clients are connected. Come back later.');
+    return answer(await open(caller), exchange);
+  }
+
+  return {
+    async handle(exchange) {
+      const { response } = exchange;
+      try {
+        await handle(exchange);
+      } catch (error) {
+        parts.logger.error({ err: error }, 'a request of MCP failed');
+        if (response.headersSent) response.destroy();
+        else refuse(response, 500, 'The server failed. Its log tells more.');
+      }
+    },
+
+    async close(signal) {
+      isClosing = true;
+      await Promise.all([...opened.values()].map(({ connection }) => closeWhenIdle(connection, signal)));
+    },
+  };
+}
+
+async function closeWhenIdle(connection: Connection, signal: AbortSignal | undefined): Promise<void> {
+  const patience = !signal || signal.aborted ? [] : [once(signal, 'abort')];
+  if (!signal?.aborted) await Promise.race([connection.idle(), ...patience]);
+  // For the last answer to be handed to its response.
+  await nextTurn();
+  await connection.close();
+  await connection.closed;
+}
+
+function isSameCaller(one: Caller | undefined, other: Caller | undefined): boolean {
+  return (one === undefined) === (other === undefined) && one?.user === other?.user;
+}
+
+function refuse(response: ServerResponse, status: number, message: string, code: number = CODES.refused): void {
+  const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null });
+  response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+}

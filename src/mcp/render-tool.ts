@@ -1,0 +1,41 @@
+/** A tool of the session as MCP lists it: its own schema where clients can read it, and hints made from its risk. */
+import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
+import { fitSchema } from '../catalog/fit-schema.js';
+import type { JsonSchema, Risk } from '../catalog/tool.js';
+import type { ListedTool } from '../routing/contracts.js';
+
+/** Clients may let what only reads run without asking, and ask before what destroys. */
+const HINTS: Readonly<Record<Risk, ToolAnnotations>> = {
+  low: { readOnlyHint: true },
+  medium: { readOnlyHint: false, destructiveHint: false },
+  high: { readOnlyHint: false, destructiveHint: true },
+};
+
+/**
+ * Without the outputSchema: a client refuses a whole result that is not of it, and the router's results may be
+ * shortened, or be let through with a warning.
+ * @param shown the name under which the client sees it
+ */
+export function renderTool({ name, description, inputSchema, risk }: ListedTool, shown: string): McpTool {
+  return {
+    name: shown,
+    ...(shown === name ? {} : { title: name }),
+    description,
+    inputSchema: readableSchema(inputSchema),
+    annotations: HINTS[risk],
+  };
+}
+
+const inputSchemaSchema = ToolSchema.shape.inputSchema;
+const readable = new WeakMap<JsonSchema, McpTool['inputSchema']>();
+
+/** MCP wants an object at the root and objects as properties; clients drop a whole list for one tool without. */
+function readableSchema(schema: JsonSchema): McpTool['inputSchema'] {
+  let known = readable.get(schema);
+  if (!known) {
+    const parsed = inputSchemaSchema.safeParse(schema);
+    known = parsed.success ? parsed.data : inputSchemaSchema.parse(fitSchema(schema).schema);
+    readable.set(schema, known);
+  }
+  return known;
+}

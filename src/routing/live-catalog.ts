@@ -1,0 +1,100 @@
+/**
+ * The catalogue of a server that runs: read anew while it answers. A source that can't be read keeps the tools it gave
+ * before, and a catalogue that is none as a whole changes nothing; both are told.
+ */
+import { z } from 'zod';
+import { type LoadedCatalog, renderIssue } from '../catalog/load.js';
+import { toWinnowError } from '../errors.js';
+import type { WriteAudit } from './write-audit.js';
+
+const count = z.int().min(0);
+export const catalogReloadSchema = z.object({
+  tools: count.describe('That the sources give now, without those that users have added.'),
+  added: count,
+  changed: count,
+  removed: count,
+  kept: z
+    .array(z.object({ source: z.string(), reason: z.string() }))
+    .describe('Sources that could not be read; what they gave before stays.'),
+  warnings: z.array(z.string()).describe('Entries that were left out, and why.'),
+});
+export type CatalogReload = z.infer<typeof catalogReloadSchema>;
+
+export interface LiveCatalogParts {
+  first: LoadedCatalog;
+  /** Reads the sources anew; see `loadCatalog` with `previous` and `keepFailed`. */
+  load(previous: LoadedCatalog): Promise<LoadedCatalog>;
+  /** Told of each reload. Default: nothing is told. */
+  audit?: WriteAudit | undefined;
+}
+
+export interface LiveCatalog {
+  current(): LoadedCatalog;
+  /** One at a time; those who ask meanwhile get the answer of the next one. Throws WinnowError `store_failed` only. */
+  reload(): Promise<CatalogReload>;
+}
+
+export function createLiveCatalog({ first, load, audit }: LiveCatalogParts): LiveCatalog {
+  let current = first;
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<CatalogReload> | undefined;
+
+  async function reload(): Promise<CatalogReload> {
+    const outcome = await tryLoad(current, load);
+    if (outcome.loaded) current = outcome.loaded;
+    const { report } = outcome;
+    const { kept, added, changed, removed } = report;
+    const isNews = added + changed + removed > 0;
+    await audit?.(
+      kept.length > 0
+        ? { event: 'catalog_kept', outcome: 'failed', reason: kept.map(({ reason }) => reason).join(' ') }
+        : { event: 'catalog_reloaded', outcome: 'allowed', reason: isNews ? renderChanges(report) : 'No change.' },
+    );
+    return report;
+  }
+
+  return {
+    current: () => current,
+    reload() {
+      next ??= running.then(() => {
+        next = undefined;
+        const work = reload();
+        running = work.catch(() => undefined);
+        return work;
+      });
+      return next;
+    },
+  };
+}
+
+interface Outcome {
+  readonly loaded?: LoadedCatalog;
+  readonly report: CatalogReload;
+}
+
+async function tryLoad(previous: LoadedCatalog, load: LiveCatalogParts['load']): Promise<Outcome> {
+  try {
+    const loaded = await load(previous);
+    const { added, changed, removed } = loaded.changes;
+    return {
+      loaded,
+      report: {
+        tools: loaded.catalog.tools.length,
+        added: added.length,
+        changed: changed.length,
+        removed: removed.length,
+        kept: loaded.failures.map(({ source, error }) => ({ source, reason: error.message })),
+        warnings: loaded.issues.filter(({ level }) => level === 'warning').map(renderIssue),
+      },
+    };
+  } catch (error) {
+    const { message, issues } = toWinnowError(error);
+    const kept = [{ source: previous.catalog.name, reason: message }];
+    const tools = previous.catalog.tools.length;
+    return { report: { tools, added: 0, changed: 0, removed: 0, kept, warnings: [...issues] } };
+  }
+}
+
+function renderChanges({ added, changed, removed }: CatalogReload): string {
+  return `${added} tools added, ${changed} changed, ${removed} removed.`;
+}

@@ -1,0 +1,20 @@
+/** A model, settings and the prompt files in use -> what `tool_search` takes as a second opinion. */
+import type { Model } from '../../model/model.js';
+import { loadRepairPrompt, loadRerankPrompt, type PromptPaths } from '../../prompts/prompts.js';
+import type { RerankOptions, RerankSettings } from './rerank.js';
+
+export interface CreateRerankOptions extends Pick<RerankOptions, 'onFailure' | 'onUsage'> {
+  settings: RerankSettings;
+  /** Files in place of those in `prompts/`. */
+  prompts?: PromptPaths | undefined;
+}
+
+/** Undefined where the settings switch it off. @throws WinnowError `prompt_invalid` */
+export function createRerank(
+  model: Model,
+  { settings: { enabled, ...limits }, prompts, ...told }: CreateRerankOptions,
+): RerankOptions | undefined {
+  if (!enabled) return undefined;
+  const prompt = loadRerankPrompt(prompts?.['rerank-tools']);
+  return { model, prompt, repair: loadRepairPrompt(prompts?.repair), ...limits, ...told };
+}

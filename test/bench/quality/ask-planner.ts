@@ -1,0 +1,29 @@
+/** A planner's answer as a reply. What a planner throws its caller gets; it is then left without an answer. */
+import type { OptionsInput } from '../../../src/config/options.js';
+import { toWinnowError } from '../../../src/errors.js';
+import type { Planner } from '../../../src/planner.js';
+import type { Selection } from '../../../src/result.js';
+import type { Reply, Trial } from './contestant.js';
+
+/** A day, for what is measured is not time. */
+export const LONGEST_MS = 86_400_000;
+export const WITHOUT_TIME_LIMITS = {
+  timeoutMs: LONGEST_MS,
+  selectionTimeoutMs: LONGEST_MS,
+} satisfies OptionsInput;
+
+export async function askPlanner(planner: Planner, { request, wantsPlan }: Trial): Promise<Reply> {
+  try {
+    if (!wantsPlan) return fromSelection(await planner.select(request));
+    const result = await planner.plan(request);
+    const steps = result.kind === 'plan' ? result.steps : [];
+    return { ...fromSelection(result.selection), steps, abstained: result.kind !== 'plan' };
+  } catch (thrown) {
+    const { code, issues, message } = toWinnowError(thrown);
+    return { kind: 'unanswered', reason: `${code}: ${issues[0] ?? message}` };
+  }
+}
+
+function fromSelection({ mode, tools }: Selection): Extract<Reply, { kind: 'answered' }> {
+  return { kind: 'answered', tools: tools.map(({ name }) => name), abstained: mode === 'none', mode };
+}

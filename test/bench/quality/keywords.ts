@@ -1,0 +1,50 @@
+/** No model for the choice: the best keyword matches are handed on. */
+import MiniSearch from 'minisearch';
+import type { Tool } from '../../../src/catalog/tool.js';
+import { parseRequest } from '../../../src/request.js';
+import { createKeywordIndex } from '../../../src/search/keyword-index.js';
+import { searchText } from '../../../src/selection/user-part.js';
+import { type Contestant, idleWhereGiven } from './contestant.js';
+import { createSecondCall } from './second-call.js';
+
+type Search = (query: string, limit: number) => readonly Tool[];
+
+export const KEYWORDS: readonly Contestant[] = [
+  createContestant('keywords', "keywords alone, Winnow's index", (tools) => {
+    const index = createKeywordIndex(tools);
+    return (query, limit) => index.search(query, limit).map(({ tool }) => tool);
+  }),
+  createContestant('bm25', 'keywords alone, MiniSearch as it comes', (tools) => {
+    const index = new MiniSearch({ fields: ['name', 'description'] });
+    index.addAll(tools.map(({ name, description }, id) => ({ id, name, description })));
+    return (query, limit) =>
+      index
+        .search(query)
+        .slice(0, limit)
+        .flatMap(({ id }) => tools[id] ?? []);
+  }),
+];
+
+function createContestant(id: string, title: string, build: (tools: readonly Tool[]) => Search): Contestant {
+  return {
+    id,
+    title,
+    group: 'main',
+    idleOn: idleWhereGiven,
+    enter(arena) {
+      const call = createSecondCall(arena);
+      const built = new WeakMap<readonly Tool[], Search>();
+      return {
+        async answer(trial) {
+          const search = built.get(trial.tools) ?? build(trial.tools);
+          built.set(trial.tools, search);
+          const found = search(searchText(parseRequest(trial.request)), arena.maxTools);
+          const tools = found.map(({ name }) => name);
+          if (!trial.wantsPlan) return { kind: 'answered', tools, abstained: tools.length === 0 };
+          const reply = await call(trial, found);
+          return reply.kind === 'answered' ? { ...reply, tools } : reply;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,128 @@
+/** `winnow mcp` as a client starts it: a process of its own that speaks over stdin and stdout. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { approvalsCommand } from '../../src/cli/approvals-command.js';
+import { mcpCommand } from '../../src/cli/mcp-command.js';
+import { mcpOptionsOf } from '../../src/cli/mcp-options.js';
+import { openStore } from '../../src/store/open-store.js';
+import { openClient } from '../mcp/setup.js';
+import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
+import { answer } from '../support/server-behaviours.js';
+
+// Each test starts a process that loads its sources one by one.
+jest.setTimeout(60_000);
+
+const tool = (name: string, risk: string, description: string, input: object = {}) => ({
+  name,
+  toolType: 'builtin',
+  risk,
+  description,
+  inputSchema: { type: 'object', ...input },
+});
+const path = { properties: { path: { type: 'string' } }, required: ['path'] };
+const TOOLS = [
+  tool('file_list', 'low', 'Lists the files of a folder.'),
+  tool('file_delete', 'high', 'Deletes a file for ever.', path),
+  { ...tool('diary', 'low', 'The diary of Bob.'), scope: { user: 'bob' } },
+];
+/** Functions of users print what they like. */
+const MODULE = `
+export const file_list = () => { console.log('{"jsonrpc": "chatter"}'); return ['old.txt']; };
+export const file_delete = ({ path }, { user }) => ({ gone: path, for: user });
+`;
+
+let folder: string;
+let model: ScriptedServer;
+const at = (name: string) => join(folder, name);
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'winnow-mcp-'));
+  await writeFile(at('tools.json'), JSON.stringify({ tools: TOOLS }));
+  await writeFile(at('tools.mjs'), MODULE);
+  model = await startScriptedServer(() =>
+    answer('{"kind": "plan", "steps": [{"id": "s1", "tool": "file_list", "arguments": {}}]}'),
+  );
+});
+afterAll(async () => {
+  await model.close();
+  await rm(folder, { recursive: true });
+});
+
+/** As it stands in the configuration of a client, but for the loader that takes the place of a build. */
+async function start(...words: string[]) {
+  const loader = pathToFileURL(resolve('test/support/typescript-loader.mjs')).href;
+  const env = Object.entries(process.env).filter(([name]) => !name.startsWith('WINNOW_') && name !== 'NODE_OPTIONS');
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: ['--import', loader, resolve('src/cli/main.ts'), 'mcp', '--catalog', at('tools.json'), ...words],
+    env: { ...Object.fromEntries(env.map(([name, value]) => [name, value ?? ''])), WINNOW_LOG_LEVEL: 'info' },
+    stderr: 'pipe',
+  });
+  let stderr = '';
+  transport.stderr?.on('data', (chunk) => {
+    stderr += String(chunk);
+  });
+  const errors: Error[] = [];
+  transport.onerror = (error) => errors.push(error);
+  return { ...(await openClient(transport)), errors, log: () => stderr };
+}
+
+it('finds, enables, is refused, waits for somebody else in another process, runs once, and ends its session', async () => {
+  const store = ['--store', at('life.db')];
+  const { ask, names, changed, client, errors, log } = await start(
+    ...store,
+    ...['--tools-module', at('tools.mjs'), '--user', 'ann', '--role', 'dev', '--project', 'site'],
+    ...['--base-url', model.baseUrl, '--model', 'scripted', '--tool-prefix', 'w_', '--risk-ceiling', 'high'],
+  );
+  const own = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call', 'plan', 'select'].map((name) => `w_${name}`);
+  expect(await names()).toEqual(own);
+  expect((await ask('w_tool_search', { query: 'delete a file' })).matches[0]).toMatchObject({ name: 'file_delete' });
+  const enabled = await ask('w_tool_enable', { names: ['file_list', 'file_delete', 'diary'] });
+  expect(enabled.rejected).toMatchObject([{ name: 'diary', code: 'unknown_tool' }]);
+  await changed(1);
+  expect((await names()).slice(6)).toEqual(['file_list', 'file_delete']);
+  expect(await client.callTool({ name: 'file_list' })).toEqual({ content: [{ type: 'text', text: '["old.txt"]' }] });
+  const asked = { path: 'old.txt' };
+  const { code, approval } = await ask('file_delete', asked);
+  expect(code).toBe('needs_approval');
+  const grant = approvalsCommand({ stdout: { write: () => true } });
+  await grant.parseAsync(['grant', approval, ...store, '--by', 'bob'], { from: 'user' });
+  expect(await ask('file_delete', asked)).toEqual({ gone: 'old.txt', for: 'ann' });
+  expect(await ask('file_delete', asked)).toMatchObject({ code: 'needs_approval' });
+
+  // Only now is the model asked: a client does not wait for it when it starts the server.
+  expect(model.requests).toEqual([]);
+  expect(await ask('w_plan', { message: 'list the files' })).toMatchObject({ steps: [{ tool: 'file_list' }] });
+  expect(model.requests.length).toBeGreaterThan(0);
+
+  await client.close();
+  const { sessions, close } = await openStore({ file: at('life.db') });
+  const [session] = await sessions.list({ limit: 10 });
+  const owner = { user: 'ann', roles: ['dev'], project: 'site', riskCeiling: 'high' };
+  expect(session).toMatchObject({ ...owner, endedAt: expect.any(String) });
+  await close();
+  expect(errors).toEqual([]);
+  expect(log()).toContain('{"jsonrpc": "chatter"}');
+});
+
+describe('the flags of MCP', () => {
+  it('become its options, seconds as milliseconds; what is not said is left to the defaults', () => {
+    const flags = { toolPrefix: 'w_', turnPause: 0.25, clientFollowsList: true };
+    expect(mcpOptionsOf(flags)).toEqual({ toolPrefix: 'w_', turnPauseMs: 250, followsList: true });
+    expect(mcpOptionsOf({})).toEqual({ toolPrefix: '', turnPauseMs: 300_000, followsList: false });
+    expect(() => mcpOptionsOf({ toolPrefix: 'w.' })).toThrow('toolPrefix: at most 32 letters, digits, _ and -');
+  });
+
+  it.each([
+    ['--turn-pause', '-1', 'must be a number of seconds'],
+    ['--risk-ceiling', 'huge', 'Allowed choices are low, medium, high'],
+  ])('refuses %s %s', async (flag, value, words) => {
+    const command = mcpCommand()
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} });
+    await expect(command.parseAsync([flag, value], { from: 'user' })).rejects.toThrow(words);
+  });
+});

@@ -1,0 +1,53 @@
+/** `winnow serve` in this process, on a free port, until it is stopped as a service manager would stop it. */
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { afterEach } from '@jest/globals';
+import { serveCommand } from '../../src/cli/serve-command.js';
+import { recordLog } from '../server/setup.js';
+
+export type Answer = ReturnType<typeof JSON.parse>;
+
+/** Nothing is asked of a model. */
+export const NO_MODEL = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none'];
+
+const running = new Set<Promise<unknown>>();
+// One that a failed test has left behind would keep the process alive.
+afterEach(async () => {
+  if (running.size === 0) return;
+  process.emit('SIGTERM');
+  await Promise.allSettled(running);
+});
+
+export async function serve(...words: string[]) {
+  const stdout = new PassThrough();
+  const log = recordLog();
+  const done = serveCommand({ stdout, logger: log.logger })
+    .exitOverride()
+    .parseAsync(['--port', '0', '--json', ...words], { from: 'user' });
+  running.add(done);
+  done.catch(() => {}).finally(() => running.delete(done));
+  const [line] = await Promise.race([once(stdout, 'data'), done.then(() => ['{}'])]);
+  const { address } = JSON.parse(String(line));
+
+  /** `ask('POST /v1/sessions', {…})`, as the user ann where no other is named. */
+  async function ask(line: string, body?: object, headers: object = { 'x-winnow-user': 'ann' }): Promise<Answer> {
+    const [method = '', path = ''] = line.split(' ');
+    const response = await fetch(`${address}${path}`, {
+      method,
+      headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    return JSON.parse(await response.text());
+  }
+
+  async function logged(text: string): Promise<void> {
+    while (!log.text().includes(text)) await new Promise((wait) => setTimeout(wait, 10));
+  }
+
+  async function stop(): Promise<void> {
+    process.emit('SIGTERM');
+    await done;
+  }
+
+  return { address, ask, logged, stop, log, done };
+}

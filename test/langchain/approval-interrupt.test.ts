@@ -1,0 +1,144 @@
+import { describe, expect, it } from '@jest/globals';
+import { Command } from '@langchain/langgraph';
+import type { ApprovalResume } from '../../src/langchain/index.js';
+import { setUp } from '../routing/setup.js';
+import { answersOf, type ChatAnswer, createRouted, saying } from './setup.js';
+
+const ENABLE = { name: 'tool_enable', args: { names: ['deploy', 'file_read'] } };
+const DEPLOY = { name: 'deploy', args: { to: 'test', token: 'secret-1' } };
+const READ = { name: 'file_read', args: { path: 'a' } };
+const resume = (...decisions: unknown[]) => new Command({ resume: { decisions } });
+
+/** Up to the first interrupt. */
+async function paused(call: ChatAnswer = DEPLOY, setup = setUp()) {
+  const routed = createRouted({ router: setup.router, onApproval: 'interrupt', answers: [ENABLE, call, 'done'] });
+  const result = await routed.agent.invoke(saying('deploy'), routed.config);
+  const [asked] = await setup.router.approvals.list({ state: 'pending' });
+  return { ...setup, ...routed, interrupts: result.__interrupt__ ?? [], approval: asked?.id ?? '' };
+}
+
+describe('a call that needs an approval', () => {
+  it("pauses the run, in the form of LangChain's human-in-the-loop, with what is secret masked", async () => {
+    const { interrupts, approval, runs } = await paused();
+    expect(interrupts).toMatchObject([
+      {
+        value: {
+          actionRequests: [
+            {
+              name: 'deploy',
+              args: { to: 'test', token: expect.not.stringContaining('secret') },
+              description: expect.stringMatching(/deploy has high risk\.\nAsked for by ann, until 2026/),
+            },
+          ],
+          reviewConfigs: [{ actionName: 'deploy', allowedDecisions: ['approve', 'reject'] }],
+          approval: { id: approval, tool: 'deploy' },
+        },
+      },
+    ]);
+    expect(runs).toEqual([]);
+  });
+
+  it('runs once when it was granted elsewhere and the run is resumed', async () => {
+    const { router, run, approval, runs } = await paused();
+    await router.approvals.grant(approval, { by: { user: 'olga' } });
+    const messages = await run(resume({ type: 'approve' }));
+    expect(answersOf(messages).at(-1)).toMatchObject({ name: 'deploy', status: 'success' });
+    expect(runs).toMatchObject([{ arguments: DEPLOY.args }]);
+    expect(await router.approvals.get(approval)).toMatchObject({ state: 'used', decidedBy: 'olga' });
+  });
+
+  it('runs when the run is resumed with who approves it', async () => {
+    const { router, run, approval, runs } = await paused();
+    await run(resume({ type: 'approve', by: { user: 'olga' }, message: 'it is friday' }));
+    expect(runs).toHaveLength(1);
+    expect(await router.approvals.get(approval)).toMatchObject({
+      state: 'used',
+      decidedBy: 'olga',
+      reason: 'it is friday',
+    });
+  });
+
+  it.each([
+    ['nobody has granted it', { type: 'approve' }, undefined],
+    [
+      'the asker approves it',
+      { type: 'approve', by: { user: 'ann' } },
+      'Nobody decides on what they asked for themselves.',
+    ],
+    ['the asker approves it in other letters', { type: 'approve', by: { user: 'ANN ' } }, 'Nobody decides on what'],
+  ])('stays paused where %s', async (_, decision, problem) => {
+    const { agent, config, runs, router, approval } = await paused();
+    const again = await agent.invoke(resume(decision), config);
+    expect(again.__interrupt__).toMatchObject([
+      { value: { actionRequests: [{ description: expect.stringContaining(problem ?? 'high risk') }] } },
+    ]);
+    expect(runs).toEqual([]);
+    await agent.invoke(resume({ type: 'approve', by: { user: 'olga' } }), config);
+    expect(runs).toHaveLength(1);
+    expect(await router.approvals.get(approval)).toMatchObject({ decidedBy: 'olga' });
+  });
+
+  it.each([
+    ['by somebody', { type: 'reject', by: { user: 'olga' }, message: 'not today' }, 'refused'],
+    ['by the program', { type: 'reject', message: 'not today' }, 'pending'],
+  ])('does not run when it is rejected %s, and the agent is told why', async (_, decision, state) => {
+    const { run, runs, router, approval } = await paused();
+    const messages = await run(resume(decision));
+    expect(answersOf(messages).at(-1)).toMatchObject({
+      status: 'error',
+      content: { code: 'approval_refused', reason: expect.stringContaining('not today') },
+    });
+    expect(runs).toEqual([]);
+    expect(await router.approvals.get(approval)).toMatchObject({ state });
+  });
+
+  it.each([
+    ['its time is over', ({ pass }: ReturnType<typeof setUp>) => pass(16 * 60_000)],
+    [
+      'the policy has changed',
+      ({ setPolicy }: ReturnType<typeof setUp>) => setPolicy({ riskCeiling: 'high', pinned: ['x'] }),
+    ],
+  ])('is asked for anew where %s when the run is resumed', async (_, change) => {
+    const setup = setUp();
+    const { agent, config, runs, approval } = await paused(DEPLOY, setup);
+    change(setup);
+    const approve = resume({ type: 'approve', by: { user: 'olga' } });
+    const again = await agent.invoke(approve, config);
+    expect(runs).toEqual([]);
+    expect(again.__interrupt__).toMatchObject([
+      { value: { actionRequests: [{ description: expect.stringContaining('The question asked before was over') }] } },
+    ]);
+    expect(again.__interrupt__).not.toMatchObject([{ value: { approval: { id: approval } } }]);
+    await agent.invoke(approve, config);
+    expect(runs).toHaveLength(1);
+  });
+
+  it('does not make the other calls of its step run twice', async () => {
+    const { run, runs } = await paused([READ, DEPLOY]);
+    expect(runs).toHaveLength(1);
+    const messages = await run(resume({ type: 'approve', by: { user: 'olga' } }));
+    expect(runs.map(({ tool }) => tool.name)).toEqual(['file_read', 'deploy']);
+    expect(answersOf(messages).map(({ status }) => status)).toEqual(['success', 'success', 'success']);
+  });
+
+  it.each([
+    ['no decision', {}, 'decisions'],
+    ['an unknown decision', { decisions: [{ type: 'edit' }] }, 'type'],
+    ['a decision by nobody', { decisions: [{ type: 'approve', by: {} }] }, 'user'],
+  ])('can be resumed rightly after %s', async (_, value, field) => {
+    const { agent, config, run, runs } = await paused();
+    await expect(agent.invoke(new Command({ resume: value }), config)).rejects.toThrow(field);
+    expect(runs).toEqual([]);
+    const right: ApprovalResume = { decisions: [{ type: 'approve', by: { user: 'olga' } }] };
+    await run(new Command({ resume: right }));
+    expect(runs).toHaveLength(1);
+  });
+});
+
+describe('a refusal that nobody can lift', () => {
+  it('does not pause the run', async () => {
+    const { interrupts, runs } = await paused({ name: 'no_such_tool' });
+    expect(interrupts).toEqual([]);
+    expect(runs).toEqual([]);
+  });
+});
