@@ -45,6 +45,9 @@ export const toolEntrySchema = z.object({
     .optional(),
   keywords: words,
   aliases: words,
+  examples: words.describe(
+    'What people say who look for the tool, in their words; a few help a search more than many keywords.',
+  ),
   alwaysLoad: z.boolean().optional(),
   relatedTools: words,
   preconditions: words,
@@ -71,6 +74,8 @@ export interface Tool {
   readonly risk: Risk;
   readonly keywords: readonly string[];
   readonly aliases: readonly string[];
+  /** What people say who look for it. For searches; no model is shown them. */
+  readonly examples: readonly string[];
   /** Handed on with every selection. */
   readonly alwaysLoad: boolean;
   /** Companions: chosen whenever this tool is. */
@@ -141,6 +146,7 @@ function buildTool(entry: Entry, origin: string, extra: Record<string, unknown>)
     risk: entry.risk ?? riskOf(annotations),
     keywords: entry.keywords ?? [],
     aliases: entry.aliases ?? [],
+    examples: entry.examples ?? [],
     alwaysLoad: entry.alwaysLoad ?? false,
     relatedTools: entry.relatedTools ?? [],
     preconditions: entry.preconditions ?? [],

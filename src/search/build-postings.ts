@@ -26,6 +26,7 @@ const PIVOTS: Readonly<Record<SearchField, number>> = {
   category: 1,
   description: 16,
   parameters: 4,
+  examples: 40,
 };
 
 /** Words, and keywords and aliases of several words as one term besides: `check in` says more than its parts. */

@@ -1,8 +1,9 @@
 /** Why a tool matched: of each unit of the query the word of the tool that counted most, and the fields it stands in. */
 import { SEARCH_FIELDS, type SearchField } from './fields.js';
+import { placeOf } from './found-list.js';
 import { type Layer, toolAt } from './layer.js';
 import { entryOf } from './postings.js';
-import type { Reading } from './readings.js';
+import type { Reading } from './reading.js';
 import type { ReadUnit } from './score.js';
 
 export interface WhyMatched {
@@ -14,36 +15,43 @@ export interface WhyMatched {
   readonly fields: readonly (SearchField | 'learnt')[];
 }
 
-interface Found {
-  worth: number;
-  shown: string[];
-  fields: number;
+/** By the bits of the fields. */
+const FIELD_LISTS = Array.from({ length: 1 << SEARCH_FIELDS.length }, (_, bits) =>
+  SEARCH_FIELDS.filter((_field, number) => (bits & (1 << number)) !== 0),
+);
+
+/** A tool that was found. */
+export interface Hit {
+  readonly layer: Layer;
+  /** Of the layer, among those that were searched. */
+  readonly place: number;
+  readonly document: number;
 }
 
-export function explain(layer: Layer, document: number, units: readonly ReadUnit[]): WhyMatched[] {
+export function explain({ layer, place, document }: Hit, units: readonly ReadUnit[]): WhyMatched[] {
   return units.flatMap((unit): WhyMatched[] => {
-    const found = unit.readings
-      .map((reading) => findReading(layer, document, reading))
-      .reduce((best, one) => (one.worth > best.worth ? one : best), { worth: 0, shown: [], fields: 0 });
-    const learnt = unit.learnt.get(toolAt(layer, document).name) ?? 0;
-    if (learnt > found.worth) return [{ asked: unit.text, word: unit.text, fields: ['learnt'] }];
-    if (found.worth === 0) return [];
-    const shown = found.shown.join(' ');
-    const word = unit.text === shown ? shown : `${unit.text} → ${shown}`;
-    return [{ asked: unit.text, word, fields: SEARCH_FIELDS.filter((_, number) => (found.fields & (1 << number)) !== 0) }];
+    const { text: asked, readings, learnt } = unit;
+    const list = unit.lists[place];
+    const entry = list ? placeOf(list, document) : -1;
+    const worth = list?.values[entry] ?? 0;
+    if ((learnt.get(toolAt(layer, document).name) ?? 0) > worth) return [{ asked, word: asked, fields: ['learnt'] }];
+    const reading = readings[list?.readings[entry] ?? -1];
+    if (!reading) return [];
+    const { shown, fields } = matchOf(layer, document, reading);
+    const word = asked === shown ? shown : `${asked} → ${shown}`;
+    return [{ asked, word, fields: FIELD_LISTS[fields] ?? [] }];
   });
 }
 
-function findReading({ segment: { postings, numbers } }: Layer, document: number, { terms, weight }: Reading): Found {
-  const found: Found = { worth: 0, shown: [], fields: 0 };
+function matchOf({ segment: { postings, numbers } }: Layer, document: number, { terms }: Reading) {
+  const shown: string[] = [];
+  let fields = 0;
   for (const term of terms) {
     const number = numbers.get(term);
     const entry = number === undefined ? -1 : entryOf(postings, number, document);
     if (number === undefined || entry < 0) continue;
-    found.worth += weight * (postings.strengths[entry] ?? 0);
-    found.shown.push(postings.shown[number] ?? term);
-    found.fields |= postings.fields[entry] ?? 0;
+    shown.push(postings.shown[number] ?? term);
+    fields |= postings.fields[entry] ?? 0;
   }
-  found.worth *= found.shown.length / Math.max(1, terms.length);
-  return found;
+  return { shown: shown.join(' '), fields };
 }

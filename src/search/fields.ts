@@ -3,7 +3,17 @@ import { z } from 'zod';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 
-export const SEARCH_FIELDS = ['name', 'aliases', 'keywords', 'title', 'category', 'description', 'parameters'] as const;
+/** Eight at most: an entry of the index has a bit for each. */
+export const SEARCH_FIELDS = [
+  'name',
+  'aliases',
+  'keywords',
+  'title',
+  'category',
+  'description',
+  'parameters',
+  'examples',
+] as const;
 export type SearchField = (typeof SEARCH_FIELDS)[number];
 
 const weight = z.number().min(0).max(10);
@@ -20,6 +30,7 @@ export const fieldWeightsSchema = z.strictObject({
   category: weight.default(0.2),
   description: weight.default(0.4),
   parameters: weight.default(0),
+  examples: weight.default(0.4),
 });
 export type FieldWeights = z.output<typeof fieldWeightsSchema>;
 
@@ -33,6 +44,7 @@ export function fieldTexts(tool: Tool): Readonly<Record<SearchField, string>> {
     title: tool.title ?? '',
     category: tool.category ?? '',
     description: oneLine(tool.description),
+    examples: tool.examples.join('\n'),
     parameters: typeof properties === 'object' && properties !== null ? Object.keys(properties).join(' ') : '',
   };
 }

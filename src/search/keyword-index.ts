@@ -18,11 +18,12 @@ export interface KeywordIndex {
  */
 const FIELD_WEIGHTS = fieldWeightsSchema.parse({ parameters: 0.15 });
 
-const SYNONYMS = createSynonymTable([{ synonyms: GENERAL_SYNONYMS, weight: GENERAL_WEIGHT }]);
+/** Read at the first search: it takes a tenth of a second, and not every process that plans comes to search. */
+const generalSynonyms = lazily(() => createSynonymTable([{ synonyms: GENERAL_SYNONYMS, weight: GENERAL_WEIGHT }]));
 
 export function createKeywordIndex(tools: readonly Tool[]): KeywordIndex {
   const layers = [{ segment: runWhole(buildSegment(tools, FIELD_WEIGHTS)) }];
-  return { search: (query, limit) => rank(query, layers, { limit, synonyms: SYNONYMS }) };
+  return { search: (query, limit) => rank(query, layers, { limit, synonyms: generalSynonyms() }) };
 }
 
 const indexes = new WeakMap<View, KeywordIndex>();
@@ -35,4 +36,12 @@ export function keywordIndexOf(view: View): KeywordIndex {
     indexes.set(view, index);
   }
   return index;
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

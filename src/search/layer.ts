@@ -22,7 +22,8 @@ export function createWordStatistics(layers: readonly Layer[]): WordStatistics {
   return {
     toolsWith(term) {
       const count = known.get(term) ?? layers.reduce((sum, layer) => sum + countWith(layer, term), 0);
-      known.set(term, count);
+      // What people may ask for is without end; what tools have is not.
+      if (count > 0) known.set(term, count);
       return count;
     },
     rarityOf: (count) => Math.log(1 + (tools - Math.min(count, tools) + 0.5) / (count + 0.5)),

@@ -29,14 +29,20 @@ export function lowerBound(terms: readonly string[], term: string): number {
   return low;
 }
 
+/** The first place from `low` on, before `high`, whose document is not smaller; `high` where there is none. */
+export function lowerBoundOf(documents: Uint32Array, document: number, low: number, high: number): number {
+  let [from, to] = [low, high];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((documents[middle] ?? 0) < document) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
 /** The place of a document among the entries of a term, or -1. */
 export function entryOf({ starts, documents }: Postings, term: number, document: number): number {
-  let low = starts[term] ?? 0;
-  let high = starts[term + 1] ?? low;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((documents[middle] ?? 0) < document) low = middle + 1;
-    else high = middle;
-  }
-  return low < (starts[term + 1] ?? 0) && documents[low] === document ? low : -1;
+  const end = starts[term + 1] ?? 0;
+  const place = lowerBoundOf(documents, document, starts[term] ?? end, end);
+  return place < end && documents[place] === document ? place : -1;
 }

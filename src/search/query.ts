@@ -3,8 +3,9 @@
  * a unit means is decided without the tools; which of it they know, when it is ranked.
  */
 import { splitLiterals } from './literals.js';
+import type { Meaning } from './phrases.js';
 import { stemOf } from './stem.js';
-import { type Meaning, type SynonymTable, withoutArticles } from './synonyms.js';
+import { type SynonymTable, withoutArticles } from './synonyms.js';
 import { isStopWord, segmentWords, splitIdentifier } from './words.js';
 
 export interface Unit {
@@ -43,6 +44,11 @@ const COMMON = new Set(
     .map(stemOf),
 );
 const COMMON_IMPORTANCE = 0.6;
+/** How a question is put hints at what is to be done; what it is about says more. */
+const QUESTION_WORDS = new Set('哪些 有哪些 什么 有什么 都有什么 都有哪些 哪 怎么'.split(' '));
+const QUESTION_IMPORTANCE = 0.4;
+/** A phrase with other words in between may be one by chance. */
+const SPLIT_IMPORTANCE = 0.8;
 const LITERAL_IMPORTANCE = 0.25;
 const KIND_IMPORTANCE = 0.15;
 /** Letters of a Chinese word; a longer known phrase says as much as the words it is made of. */
@@ -108,9 +114,24 @@ function latinUnits(text: string, book: Phrasebook): Unit[] {
       const importance = importanceOf(own) * Math.max(1, said);
       units.push({ text: shown.join(' '), importance, own, phrase, synonyms });
     }
+    units.push(...splitUnits({ words, tokens }, place, book));
     place += length;
   }
   return units;
+}
+
+/** Known phrases with other words in between; those words count by themselves, so this is said besides. */
+function splitUnits(
+  { words, tokens }: { words: readonly string[]; tokens: readonly string[] },
+  place: number,
+  { synonyms }: Phrasebook,
+): Unit[] {
+  return synonyms.splitPhrasesAt(tokens, place).map(({ tokens: own, places, meanings }) => ({
+    text: places.map((one) => words[one]).join(' … '),
+    importance: SPLIT_IMPORTANCE,
+    own,
+    synonyms: meanings,
+  }));
 }
 
 /** Of the longest keyword or alias of several words that begins here; else 1. */
@@ -155,5 +176,6 @@ function cjkUnit(text: string, synonyms: SynonymTable): Unit[] {
 
 function importanceOf(own: readonly string[]): number {
   if (own.every((term) => FILLERS.has(term) || /^[a-z]$/u.test(term))) return FILLER_IMPORTANCE;
+  if (own.every((term) => QUESTION_WORDS.has(term))) return QUESTION_IMPORTANCE;
   return own.every((term) => COMMON.has(term)) ? COMMON_IMPORTANCE : 1;
 }

@@ -5,16 +5,17 @@
 import type { Tool } from '../catalog/tool.js';
 import { keepBest } from './best.js';
 import { explain, type WhyMatched } from './explain.js';
-import { createWordStatistics, isVisible, type Layer, toolAt } from './layer.js';
+import { isVisible, type Layer, toolAt } from './layer.js';
+import { type Memory, memoryOf } from './memory.js';
 import { parseQuery, type Unit } from './query.js';
-import { type ReadingParts, readingsOf } from './readings.js';
-import { type ReadUnit, scoreLayers } from './score.js';
+import { collect, type ReadUnit, weigh } from './score.js';
 import type { SynonymTable } from './synonyms.js';
 
 export interface RankedTool {
   readonly tool: Tool;
   /** Between 0 and 1: how much of what the query says the tool is about, by the rarity of the words. */
   readonly score: number;
+  /** Found when it is asked for: selection never does. */
   readonly why: readonly WhyMatched[];
 }
 
@@ -44,37 +45,59 @@ const LEARNT_SHARE = 0.6;
 /** Best first; ties keep the order of the layers and of their catalogues. */
 export function rank(query: string, layers: readonly Layer[], options: RankOptions): RankedTool[] {
   const { synonyms, learnt, limit } = options;
-  const statistics = createWordStatistics(layers);
-  const parts = { statistics, synonyms, segments: layers.map(({ segment }) => segment) };
+  const memory = memoryOf(layers, synonyms);
+  const { statistics } = memory;
   const isKeyPhrase = (phrase: string) => statistics.toolsWith(phrase) > 0;
-  const units = parseQuery(query, { synonyms, isKeyPhrase }).map((unit) => read(unit, parts, learnt));
-  const scored = scoreLayers(layers, units, statistics);
+  const units = parseQuery(query, { synonyms, isKeyPhrase }).map((unit) => read(unit, memory, learnt));
+  const weighed = weigh(layers, units, statistics);
   const ranked = layers.map((layer, place) => {
-    const best = keepBest<number>(options.limits?.[place] ?? limit, (one, other) => one < other);
-    const named = namedIn(query, layer);
-    scored.visit(layer, (document, sum) => {
-      const bonus = named.size > 0 && named.has(document) ? NAME_BONUS : 0;
-      const boost = learnt ? learnt.boost(toolAt(layer, document).name) : 1;
-      const score = (sum / scored.potential + bonus) * boost;
-      if (best.takes(score)) best.add(score, document);
-    });
-    return best.items().map(({ score, item }) => ({ layer, document: item, score }));
+    const most = options.limits?.[place] ?? limit;
+    const best = keepBest<number>(most, (one, other) => one < other);
+    const scoreOf = scoreFor(layer, { query, potential: weighed.potential, learnt });
+    collect(weighed, best, { layer, place, limit: most, scoreOf });
+    return best.items().map(({ score, item }) => ({ hit: { layer, place, document: item }, score }));
   });
   // The sort is stable: between equals the first layer goes first.
   const best = ranked.flat().sort((one, other) => other.score - one.score);
-  return best.slice(0, limit).map(({ layer, document, score }) => ({
-    tool: toolAt(layer, document),
+  return best.slice(0, limit).map(({ hit, score }) => ({
+    tool: toolAt(hit.layer, hit.document),
     score: Math.round(Math.min(1, score) * 1000) / 1000,
-    why: explain(layer, document, units),
+    get why() {
+      return explain(hit, units);
+    },
   }));
 }
 
-function read(unit: Unit, parts: ReadingParts, learnt: Learnt | undefined): ReadUnit {
-  const byUse = new Map<string, number>();
-  for (const [name, weight] of learnt ? unit.own.flatMap((term) => [...learnt.toolsOf(term)]) : []) {
-    byUse.set(name, Math.max(byUse.get(name) ?? 0, weight * LEARNT_SHARE));
+interface Scoring {
+  query: string;
+  potential: number;
+  learnt: Learnt | undefined;
+}
+
+/** Undefined: the sum says it all. */
+function scoreFor(layer: Layer, { query, potential, learnt }: Scoring) {
+  const named = namedIn(query, layer);
+  if (named.size === 0 && !learnt) return undefined;
+  return (document: number, sum: number) => {
+    const bonus = named.has(document) ? NAME_BONUS : 0;
+    const boost = learnt ? learnt.boost(toolAt(layer, document).name) : 1;
+    return (sum / potential + bonus) * boost;
+  };
+}
+
+function read(unit: Unit, memory: Memory, learnt: Learnt | undefined): ReadUnit {
+  const { text, importance, own } = unit;
+  return { ...memory.find(unit), text, importance, learnt: learnt ? byUse(own, learnt) : NOTHING };
+}
+
+const NOTHING: ReadonlyMap<string, number> = new Map();
+
+function byUse(terms: readonly string[], learnt: Learnt): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>();
+  for (const [name, weight] of terms.flatMap((term) => [...learnt.toolsOf(term)])) {
+    weights.set(name, Math.max(weights.get(name) ?? 0, weight * LEARNT_SHARE));
   }
-  return { text: unit.text, importance: unit.importance, readings: readingsOf(unit, parts), learnt: byUse };
+  return weights;
 }
 
 /** Tools whose name or alias stands in the query as an identifier does, or is all of it. */

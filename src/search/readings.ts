@@ -5,16 +5,9 @@
 import type { WordStatistics } from './layer.js';
 import { lowerBound } from './postings.js';
 import type { Unit } from './query.js';
+import type { Reading } from './reading.js';
 import type { Segment } from './segment.js';
 import type { SynonymTable } from './synonyms.js';
-
-/** One way in which a unit may be meant. */
-export interface Reading {
-  /** Those that visible tools have. */
-  readonly terms: readonly string[];
-  /** Between 0 and 1, for each of the terms: how surely it is meant. The words of a phrase add up. */
-  readonly weight: number;
-}
 
 export interface ReadingParts {
   statistics: WordStatistics;
@@ -37,9 +30,14 @@ const NEAREST_SHARE = 0.6;
 export function readingsOf(unit: Unit, parts: ReadingParts): Reading[] {
   const certain = certainReadings(unit, parts);
   const [term = ''] = unit.own;
-  if (certain.length > 0 || unit.own.length > 1 || unit.importance < MIN_GUESSED) return certain;
+  if (certain.length > 0 || unit.own.length > 1 || !isGuessed(unit)) return certain;
   const beginnings = beginningsOf(term, parts);
   return beginnings.length > 0 || unit.text.length < MIN_SLIPPED ? beginnings : slipsOf(term, parts);
+}
+
+/** Whether the unit says enough to be guessed at where no tool knows it. */
+export function isGuessed({ importance }: Unit): boolean {
+  return importance >= MIN_GUESSED;
 }
 
 function certainReadings({ own, phrase, synonyms }: Unit, parts: ReadingParts): Reading[] {
@@ -50,10 +48,16 @@ function certainReadings({ own, phrase, synonyms }: Unit, parts: ReadingParts): 
     .slice(0, MAX_READINGS);
 }
 
+/**
+ * Its weight is no whole number, and it is there as long as the program: else V8 takes the weights of each new index for
+ * whole ones, and compiles half of the search anew, again and again, when they are not.
+ */
+const SHAPE: Reading = { terms: [], weight: 0.5 };
+
 /** A phrase of which half is unknown is worth half. */
 function toReading(meant: readonly string[], weight: number, { statistics }: ReadingParts): Reading | undefined {
   const terms = meant.filter((term) => statistics.toolsWith(term) > 0);
-  return terms.length > 0 ? { terms, weight: weight / meant.length } : undefined;
+  return terms.length > 0 ? { ...SHAPE, terms, weight: weight / meant.length } : undefined;
 }
 
 function beginningsOf(term: string, parts: ReadingParts): Reading[] {

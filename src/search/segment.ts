@@ -2,7 +2,9 @@
 import type { Tool } from '../catalog/tool.js';
 import { buildPostings } from './build-postings.js';
 import type { FieldWeights } from './fields.js';
+import { createFoundLists, type FoundLists } from './found-list.js';
 import type { Postings } from './postings.js';
+import type { Scratch, Sums } from './scratch.js';
 import { createSpelling, type Spelling } from './spelling.js';
 
 export interface Segment {
@@ -13,24 +15,10 @@ export interface Segment {
   readonly spelling: Spelling;
   /** Name and aliases, lower case -> places of the tools that carry them. */
   readonly byName: ReadonlyMap<string, readonly number[]>;
+  /** What readings have found in it, kept for the next query. */
+  readonly found: FoundLists;
   /** Working space of one search, all zero between searches. */
   readonly scratch: Scratch;
-}
-
-/** Numbers of documents, and which of them are not zero: so that a search never looks at all documents. */
-export interface Sums {
-  readonly values: Float32Array;
-  /** Its first `count` places are the documents that were raised. */
-  readonly touched: Uint32Array;
-  count: number;
-}
-
-export interface Scratch {
-  readonly total: Sums;
-  readonly unit: Sums;
-  readonly phrase: Sums;
-  /** How many words of the phrase a document has. */
-  readonly found: Uint8Array;
 }
 
 /** In slices, like the postings. */
@@ -53,8 +41,15 @@ export function* createSegment(tools: readonly Tool[], postings: Postings): Gene
   yield;
   const size = tools.length;
   const sums = (): Sums => ({ values: new Float32Array(size), touched: new Uint32Array(size), count: 0 });
-  const scratch = { total: sums(), unit: sums(), phrase: sums(), found: new Uint8Array(size) };
-  return { tools, postings, numbers, spelling, byName, scratch };
+  const scratch = {
+    total: sums(),
+    unit: sums(),
+    phrase: sums(),
+    found: new Uint8Array(size),
+    best: new Uint8Array(size),
+  };
+  const found = createFoundLists({ postings, numbers, scratch });
+  return { tools, postings, numbers, spelling, byName, found, scratch };
 }
 
 export function* buildSegment(tools: readonly Tool[], weights: FieldWeights): Generator<void, Segment, void> {

@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { WinnowError } from '../errors.js';
+import { createWordAt, groupByFirst, type KnownWord, type Meaning, type SplitPhrase, splitPlaces } from './phrases.js';
 import { createSpelling, type Spelling } from './spelling.js';
 import { stemOf } from './stem.js';
 import { segmentWords, splitIdentifier } from './words.js';
@@ -24,14 +25,6 @@ export const synonymsSchema = z
   .describe('Groups of words that stand for each other, or {words, means} for one way only.');
 export type Synonyms = z.infer<typeof synonymsSchema>;
 
-/** What a word or phrase may stand for. */
-export interface Meaning {
-  /** Of a phrase all words together. */
-  readonly terms: readonly string[];
-  /** Between 0 and 1: how surely it is meant. */
-  readonly weight: number;
-}
-
 /** General words mean many things; those that a catalogue lists for its own tools, and those of its users, fewer. */
 export const GENERAL_WEIGHT = 0.65;
 export const OWN_WEIGHT = 0.9;
@@ -44,8 +37,10 @@ export interface WeightedSynonyms {
 export interface SynonymTable {
   /** The longest known phrase of `tokens` that begins at `start`. */
   phraseAt(tokens: readonly string[], start: number): { length: number; meanings: readonly Meaning[] } | undefined;
+  /** Known phrases that begin at `start` with other words in one place between theirs: "set all of it aside". */
+  splitPhrasesAt(tokens: readonly string[], start: number): readonly SplitPhrase[];
   /** The longest known word of a Chinese, Japanese or Korean text that begins at `start`, in UTF-16 units. */
-  wordAt(text: string, start: number): { length: number; meanings: readonly Meaning[] } | undefined;
+  wordAt(text: string, start: number): KnownWord | undefined;
   /** Known single words of which `token` may be a slip. */
   near: Spelling['near'];
 }
@@ -76,6 +71,7 @@ export function createSynonymTable(tables: readonly WeightedSynonyms[]): Synonym
   }
   const firsts = new Set([...phrases.keys()].map((key) => key.slice(0, `${key} `.indexOf(' '))));
   const known = new Map([...phrases].map(([key, meanings]) => [key, [...meanings.values()]]));
+  const byFirst = groupByFirst(known);
   return {
     phraseAt(tokens, start) {
       if (!firsts.has(tokens[start] ?? '')) return undefined;
@@ -85,13 +81,12 @@ export function createSynonymTable(tables: readonly WeightedSynonyms[]): Synonym
       }
       return undefined;
     },
-    wordAt(text, start) {
-      for (let length = Math.min(longestWord, text.length - start); length > 0; length--) {
-        const meanings = known.get(text.slice(start, start + length));
-        if (meanings) return { length, meanings };
-      }
-      return undefined;
-    },
+    splitPhrasesAt: (tokens, start) =>
+      (byFirst.get(tokens[start] ?? '') ?? []).flatMap((phrase) => {
+        const places = splitPlaces(phrase.tokens, tokens, start);
+        return places ? [{ ...phrase, places }] : [];
+      }),
+    wordAt: createWordAt(known, longestWord),
     near: createSpelling([...known.keys()]).near,
   };
 }
@@ -115,9 +110,9 @@ function keyOf(text: string): string {
   return withoutArticles(splitIdentifier(text)).map(stemOf).join(' ');
 }
 
-const ARTICLES = new Set(['a', 'an', 'the', 'my', 'our', 'your', 'its', 'their']);
+const ARTICLES = new Set('a an the my our your its their it them this that these those'.split(' '));
 
-/** They may stand inside a known phrase without changing it: "change the name" is "change name". */
+/** They may stand inside a known phrase without changing it: "change the name" is "change name", "throw it out" "throw out". */
 export function withoutArticles(words: readonly string[]): string[] {
   return words.filter((word) => !ARTICLES.has(word));
 }
@@ -132,14 +127,22 @@ function termsOf(text: string): string[] {
  * @throws WinnowError `invalid_option` naming the file and each entry that is wrong.
  */
 export async function loadSynonyms(path: string): Promise<Synonyms> {
-  let content: unknown;
+  const content = await readContent(path);
+  return parseSynonyms(Array.isArray(content) ? content : (Object(content).synonyms ?? []), path);
+}
+
+/** The same for a catalogue file, which holds none where it is a list of tools. @throws WinnowError `invalid_option` */
+export async function loadCatalogSynonyms(path: string): Promise<Synonyms> {
+  return parseSynonyms(Object(await readContent(path)).synonyms ?? [], path);
+}
+
+async function readContent(path: string): Promise<unknown> {
   try {
-    content = JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse(await readFile(path, 'utf8'));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new WinnowError('invalid_option', `The synonyms of ${path} can't be read: ${reason}`, { cause });
   }
-  return parseSynonyms(Array.isArray(content) ? content : (Object(content).synonyms ?? []), path);
 }
 
 /** @throws WinnowError `invalid_option` naming each entry that is wrong. */

@@ -14,13 +14,16 @@ const STOP_WORDS = new Set(
 
 /** `getMovieCredits`, `get_movie-credits` and `GET /movie/{id}/credits` -> their words, lower case. */
 export function splitIdentifier(text: string): string[] {
-  return text
-    .replace(/IDs\b/gu, 'Ids')
-    .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
-    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter(Boolean)
-    .map((word) => word.toLowerCase());
+  return (
+    text
+      // CVEs and userIDs: the plural of a shortening is not the beginning of a word.
+      .replace(/(\p{Lu}{2,})s\b/gu, '$1')
+      .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
+      .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+      .split(/[^\p{L}\p{N}]+/u)
+      .filter(Boolean)
+      .map((word) => word.toLowerCase())
+  );
 }
 
 /** All words of a text in order, without stop words. */

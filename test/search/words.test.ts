@@ -14,8 +14,14 @@ describe('identifiers', () => {
     expect(splitIdentifier(text)).toEqual(words);
   });
 
-  it('the plural of capitals stays one word', () => {
-    expect(splitIdentifier('movieIDs')).toEqual(['movie', 'ids']);
+  it.each([
+    ['movieIDs', ['movie', 'id']],
+    ['scan for CVEs', ['scan', 'for', 'cve']],
+    ['all open PRs here', ['all', 'open', 'pr', 'here']],
+    ['getURLs', ['get', 'url']],
+    ['DNSServer', ['dns', 'server']],
+  ])('the plural of capitals is that of one word: %s', (text, words) => {
+    expect(splitIdentifier(text)).toEqual(words);
   });
 });
 

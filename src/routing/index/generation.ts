@@ -6,7 +6,7 @@ import type { FieldWeights } from '../../search/fields.js';
 import { buildSegment, type Segment } from '../../search/segment.js';
 
 /** Raised when the same tools would be cut into other words or weighed by another rule. */
-export const INDEX_VERSION = 1;
+export const INDEX_VERSION = 2;
 
 export interface Generation {
   /** SHA-256 over what is searched of each tool, the weights and the version, in hexadecimal. */
@@ -46,7 +46,9 @@ export function* fingerprintTools(tools: readonly Tool[], weights: FieldWeights)
 
 /** What a model sees of a tool, and besides what only search does. */
 function addTool(hash: Hash, tool: Tool): void {
-  hash.update(toolHash(tool)).update(JSON.stringify([tool.title, tool.keywords, tool.aliases, tool.available]));
+  hash
+    .update(toolHash(tool))
+    .update(JSON.stringify([tool.title, tool.keywords, tool.aliases, tool.examples, tool.available]));
 }
 
 /** @param previous of which segments whose tools and weights are the same are taken over. */

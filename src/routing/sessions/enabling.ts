@@ -4,6 +4,7 @@ import type { Sessions } from '../../store/store.js';
 import type { DisableOutput, EnabledTool, EnableOutput, Refusal } from '../contracts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
 import { companionsOf } from './companions.js';
+import { similarNames } from './similar-names.js';
 import type { Situation } from './situation.js';
 
 export interface EnableRequest {
@@ -55,7 +56,7 @@ export async function enableTools(situation: Situation, request: EnableRequest, 
   });
   const overLimit = new Set(written ? written.overLimit : wanted.map(({ name }) => name));
   const refuse = (one: Judged): Refusal | undefined => {
-    if (one.decision.decision === 'deny') return refusalOf(one.decision, one.name);
+    if (one.decision.decision === 'deny') return withSimilar(refusalOf(one.decision, one.name), one.name, situation);
     if (!overLimit.has(one.name)) return undefined;
     return written ? tooMany(maxEnabled) : SESSION_ENDED;
   };
@@ -157,6 +158,18 @@ function judgeCompanions(situation: Situation, tools: readonly Tool[]) {
 
 function isAllowed<One extends Judged>(one: One): one is One & { tool: Tool } {
   return one.tool !== undefined && one.decision.decision !== 'deny';
+}
+
+/** The same for what is denied and what does not exist: by the names that the caller may find. */
+function withSimilar(refusal: Refusal, name: string, { view, isAllowed: isShown }: Situation): Refusal {
+  if (refusal.code !== 'unknown_tool') return refusal;
+  const names = similarNames(
+    name,
+    view.tools.filter(isShown).map((tool) => tool.name),
+  );
+  if (names.length === 0) return refusal;
+  const quoted = names.map((one) => JSON.stringify(one)).join(' or ');
+  return { ...refusal, next: `${quoted} may be meant. ${refusal.next}` };
 }
 
 function isHidden({ code }: Decision): boolean {

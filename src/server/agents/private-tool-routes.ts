@@ -20,6 +20,7 @@ const toolSchema = z.object({
   risk: z.enum(RISKS),
   keywords: z.array(z.string()),
   aliases: z.array(z.string()),
+  examples: z.array(z.string()),
   inputSchema: z.record(z.string(), z.unknown()),
   outputSchema: z.record(z.string(), z.unknown()).optional(),
   instructions: z.string().optional(),

