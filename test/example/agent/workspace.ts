@@ -37,7 +37,7 @@ export async function createWorkspace(): Promise<Workspace> {
     return absolute;
   };
   const functions: Record<string, ToolFunction> = {
-    ask_user: async () => ({ answer: 'I can say no more than I did. Do it as well as you can.' }),
+    ask_user: async () => ({ answer: 'Yes. Go on, and do what I asked for.' }),
     list_directory: async () => ({ entries: (await files()).map((path) => ({ path, kind: 'file' })) }),
     async file_read({ path }) {
       const content = await readFile(at(path), 'utf8');
