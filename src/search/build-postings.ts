@@ -6,16 +6,13 @@
 import type { Tool } from '../catalog/tool.js';
 import { type FieldWeights, fieldTexts, SEARCH_FIELDS, type SearchField } from './fields.js';
 import type { Postings } from './postings.js';
-import { stemOf } from './stem.js';
-import { withoutArticles } from './synonyms.js';
-import { splitIdentifier, wordsOf } from './words.js';
+import { termsOf } from './terms.js';
+import { wordsOf } from './words.js';
 
 /** How soon repetition stops to count, against weights of about 0.5. */
 const SATURATION = 1;
 /** What the second and each further time in one field counts, against the first. */
 const REPEATED = 0.3;
-/** What a word of a keyword of several counts: "check in" says little of checking. */
-const PART_OF_PHRASE = 0.4;
 /** How much the length of a field counts, and the length in words that is neither short nor long. */
 const LENGTH_SHARE = 0.4;
 const PIVOTS: Readonly<Record<SearchField, number>> = {
@@ -29,7 +26,6 @@ const PIVOTS: Readonly<Record<SearchField, number>> = {
   examples: 40,
 };
 
-/** Words, and keywords and aliases of several words as one term besides: `check in` says more than its parts. */
 interface Entry {
   /** Sum over fields of weight x frequency, against length. */
   mass: number;
@@ -37,7 +33,6 @@ interface Entry {
 }
 
 interface TermEntries {
-  shown: string;
   documents: number[];
   strengths: number[];
   fields: number[];
@@ -52,15 +47,15 @@ export function* buildPostings(tools: readonly Tool[], weights: FieldWeights): G
   return yield* flatten(byTerm);
 }
 
-function entriesOf(tool: Tool, weights: FieldWeights): Map<string, Entry & { shown: string }> {
-  const entries = new Map<string, Entry & { shown: string }>();
+function entriesOf(tool: Tool, weights: FieldWeights): Map<string, Entry> {
+  const entries = new Map<string, Entry>();
   const texts = fieldTexts(tool);
   for (const [number, field] of SEARCH_FIELDS.entries()) {
     if (weights[field] === 0) continue;
     const length = wordsOf(texts[field]).length;
     const step = weights[field] / (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / PIVOTS[field]);
-    for (const { term, shown, share } of termsOf(tool, field, texts[field])) {
-      const entry = entries.get(term) ?? { mass: 0, fields: 0, shown };
+    for (const { term, share } of termsOf(tool, field, texts[field])) {
+      const entry = entries.get(term) ?? { mass: 0, fields: 0 };
       entries.set(term, entry);
       entry.mass += share * step * ((entry.fields & (1 << number)) === 0 ? 1 : REPEATED);
       entry.fields |= 1 << number;
@@ -69,35 +64,9 @@ function entriesOf(tool: Tool, weights: FieldWeights): Map<string, Entry & { sho
   return entries;
 }
 
-interface Term {
-  readonly term: string;
-  /** As it is written. */
-  readonly shown: string;
-  /** Of the weight of its field. */
-  readonly share: number;
-}
-
-function termsOf(tool: Tool, field: SearchField, text: string): Term[] {
-  const terms = (words: readonly string[], share: number) =>
-    words.map((word) => ({ term: stemOf(word), shown: word, share }));
-  if (field !== 'keywords' && field !== 'aliases') return terms(wordsOf(text), 1);
-  return tool[field].flatMap((entry) => {
-    const words = wordsOf(entry);
-    const parts = withoutArticles(splitIdentifier(entry));
-    if (parts.length < 2 || words.length === 0) return terms(words, 1);
-    // An alias is a name, and the words of a name count whole.
-    const share = field === 'keywords' ? PART_OF_PHRASE : 1;
-    return [...terms(words, share), { term: parts.map(stemOf).join(' '), shown: parts.join(' '), share: 1 }];
-  });
-}
-
-function addTool(
-  byTerm: Map<string, TermEntries>,
-  document: number,
-  entries: ReadonlyMap<string, Entry & { shown: string }>,
-): void {
-  for (const [term, { mass, fields, shown }] of entries) {
-    const known = byTerm.get(term) ?? { shown, documents: [], strengths: [], fields: [] };
+function addTool(byTerm: Map<string, TermEntries>, document: number, entries: ReadonlyMap<string, Entry>): void {
+  for (const [term, { mass, fields }] of entries) {
+    const known = byTerm.get(term) ?? { documents: [], strengths: [], fields: [] };
     byTerm.set(term, known);
     known.documents.push(document);
     known.strengths.push(mass / (SATURATION + mass));
@@ -111,7 +80,6 @@ function* flatten(byTerm: ReadonlyMap<string, TermEntries>): Generator<void, Pos
   yield;
   const postings = {
     terms,
-    shown: terms.map((term) => byTerm.get(term)?.shown ?? term),
     starts: new Uint32Array(terms.length + 1),
     documents: new Uint32Array(total),
     strengths: new Float32Array(total),

@@ -5,6 +5,7 @@ import { type Layer, toolAt } from './layer.js';
 import { entryOf } from './postings.js';
 import type { Reading } from './reading.js';
 import type { ReadUnit } from './score.js';
+import { writtenForms } from './terms.js';
 
 export interface WhyMatched {
   /** The word or phrase of the query. */
@@ -29,6 +30,7 @@ export interface Hit {
 }
 
 export function explain({ layer, place, document }: Hit, units: readonly ReadUnit[]): WhyMatched[] {
+  const written = writtenForms(toolAt(layer, document));
   return units.flatMap((unit): WhyMatched[] => {
     const { text: asked, readings, learnt } = unit;
     const list = unit.lists[place];
@@ -37,21 +39,22 @@ export function explain({ layer, place, document }: Hit, units: readonly ReadUni
     if ((learnt.get(toolAt(layer, document).name) ?? 0) > worth) return [{ asked, word: asked, fields: ['learnt'] }];
     const reading = readings[list?.readings[entry] ?? -1];
     if (!reading) return [];
-    const { shown, fields } = matchOf(layer, document, reading);
+    const { terms, fields } = matchOf(layer, document, reading);
+    const shown = terms.map((term) => written.get(term) ?? term).join(' ');
     const word = asked === shown ? shown : `${asked} → ${shown}`;
     return [{ asked, word, fields: FIELD_LISTS[fields] ?? [] }];
   });
 }
 
 function matchOf({ segment: { postings, numbers } }: Layer, document: number, { terms }: Reading) {
-  const shown: string[] = [];
+  const found: string[] = [];
   let fields = 0;
   for (const term of terms) {
     const number = numbers.get(term);
     const entry = number === undefined ? -1 : entryOf(postings, number, document);
     if (number === undefined || entry < 0) continue;
-    shown.push(postings.shown[number] ?? term);
+    found.push(term);
     fields |= postings.fields[entry] ?? 0;
   }
-  return { shown: shown.join(' '), fields };
+  return { terms: found, fields };
 }

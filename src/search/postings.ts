@@ -5,8 +5,6 @@
 export interface Postings {
   /** Sorted; the place of a term is its number. */
   readonly terms: readonly string[];
-  /** Of each term the form in which it was met first, for people. */
-  readonly shown: readonly string[];
   /** Where the entries of a term begin; one more than terms. */
   readonly starts: Uint32Array;
   /** Documents of each term, ascending. */

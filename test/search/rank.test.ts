@@ -145,6 +145,14 @@ describe('hidden tools', () => {
     );
   });
 
+  it('do not tell how they write a word that others have, too', () => {
+    const first = makeTool('first', { description: 'Deleting branches.' });
+    const layers = [layerOf([first, ...GIT], (tool) => tool !== first)];
+    const found = rank('delete', layers, { limit: 5, synonyms: SYNONYMS });
+    expect(found.length).toBeGreaterThan(0);
+    expect(JSON.stringify(found.map(({ why }) => why))).not.toContain('deleting');
+  });
+
   it('leave no trace: the answer is that of a catalogue without them', async () => {
     const tools = await loadFixtureTools();
     const words = [

@@ -20,7 +20,6 @@ export const DEFAULT_MAX_SNAPSHOT_BYTES = 32 * 1024 * 1024;
 const segmentSchema = z.strictObject({
   owner: z.string().nullable().describe('The user whose private tools these are; null for those of the system.'),
   terms: z.array(z.string()),
-  shown: z.array(z.string()),
   starts: z.base64(),
   documents: z.base64(),
   strengths: z.base64(),
@@ -104,11 +103,10 @@ export function parseSnapshot(input: unknown): Snapshot {
 type PlainSegment = z.infer<typeof segmentSchema>;
 
 function toPlain({ postings }: Segment, owner: string | null): PlainSegment {
-  const { terms, shown, starts, documents, strengths, fields } = postings;
+  const { terms, starts, documents, strengths, fields } = postings;
   return {
     owner,
     terms: [...terms],
-    shown: [...shown],
     starts: toBase64(starts),
     documents: toBase64(documents),
     strengths: toBase64(strengths),
@@ -119,16 +117,14 @@ function toPlain({ postings }: Segment, owner: string | null): PlainSegment {
 function fromPlain(plain: PlainSegment, tools: readonly Tool[]): Segment {
   const postings: Postings = {
     terms: plain.terms,
-    shown: plain.shown,
     starts: new Uint32Array(toBuffer(plain.starts, 4)),
     documents: new Uint32Array(toBuffer(plain.documents, 4)),
     strengths: new Float32Array(toBuffer(plain.strengths, 4)),
     fields: new Uint8Array(toBuffer(plain.fields, 1)),
   };
-  const { terms, shown, starts, documents, strengths, fields } = postings;
+  const { terms, starts, documents, strengths, fields } = postings;
   const entries = documents.length;
   const isWhole =
-    shown.length === terms.length &&
     starts.length === terms.length + 1 &&
     starts[0] === 0 &&
     starts[terms.length] === entries &&
