@@ -2,10 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { WinnowError } from '../../../src/errors.js';
 import type { Usage } from '../../../src/model/model.js';
 import { loadRepairPrompt, loadRerankPrompt } from '../../../src/prompts/prompts.js';
+import { parseRerankSettings } from '../../../src/routing/search/rerank.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
 import { matchNames, setUp } from './setup.js';
 
 const [prompt, repair] = [loadRerankPrompt(), loadRepairPrompt()];
+const DEFAULTS = parseRerankSettings({});
 const opinion = (more: Record<string, unknown> = {}) =>
   JSON.stringify({
     intent: 'push a branch',
@@ -36,6 +38,16 @@ describe('a second opinion', () => {
     expect(output.matches).toHaveLength(3);
     expect(model.calls[0]?.prompt.user).toContain('- git_push [git]: Send the commits of a branch to the remote.');
     expect(model.calls[0]?.about).toMatchObject({ module: 'routing/rerank', promptName: 'rerank-tools' });
+  });
+
+  // A small model copies the form it is shown: "what is to be done, in a few words" was its answer to everything.
+  it('is shown whole answers, a sure one and an unsure one, and no form with gaps', () => {
+    const { system } = prompt.render({ tools: '', query: '' });
+    const shown = system.split('\n').filter((line) => line.startsWith('{'));
+    const answers = shown.map((line) => JSON.parse(line));
+    const fields = ['intent', 'top_k_tools', 'confidence', 'need_clarification'];
+    expect(answers.map(Object.keys)).toEqual([fields, fields]);
+    expect(answers.map(({ confidence }) => confidence >= DEFAULTS.minConfidence)).toEqual([true, false]);
   });
 
   it('sees only what the caller may find', async () => {

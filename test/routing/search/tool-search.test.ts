@@ -126,6 +126,26 @@ describe('tool_search', () => {
     expect((await search({ query: '明天天气' })).need_clarification?.question).toMatch(/^没有找到.*“git”/u);
   });
 
+  it('gives as many as are asked for, five where nothing is said, also where better ones may not be seen', async () => {
+    const { search } = await setUp();
+    const all = await search({ query: 'branch', top_k: 50 });
+    const [best] = matchNames(all);
+    const isAllowed = ({ name }: Tool) => name !== best;
+    expect(all.matches.length).toBe(4);
+    expect(matchNames(await search({ query: 'branch', top_k: 2 }, { isAllowed }))).toHaveLength(2);
+    const many = await setUp({ tools: Array.from({ length: 9 }, (_, place) => makeTool(`branch_${place}`, {})) });
+    expect((await many.search({ query: 'branch' })).matches).toHaveLength(5);
+  });
+
+  it('scores each match above nothing, best first, whatever the case of the letters', async () => {
+    const { search } = await setUp();
+    const { matches } = await search({ query: 'create a BRANCH', top_k: 9 });
+    const scores = matches.map(({ score }) => score);
+    expect(Math.min(...scores)).toBeGreaterThan(0);
+    expect(scores).toEqual([...scores].sort((one, other) => other - one));
+    expect(matches).toEqual((await search({ query: 'Create A branch', top_k: 9 })).matches);
+  });
+
   it('shortens a long description, and marks it', async () => {
     const long = makeTool('long_story', { description: `Tells a story. ${'And more. '.repeat(60)}` });
     const { search } = await setUp({ tools: [long] });

@@ -151,6 +151,33 @@ describe('tool_enable', () => {
     });
   });
 
+  it('is hidden while the policy denies it, and there again when it does not, without being asked for again', async () => {
+    const { router, setPolicy } = setUp();
+    const { id } = await router.createSession();
+    await router.enable(id, { names: ['lsp_open'] });
+    const names = async () => {
+      const listed = await router.list(id);
+      return listed.ok ? listed.tools.map(({ name }) => name) : [];
+    };
+    expect(await names()).toContain('lsp_open');
+    setPolicy({ rules: [{ name: 'not now', match: { tool: 'lsp_open' }, decision: 'deny' }] });
+    expect(await names()).not.toContain('lsp_open');
+    expect(await router.call(id, { tool: 'lsp_open' })).toMatchObject({ ok: false, code: 'unknown_tool' });
+    setPolicy({});
+    expect(await names()).toContain('lsp_open');
+  });
+
+  it('takes a name once however often it is given, and once more does no harm', async () => {
+    const { router } = setUp();
+    const { id } = await router.createSession();
+    const first = await router.enable(id, { names: ['lsp_open', 'lsp_open'] });
+    expect(first.enabled).toEqual([{ name: 'lsp_open', expires_after_turns: 3 }]);
+    const again = await router.enable(id, { names: ['lsp_open'] });
+    expect([again.enabled, again.rejected]).toEqual([first.enabled, []]);
+    const { enabled } = await router.session(id);
+    expect(enabled.filter(({ name }) => name === 'lsp_open')).toHaveLength(1);
+  });
+
   it('reaches nobody else', async () => {
     const { router, enable } = await open();
     await enable(['lsp_open']);

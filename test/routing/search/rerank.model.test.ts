@@ -1,0 +1,24 @@
+/** A second opinion of the local model, with real weights: `npm run test:model`. */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createModel } from '../../../src/model/create-model.js';
+import type { Model } from '../../../src/model/model.js';
+import { loadRepairPrompt, loadRerankPrompt } from '../../../src/prompts/prompts.js';
+import { setUp } from './setup.js';
+
+const [prompt, repair] = [loadRerankPrompt(), loadRepairPrompt()];
+let model: Model;
+
+beforeAll(async () => {
+  model = await createModel({});
+});
+afterAll(() => model.close?.());
+
+it('is the opinion of the model on this query, not what the prompt shows', async () => {
+  const { search } = await setUp({ rerank: { model, prompt, repair, timeoutMs: 300_000, minConfidence: 0 } });
+  const output = await search({ query: 'let the others see the work that I did on this branch' });
+  expect(output).toMatchObject({ ranked_by: 'model' });
+  expect(output.matches[0]?.name).toBe('git_push');
+  const { system } = prompt.render({ tools: '', query: '' });
+  expect(output.intent).toMatch(/\w/u);
+  expect(system).not.toContain(output.intent);
+});
