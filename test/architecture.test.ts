@@ -63,6 +63,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'evaluation/',
     'prompts/',
     'selection/labels.ts',
+    'selection/summary-order.ts',
     'selection/user-part.ts',
   ],
   'index.ts': [...PUBLIC, 'routing/', 'execution/', 'store/'],

@@ -1,40 +1,56 @@
-/** From the set-up of a run to a dispatcher that hands its cases to workers. */
-import type { Dispatcher } from '../evaluation/dispatcher.js';
-import type { QueuedRun } from '../evaluation/queue/queued-run.js';
-import type { EvalFlags } from './eval-options.js';
+/** Workers on any machines do the cases of a run. No model is opened here: the workers say which one they have. */
+import type { Evaluator } from './eval-evaluator.js';
+import type { RunIdentity } from './eval-settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
 import { DEFAULT_WINDOW } from './queue-options.js';
 
 export interface QueueContext {
   /** Of Winnow. */
   version: string;
-  onStablePart: (hash: string, text: string) => void;
   onNotice: (text: string) => void;
+  signal: AbortSignal;
 }
 
-/** The library of the queue is loaded only where there is one. */
-export async function queueDispatcherOf(
+/**
+ * The library of the queue is loaded only where there is one.
+ * @throws WinnowError `store_failed`, `invalid_option`, `cancelled`
+ */
+export async function openQueueEvaluator(
   setup: EvaluationSetup,
-  flags: EvalFlags,
-  { version, onStablePart, onNotice }: QueueContext,
-): Promise<Dispatcher> {
-  const { createQueueDispatcher } = await import('../evaluation/queue/queue-dispatcher.js');
+  run: RunIdentity,
+  { version, onNotice, signal }: QueueContext,
+): Promise<Evaluator> {
+  const { openQueueCommand } = await import('../evaluation/queue/queue-command.js');
   const { paceSchema, runIdOf } = await import('../evaluation/queue/queued-run.js');
-  const { start, suites, options } = setup;
+  const { flags, suites, options, promptHashes } = setup;
   const { queue: url = '', window = DEFAULT_WINDOW, rate, attempts, lostAfter, cache } = flags;
-  const { prices, ...judging } = setup.judging;
+  const { earlier, name, startedAt, judging } = run;
+  const named = earlier?.model ?? flags.model;
   const lostAfterMs = lostAfter === undefined ? undefined : lostAfter * 1_000;
-  const run: QueuedRun = {
-    format: 1,
-    id: runIdOf(start.name, start.startedAt),
-    name: start.name,
-    startedAt: start.startedAt,
-    identity: { version, model: start.model, prompts: start.promptHashes },
-    catalogs: Object.fromEntries(suites.map(({ name, catalog }) => [name, catalog.fingerprint])),
-    options,
-    judging,
-    cache,
-    pace: paceSchema.parse({ attempts, lostAfterMs, ...(rate ? { rate } : {}) }),
-  };
-  return createQueueDispatcher({ url, run, window, prices, onStablePart, onNotice });
+  const command = await openQueueCommand({
+    url,
+    run: {
+      format: 2,
+      id: runIdOf(name, startedAt),
+      name,
+      startedAt,
+      identity: { version, prompts: { ...promptHashes }, ...(named === undefined ? {} : { model: named }) },
+      catalogs: Object.fromEntries(suites.map((suite) => [suite.name, suite.catalog.fingerprint])),
+      options,
+      judging,
+      cache,
+      pace: paceSchema.parse({ attempts, lostAfterMs, ...(rate ? { rate } : {}) }),
+    },
+    onNotice,
+  });
+  try {
+    return {
+      model: await command.model(signal),
+      dispatcher: ({ prices, onStablePart }) => command.dispatcher({ window, prices, onStablePart }),
+      close: async () => command.close(),
+    };
+  } catch (error) {
+    command.close();
+    throw error;
+  }
 }

@@ -3,16 +3,17 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { compareRuns } from '../evaluation/compare.js';
-import { createLocalDispatcher } from '../evaluation/dispatcher.js';
 import { type EvaluationEnd, evaluate } from '../evaluation/evaluate.js';
 import { type BarResult, judgeGate, parseGate } from '../evaluation/gate.js';
 import { openRunFolder } from '../evaluation/run-folder.js';
 import type { RunSummary } from '../evaluation/run-summary.js';
 import { writeOutputs } from '../evaluation/write-outputs.js';
 import { withLock } from '../model/store/lock.js';
+import { type Evaluator, openLocalEvaluator } from './eval-evaluator.js';
 import type { EvalFlags } from './eval-options.js';
 import { createEvaluationProgress } from './eval-progress.js';
-import { queueDispatcherOf } from './eval-queue.js';
+import { openQueueEvaluator } from './eval-queue.js';
+import { identifyRun, type RunIdentity, startOf } from './eval-settings.js';
 import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { refuseQueueFlags } from './queue-options.js';
@@ -23,53 +24,66 @@ export async function runEvaluation(flags: EvalFlags, version: string): Promise<
   refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
   const signals = catchInterrupts();
+  const { stderr } = process;
   try {
-    const setup = await setUpEvaluation(flags, { stderr: process.stderr, signal: signals.stop });
-    try {
-      mkdirSync(setup.out, { recursive: true });
-      const onWait = (owner: string) => process.stderr.write(`Waiting for ${owner}, which works in ${setup.out}.\n`);
-      const end = await withLock(join(setup.out, '.lock'), { signal: signals.stop, onWait }, () =>
-        runCases(setup, { flags, version }, signals),
-      );
-      if (signals.cancel.aborted) throw interrupted(setup.out);
-      const gate = bars.length > 0 ? await judgeGate(bars, end.summary, (path) => compareRuns(path, setup.out)) : [];
-      await finish(setup.out, { end, gate, json: flags.json ?? false });
-      if (end.failure) throw end.failure;
-      if (end.summary.interrupted) throw interrupted(setup.out);
-      if (gate.some(({ passed }) => !passed)) process.exitCode = ERROR_TABLE.gate_failed.exitCode;
-    } finally {
-      await setup.close();
-    }
+    const setup = await setUpEvaluation(flags, { stderr, signal: signals.stop });
+    const { out } = setup;
+    mkdirSync(out, { recursive: true });
+    const onWait = (owner: string) => stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
+    const end = await withLock(join(out, '.lock'), { signal: signals.stop, onWait }, () =>
+      runInFolder(setup, version, signals),
+    );
+    if (signals.cancel.aborted) throw interrupted(out);
+    const gate = bars.length > 0 ? await judgeGate(bars, end.summary, (path) => compareRuns(path, out)) : [];
+    await finish(out, { end, gate, json: flags.json ?? false });
+    if (end.failure) throw end.failure;
+    if (end.summary.interrupted) throw interrupted(out);
+    if (gate.some(({ passed }) => !passed)) process.exitCode = ERROR_TABLE.gate_failed.exitCode;
   } finally {
     signals.release();
   }
 }
 
+async function runInFolder(setup: EvaluationSetup, version: string, signals: Interrupts): Promise<EvaluationEnd> {
+  const run = identifyRun(setup);
+  const note = (text: string) => void process.stderr.write(`${text}\n`);
+  const signal = signals.stop;
+  const notices = { tell: note };
+  const evaluator =
+    setup.flags.queue === undefined
+      ? await openLocalEvaluator(setup, { stderr: process.stderr, signal })
+      : await openQueueEvaluator(setup, run, { version, signal, onNotice: (text) => notices.tell(text) });
+  try {
+    return await runCases(setup, { run, evaluator, notices }, signals);
+  } finally {
+    await evaluator.close();
+  }
+}
+
+interface CasesParts {
+  run: RunIdentity;
+  evaluator: Evaluator;
+  /** Where notices go; above the bar, once there is one. */
+  notices: { tell: (text: string) => void };
+}
+
 async function runCases(
   setup: EvaluationSetup,
-  { flags, version }: { flags: EvalFlags; version: string },
+  { run, evaluator, notices }: CasesParts,
   { stop, cancel }: Interrupts,
 ): Promise<EvaluationEnd> {
-  const { out, source, start } = setup;
+  const { out, source, flags } = setup;
+  const start = startOf(setup, run, evaluator.model);
+  const prices = setup.prices?.of(evaluator.model);
   const folder = await openRunFolder(out, { retryErrors: flags.retryErrors });
   const { planned: total, currency } = start;
   const progress = createEvaluationProgress({ total, done: folder.done(), currency, stream: process.stderr });
+  notices.tell = progress.note;
   try {
     if (folder.done() > 0) progress.note(`${folder.done()} of ${total} are done already.`);
-    const dispatch =
-      flags.queue === undefined
-        ? createLocalDispatcher(setup.createRunner(folder.keepPrompt), flags.jobs)
-        : await queueDispatcherOf(setup, flags, { version, onStablePart: folder.keepPrompt, onNotice: progress.note });
-    return await evaluate({
-      folder,
-      source,
-      repeats: flags.repeat,
-      dispatch,
-      start,
-      onRecord: progress.see,
-      stop,
-      cancel,
-    });
+    const dispatch = evaluator.dispatcher({ judging: run.judging, prices, onStablePart: folder.keepPrompt });
+    const onRecord = progress.see;
+    return await evaluate({ folder, source, repeats: flags.repeat, dispatch, start, onRecord, stop, cancel });
   } finally {
     progress.stop();
     folder.close();

@@ -1,115 +1,57 @@
-/** From flags to a run that is ready to go: sets, model, cache, planners, the folder's settings. */
+/** From flags to all that a run is about, before any model: cheap checks come first, so that a bad line costs no loading. */
 import { join } from 'node:path';
-import { type ConfigFile, loadConfigFile } from '../config/config-file.js';
+import type { ConfigFile } from '../config/config-file.js';
 import { readEnvironment } from '../config/environment.js';
 import { type Options, resolveOptions } from '../config/options.js';
 import { WinnowError } from '../errors.js';
-import { ANSWERS_FOLDER, createAnswerCache } from '../evaluation/answer-cache.js';
-import { type CaseRunner, type CaseRunnerOptions, createCaseRunner } from '../evaluation/case-runner.js';
 import { type CaseFilter, type CaseSource, openCases } from '../evaluation/case-source.js';
-import { loadPrices } from '../evaluation/prices.js';
+import { loadPrices, type PriceTable } from '../evaluation/prices.js';
 import { readRecords } from '../evaluation/run-folder.js';
-import type { RunStart } from '../evaluation/run-summary.js';
-import { createSuitePlanners, promptHashesOf, type Suite, type SuitePlannerOptions } from '../evaluation/suite.js';
-import { createCallLog, withCallLog } from '../logging/call-log.js';
+import { promptHashesOf, type Suite, type SuitePlannerOptions } from '../evaluation/suite.js';
 import { createLogger } from '../logging/logger.js';
-import type { Model } from '../model/model.js';
-import { cacheFolder } from '../model/store/cache-folder.js';
+import { refuseOtherRun } from './eval-folder.js';
 import { type EvalFlags, expandSet, RUNS_FOLDER } from './eval-options.js';
-import { earlierRun, refuseOtherSettings, settingsOf, startOf, todayOf } from './eval-settings.js';
 import { loadSuites } from './eval-suites.js';
-import { logLevelOf, modelSettings, openModel, plannerOptions, texts } from './shared-options.js';
+import { logLevelOf, plannerOptions, promptPaths, readConfig } from './shared-options.js';
 
 export interface EvaluationSetup {
+  readonly flags: EvalFlags;
+  readonly config: ConfigFile;
   /** Folder of the run. */
-  out: string;
-  source: CaseSource;
-  start: RunStart;
-  createRunner(onStablePart: SuitePlannerOptions['onStablePart']): CaseRunner;
-  /** What other processes need to do the cases as this one would. */
-  suites: readonly Suite[];
-  options: Options;
-  judging: Judging;
-  close(): Promise<void>;
+  readonly out: string;
+  readonly options: Options;
+  readonly prompts: SuitePlannerOptions['prompts'];
+  readonly promptHashes: Readonly<Record<string, string>>;
+  readonly suites: readonly Suite[];
+  readonly source: CaseSource;
+  readonly prices: PriceTable | undefined;
 }
-
-/** How cases are put and judged. */
-export type Judging = Omit<CaseRunnerOptions, 'suites'>;
 
 export interface SetupContext {
   stderr: NodeJS.WriteStream;
   signal: AbortSignal;
 }
 
-/** Cheap checks come first: a mistyped flag or a bad line must not cost the loading of a model. */
-export async function setUpEvaluation(flags: EvalFlags, context: SetupContext): Promise<EvaluationSetup> {
-  const config = await loadConfig(flags);
+export async function setUpEvaluation(flags: EvalFlags, { stderr, signal }: SetupContext): Promise<EvaluationSetup> {
+  const config = await readConfig(flags);
   const out = flags.out ?? join(RUNS_FOLDER, new Date().toISOString().replace(/[:.]/gu, '-'));
-  const earlier = earlierRun(out, flags);
-  const { options, prompts, promptHashes } = plannerParts(flags, config);
-  const suites = await readSuites(flags, config, context);
+  refuseOtherRun(out, flags);
+  const options = optionsOf(flags, config);
+  const prompts = promptPaths(flags, config);
+  const promptHashes = promptHashesOf(prompts);
+  const prices = flags.prices === undefined ? undefined : await loadPrices(flags.prices);
+  const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel) });
+  const { suite, cases, catalog = config.catalog, strict = config.strict ?? false } = flags;
+  const suites = await loadSuites({ suite, cases, catalog, strict }, { logger, signal, stderr });
   const source = await openCases(suites, await filterOf(flags));
-  for (const notice of source.notices) context.stderr.write(`${notice}\n`);
-  const model = await openModel(modelSettings(flags, config), context);
-  const today = flags.today ?? todayOf(earlier) ?? new Date().toISOString().slice(0, 10);
-  const parts = { suites, source, model, promptHashes };
-  const settings = settingsOf(flags, { ...parts, options, today });
-  if (earlier) refuseOtherSettings(earlier, settings);
-  const prices = flags.prices === undefined ? undefined : await loadPrices(flags.prices, model.id);
-  const { answering, close } = withLogAndCache(model, flags, config);
-  const { only, candidates, distractors, seed, ignoreCase = false } = flags;
-  const judging = { only, candidates, distractors, seed, ignoreCase, today, prices, maxTools: options.maxTools };
-  return {
-    out,
-    source,
-    start: startOf(flags, { ...parts, out, earlier, settings, prices }),
-    createRunner: (onStablePart) => createRunner(suites, { ...answering, options, prompts, onStablePart }, judging),
-    suites,
-    options,
-    judging,
-    close,
-  };
-}
-
-async function loadConfig(flags: EvalFlags): Promise<ConfigFile> {
-  const path = flags.config ?? readEnvironment().config;
-  return path === undefined ? {} : loadConfigFile(path);
+  for (const notice of source.notices) stderr.write(`${notice}\n`);
+  return { flags, config, out, options, prompts, promptHashes, suites, source, prices };
 }
 
 /** Planning alone skips selection, whatever the number of tools. */
-function plannerParts(flags: EvalFlags, config: ConfigFile) {
+function optionsOf(flags: EvalFlags, config: ConfigFile): Options {
   const given = plannerOptions({ ...flags, set: expandSet(flags.set) });
-  const options = resolveOptions({
-    ...config.options,
-    ...given,
-    ...(flags.only === 'plan' ? { passthroughTools: 128 } : {}),
-  });
-  const prompts = { ...config.prompts, ...texts(flags.prompt) };
-  return { options, prompts, promptHashes: promptHashesOf(prompts) };
-}
-
-function readSuites(flags: EvalFlags, config: ConfigFile, { stderr, signal }: SetupContext): Promise<Suite[]> {
-  const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel) });
-  const { suite, cases, catalog = config.catalog, strict = config.strict ?? false } = flags;
-  return loadSuites({ suite, cases, catalog, strict }, { logger, signal, stderr });
-}
-
-function withLogAndCache(model: Model, flags: EvalFlags, config: ConfigFile) {
-  const callLog = createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
-  const logged = withCallLog(model, callLog);
-  const folder = join(cacheFolder(), ANSWERS_FOLDER);
-  const cache = flags.cache ? createAnswerCache(logged, { folder }) : undefined;
-  const close = async () => {
-    cache?.close();
-    callLog.close();
-    await model.close();
-  };
-  return { answering: { model: logged, cache }, close };
-}
-
-function createRunner(suites: readonly Suite[], parts: SuitePlannerOptions, judging: Judging): CaseRunner {
-  const planners = suites.map((suite) => [suite.name, createSuitePlanners(suite, parts)] as const);
-  return createCaseRunner({ ...judging, suites: new Map(planners) });
+  return resolveOptions({ ...config.options, ...given, ...(flags.only === 'plan' ? { passthroughTools: 128 } : {}) });
 }
 
 async function filterOf(flags: EvalFlags): Promise<CaseFilter> {

@@ -15,7 +15,10 @@ export const DEFAULT_WINDOW = 200;
 
 export function addQueueOptions(command: Command): Command {
   return command
-    .option('--queue <url>', 'let workers on any machines do the cases: redis://127.0.0.1:6379; see winnow worker')
+    .option(
+      '--queue <url>',
+      'let workers on any machines do the cases, with the model that they have, or only those with the one that --model names: redis://127.0.0.1:6379; see winnow worker',
+    )
     .option('--rate <cases/time>', 'with --queue: most cases begun by all workers together, 10/s or 600/m', rateOf)
     .option('--window <number>', `with --queue: most cases in Redis at once (default: ${DEFAULT_WINDOW})`, wholeNumber)
     .option('--attempts <number>', 'with --queue: tries of a case whose model server fails (default: 3)', wholeNumber)
@@ -27,14 +30,18 @@ export function addQueueOptions(command: Command): Command {
 }
 
 /** A flag that would have no effect is an error. @throws WinnowError `invalid_option` */
-export function refuseQueueFlags(flags: QueueFlags & Pick<SharedFlags, 'callLog'> & { jobs: number }): void {
-  const { queue, rate, window, attempts, lostAfter, jobs, callLog } = flags;
+export function refuseQueueFlags(
+  flags: QueueFlags & Pick<SharedFlags, 'callLog' | 'baseUrl' | 'modelFile' | 'apiKeyEnv'> & { jobs: number },
+): void {
+  const { queue, rate, window, attempts, lostAfter, jobs, callLog, baseUrl, modelFile, apiKeyEnv } = flags;
   const ofQueue = Object.entries({ rate, window, attempts, 'lost-after': lostAfter });
   const [alone] = ofQueue.find(([, value]) => value !== undefined) ?? [];
   if (queue === undefined && alone !== undefined) {
     throw new WinnowError('invalid_option', `--${alone} goes with --queue.`);
   }
-  const [ofWorker] = Object.entries({ jobs: jobs > 1, 'call-log': callLog !== undefined }).find(([, is]) => is) ?? [];
+  const given = { 'call-log': callLog, 'base-url': baseUrl, 'model-file': modelFile, 'api-key-env': apiKeyEnv };
+  const ofWorkers = Object.entries({ jobs: jobs > 1 ? jobs : undefined, ...given });
+  const [ofWorker] = ofWorkers.find(([, value]) => value !== undefined) ?? [];
   if (queue !== undefined && ofWorker !== undefined) {
     throw new WinnowError('invalid_option', `--${ofWorker} does not go with --queue: give it to winnow worker.`);
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readEnvironment } from '../config/environment.js';
 import { type Options, resolveOptions } from '../config/options.js';
 import { toWinnowError, WinnowError } from '../errors.js';
-import { ANSWERS_FOLDER } from '../evaluation/answer-cache.js';
+import type { AnswerCacheOptions } from '../evaluation/answer-cache.js';
 import type { EvaluationCase } from '../evaluation/case.js';
 import { type CaseSource, openCases } from '../evaluation/case-source.js';
 import { promptHashesOf, type Suite } from '../evaluation/suite.js';
@@ -14,15 +14,14 @@ import { renderGain } from '../evaluation/tune/render-tune-report.js';
 import { DEFAULT_SHARES } from '../evaluation/tune/split-cases.js';
 import { earlierSettings, type TuneOptions, tune } from '../evaluation/tune/tune.js';
 import type { TuneReport } from '../evaluation/tune/tune-record.js';
-import { createCallLog, withCallLog } from '../logging/call-log.js';
 import { createLogger } from '../logging/logger.js';
 import type { Model } from '../model/model.js';
-import { cacheFolder } from '../model/store/cache-folder.js';
 import { withLock } from '../model/store/lock.js';
 import { expandSet } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
-import { logLevelOf, modelSettings, openModel, plannerOptions, readConfig, texts } from './shared-options.js';
+import { openLoggedModel } from './open-logged-model.js';
+import { logLevelOf, plannerOptions, promptPaths as promptPathsOf, readConfig } from './shared-options.js';
 import { TUNING_FOLDER, type TuneFlags } from './tune-options.js';
 
 /** @throws WinnowError `cancelled` after an interrupt; errors of `tune` */
@@ -49,7 +48,7 @@ async function runIn(out: string, flags: TuneFlags, signals: Interrupts): Promis
   const { stderr } = process;
   const config = await readConfig(flags);
   const options = resolveOptions({ ...config.options, ...plannerOptions({ ...flags, set: expandSet(flags.set) }) });
-  const promptPaths = { ...config.prompts, ...texts(flags.prompt) };
+  const promptPaths = promptPathsOf(flags, config);
   const promptHashes = promptHashesOf(promptPaths);
   for (const prompt of promptsOf(flags)) objectiveOf(prompt, flags.metric);
   const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel) });
@@ -67,17 +66,15 @@ async function runIn(out: string, flags: TuneFlags, signals: Interrupts): Promis
   const source = await openCases(suites, { tags, sample, limit, seed });
   for (const notice of source.notices) stderr.write(`${notice}\n`);
   mkdirSync(out, { recursive: true });
-  const model = await openModel(modelSettings(flags, config), { stderr, signal: signals.stop });
-  const callLog = createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
-  const parts = { suites, source, options, promptPaths, promptHashes, model: withCallLog(model, callLog) };
+  const { model, answers, close } = await openLoggedModel(flags, config, { stderr, signal: signals.stop });
+  const parts = { suites, source, options, promptPaths, promptHashes, model, answers };
   try {
     const onWait = (owner: string) => stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
     return await withLock(join(out, '.lock'), { signal: signals.stop, onWait }, async () =>
       tune({ ...(await tuneOptions(out, flags, parts)), folder: out, stop: signals.stop, cancel: signals.cancel }),
     );
   } finally {
-    callLog.close();
-    await model.close();
+    await close();
   }
 }
 
@@ -106,9 +103,10 @@ interface Parts {
   suites: readonly Suite[];
   source: CaseSource;
   options: Options;
-  promptPaths: Record<string, string | undefined>;
+  promptPaths: TuneOptions['promptPaths'];
   promptHashes: Readonly<Record<string, string>>;
   model: Model;
+  answers: AnswerCacheOptions;
 }
 
 async function tuneOptions(
@@ -127,7 +125,7 @@ async function tuneOptions(
   return {
     ...chosen,
     ...{ suites, cases, promptPaths, options, model, rounds, jobs, today },
-    cacheFolder: flags.cache ? join(cacheFolder(), ANSWERS_FOLDER) : undefined,
+    cache: flags.cache ? parts.answers : undefined,
     limits: { milliseconds: budget, calls: maxCalls },
     settings: settingsOf({ ...chosen, today }, parts, flags),
     onProgress: (text) => process.stderr.write(`${text}\n`),

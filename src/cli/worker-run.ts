@@ -1,23 +1,20 @@
 /** A worker set up: its model, prompts and catalogues once, and planners for each run by what the run says. */
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import type { Catalog } from '../catalog/catalog.js';
 import { loadCatalog } from '../catalog/load.js';
-import { type ConfigFile, loadConfigFile } from '../config/config-file.js';
+import type { ConfigFile } from '../config/config-file.js';
 import { readEnvironment } from '../config/environment.js';
 import { throwIfCancelled, WinnowError } from '../errors.js';
-import { ANSWERS_FOLDER, createAnswerCache } from '../evaluation/answer-cache.js';
+import { createAnswerCache } from '../evaluation/answer-cache.js';
 import { createCaseRunner } from '../evaluation/case-runner.js';
 import { type QueueWorkerOptions, serveQueue } from '../evaluation/queue/queue-worker.js';
 import type { QueuedRun } from '../evaluation/queue/queued-run.js';
 import { createSuitePlanners, promptHashesOf } from '../evaluation/suite.js';
-import { createCallLog, withCallLog } from '../logging/call-log.js';
 import { createLogger } from '../logging/logger.js';
-import type { Model } from '../model/model.js';
-import { cacheFolder } from '../model/store/cache-folder.js';
 import { loadSuites } from './eval-suites.js';
 import { catchInterrupts } from './interrupts.js';
-import { logLevelOf, modelSettings, openModel, type SharedFlags, texts } from './shared-options.js';
+import { openLoggedModel } from './open-logged-model.js';
+import { logLevelOf, promptPaths, readConfig, type SharedFlags } from './shared-options.js';
 
 export interface WorkerFlags extends SharedFlags {
   queue: string;
@@ -30,16 +27,17 @@ export async function runWorker(flags: WorkerFlags, version: string): Promise<vo
   const signals = catchInterrupts();
   const onNotice = (text: string) => process.stderr.write(`${text}\n`);
   try {
-    const path = flags.config ?? readEnvironment().config;
-    const config = path === undefined ? {} : await loadConfigFile(path);
-    const prompts = { ...config.prompts, ...texts(flags.prompt) };
+    const config = await readConfig(flags);
+    const prompts = promptPaths(flags, config);
     const hashes = promptHashesOf(prompts);
     const catalogs = await loadCatalogs(flags, config, signals.stop);
-    const model = await openModel(modelSettings(flags, config), { stderr: process.stderr, signal: signals.stop });
-    const answering = openAnswering(model, flags, config);
+    const context = { stderr: process.stderr, signal: signals.stop };
+    const { model, answers, close } = await openLoggedModel(flags, config, context);
+    // One for all runs: the file allows one writer a process.
+    const cache = createAnswerCache(model, answers);
     const identity = { version, model: model.id, prompts: hashes, catalogs: new Set(catalogs.keys()) };
     const createRunner: QueueWorkerOptions['createRunner'] = (run, onStablePart) => {
-      const parts = { ...answering.forRun(run), options: run.options, prompts, onStablePart };
+      const parts = { model, cache: run.cache ? cache : undefined, options: run.options, prompts, onStablePart };
       const planners = suitesOf(run, catalogs).map(([name, catalog]) => {
         return [name, createSuitePlanners({ catalog }, parts)] as const;
       });
@@ -52,7 +50,8 @@ export async function runWorker(flags: WorkerFlags, version: string): Promise<vo
       await serveQueue({ url, name, identity, createRunner, concurrency, ...signals, onNotice });
       throwIfCancelled(signals.cancel);
     } finally {
-      await answering.close();
+      cache.close();
+      await close();
     }
   } finally {
     signals.release();
@@ -90,19 +89,4 @@ function suitesOf(run: QueuedRun, catalogs: ReadonlyMap<string, Catalog>): [stri
     if (!catalog) throw new WinnowError('internal', `The run ${run.name} was taken without the catalogue of ${name}.`);
     return [name, catalog];
   });
-}
-
-/** One cache for all runs: the file allows one writer a process. */
-function openAnswering(model: Model, flags: WorkerFlags, config: ConfigFile) {
-  const callLog = createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
-  const logged = withCallLog(model, callLog);
-  const cache = createAnswerCache(logged, { folder: join(cacheFolder(), ANSWERS_FOLDER) });
-  return {
-    forRun: (run: QueuedRun) => ({ model: logged, cache: run.cache ? cache : undefined }),
-    close: async () => {
-      cache.close();
-      callLog.close();
-      await model.close();
-    },
-  };
 }

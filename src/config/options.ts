@@ -22,6 +22,12 @@ export const optionsSchema = z.strictObject({
     .default(1500)
     .describe('Selection is skipped when all schemas together have at most so many tokens.'),
   summaryTokens: z.int().min(200).default(8000).describe('Budget for the summaries of stage one, in tokens.'),
+  summaryOrder: z
+    .enum(['catalog', 'category', 'name', 'reverse'])
+    .default('catalog')
+    .describe(
+      'Order of the summaries: as in the catalogue, group by group, by name, or the last of the catalogue first.',
+    ),
   schemaTokens: z.int().min(200).default(8000).describe('Budget for the full schemas of stage two, in tokens.'),
   shortlistTools: z
     .int()

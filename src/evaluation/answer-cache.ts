@@ -44,11 +44,13 @@ const readingSchema = z.object({
 });
 type Reading = z.infer<typeof readingSchema>;
 
-/** @param parameters whatever else changes answers, for example the temperature. */
-export function createAnswerCache(
-  model: Model,
-  { folder, parameters = {} }: { folder: string; parameters?: Readonly<Record<string, unknown>> },
-): AnswerCache {
+export interface AnswerCacheOptions {
+  folder: string;
+  /** Whatever besides the model's id and limits changes answers, such as the address of its server. Only its hash is kept. */
+  parameters?: Readonly<Record<string, unknown>>;
+}
+
+export function createAnswerCache(model: Model, { folder, parameters = {} }: AnswerCacheOptions): AnswerCache {
   const identity = hashOf([model.id, model.limits, parameters]);
   const store = openAppendStore(join(folder, `${identity}.jsonl`));
   const remembered = new WeakSet<object>();

@@ -1,7 +1,7 @@
 /**
  * Keys and values in a file that only grows, one JSON line each; the latest line of a key counts. Several processes may
  * append at once, and see each other's lines: a line goes out in one write and begins with a line break of its own, so
- * one that was cut by a kill spoils nothing else. In memory are only the places of the lines.
+ * one that was cut by a kill spoils nothing else. In memory are only the keys, and where their lines begin.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,19 +15,16 @@ export interface AppendStore {
   close(): void;
 }
 
-interface Place {
-  start: number;
-  length: number;
-}
-
 const CHUNK_BYTES = 1 << 20;
+/** Holds most values whole. */
+const LINE_BYTES = 1 << 12;
 const LINE_BREAK = 0x0a;
 const KEY_LINE = /^\{"key":"([^"]+)","value":/u;
 
 /** @throws WinnowError `invalid_option` when the file can't be opened. */
 export function openAppendStore(path: string): AppendStore {
   const file = openFile(path);
-  const places = new Map<string, Place>();
+  const starts = new Map<string, number>();
   let scanned = 0;
 
   /** Reads what was appended since, by whomever; a last line without its end is left for later. */
@@ -36,16 +33,16 @@ export function openAppendStore(path: string): AppendStore {
     while (scanned < size) {
       const whole = readWholeLines(file, scanned, size);
       if (whole.length === 0) return;
-      for (const { key, place } of linesIn(whole, scanned)) places.set(key, place);
+      for (const { key, start } of linesIn(whole, scanned)) starts.set(key, start);
       scanned += whole.length;
     }
   };
 
   return {
     get(key) {
-      if (!places.has(key)) refresh();
-      const place = places.get(key);
-      return place && valueIn(readBytes(file, place.start, place.length), key);
+      if (!starts.has(key)) refresh();
+      const start = starts.get(key);
+      return start === undefined ? undefined : valueIn(readLine(file, start), key);
     },
     put(key, value) {
       const line = Buffer.from(`\n${JSON.stringify({ key, value })}\n`);
@@ -74,19 +71,27 @@ function readWholeLines(file: number, start: number, end: number): Buffer {
   }
 }
 
+/** From `start` to the next line break. */
+function readLine(file: number, start: number): Buffer {
+  for (let length = LINE_BYTES; ; length *= 2) {
+    const bytes = readBytes(file, start, length);
+    const end = bytes.indexOf(LINE_BREAK);
+    if (end >= 0 || bytes.length < length) return end < 0 ? bytes : bytes.subarray(0, end);
+  }
+}
+
 function readBytes(file: number, start: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   const read = readSync(file, bytes, 0, length, start);
   return bytes.subarray(0, read);
 }
 
-function linesIn(bytes: Buffer, offset: number): { key: string; place: Place }[] {
-  const found: { key: string; place: Place }[] = [];
+function linesIn(bytes: Buffer, offset: number): { key: string; start: number }[] {
+  const found: { key: string; start: number }[] = [];
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(LINE_BREAK, start);
     const [, key] = KEY_LINE.exec(bytes.toString('utf8', start, Math.min(end, start + 200))) ?? [];
-    if (key !== undefined && bytes[end - 1] === 0x7d)
-      found.push({ key, place: { start: offset + start, length: end - start } });
+    if (key !== undefined && bytes[end - 1] === 0x7d) found.push({ key, start: offset + start });
     start = end + 1;
   }
   return found;

@@ -34,7 +34,14 @@ export interface CaseSource {
 
 interface Chosen {
   suite: Suite;
-  lines: ReadonlySet<number>;
+  /** In ascending order. */
+  lines: Uint32Array;
+}
+
+/** Id -> line, of the cases of one file. */
+interface SeenFile {
+  file: string;
+  lines: Map<string, number>;
 }
 
 /**
@@ -42,17 +49,17 @@ interface Chosen {
  * `not_found` for a file that can't be read; `invalid_option` when no case is left
  */
 export async function openCases(suites: readonly Suite[], filter: CaseFilter): Promise<CaseSource> {
-  const places = new Map<string, string>();
+  const seen: SeenFile[] = [];
   const notices: string[] = [];
   const hashes: Record<string, string> = {};
   const chosen: Chosen[] = [];
   for (const suite of suites) {
-    const scan = await scanFile(suite, filter, places);
+    const scan = await scanFile(suite, filter, seen);
     hashes[suite.name] = scan.hash;
     notices.push(...scan.notices);
     chosen.push({ suite, lines: scan.lines });
   }
-  const total = chosen.reduce((sum, { lines }) => sum + lines.size, 0);
+  const total = chosen.reduce((sum, { lines }) => sum + lines.length, 0);
   if (total === 0) {
     throw new WinnowError('invalid_option', 'No case is left: loosen --tag, --failing-of, --sample or --limit.');
   }
@@ -61,24 +68,31 @@ export async function openCases(suites: readonly Suite[], filter: CaseFilter): P
 
 async function* readChosen(chosen: readonly Chosen[]): AsyncGenerator<EvaluationCase> {
   for (const { suite, lines } of chosen) {
+    let next = 0;
     for await (const { text, line } of linesOf(suite.caseFile)) {
-      if (lines.has(line)) yield parseCase(text, { suite: suite.name, file: suite.caseFile, line }).case;
+      if (line !== lines[next]) continue;
+      next += 1;
+      yield parseCase(text, { suite: suite.name, file: suite.caseFile, line }).case;
+      if (next === lines.length) break;
     }
   }
 }
 
-async function scanFile(suite: Suite, filter: CaseFilter, places: Map<string, string>) {
+async function scanFile(suite: Suite, filter: CaseFilter, seen: SeenFile[]) {
   const { name, caseFile: file, catalog } = suite;
   const toolNames = new Set(catalog.tools.map((tool) => tool.name));
   const hash = createHash('sha256');
   const unknown = new Map<string, number>();
   const fitting: number[] = [];
   let strangers = 0;
+  const own: SeenFile = { file, lines: new Map() };
+  seen.push(own);
   for await (const { text, line } of linesOf(file)) {
     hash.update(`${text}\n`);
     const { case: one, unknownFields } = parseCase(text, { suite: name, file, line });
     for (const field of unknownFields) unknown.set(field, (unknown.get(field) ?? 0) + 1);
-    refuseDouble(one, `${file}:${line}`, places);
+    refuseDouble(one.id, `${file}:${line}`, seen);
+    own.lines.set(one.id, line);
     if (!isTaken(one, filter)) continue;
     if (filter.needsCandidates && !one.candidates) {
       const message = `${file}:${line} candidates: "only the candidates" was asked for, and the case names none.`;
@@ -89,7 +103,7 @@ async function scanFile(suite: Suite, filter: CaseFilter, places: Map<string, st
   }
   const sampled =
     filter.sample === undefined ? fitting : sampleOf(fitting, filter.sample, randomFor(filter.seed, name));
-  const lines = new Set(sampled.slice(0, filter.limit));
+  const lines = Uint32Array.from(sampled.slice(0, filter.limit));
   const notices = [...unknown].map(
     ([field, count]) => `${file}: the field "${field}" is not known, and is left out of account (${count} lines)`,
   );
@@ -103,13 +117,11 @@ function isTaken({ id, tags }: EvaluationCase, filter: CaseFilter): boolean {
   return hasTag && (filter.ids?.has(id) ?? true);
 }
 
-function refuseDouble({ id }: EvaluationCase, place: string, places: Map<string, string>): void {
-  const other = places.get(id);
-  if (other !== undefined) {
-    throw new WinnowError(
-      'invalid_request',
-      `${place} id: "${id}" is also the id of ${other}; ids are unique in a run.`,
-    );
+function refuseDouble(id: string, place: string, seen: readonly SeenFile[]): void {
+  for (const { file, lines } of seen) {
+    const line = lines.get(id);
+    if (line === undefined) continue;
+    const message = `${place} id: "${id}" is also the id of ${file}:${line}; ids are unique in a run.`;
+    throw new WinnowError('invalid_request', message);
   }
-  places.set(id, place);
 }

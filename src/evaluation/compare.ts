@@ -36,18 +36,14 @@ export interface Comparison {
 export async function compareRuns(first: string, second: string): Promise<Comparison> {
   const summaries = { first: readSummary(first), second: readSummary(second) };
   const tallies = { first: await tallyOf(first), second: await tallyOf(second) };
-  const done = { first: tallies.first.valuesOf('errors'), second: tallies.second.valuesOf('errors') };
-  const both = [...done.first.keys()].filter((id) => done.second.has(id));
-  const names = new Set([...tallies.first.names(), ...tallies.second.names()]);
-  const metrics = [...METRICS].flatMap(([name, meaning]) => {
-    return names.has(name) ? compareMetric(name, meaning, tallies) : [];
-  });
-  const { won, lost } = wonAndLost(tallies);
+  const both = casesOfBoth(tallies);
+  const metrics = [...METRICS].flatMap(([name, meaning]) => compareMetric({ name, ...meaning }, both, tallies));
+  const { won, lost } = wonAndLost(both, tallies);
   return {
     ...summaries,
     cases: both.length,
-    onlyFirst: done.first.size - both.length,
-    onlySecond: done.second.size - both.length,
+    onlyFirst: tallies.first.places().size - both.length,
+    onlySecond: tallies.second.places().size - both.length,
     settings: differencesOf(summaries.first.settings, summaries.second.settings),
     metrics,
     won,
@@ -64,25 +60,45 @@ async function tallyOf(path: string): Promise<Tally> {
 
 type Tallies = Readonly<Record<'first' | 'second', Tally>>;
 
-/** Pairs of values of the cases in which both runs have one. */
-function pairsOf(name: string, { first, second }: Tallies): [id: string, first: number, second: number][] {
-  const others = second.valuesOf(name);
-  return [...first.valuesOf(name)].flatMap(([id, value]): [string, number, number][] => {
+/** A case with its place in each of the tallies. */
+type Shared = readonly [id: string, first: number, second: number];
+
+function casesOfBoth({ first, second }: Tallies): Shared[] {
+  const others = second.places();
+  return [...first.places()].flatMap(([id, place]): Shared[] => {
     const other = others.get(id);
-    return other === undefined ? [] : [[id, value, other]];
+    return other === undefined ? [] : [[id, place, other]];
   });
 }
 
-function compareMetric(name: string, meaning: MetricMeaning, tallies: Tallies): ComparedMetric[] {
-  const pairs = pairsOf(name, tallies);
-  const difference = pairedDifference(pairs.map(([, first, second]) => [first, second]));
-  if (!difference) return [];
-  const mean = (at: 1 | 2) => pairs.reduce((sum, pair) => sum + pair[at], 0) / pairs.length;
-  return [{ name, ...meaning, first: mean(1), second: mean(2), difference }];
+/** Of the cases in which both runs have a value. */
+function pairsOf(
+  name: string,
+  cases: readonly Shared[],
+  { first, second }: Tallies,
+): { id: string; pair: readonly [first: number, second: number] }[] {
+  return cases.flatMap(([id, place, other]) => {
+    const [one, two] = [first.valueAt(name, place), second.valueAt(name, other)];
+    return one === undefined || two === undefined ? [] : [{ id, pair: [one, two] as const }];
+  });
 }
 
-function wonAndLost(tallies: Tallies): { won: string[]; lost: string[] } {
-  const pairs = pairsOf('right', tallies).map(([id, first, second]) => ({ id, was: first > 0.5, is: second > 0.5 }));
+function compareMetric(
+  metric: MetricMeaning & { name: string },
+  cases: readonly Shared[],
+  tallies: Tallies,
+): ComparedMetric[] {
+  const pairs = pairsOf(metric.name, cases, tallies).map(({ pair }) => pair);
+  const difference = pairedDifference(pairs);
+  if (!difference) return [];
+  const mean = (at: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[at], 0) / pairs.length;
+  return [{ ...metric, first: mean(0), second: mean(1), difference }];
+}
+
+function wonAndLost(cases: readonly Shared[], tallies: Tallies): { won: string[]; lost: string[] } {
+  const pairs = pairsOf('right', cases, tallies).map(({ id, pair: [first, second] }) => {
+    return { id, was: first > 0.5, is: second > 0.5 };
+  });
   return {
     won: pairs.filter(({ was, is }) => is && !was).map(({ id }) => id),
     lost: pairs.filter(({ was, is }) => was && !is).map(({ id }) => id),

@@ -9,6 +9,8 @@ import type { CaseRecord } from './record.js';
 export interface DispatchOptions {
   /** Told of every record as it ends; it is awaited before the next case begins in its place. */
   onRecord: (record: CaseRecord) => void | Promise<void>;
+  /** When the records told so far survive a power loss: before that no queue may forget them. Default: at once. */
+  synced?: (() => Promise<void>) | undefined;
   /** No new case is begun; those under way are finished. */
   stop: AbortSignal;
   /** Those under way are given up, too. */

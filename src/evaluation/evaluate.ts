@@ -47,6 +47,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
         options.onRecord?.(record);
         server.see(record);
       },
+      synced: folder.synced,
       stop: AbortSignal.any([stop, cancel, server.isDown]),
       cancel,
     });

@@ -20,28 +20,36 @@ export interface Prices {
   costOf(usage: Usage): number;
 }
 
+export interface PriceTable {
+  readonly currency: string;
+  /** @throws WinnowError `invalid_option` where the table has no such model */
+  of(modelId: string): Prices;
+}
+
 const MILLION = 1_000_000;
 
-/**
- * The prices of one model; its name is looked for with and without the address of its server.
- * @throws WinnowError `invalid_option` naming the file and what is wrong
- */
-export async function loadPrices(path: string, modelId: string): Promise<Prices> {
+/** @throws WinnowError `invalid_option` naming the file and what is wrong */
+export async function loadPrices(path: string): Promise<PriceTable> {
   const parsed = priceTableSchema.safeParse(await readJson(path));
   if (!parsed.success) {
     const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`);
     throw new WinnowError('invalid_option', `The price table ${path} is not usable: ${issues.join('; ')}.`, { issues });
   }
   const { currency, models } = parsed.data;
-  const row = models[modelId] ?? models[modelId.split('@')[0] ?? ''];
-  if (!row) {
-    const known = Object.keys(models).join(', ');
-    throw new WinnowError('invalid_option', `The price table ${path} has no model "${modelId}"; it has ${known}.`);
-  }
   return {
     currency,
-    costOf: ({ read, cached, written }) =>
-      (read * row.read + cached * (row.cached ?? row.read) + written * row.written) / MILLION,
+    of(modelId) {
+      const row = models[modelId];
+      if (!row) {
+        const known = Object.keys(models).join(', ');
+        throw new WinnowError('invalid_option', `The price table ${path} has no model "${modelId}"; it has ${known}.`);
+      }
+      return {
+        currency,
+        costOf: ({ read, cached, written }) =>
+          (read * row.read + cached * (row.cached ?? row.read) + written * row.written) / MILLION,
+      };
+    },
   };
 }
 

@@ -1,25 +1,18 @@
 /**
  * A run on the disk. `cases.jsonl` only grows, by one whole line a finished case and repeat, so a kill at any moment
- * loses nothing that was done: a last line that was cut is taken off when the run goes on.
+ * loses nothing that was done, and a power loss at most the last second: a last line that was cut is taken off when the
+ * run goes on.
  */
-import {
-  closeSync,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { open, readFile, rename } from 'node:fs/promises';
+import { createWriteStream, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { WinnowError } from '../errors.js';
+import { openDurableFile } from './durable-file.js';
 import { linesOf } from './lines.js';
 import { type CaseRecord, caseRecordSchema } from './record.js';
+import { putInPlace, replaceFile } from './replace-file.js';
 import { type RunSummary, runSummarySchema } from './run-summary.js';
 
 export interface RunFolder {
@@ -29,6 +22,8 @@ export interface RunFolder {
   done(): number;
   /** @throws WinnowError `internal` for a case and repeat that is there already; `invalid_option` when the disk is full */
   append(record: CaseRecord): void;
+  /** When the records appended so far survive a power loss, as far as the system can tell. */
+  synced(): Promise<void>;
   /** The stable part of a prompt, once each. */
   keepPrompt(hash: string, text: string): void;
   writeSummary(summary: RunSummary): void;
@@ -60,7 +55,7 @@ export async function openRunFolder(path: string, { retryErrors = false }: OpenO
     if (retryErrors) await takeErrorsOut(path);
     for await (const { id, repeat } of readRecords(path)) done.add(keyOf(id, repeat));
   }
-  const handle = openSync(file, 'a');
+  const lines = openDurableFile(file);
   return {
     path,
     isDone: (id, repeat) => done.has(keyOf(id, repeat)),
@@ -69,12 +64,10 @@ export async function openRunFolder(path: string, { retryErrors = false }: OpenO
       const key = keyOf(record.id, record.repeat);
       if (done.has(key))
         throw new WinnowError('internal', `The case ${record.id}, repeat ${record.repeat}, is done already.`);
-      const line = Buffer.from(`${JSON.stringify(record)}\n`);
-      if (writeSync(handle, line) !== line.length) {
-        throw new WinnowError('invalid_option', `${file} can't be written whole: is the disk full?`);
-      }
+      lines.append(`${JSON.stringify(record)}\n`);
       done.add(key);
     },
+    synced: lines.synced,
     keepPrompt(hash, text) {
       if (prompts.has(hash)) return;
       prompts.add(hash);
@@ -82,15 +75,8 @@ export async function openRunFolder(path: string, { retryErrors = false }: OpenO
       if (!existsSync(target)) replaceFile(target, text);
     },
     writeSummary: (summary) => replaceFile(join(path, SUMMARY), `${JSON.stringify(summary, null, 2)}\n`),
-    close: () => closeSync(handle),
+    close: lines.close,
   };
-}
-
-/** Whole or not at all. */
-function replaceFile(path: string, text: string): void {
-  const unfinished = `${path}.unfinished`;
-  writeFileSync(unfinished, text);
-  renameSync(unfinished, path);
 }
 
 function makeFolder(path: string): void {
@@ -102,21 +88,23 @@ function makeFolder(path: string): void {
 }
 
 const BLOCK_BYTES = 1 << 16;
+const LINE_BREAK = 0x0a;
 
+/** After a power loss a file may end in zeros that were never written: no line of JSON holds one. */
 async function cutTornLine(file: string): Promise<void> {
   const handle = await open(file, 'r+');
   try {
     const { size } = await handle.stat();
-    for (let end = size; ; end -= BLOCK_BYTES) {
+    let kept = 0;
+    for (let end = size; end > 0 && kept === 0; end -= BLOCK_BYTES) {
       const start = Math.max(0, end - BLOCK_BYTES);
-      const block = Buffer.alloc(Math.max(0, end - start));
+      const block = Buffer.alloc(end - start);
       await handle.read(block, 0, block.length, start);
-      const last = block.lastIndexOf(0x0a);
-      if (last < 0 && start > 0) continue;
-      const kept = last < 0 ? 0 : start + last + 1;
-      if (kept < size) await handle.truncate(kept);
-      return;
+      const zero = block.indexOf(0);
+      const last = (zero < 0 ? block : block.subarray(0, zero)).lastIndexOf(LINE_BREAK);
+      if (last >= 0) kept = start + last + 1;
     }
+    if (kept < size) await handle.truncate(kept);
   } finally {
     await handle.close();
   }
@@ -130,7 +118,7 @@ async function takeErrorsOut(path: string): Promise<void> {
     }
   }
   await pipeline(Readable.from(kept()), createWriteStream(`${file}.unfinished`));
-  await rename(`${file}.unfinished`, file);
+  putInPlace(`${file}.unfinished`, file);
 }
 
 /** In the order in which they ended. @throws WinnowError `not_found`, `invalid_request` naming file, line and field */

@@ -69,6 +69,7 @@ interface State {
 function createCodedCells(mostStates: number): Cells {
   const states: State[] = [{ sum: 0, tries: 0, next: new Map() }];
   let codes: Uint8Array | Uint16Array = new Uint8Array(FIRST_SIZE);
+  const room = (size: number) => grown(states.length > 256 ? new Uint16Array(size) : new Uint8Array(size), codes);
   const stateAt = (place: number) => states[codes[place] ?? 0];
   return {
     add(place, value) {
@@ -79,12 +80,9 @@ function createCodedCells(mostStates: number): Cells {
         if (states.length >= mostStates) return false;
         code = states.push({ sum: state.sum + value, tries: state.tries + 1, next: new Map() }) - 1;
         state.next.set(value, code);
-        if (code === 256) codes = grown(new Uint16Array(codes.length), codes);
+        if (states.length === 257) codes = room(codes.length);
       }
-      if (place >= codes.length) {
-        const size = Math.max(place + 1, codes.length * 2);
-        codes = grown(code > 255 || states.length > 256 ? new Uint16Array(size) : new Uint8Array(size), codes);
-      }
+      if (place >= codes.length) codes = room(Math.max(place + 1, codes.length * 2));
       codes[place] = code;
       return true;
     },

@@ -1,5 +1,5 @@
 /**
- * From records to metrics. Of a record only its scores stay in memory, so the number of cases does not matter. A case
+ * From records to metrics. Of a record only its scores stay in memory, about a hundred bytes a case with its id. A case
  * counts once, with the mean of its repeats. Records with an error count as errors and in nothing else.
  */
 import { METRICS, meaningOf } from './metrics.js';
@@ -14,9 +14,10 @@ export interface Tally {
   /** Why cases are not right -> how many, most first. */
   causes(): Record<string, number>;
   metrics(): RunMetric[];
-  /** Case -> its value, the mean of its repeats. Empty where no case has one. */
-  valuesOf(name: string): ReadonlyMap<string, number>;
-  names(): string[];
+  /** Case -> its place, in the order in which the first try of each was added. */
+  places(): ReadonlyMap<string, number>;
+  /** The value of a case, the mean of its repeats. Undefined where it has none. */
+  valueAt(name: string, place: number): number | undefined;
 }
 
 const TIMES = [
@@ -27,7 +28,8 @@ const TIMES = [
 export function createTally(): Tally {
   const places = new Map<string, number>();
   const series = new Map<string, Series>();
-  const times = new Map<string, number[]>(TIMES.map(([name]) => [name, []]));
+  /** Of all tries, one after the other: quantiles are not over cases. */
+  const times = new Map<string, Series>(TIMES.map(([name]) => [name, createSeries()]));
   const counts: RunCounts = { done: 0, answered: 0, errors: 0, right: 0, wrong: 0 };
   const causes = new Map<string, number>();
   const push = (name: string, place: number, value: number | null): void => {
@@ -49,31 +51,23 @@ export function createTally(): Tally {
       // A remembered answer says nothing of the time that it took.
       if (record.calls.some((call) => call.fromCache)) return;
       for (const [name, key] of TIMES) {
-        times.get(name)?.push(record.milliseconds[key]);
+        const one = times.get(name);
+        one?.add(one.length(), record.milliseconds[key]);
         push(name, place, record.milliseconds[key]);
       }
     },
     counts: () => ({ ...counts }),
     causes: () => Object.fromEntries([...causes].sort(([, one], [, other]) => other - one)),
-    valuesOf: (name) => byCase(places, series.get(name)),
-    names: () => [...series.keys()],
+    places: () => places,
+    valueAt: (name, place) => series.get(name)?.meanAt(place),
     metrics: () => [
       ...[...METRICS.keys()]
         .filter((name) => isTold(name, series))
         .map((name) => toMetric(name, bootstrapMean(series.get(name)?.means() ?? []))),
       ...repeatMetrics(series.get('right')),
-      ...[...times].flatMap(([name, values]) => timeMetrics(name, values)),
+      ...[...times].flatMap(([name, values]) => timeMetrics(name, values.means())),
     ],
   };
-}
-
-function byCase(places: ReadonlyMap<string, number>, series: Series | undefined): Map<string, number> {
-  const values = new Map<string, number>();
-  for (const [id, place] of places) {
-    const mean = series?.meanAt(place);
-    if (mean !== undefined) values.set(id, mean);
-  }
-  return values;
 }
 
 function countIn(counts: RunCounts, { outcome, scores }: CaseRecord): void {
@@ -111,11 +105,14 @@ function toMetric(name: string, estimate: Estimate | undefined): RunMetric {
 }
 
 /** pass^k for every k up to the number of repeats, and how many cases are not always alike. */
-function repeatMetrics(right: Series | undefined): RunMetric[] {
-  const places = Array.from({ length: right?.length() ?? 0 }, (_, place) => place);
-  const cases = places.map((place) => ({ tries: right?.triesAt(place) ?? 0, hits: right?.sumAt(place) ?? 0 }));
-  const most = cases.reduce((highest, { tries }) => Math.max(highest, tries), 0);
+function repeatMetrics(right: Series = createSeries()): RunMetric[] {
+  let most = 0;
+  for (let place = 0; place < right.length(); place++) most = Math.max(most, right.triesAt(place));
   if (most < 2) return [];
+  const cases = Array.from({ length: right.length() }, (_, place) => ({
+    tries: right.triesAt(place),
+    hits: right.sumAt(place),
+  }));
   const tried = cases.filter(({ tries }) => tries > 0);
   const powers = Array.from({ length: most }, (_, place) => place + 1).map((k) => {
     const values = tried.flatMap(({ tries, hits }) => passPower(hits, tries, k) ?? []);
@@ -126,7 +123,7 @@ function repeatMetrics(right: Series | undefined): RunMetric[] {
   return [...powers, toMetric('flipRate', bootstrapMean(flips))];
 }
 
-function timeMetrics(name: string, values: readonly number[]): RunMetric[] {
+function timeMetrics(name: string, values: ArrayLike<number>): RunMetric[] {
   return [
     toMetric(`${name}.p50`, bootstrapQuantile(values, 0.5)),
     toMetric(`${name}.p95`, bootstrapQuantile(values, 0.95)),

@@ -105,7 +105,7 @@ export interface ModelLimits {
 }
 
 export interface Model {
-  /** Names the model in logs and cache keys; changes when the weights do. */
+  /** Names the model in logs, results and cache keys; changes when the weights do. Holds no address of a server. */
   readonly id: string;
   readonly limits: ModelLimits;
   /** The way of answering that suits it best when the caller says `auto`. */

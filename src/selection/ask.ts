@@ -19,6 +19,7 @@ export async function ask(call: SelectionCall, parts: SelectionParts): Promise<A
   const { view, request, trace } = call;
   const limits = {
     summaryTokens: Math.min(parts.options.summaryTokens, Math.floor(parts.model.limits.contextTokens * 0.6)),
+    summaryOrder: parts.options.summaryOrder,
     shortlistTools: parts.options.shortlistTools,
   };
   const footing = climb(view, searchText(request), { limits, model: parts.model });

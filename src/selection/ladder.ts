@@ -5,9 +5,11 @@
 import type { View } from '../catalog/scope.js';
 import { renderSummary, SUMMARY_STYLES, type SummaryStyle } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
+import type { Options } from '../config/options.js';
 import type { Model } from '../model/model.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
 import { createSheet, type Sheet } from './sheet.js';
+import { inOrder } from './summary-order.js';
 
 export const RUNGS = [...SUMMARY_STYLES, 'shortlist', 'shards'] as const;
 export type Rung = (typeof RUNGS)[number];
@@ -20,10 +22,7 @@ export interface Footing {
   readonly leftOut: number;
 }
 
-export interface LadderLimits {
-  summaryTokens: number;
-  shortlistTools: number;
-}
+export type LadderLimits = Pick<Options, 'summaryTokens' | 'summaryOrder' | 'shortlistTools'>;
 
 /** Fewer keyword matches than this say that the words of the request are not those of the catalogue. */
 const MIN_MATCHES = 5;
@@ -47,13 +46,14 @@ export function climb(view: View, query: string, { limits, model }: { limits: La
 
 /** The first rung on which all tools stand; found once a view. */
 function stableSheet(view: View, limits: LadderLimits, model: Model): Stable {
-  const key = `${model.id}:${limits.summaryTokens}`;
+  const key = `${model.id}:${limits.summaryTokens}:${limits.summaryOrder}`;
   const known = stableSheets.get(view) ?? new Map<string, Stable>();
   stableSheets.set(view, known);
   if (!known.has(key)) {
     known.set(key, undefined);
+    const tools = inOrder(view.tools, limits.summaryOrder);
     for (const style of SUMMARY_STYLES) {
-      const sheet = createSheet(view.tools, style);
+      const sheet = createSheet(tools, style);
       if (!fits(sheet.text, limits.summaryTokens, model)) continue;
       known.set(key, { rung: style, sheet });
       break;
@@ -89,16 +89,17 @@ const shardCache = new WeakMap<View, Map<string, readonly Sheet[]>>();
 
 /** Names alone, cut into as few sheets as fit; the same for every request, so each is read once. */
 function shardSheets(view: View, limits: LadderLimits, model: Model): readonly Sheet[] {
-  const key = `${model.id}:${limits.summaryTokens}`;
+  const key = `${model.id}:${limits.summaryTokens}:${limits.summaryOrder}`;
   const known = shardCache.get(view) ?? new Map<string, readonly Sheet[]>();
   shardCache.set(view, known);
   const made = known.get(key);
   if (made) return made;
-  const total = model.countTokens(createSheet(view.tools, 'names').text);
+  const tools = inOrder(view.tools, limits.summaryOrder);
+  const total = model.countTokens(createSheet(tools, 'names').text);
   const count = Math.ceil((total * 1.1) / limits.summaryTokens);
-  const size = Math.ceil(view.tools.length / count);
+  const size = Math.ceil(tools.length / count);
   const sheets = Array.from({ length: count }, (_, place) =>
-    createSheet(view.tools.slice(place * size, (place + 1) * size), 'names'),
+    createSheet(tools.slice(place * size, (place + 1) * size), 'names'),
   ).filter((sheet) => sheet.tools.length > 0);
   known.set(key, sheets);
   return sheets;

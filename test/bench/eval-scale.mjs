@@ -107,13 +107,14 @@ const say = (text) => process.stdout.write(`${text}\n`);
 
 await writeSet();
 const { server, baseUrl } = await startServer();
-const shared = ['--suite', join(folder, 'set'), '--base-url', baseUrl, '--model', 'm'];
+const suite = ['--suite', join(folder, 'set')];
+const model = ['--base-url', baseUrl, '--model', 'm'];
 const queue = values.queue === undefined ? [] : ['--queue', values.queue];
-const worker = queue.length > 0 ? begin(['worker', ...shared, ...queue, '-j', '8']) : undefined;
-const where = queue.length > 0 ? queue : ['-j', '8', '--no-cache'];
+const worker = queue.length > 0 ? begin(['worker', ...suite, ...model, ...queue, '-j', '8']) : undefined;
+const where = queue.length > 0 ? queue : [...model, '-j', '8', '--no-cache'];
 const options = ['--only', 'select', '--set', 'passthroughTools=0,passthroughTokens=0,fill=off'];
 const startedAt = performance.now();
-const run = begin(['eval', ...shared, ...where, ...options, '--out', out]);
+const run = begin(['eval', ...suite, ...where, ...options, '--out', out]);
 const ended = new Promise((done) => run.once('exit', done));
 const limit = setTimeout(() => run.kill('SIGINT'), Number(values.minutes) * 60_000);
 let last;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Command } from 'commander';
@@ -55,7 +55,7 @@ describe('a run', () => {
   it('prints its metrics, and leaves its files', async () => {
     const { exitCode, stdout, stderr } = await evaluate(['-j', '2']);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^run {2}8 cases\nm@/u);
+    expect(stdout).toMatch(/^run {2}8 cases\nm\n/u);
     expect(stdout).toMatch(/Plans exactly right +planExact +1\.000/u);
     expect(stderr).toContain('eval 8/8');
     expect(setup.keys()).toEqual(ALL_KEYS);
@@ -92,6 +92,26 @@ describe('a run', () => {
     expect((await run(['eval', 'cache', 'clear'])).stderr).toMatch(/^\d.* of answers are forgotten\.\n$/u);
     await other('fourth', '--limit', '1');
     expect(asked()).toBe(16 + 32 + 2 + 2);
+  });
+
+  it('goes on at another address of the server; what one server answered is not taken for the word of another', async () => {
+    const other = await setUpEval();
+    const elsewhere = ['--base-url', other.server.baseUrl];
+    try {
+      await evaluate(['--limit', '2']);
+      expect(asked()).toBe(4);
+      const { exitCode } = await evaluate(['--limit', '2', '--resume', ...elsewhere]);
+      expect([exitCode, asked(), other.server.requests.length]).toEqual([0, 4, 0]);
+      await evaluate(['--limit', '2', '--out', join(setup.folder, 'second'), ...elsewhere]);
+      expect([asked(), other.server.requests.length]).toEqual([4, 4]);
+      const written = [
+        readFileSync(join(setup.out, 'run.json'), 'utf8'),
+        ...readdirSync(process.env.WINNOW_CACHE ?? ''),
+      ];
+      expect(written.join()).not.toContain('127.0.0.1');
+    } finally {
+      await other.close();
+    }
   });
 
   it('costs what the price table says', async () => {

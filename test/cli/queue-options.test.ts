@@ -37,6 +37,13 @@ describe('refused, before anything is loaded', () => {
       ['eval', ...queue, '--call-log', 'x'],
       '--call-log does not go with --queue',
     ],
+    [
+      'a model server, which a worker has',
+      ['eval', ...queue, '--base-url', 'http://127.0.0.1:1/v1'],
+      '--base-url does not go with --queue',
+    ],
+    ['a model file, which a worker has', ['eval', ...queue, '--model-file', 'x'], '--model-file does not go with'],
+    ['a key, which a worker has', ['eval', ...queue, '--api-key-env', 'X'], '--api-key-env does not go with'],
     ['a worker without a queue', ['worker'], "required option '--queue <url>' not specified"],
     ['a worker without tools', ['worker', ...queue], 'give --suite SET or --catalog SOURCE'],
     [

@@ -118,7 +118,8 @@ describe('the model', () => {
   ])('comes from %s', async (_, flags, environment, file, id) => {
     Object.assign(process.env, environment);
     const setup = await open({ config: await writeConfig(file), ...flags });
-    expect(setup.model.id).toBe(id);
+    const { baseUrl } = modelSettings(flags, setup.config);
+    expect(`${setup.model.id}@${baseUrl}`).toBe(id);
     await setup.close();
   });
 
@@ -184,7 +185,7 @@ describe('the configuration file', () => {
     });
     const config = await writeConfig('model: {baseUrl: "http://127.0.0.1:3/v1", name: m}\n');
     const setup = await open({ config });
-    expect(setup.model.id).toBe('m@http://127.0.0.1:3/v1');
+    expect(setup.model.id).toBe('m');
     await setup.close();
   });
 

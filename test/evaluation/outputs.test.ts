@@ -109,7 +109,7 @@ describe('a price table', () => {
     [{ read: 2, cached: 1, written: 10 }, 3.5],
     [{ read: 2, written: 10 }, 4],
   ])('%j gives %d', async (price, cost) => {
-    const prices = await loadPrices(aTable({ models: { m: price } }), 'm@http://127.0.0.1/v1');
+    const prices = (await loadPrices(aTable({ models: { m: price } }))).of('m');
     expect([prices.currency, prices.costOf(usage)]).toEqual(['USD', cost]);
   });
 
@@ -120,7 +120,7 @@ describe('a price table', () => {
     ['with a field that is not known', aTable({ models: { m: { read: 1, write: 0 } } }), 'write'],
     ['without the model', aTable({ models: { other: { read: 1, written: 1 } } }), 'has no model "m"; it has other'],
   ])('%s is refused', async (_, path, message) => {
-    await expect(loadPrices(path, 'm')).rejects.toMatchObject({
+    await expect(loadPrices(path).then((table) => table.of('m'))).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringContaining(message),
     });

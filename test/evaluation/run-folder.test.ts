@@ -42,6 +42,14 @@ describe('the folder of a run', () => {
     expect(await idsIn(path)).toEqual(['a#0']);
   });
 
+  it.each([3, 70_000])('takes off %i zeros that a power loss has left at its end', async (count) => {
+    const { path } = await aRun([aRecord({ id: 'a' }), aRecord({ id: 'b' })]);
+    appendFileSync(join(path, 'cases.jsonl'), Buffer.alloc(count));
+    appendFileSync(join(path, 'cases.jsonl'), '\n');
+    (await openRunFolder(path)).close();
+    expect(await idsIn(path)).toEqual(['a#0', 'b#0']);
+  });
+
   it('refuses a case that is there already', async () => {
     const { path } = await aRun([aRecord({ id: 'a' })]);
     const folder = await openRunFolder(path);

@@ -14,7 +14,7 @@ const model = createScriptedModel();
 const QUERY = 'ride a zebra';
 
 function climbTo(summaryTokens: number, query = QUERY, shortlistTools = 40) {
-  return climb(view, query, { limits: { summaryTokens, shortlistTools }, model });
+  return climb(view, query, { limits: { summaryTokens, summaryOrder: 'catalog', shortlistTools }, model });
 }
 
 describe('the ladder', () => {
@@ -54,6 +54,37 @@ describe('the ladder', () => {
     expect(rung).toBe('shortlist');
     expect(leftOut).toBe(TOOLS.length - (sheets[0]?.tools.length ?? 0));
     expect(estimateTokens(sheets[0]?.text ?? '')).toBeLessThanOrEqual(30);
+  });
+});
+
+describe('the order of the summaries', () => {
+  const tools = [
+    makeTool('b', { category: 'x' }),
+    makeTool('d', { category: 'y' }),
+    makeTool('a', { category: 'x' }),
+    makeTool('c', { category: 'y' }),
+  ];
+  const shown = viewOf(tools);
+  const climbIn = (summaryOrder: 'catalog' | 'category' | 'name' | 'reverse', summaryTokens = 2_000) =>
+    climb(shown, 'no word of theirs', { limits: { summaryTokens, summaryOrder, shortlistTools: 40 }, model });
+
+  it.each([
+    ['catalog', 'bdac'],
+    ['category', 'badc'],
+    ['name', 'abcd'],
+    ['reverse', 'cadb'],
+  ] as const)('is "%s", on one sheet and over several', (order, names) => {
+    const [sheet] = climbIn(order).sheets;
+    expect(sheet?.tools.map(({ name }) => name).join('')).toBe(names);
+    const { rung, sheets } = climbIn(order, 4);
+    expect(rung).toBe('shards');
+    expect(sheets.flatMap((one) => one.tools.map(({ name }) => name)).join('')).toBe(names);
+  });
+
+  it('is what the model reads', async () => {
+    const model = createScriptedModel({ answers: [naming('a')] });
+    await plannerOf({ tools, model, options: { summaryOrder: 'name' } }).select({ message: 'do it' });
+    expect(model.calls[0]?.prompt.system).toMatch(/- a[\s\S]*- b[\s\S]*- c[\s\S]*- d/u);
   });
 });
 

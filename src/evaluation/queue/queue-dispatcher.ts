@@ -12,14 +12,9 @@ import type { Prices } from '../prices.js';
 import type { CaseRecord } from '../record.js';
 import { type CaseQueue, openCaseQueue } from './case-queue.js';
 import { jobIdOf, type QueuedRun } from './queued-run.js';
-import { connectRedis } from './redis.js';
-import { createRunRegistry, type RunRegistry } from './run-registry.js';
-import { createWorkerNews } from './worker-news.js';
+import type { RunRegistry } from './run-registry.js';
 
-export interface QueueDispatcherOptions {
-  /** Address of Redis. */
-  url: string;
-  run: QueuedRun;
+export interface QueueDispatchOptions {
   /** Most cases in Redis at once, with those that have ended and are not yet collected. */
   window: number;
   /** Known to the command alone: workers need no price table. */
@@ -27,27 +22,32 @@ export interface QueueDispatcherOptions {
   /** So long without a result, the window is added again: Redis may have come back without it. Default: 10,000. */
   quietMs?: number;
   onStablePart: (hash: string, text: string) => void;
-  /** Told of workers that take part or refuse, and of what is wrong with Redis. */
-  onNotice: (text: string) => void;
+}
+
+/** A run in Redis. */
+export interface QueueLink {
+  redis: Redis;
+  registry: RunRegistry;
+  run: QueuedRun;
+  /** Says that the run goes on; called again and again. @throws WinnowError where its workers do not agree */
+  announce: () => Promise<void>;
 }
 
 const POLL_MS = 100;
-const ANNOUNCE_MS = 1_000;
 
-/** @throws WinnowError `store_failed` when Redis can't be reached at the start, or refuses to write later */
-export function createQueueDispatcher(options: QueueDispatcherOptions): Dispatcher {
+/** It throws `store_failed` when Redis refuses to write, and what `announce` throws. */
+export function createQueueDispatcher(link: QueueLink, options: QueueDispatchOptions): Dispatcher {
+  const { redis, registry, run } = link;
   return async (jobs, dispatch) => {
-    const redis = await connectRedis(options);
     // What waits for a Redis that is away ends with this.
     const giveUp = () => redis.disconnect();
     dispatch.cancel.addEventListener('abort', giveUp, { once: true });
-    const registry = createRunRegistry(redis);
-    const queue = openCaseQueue(redis, options.run);
+    const queue = openCaseQueue(redis, run);
     try {
       throwIfCancelled(dispatch.cancel);
-      await handOut(jobs, { ...options, ...dispatch, redis, registry, queue });
+      await handOut(jobs, { ...options, ...dispatch, ...link, queue });
       await queue.destroy();
-      await registry.remove(options.run.id);
+      await registry.remove(run.id);
     } catch (error) {
       throwIfCancelled(dispatch.cancel);
       if (error instanceof WinnowError || !isFromRedis(error)) throw error;
@@ -56,7 +56,6 @@ export function createQueueDispatcher(options: QueueDispatcherOptions): Dispatch
     } finally {
       dispatch.cancel.removeEventListener('abort', giveUp);
       await queue.close().catch(() => undefined);
-      redis.disconnect();
     }
   };
 }
@@ -65,26 +64,18 @@ function isFromRedis(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-interface Parts extends QueueDispatcherOptions, DispatchOptions {
-  redis: Redis;
-  registry: RunRegistry;
+interface Parts extends QueueDispatchOptions, DispatchOptions, QueueLink {
   queue: CaseQueue;
 }
 
 /** One loop does all in turn, so that nothing is added again between its result and its removal. */
 async function handOut(jobs: AsyncIterable<CaseJob>, parts: Parts): Promise<void> {
-  const { run, registry, queue, stop, quietMs = 10_000 } = parts;
+  const { queue, announce, stop, quietMs = 10_000 } = parts;
   const window = createWindow(jobs, parts);
-  const tellNews = createWorkerNews(parts);
-  let announcedAt = Number.NEGATIVE_INFINITY;
   let heardAt = performance.now();
   try {
     for (;;) {
-      if (performance.now() - announcedAt >= ANNOUNCE_MS) {
-        await registry.announce(run);
-        tellNews(await registry.workersOf(run.id));
-        announcedAt = performance.now();
-      }
+      await announce();
       const collected = await collect(window, parts);
       if (collected > 0) heardAt = performance.now();
       if (stop.aborted) {
@@ -133,10 +124,10 @@ function createWindow(jobs: AsyncIterable<CaseJob>, { queue, window: size }: Par
   };
 }
 
-/** @returns how many results came in. Each is kept before its job is removed. */
+/** @returns how many results came in. Each is on the disk before its job is removed. */
 async function collect(
   window: Window,
-  { queue, registry, run, prices, onRecord, onStablePart }: Parts,
+  { queue, registry, run, prices, onRecord, synced, onStablePart }: Parts,
 ): Promise<number> {
   const ended = await queue.ended();
   for (const { jobId, record } of ended) {
@@ -146,6 +137,7 @@ async function collect(
     await onRecord(priced(record, prices));
     window.take(jobId);
   }
+  if (ended.length > 0) await synced?.();
   await queue.remove(ended);
   return ended.length;
 }

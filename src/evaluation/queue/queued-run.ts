@@ -30,13 +30,13 @@ export type Pace = z.output<typeof paceSchema>;
 /** With what a run is done. A worker must have the same, since answers depend on it. */
 const identitySchema = z.object({
   version: z.string().describe('Of Winnow.'),
-  model: z.string(),
+  model: z.string().exactOptional().describe('Absent: that of the first worker.'),
   prompts: z.record(z.string(), z.string()).describe('Name -> hash.'),
 });
 export type RunIdentity = z.infer<typeof identitySchema>;
 
 export const queuedRunSchema = z.object({
-  format: z.literal(1),
+  format: z.literal(2),
   id: z.string().regex(/^[\w-]+$/u),
   name: z.string(),
   startedAt: z.iso.datetime({ offset: true }),
@@ -98,16 +98,19 @@ export function jobIdOf(job: CaseJob): string {
 
 /** What a worker brings. */
 export interface WorkerIdentity extends RunIdentity {
+  model: string;
   /** Fingerprints. */
   catalogs: ReadonlySet<string>;
 }
 
-/** Why a worker can't do a run; nothing where it can. */
-export function refusalsOf(run: QueuedRun, { catalogs, ...own }: WorkerIdentity): string[] {
+/** Why a worker can't do a run; nothing where it can. A run that names no model takes any: see `RunRegistry.claim`. */
+export function refusalsOf(run: QueuedRun, { catalogs, ...identity }: WorkerIdentity): string[] {
   const missing = Object.entries(run.catalogs).flatMap(([suite, fingerprint]) =>
     catalogs.has(fingerprint)
       ? []
       : [`catalogs.${suite}: no catalogue with the fingerprint ${fingerprint.slice(0, 16)} here`],
   );
+  const { model: _, ...others } = identity;
+  const own = run.identity.model === undefined ? others : identity;
   return [...differencesOf(run.identity, own), ...missing];
 }

@@ -23,7 +23,7 @@ export interface GateParts {
 export interface PromptGate {
   /**
    * Refuses a text that holds the whole request of a withheld case, or a run of five words (eight characters) of one
-   * that neither the known texts nor the training cases hold.
+   * that neither the known texts nor the training cases hold. The problems quote nothing that is withheld.
    * @param mayQuote `nothing`: also a run of words of a training case is refused, since a rule must be general.
    */
   admit(text: string, mayQuote: 'training' | 'nothing'): Admission;
@@ -50,20 +50,22 @@ export function createPromptGate({ training, withheld, known }: GateParts): Prom
   const free = new Set(known.flatMap((text) => shinglesOf(tokensOf(text))));
   const ofTraining = shinglesOfCases(training);
   const ofWithheld = shinglesOfCases(withheld);
-  const isCopied = (shingle: string, mayQuote: 'training' | 'nothing') => {
-    if (free.has(shingle)) return false;
-    return mayQuote === 'nothing'
-      ? ofWithheld.has(shingle) || ofTraining.has(shingle)
-      : ofWithheld.has(shingle) && !ofTraining.has(shingle);
-  };
+  const isKeptBack = (shingle: string) => ofWithheld.has(shingle) && !ofTraining.has(shingle);
+  const isCopied = (shingle: string, mayQuote: 'training' | 'nothing') =>
+    !free.has(shingle) && (isKeptBack(shingle) || (mayQuote === 'nothing' && ofTraining.has(shingle)));
   return {
     admit(text, mayQuote) {
       const searched = toSearched(text);
       const isWhole = requests.some((request) => standsIn(request, searched));
-      const copy = shinglesOf(searched.tokens).find((shingle) => isCopied(shingle, mayQuote));
+      const copies = shinglesOf(searched.tokens).filter((shingle) => isCopied(shingle, mayQuote));
+      const [known] = copies.filter((shingle) => !isKeptBack(shingle));
+      // A model reads this too: words that are kept back from prompts are not quoted.
       const issues = [
         ...(isWhole ? ['instructions: a whole request that is kept back from prompts stands there'] : []),
-        ...(copy === undefined ? [] : [`instructions: "${copy}" is copied from a case; say it in general words`]),
+        ...(copies.some(isKeptBack)
+          ? ['instructions: words of a case that is kept back from prompts stand there']
+          : []),
+        ...(known === undefined ? [] : [`instructions: "${known}" is copied from a case; say it in general words`]),
       ];
       return issues.length === 0 ? { ok: true, text: text as AdmittedPrompt } : { ok: false, issues };
     },

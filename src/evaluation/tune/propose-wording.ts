@@ -1,7 +1,8 @@
 /**
  * A new wording of the instructions, written by a model that is shown failures and what was tried before (reflective
- * prompt evolution: Agrawal et al., "GEPA", 2025). What does not keep the places of the prompt is refused, and asked for
- * once more with the problems listed.
+ * prompt evolution: Agrawal et al., "GEPA", 2025). What does not keep the places of the prompt, or copies a case, is
+ * refused, and asked for once more with the problems listed: the refused text itself is not shown again, since it may hold
+ * what no prompt may.
  */
 import { z } from 'zod';
 import { oneLine } from '../../catalog/summary.js';
@@ -63,9 +64,13 @@ export async function proposeWording(question: WordingQuestion): Promise<Parsed<
       about: { module: 'evaluation/tune', promptName: template.name, promptHash: template.hash, variables },
     },
     parse: (completion) => parseWording(completion, question),
-    repair: loadRepairPrompt(),
+    repair: withoutAnswer(loadRepairPrompt()),
     usage: noUsage(),
   });
+}
+
+function withoutAnswer(repair: ReturnType<typeof loadRepairPrompt>): ReturnType<typeof loadRepairPrompt> {
+  return { ...repair, render: (values) => repair.render({ ...values, answer: '(It is not shown again.)' }) };
 }
 
 function parseWording(

@@ -19,7 +19,7 @@ export function renderTuneReport(report: TuneReport, diffs: ReadonlyMap<TunedPro
     `By seed ${split.seed}; the ids are in \`report.json\`.`,
     renderRows(['set, expected tools, tags', 'training', 'choosing', 'held back'], rows),
     '## Method',
-    'Worked examples: bootstrapped few-shot (Khattab et al., "DSPy", 2023). Wordings: reflective prompt evolution (Agrawal et al., "GEPA", 2025). Batches: successive halving (Jamieson and Talwalkar, 2016). Intervals: paired bootstrap (Koehn, 2004). Levels: the fallback procedure (Wiens, 2003).',
+    'Worked examples: bootstrapped few-shot (Khattab et al., "DSPy", 2023). Orders of examples: Lu et al., "Fantastically Ordered Prompts", 2022. Wordings: reflective prompt evolution (Agrawal et al., "GEPA", 2025). Batches: successive halving (Jamieson and Talwalkar, 2016). Intervals: paired bootstrap (Koehn, 2004). Levels: the fallback procedure (Wiens, 2003).',
   ]
     .join('\n\n')
     .concat('\n');

@@ -7,6 +7,7 @@ import type { BaseFacts } from './base-facts.js';
 import type { Spent } from './budget.js';
 import { createLevels, decide } from './decide.js';
 import { exampleCandidates } from './example-candidates.js';
+import { exampleOrders } from './example-orders.js';
 import { byUse, halve, pairsOf, type Standing } from './halving.js';
 import type { Measurements } from './measure.js';
 import { hashOf, withoutMarks } from './prompt-draft.js';
@@ -119,16 +120,18 @@ interface RoundFacts {
 }
 
 async function candidatesOf(parts: TunePromptParts, facts: RoundFacts): Promise<Candidate[]> {
-  const { prompt, tries, catalogs, options, model, exampleOf } = parts;
-  const { round, best, failing, admitter } = facts;
-  const seed = parts.seed + round * 1_000;
-  const shorter =
-    prompt === 'select-tools' && round === 1
-      ? summaryCandidates({ ...admitter, best, catalogs: catalogs.values(), options, countTokens: model.countTokens })
-      : [];
-  const examples = exampleCandidates({ ...admitter, best, failing, exampleOf, count: tries, seed });
-  const wordings = await wordingCandidates({ ...parts, ...facts, seed, count: tries });
-  return [...shorter, ...examples, ...wordings];
+  const { prompt, tries, options, model, exampleOf } = parts;
+  const { best, failing, admitter } = facts;
+  const seed = parts.seed + facts.round * 1_000;
+  const common = { ...admitter, best, count: tries, seed };
+  const catalogs = [...parts.catalogs.values()];
+  const isSelection = prompt === 'select-tools';
+  return [
+    ...(isSelection ? summaryCandidates({ ...common, catalogs, options, countTokens: model.countTokens }) : []),
+    ...exampleOrders(common),
+    ...exampleCandidates({ ...common, failing, exampleOf }),
+    ...(await wordingCandidates({ ...parts, ...facts, seed, count: tries })),
+  ];
 }
 
 function toTried(

@@ -6,7 +6,7 @@ import { WinnowError } from '../../errors.js';
 import type { Model } from '../../model/model.js';
 import { defaultPromptPath, readPrompt } from '../../prompts/prompt-template.js';
 import type { PromptPaths } from '../../prompts/prompts.js';
-import { createAnswerCache } from '../answer-cache.js';
+import { type AnswerCacheOptions, createAnswerCache } from '../answer-cache.js';
 import type { EvaluationCase } from '../case.js';
 import { createCaseRunner } from '../case-runner.js';
 import { differencesOf } from '../run-summary.js';
@@ -35,8 +35,8 @@ export interface TuneOptions {
   promptPaths: PromptPaths;
   options: Options;
   model: Model;
-  /** Folder of remembered answers; without it every answer is asked for. */
-  cacheFolder?: string | undefined;
+  /** Where answers are remembered; without it every answer is asked for. */
+  cache?: AnswerCacheOptions | undefined;
   limits: BudgetLimits;
   /** Growth of the stable part of a prompt as it is sent, as a fraction. */
   maxTokensGrowth: number;
@@ -71,8 +71,7 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
   const budget = createBudget(limits);
   const journal = openJournal(join(folder, 'journal.jsonl'), budget);
   const metered = budget.meter(model);
-  const cache =
-    options.cacheFolder === undefined ? undefined : createAnswerCache(metered, { folder: options.cacheFolder });
+  const cache = options.cache && createAnswerCache(metered, options.cache);
   try {
     const results: TunedResult[] = [];
     for (const [place, prompt] of options.prompts.entries()) {

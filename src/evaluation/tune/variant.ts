@@ -3,7 +3,7 @@ import type { OptionsInput } from '../../config/options.js';
 import { hashOf, type PromptDraft, renderDraft } from './prompt-draft.js';
 import type { AdmittedPrompt, PromptGate } from './prompt-gate.js';
 
-export const VARIANT_KINDS = ['base', 'examples', 'wording', 'summaries'] as const;
+export const VARIANT_KINDS = ['base', 'examples', 'order', 'wording', 'summaries'] as const;
 export type VariantKind = (typeof VARIANT_KINDS)[number];
 
 export interface Variant {

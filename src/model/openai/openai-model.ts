@@ -26,7 +26,7 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
   const findForm = createFormFinder();
   const openReader = createReaderOpener(settings);
   return {
-    id: `${settings.model}@${settings.baseUrl}`,
+    id: settings.model,
     limits,
     preferredAnswer: 'list',
     complete: (request) =>

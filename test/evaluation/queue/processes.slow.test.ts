@@ -3,14 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type Outcome, runCli } from '../../cli/run-cli.js';
 import { type RecordedRequest, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.js';
 import { answerJson, hang } from '../../support/server-behaviours.js';
 import { type RedisServer, startRedis, whyNoRedis } from './redis-server.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 const CASES = 60;
 const WORKERS = ['first', 'second', 'third'] as const;
@@ -37,7 +37,7 @@ let server: ScriptedServer;
 /** Called with every request; true: it is never answered. */
 let onRequest: (worker: string, count: number) => boolean;
 let isOpen: Promise<unknown>;
-/** Of all processes: one that a failed test leaves must not outlive it. */
+/** Of all processes: one that a failed test leaves must not take part in the next. */
 const kills: ((signal: NodeJS.Signals) => void)[] = [];
 
 beforeAll(async () => {
@@ -53,8 +53,11 @@ beforeAll(async () => {
     };
   });
 });
+afterEach(async () => {
+  for (const kill of kills.splice(0)) kill('SIGKILL');
+  if (redis) await withRedis((client) => client.flushall());
+});
 afterAll(async () => {
-  for (const kill of kills) kill('SIGKILL');
   await server?.close();
   await redis?.stop();
   if (folder) rmSync(folder, { recursive: true });
@@ -87,11 +90,12 @@ function begin(words: readonly string[], key: string) {
   return { ended, kill };
 }
 
-const model = () => ['--base-url', server.baseUrl, '--model', 'm', '--queue', redis.url];
-const beginWorker = (key: string) => begin(['worker', '--suite', join(folder, 'set'), ...model()], key);
+/** Both are told of the cases, and the workers alone of the model. */
+const shared = () => ['--suite', join(folder, 'set'), '--queue', redis.url];
+const beginWorker = (key: string) => begin(['worker', ...shared(), '--base-url', server.baseUrl, '--model', 'm'], key);
 const small = ['--set', 'passthroughTools=0,passthroughTokens=0,fill=off'];
 const beginRun = (out: string, more: readonly string[] = []) =>
-  begin(['eval', '--suite', join(folder, 'set'), ...model(), ...small, '--out', out, ...more], 'command');
+  begin(['eval', ...shared(), ...small, '--out', out, ...more], 'command');
 
 const keysIn = (out: string): string[] =>
   readFileSync(join(out, 'cases.jsonl'), 'utf8')
@@ -103,14 +107,15 @@ const summaryIn = (out: string) => JSON.parse(readFileSync(join(out, 'run.json')
 const numberOf = (key: string) => Number(key.slice(1).split('#')[0]);
 const inOrder = (keys: readonly string[]) => [...keys].sort((one, other) => numberOf(one) - numberOf(other));
 
-async function keysInRedis(): Promise<string[]> {
+async function withRedis<T>(ask: (client: Redis) => Promise<T>): Promise<T> {
   const client = new Redis(redis.url);
   try {
-    return await client.keys('*');
+    return await ask(client);
   } finally {
     client.disconnect();
   }
 }
+const keysInRedis = () => withRedis((client) => client.keys('*'));
 
 const named = (name: string) => (reason === undefined ? name : `${name} (skipped: ${reason})`);
 

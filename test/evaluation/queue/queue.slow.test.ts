@@ -4,7 +4,7 @@ import { jobIdOf } from '../../../src/evaluation/queue/queued-run.js';
 import { PREFIX, queueNameOf } from '../../../src/evaluation/queue/run-registry.js';
 import { aRecord, NO_USAGE } from '../setup.js';
 import { type RedisServer, startRedis, whyNoRedis } from './redis-server.js';
-import { answers, aRun, beginCommand, beginWorker, fails, IDENTITY, jobs } from './setup.js';
+import { answers, aRun, beginCommand, beginWorker, FINGERPRINT, fails, IDENTITY, jobs } from './setup.js';
 
 jest.setTimeout(60_000);
 
@@ -182,7 +182,7 @@ describe('a worker', () => {
   );
 
   itWithRedis(named('refuses a run whose description it can not read'), async () => {
-    await client.set(`${PREFIX}:eval:x:run`, '{"format": 2}');
+    await client.set(`${PREFIX}:eval:x:run`, '{"format": 1}');
     await client.zadd(`${PREFIX}:eval:runs`, Date.now(), 'x');
     const refused = occasion<string>();
     const worker = beginWorker(redis.url, { onNotice: refused.tell });
@@ -236,7 +236,96 @@ describe('a worker', () => {
   });
 });
 
+describe('the model of a run', () => {
+  const { model: _, ...WITHOUT_MODEL } = IDENTITY;
+  const anyModel = () => aRun({ identity: WITHOUT_MODEL });
+  const identityOf = (model: string) => ({ ...IDENTITY, model, catalogs: new Set([FINGERPRINT]) });
+
+  itWithRedis(named('is that of the first worker, where the command names none'), async () => {
+    const command = beginCommand(redis.url, { run: anyModel(), source: jobs(3) });
+    const worker = beginWorker(redis.url, { identity: identityOf('of the worker') });
+    await command.ended;
+    await worker.end();
+    expect([command.model.told, ids(command.records)]).toEqual(['of the worker', ['c0', 'c1', 'c2']]);
+    expect(await client.keys('*')).toEqual([]);
+  });
+
+  itWithRedis(named('must be one: an error names two, and who has them; the second does nothing'), async () => {
+    const begun = occasion<void>();
+    const first = beginWorker(redis.url, {
+      name: 'one',
+      identity: identityOf('a'),
+      concurrency: 1,
+      run: async (job) => {
+        begun.tell();
+        // Long enough for another to come in between.
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return answers(job);
+      },
+    });
+    const command = beginCommand(redis.url, { run: anyModel(), source: jobs(1_000) });
+    command.ended.catch(() => undefined);
+    await begun.told;
+    const done: string[] = [];
+    const second = beginWorker(redis.url, {
+      name: 'other',
+      identity: identityOf('b'),
+      run: (job) => {
+        done.push(job.case.id);
+        return answers(job);
+      },
+    });
+    await expect(command.ended).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('different models: "a" (one) and "b" (other). Say by --model which one'),
+    });
+    await Promise.all([first.end(), second.end()]);
+    expect(done).toEqual([]);
+    expect(second.notices.join()).toContain('model: "a" of the worker one there, "b" here');
+  });
+
+  itWithRedis(
+    named('is the one that the command names: workers with another refuse, and the run goes on'),
+    async () => {
+      const refused = occasion<string>();
+      const other = beginWorker(redis.url, { name: 'other', identity: identityOf('another') });
+      const command = beginCommand(redis.url, { onNotice: refused.tell });
+      expect(await refused.told).toBe(
+        'The worker other refuses: model: "m" there, "another" here ("there": the run, "here": this worker).',
+      );
+      const right = beginWorker(redis.url, { name: 'right' });
+      await command.ended;
+      await Promise.all([other.end(), right.end()]);
+      expect([command.model.told, command.records.length]).toEqual(['m', 5]);
+    },
+  );
+
+  itWithRedis(named('is waited for until an interrupt'), async () => {
+    const command = beginCommand(redis.url, { run: anyModel(), onNotice: () => command.stop.abort() });
+    setTimeout(() => command.stop.abort(), 300);
+    await expect(command.ended).rejects.toMatchObject({ code: 'cancelled' });
+  });
+});
+
 describe('a command', () => {
+  itWithRedis(named('takes no result from Redis before it is on the disk'), async () => {
+    const run = aRun();
+    const inRedis = async () => (await client.keys(`${PREFIX}:${queueNameOf(run.id)}:c-*`)).length;
+    const left: number[] = [];
+    const worker = beginWorker(redis.url);
+    const { ended, records } = beginCommand(redis.url, {
+      run,
+      source: jobs(3),
+      synced: async () => {
+        left.push((await inRedis()) - (3 - records.length));
+      },
+    });
+    await ended;
+    await worker.end();
+    expect(left.length).toBeGreaterThan(0);
+    expect(Math.min(...left)).toBeGreaterThan(0);
+  });
+
   itWithRedis(named('that goes on after a kill finds the results that came in without it'), async () => {
     const run = aRun();
     const kept: string[] = [];

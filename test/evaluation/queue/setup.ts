@@ -1,7 +1,10 @@
-/** A run in a real Redis within the process of the test: the command's side and workers, with a runner of the test's. */
-
+/**
+ * A run in a real Redis within the process of the test: the command's side and workers, with a runner of the test's. What
+ * a test that fails leaves is given up after it.
+ */
+import { afterEach } from '@jest/globals';
 import type { CaseJob, CaseRunner } from '../../../src/evaluation/case-runner.js';
-import { createQueueDispatcher } from '../../../src/evaluation/queue/queue-dispatcher.js';
+import { openQueueCommand } from '../../../src/evaluation/queue/queue-command.js';
 import { type QueueWorkerOptions, serveQueue } from '../../../src/evaluation/queue/queue-worker.js';
 import { type QueuedRun, queuedRunSchema } from '../../../src/evaluation/queue/queued-run.js';
 import type { CaseRecord } from '../../../src/evaluation/record.js';
@@ -12,7 +15,7 @@ export const FINGERPRINT = 'f'.repeat(64);
 
 export function aRun(more: Partial<QueuedRun> = {}): QueuedRun {
   return queuedRunSchema.parse({
-    format: 1,
+    format: 2,
     id: `run-${Math.random().toString(36).slice(2)}`,
     name: 'the run',
     startedAt: '2026-11-22T08:00:00.000Z',
@@ -47,6 +50,13 @@ export async function* jobs(
 export const answers: CaseRunner = async ({ case: one, repeat }) => aRecord({ id: one.id, repeat });
 export const fails: CaseRunner = async ({ case: one, repeat }) => anError(one.id, repeat);
 
+const begun = new Set<{ cancel: AbortController; ended: Promise<void> }>();
+afterEach(async () => {
+  for (const { cancel } of begun) cancel.abort();
+  await Promise.allSettled([...begun].map(({ ended }) => ended));
+  begun.clear();
+});
+
 export interface WorkerOptions extends Partial<QueueWorkerOptions> {
   run?: CaseRunner;
 }
@@ -70,6 +80,7 @@ export function beginWorker(url: string, { run = answers, ...more }: WorkerOptio
     stop.abort();
     await ended;
   };
+  begun.add({ cancel, ended });
   return { notices, stop, cancel, ended, end };
 }
 
@@ -79,6 +90,7 @@ export interface CommandOptions {
   quietMs?: number;
   run?: QueuedRun;
   onRecord?: (record: CaseRecord) => void | Promise<void>;
+  synced?: () => Promise<void>;
   onNotice?: (text: string) => void;
 }
 
@@ -89,25 +101,34 @@ export function beginCommand(url: string, options: CommandOptions = {}) {
   const records: CaseRecord[] = [];
   const notices: string[] = [];
   const prompts = new Map<string, string>();
+  const model: { told?: string } = {};
   const { source = jobs(5), window = 50, run = aRun(), quietMs = 10_000, onRecord } = options;
-  const dispatch = createQueueDispatcher({
-    url,
-    run,
-    window,
-    quietMs,
-    onStablePart: (hash, text) => prompts.set(hash, text),
-    onNotice: (text) => {
-      notices.push(text);
-      options.onNotice?.(text);
-    },
-  });
-  const ended = dispatch(source, {
-    onRecord: async (record) => {
-      await onRecord?.(record);
-      records.push(record);
-    },
-    stop: stop.signal,
-    cancel: cancel.signal,
-  });
-  return { records, notices, prompts, stop, cancel, ended, run };
+  const begin = async () => {
+    const command = await openQueueCommand({
+      url,
+      run,
+      onNotice: (text) => {
+        notices.push(text);
+        options.onNotice?.(text);
+      },
+    });
+    try {
+      model.told = await command.model(stop.signal);
+      const onStablePart = (hash: string, text: string) => prompts.set(hash, text);
+      await command.dispatcher({ window, quietMs, onStablePart })(source, {
+        onRecord: async (record) => {
+          await onRecord?.(record);
+          records.push(record);
+        },
+        synced: options.synced,
+        stop: stop.signal,
+        cancel: cancel.signal,
+      });
+    } finally {
+      command.close();
+    }
+  };
+  const ended = begin();
+  begun.add({ cancel, ended });
+  return { records, notices, prompts, stop, cancel, ended, run, model };
 }

@@ -45,6 +45,15 @@ describe('the gate', () => {
     });
   });
 
+  it('quotes nothing that is kept back when it says what is wrong', () => {
+    const text = `${WITHHELD.request.message}. Send the weekly flood report to the director of lake Onega in March only.`;
+    const admission = gate.admit(text, 'nothing');
+    const issues = admission.ok ? [] : admission.issues;
+    expect(issues).toHaveLength(3);
+    expect(issues.join()).toContain('"send the weekly flood report"');
+    expect(issues.join().toLowerCase()).not.toMatch(/onega|march|water/u);
+  });
+
   it.each([
     [
       'an earlier message',

@@ -1,15 +1,18 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { applyPatch } from 'diff';
 import { loadConfigFile } from '../../../src/config/config-file.js';
 import { resolveOptions } from '../../../src/config/options.js';
 import { WinnowError } from '../../../src/errors.js';
 import { createRandom } from '../../../src/evaluation/random.js';
+import { parseDraft, renderDraft } from '../../../src/evaluation/tune/prompt-draft.js';
 import { tokensOf } from '../../../src/evaluation/tune/shingles.js';
 import { tune } from '../../../src/evaluation/tune/tune.js';
 import { type TuneReport, tuneReportSchema } from '../../../src/evaluation/tune/tune-record.js';
 import { defaultPromptPath, loadPrompt, readPrompt } from '../../../src/prompts/prompt-template.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
+import { aFolder } from '../setup.js';
 import { aModel, inFolder, isProposal, PLACES, someCases, tuneOptions } from './setup.js';
 
 const RULE = 'For what runs, take the flow.';
@@ -71,6 +74,36 @@ describe('tuning the selection prompt', () => {
     expect(JSON.parse(readFileSync(inFolder(options, 'tuned.json'), 'utf8')).options).toEqual({ summaryTokens: 200 });
   });
 
+  it('finds that another order of the summaries is better, and says which option makes it', async () => {
+    const isBehind = (system: string) => system.indexOf('- send_mail') < system.indexOf('- read_flow');
+    const options = tuneOptions(aModel({ helps: isBehind }));
+    const { prompts } = await tune(options);
+    expect(prompts[0]).toMatchObject({ isChanged: true, options: { summaryOrder: 'reverse' } });
+    const abouts = prompts[0]?.tried.map(({ about }) => about) ?? [];
+    expect(abouts).toContain('summaries: by name (summaryOrder name)');
+    // All tools here are of one group.
+    expect(abouts.filter((about) => about.includes('group by group'))).toEqual([]);
+    const { options: written } = await loadConfigFile(inFolder(options, 'tuned.json'));
+    expect(written).toEqual({ summaryOrder: 'reverse' });
+  });
+
+  it('finds that another order of the examples is better', async () => {
+    const examples = [
+      'Request: stand\nAnswer: {"selected_tools": ["read_level"]}',
+      'Request: mail\nAnswer: {"selected_tools": ["send_mail"]}',
+    ];
+    const draft = parseDraft('select-tools', readPrompt(defaultPromptPath('select-tools')));
+    const path = join(aFolder(), 'mine.md');
+    writeFileSync(path, renderDraft({ ...draft, examples }));
+    const model = aModel({ helps: (system) => system.indexOf('Request: mail') < system.indexOf('Request: stand') });
+    const options = tuneOptions(model, { promptPaths: { 'select-tools': path } });
+    const { prompts } = await tune(options);
+    expect(prompts[0]).toMatchObject({ isChanged: true, examples: [], options: {} });
+    const kept = prompts[0]?.tried.filter(({ verdict }) => verdict === 'kept');
+    expect(kept).toMatchObject([{ kind: 'order', about: 'order of examples: 2, 1', grownTokens: 0 }]);
+    expect(readFileSync(inFolder(options, 'select-tools.md'), 'utf8')).toContain(examples.toReversed().join('\n\n'));
+  });
+
   it('keeps nothing with a model that answers by chance, and never looks at the held-back part then', async () => {
     const random = createRandom(7);
     const model = createScriptedModel({
@@ -130,11 +163,9 @@ describe('no case that is kept back', () => {
     const texts = someCases(46)
       .filter(({ id }) => withheld.has(id))
       .map(({ request }) => ` ${tokensOf(request.message).join(' ')} `);
-    const systems = new Set(
-      model.calls.map((call) =>
-        isProposal(call) && !call.prompt.user.includes('Your last answer') ? call.prompt.user : call.prompt.system,
-      ),
-    );
+    // What the proposing model is asked counts whole, also when it is asked once more.
+    const systems = new Set(model.calls.map((call) => (isProposal(call) ? call.prompt.user : call.prompt.system)));
+    expect([...systems].filter((system) => system.includes('Your last answer was'))).not.toEqual([]);
     const leaks = [...systems].filter((system) =>
       texts.some((text) => ` ${tokensOf(system).join(' ')} `.includes(text)),
     );

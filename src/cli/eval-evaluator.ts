@@ -1,0 +1,43 @@
+/** Who does the cases of a run: this process with a model of its own. The other one is in `eval-queue.ts`. */
+import { createAnswerCache } from '../evaluation/answer-cache.js';
+import { createCaseRunner } from '../evaluation/case-runner.js';
+import { createLocalDispatcher, type Dispatcher } from '../evaluation/dispatcher.js';
+import type { Prices } from '../evaluation/prices.js';
+import { createSuitePlanners, type SuitePlannerOptions } from '../evaluation/suite.js';
+import type { Judging } from './eval-settings.js';
+import type { EvaluationSetup, SetupContext } from './eval-setup.js';
+import { openLoggedModel } from './open-logged-model.js';
+
+export interface Evaluator {
+  /** Id of the model. */
+  readonly model: string;
+  dispatcher(parts: DispatcherParts): Dispatcher;
+  close(): Promise<void>;
+}
+
+export interface DispatcherParts {
+  judging: Judging;
+  prices: Prices | undefined;
+  onStablePart: SuitePlannerOptions['onStablePart'];
+}
+
+/** @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
+export async function openLocalEvaluator(
+  { flags, config, suites, options, prompts }: EvaluationSetup,
+  context: SetupContext,
+): Promise<Evaluator> {
+  const { model, answers, close } = await openLoggedModel(flags, config, context);
+  const cache = flags.cache ? createAnswerCache(model, answers) : undefined;
+  return {
+    model: model.id,
+    dispatcher({ judging, prices, onStablePart }) {
+      const parts = { model, cache, options, prompts, onStablePart };
+      const planners = suites.map((suite) => [suite.name, createSuitePlanners(suite, parts)] as const);
+      return createLocalDispatcher(createCaseRunner({ ...judging, prices, suites: new Map(planners) }), flags.jobs);
+    },
+    async close() {
+      cache?.close();
+      await close();
+    },
+  };
+}
