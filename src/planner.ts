@@ -177,6 +177,7 @@ export function createPlanner(parts: PlannerParts): Planner {
       likely: likelyTools(turn.view, selection, turn.request),
       awaited: mustRefer(turn.view, selection, turn.request),
       canNeedTools,
+      defaults: options.defaults,
       maxTokens: options.planTokens,
       usage: turn.usage.planning,
       requestId: turn.requestId,

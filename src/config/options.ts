@@ -43,7 +43,12 @@ export const optionsSchema = z.strictObject({
     .default(2)
     .describe('Rounds of selection when planning says that a tool is missing.'),
   core: z.int().min(1).default(4).describe('Rank: the first so many names count as chosen; the rest is fill.'),
-  complements: part.default(true).describe('Rank: read a second time, with the likeliest name already there.'),
+  readings: z
+    .int()
+    .min(1)
+    .max(4)
+    .default(2)
+    .describe('Rank: how many times the next name is read, after the first with the likeliest names already there.'),
   minMass: z
     .number()
     .min(0)
@@ -63,6 +68,9 @@ export const optionsSchema = z.strictObject({
   producers: part.default(true).describe('Add tools whose results provide arguments that the request cannot hold.'),
   companions: part.default(true).describe('Add relatedTools of the chosen.'),
   rules: part.default(true).describe('Apply the rules of the catalogue.'),
+  defaults: part
+    .default(true)
+    .describe('Write into a plan the defaults of arguments that were left out: it then says what will run.'),
   planTokens: z.int().min(64).default(1500).describe('Most tokens of a plan as the model writes it.'),
   timeoutMs: z.int().min(1).default(600_000).describe('For a whole request, in milliseconds.'),
   selectionTimeoutMs: z

@@ -4,6 +4,7 @@ import { WinnowError } from '../errors.js';
 import { addUsage, noUsage, type Stage } from '../model/model.js';
 import { type Attempt, attempt } from './attempt.js';
 import type { EvaluationCase } from './case.js';
+import { defaultsIn } from './defaults-in.js';
 import { type Offer, offeredTools, toolsForPlanning } from './offered-tools.js';
 import type { Prices } from './prices.js';
 import type { CaseRecord, ModelCall } from './record.js';
@@ -112,6 +113,7 @@ function judge({ one, tried, view, schemaTokens }: Done, usage: CaseRecord['usag
   return scoreCase({
     expected: one.expected,
     ignoreCase: options.ignoreCase || one.ignoreCase,
+    defaultOf: defaultsIn(view.byName),
     selection: options.only === 'plan' ? undefined : tried.selection,
     selectionRepaired: tried.selectionRepaired,
     result: tried.result,

@@ -5,7 +5,7 @@
 import type { Step } from '../result.js';
 import { judgeArgument, type Matching, matchSteps, type ValueContext } from './match-steps.js';
 import type { CaseRecord } from './record.js';
-import type { ValueOptions } from './values.js';
+import { isSameValue, type ValueOptions } from './values.js';
 import { type PlanVariant, planVariants } from './variants.js';
 
 export interface PlanScores {
@@ -48,11 +48,19 @@ export const PLAN_FAULTS = [
 ] as const;
 export type PlanFault = (typeof PLAN_FAULTS)[number];
 
+export interface PlanScoreOptions extends ValueOptions {
+  /**
+   * The value that a tool takes for an argument that is left out; undefined where its schema has none. Such an argument
+   * is as good left out as written down, on either side.
+   */
+  defaultOf?: ((tool: string, argument: string) => unknown) | undefined;
+}
+
 /** Judged against the variant that fits best; the expected steps win a draw. */
 export function scorePlan(
   expected: CaseRecord['expected'],
   steps: readonly Step[],
-  options: ValueOptions,
+  options: PlanScoreOptions,
 ): PlanVerdict {
   const verdicts = planVariants(expected).map((variant) => scoreVariant(variant, steps, options));
   const value = ({ scores }: PlanVerdict) =>
@@ -60,7 +68,7 @@ export function scorePlan(
   return verdicts.reduce((best, verdict) => (value(verdict) > value(best) ? verdict : best));
 }
 
-function scoreVariant(variant: PlanVariant, steps: readonly Step[], options: ValueOptions): PlanVerdict {
+function scoreVariant(variant: PlanVariant, steps: readonly Step[], options: PlanScoreOptions): PlanVerdict {
   const matching = matchSteps(variant, steps, options);
   const tally = countArguments(variant, steps, { ...options, variant, steps, matching });
   const edges = countEdges(variant, steps, matching);
@@ -106,20 +114,26 @@ interface ArgumentTally {
   rightReferences: number;
 }
 
-function countArguments(variant: PlanVariant, steps: readonly Step[], context: ValueContext): ArgumentTally {
+function countArguments(
+  variant: PlanVariant,
+  steps: readonly Step[],
+  context: ValueContext & PlanScoreOptions,
+): ArgumentTally {
   const tally = { expected: 0, named: 0, right: 0, missing: 0, extra: 0, references: 0, rightReferences: 0 };
   const matched = new Set(context.matching.gotOf.values());
   for (const [place, expected] of variant.steps.entries()) {
     if (expected.argumentsUnknown) continue;
-    const got = steps[context.matching.gotOf.get(place) ?? -1]?.arguments ?? {};
     const isThere = context.matching.gotOf.has(place);
+    const got = steps[context.matching.gotOf.get(place) ?? -1]?.arguments ?? {};
     for (const name of Object.keys(expected.arguments)) {
-      const isNamed = Object.hasOwn(got, name);
+      const isWritten = Object.hasOwn(got, name);
       const mayBeLeftOut = expected.argumentsAnyOf[name]?.includes('') ?? false;
       // What may be left out, and is, counts neither way.
-      if (isThere && !isNamed && mayBeLeftOut) continue;
-      const { right, isReference } = judgeArgument({ name, got: got[name] }, expected, context);
-      const isRight = isNamed && right;
+      if (isThere && !isWritten && mayBeLeftOut) continue;
+      const value = isWritten || !isThere ? got[name] : context.defaultOf?.(expected.tool, name);
+      const { right, isReference } = judgeArgument({ name, got: value }, expected, context);
+      const isRight = value !== undefined && right;
+      const isNamed = isWritten || isRight;
       tally.expected += 1;
       tally.named += Number(isNamed);
       tally.right += Number(isRight);
@@ -128,15 +142,21 @@ function countArguments(variant: PlanVariant, steps: readonly Step[], context: V
       tally.rightReferences += Number(isReference && isRight);
     }
     for (const [name, value] of Object.entries(got)) {
-      if (Object.hasOwn(expected.arguments, name)) continue;
+      if (Object.hasOwn(expected.arguments, name) || isDefault(expected.tool, [name, value], context)) continue;
       const isAllowed = judgeArgument({ name, got: value }, expected, context).right;
       tally.extra += Number(!isAllowed);
     }
   }
   for (const [place, step] of steps.entries()) {
-    if (!matched.has(place)) tally.extra += Object.keys(step.arguments).length;
+    if (matched.has(place)) continue;
+    tally.extra += Object.entries(step.arguments).filter((one) => !isDefault(step.tool, one, context)).length;
   }
   return tally;
+}
+
+function isDefault(tool: string, [name, value]: readonly [string, unknown], options: PlanScoreOptions): boolean {
+  const given = options.defaultOf?.(tool, name);
+  return given !== undefined && isSameValue(given, value, options);
 }
 
 /** `dependsOn` holds both the references and what the plan waits for besides. */

@@ -10,6 +10,8 @@ export type Result = NonNullable<CaseRecord['result']>;
 export interface Outcome {
   expected: CaseRecord['expected'];
   ignoreCase: boolean;
+  /** What a tool takes for an argument that is left out. */
+  defaultOf: (tool: string, argument: string) => unknown;
   /** Absent where planning was judged alone. */
   selection: Selection | undefined;
   selectionRepaired: boolean;
@@ -31,7 +33,7 @@ export interface Verdict {
 
 export function scoreCase(outcome: Outcome): Verdict {
   const { expected, selection, result, schemaTokens } = outcome;
-  const plan = result ? scoreResult(expected, result, outcome.ignoreCase) : undefined;
+  const plan = result ? scoreResult(outcome, result) : undefined;
   const selectionScores = selection
     ? {
         ...scoreSelection(expected, selection, schemaTokens),
@@ -78,11 +80,11 @@ interface ResultVerdict {
  * - `unplannableRight`, `clarificationRight`: of the cases that want it, those that got it; `...Wrong`: of the cases
  *   that want a plan, those that got a refusal or a question in its place.
  */
-function scoreResult(expected: Outcome['expected'], result: Result, ignoreCase: boolean): ResultVerdict {
+function scoreResult({ expected, ...options }: Outcome, result: Result): ResultVerdict {
   const wanted = expectedKind(expected);
   const isWanted = (kind: string) => wanted === kind;
   const isGot = (kind: string) => Number(result.kind === kind);
-  const plan = isWanted('plan') ? scorePlan(expected, result.steps ?? [], { ignoreCase }) : undefined;
+  const plan = isWanted('plan') ? scorePlan(expected, result.steps ?? [], options) : undefined;
   const scores: Scores = {
     valid: 1 - isGot('plan_invalid'),
     validFirst: Number(result.kind !== 'plan_invalid' && !result.repaired),

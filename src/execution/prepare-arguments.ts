@@ -1,9 +1,9 @@
 /** Arguments as they came -> arguments as the tool gets them: a plain copy, defaults filled in, checked. */
+import { fillDefaults } from '../catalog/schema/fill-defaults.js';
 import { isObject, joinPath } from '../catalog/schema/json.js';
 import type { Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import { type CallFailure, fail } from './failure.js';
-import { fillDefaults } from './fill-defaults.js';
 import { toJson } from './json-value.js';
 
 export interface Prepared {

@@ -2,6 +2,7 @@
  * A plan that passes here is valid: its tools were chosen, its arguments pass the tools' own schemas, its references
  * go back to fields that exist and fit. All problems are found in one go, one a line, each with its path.
  */
+import { fillDefaults } from '../catalog/schema/fill-defaults.js';
 import { isObject, joinPath } from '../catalog/schema/json.js';
 import { fits, type Subschema, subschemaAt } from '../catalog/subschema.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
@@ -22,20 +23,40 @@ export interface DraftStep {
 
 export type CheckedPlan = { ok: true; steps: Step[] } | { ok: false; issues: string[] };
 
-export function checkPlan(draft: readonly DraftStep[], tools: ReadonlyMap<string, Tool>): CheckedPlan {
+export interface CheckOptions {
+  /** Whether what was left out is written down where the tool's schema has a default for it. Default: false. */
+  defaults?: boolean;
+}
+
+export function checkPlan(
+  draft: readonly DraftStep[],
+  tools: ReadonlyMap<string, Tool>,
+  { defaults = false }: CheckOptions = {},
+): CheckedPlan {
   const steps = renumber(
     draft.map((step) => ({ ...step, arguments: withoutNulls(step.arguments, inputOf(tools.get(step.tool))) })),
   );
   const issues: string[] = [];
   const earlier = new Map<string, Tool | undefined>();
+  const whole: Step[] = [];
   for (const step of steps) {
     if (earlier.has(step.id)) issues.push(`${step.id}: two steps have this id`);
     const tool = tools.get(step.tool);
-    if (!tool) issues.push(`${step.id}.tool: "${step.tool}" is not one of ${[...tools.keys()].join(', ')}`);
-    else issues.push(...checkStep(step, { tool, earlier }));
+    if (tool) {
+      const filled = defaults ? withDefaults(step, { tool, earlier }) : step;
+      issues.push(...checkStep(filled, { tool, earlier }));
+      whole.push(finish(filled, tool));
+    } else issues.push(`${step.id}.tool: "${step.tool}" is not one of ${[...tools.keys()].join(', ')}`);
     earlier.set(step.id, tool);
   }
-  return issues.length > 0 ? { ok: false, issues } : { ok: true, steps: steps.map((step) => finish(step, tools)) };
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, steps: whole };
+}
+
+/** Many generated schemas have defaults that they themselves do not allow: then the step stays as it was written. */
+function withDefaults(step: DraftStep, place: { tool: Tool; earlier: Earlier }): DraftStep {
+  const filled = fillDefaults(place.tool.inputSchema, step.arguments, { nulls: false });
+  const whole = isObject(filled) ? { ...step, arguments: filled } : step;
+  return checkStep(whole, place).length === 0 ? whole : step;
 }
 
 /** Ids as they should be, `s1`, `s2`, …; references follow. Only where the model's own ids are unique, and it refers to no other. */
@@ -159,19 +180,18 @@ function referenceProblem(
   return undefined;
 }
 
-function finish(step: DraftStep, tools: ReadonlyMap<string, Tool>): Step {
+function finish(step: DraftStep, tool: Tool): Step {
   const referred = textsIn(step.arguments).flatMap((leaf) =>
     findReferences(leaf.text).map((reference) => reference.step),
   );
   const dependsOn = [...new Set([...referred, ...(step.dependsOn ?? [])])].sort(
     (a, b) => Number(a.slice(1)) - Number(b.slice(1)),
   );
-  const tool = tools.get(step.tool);
   return {
     id: step.id,
     tool: step.tool,
     arguments: step.arguments,
-    purpose: step.purpose ?? tool?.title ?? '',
+    purpose: step.purpose ?? tool.title ?? '',
     dependsOn,
   };
 }

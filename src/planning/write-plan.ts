@@ -41,6 +41,8 @@ export interface PlanQuestion {
   /** Arguments that only an earlier step can provide. */
   awaited: readonly AwaitedArgument[];
   canNeedTools: boolean;
+  /** Whether arguments that were left out are written down where the tool has a default for them. */
+  defaults: boolean;
   maxTokens: number;
   usage: Usage;
   requestId?: string | undefined;
@@ -86,7 +88,8 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     about,
   };
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const parse = (completion: Completion) => parseWritten(completion, { tools: byName, goal: oneLine(request.message) });
+  const context = { tools: byName, goal: oneLine(request.message), defaults: question.defaults };
+  const parse = (completion: Completion) => parseWritten(completion, context);
   const narrow = (completion: Completion) => {
     const endless = endlessArgument(completion, byName);
     return endless && schemaWithout(endless);
@@ -131,7 +134,7 @@ const written = z.discriminatedUnion('kind', [
 /** Exported for tests: text -> checked plan, or the problems to repair. */
 export function parseWritten(
   completion: Pick<Completion, 'text' | 'finish'>,
-  { tools, goal }: { tools: ReadonlyMap<string, Tool>; goal: string },
+  { tools, goal, defaults = false }: { tools: ReadonlyMap<string, Tool>; goal: string; defaults?: boolean },
 ): Parsed<Written> {
   const json = readJson(completion.text);
   if (!json.ok)
@@ -147,7 +150,7 @@ export function parseWritten(
     };
   if (shaped.data.kind !== 'plan') return { ok: true, value: shaped.data };
   const drafts = shaped.data.steps.map((step, place) => ({ ...step, id: String(step.id ?? `s${place + 1}`) }));
-  const checked = checkPlan(drafts, tools);
+  const checked = checkPlan(drafts, tools, { defaults });
   if (!checked.ok) return checked;
   const steps = checked.steps;
   return { ok: true, value: { kind: 'plan', goal: shaped.data.goal ?? goal, steps, levels: levelsOf(steps) } };

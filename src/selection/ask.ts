@@ -62,7 +62,7 @@ async function askAbout(sheet: Sheet, call: SelectionCall, parts: SelectionParts
       prompt,
       about,
       core: options.core,
-      complements: options.complements,
+      readings: options.readings,
       leadUp,
       usage,
       signal,

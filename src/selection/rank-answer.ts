@@ -18,8 +18,8 @@ export interface RankQuestion {
   about: CallAbout;
   /** Of the names, so many count as chosen. */
   core: number;
-  /** Whether to read a second time, for complements. */
-  complements: boolean;
+  /** How many times to read: after the first for complements, each time with one more name already there. */
+  readings: number;
   /** The producers that a tool needs, in the order of their use. */
   leadUp: (tool: Tool) => readonly Tool[];
   usage: Usage;
@@ -28,7 +28,7 @@ export interface RankQuestion {
 
 export const OPENING = '{"selected_tools": ["';
 const FIRST = { names: 12, maxSteps: 24, minProbability: 0.001 };
-const SECOND = { names: 8, maxSteps: 16, minProbability: 0.01 };
+const FURTHER = { names: 8, maxSteps: 16, minProbability: 0.01 };
 /** What a complement's probability counts beside a first name's. Measured on RestBench: 0.8 to 1.5 are alike, 0 loses 4 points of recall. */
 const COMPLEMENT_WEIGHT = 1;
 /** A chosen name is at least this likely, relative to the likeliest. */
@@ -42,17 +42,23 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
   try {
     const { labels } = sheet;
     const trie = trieOf(sheet, model, reader);
-    const first = await rankNames(trie, reader, FIRST);
-    const none = first.find((entry) => entry.name === labels.none)?.probability ?? 0;
-    const likeliest = toTools(first, sheet)[0];
-    if (!likeliest || none > (likeliest.probability ?? 0))
-      return toAnswer(toTools(first, sheet), { core, none, says: true });
-    const before = [...question.leadUp(likeliest.tool), likeliest.tool].map((tool) => labels.labelOf(tool));
-    const start = reader.tokenize(before.map((label) => `${label}", "`).join(''));
-    const second = question.complements ? await rankNames(trie, reader, { ...SECOND, start }) : [];
-    const complements = second.filter((entry) => !before.includes(entry.name));
-    const answer = toAnswer(merge(toTools(first, sheet), toTools(complements, sheet)), { core, none, says: false });
-    return { ...answer, confidence: confidenceOf(answer, toTools(first, sheet)) };
+    const ranked = await rankNames(trie, reader, FIRST);
+    const first = toTools(ranked, sheet);
+    const none = ranked.find((entry) => entry.name === labels.none)?.probability ?? 0;
+    const [likeliest] = first;
+    if (!likeliest || none > (likeliest.probability ?? 0)) return toAnswer(first, { core, none, says: true });
+    let named = first;
+    const before: Tool[] = [];
+    for (let reading = 2, next: Tool | undefined = likeliest.tool; next && reading <= question.readings; reading++) {
+      before.push(...question.leadUp(next), next);
+      const start = reader.tokenize([...new Set(before)].map((tool) => `${labels.labelOf(tool)}", "`).join(''));
+      const further = toTools(await rankNames(trie, reader, { ...FURTHER, start }), sheet);
+      const complements = further.filter(({ tool }) => !before.includes(tool));
+      named = merge(named, complements);
+      next = complements[0]?.tool;
+    }
+    const answer = toAnswer(named, { core, none, says: false });
+    return { ...answer, confidence: confidenceOf(answer, first) };
   } finally {
     addUsage(usage, reader.usage());
     await reader.close();

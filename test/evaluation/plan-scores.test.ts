@@ -35,6 +35,37 @@ describe('the expected plan', () => {
   });
 });
 
+describe('an argument at the default of its tool', () => {
+  const defaultOf = (tool: string, name: string) => (tool === 'read' && name === 'days' ? 3 : undefined);
+  const options = { ...exact, defaultOf };
+  const withoutDays = steps(['find', { name: 'Lake' }], ['read', { stcd: '${s1.stcd}' }, ['s1']]);
+  const lean = {
+    ...EXPECTED,
+    steps: [...(EXPECTED.steps ?? []).slice(0, 1), { tool: 'read', arguments: { stcd: '$0.stcd' } }],
+  };
+
+  it('is as right left out as written down', () => {
+    expect(scorePlan(EXPECTED, withoutDays, options).scores).toEqual(ALL_RIGHT);
+    expect(scorePlan(EXPECTED, withoutDays, exact).fault).toBe('missing-argument');
+    expect(scorePlan(lean, GOLD, options).scores).toEqual(ALL_RIGHT);
+    expect(scorePlan(lean, GOLD, exact).fault).toBe('extra-argument');
+  });
+
+  it('is missing where another value is needed, and too much where it is not the default', () => {
+    const other = { ...options, defaultOf: () => 7 };
+    expect(scorePlan(EXPECTED, withoutDays, other)).toMatchObject({
+      scores: { argumentNameF1: 0.8 },
+      fault: 'missing-argument',
+    });
+    expect(scorePlan(lean, GOLD, other).fault).toBe('extra-argument');
+  });
+
+  it('does not make a step that is too much any worse', () => {
+    const more = [...GOLD, ...steps(['read', { days: 3 }]).map((step) => ({ ...step, id: 's3' }))];
+    expect(scorePlan(EXPECTED, more, options).scores).toMatchObject({ nodeF1: 0.8, argumentNameF1: 1 });
+  });
+});
+
 describe('one mistake', () => {
   it.each([
     [

@@ -15,6 +15,7 @@ const outcome = (more: Partial<Outcome>): Outcome => ({
   usage: { selection: NO_USAGE, planning: NO_USAGE, schemaTokens: { all: 200, loaded: 20 } },
   schemaTokens: () => 1,
   isVisible: () => true,
+  defaultOf: () => undefined,
   ...more,
 });
 

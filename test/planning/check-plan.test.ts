@@ -376,3 +376,41 @@ describe('nulls', () => {
     expect(issuesOf({ ...find, arguments: { name: null } })).toEqual(['s1.arguments.name: is required']);
   });
 });
+
+describe('defaults', () => {
+  const search = createTool('search', {
+    properties: {
+      text: { type: 'string' },
+      limit: { type: 'integer', default: 10 },
+      page: { type: 'integer', minimum: 1, default: 1 },
+      sort: { type: ['string', 'null'], default: null },
+      where: { type: 'object', properties: { days: { type: 'integer', default: 7 } } },
+    },
+    required: ['text', 'limit'],
+  });
+  const checked = (values: Record<string, unknown>, tool = search, defaults = true) => {
+    const plan = checkPlan([{ id: 's1', tool: tool.name, arguments: values }], new Map([[tool.name, tool]]), {
+      defaults,
+    });
+    return plan.ok ? plan.steps[0]?.arguments : plan.issues;
+  };
+
+  it('of what was left out are written down where asked for, null as little as before', () => {
+    expect(checked({ text: 'x', limit: 3 })).toEqual({ text: 'x', limit: 3, page: 1 });
+    expect(checked({ text: 'x', limit: 3, where: {} })).toMatchObject({ where: { days: 7 } });
+    expect(checked({ text: 'x', limit: 3 }, search, false)).toEqual({ text: 'x', limit: 3 });
+  });
+
+  it('that the schema itself does not allow leave the step as it was written', () => {
+    const odd = createTool('odd', {
+      properties: { text: { type: 'string' }, page: { type: 'integer', default: 'one' } },
+    });
+    expect(checked({ text: 'x' }, odd)).toEqual({ text: 'x' });
+  });
+
+  it('stand in for an argument that the model had to write, as they do when the tool runs', () => {
+    expect(checked({ text: 'x' })).toMatchObject({ limit: 10 });
+    expect(checked({ text: 'x' }, search, false)).toEqual([expect.stringContaining('limit')]);
+    expect(checked({ limit: 3 })).toEqual([expect.stringContaining('text')]);
+  });
+});

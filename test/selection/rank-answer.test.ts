@@ -23,11 +23,19 @@ describe('the rank answer', () => {
     expect(namesOf(await selected)).toEqual(['read_mail']);
   });
 
-  it('reads a second time with the likeliest name there, for what goes with it', async () => {
+  it('reads once more with the likeliest name there, for what goes with it', async () => {
     const script = { play_song: 0.5, read_mail: 0.3, water_garden: 0.1, 'play_song", "water_garden': 0.1 };
-    const names = async (complements: boolean) => namesOf(await ask(script, { complements, core: 2 }).selected);
-    expect(await names(false)).toEqual(['play_song', 'read_mail']);
-    expect(await names(true)).toEqual(['play_song', 'water_garden']);
+    const names = async (readings: number) => namesOf(await ask(script, { readings, core: 2 }).selected);
+    expect(await names(1)).toEqual(['play_song', 'read_mail']);
+    expect(await names(2)).toEqual(['play_song', 'water_garden']);
+  });
+
+  it('goes on from there as often as it is told', async () => {
+    const both = 'play_song", "water_garden';
+    const script = { play_song: 0.5, read_mail: 0.3, [both]: 0.1, [`${both}", "count_sheep`]: 0.1 };
+    const names = async (readings: number) => namesOf(await ask(script, { readings, core: 3 }).selected);
+    expect(await names(2)).toEqual(['play_song', 'water_garden', 'read_mail']);
+    expect(await names(3)).toEqual(['play_song', 'water_garden', 'count_sheep']);
   });
 
   it('counts what the reader read', async () => {

@@ -100,7 +100,7 @@ describe('the contestants', () => {
       main: ['winnow', 'keywords', 'bm25', 'langchain', 'langchain-shown', 'langchain-described', 'all-bound'],
       part: [
         'winnow-no-producers',
-        'winnow-no-complements',
+        'winnow-one-reading',
         'winnow-no-fill',
         'winnow-names',
         'winnow-list',

@@ -1,5 +1,6 @@
 /** What one contestant made of one case: a line of `quality.json`. An error of the model is no outcome of a contestant. */
 import type { Tool } from '../../../src/catalog/tool.js';
+import { defaultsIn } from '../../../src/evaluation/defaults-in.js';
 import { type PlanFault, scorePlan } from '../../../src/evaluation/plan-scores.js';
 import type { CaseRecord } from '../../../src/evaluation/record.js';
 import { scoreSelection } from '../../../src/evaluation/selection-scores.js';
@@ -100,7 +101,10 @@ function judge({ set, trial, reply }: Measured, tools: readonly string[]): Pick<
   const chosen = scoreTools(expected, tools);
   if (set.judged !== 'plan') return { scores: pick(chosen) };
   const got = (isAnswered && reply.steps) || [];
-  const { scores, fault } = scorePlan(expected, got, { ignoreCase });
+  const { scores, fault } = scorePlan(expected, got, {
+    ignoreCase,
+    defaultOf: defaultsIn(new Map(trial.tools.map((tool) => [tool.name, tool]))),
+  });
   return {
     scores: pick({ ...chosen, ...scores, valid: Number(got.length > 0) }),
     plan: { expected: expected.steps, got, fault },

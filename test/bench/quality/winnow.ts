@@ -21,7 +21,7 @@ interface Part {
 /** Each part off in turn. */
 const PARTS: Readonly<Record<string, Part>> = {
   'no-producers': { title: 'producers off', options: { producers: false } },
-  'no-complements': { title: 'second reading off', options: { complements: false } },
+  'one-reading': { title: 'one reading, no complements', options: { readings: 1 } },
   'no-fill': { title: 'fill off', options: { fill: false } },
   names: {
     title: 'names in place of summaries',
@@ -36,7 +36,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   'rank-alone': {
     title: 'rank alone: one reading, 8 names',
-    options: { producers: false, complements: false, fill: false, core: 8 },
+    options: { producers: false, readings: 1, fill: false, core: 8 },
   },
   'no-rules': {
     title: 'rules off',
@@ -54,8 +54,9 @@ const PARTS: Readonly<Record<string, Part>> = {
 const VARIANTS: Readonly<Record<string, Part>> = {
   'rank-keywords': {
     title: 'rank and keywords in turn: no producers, one reading',
-    options: { producers: false, complements: false, core: 1 },
+    options: { producers: false, readings: 1, core: 1 },
   },
+  'three-readings': { title: 'three readings', options: { readings: 3 } },
   'core-2': { title: 'two names count as chosen', options: { core: 2 } },
   'core-3': { title: 'three names count as chosen', options: { core: 3 } },
   'list-no-producers': { title: 'list, producers off', options: { answer: 'list', producers: false } },

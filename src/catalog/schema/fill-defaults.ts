@@ -1,17 +1,22 @@
 /** The defaults that a schema gives for what is missing, and nothing else. The given value is never changed. */
-import { isObject } from '../catalog/schema/json.js';
-import { resolveReference } from '../catalog/schema/pointer.js';
-import type { JsonSchema } from '../catalog/tool.js';
+import type { JsonSchema } from '../tool.js';
+import { isObject } from './json.js';
+import { resolveReference } from './pointer.js';
 
 /** Deeper than any schema that people write; a circle of references ends here. */
 const MAX_DEPTH = 32;
 
-/** As ajv's `useDefaults`: in `properties`, `items` and `allOf`, not where a schema only may hold (`anyOf`, `if`). */
-export function fillDefaults(schema: JsonSchema, value: unknown): unknown {
-  return fill(schema, value, { root: schema, depth: 0 });
+export interface FillOptions {
+  /** Whether `null` is filled in, too, which says no more than nothing. Default: true. */
+  nulls?: boolean;
 }
 
-interface Place {
+/** As ajv's `useDefaults`: in `properties`, `items` and `allOf`, not where a schema only may hold (`anyOf`, `if`). */
+export function fillDefaults(schema: JsonSchema, value: unknown, { nulls = true }: FillOptions = {}): unknown {
+  return fill(schema, value, { root: schema, depth: 0, nulls });
+}
+
+interface Place extends Required<FillOptions> {
   readonly root: JsonSchema;
   readonly depth: number;
 }
@@ -31,7 +36,11 @@ function fillProperties(properties: JsonSchema, value: JsonSchema, place: Place)
   const filled = new Map(Object.entries(value));
   for (const [name, property] of Object.entries(properties)) {
     if (filled.has(name)) filled.set(name, fill(property, filled.get(name), place));
-    else if (isObject(property) && 'default' in property) filled.set(name, structuredClone(property.default));
+    else if (isObject(property) && isGiven(property, place)) filled.set(name, structuredClone(property.default));
   }
   return Object.fromEntries(filled);
+}
+
+function isGiven(property: JsonSchema, { nulls }: Place): boolean {
+  return 'default' in property && (nulls || property.default !== null);
 }
