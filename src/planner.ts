@@ -62,6 +62,7 @@ export function createPlanner(parts: PlannerParts): Planner {
     prompt: prompts.select,
     repair: prompts.repair,
     explain: prompts.explain,
+    fit: prompts.fit,
     schemaTokens,
     planningLimits: planningModel.limits,
   };
@@ -165,7 +166,9 @@ export function createPlanner(parts: PlannerParts): Planner {
 
   async function writeSteps(turn: Turn, selection: Selection, isRoundLeft: boolean): Promise<Written> {
     const tools = selection.tools.flatMap(({ name }) => turn.view.byName.get(name) ?? []);
-    const canNeedTools = isRoundLeft && turn.view.tools.length > tools.length;
+    // Where the model saw all and found that none fits, a second look would only make it take one.
+    const areMoreLeft = selection.mode === 'none' ? selection.leftOut > 0 : turn.view.tools.length > tools.length;
+    const canNeedTools = isRoundLeft && areMoreLeft;
     turn.trace.add('planning', `${tools.length} schemas are loaded`, { tools: tools.map((tool) => tool.name) });
     const answer = await writePlan(tools, {
       model: planningModel,

@@ -42,7 +42,9 @@ export const selectionSchema = z.object({
     .describe('Rank: the probability that the first name is one of the chosen, between 0 and 1.'),
   tools: z.array(selectedToolSchema),
   dropped: z.array(droppedSchema),
-  leftOut: z.int().describe('Fallback: visible tools that did not fit into the budget.'),
+  leftOut: z
+    .int()
+    .describe('Visible tools that did not fit: into what the model was shown, or into the budget of the fallback.'),
 });
 export type Selection = z.infer<typeof selectionSchema>;
 

@@ -223,6 +223,13 @@ describe('a missing tool', () => {
     expect(JSON.stringify(model.calls[0]?.schema)).not.toContain('needTools');
   });
 
+  it('is not asked for where the model saw all tools and found that none fits', async () => {
+    const model = createScriptedModel({ answers: [naming(), UNPLANNABLE] });
+    await plannerOf({ model }).plan({ message: 'x' });
+    expect(JSON.stringify(model.calls[1]?.schema)).not.toContain('needTools');
+    model.assertDone();
+  });
+
   it('is looked for among visible tools only', async () => {
     const secret = makeTool('secret_plan', { scope: { user: 'ann' } });
     const model = createScriptedModel({

@@ -1,7 +1,6 @@
 /** The configuration file: YAML or JSON, every key optional, unknown keys refused with their name. */
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { WinnowError } from '../errors.js';
 import { optionsSchema } from './options.js';
@@ -33,6 +32,7 @@ const configSchema = z.strictObject({
       'plan-steps': z.string().optional(),
       'rerank-tools': z.string().optional(),
       'explain-choice': z.string().optional(),
+      'judge-fit': z.string().optional(),
       repair: z.string().optional(),
     })
     .optional(),
@@ -63,6 +63,7 @@ export type ConfigFile = z.input<typeof configSchema>;
 
 /** @throws WinnowError `invalid_option` naming file and key. */
 export async function loadConfigFile(path: string): Promise<ConfigFile> {
+  const { parse } = await import('yaml');
   let content: unknown;
   try {
     content = parse(await readFile(path, 'utf8'));

@@ -21,6 +21,14 @@ export const optionsSchema = z.strictObject({
     .min(0)
     .default(1500)
     .describe('Selection is skipped when all schemas together have at most so many tokens.'),
+  fitBelow: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.3)
+    .describe(
+      'Where selection is skipped and at most 4 tools are visible: hand on nothing when the probability that they fit is below. 0: not asked. Only models that give next-token probabilities are asked.',
+    ),
   summaryTokens: z.int().min(200).default(8000).describe('Budget for the summaries of stage one, in tokens.'),
   summaryOrder: z
     .enum(['catalog', 'category', 'name', 'reverse'])

@@ -8,12 +8,13 @@ export interface PromptPaths {
   'plan-steps'?: string | undefined;
   'rerank-tools'?: string | undefined;
   'explain-choice'?: string | undefined;
+  'judge-fit'?: string | undefined;
   repair?: string | undefined;
 }
 
 /** Those of the planner. @throws WinnowError `prompt_invalid` */
 export function loadPrompts(paths: PromptPaths = {}) {
-  const names = ['select-tools', 'plan-steps', 'rerank-tools', 'explain-choice', 'repair'];
+  const names = ['select-tools', 'plan-steps', 'rerank-tools', 'explain-choice', 'judge-fit', 'repair'];
   const unknown = Object.keys(paths).find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new WinnowError('prompt_invalid', `There is no prompt "${unknown}"; there are ${names.join(', ')}.`);
@@ -35,6 +36,12 @@ export function loadPrompts(paths: PromptPaths = {}) {
       system: ['system'],
       user: ['user', 'names'],
       path: paths['explain-choice'],
+    }),
+    fit: loadPrompt({
+      name: 'judge-fit',
+      system: [],
+      user: ['tools', 'context', 'message'],
+      path: paths['judge-fit'],
     }),
     repair: loadRepairPrompt(paths.repair),
   };

@@ -14,8 +14,8 @@ import type { SelectionCall, SelectionParts } from './selection-call.js';
 import { createSheet, type Sheet } from './sheet.js';
 import { renderContext, searchText } from './user-part.js';
 
-/** @throws WinnowError when no usable answer comes, also after a repair. */
-export async function ask(call: SelectionCall, parts: SelectionParts): Promise<Answer> {
+/** `leftOut`: visible tools that the model was not shown. @throws WinnowError when no usable answer comes, also after a repair. */
+export async function ask(call: SelectionCall, parts: SelectionParts): Promise<Answer & { leftOut: number }> {
   const { view, request, trace } = call;
   const limits = {
     summaryTokens: Math.min(parts.options.summaryTokens, Math.floor(parts.model.limits.contextTokens * 0.6)),
@@ -29,13 +29,14 @@ export async function ask(call: SelectionCall, parts: SelectionParts): Promise<A
     leftOut: footing.leftOut,
   });
   const [sheet] = footing.sheets;
-  if (sheet && footing.sheets.length === 1) return askAbout(sheet, call, parts);
+  const { leftOut } = footing;
+  if (sheet && footing.sheets.length === 1) return { ...(await askAbout(sheet, call, parts)), leftOut };
   const winners = await askShards(footing.sheets, call, parts);
   const tools = winners.flatMap((answer) => answer.named.map((named) => named.tool));
   const last = createSheet(tools, 'sentence');
   trace.add('summaries', `${footing.sheets.length} shards named ${tools.length} tools for the final choice`);
-  if (tools.length === 0) return winners[0] ?? NOTHING;
-  return askAbout(last, call, parts);
+  const answer = tools.length === 0 ? (winners[0] ?? NOTHING) : await askAbout(last, call, parts);
+  return { ...answer, leftOut };
 }
 
 const NOTHING: Answer = { named: [], chosen: 0, none: { says: true }, reason: '', dropped: [] };

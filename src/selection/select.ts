@@ -3,10 +3,10 @@ import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
 import type { Dropped, SelectedTool, Selection } from '../result.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
-import type { Answer } from './answer.js';
 import { ask } from './ask.js';
 import { compose } from './compose.js';
 import { fallbackTools } from './fallback.js';
+import { judgeFit, MAX_JUDGED } from './judge-fit.js';
 import type { SelectionCall, SelectionParts } from './selection-call.js';
 import { searchText } from './user-part.js';
 
@@ -15,10 +15,10 @@ const MAX_KEYWORD_MATCHES = 20;
 export async function select(call: SelectionCall, parts: SelectionParts): Promise<Selection> {
   const { view, trace } = call;
   const all = passthrough(call, parts);
-  if (all) return all;
+  if (all) return unlessUnfit(all, call, parts);
   const timeoutMs = parts.options.selectionTimeoutMs;
   const timeout = AbortSignal.timeout(timeoutMs);
-  let answer: Answer;
+  let answer: Awaited<ReturnType<typeof ask>>;
   try {
     answer = await ask({ ...call, signal: call.signal ? AbortSignal.any([call.signal, timeout]) : timeout }, parts);
   } catch (error) {
@@ -48,9 +48,9 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
   const lost = [...answer.dropped, ...dropped, ...unknownRequired(call)];
   if (lost.length > 0) trace.add('selection', `${lost.length} names were dropped`, { dropped: lost.slice(0, 20) });
   const mode = tools.length === 0 ? 'none' : 'selected';
-  const { reason, confidence } = answer;
+  const { reason, confidence, leftOut } = answer;
   const sure = confidence === undefined ? {} : { confidence };
-  return { mode, reason, ...sure, tools: [...tools], dropped: lost, leftOut: 0 };
+  return { mode, reason, ...sure, tools: [...tools], dropped: lost, leftOut };
 }
 
 /** What the caller requires and does not see, or what does not exist: the two are not told apart. */
@@ -74,6 +74,19 @@ function passthrough(
   const required = new Set(request.require ?? []);
   const tools = names.map((name): SelectedTool => ({ name, via: required.has(name) ? 'required' : 'all' }));
   return { mode: 'passthrough', reason, tools, dropped: unknownRequired({ view, request }), leftOut: 0 };
+}
+
+/** All are handed on, unless the model is sure that none fits; what is wanted anyway is not judged. */
+async function unlessUnfit(all: Selection, call: SelectionCall, parts: SelectionParts): Promise<Selection> {
+  const { view, request, trace } = call;
+  const { fitBelow } = parts.options;
+  const isWanted = (request.require ?? []).length > 0 || view.tools.some((tool) => tool.alwaysLoad);
+  if (fitBelow === 0 || isWanted || view.tools.length === 0 || view.tools.length > MAX_JUDGED) return all;
+  const probability = await judgeFit(view.tools, call, parts);
+  if (probability === undefined || probability >= fitBelow) return all;
+  trace.add('selection', 'the model found that no tool fits', { none: 1 - probability });
+  const reason = `the tools fit with a probability of ${probability.toFixed(3)}, below fitBelow (${fitBelow})`;
+  return { ...all, mode: 'none', reason, tools: [] };
 }
 
 function fitTogether(tools: readonly Tool[], budget: number, schemaTokens: (tool: Tool) => number): boolean {

@@ -8,6 +8,7 @@ import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
 import type { Trace } from '../trace.js';
 import type { ExplainPrompt } from './explain.js';
+import type { FitPrompt } from './judge-fit.js';
 
 export interface SelectionParts {
   model: Model;
@@ -16,6 +17,7 @@ export interface SelectionParts {
   prompt: PromptTemplate<'none' | 'summaries' | 'context' | 'message'>;
   repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
   explain: ExplainPrompt;
+  fit: FitPrompt;
   /** Tokens of a tool's full schema. */
   schemaTokens: (tool: Tool) => number;
   /** Of the model that is shown the schemas: the fallback heeds them. */
