@@ -31,6 +31,8 @@ const FIRST = { names: 12, maxSteps: 24, minProbability: 0.001 };
 const FURTHER = { names: 8, maxSteps: 16, minProbability: 0.01 };
 /** What a complement's probability counts beside a first name's. Measured on RestBench: 0.8 to 1.5 are alike, 0 loses 4 points of recall. */
 const COMPLEMENT_WEIGHT = 1;
+/** That none fits must be likelier than all names together: where several fit, each has a part of the probability. */
+const NONE_FITS = 0.5;
 /** A chosen name is at least this likely, relative to the likeliest. */
 const MIN_SHARE = 0.1;
 
@@ -46,7 +48,7 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
     const first = toTools(ranked, sheet);
     const none = ranked.find((entry) => entry.name === labels.none)?.probability ?? 0;
     const [likeliest] = first;
-    if (!likeliest || none > (likeliest.probability ?? 0)) return toAnswer(first, { core, none, says: true });
+    if (!likeliest || none > NONE_FITS) return toAnswer(first, { core, none, says: true });
     let named = first;
     const before: Tool[] = [];
     for (let reading = 2, next: Tool | undefined = likeliest.tool; next && reading <= question.readings; reading++) {

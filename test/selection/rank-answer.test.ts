@@ -58,6 +58,11 @@ describe('the rank answer', () => {
     expect(namesOf(await selected)).toEqual(['read_mail']);
   });
 
+  it('does not abstain where all tools together are likelier', async () => {
+    const { selected } = ask({ none: 0.4, read_mail: 0.3, play_song: 0.3 }, { core: 2 });
+    expect(namesOf(await selected)).toEqual(['read_mail', 'play_song']);
+  });
+
   it('hands on nothing when abstaining is likeliest', async () => {
     const { selected } = ask({ none: 0.99, read_mail: 0.01 });
     expect(await selected).toMatchObject({ mode: 'none', tools: [] });
