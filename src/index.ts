@@ -89,5 +89,6 @@ export { createRerank } from './routing/search/create-rerank.js';
 export { createDiscovery, type Discovery, type DiscoveryParts } from './routing/search/discovery.js';
 export { createMetrics, type Metrics } from './routing/telemetry/metrics.js';
 export { reportTelemetry } from './routing/telemetry/report.js';
+export { createToolChanges, type ToolChanges } from './routing/tool-changes.js';
 export { type OpenOptions, openStore, type StorePlace } from './store/open-store.js';
 export type { Store } from './store/store.js';

@@ -1,7 +1,7 @@
 /** The table of imports: which room of `src` knows which. What is not in the table is not allowed. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { findCycles, readSources, type SourceFile, toSourceFile } from './support/source-files.js';
+import { findCycles, packagesLoadedWith, readSources, type SourceFile, toSourceFile } from './support/source-files.js';
 
 const CATALOG_AND_CONTRACTS = ['catalog/', 'errors.ts', 'request.ts', 'result.ts', 'trace.ts'];
 const MODEL_SEAM = ['model/model.ts', 'model/structured.ts'];
@@ -180,6 +180,12 @@ describe('the rooms of src', () => {
   });
 });
 
+describe('the command line', () => {
+  it('loads with a command what it needs: flags, help and errors wait for no other library', () => {
+    expect(packagesLoadedWith('cli/main.ts', sources)).toEqual(['commander', 'picocolors']);
+  });
+});
+
 describe('the code of src', () => {
   it('reads the environment in one file', () => {
     expect(findInCode(sources, /\bprocess\s*\.\s*env\b/u, { but: ['config/environment.ts'] })).toEqual([]);
@@ -247,6 +253,17 @@ describe('the check itself', () => {
   it('knows every folder', () => {
     expect(find('elsewhere/x.ts', '')).toEqual(['elsewhere/x.ts is in no room of the table']);
     expect(find('other.ts', '')).toEqual(['other.ts is in no room of the table']);
+  });
+
+  it('sees what is loaded at once, by way of other files, and not what waits or is a type', () => {
+    const files = [
+      toSourceFile('a.ts', "import { b } from './b.js';\nconst c = await import('./c.js');"),
+      toSourceFile('b.ts', "import type { C } from './c.js';\nexport * from './d.js';\nimport 'yaml';"),
+      toSourceFile('c.ts', "import { z } from 'zod';"),
+      toSourceFile('d.ts', "import ajv from 'ajv/dist/2020.js';\nimport './a.js';"),
+    ];
+    expect(packagesLoadedWith('a.ts', files)).toEqual(['ajv', 'yaml']);
+    expect(packagesLoadedWith('c.ts', files)).toEqual(['zod']);
   });
 
   it('sees circles of any length', () => {

@@ -1,12 +1,57 @@
 /** The README does not drift from the code. */
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import type { Command } from 'commander';
+import { parse } from 'yaml';
+import { adaptationCommand } from '../src/cli/adaptation-command.js';
+import { approvalsCommand } from '../src/cli/approvals-command.js';
+import { evalCommand } from '../src/cli/eval-command.js';
+import { indexCommand } from '../src/cli/index-command.js';
+import { mcpCommand } from '../src/cli/mcp-command.js';
+import { modelCommand } from '../src/cli/model-command.js';
+import { planCommand, selectCommand } from '../src/cli/plan-command.js';
+import { policyCommand } from '../src/cli/policy-command.js';
+import { privateToolsCommand } from '../src/cli/private-tools-command.js';
+import { runCommand } from '../src/cli/run-command.js';
+import { serveCommand } from '../src/cli/serve-command.js';
+import { sessionsCommand } from '../src/cli/sessions-command.js';
+import { telemetryCommand } from '../src/cli/telemetry-command.js';
+import { toolsCommand } from '../src/cli/tools-command.js';
+import { tuneCommand } from '../src/cli/tune-command.js';
+import { workerCommand } from '../src/cli/worker-command.js';
+import { loadConfigFile } from '../src/config/config-file.js';
+import { resolveLimits } from '../src/execution/limits.js';
+import { createPolicy } from '../src/routing/policy/policy.js';
 
 const readme = readFileSync('README.md', 'utf8');
+const blocks = [...readme.matchAll(/^```(\w*)\n(.*?)^```$/gmsu)].map(([, language, text = '']) => ({ language, text }));
+const yaml = blocks.filter(({ language }) => language === 'yaml').map(({ text }) => text);
+
+const COMMANDS = [
+  ...[planCommand(), selectCommand(), runCommand(), serveCommand(), mcpCommand(), sessionsCommand()],
+  ...[approvalsCommand(), telemetryCommand(), adaptationCommand(), privateToolsCommand(), indexCommand()],
+  ...[policyCommand(), toolsCommand(), modelCommand(), evalCommand(), tuneCommand(), workerCommand()],
+];
+/** As it is typed, without what is answered. */
+const typed = blocks.flatMap(({ text }) =>
+  [...text.matchAll(/^(?:\$ |.*&& )?(?:npx )?winnow +([a-z].*)$/gmu)].map(([, words = '']) => words),
+);
+
+function unknownWords(words: string): string[] {
+  const [name, ...rest] = words.replace(/#.*$/u, '').split(/\s+/u);
+  const top = COMMANDS.find((one) => one.name() === name);
+  const command = top?.commands.find((one: Command) => one.name() === rest[0]) ?? top;
+  if (!command) return [`no command ${name}`];
+  const flags = rest.filter((word) => word.startsWith('--'));
+  return flags.filter((flag) => !command.options.some(({ long }) => long === flag)).map((flag) => `${words}: ${flag}`);
+}
 
 describe('the README', () => {
-  it('shows the library example that the type check compiles', () => {
-    const example = readFileSync('test/example/plan-a-request.ts', 'utf8').replace('../../src/index.js', 'winnow');
+  it.each(['plan-a-request', 'route-a-session'])('shows the example %s that the type check compiles', (name) => {
+    const example = readFileSync(`test/example/${name}.ts`, 'utf8').replace('../../src/index.js', 'winnow');
     expect(readme).toContain(example.trim());
   });
 
@@ -20,5 +65,46 @@ describe('the README', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
     const named = [...readme.matchAll(/npm run ([\w:-]+)/gu)].map((match) => match[1] ?? '');
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  it('names only commands and flags that exist', () => {
+    expect(typed.length).toBeGreaterThan(20);
+    expect(typed.flatMap(unknownWords)).toEqual([]);
+  });
+
+  it('has all commands in its table', () => {
+    const [table = ''] = /## Commands.*?(?=\nFlags of)/su.exec(readme) ?? [];
+    expect(COMMANDS.map((one) => one.name()).filter((name) => !new RegExp(`\\b${name}\\b`, 'u').test(table))).toEqual(
+      [],
+    );
+  });
+
+  it('has a section behind each line of its contents', () => {
+    const anchors = [...readme.matchAll(/^#+ (.+)$/gmu)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} -]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+    const named = [...readme.matchAll(/\]\(#([^)]+)\)/gu)].map(([, anchor = '']) => anchor);
+    expect(named.length).toBeGreaterThan(15);
+    expect(named.filter((anchor) => !anchors.includes(anchor))).toEqual([]);
+  });
+
+  it('shows policies, limits and configuration that are taken', async () => {
+    const policies = yaml.filter((text) => text.startsWith('rules:'));
+    const limits = yaml.filter((text) => text.startsWith('sandbox:'));
+    const configs = yaml.filter((text) => text.startsWith('catalog:'));
+    expect([policies.length, limits.length, configs.length, yaml.length]).toEqual([2, 1, 2, 5]);
+    for (const text of policies) createPolicy(parse(text));
+    const files = ['winnow.yaml', 'policy.yaml'].map((name) => `fixtures/agents/first-steps/${name}`);
+    for (const file of files) expect(yaml).toContain(readFileSync(file, 'utf8'));
+    for (const text of limits) resolveLimits(parse(text).sandbox);
+    const folder = await mkdtemp(join(tmpdir(), 'winnow-readme-'));
+    for (const [place, text] of configs.entries()) {
+      await writeFile(join(folder, `${place}.yaml`), text);
+      expect(Object.keys(await loadConfigFile(join(folder, `${place}.yaml`))).length).toBeGreaterThan(2);
+    }
+    await rm(folder, { recursive: true });
   });
 });

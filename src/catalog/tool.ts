@@ -3,13 +3,14 @@
  * `inputSchema` is the schema as its author wrote it; what a model is shown is made by `fit-schema.ts`.
  */
 import { z } from 'zod';
+import { RISKS, type Risk } from './risk.js';
+
+export { RISKS, type Risk };
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
 export const TOOL_TYPES = ['mcp', 'builtin', 'skill'] as const;
-export const RISKS = ['low', 'medium', 'high'] as const;
 export type ToolType = (typeof TOOL_TYPES)[number];
-export type Risk = (typeof RISKS)[number];
 
 /** Longer descriptions are refused: they are a mistake or an attack, not a description. */
 export const MAX_DESCRIPTION_CHARACTERS = 20_000;

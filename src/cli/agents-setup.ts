@@ -8,6 +8,7 @@ import { checkPolicy } from '../routing/policy/check-policy.js';
 import { createPolicy } from '../routing/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../routing/policy/policy-file.js';
 import { createPrivateTools } from '../routing/private-tools.js';
+import { parseSessionSettings } from '../routing/sessions/session-settings.js';
 import { createAuditWriter } from '../routing/write-audit.js';
 import { type Agents, createAgents } from '../server/agents/agents.js';
 import { createLivePlanner } from '../server/agents/live-planner.js';
@@ -17,7 +18,8 @@ import { type AgentFlags, storePlaceOf } from './agent-options.js';
 import { openCatalog } from './catalog-setup.js';
 import type { DiscoveryFlags } from './discovery-options.js';
 import { type OpenRerank, openRerank } from './rerank-setup.js';
-import type { Setup, SharedFlags } from './shared-options.js';
+import type { Setup } from './set-up.js';
+import type { SharedFlags } from './shared-options.js';
 import { type Chore, startUpkeep } from './upkeep.js';
 import { watchPolicy } from './watch-policy.js';
 
@@ -92,6 +94,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
     rerank,
     synonyms,
     limits: config.sandbox,
+    options: parseSessionSettings(config.sessions ?? {}),
     adaptation: adaptationOf(setup),
     index,
   });

@@ -88,6 +88,7 @@ async function requestApproval(flags: RequestFlags, output: Output): Promise<voi
   const input = { tool, arguments: parseArguments(flags.arguments), ...(reason === undefined ? {} : { reason }) };
   const outcome = await withStoredAgents(flags, ({ router }) => router.requestApproval(session, input), {
     needsTools: true,
+    stderr: output.stderr,
   });
   printOutcome(outcome, flags, output);
 }

@@ -8,7 +8,8 @@ import type { WriteAudit } from '../routing/write-audit.js';
 import type { AgentFlags } from './agent-options.js';
 import { openExecutors } from './executors.js';
 import { createLiveExecutors, type LiveExecutors } from './live-executors.js';
-import type { Setup, SharedFlags } from './shared-options.js';
+import type { Setup } from './set-up.js';
+import type { SharedFlags } from './shared-options.js';
 
 export interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'config' | 'logger'> {
   flags: AgentFlags & Pick<SharedFlags, 'strict'>;

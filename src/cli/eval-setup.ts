@@ -12,7 +12,7 @@ import { createLogger } from '../logging/logger.js';
 import { refuseOtherRun } from './eval-folder.js';
 import { type EvalFlags, expandSet, RUNS_FOLDER } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
-import { logLevelOf, plannerOptions, promptPaths, readConfig } from './shared-options.js';
+import { logLevelOf, plannerOptions, promptPaths, readConfig } from './set-up.js';
 
 export interface EvaluationSetup {
   readonly flags: EvalFlags;

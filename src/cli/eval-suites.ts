@@ -40,7 +40,7 @@ export async function loadSuites(flags: SuiteFlags, context: LoadContext): Promi
   const suites: Suite[] = [];
   for (const { name, caseFile, sources } of all) {
     const key = JSON.stringify(sources);
-    const loaded = catalogs.get(key) ?? (await load(sources, flags.strict, context));
+    const loaded = catalogs.get(key) ?? (await loadTools(sources, flags.strict, context));
     catalogs.set(key, loaded);
     suites.push({ name, catalog: loaded.catalog, caseFile });
   }
@@ -70,7 +70,8 @@ function nameOf(caseFile: string): string {
   return basename(caseFile).replace(/(?:\.cases)?\.jsonl?$/u, '');
 }
 
-async function load(
+/** What could not be read of it is told. @throws errors of the catalogue's sources */
+export async function loadTools(
   sources: readonly string[],
   strict: boolean,
   { logger, signal, stderr }: LoadContext,

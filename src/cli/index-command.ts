@@ -39,7 +39,7 @@ function subcommand(parent: Command, name: string, description: string): Command
     .option('--config <file>', 'configuration file (YAML or JSON)');
 }
 
-async function exportIndex({ level, maxBytes, out, ...flags }: ExportFlags, { stdout }: Output): Promise<void> {
+async function exportIndex({ level, maxBytes, out, ...flags }: ExportFlags, { stdout, stderr }: Output): Promise<void> {
   const { withStoredAgents } = await import('./open-store-commands.js');
   const snapshot = await withStoredAgents(
     flags,
@@ -47,7 +47,7 @@ async function exportIndex({ level, maxBytes, out, ...flags }: ExportFlags, { st
       await rebuild();
       return index.exportSnapshot({ level, maxBytes });
     },
-    { needsTools: true, storeIsOptional: true },
+    { needsTools: true, storeIsOptional: true, stderr },
   );
   const text = `${JSON.stringify(snapshot)}\n`;
   if (out === undefined) stdout.write(text);
@@ -57,7 +57,10 @@ async function exportIndex({ level, maxBytes, out, ...flags }: ExportFlags, { st
 async function importIndex(file: string, flags: ImportFlags, output: Output): Promise<void> {
   const { withStoredAgents } = await import('./open-store-commands.js');
   const content = await readSnapshot(file);
-  const imported = await withStoredAgents(flags, ({ keepSnapshot }) => keepSnapshot(content), { needsTools: true });
+  const imported = await withStoredAgents(flags, ({ keepSnapshot }) => keepSnapshot(content), {
+    needsTools: true,
+    stderr: output.stderr,
+  });
   const { snapshot, fingerprint = '', tools } = imported;
   const text = {
     taken: `taken: ${tools} tools, fingerprint ${fingerprint}; a server takes it over at its next start`,

@@ -3,7 +3,7 @@ import type { Catalog } from '../catalog/catalog.js';
 import { createScope } from '../catalog/scope.js';
 import { throwIfCancelled } from '../errors.js';
 import type { Planner } from '../planner.js';
-import type { PlanningSetup } from './shared-options.js';
+import type { PlanningSetup } from './set-up.js';
 
 export interface LazyPlanning {
   plannerOf(catalog: Catalog): Planner;

@@ -6,7 +6,7 @@ import { keepStdout } from './keep-stdout.js';
 import { createLazyPlanning, type LazyPlanning } from './lazy-planning.js';
 import type { McpCommandFlags } from './mcp-flags.js';
 import { mcpOptionsOf } from './mcp-options.js';
-import { openPlanning, type PlanningSetup, readTools, type ToolSetup } from './shared-options.js';
+import { openPlanning, type PlanningSetup, readTools, type ToolSetup } from './set-up.js';
 import { createStopSignal } from './stop-signal.js';
 
 /** @throws WinnowError as `winnow serve` does */

@@ -1,11 +1,12 @@
 /** A model as evaluation and tuning ask it: every call is logged where that is wanted, and its answers have a place. */
-import { join } from 'node:path';
 import type { ConfigFile } from '../config/config-file.js';
-import { ANSWERS_FOLDER, type AnswerCacheOptions } from '../evaluation/answer-cache.js';
+import type { AnswerCacheOptions } from '../evaluation/answer-cache.js';
 import { createCallLog, withCallLog } from '../logging/call-log.js';
 import type { Model } from '../model/model.js';
-import { cacheFolder } from '../model/store/cache-folder.js';
-import { modelSettings, openModel, type SharedFlags } from './shared-options.js';
+import { answersFolder } from './kept-answers.js';
+import { modelSettings } from './model-settings.js';
+import { openModel } from './set-up.js';
+import type { SharedFlags } from './shared-options.js';
 
 export interface LoggedModel {
   readonly model: Model;
@@ -26,7 +27,7 @@ export async function openLoggedModel(
   return {
     model: withCallLog(model, callLog),
     // Two servers may have different models of one name.
-    answers: { folder: join(cacheFolder(), ANSWERS_FOLDER), parameters: { baseUrl: settings.baseUrl } },
+    answers: { folder: answersFolder(), parameters: { baseUrl: settings.baseUrl } },
     close: async () => {
       callLog.close();
       await model.close();

@@ -1,17 +1,17 @@
 /** `winnow policy check`: whether a policy is usable, what of it is without effect, and what it decides, with the reason. */
 import { Command, Option } from 'commander';
 import type { Catalog } from '../catalog/catalog.js';
-import type { Risk, Tool } from '../catalog/tool.js';
-import { ERROR_TABLE, WinnowError } from '../errors.js';
+import { RISKS, type Risk } from '../catalog/risk.js';
+import type { Tool } from '../catalog/tool.js';
+import { ERROR_TABLE } from '../errors.js';
 import type { PolicyNote } from '../routing/policy/check-policy.js';
 import type { Decision } from '../routing/policy/decide.js';
 import type { Policy } from '../routing/policy/policy.js';
 import { defaultCatalogPath } from './default-catalog.js';
+import { parseArguments } from './json-arguments.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';
 import { renderTable } from './render-table.js';
 import { collect } from './shared-options.js';
-
-const RISKS = ['low', 'medium', 'high'] as const;
 
 interface Flags {
   catalog?: string[];
@@ -97,14 +97,4 @@ async function decideAll(policy: Policy, { flags, catalog }: { flags: Flags; cat
     });
     return { tool: name, decision, code, risk, reason: warned ? `Only warned of: ${warned.reason}` : reason };
   });
-}
-
-function parseArguments(text: string | undefined): Record<string, unknown> {
-  try {
-    const parsed: unknown = JSON.parse(text ?? '{}');
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return { ...parsed };
-  } catch (cause) {
-    throw new WinnowError('invalid_option', '--arguments: not JSON.', { cause });
-  }
-  throw new WinnowError('invalid_option', '--arguments: write a JSON object, such as {"path": "a.txt"}.');
 }

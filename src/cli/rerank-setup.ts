@@ -6,7 +6,9 @@ import type { Model } from '../model/model.js';
 import { createRerank } from '../routing/search/create-rerank.js';
 import { parseRerankSettings, type RerankOptions } from '../routing/search/rerank.js';
 import type { DiscoveryFlags } from './discovery-options.js';
-import { blockSettings, openModel, promptPaths, type Setup, type SharedFlags } from './shared-options.js';
+import { blockSettings } from './model-settings.js';
+import { openModel, promptPaths, type Setup } from './set-up.js';
+import type { SharedFlags } from './shared-options.js';
 
 export interface RerankSetup extends Pick<Setup, 'config' | 'model' | 'callLog' | 'logger'> {
   flags: DiscoveryFlags & Pick<SharedFlags, 'prompt'>;

@@ -11,7 +11,8 @@ import { defaultCatalogPath } from './default-catalog.js';
 import { type Output, print } from './output.js';
 import { renderTable } from './render-table.js';
 import type { RunFlags } from './run-flags.js';
-import { logLevelOf, readConfig, readText } from './shared-options.js';
+import { logLevelOf, readConfig } from './set-up.js';
+import { readText } from './shared-options.js';
 
 /** @throws WinnowError `invalid_option`, `invalid_request`, `not_found`, `conflict`, `store_failed`, `cancelled` */
 export async function runPlanFile(path: string | undefined, flags: RunFlags, output: Output): Promise<void> {

@@ -7,7 +7,7 @@ import { openAgents } from './agents-setup.js';
 import { isLoopback } from './is-loopback.js';
 import { openMcpEndpoint } from './mcp-endpoint-setup.js';
 import type { ServeCommandOptions, ServeFlags } from './serve-flags.js';
-import { type Setup, setUp } from './shared-options.js';
+import { type Setup, setUp } from './set-up.js';
 import { createStopSignal } from './stop-signal.js';
 
 export async function serve(

@@ -23,7 +23,10 @@ export function sessionsCommand(options: OutputOptions = {}): Command {
   subcommand(command, 'show <id>', 'its turn, and what is enabled for how many turns').action(
     async (id: string, flags: Flags) => {
       const { withStoredAgents } = await import('./open-store-commands.js');
-      const session = await withStoredAgents(flags, ({ router }) => router.session(id), { needsTools: true });
+      const session = await withStoredAgents(flags, ({ router }) => router.session(id), {
+        needsTools: true,
+        stderr: output.stderr,
+      });
       print(output, flags, { value: session, text: renderSession(session) });
     },
   );
@@ -46,7 +49,10 @@ async function listSessions(flags: Flags, output: Output): Promise<void> {
   const { withStoredAgents } = await import('./open-store-commands.js');
   const { user, limit } = flags;
   const query = { ...(user === undefined ? {} : { user }), ...(limit === undefined ? {} : { limit }) };
-  const sessions = await withStoredAgents(flags, ({ router }) => router.sessions(query), { needsTools: true });
+  const sessions = await withStoredAgents(flags, ({ router }) => router.sessions(query), {
+    needsTools: true,
+    stderr: output.stderr,
+  });
   const rows = sessions.map(({ id, user: owner = '-', turn, enabled, activeAt, endedAt }) => {
     return [id, owner, activeAt, endedAt === undefined ? 'open' : 'ended', String(turn), String(enabled.length)];
   });

@@ -1,40 +1,24 @@
 /** `winnow tools`: what a catalogue holds, and what is wrong with it. Data goes to stdout, progress to stderr. */
-
 import { Command } from 'commander';
-import { fitSchema } from '../catalog/fit-schema.js';
-import { type LoadedCatalog, loadCatalog, renderIssue } from '../catalog/load.js';
-import { createScope, type View } from '../catalog/scope.js';
-import { describeSource } from '../catalog/sources/source.js';
-import { renderSummary } from '../catalog/summary.js';
-import type { Tool } from '../catalog/tool.js';
-import { readVariable } from '../config/environment.js';
-import { ERROR_TABLE, WinnowError } from '../errors.js';
-import { defaultCatalogPath } from './default-catalog.js';
-
-export interface ToolsCommandOptions {
-  stdout?: Pick<NodeJS.WritableStream, 'write'>;
-  stderr?: Pick<NodeJS.WritableStream, 'write'>;
-}
-
-interface Flags {
-  catalog?: string[];
-  strict?: boolean;
-  user?: string;
-  json?: boolean;
-}
-
-type Output = Required<ToolsCommandOptions>;
+import type { ToolFlags, ToolOutput } from './print-tools.js';
 
 /** Actions throw WinnowError and may set `process.exitCode`; the caller's entry does the rest. */
-export function toolsCommand(options: ToolsCommandOptions = {}): Command {
-  const output: Output = { stdout: process.stdout, stderr: process.stderr, ...options };
+export function toolsCommand(options: Partial<ToolOutput> = {}): Command {
+  const output: ToolOutput = { stdout: process.stdout, stderr: process.stderr, ...options };
   const command = new Command('tools').description('list, show and check the tools of a catalogue');
-  subcommand(command, 'list', 'one line a tool').action((flags: Flags) => listTools(flags, output));
-  subcommand(command, 'show <name>', 'all that is known of one tool').action((name: string, flags: Flags) =>
-    showTool(name, flags, output),
-  );
-  subcommand(command, 'check', 'every problem of the sources, and what is mended in schemas').action((flags: Flags) =>
-    checkTools(flags, output),
+  subcommand(command, 'list', 'one line a tool').action(async (flags: ToolFlags) => {
+    const { listTools } = await import('./print-tools.js');
+    await listTools(flags, output);
+  });
+  subcommand(command, 'show <name>', 'all that is known of one tool').action(async (name: string, flags: ToolFlags) => {
+    const { showTool } = await import('./print-tools.js');
+    await showTool(name, flags, output);
+  });
+  subcommand(command, 'check', 'every problem of the sources, and what is mended in schemas').action(
+    async (flags: ToolFlags) => {
+      const { checkTools } = await import('./print-tools.js');
+      await checkTools(flags, output);
+    },
   );
   return command;
 }
@@ -48,77 +32,4 @@ function subcommand(parent: Command, name: string, description: string): Command
     .option('--strict', 'a wrong entry or a failing source is an error')
     .option('--user <user>', 'also the private tools of this user')
     .option('--json', 'print JSON');
-}
-
-async function listTools(flags: Flags, { stdout, stderr }: Output): Promise<void> {
-  const { tools } = viewOf(await load(flags, flags.strict ?? false, stderr), flags);
-  if (flags.json) {
-    const rows = tools.map(({ name, title, description, category, toolType, risk, origin }) => {
-      return { name, title, description, category, toolType, risk, origin };
-    });
-    stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-    return;
-  }
-  for (const tool of tools)
-    stdout.write(`${renderSummary(tool, 'sentence').slice(2)} (${tool.toolType}, ${tool.risk})\n`);
-}
-
-async function showTool(name: string, flags: Flags, { stdout, stderr }: Output): Promise<void> {
-  const view = viewOf(await load(flags, flags.strict ?? false, stderr), flags);
-  const tool = view.byName.get(name);
-  if (!tool) {
-    throw new WinnowError('not_found', `There is no tool "${name}" here. List them with: winnow tools list`);
-  }
-  if (flags.json) stdout.write(`${JSON.stringify(tool, null, 2)}\n`);
-  else stdout.write(`${Object.entries(tool).map(renderField).join('\n')}\n`);
-}
-
-/** Reads leniently even under --strict, so that all problems are shown and not only those of the first kind. */
-async function checkTools(flags: Flags, { stdout, stderr }: Output): Promise<void> {
-  const loaded = await load(flags, false, stderr);
-  const { failures, issues, sources } = loaded;
-  // Whoever can read the sources may see all of them; with --user the notes are about what that user sees.
-  const tools = flags.user === undefined ? loaded.catalog.tools : viewOf(loaded, flags).tools;
-  const notes = tools.flatMap(findNotes);
-  if (flags.json) {
-    const failed = failures.map(({ source, error }) => ({ source, ...error.toJSON() }));
-    stdout.write(`${JSON.stringify({ sources, issues, failures: failed, notes }, null, 2)}\n`);
-  } else {
-    for (const { source, error } of failures) stdout.write(`failure ${source}: ${error.message}\n`);
-    for (const issue of issues) stdout.write(`${issue.level} ${renderIssue(issue)}\n`);
-    for (const { tool, note } of notes) stdout.write(`note ${tool}: ${note}\n`);
-  }
-  const warnings = issues.filter(({ level }) => level === 'warning').length;
-  const counts = [
-    `${tools.length} tools`,
-    `${warnings} warnings`,
-    `${failures.length} failures`,
-    `${notes.length} notes`,
-  ];
-  stderr.write(`${counts.join(', ')}\n`);
-  if (!flags.strict) return;
-  if (warnings > 0) process.exitCode = ERROR_TABLE.invalid_catalog.exitCode;
-  else if (failures.length > 0) process.exitCode = ERROR_TABLE.source_failed.exitCode;
-}
-
-async function load(flags: Flags, strict: boolean, stderr: Output['stderr']): Promise<LoadedCatalog> {
-  const sources = flags.catalog ?? [defaultCatalogPath()];
-  stderr.write(`Reading ${sources.map(describeSource).join(', ')}\n`);
-  const loaded = await loadCatalog({ sources, strict, variable: readVariable });
-  for (const { error } of loaded.failures) stderr.write(`${error.message}\n`);
-  return loaded;
-}
-
-function viewOf({ catalog }: LoadedCatalog, { user }: Flags): View {
-  return createScope(catalog)({ user });
-}
-
-/** What a model is shown is a mended schema; each change is a note, though the tool is usable. */
-function findNotes({ name, inputSchema }: Tool): { tool: string; note: string }[] {
-  return fitSchema(inputSchema).notes.map((note) => ({ tool: name, note }));
-}
-
-function renderField([name, value]: [string, unknown]): string {
-  if (typeof value === 'string') return value.includes('\n') ? `${name}:\n${value}` : `${name}: ${value}`;
-  return `${name}: ${JSON.stringify(value, null, 2)}`;
 }

@@ -21,7 +21,7 @@ import { expandSet } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { openLoggedModel } from './open-logged-model.js';
-import { logLevelOf, plannerOptions, promptPaths as promptPathsOf, readConfig } from './shared-options.js';
+import { logLevelOf, plannerOptions, promptPaths as promptPathsOf, readConfig } from './set-up.js';
 import { TUNING_FOLDER, type TuneFlags } from './tune-options.js';
 
 /** @throws WinnowError `cancelled` after an interrupt; errors of `tune` */

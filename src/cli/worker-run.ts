@@ -1,7 +1,6 @@
 /** A worker set up: its model, prompts and catalogues once, and planners for each run by what the run says. */
 import { hostname } from 'node:os';
 import type { Catalog } from '../catalog/catalog.js';
-import { loadCatalog } from '../catalog/load.js';
 import type { ConfigFile } from '../config/config-file.js';
 import { readEnvironment } from '../config/environment.js';
 import { throwIfCancelled, WinnowError } from '../errors.js';
@@ -11,10 +10,11 @@ import { type QueueWorkerOptions, serveQueue } from '../evaluation/queue/queue-w
 import type { QueuedRun } from '../evaluation/queue/queued-run.js';
 import { createSuitePlanners, promptHashesOf } from '../evaluation/suite.js';
 import { createLogger } from '../logging/logger.js';
-import { loadSuites } from './eval-suites.js';
+import { loadSuites, loadTools } from './eval-suites.js';
 import { catchInterrupts } from './interrupts.js';
 import { openLoggedModel } from './open-logged-model.js';
-import { logLevelOf, promptPaths, readConfig, type SharedFlags } from './shared-options.js';
+import { logLevelOf, promptPaths, readConfig } from './set-up.js';
+import type { SharedFlags } from './shared-options.js';
 
 export interface WorkerFlags extends SharedFlags {
   queue: string;
@@ -69,11 +69,7 @@ async function loadCatalogs(
   const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel) });
   const context = { logger, signal, stderr: process.stderr };
   const found = suite.length > 0 ? (await loadSuites({ suite, strict }, context)).map((one) => one.catalog) : [];
-  if (catalog) {
-    const loaded = await loadCatalog({ sources: catalog, strict, logger, signal });
-    for (const { error } of loaded.failures) process.stderr.write(`${error.message}\n`);
-    found.push(loaded.catalog);
-  }
+  if (catalog) found.push((await loadTools(catalog, strict, context)).catalog);
   if (found.length === 0) {
     throw new WinnowError(
       'invalid_option',

@@ -48,6 +48,7 @@ const configSchema = z.strictObject({
   toolsModule: z.string().min(1).optional().describe('A module whose functions run tools of their names.'),
   workerModule: z.string().min(1).optional().describe('The same, each call in a thread of its own.'),
   // Checked where they are used, so that what only plans does not load it.
+  sessions: settings.optional().describe('How long sessions last; see src/routing/sessions/session-settings.ts.'),
   sandbox: settings.optional().describe('Time-outs, rates and room of calls; see src/execution/limits.ts.'),
   http: settings
     .optional()

@@ -27,7 +27,7 @@ export const optionsSchema = z.strictObject({
     .max(1)
     .default(0.3)
     .describe(
-      'Where selection is skipped and at most 4 tools are visible: hand on nothing when the probability that they fit is below. 0: not asked. Only models that give next-token probabilities are asked.',
+      'Where selection is skipped and at most 4 tools are visible: hand on nothing when the probability that they fit is below. 0: not asked. Only models that answer by rank are asked.',
     ),
   summaryTokens: z.int().min(200).default(8000).describe('Budget for the summaries of stage one, in tokens.'),
   summaryOrder: z

@@ -14,12 +14,12 @@ import {
   type Model,
   noUsage,
   type ReaderRequest,
-  type Token,
   type TokenReader,
   type Usage,
 } from '../model/model.js';
 import { usageSchema } from '../result.js';
 import { type AppendStore, openAppendStore } from './append-store.js';
+import { createTokenizer, type Tokenizer } from './tokenizer.js';
 
 export interface AnswerCache {
   model: Model;
@@ -93,8 +93,6 @@ async function complete(request: CompletionRequest, { model, store, remembered }
   return completion;
 }
 
-type Tokenizer = () => Promise<TokenReader['tokenize']>;
-
 /** A reading is one entry, written when its reader is closed: what it found besides what was known. */
 async function openReader(
   request: ReaderRequest,
@@ -139,23 +137,6 @@ function sumOf(one: Usage, other: Usage): Usage {
   const total = { ...one };
   addUsage(total, other);
   return total;
-}
-
-/** Tokenizing needs no prompt of its own: one reader is opened for it, once. */
-function createTokenizer(model: Model): Tokenizer {
-  let opened: Promise<(text: string) => Token[]> | undefined;
-  const open = async (): Promise<(text: string) => Token[]> => {
-    const reader = await model.openReader?.({ prompt: { system: 'x', user: 'x' }, opening: '"' });
-    await reader?.close();
-    return (text) => reader?.tokenize(text) ?? [];
-  };
-  return () => {
-    opened ??= open().catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
 }
 
 function hashOf(parts: unknown): string {

@@ -13,7 +13,7 @@ export interface DurableFile {
   append(text: string): void;
   /** When all that was appended before is on the disk. @throws WinnowError `store_failed` when the disk fails */
   synced(): Promise<void>;
-  /** All is on the disk then, too. */
+  /** All is on the disk then, too. @throws WinnowError `store_failed` when the disk did not keep what came before */
   close(): void;
 }
 
@@ -84,6 +84,8 @@ export function openDurableFile(path: string, options: DurableFileOptions = {}):
         if (underWay) void underWay.then(() => closeSync(file));
         else closeSync(file);
       }
+      // A disk tells of a failure once: what is asked after it may look well.
+      if (failure) throw failure;
     },
   };
 }

@@ -1,16 +1,17 @@
 /**
  * The router session of one connection: opened at the first request, opened anew when it was removed for being idle,
- * ended with the connection. Its turns end by a pause, or where the client says so.
+ * ended with the connection. Its turns end by a pause, or where the client says so. What it may call can change in both,
+ * and by policy and catalogue while nothing is asked.
  */
 import { WinnowError } from '../errors.js';
-import type { CreateSessionInput, SessionView } from '../routing/contracts.js';
+import type { CreateSessionInput } from '../routing/contracts.js';
 import type { Router } from '../routing/router.js';
 
 export interface ConnectionSessionParts {
-  router: Pick<Router, 'createSession' | 'session' | 'beginTurn' | 'endSession'>;
+  router: Pick<Router, 'createSession' | 'session' | 'beginTurn' | 'endSession' | 'fingerprint' | 'onToolsChange'>;
   owner: CreateSessionInput;
   turnPauseMs: number;
-  /** What the session may call has changed in a pause, while nothing was asked. */
+  /** What the session may call has changed while nothing was asked. */
   onChange: () => void;
   /** Told of what fails while nobody waits for it. */
   onError: (error: unknown) => void;
@@ -40,13 +41,27 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
   let turning: Promise<unknown> = Promise.resolve();
   let pause: NodeJS.Timeout | undefined;
   let isOver = false;
+  let forgetChanges: (() => void) | undefined;
+
+  /** Not before the first request: the client has seen no list yet that could be old, and may never come to ask. */
+  function listen(): void {
+    forgetChanges ??= router.onToolsChange(() => {
+      if (!isOver) void track(inSession(tellChange)).catch(onError);
+    });
+  }
 
   async function open(): Promise<string> {
+    listen();
     const view = await router.createSession(owner);
     // Of a session that is opened anew the client still shows the tools of the one before.
-    known ??= keyOf(view);
+    // Without it the client is told of a change once too often: no reason to turn it away.
+    known ??= await router.fingerprint(view.id).catch(onUnknown);
     openId = view.id;
     return view.id;
+  }
+
+  function onUnknown(error: unknown): undefined {
+    onError(error);
   }
 
   async function current(): Promise<string> {
@@ -99,13 +114,17 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
 
   async function endTurn(): Promise<void> {
     await router.beginTurn(await current());
-    if (await hasChanged()) onChange();
+    await tellChange();
   }
 
   async function hasChanged(): Promise<boolean> {
     const before = known;
-    known = keyOf(await router.session(await current()));
+    known = await router.fingerprint(await current());
     return known !== before;
+  }
+
+  async function tellChange(): Promise<void> {
+    if (await hasChanged()) onChange();
   }
 
   function track<T>(work: Promise<T>): Promise<T> {
@@ -138,6 +157,7 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
 
     async end() {
       isOver = true;
+      forgetChanges?.();
       clearTimeout(pause);
       let timer: NodeJS.Timeout | undefined;
       const patience = new Promise<void>((resolve) => {
@@ -150,10 +170,6 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
       if (id !== undefined) await router.endSession(id).catch(onError);
     },
   };
-}
-
-function keyOf({ enabled }: SessionView): string {
-  return JSON.stringify(enabled.map(({ name }) => name).sort());
 }
 
 function isNotFound(error: unknown): boolean {

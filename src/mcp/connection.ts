@@ -64,8 +64,17 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 /** In the `_meta` of a call: names the turn of the client in which it is made. */
 export const TURN_KEY = 'winnow/turn';
 
+export interface ConnectionOptions {
+  /** Whether the client hears what it has not asked for; else it is told with its next call. Default: it always does. */
+  isListening?: (() => boolean) | undefined;
+}
+
 /** @param owner in whose name the session is opened */
-export function createConnection(parts: McpParts, owner: CreateSessionInput): Connection {
+export function createConnection(
+  parts: McpParts,
+  owner: CreateSessionInput,
+  { isListening = () => true }: ConnectionOptions = {},
+): Connection {
   const { router, planner, options, logger } = parts;
   const { followsList, toolPrefix, turnPauseMs } = options;
   const own = createOwnNames(
@@ -85,9 +94,10 @@ export function createConnection(parts: McpParts, owner: CreateSessionInput): Co
     router,
     owner,
     turnPauseMs,
-    onChange: () => void server.sendToolListChanged().catch(report),
+    onChange: tellNow,
     onError: report,
   });
+  let isUntold = false;
 
   server.onerror = report;
   server.setRequestHandler(ListToolsRequestSchema, (_, { signal }) => list(signal));
@@ -150,9 +160,15 @@ export function createConnection(parts: McpParts, owner: CreateSessionInput): Co
     return result.ok ? toResult(result) : refused(own.inNext(result));
   }
 
+  function tellNow(): void {
+    if (isListening()) void server.sendToolListChanged().catch(report);
+    else isUntold = true;
+  }
+
   /** On the way of the answer, which also reaches clients that listen to nothing else. */
   async function tellChange({ signal, sendNotification }: Extra): Promise<void> {
-    if (!(await session.hasChanged())) return;
+    if (!(await session.hasChanged()) && !isUntold) return;
+    isUntold = false;
     if (signal.aborted) await server.sendToolListChanged();
     else await sendNotification({ method: 'notifications/tools/list_changed' });
   }

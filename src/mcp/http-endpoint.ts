@@ -42,6 +42,8 @@ interface Open {
   readonly caller: Caller | undefined;
   /** Responses under way, with the stream on which a client listens. */
   responses: number;
+  /** Those streams. */
+  listeners: number;
   idle: NodeJS.Timeout | undefined;
 }
 
@@ -59,7 +61,8 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
 
   async function open(caller: Caller | undefined): Promise<Open> {
     const { user, roles = [] } = caller ?? {};
-    const connection = createConnection(parts, { roles, ...(user === undefined ? {} : { user }) });
+    const owner = { roles, ...(user === undefined ? {} : { user }) };
+    const connection = createConnection(parts, owner, { isListening: () => one.listeners > 0 });
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized(id) {
@@ -67,7 +70,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
         void connection.closed.then(() => opened.delete(id));
       },
     });
-    const one: Open = { connection, transport, caller, responses: 0, idle: undefined };
+    const one: Open = { connection, transport, caller, responses: 0, listeners: 0, idle: undefined };
     // Its handlers are accessors, which the type of the interface does not foresee.
     await connection.connect(transport as Transport);
     return one;
@@ -87,9 +90,12 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
   async function answer(one: Open, { request, response, body }: McpExchange): Promise<void> {
     const { transport, connection } = one;
     clearTimeout(one.idle);
+    const listens = request.method === 'GET' ? 1 : 0;
     one.responses += 1;
+    one.listeners += listens;
     response.once('close', () => {
       one.responses -= 1;
+      one.listeners -= listens;
       if (one.responses === 0) one.idle = setTimeout(() => void connection.close(), idleMs).unref();
     });
     await transport.handleRequest(request, response, body);

@@ -1,4 +1,5 @@
 /** Which tools with their schemas a client gets. Classic and narrow are made elsewhere; only what is allowed is in any. */
+import { toolHash } from '../catalog/catalog.js';
 import type { Tool } from '../catalog/tool.js';
 import type { ListedTool, ListOutput, ListRequest } from './contracts.js';
 import type { RouterParts, SessionContext } from './parts.js';
@@ -27,6 +28,13 @@ export async function handOut(
     reason: 'There is no index for narrow lists.',
     next: 'Ask for the classic list.',
   };
+}
+
+/** Of all that a client shows of the enabled tools. */
+export function fingerprintEnabled(situation: Situation): string {
+  const { session } = situation;
+  const tools = session.endedAt === undefined ? enabledTools(situation) : [];
+  return JSON.stringify(tools.map(({ tool }) => [toolHash(tool), tool.risk]).sort());
 }
 
 export function toListed({ name, description, category, toolType, risk, inputSchema }: Tool): ListedTool {

@@ -6,6 +6,7 @@ import type { Store } from '../store/store.js';
 import type { CallResult, ListOutput, ListRequest, Refusal, SearchOutput, SearchRequest } from './contracts.js';
 import type { PolicySource } from './policy/policy-file.js';
 import type { TelemetryEvent } from './records.js';
+import type { ToolChanges } from './tool-changes.js';
 
 /** A session as search and hand-outs see it. What is not allowed must not be found, counted or hinted at. */
 export interface SessionContext {
@@ -51,6 +52,8 @@ export interface RouterParts {
   prepare: (tool: Tool, given: unknown) => PreparedArguments;
   /** Runs a call that was allowed. What a tool does wrong is a result, not an error. */
   execute: (request: ExecuteRequest) => Promise<CallResult>;
+  /** Tells of what changes which tools may be called: the router of a changed policy, others of the rest. Default: its own. */
+  changes?: ToolChanges | undefined;
   /** Told of each event after it is in the store, for example to count it. */
   onEvent?: ((event: TelemetryEvent) => void) | undefined;
   options?: RouterOptions | undefined;

@@ -27,7 +27,7 @@ import {
   type SessionView,
   searchInputSchema,
 } from './contracts.js';
-import { handOut } from './hand-out.js';
+import { fingerprintEnabled, handOut } from './hand-out.js';
 import { createLedger } from './ledger.js';
 import { parseInput } from './parse-input.js';
 import type { RouterParts, SessionContext } from './parts.js';
@@ -43,6 +43,7 @@ import {
 import { disableTools, enableTools } from './sessions/enabling.js';
 import { createSessions } from './sessions/sessions.js';
 import { createSituations, type Situation } from './sessions/situation.js';
+import { createToolChanges } from './tool-changes.js';
 
 export interface AskOptions {
   /** Who asks; another's session then looks like none. Absent: the embedding program itself, which is trusted. */
@@ -69,6 +70,13 @@ export interface Router {
    */
   requestApproval(id: string, input: RequestApprovalInput, ask?: AskOptions): Promise<ApprovalOutput>;
   readonly approvals: Omit<Approvals, 'pass' | 'ask'>;
+  /** Changes when a list of the enabled tools would show something else; it is not in the audit. */
+  fingerprint(id: string, ask?: AskOptions): Promise<string>;
+  /**
+   * Told when policy or catalogue have changed, or what is always on: what a session may call may be another then.
+   * @returns a function that ends it
+   */
+  onToolsChange(listener: () => void): () => void;
   /** Newest first. */
   audit(query?: AuditQuery): Promise<AuditEntry[]>;
   /** Reads the policy anew; a broken one keeps the old one. Both are in the audit. Never throws for the file. */
@@ -81,6 +89,7 @@ const DAY_MS = 86_400_000;
 
 export function createRouter(parts: RouterParts): Router {
   const { store, catalog, clock = () => new Date() } = parts;
+  const { changes = createToolChanges() } = parts;
   const { sessionIdleMs = DAY_MS, visibleFrom = 'next_request' } = parts.options ?? {};
   const policy = () => parts.policy.current();
   const ledger = createLedger({ journal: store.journal, clock, onEvent: parts.onEvent });
@@ -182,6 +191,9 @@ export function createRouter(parts: RouterParts): Router {
       return asked.result;
     },
 
+    fingerprint: async (id, ask = {}) => fingerprintEnabled(await situationOf(id, ask.caller, { isLook: true })),
+    onToolsChange: changes.listen,
+
     audit: async (query = {}) => ledger.list(parseInput(auditQuerySchema, query)),
 
     async reloadPolicy() {
@@ -191,8 +203,10 @@ export function createRouter(parts: RouterParts): Router {
         await ledger.write({
           audit: [{ event: 'policy_kept', outcome: 'failed', reason: reload.reason, policyVersion }],
         });
-      else if (reload.isChanged)
+      else if (reload.isChanged) {
+        changes.tell();
         await ledger.write({ audit: [{ event: 'policy_loaded', outcome: 'allowed', policyVersion }] });
+      }
       return reload;
     },
 

@@ -2,10 +2,9 @@
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import { fieldWeightsSchema } from './fields.js';
-import { GENERAL_SYNONYMS } from './general-synonyms.js';
 import { type RankedTool, rank } from './rank.js';
 import { buildSegment, runWhole } from './segment.js';
-import { createSynonymTable, GENERAL_WEIGHT } from './synonyms.js';
+import { generalTable } from './synonym-tables.js';
 
 export interface KeywordIndex {
   /** Best first; ties keep the order of the catalogue. An empty list when no word matches. */
@@ -18,12 +17,9 @@ export interface KeywordIndex {
  */
 const FIELD_WEIGHTS = fieldWeightsSchema.parse({ parameters: 0.15 });
 
-/** Read at the first search: it takes a tenth of a second, and not every process that plans comes to search. */
-const generalSynonyms = lazily(() => createSynonymTable([{ synonyms: GENERAL_SYNONYMS, weight: GENERAL_WEIGHT }]));
-
 export function createKeywordIndex(tools: readonly Tool[]): KeywordIndex {
   const layers = [{ segment: runWhole(buildSegment(tools, FIELD_WEIGHTS)) }];
-  return { search: (query, limit) => rank(query, layers, { limit, synonyms: generalSynonyms() }) };
+  return { search: (query, limit) => rank(query, layers, { limit, synonyms: generalTable() }) };
 }
 
 const indexes = new WeakMap<View, KeywordIndex>();
@@ -36,12 +32,4 @@ export function keywordIndexOf(view: View): KeywordIndex {
     indexes.set(view, index);
   }
   return index;
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

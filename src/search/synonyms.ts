@@ -51,23 +51,11 @@ const LATIN_OR_DIGIT = /[a-z0-9]/iu;
 /** Tables add to each other; what several say counts by the surest. */
 export function createSynonymTable(tables: readonly WeightedSynonyms[]): SynonymTable {
   const phrases = new Map<string, Map<string, Meaning>>();
-  let longestPhrase = 1;
-  let longestWord = 1;
-  const pairs = tables.flatMap(({ synonyms, weight }) =>
-    synonyms.flatMap(pairsOf).map((pair) => ({ ...pair, weight })),
-  );
-  // A phrase stands in as many pairs as its group has words.
-  const keys = once(keyOf);
-  const meant = once(termsOf);
-  for (const { from, to, weight } of pairs) {
-    const key = keys(from);
-    if (CJK.test(key) && !LATIN_OR_DIGIT.test(key)) longestWord = Math.max(longestWord, key.length);
-    else longestPhrase = Math.max(longestPhrase, key.split(' ').length);
-    const meanings = phrases.get(key) ?? new Map<string, Meaning>();
-    phrases.set(key, meanings);
-    const terms = meant(to);
-    const surest = Math.max(weight, meanings.get(terms.join(' '))?.weight ?? 0);
-    if (terms.length > 0) meanings.set(terms.join(' '), { terms, weight: surest });
+  for (const { synonyms, weight } of tables) for (const entry of synonyms) addEntry(phrases, entry, weight);
+  const lengths = { phrase: 1, word: 1 };
+  for (const key of phrases.keys()) {
+    if (CJK.test(key) && !LATIN_OR_DIGIT.test(key)) lengths.word = Math.max(lengths.word, key.length);
+    else lengths.phrase = Math.max(lengths.phrase, key.split(' ').length);
   }
   const firsts = new Set([...phrases.keys()].map((key) => key.slice(0, `${key} `.indexOf(' '))));
   const known = new Map([...phrases].map(([key, meanings]) => [key, [...meanings.values()]]));
@@ -75,7 +63,7 @@ export function createSynonymTable(tables: readonly WeightedSynonyms[]): Synonym
   return {
     phraseAt(tokens, start) {
       if (!firsts.has(tokens[start] ?? '')) return undefined;
-      for (let length = Math.min(longestPhrase, tokens.length - start); length > 0; length--) {
+      for (let length = Math.min(lengths.phrase, tokens.length - start); length > 0; length--) {
         const meanings = known.get(tokens.slice(start, start + length).join(' '));
         if (meanings) return { length, meanings };
       }
@@ -86,23 +74,28 @@ export function createSynonymTable(tables: readonly WeightedSynonyms[]): Synonym
         const places = splitPlaces(phrase.tokens, tokens, start);
         return places ? [{ ...phrase, places }] : [];
       }),
-    wordAt: createWordAt(known, longestWord),
+    wordAt: createWordAt(known, lengths.word),
     near: createSpelling([...known.keys()]).near,
   };
 }
 
-function once<T>(read: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
-  return (text) => {
-    const value = known.get(text) ?? read(text);
-    known.set(text, value);
-    return value;
-  };
-}
-
-function pairsOf(entry: Synonyms[number]): { from: string; to: string }[] {
-  if (!Array.isArray(entry)) return entry.words.flatMap((from) => entry.means.map((to) => ({ from, to })));
-  return entry.flatMap((from) => entry.filter((to) => to !== from).map((to) => ({ from, to })));
+/** Each word is read once: a group of sixty words is 3,540 pairs. */
+function addEntry(phrases: Map<string, Map<string, Meaning>>, entry: Synonyms[number], weight: number): void {
+  const [froms, tos] = Array.isArray(entry) ? [entry, entry] : [entry.words, entry.means];
+  const meant = tos.map((text) => {
+    const terms = termsOf(text);
+    return { text, id: terms.join(' '), meaning: { terms, weight } };
+  });
+  for (const from of froms) {
+    const key = keyOf(from);
+    const meanings = phrases.get(key) ?? new Map<string, Meaning>();
+    phrases.set(key, meanings);
+    for (const { text, id, meaning } of meant) {
+      const isItself = froms === tos && text === from;
+      if (isItself || meaning.terms.length === 0 || (meanings.get(id)?.weight ?? 0) >= weight) continue;
+      meanings.set(id, meaning);
+    }
+  }
 }
 
 /** Latin phrases are looked up by the stems of all their words, Chinese ones as they are written. */

@@ -1,6 +1,6 @@
 /** The terms of a field of a tool: stems of its words, and keywords and aliases of several words as one term besides. */
 import type { Tool } from '../catalog/tool.js';
-import { fieldTexts, SEARCH_FIELDS, type SearchField } from './fields.js';
+import { fieldTexts, type SearchField } from './fields.js';
 import { stemOf } from './stem.js';
 import { withoutArticles } from './synonyms.js';
 import { splitIdentifier, wordsOf } from './words.js';
@@ -31,12 +31,18 @@ export function termsOf(tool: Tool, field: SearchField, text: string): Term[] {
   });
 }
 
-/** Term -> as the tool itself writes it first. From the tool alone: the words of hidden tools are told to nobody. */
-export function writtenForms(tool: Tool): ReadonlyMap<string, string> {
-  const texts = fieldTexts(tool);
-  const forms = new Map<string, string>();
-  for (const field of SEARCH_FIELDS) {
-    for (const { term, shown } of termsOf(tool, field, texts[field])) if (!forms.has(term)) forms.set(term, shown);
-  }
-  return forms;
+const written = new WeakMap<Tool, Map<string, string>>();
+
+/**
+ * A term as the tool itself writes it first in a field that has it. From the tool alone: the words of hidden tools are told
+ * to nobody. Kept for each term that was asked for, since the same tools are found again and again.
+ */
+export function writtenForm(tool: Tool, term: string, field: SearchField): string {
+  const forms = written.get(tool) ?? new Map<string, string>();
+  written.set(tool, forms);
+  const known = forms.get(term);
+  if (known !== undefined) return known;
+  const found = termsOf(tool, field, fieldTexts(tool)[field]).find((one) => one.term === term)?.shown ?? term;
+  forms.set(term, found);
+  return found;
 }

@@ -1,6 +1,8 @@
 /** Text -> words, the same for tools and for requests: identifiers are split, Chinese is segmented, plurals folded. */
 
 const SEGMENTER = new Intl.Segmenter('zh', { granularity: 'word' });
+/** Most words are such, and there is nothing to split in them. */
+const PLAIN_WORD = /^[a-z\d]+$/u;
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
 /** Function words that say nothing about a tool. Short on purpose: BM25 already weighs frequent words down. */
@@ -14,6 +16,7 @@ const STOP_WORDS = new Set(
 
 /** `getMovieCredits`, `get_movie-credits` and `GET /movie/{id}/credits` -> their words, lower case. */
 export function splitIdentifier(text: string): string[] {
+  if (PLAIN_WORD.test(text)) return [text];
   return (
     text
       // CVEs and userIDs: the plural of a shortening is not the beginning of a word.
@@ -40,7 +43,7 @@ export function isStopWord(word: string): boolean {
 
 /** The words of one piece that holds no space: itself, or for Chinese and Japanese its segments and their pairs. */
 export function segmentWords(word: string): string[] {
-  if (!CJK.test(word)) return [word];
+  if (PLAIN_WORD.test(word) || !CJK.test(word)) return [word];
   const parts = [...SEGMENTER.segment(word)].filter((part) => part.isWordLike).map((part) => part.segment);
   // Compounds are cut differently in different sentences; pairs of characters make them meet.
   return [...new Set([...parts, ...parts.flatMap(pairs)])];

@@ -10,7 +10,7 @@ import { askForList } from './list-answer.js';
 import { missingProducers } from './producers/add-producers.js';
 import { createProducerContext } from './producers/producer-context.js';
 import { askForRank } from './rank-answer.js';
-import type { SelectionCall, SelectionParts } from './selection-call.js';
+import { answerWay, type SelectionCall, type SelectionParts } from './selection-call.js';
 import { createSheet, type Sheet } from './sheet.js';
 import { renderContext, searchText } from './user-part.js';
 
@@ -54,9 +54,8 @@ async function askShards(sheets: readonly Sheet[], call: SelectionCall, parts: S
 async function askAbout(sheet: Sheet, call: SelectionCall, parts: SelectionParts): Promise<Answer> {
   const { model, options } = parts;
   const { usage, signal, trace } = call;
-  const way = options.answer === 'auto' ? model.preferredAnswer : options.answer;
   const { prompt, about } = render(sheet, call, parts);
-  if (way === 'rank') {
+  if (answerWay(parts) === 'rank') {
     const leadUp = options.producers ? producersOf(call) : () => [];
     const answer = await askForRank(sheet, {
       model,

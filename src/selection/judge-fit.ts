@@ -8,24 +8,22 @@ import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
 import { addUsage, type CallAbout, type TokenReader } from '../model/model.js';
 import { spentUsage } from '../model/structured.js';
-import type { PromptTemplate } from '../prompts/prompt-template.js';
-import type { SelectionCall, SelectionParts } from './selection-call.js';
+import { answerWay, type SelectionCall, type SelectionParts } from './selection-call.js';
 import { renderContext } from './user-part.js';
-
-export type FitPrompt = PromptTemplate<'tools' | 'context' | 'message'>;
 
 const OPENING = '{"fits": "';
 
 /** Of more the 1.5B model does not know whether they fit, and reading them takes seconds. */
 export const MAX_JUDGED = 4;
 
-/** @returns between 0 and 1; undefined where the model gives no probabilities, or the reading failed. */
+/** @returns between 0 and 1; undefined where the model is not asked for probabilities, or the reading failed. */
 export async function judgeFit(
   tools: readonly Tool[],
   call: SelectionCall,
-  { model, fit, options }: SelectionParts,
+  parts: SelectionParts,
 ): Promise<number | undefined> {
-  if (!model.openReader) return undefined;
+  const { model, fit, options } = parts;
+  if (answerWay(parts) !== 'rank' || !model.openReader) return undefined;
   const { request, requestId, usage, trace } = call;
   const timeout = AbortSignal.timeout(options.selectionTimeoutMs);
   const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;

@@ -8,7 +8,6 @@ import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
 import type { Trace } from '../trace.js';
 import type { ExplainPrompt } from './explain.js';
-import type { FitPrompt } from './judge-fit.js';
 
 export interface SelectionParts {
   model: Model;
@@ -17,11 +16,16 @@ export interface SelectionParts {
   prompt: PromptTemplate<'none' | 'summaries' | 'context' | 'message'>;
   repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
   explain: ExplainPrompt;
-  fit: FitPrompt;
+  fit: PromptTemplate<'tools' | 'context' | 'message'>;
   /** Tokens of a tool's full schema. */
   schemaTokens: (tool: Tool) => number;
   /** Of the model that is shown the schemas: the fallback heeds them. */
   planningLimits: ModelLimits;
+}
+
+/** How the model names tools: as the caller says, or as it suits the model. */
+export function answerWay({ model, options }: Pick<SelectionParts, 'model' | 'options'>): 'list' | 'rank' {
+  return options.answer === 'auto' ? model.preferredAnswer : options.answer;
 }
 
 export interface SelectionCall {

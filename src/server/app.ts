@@ -5,7 +5,6 @@ import { createLogger, type Logger } from '../logging/logger.js';
 import type { Planner } from '../planner.js';
 import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
 import type { Agents } from './agents/agents.js';
-import type { Route } from './agents/route.js';
 import { createAnswerWork } from './answer-work.js';
 import { answerBrokenRequest } from './broken-request.js';
 import { USER_HEADER } from './caller.js';
@@ -73,7 +72,7 @@ export function createServer({
   addToolRoutes(app, planner);
   if (agents) addAgentRoutes(app, { routes, metrics: agents.metrics, answerWork, stop });
   if (mcp) addMcpRoute(app, { mcp, gate, stop });
-  addServiceRoutes(app, version, routes);
+  addServiceRoutes(app, () => renderOpenApi({ version, routes, hasMcp: mcp !== undefined }));
   app.addHook('onClose', async () => {
     await agents?.close();
     await parts.onClose?.();
@@ -132,9 +131,13 @@ function sendUnknownPath(app: FastifyInstance, request: FastifyRequest, reply: F
   return sendProblem(reply, faultProblem(allowed.length > 0 ? 405 : 404, request.id));
 }
 
-function addServiceRoutes(app: FastifyInstance, version: string, routes: readonly Route[]): void {
-  const document = renderOpenApi(version, routes);
-  app.get('/openapi.json', async () => document);
+function addServiceRoutes(app: FastifyInstance, render: () => ReturnType<typeof renderOpenApi>): void {
+  // Made when it is asked for: it takes longer than all else that a server does to start.
+  let document: ReturnType<typeof renderOpenApi> | undefined;
+  app.get('/openapi.json', async () => {
+    document ??= render();
+    return document;
+  });
   app.get('/healthz', async () => ({ status: 'ok' }));
   // One that stops has refused the request before it gets here.
   app.get('/readyz', async () => ({ status: 'ok' }));

@@ -20,6 +20,11 @@ export function rolesHeader(): Json {
   return header(ROLES_HEADER, `Roles of the caller, with commas in between; counts beside ${USER_HEADER} only.`);
 }
 
+/** Only in the document of a server that has agents or MCP. */
+export function rolesReference(): Json {
+  return { $ref: '#/components/parameters/Roles' };
+}
+
 export function userHeader(): Json {
   const description =
     'Set by a gateway that knows the caller: wins over the user of query or body; empty means nobody.';

@@ -34,9 +34,18 @@ export function schemaReference(named: SchemaName | Named): { $ref: string } {
   return { $ref: `#/components/schemas/${typeof named === 'string' ? named : named.name}` };
 }
 
-export function renderSchemas(routes: readonly Route[]): Record<string, unknown> {
-  const bodies = routes.flatMap(({ body }) => body ?? []);
-  const answers = routes.flatMap(({ answer, streams }) => [answer, ...(streams ? [streams.data] : [])]);
+export interface MoreSchemas {
+  readonly inputs: readonly Named[];
+  readonly outputs: readonly Named[];
+}
+
+const NONE: MoreSchemas = { inputs: [], outputs: [] };
+
+/** @param more of what is no route */
+export function renderSchemas(routes: readonly Route[], more: MoreSchemas = NONE): Record<string, unknown> {
+  const bodies = [...routes.flatMap(({ body }) => body ?? []), ...more.inputs];
+  const ofRoutes = routes.flatMap(({ answer, streams }) => [answer, ...(streams ? [streams.data] : [])]);
+  const answers = [...ofRoutes, ...more.outputs];
   return {
     ...convert({ ...REQUESTS, ...byName(bodies) }, 'input'),
     ...convert({ ...ANSWERS, ...byName(answers) }, 'output'),

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { ERROR_TABLE } from '../errors.js';
 import { agentPaths } from './agents/openapi-paths.js';
 import type { Route } from './agents/route.js';
+import { MCP_SCHEMAS, mcpPath } from './mcp-openapi.js';
 import { header, type Json, parameters, problemReferences, rolesHeader, success, userHeader } from './openapi-parts.js';
 import { renderSchemas, type SchemaName, schemaReference } from './openapi-schemas.js';
 import { HTTP_FAULTS, PROBLEM_TYPE } from './problem.js';
@@ -12,8 +13,15 @@ import { REQUEST_ID_HEADER } from './request-id.js';
 const FAULTS_OF_NO_OPERATION: readonly number[] = [404, 405, 408, 431];
 const VIEW_STATUSES: readonly number[] = [400, 500, 503];
 
-/** @param routes those for agents, where the server has them */
-export function renderOpenApi(version: string, routes: readonly Route[] = []): Json {
+export interface OpenApiParts {
+  version: string;
+  /** Those for agents. Default: the server has none. */
+  routes?: readonly Route[];
+  /** Default: the server has no `/mcp`. */
+  hasMcp?: boolean;
+}
+
+export function renderOpenApi({ version, routes = [], hasMcp = false }: OpenApiParts): Json {
   const problems = problemTexts();
   const all = [...problems.keys()].filter((status) => !FAULTS_OF_NO_OPERATION.includes(status) || isOfTable(status));
   return {
@@ -31,16 +39,17 @@ export function renderOpenApi(version: string, routes: readonly Route[] = []): J
       '/v1/select': { post: planning('select', 'Choose tools only', { answer: 'SelectResult', statuses: all }) },
       '/v1/tools': { get: toolsOperation() },
       ...agentPaths(routes),
+      ...(hasMcp ? mcpPath() : {}),
       '/healthz': { get: statusOperation('health', 'Whether the process answers', []) },
       '/readyz': { get: statusOperation('readiness', 'Whether requests are taken', [503]) },
       '/openapi.json': { get: documentOperation() },
     },
     components: {
-      schemas: renderSchemas(routes),
+      schemas: renderSchemas(routes, hasMcp ? MCP_SCHEMAS : undefined),
       parameters: {
         RequestId: header(REQUEST_ID_HEADER, 'Your id of the request, for the logs.'),
         User: userHeader(),
-        ...(routes.length > 0 ? { Roles: rolesHeader() } : {}),
+        ...(routes.length > 0 || hasMcp ? { Roles: rolesHeader() } : {}),
       },
       headers: { RequestId: { description: 'The id under which the request is logged.', schema: { type: 'string' } } },
       responses: Object.fromEntries(

@@ -1,7 +1,8 @@
 /**
  * Memory of an evaluation with many cases: `winnow eval` as a process of its own against a scripted server, with its
- * peak memory at every 10,000 cases and at the end. `node test/bench/eval-scale.mjs [CASES] [--minutes N] [--queue URL]`;
- * after the minutes the run is interrupted, and what is done is told. With a queue, a worker is started, too.
+ * peak memory at every 10,000 cases and at the end. `node test/bench/eval-scale.mjs [CASES] [--minutes N] [--queue URL]
+ * [--heap MB]`; after the minutes the run is interrupted, and what is done is told. With a queue, a worker is started, too.
+ * Without a heap Node lets garbage lie where there is room: with one it is seen how little must be kept.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -22,7 +23,7 @@ import { parseArgs } from 'node:util';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { minutes: { type: 'string', default: '60' }, queue: { type: 'string' } },
+  options: { minutes: { type: 'string', default: '60' }, queue: { type: 'string' }, heap: { type: 'string' } },
 });
 const total = Number(positionals[0] ?? 100_000);
 const MARK = 10_000;
@@ -72,7 +73,8 @@ const MAIN = resolve('src/cli/main.ts');
 const { NODE_OPTIONS: _, ...env } = process.env;
 
 function begin(words) {
-  return spawn(process.execPath, ['--import', LOADER, MAIN, ...words], {
+  const heap = values.heap === undefined ? [] : [`--max-old-space-size=${values.heap}`];
+  return spawn(process.execPath, [...heap, '--import', LOADER, MAIN, ...words], {
     env: { ...env, WINNOW_CACHE: join(folder, 'cache') },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -402,25 +402,17 @@ describe('fitSchema', () => {
     .tuple(wild, wild, wild)
     .map(([root, d, e]): JsonSchema => ({ ...Object(root), $defs: { d, e }, definitions: { d: e } }));
 
-  it('finds nothing more to change in its own result, whatever it is given', () => {
+  it('finds nothing more to change in its own result, and changes nothing in what it is given, whatever that is', () => {
     fc.assert(
       fc.property(document, (schema) => {
+        const before = JSON.stringify(schema);
         const first = fitSchema(schema);
         const second = fitSchema(first.schema);
+        expect(JSON.stringify(schema)).toBe(before);
         expect(JSON.stringify(second.schema, null, 1)).toBe(JSON.stringify(first.schema, null, 1));
         expect(second.notes).toEqual([]);
       }),
       { numRuns: 120 },
-    );
-  });
-
-  it('changes nothing in what it is given', () => {
-    fc.assert(
-      fc.property(document, (schema) => {
-        const before = JSON.stringify(schema);
-        fitSchema(schema);
-        expect(JSON.stringify(schema)).toBe(before);
-      }),
     );
   });
 });

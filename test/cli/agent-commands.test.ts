@@ -13,6 +13,7 @@ import { privateToolsCommand } from '../../src/cli/private-tools-command.js';
 import { runCommand } from '../../src/cli/run-command.js';
 import { sessionsCommand } from '../../src/cli/sessions-command.js';
 import { telemetryCommand } from '../../src/cli/telemetry-command.js';
+import { openStore } from '../../src/store/open-store.js';
 
 const TOOLS = [
   {
@@ -116,6 +117,7 @@ describe('a plan that needs an approval', () => {
     const [session] = await runJson(sessionsCommand, 'list', ...store, ...tools, '--user', 'ann');
     expect(session).toMatchObject({ user: 'ann', turn: 1 });
     expect(await run(sessionsCommand, 'list', ...store, ...tools)).toMatch(/ann +\S+ +open +1 +2/u);
+    expect(await run(sessionsCommand, 'list', ...store)).toMatch(/^Catalogue: the example .*--catalog/u);
     expect(await run(sessionsCommand, 'show', session.id, ...store, ...tools)).toMatch(/file_delete +asked +3/u);
     expect(await run(sessionsCommand, 'end', session.id, ...store)).toBe(`ended ${session.id}\n`);
     const report = await run(telemetryCommand, ...store, '--by', 'tool');
@@ -132,6 +134,19 @@ describe('a plan that needs an approval', () => {
     const text = await run(runCommand, '--resume', paused.id, ...plan);
     expect(text).toContain('It was refused: we need it');
     expect([text, exitCode]).toEqual([expect.stringMatching(/: failed\n$/u), 5]);
+  });
+});
+
+describe('winnow sessions', () => {
+  it('shows what has not been idle for too long, as the configuration says', async () => {
+    const store = await openStore({ file: at('idle.db') });
+    const activeAt = new Date(Date.now() - 10 * 60_000).toISOString();
+    await store.sessions.create({ id: 'old', roles: [], turn: 1, createdAt: activeAt, activeAt });
+    await store.close();
+    await writeFile(at('short.yaml'), 'sessions: { idleMinutes: 5 }\n');
+    const words = ['list', '--store', at('idle.db'), '--catalog', at('tools.json')];
+    expect(await runJson(sessionsCommand, ...words)).toMatchObject([{ id: 'old' }]);
+    expect(await runJson(sessionsCommand, ...words, '--config', at('short.yaml'))).toEqual([]);
   });
 });
 
@@ -317,5 +332,21 @@ describe('winnow index', () => {
     const stale = await runJson(indexCommand, 'import', at('index.json'), '--catalog', at('fewer.json'), ...store);
     expect([stale.snapshot, exitCode]).toEqual(['stale', 2]);
     await expect(run(indexCommand, 'import', at('tools.json'), ...tools, ...store)).rejects.toThrow('snapshot');
+  });
+
+  it('holds the private tools of the store, and is stale when another is there', async () => {
+    const words = ['--catalog', at('tools.json'), '--store', at('own-index.db')];
+    const add = async (name: string) => {
+      await writeFile(at('own.json'), JSON.stringify({ name, toolType: 'skill', description: 'Draws.' }));
+      await run(privateToolsCommand, 'add', at('own.json'), ...words, '--user', 'ann');
+    };
+    await add('zebra');
+    await run(indexCommand, 'export', ...words, '--out', at('own-index.json'));
+    expect(await runJson(indexCommand, 'import', at('own-index.json'), ...words)).toMatchObject({
+      snapshot: 'taken',
+      tools: 4,
+    });
+    await add('gnu');
+    expect(await runJson(indexCommand, 'import', at('own-index.json'), ...words)).toMatchObject({ snapshot: 'stale' });
   });
 });

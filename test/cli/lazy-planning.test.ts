@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCatalog } from '../../src/catalog/catalog.js';
 import { createLazyPlanning } from '../../src/cli/lazy-planning.js';
-import type { PlanningSetup } from '../../src/cli/shared-options.js';
+import type { PlanningSetup } from '../../src/cli/set-up.js';
 import { createCallLog } from '../../src/logging/call-log.js';
 import { ASKED, answeringPlanner, TOOLS } from '../server/setup.js';
 import { createScriptedModel } from '../support/scripted-model.js';

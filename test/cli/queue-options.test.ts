@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Command } from 'commander';
 import { evalCommand } from '../../src/cli/eval-command.js';
@@ -54,4 +57,17 @@ describe('refused, before anything is loaded', () => {
   ])('%s', async (_, words, message) => {
     expect(await refusalOf(words)).toContain(message);
   });
+});
+
+it('takes the variables of an MCP configuration at a worker as everywhere', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winnow-worker-'));
+  const catalog = join(folder, 'mcp.json');
+  writeFileSync(catalog, JSON.stringify({ mcpServers: { there: { url: '${WORKER_TEST_URL}' } } }));
+  process.env.WORKER_TEST_URL = 'http://127.0.0.1:1/mcp';
+  const model = ['--base-url', 'http://127.0.0.1:1/v1', '--model', 'm'];
+  const refusal = await refusalOf(['worker', ...queue, ...model, '--catalog', `mcp:${catalog}`]);
+  delete process.env.WORKER_TEST_URL;
+  rmSync(folder, { recursive: true });
+  expect(refusal).toContain('mcp.json#there');
+  expect(refusal).not.toContain('is not set');
 });

@@ -35,6 +35,7 @@ store: agents.db
 policy: policy.yaml
 toolsModule: tools.mjs
 sandbox: { timeoutMs: 20000 }
+sessions: { visibleFrom: next_turn }
 `,
   );
 });
@@ -51,8 +52,8 @@ it('runs functions, MCP tools and skills of the catalogue, follows its policy fi
 
   const { tools } = JSON.parse(await (await fetch(`${first.address}/v1/sessions/${id}/tools?mode=classic`)).text());
   const skill = tools.find(({ toolType }: { toolType: string }) => toolType === 'skill').name;
-  const { rejected } = await first.ask(`POST /v1/sessions/${id}/enable`, { names: ['search', skill] });
-  expect(rejected).toEqual([]);
+  const enabled = await first.ask(`POST /v1/sessions/${id}/enable`, { names: ['search', skill] });
+  expect(enabled).toMatchObject({ rejected: [], visible_from: 'next_turn' });
   expect(await call(skill)).toMatchObject({ ok: true, output: expect.any(String) });
   // This server lists tools and knows no calls: that it refuses one shows that it was reached.
   expect(await call('search', { query: 'x' })).toMatchObject({

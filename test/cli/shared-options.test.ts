@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Command } from 'commander';
-import { addSharedOptions, assign, modelSettings, type SharedFlags, setUp } from '../../src/cli/shared-options.js';
+import { modelSettings } from '../../src/cli/model-settings.js';
+import { setUp } from '../../src/cli/set-up.js';
+import { addSharedOptions, assign, type SharedFlags } from '../../src/cli/shared-options.js';
 
 const VARIABLES = [
   'WINNOW_BASE_URL',

@@ -88,12 +88,13 @@ describe('a durable file', () => {
 
   it('takes nothing more from the moment on at which the disk failed', async () => {
     const disk = createDisk();
-    const file = openFile(aPath(), { everyMs: NEVER_MS, sync: disk.sync });
+    const file = openDurableFile(aPath(), { everyMs: NEVER_MS, sync: disk.sync });
     file.append('a');
     const synced = file.synced();
     disk.fail(0, 'EIO');
     await expect(synced).rejects.toMatchObject({ code: 'store_failed' });
     expect(() => file.append('b')).toThrow('the disk does not keep');
+    expect(() => file.close()).toThrow('the disk does not keep');
   });
 
   it('goes on where the system knows no such call', async () => {

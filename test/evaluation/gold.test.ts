@@ -16,7 +16,16 @@ const FILES = [
   ...SETS.map((name) => join(benchmarks, `${name}.cases.jsonl`)),
 ];
 
+const known = new Map<string, EvaluationCase[]>();
+
+/** Read once, by the first test of the file that asks. */
 function casesIn(file: string): EvaluationCase[] {
+  const cases = known.get(file) ?? readCases(file);
+  known.set(file, cases);
+  return cases;
+}
+
+function readCases(file: string): EvaluationCase[] {
   const lines = readFileSync(file, 'utf8').trim().split('\n');
   return lines.map((text, place) => {
     const { case: one, unknownFields } = parseCase(text, { suite: 'set', file, line: place + 1 });

@@ -73,7 +73,7 @@ describe('a client', () => {
   it('gets a result although what came after it can not be told', async () => {
     const world = await createWorld();
     const { router } = world.parts;
-    const broken = { ...router, session: () => Promise.reject(new Error('the store is gone')) };
+    const broken = { ...router, fingerprint: () => Promise.reject(new Error('the store is gone')) };
     const { call } = await connect({ parts: { ...world.parts, router: broken } });
     expect(wordsOf(await call('ask_user'))).toBe('yes');
     expect(world.log.text()).toContain('the store is gone');

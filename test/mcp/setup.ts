@@ -15,7 +15,7 @@ import { type McpOptionsInput, resolveMcpOptions } from '../../src/mcp/mcp-optio
 import type { CreateSessionInput } from '../../src/routing/contracts.js';
 import { createPolicy, type PolicyInput } from '../../src/routing/policy/policy.js';
 import { fixedPolicy } from '../../src/routing/policy/policy-file.js';
-import { type Agents, createAgents } from '../../src/server/agents/agents.js';
+import { type Agents, type AgentsParts, createAgents } from '../../src/server/agents/agents.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import { recordLog } from '../server/setup.js';
 import { createTool } from '../support/create-tool.js';
@@ -55,6 +55,8 @@ export interface WorldOptions {
   planner?: McpParts['planner'];
   clock?: () => Date;
   sessionIdleMs?: number;
+  /** Parts of the agents that are other than usual. */
+  more?: Partial<AgentsParts>;
 }
 
 const worlds = new Set<{ close(): Promise<unknown> }>();
@@ -72,6 +74,7 @@ export async function createWorld({
   planner,
   clock,
   sessionIdleMs,
+  more = {},
 }: WorldOptions = {}): Promise<World> {
   const runs: string[] = [];
   const run =
@@ -110,6 +113,7 @@ export async function createWorld({
           }),
       }),
     ],
+    ...more,
   });
   await agents.index.settled();
   const log = recordLog();

@@ -59,6 +59,8 @@ describe('the clock of the pauses', () => {
     const router = {
       createSession: async () => view,
       session: async () => view,
+      fingerprint: async () => '',
+      onToolsChange: () => () => {},
       endSession: async () => view,
       async beginTurn(id: string) {
         turns.push(id);

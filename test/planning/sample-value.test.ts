@@ -41,8 +41,10 @@ describe('sampleValue', () => {
   it.each(FIXTURES)('fits every argument of %s that asks for no pattern', async (name) => {
     const { catalog } = await loadFixture(name);
     const all = catalog.tools.flatMap((tool) => subschemasOf(fittedSchemas(tool).input, tool.name));
-    const wrong = all.filter(({ schema }) => !JSON.stringify(schema).includes('"pattern"') && !isValid(schema));
-    expect(wrong).toEqual([]);
+    // Many arguments are alike, and each check takes milliseconds to compile.
+    const different = new Map(all.map((one) => [JSON.stringify(one.schema), one]));
+    const wrong = [...different].filter(([text, { schema }]) => !text.includes('"pattern"') && !isValid(schema));
+    expect(wrong.map(([, { place }]) => place)).toEqual([]);
     expect(all.length).toBeGreaterThan(100);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * What the tests of the closest peer pin down (Mastra's ToolSearchProcessor, packages/core: search and load
- * of tools, per-request filter, stores of what is loaded), in our own words: each with the test that shows it here, or
- * with the reason why it is another here.
+ * What the tests of the closest peer pin down (Mastra's ToolSearchProcessor, packages/core: search and load of tools,
+ * per-request filter, stores of what is loaded, tools of a request, deferred schemas, tools chosen ahead), in our own
+ * words: each with the test that shows it here, or with the reason why it is another here.
  */
 
 export type Covered = readonly [behaviour: string, file: string, test: string];
@@ -16,6 +16,9 @@ const LISTS = 'routing/search/tool-lists.test.ts';
 const DISCOVERY = 'routing/search/discovery.test.ts';
 const LIFE = 'server/agents/life.test.ts';
 const STORE = 'store/contract.ts';
+const CATALOG = 'catalog/catalog.test.ts';
+const SELECTOR = 'langchain/tool-selector.test.ts';
+const PEER = 'langchain/peer.test.ts';
 
 export const COVERED: readonly Covered[] = [
   ['a word of a name finds the tool', RANK, 'puts a tool that is named before all others'],
@@ -155,6 +158,74 @@ export const COVERED: readonly Covered[] = [
     'goes from a search to an approved call, once, and all of it is in the audit',
   ],
   ['over several turns, more is found and loaded', ENABLING, 'prolongs what is enabled, and never shortens it'],
+
+  [
+    'a search hands out no schemas: they come with what is loaded',
+    SEARCH,
+    'answers in the documented form, with what is enabled in the session of the caller',
+  ],
+  [
+    'what can not be made ready is not claimed to be loaded',
+    ENABLING,
+    'rejects each name with its own reason and enables the others',
+  ],
+  [
+    'what was loaded and is revoked since can not be called, and the rest goes on',
+    ROUTER,
+    'stays denied in a session in which it was enabled before the policy changed',
+  ],
+  [
+    'nobody else can call what one has loaded, whoever they say they are',
+    ROUTER,
+    "looks like none to anybody but its user, and is the embedding program's own",
+  ],
+  [
+    'of two tools of one name neither takes the place of the other unseen',
+    CATALOG,
+    'refuses %s of one name, and names both sources',
+  ],
+  [
+    'a tool runs with the user of the request, not with the one it was loaded for',
+    'langchain/routing-middleware.test.ts',
+    'of an enabled tool runs behind the router, with its arguments and its user',
+  ],
+  [
+    'tools that an agent gets with a request are held back until they are needed',
+    SELECTOR,
+    'are chosen anew where the agent has other tools now',
+  ],
+  [
+    'tools may be chosen before the first step, so that nothing need be searched for',
+    SELECTOR,
+    'are those that were chosen, in their order, with those that every turn has and those of the provider',
+  ],
+  [
+    'tools are chosen once a user message, not once a step',
+    SELECTOR,
+    'hold for a turn that goes on in another process',
+  ],
+  ['another message chooses anew', SELECTOR, 'are chosen anew for the next user message'],
+  [
+    'a wrong choice hides nothing: what was left out can still be reached',
+    SELECTOR,
+    'is there from the next step to the end of the turn where that is asked for',
+  ],
+  ['a choice that fails does not end the run', PEER, 'not with ours'],
+  [
+    'a message without words is not chosen for',
+    SELECTOR,
+    'are all there where the message has no words, and who listens is told why',
+  ],
+  [
+    'where no choice is sure, none is made',
+    'selection/confidence.test.ts',
+    'makes a question of "%s" when it is below the threshold',
+  ],
+  [
+    'a choice ahead takes nothing that the filter takes away',
+    'selection/scope.test.ts',
+    'and a filter of the host take tools away',
+  ],
 ];
 
 export const OTHERWISE: readonly Otherwise[] = [
@@ -182,6 +253,22 @@ export const OTHERWISE: readonly Otherwise[] = [
   [
     'the filter may be asynchronous code',
     'Policy is data that is decided on at once: it can be checked, versioned and bound to approvals. Code of the embedder may filter by `ToolFilter` of the planner, or take tools out of the catalogue.',
+  ],
+  [
+    'tools chosen ahead are added to those of earlier messages',
+    'What the selector chose holds for its message: else a long talk ends with all tools. What an agent enables itself stays for its turns.',
+  ],
+  [
+    'tools are chosen ahead by the answer to one question, by a table from answers to tools',
+    'Selection reads a line on each tool: no table is to be kept in step with the catalogue. Fixed ties are rules of the catalogue, which are checked with it.',
+  ],
+  [
+    'schemas are fetched when a tool is loaded',
+    'A catalogue holds them: arguments are checked, and approvals are bound, by the schema that the operator has read, not by one that a server gives at that moment.',
+  ],
+  [
+    'names and descriptions of all tools can be put before the model',
+    'That is what searching saves; `classic` hands all of them out, and the planner shows a line on each.',
   ],
   [
     'the number of threads in memory can be asked for',

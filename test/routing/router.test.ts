@@ -51,6 +51,17 @@ describe('a session', () => {
     expect(await router.audit({ session: id, event: 'session_ended' })).toHaveLength(1);
   });
 
+  it('is not kept from being idle by those who only look: at all sessions, or whether its tools are others', async () => {
+    const { router, pass } = setUp({ options: { sessionIdleMs: 1_000 } });
+    const { id } = await router.createSession();
+    pass(900);
+    expect(await router.sessions()).toHaveLength(1);
+    await router.fingerprint(id);
+    pass(101);
+    expect(await router.sessions()).toEqual([]);
+    await expect(router.fingerprint(id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
   it.each([
     ['an unknown field', { name: 'ann' }, 'name'],
     ['an unknown risk', { riskCeiling: 'huge' }, 'riskCeiling'],

@@ -1,9 +1,11 @@
 /** What makes ranking fast must change no answer: lists that are kept, and tools that are not looked at. */
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Tool } from '../../src/catalog/tool.js';
 import { createFoundLists, keyOf } from '../../src/search/found-list.js';
 import type { Layer } from '../../src/search/layer.js';
 import { type Learnt, rank } from '../../src/search/rank.js';
 import type { Reading } from '../../src/search/reading.js';
+import type { Segment } from '../../src/search/segment.js';
 import { loadFixtureTools, loadSearchCases } from '../support/fixtures.js';
 import { generalTable, layerOf, NO_SYNONYMS, segmentOf } from './setup.js';
 
@@ -12,28 +14,35 @@ const queries = loadSearchCases()
   .map(({ query }) => query)
   .filter((_, place) => place % 9 === 0);
 
-async function manyTools() {
-  const tools = await loadFixtureTools();
-  return [0, 1, 2, 3].flatMap((round) =>
-    tools.map((tool) => ({ ...tool, name: `${tool.name}_${round}`, scope: 'system' as const })),
+let tools: Tool[];
+/** Of all of them; what it keeps of the queries of one test must change nothing in another. */
+let segment: Segment;
+beforeAll(async () => {
+  const once = await loadFixtureTools();
+  tools = [0, 1, 2, 3].flatMap((round) =>
+    once.map((tool) => ({ ...tool, name: `${tool.name}_${round}`, scope: 'system' as const })),
   );
-}
+  segment = segmentOf(tools);
+});
+
+const mask = (isVisible: (tool: Tool, place: number) => boolean) =>
+  Uint8Array.from(tools, (tool, place) => Number(isVisible(tool, place)));
 
 const answerOf = (found: ReturnType<typeof rank>) => found.map(({ tool, score, why }) => [tool.name, score, why]);
 
 describe('the best few', () => {
-  it.each<[string, (tools: Awaited<ReturnType<typeof manyTools>>) => Layer[]]>([
-    ['of all tools', (tools) => [layerOf(tools)]],
-    ['of those that may be seen', (tools) => [layerOf(tools, ({ risk }) => risk !== 'low')]],
+  it.each<[string, () => Layer[]]>([
+    ['of all tools', () => [{ segment }]],
+    ['of those that may be seen', () => [{ segment, visible: mask(({ risk }) => risk !== 'low') }]],
     [
       'of two layers',
-      (tools) => [
+      () => [
         layerOf(tools.slice(0, 60), ({ name }) => name.length % 2 === 0),
         layerOf(tools.slice(60), ({ name }) => name.length % 3 > 0),
       ],
     ],
-  ])('%s are the first of all that match', async (_, make) => {
-    const layers = make(await manyTools());
+  ])('%s are the first of all that match', (_, make) => {
+    const layers = make();
     for (const query of queries) {
       // So many that no tool is passed over.
       const all = rank(query, layers, { limit: 10_000, synonyms: SYNONYMS });
@@ -44,8 +53,8 @@ describe('the best few', () => {
     }
   });
 
-  it('are found whatever use has taught', async () => {
-    const layers = [layerOf(await manyTools())];
+  it('are found whatever use has taught', () => {
+    const layers = [{ segment }];
     const learnt: Learnt = {
       boost: (name) => (name.endsWith('_2') ? 1.3 : 1),
       toolsOf: (term) => new Map(term === 'file' ? [['git_log_1', 0.9]] : []),
@@ -59,15 +68,11 @@ describe('the best few', () => {
 });
 
 describe('what is kept of earlier queries', () => {
-  it('gives the answer that an index gives which was asked nothing before, to each audience its own', async () => {
-    const tools = await manyTools();
-    const segment = segmentOf(tools);
-    const mask = (isVisible: (place: number) => boolean) =>
-      Uint8Array.from(tools, (_, place) => Number(isVisible(place)));
+  it('gives the answer that an index gives which was asked nothing before, to each audience its own', () => {
     const audiences: Layer[] = [
       { segment },
-      { segment, visible: mask((place) => place % 2 === 0) },
-      { segment, visible: mask((place) => place % 5 > 0) },
+      { segment, visible: mask((_, place) => place % 2 === 0) },
+      { segment, visible: mask((_, place) => place % 5 > 0) },
     ];
     for (const [place, query] of queries.entries()) {
       const layer = audiences[place % audiences.length] as Layer;

@@ -44,6 +44,7 @@ describe('few tools', () => {
   });
 
   it.each<[string, Case]>([
+    ['the model answers with a list', { yes: 0, options: { answer: 'list' } }],
     ['the option is off', { yes: 0, options: { fitBelow: 0 } }],
     ['the caller requires one of them', { yes: 0, request: { require: ['read_mail'] } }],
     ['one of them is always there', { yes: 0, tools: [...FEW, makeTool('help', { alwaysLoad: true })] }],

@@ -12,6 +12,8 @@ export interface SourceFile {
   readonly imports: readonly string[];
   /** Packages, for example `@langchain/openai` or `ajv`; without Node's own. */
   readonly packages: readonly string[];
+  /** Files and packages that are loaded together with it: no types alone, and nothing that it loads when it needs it. */
+  readonly loads: readonly string[];
 }
 
 export function readSources(folder = 'src'): SourceFile[] {
@@ -23,20 +25,25 @@ export function readSources(folder = 'src'): SourceFile[] {
 }
 
 export function toSourceFile(path: string, text: string): SourceFile {
-  const named = importsOf(text);
-  const isOwn = (name: string) => name.startsWith('.');
-  const imports = named.filter(isOwn).map((name) => posix.join(posix.dirname(path), name).replace(/\.js$/u, '.ts'));
-  const packages = named.filter((name) => !isOwn(name) && !name.startsWith('node:')).map(packageOf);
-  return { path, text, code: codeOf(text), imports: [...new Set(imports)], packages: [...new Set(packages)] };
+  const read = (forms: readonly RegExp[]) => {
+    const named = importsOf(text, forms);
+    const isOwn = (name: string) => name.startsWith('.');
+    const imports = named.filter(isOwn).map((name) => posix.join(posix.dirname(path), name).replace(/\.js$/u, '.ts'));
+    const packages = named.filter((name) => !isOwn(name) && !name.startsWith('node:')).map(packageOf);
+    return { imports: [...new Set(imports)], packages: [...new Set(packages)] };
+  };
+  const atOnce = read([VALUES, BARE]);
+  return { path, text, code: codeOf(text), ...read([STATEMENT, BARE, INLINE]), loads: Object.values(atOnce).flat() };
 }
 
 const STATEMENT = /^\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gmu;
+const VALUES = /^\s*(?:import|export)\b(?!\s*type\b)[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gmu;
 const BARE = /^\s*import\s*['"]([^'"]+)['"]/gmu;
 const INLINE = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/gu;
 
-function importsOf(text: string): string[] {
+function importsOf(text: string, forms: readonly RegExp[]): string[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//gu, '').replace(/^\s*\/\/.*$/gmu, '');
-  return [STATEMENT, BARE, INLINE].flatMap((form) => [...code.matchAll(form)].map((match) => match[1] ?? ''));
+  return forms.flatMap((form) => [...code.matchAll(form)].map((match) => match[1] ?? ''));
 }
 
 function codeOf(text: string): string {
@@ -49,6 +56,14 @@ function packageOf(name: string): string {
     .split('/')
     .slice(0, name.startsWith('@') ? 2 : 1)
     .join('/');
+}
+
+/** All packages that are loaded with a file, by way of whatever files. */
+export function packagesLoadedWith(path: string, files: readonly SourceFile[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const seen = new Set([path]);
+  for (const one of seen) for (const next of byPath.get(one)?.loads ?? []) seen.add(next);
+  return [...seen].filter((one) => !byPath.has(one)).sort();
 }
 
 /** The first ways round, each as the files on it; a file that imports itself is one too. */

@@ -11,7 +11,7 @@ const RISK_OF_METHOD: Readonly<Record<string, Risk>> = { get: 'low', head: 'low'
 
 /** @throws WinnowError `source_failed`, `cancelled` */
 export async function readOpenApiSource(path: string, context: ReadContext): Promise<SourceReading> {
-  const document = parseDocument(parseJsonOrYaml(await readText(path, context), path), path);
+  const document = parseDocument(await parseJsonOrYaml(await readText(path, context), path), path);
   const origin = describeSource(path);
   const issues: EntryIssue[] = [];
   const names = new Set<string>();

@@ -1,6 +1,5 @@
 /** Text of a file or URL. Whatever goes wrong is a `source_failed` that names the place and what to do. */
 import { readFile } from 'node:fs/promises';
-import { parse as parseYaml } from 'yaml';
 import { throwIfCancelled, WinnowError } from '../../errors.js';
 import { describeSource, isUrl, type ReadContext } from './source.js';
 
@@ -22,10 +21,12 @@ export function parseJson(text: string, location: string): unknown {
 }
 
 /** JSON where it looks like JSON, since that is many times faster, else YAML. Errors as for `parseJson`. */
-export function parseJsonOrYaml(text: string, location: string): unknown {
+export async function parseJsonOrYaml(text: string, location: string): Promise<unknown> {
   if (text.trimStart().startsWith('{')) return parseJson(text, location);
+  // Most catalogues are JSON: they need not wait for it.
+  const { parse } = await import('yaml');
   try {
-    return parseYaml(text);
+    return parse(text);
   } catch (error) {
     throw sourceFailed(location, `is not YAML (${messageOf(error)}). Correct it`, error);
   }

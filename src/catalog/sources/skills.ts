@@ -4,7 +4,6 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse as parseYaml } from 'yaml';
 import { throwIfCancelled } from '../../errors.js';
 import type { EntryIssue } from '../tool.js';
 import { isRecord, messageOf, readText, sourceFailed } from './read.js';
@@ -24,7 +23,7 @@ export async function readSkillsSource(path: string, context: ReadContext): Prom
   for (const file of files) {
     throwIfCancelled(context.signal);
     const place = join(path, file);
-    const skill = parseSkill(await readText(place, context), file);
+    const skill = await parseSkill(await readText(place, context), file);
     if (skill.ok) parts.push({ origin: place, entries: [{ ...skill.entry, origin: path }] });
     else issues.push({ level: 'warning', entry: place, message: skill.problem });
   }
@@ -33,12 +32,12 @@ export async function readSkillsSource(path: string, context: ReadContext): Prom
 
 type ParsedSkill = { ok: true; entry: Record<string, unknown> } | { ok: false; problem: string };
 
-function parseSkill(text: string, file: string): ParsedSkill {
+async function parseSkill(text: string, file: string): Promise<ParsedSkill> {
   const [, matter, instructions] = FRONT_MATTER.exec(text) ?? [];
   if (matter === undefined || instructions === undefined) {
     return { ok: false, problem: 'front matter: the file must begin with "---", name, description, "---"' };
   }
-  const parsed = parseFrontMatter(matter);
+  const parsed = await parseFrontMatter(matter);
   if (!isRecord(parsed)) return { ok: false, problem: parsed };
   const metadata = isRecord(parsed.metadata) ? parsed.metadata : {};
   const entry = {
@@ -50,9 +49,10 @@ function parseSkill(text: string, file: string): ParsedSkill {
   return { ok: true, entry };
 }
 
-function parseFrontMatter(matter: string): Record<string, unknown> | string {
+async function parseFrontMatter(matter: string): Promise<Record<string, unknown> | string> {
+  const { parse } = await import('yaml');
   try {
-    const parsed: unknown = parseYaml(matter);
+    const parsed: unknown = parse(matter);
     return isRecord(parsed) ? parsed : 'front matter: not a list of "key: value"';
   } catch (error) {
     return `front matter: not YAML (a value with a colon needs quotes): ${messageOf(error)}`;

@@ -61,6 +61,8 @@ export interface AdaptationParts {
   options?: AdaptationOptions | undefined;
   /** Told of each decision, before it has an effect. Default: nothing is told. */
   audit?: WriteAudit | undefined;
+  /** Told when other tools are always on for somebody. Default: nothing is told. */
+  onAlwaysOn?: (() => void) | undefined;
   /** Default: the clock of the machine. */
   clock?: (() => Date) | undefined;
 }
@@ -99,6 +101,7 @@ export function createAdaptation({
   events,
   options: input = {},
   audit,
+  onAlwaysOn,
   clock = () => new Date(),
 }: AdaptationParts): Adaptation {
   const options = parseOptions(adaptationOptionsSchema, input, 'adaptation');
@@ -187,7 +190,9 @@ export function createAdaptation({
       const place = `${entry.level}\n${entry.subject}`;
       next.set(place, [...(next.get(place) ?? []), entry]);
     }
+    const isOther = alwaysOnOf(next) !== alwaysOnOf(bySubject);
     bySubject = next;
+    if (isOther) onAlwaysOn?.();
   }
 
   async function list(query: LearntQuery = {}): Promise<LearntEntry[]> {
@@ -215,6 +220,12 @@ export function createAdaptation({
 
 function unknownEntry(what: string): WinnowError {
   return new WinnowError('not_found', `Nothing was learnt ${what}.`);
+}
+
+/** Of whom what is always on. */
+function alwaysOnOf(bySubject: ReadonlyMap<string, readonly LearntEntry[]>): string {
+  const entries = [...bySubject.values()].flat().filter(({ kind }) => kind === 'always_on');
+  return entries.map(idOfEntry).sort().join('\n');
 }
 
 function isDecided(entry: LearntEntry | undefined): boolean {

@@ -1,6 +1,5 @@
 /** A policy from a file (JSON or YAML). A file that breaks later keeps the policy that was, and says so. */
 import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 import { WinnowError } from '../../errors.js';
 import { createPolicy, type Policy } from './policy.js';
 
@@ -58,6 +57,7 @@ async function loadPolicy(path: string): Promise<Policy> {
 }
 
 async function readContent(path: string): Promise<object | null | undefined> {
+  const { parse } = await import('yaml');
   try {
     return parse(await readFile(path, 'utf8'));
   } catch (error) {

@@ -53,13 +53,18 @@ function findUncalled({ called, same, withinTurns }: CalledRequirement, facts: C
       (same === undefined || (digest !== undefined && digestsOf(call, same).includes(digest))),
   );
   if (isMet) return undefined;
-  const when = withinTurns === undefined ? 'in this session' : `within ${withinTurns} turns`;
+  const when = whenOf(withinTurns);
   const about = same === undefined ? '' : ` for the same "${same}"`;
   return {
     code: 'precondition_unmet',
     reason: `${tool.name} needs that ${called} was called${about} with success ${when}.`,
     next: `Call ${called}${about} first, then ${tool.name} again.`,
   };
+}
+
+function whenOf(withinTurns: number | undefined): string {
+  if (withinTurns === undefined) return 'in this session';
+  return withinTurns === 1 ? 'in this turn' : `within ${withinTurns} turns`;
 }
 
 /** Never what an object inherits. */

@@ -1,13 +1,7 @@
 /** Search and hand-outs over one index: what a router is given as `search` and `handOut`. */
 import type { Catalog } from '../../catalog/catalog.js';
-import { GENERAL_SYNONYMS } from '../../search/general-synonyms.js';
-import {
-  createSynonymTable,
-  GENERAL_WEIGHT,
-  OWN_WEIGHT,
-  type Synonyms,
-  type SynonymTable,
-} from '../../search/synonyms.js';
+import { tableWith } from '../../search/synonym-tables.js';
+import type { Synonyms, SynonymTable } from '../../search/synonyms.js';
 import type { ListOutput, ListRequest } from '../contracts.js';
 import { createToolIndex, type ToolIndex, type ToolIndexOptions } from '../index/tool-index.js';
 import type { SearchCaller, SearchParts } from './caller.js';
@@ -52,14 +46,7 @@ function keptTable(synonyms: () => Synonyms): () => SynonymTable {
   let kept: { of: Synonyms; table: SynonymTable } | undefined;
   return () => {
     const own = synonyms();
-    if (kept?.of !== own) kept = { of: own, table: tableOf(own) };
+    if (kept?.of !== own) kept = { of: own, table: tableWith(own) };
     return kept.table;
   };
-}
-
-function tableOf(own: Synonyms): SynonymTable {
-  return createSynonymTable([
-    { synonyms: GENERAL_SYNONYMS, weight: GENERAL_WEIGHT },
-    { synonyms: own, weight: OWN_WEIGHT },
-  ]);
 }

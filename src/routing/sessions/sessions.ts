@@ -5,11 +5,11 @@ import type { EnablementRecord, SessionRecord, Sessions as StoredSessions } from
 import { type Caller, type CreateSessionInput, createSessionInputSchema, type SessionView } from '../contracts.js';
 import type { BareEvent, Ledger } from '../ledger.js';
 import { parseInput } from '../parse-input.js';
-import { enabledTools, type Situation } from './situation.js';
+import { enabledTools, type ReadSituation, type Situation } from './situation.js';
 
 export interface SessionParts {
   store: StoredSessions;
-  situationOf: (id: string, caller?: Caller) => Promise<Situation>;
+  situationOf: ReadSituation;
   ledger: Ledger;
   clock: () => Date;
   sessionIdleMs: number;
@@ -49,13 +49,13 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
       return toView(await situationOf(id, ask.caller));
     },
 
-    /** Newest first; those that are open or ended, without those that were idle too long. */
+    /** Newest first; open or ended, without those that were idle too long. A look at them keeps none from being idle. */
     async sessions(query: { user?: string; limit?: number } = {}): Promise<SessionView[]> {
       const limit = Math.min(query.limit ?? 100, MAX_LISTED);
       const oldest = clock().getTime() - sessionIdleMs;
       const records = await store.list({ user: query.user, limit });
       const live = records.filter(({ activeAt }) => Date.parse(activeAt) >= oldest);
-      return Promise.all(live.map(async ({ id }) => toView(await situationOf(id))));
+      return Promise.all(live.map(async ({ id }) => toView(await situationOf(id, undefined, { isLook: true }))));
     },
 
     async beginTurn(id: string, ask: Ask = {}): Promise<SessionView> {

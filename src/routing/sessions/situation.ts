@@ -41,8 +41,15 @@ export interface SituationParts {
 /** Activity is written down at most so often, in milliseconds: each write costs a disk access. */
 const TOUCH_INTERVAL_MS = 60_000;
 
-/** @returns a function that reads the situation of a session; it throws WinnowError `not_found` */
-export function createSituations(parts: SituationParts): (id: string, caller?: Caller) => Promise<Situation> {
+export interface ReadOptions {
+  /** Somebody only looks at it, which does not keep a session from being idle. Default: false. */
+  isLook?: boolean | undefined;
+}
+
+/** Throws WinnowError `not_found`. */
+export type ReadSituation = (id: string, caller?: Caller, options?: ReadOptions) => Promise<Situation>;
+
+export function createSituations(parts: SituationParts): ReadSituation {
   const scopes = new WeakMap<Catalog, ReturnType<typeof createScope>>();
   const viewOf = (catalog: Catalog, user: string | undefined): View => {
     const scope = scopes.get(catalog) ?? createScope(catalog);
@@ -50,9 +57,10 @@ export function createSituations(parts: SituationParts): (id: string, caller?: C
     return scope({ user });
   };
 
-  return async (id, caller) => {
+  return async (id, caller, { isLook = false } = {}) => {
     const now = parts.clock();
     const session = await openSession(id, caller, now);
+    if (!isLook) await touch(session, now);
     const policy = parts.policy();
     const catalog = parts.catalog();
     const view = viewOf(catalog, session.user);
@@ -93,9 +101,12 @@ export function createSituations(parts: SituationParts): (id: string, caller?: C
     // Another's session looks like none.
     if (!session || isOver || (caller && caller.user !== session.user))
       throw new WinnowError('not_found', `There is no session "${id.slice(0, 80)}". Open one first.`);
-    const interval = Math.min(TOUCH_INTERVAL_MS, parts.sessionIdleMs / 2);
-    if (Date.parse(session.activeAt) + interval < now.getTime()) await parts.sessions.touch(id, now.toISOString());
     return session;
+  }
+
+  async function touch({ id, activeAt }: SessionRecord, now: Date): Promise<void> {
+    const interval = Math.min(TOUCH_INTERVAL_MS, parts.sessionIdleMs / 2);
+    if (Date.parse(activeAt) + interval < now.getTime()) await parts.sessions.touch(id, now.toISOString());
   }
 }
 

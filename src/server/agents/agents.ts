@@ -20,6 +20,7 @@ import { createMetrics, type Metrics } from '../../routing/telemetry/metrics.js'
 import type { TelemetryReport } from '../../routing/telemetry/rates.js';
 import { readEvents } from '../../routing/telemetry/read-events.js';
 import { reportTelemetry, type TelemetryReportQuery } from '../../routing/telemetry/report.js';
+import { createToolChanges } from '../../routing/tool-changes.js';
 import { createAuditWriter } from '../../routing/write-audit.js';
 import type { Store } from '../../store/store.js';
 import { createPlanRuns, type PlanRuns } from './plan-runs.js';
@@ -84,6 +85,7 @@ export interface Agents {
 export function createAgents({ store, policy, executors, ...parts }: AgentsParts): Agents {
   const { clock, options } = parts;
   const audit = createAuditWriter({ journal: store.journal, clock });
+  const changes = createToolChanges();
   const sandbox = createSandbox({ executors, limits: parts.limits });
   const privateTools =
     parts.privateTools ?? createPrivateTools({ base: parts.catalog, store: store.privateTools, audit, clock });
@@ -93,6 +95,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     events: (since) => readEvents(store.journal, { since }),
     options: parts.adaptation,
     audit,
+    onAlwaysOn: changes.tell,
     clock,
   });
   const discovery = createDiscovery({
@@ -109,6 +112,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     catalog,
     policy,
     alwaysOn: adaptation.alwaysOn,
+    changes,
     search: discovery.search,
     handOut: discovery.handOut,
     prepare: sandbox.prepare,
@@ -118,15 +122,25 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     clock,
   });
 
-  async function refreshIndex(): Promise<IndexStatus> {
-    index.setTools(catalog().tools);
-    return index.settled();
+  let told = catalog();
+  /** Index and clients hear of the tools of now; the same ones again cost nothing. */
+  function follow(): void {
+    const now = catalog();
+    index.setTools(now.tools);
+    if (now === told) return;
+    told = now;
+    changes.tell();
+  }
+
+  async function followSettled(): Promise<void> {
+    follow();
+    await index.settled();
   }
 
   return {
     router,
     catalog,
-    privateTools: withIndex(privateTools, refreshIndex),
+    privateTools: withFollowing(privateTools, followSettled),
     adaptation,
     index,
     metrics,
@@ -135,7 +149,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     telemetry: (query) => reportTelemetry(store.journal, query),
     async rebuild() {
       const reloaded = await parts.reload?.();
-      index.setTools(catalog().tools);
+      follow();
       const status = await index.rebuild();
       return { ...status, ...(reloaded ? { catalog: reloaded } : {}) };
     },
@@ -148,7 +162,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     async refresh() {
       await privateTools.refresh();
       await adaptation.refresh();
-      index.setTools(catalog().tools);
+      follow();
     },
     async close() {
       index.close();
@@ -159,17 +173,17 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
 }
 
 /** Who has added a tool finds it with the next search, and who has removed one does not. */
-function withIndex(tools: PrivateTools, refreshIndex: () => Promise<unknown>): PrivateTools {
+function withFollowing(tools: PrivateTools, follow: () => Promise<void>): PrivateTools {
   return {
     ...tools,
     async add(user, entry) {
       const tool = await tools.add(user, entry);
-      await refreshIndex();
+      await follow();
       return tool;
     },
     async remove(user, name) {
       await tools.remove(user, name);
-      await refreshIndex();
+      await follow();
     },
   };
 }

@@ -1,5 +1,5 @@
 /** The endpoints for agents as paths of the OpenAPI document, from the same routes that the server answers by. */
-import { type Json, parameters, problemReferences, success } from '../openapi-parts.js';
+import { type Json, parameters, problemReferences, rolesReference, success } from '../openapi-parts.js';
 import { renderQuery, schemaReference } from '../openapi-schemas.js';
 import type { Route } from './route.js';
 
@@ -26,7 +26,7 @@ function toOperation({ operationId, summary, path, body, query, answer, status =
       ...(path.includes(':id') ? [id] : []),
       ...(query ? renderQuery(query).map((one) => ({ ...one, in: 'query' })) : []),
       ...parameters(),
-      { $ref: '#/components/parameters/Roles' },
+      rolesReference(),
     ],
     ...(body
       ? { requestBody: { required: true, content: { 'application/json': { schema: schemaReference(body) } } } }

@@ -109,7 +109,13 @@ describe('the contestants', () => {
         'winnow-no-rules',
         'winnow-no-companions',
       ],
-      variant: ['winnow-rank-keywords', 'winnow-core-2', 'winnow-core-3', 'winnow-list-no-producers'],
+      variant: [
+        'winnow-rank-keywords',
+        'winnow-three-readings',
+        'winnow-core-2',
+        'winnow-core-3',
+        'winnow-list-no-producers',
+      ],
     });
   });
 

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type AppendStore, openAppendStore } from '../../../src/evaluation/append-store.js';
+import { createTokenizer, type Tokenizer } from '../../../src/evaluation/tokenizer.js';
 import {
   addUsage,
   type Completion,
@@ -181,22 +182,3 @@ function differenceOf(now: Usage, before: Usage): Usage {
 }
 
 const since = (startedAt: number) => Math.round((performance.now() - startedAt) * 10) / 10;
-
-type Tokenizer = () => Promise<TokenReader['tokenize']>;
-
-/** Tokenizing needs no prompt of its own: one reader is opened for it, once. */
-function createTokenizer(model: Model): Tokenizer {
-  let opened: Promise<TokenReader['tokenize']> | undefined;
-  const open = async (): Promise<TokenReader['tokenize']> => {
-    const reader = await model.openReader?.({ prompt: { system: 'x', user: 'x' }, opening: '"' });
-    await reader?.close();
-    return (text) => reader?.tokenize(text) ?? [];
-  };
-  return () => {
-    opened ??= open().catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
-}

@@ -5,7 +5,6 @@ import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 
 const [journal, way = 'stdio'] = process.argv.slice(2);
@@ -34,7 +33,7 @@ const TOOLS = {
 };
 
 log(`start ${process.pid}`);
-if (way === 'http') serveHttp();
+if (way === 'http') await serveHttp();
 else await createToolServer().connect(new StdioServerTransport());
 
 function createToolServer() {
@@ -46,7 +45,9 @@ function createToolServer() {
   return server;
 }
 
-function serveHttp() {
+async function serveHttp() {
+  // Only here: it takes as long to load as all else, and most tests talk over stdin and stdout.
+  const { StreamableHTTPServerTransport } = await import('@modelcontextprotocol/sdk/server/streamableHttp.js');
   const sessions = new Map();
   const http = createServer(async (request, response) => {
     const id = request.headers['mcp-session-id'];

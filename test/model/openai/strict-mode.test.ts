@@ -50,7 +50,12 @@ const PLAN = {
 };
 const PLANNED = [
   { id: 's1', tool: 'find_station', arguments: { name: '盘石头水库' } },
-  { id: 's2', tool: 'read_level', arguments: { stcd: '${s1.stcd}', marks: [{ at: 2.5 }] }, dependsOn: ['s1'] },
+  {
+    id: 's2',
+    tool: 'read_level',
+    arguments: { stcd: '${s1.stcd}', hours: 24, marks: [{ at: 2.5 }] },
+    dependsOn: ['s1'],
+  },
 ];
 
 const servers = new Set<ScriptedServer>();

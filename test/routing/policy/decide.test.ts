@@ -187,6 +187,15 @@ describe('preconditions', () => {
     expect(judge(policy, more)).toBe(code);
   });
 
+  it.each([
+    [{ called: 'open' }, 'in this session'],
+    [{ called: 'open', withinTurns: 1 }, 'in this turn'],
+    [{ called: 'open', withinTurns: 2 }, 'within 2 turns'],
+  ])('say for %j how long ago it may have been', (requirement, when) => {
+    const { reason } = decide(createPolicy(requires(requirement)), facts());
+    expect(reason).toBe(`file_read needs that open was called with success ${when}.`);
+  });
+
   it('of the tool itself hold where they can be checked, unless the policy leaves them', () => {
     const tool = make('hover', { risk: 'low', preconditions: ['open called in this session', 'the user is nice'] });
     expect(judge({}, { tool })).toBe('precondition_unmet');

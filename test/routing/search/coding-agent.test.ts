@@ -3,7 +3,8 @@
  * was written when the ranking was finished, and measured once before it became material for the next round. Fresh,
  * `held-out-1` (short and plain) had 0.982, `held-out-2` (long and vague) 0.870 and `held-out-3` 0.911. Then the tools of
  * the catalogue got examples of how people ask, from 600 queries of earlier rounds that are no longer here; after that
- * `held-out-4` was written and had 0.936, so 0.94 is the honest expectation for queries that nobody has seen.
+ * `held-out-4` was written and had 0.936, and when nothing of the ranking had changed for it, `held-out-5`, which had
+ * 0.976: of the 265 queries of both, measured once each, 0.955 is the honest expectation for queries that nobody has seen.
  */
 import { describe, expect, it } from '@jest/globals';
 import { createScope } from '../../../src/catalog/scope.js';
@@ -14,12 +15,13 @@ import { loadFixture, loadSearchCases } from '../../support/fixtures.js';
 const cases = loadSearchCases();
 const answerable = cases.filter(({ expected }) => expected.length > 0);
 
-/** The last one is as it was when it was fresh: nothing was changed for it. */
+/** The last two are as they were when they were fresh: nothing was changed for them. */
 const PARTS: readonly [string, number][] = [
   ['held-out-1', 0.98],
   ['held-out-2', 0.98],
   ['held-out-3', 0.97],
   ['held-out-4', 0.93],
+  ['held-out-5', 0.97],
 ];
 
 async function createSearch() {

@@ -1,0 +1,59 @@
+/** Runs that are there: two compared, all over time, the outputs of one written anew. A bar that fails sets the exit code. */
+import { ERROR_TABLE } from '../errors.js';
+import { compareRuns } from '../evaluation/compare.js';
+import { summarise } from '../evaluation/evaluate.js';
+import { type BarResult, judgeGate, parseGate } from '../evaluation/gate.js';
+import { readHistory } from '../evaluation/history.js';
+import { readSummary } from '../evaluation/run-folder.js';
+import type { RunSummary } from '../evaluation/run-summary.js';
+import { writeOutputs } from '../evaluation/write-outputs.js';
+import { renderComparison, renderHistory } from './render-comparison.js';
+import { renderGate, renderRun } from './render-eval.js';
+
+export interface FinishedRunFlags {
+  json?: boolean;
+  gate?: string;
+}
+
+/** @throws WinnowError `invalid_option` for a gate that can't be read, `not_found` where there is no run */
+export async function printComparison(first: string, second: string, flags: FinishedRunFlags): Promise<void> {
+  const bars = parseGate(flags.gate ?? '');
+  const comparison = await compareRuns(first, second);
+  const gate = await judgeBars(bars, comparison.second, second);
+  print(flags, { ...comparison, gate }, withGate(renderComparison(comparison), gate));
+  setExitCode(gate);
+}
+
+export function printHistory(folder: string, flags: FinishedRunFlags): void {
+  const history = readHistory(folder);
+  print(flags, history, renderHistory(history));
+}
+
+/** @throws WinnowError `invalid_option` for a gate that can't be read, `not_found` where there is no run */
+export async function writeReport(path: string, flags: FinishedRunFlags): Promise<void> {
+  const bars = parseGate(flags.gate ?? '');
+  const earlier = readSummary(path);
+  const { endedAt } = earlier;
+  const summary = await summarise(path, earlier, endedAt === undefined ? undefined : new Date(endedAt));
+  const gate = await judgeBars(bars, summary, path);
+  const { report } = await writeOutputs(path, summary, gate);
+  print(flags, { ...summary, gate }, withGate(renderRun(summary), gate));
+  process.stderr.write(`${report}\n`);
+  setExitCode(gate);
+}
+
+async function judgeBars(bars: ReturnType<typeof parseGate>, summary: RunSummary, path: string): Promise<BarResult[]> {
+  return bars.length === 0 ? [] : judgeGate(bars, summary, (other) => compareRuns(other, path));
+}
+
+function print(flags: FinishedRunFlags, value: unknown, text: string): void {
+  process.stdout.write(`${flags.json ? JSON.stringify(value, null, 2) : text}\n`);
+}
+
+function withGate(text: string, gate: readonly BarResult[]): string {
+  return gate.length === 0 ? text : `${text}\n\n${renderGate(gate)}`;
+}
+
+function setExitCode(gate: readonly BarResult[]): void {
+  if (gate.some(({ passed }) => !passed)) process.exitCode = ERROR_TABLE.gate_failed.exitCode;
+}

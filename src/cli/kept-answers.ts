@@ -1,0 +1,26 @@
+/** The answers of models that evaluation and tuning keep on disk. */
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ANSWERS_FOLDER } from '../evaluation/answer-cache.js';
+import { cacheFolder } from '../model/store/cache-folder.js';
+import { formatBytes } from '../model/store/format-bytes.js';
+
+export function answersFolder(): string {
+  return join(cacheFolder(), ANSWERS_FOLDER);
+}
+
+/** Says on stderr how much was forgotten. */
+export function clearAnswers(): void {
+  const folder = answersFolder();
+  const bytes = sizeOf(folder);
+  rmSync(folder, { recursive: true, force: true });
+  process.stderr.write(`${formatBytes(bytes)} of answers are forgotten.\n`);
+}
+
+function sizeOf(folder: string): number {
+  try {
+    return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,109 @@
+/** A request from the command line, and its result for people or as JSON. SIGINT cancels it. */
+import { readFile } from 'node:fs/promises';
+import yoctoSpinner from 'yocto-spinner';
+import { WinnowError } from '../errors.js';
+import type { PlanRequest } from '../request.js';
+import { renderPlan } from './render-plan.js';
+import { renderSelection } from './render-selection.js';
+import { type Setup, setUp } from './set-up.js';
+import { readText, type SharedFlags } from './shared-options.js';
+
+export interface RequestFlags extends SharedFlags {
+  history?: string;
+  entities?: string;
+  intent?: string;
+  user?: string;
+  today?: string;
+  json?: boolean;
+}
+
+/** @param text the request; `-` is stdin */
+export function printPlan(text: string, flags: RequestFlags): Promise<void> {
+  return runRequest(text, flags, async ({ planner }, request, call) => {
+    const result = await planner.plan(request, call);
+    return { result, text: renderPlan(result) };
+  });
+}
+
+/** @param text the request; `-` is stdin */
+export function printSelection(text: string, flags: RequestFlags): Promise<void> {
+  return runRequest(text, flags, async ({ planner }, request, call) => {
+    const result = await planner.select(request, call);
+    return { result, text: renderSelection(result) };
+  });
+}
+
+type Call = { signal: AbortSignal; onEvent: (event: { note: string }) => void };
+type Run = (setup: Setup, request: PlanRequest, call: Call) => Promise<{ result: unknown; text: string }>;
+
+async function runRequest(text: string, flags: RequestFlags, run: Run): Promise<void> {
+  const cancel = new AbortController();
+  const onInterrupt = () => cancel.abort();
+  process.once('SIGINT', onInterrupt);
+  try {
+    await answer(await toRequest(text, flags), { flags, run, signal: cancel.signal });
+  } finally {
+    process.off('SIGINT', onInterrupt);
+  }
+}
+
+async function answer(
+  request: PlanRequest,
+  { flags, run, signal }: { flags: RequestFlags; run: Run; signal: AbortSignal },
+): Promise<void> {
+  const setup = await setUp(flags, { signal, stderr: process.stderr });
+  const spinner = process.stderr.isTTY
+    ? yoctoSpinner({ text: 'reading the request', stream: process.stderr }).start()
+    : undefined;
+  const onEvent = ({ note }: { note: string }) => {
+    if (spinner) spinner.text = note;
+  };
+  try {
+    const { result, text } = await run(setup, request, { signal, onEvent });
+    spinner?.stop();
+    const isExample = setup.usedDefaultCatalog
+      ? `Catalogue: the example "${setup.loaded.catalog.name}" that comes with Winnow; yours with --catalog.\n\n`
+      : '';
+    process.stdout.write(flags.json ? `${JSON.stringify(result, null, 2)}\n` : `${isExample}${text}\n`);
+  } finally {
+    spinner?.stop();
+    await setup.close();
+  }
+}
+
+async function toRequest(text: string, flags: RequestFlags): Promise<PlanRequest> {
+  const message = text === '-' ? await readText('-') : text;
+  return {
+    message,
+    ...(flags.history === undefined
+      ? {}
+      : { history: parseJson('--history', await readFileOf('--history', flags.history)) as PlanRequest['history'] }),
+    ...(flags.entities === undefined
+      ? {}
+      : { entities: parseJson('--entities', flags.entities) as PlanRequest['entities'] }),
+    ...(flags.intent === undefined ? {} : { intent: flags.intent }),
+    ...(flags.user === undefined ? {} : { user: flags.user }),
+    ...(flags.today === undefined ? {} : { today: flags.today }),
+  };
+}
+
+async function readFileOf(flag: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new WinnowError('invalid_option', `${flag}: the file ${path} can't be read.`, { cause: error });
+  }
+}
+
+/** The form is checked with the whole request. */
+function parseJson(flag: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new WinnowError(
+      'invalid_option',
+      `${flag}: not JSON (${error instanceof Error ? error.message : String(error)}).`,
+      { cause: error },
+    );
+  }
+}

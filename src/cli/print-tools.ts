@@ -1,0 +1,95 @@
+/** The tools of a catalogue, one of them, and every problem of its sources, as people or programs read them. */
+import { fitSchema } from '../catalog/fit-schema.js';
+import { type LoadedCatalog, loadCatalog, renderIssue } from '../catalog/load.js';
+import { createScope, type View } from '../catalog/scope.js';
+import { describeSource } from '../catalog/sources/source.js';
+import { renderSummary } from '../catalog/summary.js';
+import type { Tool } from '../catalog/tool.js';
+import { readVariable } from '../config/environment.js';
+import { ERROR_TABLE, WinnowError } from '../errors.js';
+import { defaultCatalogPath } from './default-catalog.js';
+
+export interface ToolOutput {
+  stdout: Pick<NodeJS.WritableStream, 'write'>;
+  stderr: Pick<NodeJS.WritableStream, 'write'>;
+}
+
+export interface ToolFlags {
+  catalog?: string[];
+  strict?: boolean;
+  user?: string;
+  json?: boolean;
+}
+
+export async function listTools(flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
+  const { tools } = viewOf(await load(flags, flags.strict ?? false, stderr), flags);
+  if (flags.json) {
+    const rows = tools.map(({ name, title, description, category, toolType, risk, origin }) => {
+      return { name, title, description, category, toolType, risk, origin };
+    });
+    stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    return;
+  }
+  for (const tool of tools)
+    stdout.write(`${renderSummary(tool, 'sentence').slice(2)} (${tool.toolType}, ${tool.risk})\n`);
+}
+
+export async function showTool(name: string, flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
+  const view = viewOf(await load(flags, flags.strict ?? false, stderr), flags);
+  const tool = view.byName.get(name);
+  if (!tool) {
+    throw new WinnowError('not_found', `There is no tool "${name}" here. List them with: winnow tools list`);
+  }
+  if (flags.json) stdout.write(`${JSON.stringify(tool, null, 2)}\n`);
+  else stdout.write(`${Object.entries(tool).map(renderField).join('\n')}\n`);
+}
+
+/** Reads leniently even under --strict, so that all problems are shown and not only those of the first kind. */
+export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
+  const loaded = await load(flags, false, stderr);
+  const { failures, issues, sources } = loaded;
+  // Whoever can read the sources may see all of them; with --user the notes are about what that user sees.
+  const tools = flags.user === undefined ? loaded.catalog.tools : viewOf(loaded, flags).tools;
+  const notes = tools.flatMap(findNotes);
+  if (flags.json) {
+    const failed = failures.map(({ source, error }) => ({ source, ...error.toJSON() }));
+    stdout.write(`${JSON.stringify({ sources, issues, failures: failed, notes }, null, 2)}\n`);
+  } else {
+    for (const { source, error } of failures) stdout.write(`failure ${source}: ${error.message}\n`);
+    for (const issue of issues) stdout.write(`${issue.level} ${renderIssue(issue)}\n`);
+    for (const { tool, note } of notes) stdout.write(`note ${tool}: ${note}\n`);
+  }
+  const warnings = issues.filter(({ level }) => level === 'warning').length;
+  const counts = [
+    `${tools.length} tools`,
+    `${warnings} warnings`,
+    `${failures.length} failures`,
+    `${notes.length} notes`,
+  ];
+  stderr.write(`${counts.join(', ')}\n`);
+  if (!flags.strict) return;
+  if (warnings > 0) process.exitCode = ERROR_TABLE.invalid_catalog.exitCode;
+  else if (failures.length > 0) process.exitCode = ERROR_TABLE.source_failed.exitCode;
+}
+
+async function load(flags: ToolFlags, strict: boolean, stderr: ToolOutput['stderr']): Promise<LoadedCatalog> {
+  const sources = flags.catalog ?? [defaultCatalogPath()];
+  stderr.write(`Reading ${sources.map(describeSource).join(', ')}\n`);
+  const loaded = await loadCatalog({ sources, strict, variable: readVariable });
+  for (const { error } of loaded.failures) stderr.write(`${error.message}\n`);
+  return loaded;
+}
+
+function viewOf({ catalog }: LoadedCatalog, { user }: ToolFlags): View {
+  return createScope(catalog)({ user });
+}
+
+/** What a model is shown is a mended schema; each change is a note, though the tool is usable. */
+function findNotes({ name, inputSchema }: Tool): { tool: string; note: string }[] {
+  return fitSchema(inputSchema).notes.map((note) => ({ tool: name, note }));
+}
+
+function renderField([name, value]: [string, unknown]): string {
+  if (typeof value === 'string') return value.includes('\n') ? `${name}:\n${value}` : `${name}: ${value}`;
+  return `${name}: ${JSON.stringify(value, null, 2)}`;
+}

@@ -1,0 +1,125 @@
+/** What the common flags make: a catalogue, a model, a planner. Flags win over the environment, that over the file. */
+import type { Catalog } from '../catalog/catalog.js';
+import { type LoadedCatalog, loadCatalog } from '../catalog/load.js';
+import { type ConfigFile, loadConfigFile } from '../config/config-file.js';
+import { readEnvironment, readVariable } from '../config/environment.js';
+import type { OptionsInput } from '../config/options.js';
+import { WinnowError } from '../errors.js';
+import { type CallLog, createCallLog, withCallLog } from '../logging/call-log.js';
+import { createLogger, LOG_LEVELS, type Logger, type LogLevel } from '../logging/logger.js';
+import { createModel, type ModelSettings } from '../model/create-model.js';
+import type { Model } from '../model/model.js';
+import { createPlanner, type Planner, type PlannerParts } from '../planner.js';
+import { defaultCatalogPath } from './default-catalog.js';
+import { modelSettings } from './model-settings.js';
+import { createProgressBar } from './progress-bar.js';
+import type { SharedFlags } from './shared-options.js';
+
+/** What tools there are, before any model. */
+export interface ToolSetup {
+  loaded: LoadedCatalog;
+  /** What `loaded` was read from. */
+  sources: readonly string[];
+  config: ConfigFile;
+  usedDefaultCatalog: boolean;
+  logger: Logger;
+}
+
+export interface PlanningSetup {
+  /** A planner over these tools; all of them share model and options. */
+  plannerOf(catalog: Catalog): Planner;
+  /** Its calls go to the call log. */
+  model: Model;
+  callLog: CallLog;
+  close(): Promise<void>;
+}
+
+export interface Setup extends ToolSetup, PlanningSetup {
+  planner: Planner;
+}
+
+interface SetupParts {
+  signal?: AbortSignal | undefined;
+  stderr: NodeJS.WriteStream;
+  defaultLogLevel?: LogLevel;
+}
+
+export async function setUp(flags: SharedFlags, parts: SetupParts): Promise<Setup> {
+  const tools = await readTools(flags, parts);
+  const planning = await openPlanning(flags, tools.config, parts);
+  return { ...tools, ...planning, planner: planning.plannerOf(tools.loaded.catalog) };
+}
+
+/** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed` */
+export async function readTools(
+  flags: Pick<SharedFlags, 'catalog' | 'config' | 'strict'>,
+  { signal, stderr, defaultLogLevel }: SetupParts,
+): Promise<ToolSetup> {
+  const config = await readConfig(flags);
+  const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel ?? defaultLogLevel) });
+  const given = flags.catalog ?? config.catalog;
+  const sources = given ?? [defaultCatalogPath()];
+  const strict = flags.strict ?? config.strict ?? false;
+  const loaded = await loadCatalog({ variable: readVariable, sources, strict, logger, signal });
+  for (const failure of loaded.failures) stderr.write(`${failure.error.message}\n`);
+  return { loaded, sources, config, usedDefaultCatalog: given === undefined, logger };
+}
+
+/** @throws WinnowError `invalid_option`, `prompt_invalid`, `model_unavailable` */
+export async function openPlanning(
+  flags: SharedFlags,
+  config: ConfigFile,
+  { signal, stderr }: SetupParts,
+): Promise<PlanningSetup> {
+  const callLog = createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
+  const model = withCallLog(await openModel(modelSettings(flags, config), { stderr, signal }), callLog);
+  const options = { ...config.options, ...plannerOptions(flags) };
+  return {
+    plannerOf: (catalog) => createPlanner({ catalog, model, options, prompts: promptPaths(flags, config) }),
+    model,
+    callLog,
+    close: () => model.close(),
+  };
+}
+
+/** Files in place of the prompts that come with the package. */
+export function promptPaths(
+  flags: Pick<SharedFlags, 'prompt'>,
+  { prompts }: ConfigFile,
+): NonNullable<PlannerParts['prompts']> {
+  return { ...prompts, ...texts(flags.prompt) };
+}
+
+/** The file that flag or environment name; empty without one. */
+export async function readConfig({ config }: Pick<SharedFlags, 'config'>): Promise<ConfigFile> {
+  const path = config ?? readEnvironment().config;
+  return path === undefined ? {} : loadConfigFile(path);
+}
+
+export async function openModel(
+  settings: ModelSettings,
+  { stderr, signal }: { stderr: NodeJS.WriteStream; signal: AbortSignal | undefined },
+): Promise<Model> {
+  const bar = createProgressBar('model', stderr);
+  try {
+    return await createModel(settings, { onProgress: bar.update, onNotice: bar.note, signal });
+  } finally {
+    bar.stop();
+  }
+}
+
+export function plannerOptions(flags: SharedFlags): OptionsInput {
+  const given = { ...flags.set, ...(flags.maxTools === undefined ? {} : { maxTools: flags.maxTools }) };
+  return given as OptionsInput;
+}
+
+function texts(values: Record<string, unknown> | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, String(value)]));
+}
+
+export function logLevelOf(level: string | undefined): LogLevel {
+  if (level === undefined) return 'warn';
+  const known = LOG_LEVELS.find((one) => one === level);
+  if (known) return known;
+  throw new WinnowError('invalid_option', `WINNOW_LOG_LEVEL: "${level}" is none of ${LOG_LEVELS.join(', ')}.`);
+}
