@@ -2,10 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalog } from './catalog/catalog.js';
 import { createScope, type ToolFilter, type View } from './catalog/scope.js';
+import type { Tool } from './catalog/tool.js';
 import { type OptionsInput, resolveOptions } from './config/options.js';
 import { throwIfCancelled, WinnowError } from './errors.js';
 import { withSpan } from './logging/spans.js';
 import { type Model, noUsage } from './model/model.js';
+import { createShownTokens } from './planning/shown-tokens.js';
 import { type Written, writePlan } from './planning/write-plan.js';
 import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
 import { type PlanRequest, parseRequest, type Request } from './request.js';
@@ -15,7 +17,7 @@ import { likelyTools } from './selection/likely.js';
 import { mustRefer } from './selection/must-refer.js';
 import { createSchemaTokens } from './selection/schema-tokens.js';
 import { select } from './selection/select.js';
-import { renderContext } from './selection/user-part.js';
+import { renderContext, unseenHistory } from './selection/user-part.js';
 import { createTrace } from './trace.js';
 
 export interface PlannerParts {
@@ -54,6 +56,7 @@ export function createPlanner(parts: PlannerParts): Planner {
   const prompts = loadPrompts(parts.prompts);
   const viewOf = createScope(catalog, parts.filter);
   const schemaTokens = createSchemaTokens(planningModel);
+  const shownTokens = createShownTokens(planningModel);
   const viewTokens = new WeakMap<View, number>();
   const selectionParts = {
     model,
@@ -63,7 +66,7 @@ export function createPlanner(parts: PlannerParts): Planner {
     repair: prompts.repair,
     explain: prompts.explain,
     fit: prompts.fit,
-    schemaTokens,
+    schemaTokens: (tool: Tool) => Math.max(schemaTokens(tool), shownTokens(tool)),
     planningLimits: planningModel.limits,
   };
 
@@ -96,7 +99,8 @@ export function createPlanner(parts: PlannerParts): Planner {
         const maxTools = turn.request.maxTools ?? options.maxTools;
         const kept = selection.tools.filter((tool) => !tool.fill).slice(0, maxTools - 1);
         const request = withNeed({ ...turn.request, maxTools: maxTools - kept.length }, written.needTools);
-        const more = await turn.inTime(selectTools({ ...turn, request }, view));
+        const taken = kept.flatMap(({ name }) => turn.view.byName.get(name) ?? []);
+        const more = await turn.inTime(selectTools({ ...turn, request, taken: tokensInPlan(taken) }, view));
         selection = { ...more, tools: [...kept, ...more.tools], dropped: [...selection.dropped, ...more.dropped] };
       }
     },
@@ -110,7 +114,10 @@ export function createPlanner(parts: PlannerParts): Planner {
     const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
     const usage = { selection: noUsage(), planning: noUsage() };
     // Not "of how many": the rest would count the tools of other users.
-    trace.add('scope', `${view.tools.length} tools are visible`);
+    const { session } = request;
+    trace.add('scope', `${view.tools.length} tools are visible`, session === undefined ? {} : { session });
+    const unseen = unseenHistory(request, options);
+    if (unseen !== undefined) trace.add('scope', unseen);
     const tokensOf = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + tokensOfTool(view, name), 0);
     return {
       request,
@@ -157,10 +164,14 @@ export function createPlanner(parts: PlannerParts): Planner {
     return tool ? schemaTokens(tool) : 0;
   }
 
+  function tokensInPlan(tools: readonly Tool[]): number {
+    return tools.reduce((sum, tool) => sum + selectionParts.schemaTokens(tool), 0);
+  }
+
   type Turn = ReturnType<typeof beginTurn>;
 
-  function selectTools({ request, trace, signal, usage, requestId }: Turn, view: View): Promise<Selection> {
-    const call = { view, request, usage: usage.selection, trace, signal, requestId };
+  function selectTools({ request, trace, signal, usage, requestId, taken }: Turn & { taken?: number }, view: View) {
+    const call = { view, request, usage: usage.selection, trace, signal, requestId, taken };
     return withSpan('winnow.select', { 'winnow.tools': view.tools.length }, () => select(call, selectionParts));
   }
 

@@ -112,6 +112,7 @@ function render(
     promptHash: prompt.hash,
     variables: { ...values, summaries: `${sheet.tools.length} tools, ${sheet.style}` },
     ...(requestId === undefined ? {} : { requestId }),
+    session: request.session,
   };
   return { prompt: prompt.render(values), about };
 }

@@ -36,7 +36,7 @@ export interface Composition {
 
 export function compose(input: ComposeInput): Composition {
   const { view, options } = input;
-  const ruled = withRules(chosenWithProducers(input), input);
+  const ruled = supplied(withRules(chosenWithProducers(input), input), input);
   const chosen = options.companions ? withCompanions(ruled, view) : ruled;
   const { kept, dropped } = applyCap(chosen, input);
   const filled = options.fill ? fillRoom(kept, input) : kept;
@@ -82,6 +82,19 @@ function chosenWithProducers(input: ComposeInput): Entry[] {
     entries.push(...withProducers(entry, present, context));
   }
   return entries;
+}
+
+/** What rules and the caller want gets the producers that it needs, too. */
+function supplied(entries: readonly Entry[], input: ComposeInput): Entry[] {
+  if (!input.options.producers) return [...entries];
+  const context = contextOf(input);
+  const present = new Set(entries.map((entry) => entry.tool.name));
+  return entries.flatMap((entry) => {
+    if (entry.selected.via !== 'rule' && entry.selected.via !== 'required') return [entry];
+    const group = withProducers(entry, present, context);
+    for (const { tool } of group) present.add(tool.name);
+    return group;
+  });
 }
 
 function contextOf({ view, request, answer }: ComposeInput): ProducerContext {

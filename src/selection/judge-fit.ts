@@ -38,6 +38,7 @@ export async function judgeFit(
     promptHash: fit.hash,
     variables: { ...values, tools: tools.map(({ name }) => name) },
     ...(requestId === undefined ? {} : { requestId }),
+    session: request.session,
   };
   try {
     const reader = await model.openReader({ prompt: fit.render(values), opening: OPENING, signal, about });

@@ -7,7 +7,7 @@ import { ask } from './ask.js';
 import { compose } from './compose.js';
 import { fallbackTools } from './fallback.js';
 import { judgeFit, MAX_JUDGED } from './judge-fit.js';
-import type { SelectionCall, SelectionParts } from './selection-call.js';
+import { planningRoom, type SelectionCall, type SelectionParts, schemaBudget } from './selection-call.js';
 import { searchText } from './user-part.js';
 
 const MAX_KEYWORD_MATCHES = 20;
@@ -38,7 +38,11 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
     request: call.request,
     answer,
     rules: parts.rules,
-    options: answer.none.says ? { ...parts.options, fill: false } : parts.options,
+    options: {
+      ...parts.options,
+      fill: parts.options.fill && !answer.none.says,
+      schemaTokens: schemaBudget(parts, call),
+    },
     keywordMatches: () =>
       keywordIndexOf(view)
         .search(searchText(call.request), MAX_KEYWORD_MATCHES)
@@ -58,14 +62,14 @@ function unknownRequired({ view, request }: Pick<SelectionCall, 'view' | 'reques
   return (request.require ?? []).filter((name) => !view.byName.has(name)).map((name) => ({ name, reason: 'unknown' }));
 }
 
-/** Few tools, or small ones: all are taken, and the trace says so. */
-function passthrough(
-  { view, request, trace }: SelectionCall,
-  { options, schemaTokens }: SelectionParts,
-): Selection | undefined {
+/** Few tools, or small ones: all are taken where planning has room for them, and the trace says so. */
+function passthrough(call: SelectionCall, parts: SelectionParts): Selection | undefined {
+  const { view, request, trace } = call;
+  const { options, schemaTokens } = parts;
   if (view.tools.length > (request.maxTools ?? view.tools.length)) return undefined;
   const few = view.tools.length <= options.passthroughTools;
-  if (!few && !fitTogether(view.tools, options.passthroughTokens, schemaTokens)) return undefined;
+  const room = planningRoom(parts, call);
+  if (!fitTogether(view.tools, few ? room : Math.min(options.passthroughTokens, room), schemaTokens)) return undefined;
   const reason = few
     ? `${view.tools.length} tools are visible: selection is skipped up to ${options.passthroughTools}`
     : 'all schemas fit the budget';
@@ -98,25 +102,23 @@ function fitTogether(tools: readonly Tool[], budget: number, schemaTokens: (tool
   return true;
 }
 
-function fallBack(
-  { view, request, trace }: SelectionCall,
-  { planningLimits, schemaTokens }: SelectionParts,
-  reason: string,
-): Selection {
-  const room = Math.floor(planningLimits.contextTokens * 0.6);
+function fallBack(call: SelectionCall, parts: SelectionParts, reason: string): Selection {
+  const { view, request, trace } = call;
+  const { planningLimits, schemaTokens } = parts;
   const budget = {
-    schemaTokens: room,
+    schemaTokens: planningRoom(parts, call),
     tools: Math.min(planningLimits.tools, request.maxTools ?? planningLimits.tools),
   };
-  const first = new Set([
-    ...(request.require ?? []),
-    ...view.tools.filter((tool) => tool.alwaysLoad).map((tool) => tool.name),
-  ]);
+  const required = (request.require ?? []).map((name) => [name, 'required'] as const);
+  const always = view.tools.filter((tool) => tool.alwaysLoad).map(({ name }) => [name, 'always'] as const);
+  const wanted = new Map([...always, ...required]);
+  const first = new Set(wanted.keys());
   const { tools, leftOut } = fallbackTools(view, searchText(request), { budget, schemaTokens, first });
   trace.add('fallback', `selection failed (${reason}): ${tools.length} of ${view.tools.length} tools go on`, {
     leftOut,
     reason,
   });
-  const selected = tools.map((tool): SelectedTool => ({ name: tool.name, via: leftOut > 0 ? 'keyword' : 'all' }));
+  const via = leftOut > 0 ? 'keyword' : 'all';
+  const selected = tools.map(({ name }): SelectedTool => ({ name, via: wanted.get(name) ?? via }));
   return { mode: 'fallback', reason, tools: selected, dropped: unknownRequired({ view, request }), leftOut };
 }

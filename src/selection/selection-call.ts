@@ -17,7 +17,7 @@ export interface SelectionParts {
   repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
   explain: ExplainPrompt;
   fit: PromptTemplate<'tools' | 'context' | 'message'>;
-  /** Tokens of a tool's full schema. */
+  /** Tokens that a tool takes in the planning prompt: all that is shown of it, and at least its schema as JSON. */
   schemaTokens: (tool: Tool) => number;
   /** Of the model that is shown the schemas: the fallback heeds them. */
   planningLimits: ModelLimits;
@@ -32,7 +32,22 @@ export interface SelectionCall {
   view: View;
   request: Request;
   usage: Usage;
+  /** Tokens of the tools that an earlier round chose: they stay, and the budget is for all together. Default: 0. */
+  taken?: number | undefined;
   trace: Trace;
   signal: AbortSignal | undefined;
   requestId?: string | undefined;
+}
+
+/** Of the context of the planning model; the rest is for the request, the answer and a repair. */
+const CONTEXT_SHARE = 0.6;
+
+/** Tokens of schemas that the planning model can be shown. */
+export function planningRoom({ planningLimits }: Pick<SelectionParts, 'planningLimits'>, { taken = 0 }: SelectionCall) {
+  return Math.max(0, Math.floor(planningLimits.contextTokens * CONTEXT_SHARE) - taken);
+}
+
+/** The budget of the options, less what an earlier round took, and no more than there is room for. */
+export function schemaBudget(parts: Pick<SelectionParts, 'planningLimits' | 'options'>, call: SelectionCall): number {
+  return Math.max(0, Math.min(parts.options.schemaTokens - (call.taken ?? 0), planningRoom(parts, call)));
 }

@@ -30,6 +30,18 @@ export function searchText({ message, intent, history }: Request): string {
 
 const MIN_WORDS = 3;
 
+/** What of the history no model sees, in words; undefined where all of it is seen. */
+export function unseenHistory({ history = [] }: Request, { historyMessages, historyCharacters }: Window) {
+  const seen = Math.min(historyMessages, history.length);
+  const recent = seen > 0 ? history.slice(-seen) : [];
+  const length = recent.reduce((sum, { content }) => sum + oneLine(content).length, 0);
+  const notes = [
+    seen < history.length ? `the last ${seen} of ${history.length} messages` : '',
+    length > historyCharacters ? `the last ${historyCharacters} of ${length} characters` : '',
+  ].filter(Boolean);
+  return notes.length > 0 ? `of the history only ${notes.join(', of them ')} are seen` : undefined;
+}
+
 function renderHistory(history: readonly Message[], { historyMessages, historyCharacters }: Window): string[] {
   const recent = historyMessages > 0 ? history.slice(-historyMessages) : [];
   if (recent.length === 0 || historyCharacters === 0) return [];

@@ -79,6 +79,15 @@ describe('producers', () => {
     ]);
   });
 
+  it.each<[string, Given]>([
+    ['the caller requires', { request: { require: ['parcel_weight'] } }],
+    ['a rule adds', { rules: [{ name: 'weigh', when: { message: 'do' }, include: ['parcel_weight'] }] }],
+  ])('stand before a tool that %s, too', (_, given) => {
+    expect(namesOf(composed({ tools, named: ['a'], ...given }))).toEqual(['a', 'find_parcel', 'parcel_weight']);
+    const found = { tools, named: ['find_parcel'], ...given };
+    expect(namesOf(composed(found))).toEqual(['find_parcel', 'parcel_weight']);
+  });
+
   it('can be switched off', () => {
     expect(namesOf(composed({ tools, named: ['parcel_weight'], options: { producers: false } }))).toEqual([
       'parcel_weight',

@@ -77,8 +77,14 @@ describe('a request whose selection fails', () => {
     const always = makeTool('ask_user', { alwaysLoad: true });
     const model = createScriptedModel({ answers: [DOWN], limits: { tools: 4 } });
     const planner = plannerOf({ tools: [...TOOLS, always], model });
-    const names = namesOf(await planner.select({ ...REQUEST, require: ['stock_quote'] }));
-    expect(names).toEqual(expect.arrayContaining(['stock_quote', 'ask_user']));
+    const { tools } = await planner.select({ ...REQUEST, require: ['stock_quote'] });
+    expect(tools).toEqual(
+      expect.arrayContaining([
+        { name: 'stock_quote', via: 'required' },
+        { name: 'ask_user', via: 'always' },
+        expect.objectContaining({ via: 'keyword' }),
+      ]),
+    );
   });
 
   it('falls back only once a request', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type PlanRequest, parseRequest } from '../../src/request.js';
-import { renderContext } from '../../src/selection/user-part.js';
+import { renderContext, unseenHistory } from '../../src/selection/user-part.js';
+import { createScriptedModel } from '../support/scripted-model.js';
+import { naming, notesOf, plannerOf } from './setup.js';
 
 const WINDOW = { historyMessages: 3, historyCharacters: 100 };
 
@@ -48,5 +50,26 @@ describe('what goes before the message', () => {
     { historyMessages: 3, historyCharacters: 0 },
   ])('is without history when the window is %j', (window) => {
     expect(lines({ history: said('a') }, window)).toEqual([]);
+  });
+});
+
+describe('what no model sees of the history', () => {
+  const unseen = (...contents: string[]) =>
+    unseenHistory(parseRequest({ message: 'x', history: said(...contents) }), WINDOW);
+
+  it('is told', () => {
+    expect(unseen('a', 'b', 'c')).toBeUndefined();
+    expect(unseen('a', 'b', 'c', 'd')).toContain('the last 3 of 4 messages');
+    expect(unseen('o'.repeat(60), 'n'.repeat(60))).toContain('the last 100 of 120 characters');
+    expect(unseen('z', 'o'.repeat(60), 'n'.repeat(60), 'x')).toContain('messages, of them the last 100 of 121');
+  });
+
+  it('stands in the trace of the request', async () => {
+    const history = said(...Array.from({ length: 9 }, (_, place) => `message ${place}`));
+    const { trace } = await plannerOf({ model: createScriptedModel({ answers: [naming('play_song')] }) }).select({
+      message: 'x',
+      history,
+    });
+    expect(notesOf(trace, 'scope')).toContain('the last 6 of 9 messages');
   });
 });
