@@ -1,7 +1,7 @@
 /** What is done with runs that are there: compare two, list them, write their outputs anew; and the cache of answers. */
 import { Command } from 'commander';
 import { RUNS_FOLDER } from './eval-options.js';
-import type { FinishedRunFlags } from './finished-runs.js';
+import type { ComparisonFlags, FinishedRunFlags } from './finished-runs.js';
 
 export function compareCommand(): Command {
   return new Command('compare')
@@ -9,8 +9,9 @@ export function compareCommand(): Command {
     .argument('<first>', 'folder of a run')
     .argument('<second>', 'folder of the run that is compared with it')
     .option('--gate <bars>', 'bars for the second run that give the exit code')
+    .option('--junit <file>', 'write what was won and lost, and the bars, for build servers')
     .option('--json', 'print JSON, with all cases won and lost')
-    .action(async (first: string, second: string, flags: FinishedRunFlags) => {
+    .action(async (first: string, second: string, flags: ComparisonFlags) => {
       const { printComparison } = await import('./finished-runs.js');
       await printComparison(first, second, flags);
     });

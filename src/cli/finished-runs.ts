@@ -6,6 +6,7 @@ import { type BarResult, judgeGate, parseGate } from '../evaluation/gate.js';
 import { readHistory } from '../evaluation/history.js';
 import { readSummary } from '../evaluation/run-folder.js';
 import type { RunSummary } from '../evaluation/run-summary.js';
+import { writeComparisonJUnit } from '../evaluation/write-comparison-junit.js';
 import { writeOutputs } from '../evaluation/write-outputs.js';
 import { renderComparison, renderHistory } from './render-comparison.js';
 import { renderGate, renderRun } from './render-eval.js';
@@ -15,11 +16,16 @@ export interface FinishedRunFlags {
   gate?: string;
 }
 
+export interface ComparisonFlags extends FinishedRunFlags {
+  junit?: string;
+}
+
 /** @throws WinnowError `invalid_option` for a gate that can't be read, `not_found` where there is no run */
-export async function printComparison(first: string, second: string, flags: FinishedRunFlags): Promise<void> {
+export async function printComparison(first: string, second: string, flags: ComparisonFlags): Promise<void> {
   const bars = parseGate(flags.gate ?? '');
   const comparison = await compareRuns(first, second);
   const gate = await judgeBars(bars, comparison.second, second);
+  if (flags.junit !== undefined) writeComparisonJUnit({ comparison, gate, out: flags.junit });
   print(flags, { ...comparison, gate }, withGate(renderComparison(comparison), gate));
   setExitCode(gate);
 }

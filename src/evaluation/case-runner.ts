@@ -79,9 +79,6 @@ function toRecord(done: Done, options: CaseRunnerOptions): CaseRecord {
   const { one, repeat, tried } = done;
   const { selection, result, error } = tried;
   const usage = usageOf(done);
-  const total = noUsage();
-  addUsage(total, usage.selection);
-  addUsage(total, usage.planning);
   const verdict = error ? { scores: {}, cause: 'error' } : judge(done, usage, options);
   const { message, history, entities } = one.request;
   return {
@@ -102,7 +99,7 @@ function toRecord(done: Done, options: CaseRunnerOptions): CaseRecord {
     scores: verdict.scores,
     ...(verdict.cause === undefined ? {} : { cause: verdict.cause }),
     usage,
-    ...(options.prices ? { cost: options.prices.costOf(total) } : {}),
+    ...(options.prices ? { cost: options.prices.costOf(usage) } : {}),
     milliseconds: tried.milliseconds,
     calls: tried.calls.map((call) => toCall(call, tried)),
   };

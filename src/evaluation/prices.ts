@@ -2,27 +2,31 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { WinnowError } from '../errors.js';
-import type { Usage } from '../model/model.js';
+import type { Stage, Usage } from '../model/model.js';
+import { modelsOf } from './model-pair.js';
 
-const price = z.number().min(0);
+const amount = z.number().min(0);
+const priceSchema = z.strictObject({ read: amount, cached: amount.optional(), written: amount });
+type Price = z.infer<typeof priceSchema>;
+
 const priceTableSchema = z.strictObject({
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/u, 'must be a code of three letters, such as USD')
     .default('USD'),
   models: z
-    .record(z.string(), z.strictObject({ read: price, cached: price.optional(), written: price }))
+    .record(z.string(), priceSchema)
     .describe('Name of the model -> price of a million tokens. `cached` defaults to the price of `read`.'),
 });
 
 export interface Prices {
   readonly currency: string;
-  costOf(usage: Usage): number;
+  costOf(usage: Readonly<Record<Stage, Usage>>): number;
 }
 
 export interface PriceTable {
   readonly currency: string;
-  /** @throws WinnowError `invalid_option` where the table has no such model */
+  /** A model, or a pair of them as `pairId` names it. @throws WinnowError `invalid_option` where the table has no such model */
   of(modelId: string): Prices;
 }
 
@@ -39,18 +43,24 @@ export async function loadPrices(path: string): Promise<PriceTable> {
   return {
     currency,
     of(modelId) {
-      const row = models[modelId];
-      if (!row) {
+      const rowOf = (name: string): Price => {
+        const row = models[name];
+        if (row) return row;
         const known = Object.keys(models).join(', ');
-        throw new WinnowError('invalid_option', `The price table ${path} has no model "${modelId}"; it has ${known}.`);
-      }
+        throw new WinnowError('invalid_option', `The price table ${path} has no model "${name}"; it has ${known}.`);
+      };
+      const { selection, planning } = models[modelId] ? { selection: modelId, planning: modelId } : modelsOf(modelId);
+      const [ofSelection, ofPlanning] = [rowOf(selection), rowOf(planning)];
       return {
         currency,
-        costOf: ({ read, cached, written }) =>
-          (read * row.read + cached * (row.cached ?? row.read) + written * row.written) / MILLION,
+        costOf: (usage) => (price(usage.selection, ofSelection) + price(usage.planning, ofPlanning)) / MILLION,
       };
     },
   };
+}
+
+function price({ read, cached, written }: Usage, row: Price): number {
+  return read * row.read + cached * (row.cached ?? row.read) + written * row.written;
 }
 
 async function readJson(path: string): Promise<unknown> {

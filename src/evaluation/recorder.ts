@@ -27,11 +27,15 @@ export interface RecordedCall extends ModelCall {
 
 export interface Recorder {
   model: Model;
+  /** Its calls are written down among those of `model`. */
+  planningModel: Model | undefined;
   /** The calls of a request, in the order of their end; forgotten with this call. */
   take(requestId: string): RecordedCall[];
 }
 
 export interface RecorderOptions {
+  /** Default: `model` plans too. */
+  planningModel?: Model | undefined;
   wasRemembered: (request: CompletionRequest | ReaderRequest) => boolean;
   /** Told of each stable part of a prompt, at least once. */
   onStablePart: (hash: string, text: string) => void;
@@ -51,22 +55,28 @@ export function createRecorder(model: Model, options: RecorderOptions): Recorder
     };
     calls.set(requestId, [...(calls.get(requestId) ?? []), call]);
   };
-  const { openReader } = model;
+  const { planningModel } = options;
   return {
-    model: {
-      id: model.id,
-      limits: model.limits,
-      preferredAnswer: model.preferredAnswer,
-      complete: (request) => recordCompletion(model, request, record),
-      ...(openReader ? { openReader: (request) => recordReading(openReader, request, record) } : {}),
-      countTokens: (text) => model.countTokens(text),
-      close: () => model.close(),
-    },
+    model: recorded(model, record),
+    planningModel: planningModel && recorded(planningModel, record),
     take(requestId) {
       const taken = calls.get(requestId) ?? [];
       calls.delete(requestId);
       return taken;
     },
+  };
+}
+
+function recorded(model: Model, record: Record): Model {
+  const { openReader } = model;
+  return {
+    id: model.id,
+    limits: model.limits,
+    preferredAnswer: model.preferredAnswer,
+    complete: (request) => recordCompletion(model, request, record),
+    ...(openReader ? { openReader: (request) => recordReading(openReader, request, record) } : {}),
+    countTokens: (text) => model.countTokens(text),
+    close: () => model.close(),
   };
 }
 

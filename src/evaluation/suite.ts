@@ -28,10 +28,15 @@ export interface SuitePlanners {
   readonly schemaTokens: (tool: Tool) => number;
 }
 
-export interface SuitePlannerOptions {
+export interface AnsweringModel {
   model: Model;
   /** Without it every answer is asked for. */
   cache?: AnswerCache | undefined;
+}
+
+export interface SuitePlannerOptions extends AnsweringModel {
+  /** Default: `model` plans too. */
+  planning?: AnsweringModel | undefined;
   options: OptionsInput;
   prompts?: PromptPaths | undefined;
   onStablePart: RecorderOptions['onStablePart'];
@@ -42,17 +47,25 @@ export function createSuitePlanners(
   suite: Pick<Suite, 'catalog'> & Partial<Suite>,
   parts: SuitePlannerOptions,
 ): SuitePlanners {
-  const { model, cache, options, prompts, onStablePart } = parts;
-  const record = (answering: Model, wasRemembered: RecorderOptions['wasRemembered']): RecordedPlanner => {
-    const recorder = createRecorder(answering, { wasRemembered, onStablePart });
-    return { recorder, planner: createPlanner({ catalog: suite.catalog, model: recorder.model, options, prompts }) };
+  const { planning, options, prompts, onStablePart } = parts;
+  const { catalog } = suite;
+  const record = (isCached: boolean): RecordedPlanner => {
+    const modelOf = (one: AnsweringModel) => (isCached && one.cache ? one.cache.model : one.model);
+    const caches = isCached ? [parts.cache, planning?.cache] : [];
+    const recorder = createRecorder(modelOf(parts), {
+      planningModel: planning && modelOf(planning),
+      wasRemembered: (request) => caches.some((cache) => cache?.wasRemembered(request)),
+      onStablePart,
+    });
+    const { model, planningModel } = recorder;
+    return { recorder, planner: createPlanner({ catalog, model, planningModel, options, prompts }) };
   };
-  const fresh = record(model, () => false);
-  const first = cache ? record(cache.model, cache.wasRemembered) : fresh;
+  const fresh = record(false);
+  const first = parts.cache || planning?.cache ? record(true) : fresh;
   return {
-    catalog: suite.catalog,
+    catalog,
     plannerFor: (repeat) => (repeat === 0 ? first : fresh),
-    schemaTokens: createSchemaTokens(model),
+    schemaTokens: createSchemaTokens((planning ?? parts).model),
   };
 }
 

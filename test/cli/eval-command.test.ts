@@ -143,7 +143,10 @@ describe('a gate', () => {
       exitCode: 0,
       stdout: expect.stringContaining("6 won, 0 lost; McNemar's exact p = 0.031"),
     });
-    const worse = await run(['eval', 'compare', setup.out, bad, '--gate', `noWorseThan=${setup.out}`]);
+    const junit = join(setup.out, 'compared.xml');
+    const bars = ['--gate', `noWorseThan=${setup.out}`, '--junit', junit];
+    const worse = await run(['eval', 'compare', setup.out, bad, ...bars]);
+    expect(readFileSync(junit, 'utf8')).toMatch(/tests="6" failures="6"[\s\S]*name="gate"/u);
     expect(worse).toMatchObject({
       exitCode: ERROR_TABLE.gate_failed.exitCode,
       stdout: expect.stringContaining('Lost: c0 c1 c2 c3 c4 c5'),

@@ -71,7 +71,9 @@ function aRunner(model: Model, more: Partial<CaseRunnerOptions> & { cached?: boo
 
 describe('one case', () => {
   it('becomes a record with what the model saw and said, how it was judged and what it cost', async () => {
-    const { run, prompts } = aRunner(aModel(), { prices: { currency: 'USD', costOf: ({ calls }) => calls } });
+    const { run, prompts } = aRunner(aModel(), {
+      prices: { currency: 'USD', costOf: ({ selection, planning }) => selection.calls + planning.calls },
+    });
     const record = await run({ case: aCase({ expected: EXPECTED, tags: ['t'], lang: 'en' }), repeat: 0 });
     expect(record).toMatchObject({
       id: 'c1',

@@ -2,11 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { pairId } from '../../src/evaluation/model-pair.js';
 import { loadPrices } from '../../src/evaluation/prices.js';
 import { readRecords } from '../../src/evaluation/run-folder.js';
 import { writeCsv } from '../../src/evaluation/write-csv.js';
 import { writeJUnit } from '../../src/evaluation/write-junit.js';
 import { writeOutputs } from '../../src/evaluation/write-outputs.js';
+import { noUsage } from '../../src/model/model.js';
 import { aFolder, anError, aRecord, aRun } from './setup.js';
 
 describe('the table for spreadsheets', () => {
@@ -110,7 +112,15 @@ describe('a price table', () => {
     [{ read: 2, written: 10 }, 4],
   ])('%j gives %d', async (price, cost) => {
     const prices = (await loadPrices(aTable({ models: { m: price } }))).of('m');
-    expect([prices.currency, prices.costOf(usage)]).toEqual(['USD', cost]);
+    expect([prices.currency, prices.costOf({ selection: usage, planning: noUsage() })]).toEqual(['USD', cost]);
+  });
+
+  it('prices each stage by its own model, where two share the work', async () => {
+    const models = { small: { read: 1, written: 10 }, large: { read: 10, written: 100 } };
+    const table = await loadPrices(aTable({ models }));
+    const costOf = (id: string) => table.of(id).costOf({ selection: usage, planning: usage });
+    expect([costOf('small'), costOf('large'), costOf(pairId('small', 'large'))]).toEqual([5, 50, 27.5]);
+    expect(() => table.of(pairId('small', 'none'))).toThrow('has no model "none"');
   });
 
   it.each([

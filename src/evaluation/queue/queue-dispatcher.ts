@@ -5,7 +5,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
-import { addUsage, noUsage } from '../../model/model.js';
 import type { CaseJob } from '../case-runner.js';
 import type { Dispatcher, DispatchOptions } from '../dispatcher.js';
 import type { Prices } from '../prices.js';
@@ -143,9 +142,5 @@ async function collect(
 }
 
 function priced(record: CaseRecord, prices: Prices | undefined): CaseRecord {
-  if (!prices) return record;
-  const total = noUsage();
-  addUsage(total, record.usage.selection);
-  addUsage(total, record.usage.planning);
-  return { ...record, cost: prices.costOf(total) };
+  return prices ? { ...record, cost: prices.costOf(record.usage) } : record;
 }
