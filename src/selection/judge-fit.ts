@@ -3,6 +3,7 @@
  * that, and a small model that is shown one tool calls it, whatever the request. A judgement that fails changes nothing.
  */
 import { isObject } from '../catalog/schema/json.js';
+import { secretNamesOf } from '../catalog/secret-arguments.js';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
@@ -24,7 +25,7 @@ export async function judgeFit(
 ): Promise<number | undefined> {
   const { model, fit, options } = parts;
   if (answerWay(parts) !== 'rank' || !model.openReader) return undefined;
-  const { request, requestId, usage, trace } = call;
+  const { view, request, requestId, usage, trace } = call;
   const timeout = AbortSignal.timeout(options.selectionTimeoutMs);
   const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
   const values = {
@@ -37,6 +38,7 @@ export async function judgeFit(
     promptName: fit.name,
     promptHash: fit.hash,
     variables: { ...values, tools: tools.map(({ name }) => name) },
+    secretNames: secretNamesOf(view.tools),
     ...(requestId === undefined ? {} : { requestId }),
     session: request.session,
   };

@@ -28,7 +28,7 @@ const MAX_SUGGESTIONS = 20;
 
 export async function askForList(sheet: Sheet, question: ListQuestion): Promise<Parsed<Answer>> {
   const { model, prompt, about, maxTools, usage, signal, repair, onRepair } = question;
-  const schema = { name: 'selection', schema: answerSchema(sheet, model.limits) };
+  const schema = { name: 'selection', schema: answerSchema(sheet, model.limits, maxTools) };
   const request = {
     stage: 'selection' as const,
     prompt,
@@ -47,14 +47,18 @@ export async function askForList(sheet: Sheet, question: ListQuestion): Promise<
   });
 }
 
-function answerSchema({ tools, labels }: Sheet, limits: ModelLimits): JsonSchema {
+function answerSchema({ tools, labels }: Sheet, limits: ModelLimits, maxTools: number): JsonSchema {
   const names = [...tools.map((tool) => labels.labelOf(tool)), labels.none];
   const characters = names.reduce((sum, name) => sum + name.length, 0);
   const fits = names.length <= limits.enumValues && (names.length <= 250 || characters <= limits.enumCharacters);
   return {
     type: 'object',
     properties: {
-      selected_tools: { type: 'array', items: fits ? { type: 'string', enum: names } : { type: 'string' } },
+      selected_tools: {
+        type: 'array',
+        items: fits ? { type: 'string', enum: names } : { type: 'string' },
+        maxItems: Math.max(1, maxTools),
+      },
       reason: { type: 'string' },
     },
     required: ['selected_tools', 'reason'],
@@ -62,6 +66,7 @@ function answerSchema({ tools, labels }: Sheet, limits: ModelLimits): JsonSchema
   };
 }
 
+const CUT = 'the answer was cut, and is taken as far as it came';
 const answerShape = z.object({ selected_tools: z.array(z.string()), reason: z.string().optional().catch(undefined) });
 
 /** Exported for tests: text -> answer, or the problems to repair. */
@@ -69,9 +74,10 @@ export function parseAnswer(
   completion: Pick<Completion, 'text' | 'finish' | 'logprobs'>,
   sheet: Sheet,
 ): Parsed<Answer> {
-  const json = readJson(completion.text);
-  if (!json.ok)
-    return { ok: false, issues: completion.finish === 'length' ? ['the answer was cut: be shorter'] : json.issues };
+  const isCut = completion.finish === 'length';
+  const whole = readJson(completion.text);
+  const json = isCut && !whole.ok ? readJson(closeList(completion.text)) : whole;
+  if (!json.ok) return { ok: false, issues: isCut ? ['the answer was cut: be shorter'] : json.issues };
   const value = Array.isArray(json.value) ? { selected_tools: json.value } : json.value;
   const shaped = answerShape.safeParse(value);
   if (!shaped.success) return { ok: false, issues: ['selected_tools: must be an array of tool names'] };
@@ -81,6 +87,16 @@ export function parseAnswer(
   if (nothingUsable)
     return { ok: false, issues: [`selected_tools: none of ${names.slice(0, 5).join(', ')} is in the list of tools`] };
   return { ok: true, value: { ...answer, reason: shaped.data.reason ?? '' } };
+}
+
+/**
+ * A small model may run in a loop behind the names that it means: the list as far as its names were written whole. The
+ * text itself where none was.
+ */
+function closeList(text: string): string {
+  const [list] =
+    /\{\s*"selected_tools"\s*:\s*\[(?:\s*"(?:[^"\\]|\\.)*"\s*,)*(?:\s*"(?:[^"\\]|\\.)*"\s*(?=\]))?/u.exec(text) ?? [];
+  return list?.includes('"', list.indexOf('[')) ? `${list.trimEnd().replace(/,$/u, '')}],"reason":"${CUT}"}` : text;
 }
 
 /** Known names in their order; unknown and repeated ones are recorded, never credited. */

@@ -93,7 +93,20 @@ describe('the answer of a list model', () => {
     expect(!parsed.ok && parsed.issues.join()).toContain(said);
   });
 
-  it('is told to be shorter when it was cut', () => {
+  it.each([
+    ['behind a name', '{"selected_tools": ["read_mail", "stock_quote",'],
+    ['inside a name', '{"selected_tools":["read_mail","stock_quote","read_m'],
+    ['in a loop', `{"selected_tools":["read_mail","stock_quote"${',"read_mail"'.repeat(40)},"re`],
+    ['behind the list', '{"selected_tools":["read_mail","stock_quote"],"reas'],
+    ['in the reason', '{"selected_tools":["read_mail","stock_quote"],"reason":"they ["x", "'],
+  ])('that was cut %s is taken as far as it came', (_, text) => {
+    const parsed = parse(text, 'length');
+    expect(parsed.ok && parsed.value.named.map(({ tool }) => tool.name)).toEqual(['read_mail', 'stock_quote']);
+    expect(parsed).toMatchObject({ ok: true, value: { reason: expect.stringContaining('cut') } });
+    expect(parse(text)).toMatchObject({ ok: false });
+  });
+
+  it('is told to be shorter when it was cut before the first name was whole', () => {
     expect(parse('{"selected_tools":["read_ma', 'length')).toEqual({
       ok: false,
       issues: ['the answer was cut: be shorter'],

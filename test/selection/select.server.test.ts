@@ -58,6 +58,7 @@ describe('an answer that can be read', () => {
     ['bare JSON', OK],
     ['fenced JSON', fencedJson(GOOD)],
     ['prose around JSON', proseAroundJson(GOOD)],
+    ['JSON that was cut behind the names', cutJson(GOOD)],
   ])('is used as it is: %s', async (_, behaviour) => {
     const { result, selection, usage } = await plan([behaviour]);
     expect(result.kind).toBe('plan');
@@ -70,7 +71,7 @@ describe('an answer that can be read', () => {
 describe('an answer that can not be used', () => {
   const bad = [
     ['no answer', emptyAnswer()],
-    ['a cut answer', cutJson(GOOD)],
+    ['an answer that was cut inside the first name', cutJson({ selected_tools: ['play_song'] })],
     ['the wrong key', wrongKey()],
     ['a refusal', refusal()],
     ['only unknown names', answerJson({ selected_tools: ['music_player'], reason: '' })],
