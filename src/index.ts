@@ -30,7 +30,7 @@ export { type ResumeOptions, type RunPlanOptions, resumePlan, runPlan } from './
 export { createGatedRunner, createToolRunner, type ToolRunner } from './execution/plan/tool-runner.js';
 export { createSandbox, type Sandbox, type SandboxParts } from './execution/sandbox.js';
 export { createCallLog, withCallLog } from './logging/call-log.js';
-export { createModel, type ModelSettings } from './model/create-model.js';
+export { type CreateModelHooks, createModel, type ModelSettings } from './model/create-model.js';
 export type {
   Completion,
   CompletionRequest,
@@ -42,6 +42,8 @@ export type {
   TokenReader,
   Usage,
 } from './model/model.js';
+export { createOpenAIModel } from './model/openai/openai-model.js';
+export type { OpenAIModelOptions } from './model/openai/options.js';
 export { type CallOptions, createPlanner, type Planner, type PlannerParts } from './planner.js';
 export { type Message, type PlanRequest, requestSchema } from './request.js';
 export {

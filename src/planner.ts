@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalog } from './catalog/catalog.js';
 import { createScope, type ToolFilter, type View } from './catalog/scope.js';
+import { secretNamesOf } from './catalog/secret-arguments.js';
 import type { Tool } from './catalog/tool.js';
 import { type OptionsInput, resolveOptions } from './config/options.js';
 import { throwIfCancelled, WinnowError } from './errors.js';
@@ -195,6 +196,7 @@ export function createPlanner(parts: PlannerParts): Planner {
       maxTokens: options.planTokens,
       usage: turn.usage.planning,
       requestId: turn.requestId,
+      secretNames: secretNamesOf(turn.view.tools),
       signal: turn.signal,
       onRepair: (issues) => turn.trace.add('planning', 'the plan is repaired', { issues }),
     });

@@ -21,7 +21,11 @@ export const requestSchema = z.strictObject({
     .optional()
     .describe('Earlier messages, oldest first; a bounded window of them goes to the model.'),
   user: z.string().min(1).optional().describe('Whose private tools are visible.'),
-  session: z.string().min(1).optional().describe('For the logs and the trace.'),
+  session: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Told in the call log and in the first event of the trace; changes nothing else.'),
   allow: names.describe('Only these tools may be used.'),
   deny: names.describe('These tools may not be used; stronger than allow.'),
   origin: names.describe('Only tools of these origins.'),

@@ -40,6 +40,14 @@ describe('the path of a request', () => {
     for (const { name } of TOOLS) expect(seen.includes(name)).toBe(name === 'play_song');
   });
 
+  it('tells the session in the first event and with every call of the model, and nowhere else', async () => {
+    const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')] });
+    const { trace } = await plannerOf({ model }).plan({ message: 'music', session: 'chat-7' });
+    expect(trace[0]).toMatchObject({ stage: 'scope', session: 'chat-7' });
+    expect(model.calls.map(({ about }) => about?.session)).toEqual(['chat-7', 'chat-7']);
+    expect(JSON.stringify(model.calls.map(({ prompt }) => prompt))).not.toContain('chat-7');
+  });
+
   it('tells its events as they happen', async () => {
     const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')] });
     const told: string[] = [];

@@ -1,15 +1,14 @@
 /** Who does the cases of a run: this process with a model of its own. The other one is in `eval-queue.ts`. */
-import { createAnswerCache } from '../evaluation/answer-cache.js';
 import { createCaseRunner } from '../evaluation/case-runner.js';
 import { createLocalDispatcher, type Dispatcher } from '../evaluation/dispatcher.js';
 import type { Prices } from '../evaluation/prices.js';
 import { createSuitePlanners, type SuitePlannerOptions } from '../evaluation/suite.js';
 import type { Judging } from './eval-settings.js';
 import type { EvaluationSetup, SetupContext } from './eval-setup.js';
-import { openLoggedModel } from './open-logged-model.js';
+import { openAnsweringModels } from './open-logged-model.js';
 
 export interface Evaluator {
-  /** Id of the model. */
+  /** Id of the model, or of the two that share the work. */
   readonly model: string;
   dispatcher(parts: DispatcherParts): Dispatcher;
   close(): Promise<void>;
@@ -26,18 +25,14 @@ export async function openLocalEvaluator(
   { flags, config, suites, options, prompts }: EvaluationSetup,
   context: SetupContext,
 ): Promise<Evaluator> {
-  const { model, answers, close } = await openLoggedModel(flags, config, context);
-  const cache = flags.cache ? createAnswerCache(model, answers) : undefined;
+  const { id, answering, close } = await openAnsweringModels(flags, config, { ...context, cache: flags.cache });
   return {
-    model: model.id,
+    model: id,
     dispatcher({ judging, prices, onStablePart }) {
-      const parts = { model, cache, options, prompts, onStablePart };
+      const parts = { ...answering(true), options, prompts, onStablePart };
       const planners = suites.map((suite) => [suite.name, createSuitePlanners(suite, parts)] as const);
       return createLocalDispatcher(createCaseRunner({ ...judging, prices, suites: new Map(planners) }), flags.jobs);
     },
-    async close() {
-      cache?.close();
-      await close();
-    },
+    close,
   };
 }

@@ -1,7 +1,6 @@
 /** From flags to all that a run is about, before any model: cheap checks come first, so that a bad line costs no loading. */
 import { join } from 'node:path';
 import type { ConfigFile } from '../config/config-file.js';
-import { readEnvironment } from '../config/environment.js';
 import { type Options, resolveOptions } from '../config/options.js';
 import { WinnowError } from '../errors.js';
 import { type CaseFilter, type CaseSource, openCases } from '../evaluation/case-source.js';
@@ -12,7 +11,8 @@ import { createLogger } from '../logging/logger.js';
 import { refuseOtherRun } from './eval-folder.js';
 import { type EvalFlags, expandSet, RUNS_FOLDER } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
-import { logLevelOf, plannerOptions, promptPaths, readConfig } from './set-up.js';
+import { logLevelOf, readConfig } from './read-config.js';
+import { plannerOptions, promptPaths } from './set-up.js';
 
 export interface EvaluationSetup {
   readonly flags: EvalFlags;
@@ -40,7 +40,7 @@ export async function setUpEvaluation(flags: EvalFlags, { stderr, signal }: Setu
   const prompts = promptPaths(flags, config);
   const promptHashes = promptHashesOf(prompts);
   const prices = flags.prices === undefined ? undefined : await loadPrices(flags.prices);
-  const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel) });
+  const logger = createLogger({ level: logLevelOf(config) });
   const { suite, cases, catalog = config.catalog, strict = config.strict ?? false } = flags;
   const suites = await loadSuites({ suite, cases, catalog, strict }, { logger, signal, stderr });
   const source = await openCases(suites, await filterOf(flags));

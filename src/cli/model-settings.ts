@@ -1,43 +1,101 @@
-/** Which model: flags win over the environment, the environment over the configuration file. */
+/** Which models: flags win over the environment, the environment over the configuration file. */
 import type { ConfigFile, ModelBlock } from '../config/config-file.js';
 import { readEnvironment, readVariable } from '../config/environment.js';
 import { WinnowError } from '../errors.js';
 import type { ModelSettings } from '../model/create-model.js';
 import type { SharedFlags } from './shared-options.js';
 
+type Flags = Pick<SharedFlags, 'baseUrl' | 'model' | 'apiKeyEnv' | 'modelFile'>;
+type PlanningFlags = Pick<SharedFlags, 'planningBaseUrl' | 'planningModel' | 'planningApiKeyEnv' | 'planningModelFile'>;
+
 /** @throws WinnowError `invalid_option` for an endpoint without a model, or a variable that is not set */
-export function modelSettings(flags: SharedFlags, config: ConfigFile): ModelSettings {
+export function modelSettings(flags: Flags, config: ConfigFile): ModelSettings {
   const environment = readEnvironment();
   const ofFile = environment.modelFile === undefined ? config.model?.baseUrl : undefined;
   const file =
     flags.modelFile ?? (flags.baseUrl === undefined ? (environment.modelFile ?? config.model?.file) : undefined);
   const baseUrl = flags.baseUrl ?? (flags.modelFile === undefined ? (environment.baseUrl ?? ofFile) : undefined);
-  const model = flags.model ?? environment.model ?? config.model?.name;
-  if (baseUrl !== undefined && model === undefined) {
+  const name = flags.model ?? environment.model ?? config.model?.name;
+  if (baseUrl !== undefined && name === undefined) {
     throw new WinnowError(
       'invalid_option',
       'The endpoint needs the name of a model: --model, WINNOW_MODEL or model.name.',
     );
   }
-  const apiKeyEnv = flags.apiKeyEnv ?? config.model?.apiKeyEnv;
-  return blockSettings({ ...config.model, baseUrl, name: model, file, apiKeyEnv });
+  const ofFlag = flags.apiKeyEnv === undefined ? undefined : requireVariable(flags.apiKeyEnv, '--api-key-env');
+  const apiKey = ofFlag ?? readVariable('WINNOW_API_KEY');
+  return blockSettings({ ...config.model, baseUrl, name, file }, { place: 'model', apiKey });
 }
 
-/** A block of the configuration file as it is. */
-export function blockSettings({ baseUrl, name, file, apiKeyEnv, ...limits }: ModelBlock): ModelSettings {
+/**
+ * Undefined: one model does both. With no endpoint and no file of its own, it is the model of selection but for what
+ * the block and the flags say.
+ * @throws WinnowError `invalid_option` as `modelSettings` does
+ */
+export function planningModelSettings(
+  flags: PlanningFlags,
+  config: ConfigFile,
+  selection: ModelSettings,
+): ModelSettings | undefined {
+  const { planningBaseUrl, planningModel, planningApiKeyEnv, planningModelFile } = flags;
+  const block: ModelBlock = {
+    ...config.planningModel,
+    ...(planningModelFile === undefined ? {} : { file: planningModelFile, baseUrl: undefined }),
+    ...(planningBaseUrl === undefined ? {} : { baseUrl: planningBaseUrl }),
+    ...(planningModel === undefined ? {} : { name: planningModel }),
+  };
+  const place = 'planningModel';
+  const apiKey = planningApiKeyEnv && requireVariable(planningApiKeyEnv, '--planning-api-key-env');
+  if (Object.values({ ...block, apiKey }).every((value) => value === undefined)) return undefined;
+  if (block.baseUrl !== undefined && block.name === undefined) {
+    throw new WinnowError(
+      'invalid_option',
+      'The endpoint of planning needs the name of a model: --planning-model or planningModel.name.',
+    );
+  }
+  if (block.baseUrl !== undefined || block.file !== undefined) return blockSettings(block, { place, apiKey });
+  const { baseUrl } = selection;
+  const own = blockSettings({ ...block, baseUrl }, { place, apiKey, fallbackKey: selection.apiKey });
+  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+  return { ...selection, ...given, ...(block.name === undefined ? {} : { modelFile: undefined }) };
+}
+
+interface BlockContext {
+  /** The block's key in the file: errors name it. */
+  place: string;
+  /** Wins over the variable that the block names. */
+  apiKey?: string | undefined;
+  /** Where neither gives a key. Default: that of `WINNOW_API_KEY`. */
+  fallbackKey?: string | undefined;
+}
+
+/** A block of the configuration file as it is. @throws WinnowError `invalid_option` for a variable that is not set */
+export function blockSettings(block: ModelBlock, { place, apiKey, fallbackKey }: BlockContext): ModelSettings {
+  const { baseUrl, name: model, file, apiKeyEnv, timeoutMs: callTimeoutMs, headers, ...others } = block;
+  // Where nothing is sent, no secret is needed.
+  if (baseUrl === undefined) return { ...others, baseUrl, model, modelFile: file, callTimeoutMs, headers };
+  const named = apiKey ?? (apiKeyEnv && requireVariable(apiKeyEnv, `${place}.apiKeyEnv`));
   return {
+    ...others,
     baseUrl,
-    model: name,
-    apiKey: apiKeyEnv === undefined ? readVariable('WINNOW_API_KEY') : requireVariable(apiKeyEnv),
-    modelFile: baseUrl === undefined ? file : undefined,
-    contextTokens: limits.contextTokens,
-    callTimeoutMs: limits.timeoutMs,
-    threads: limits.threads,
+    model,
+    apiKey: named ?? fallbackKey ?? readVariable('WINNOW_API_KEY'),
+    callTimeoutMs,
+    headers: headers && expandHeaders(headers, `${place}.headers`),
   };
 }
 
-function requireVariable(name: string): string {
+/** `${NAME}` stands for a variable of the environment, since keys do not belong in files. */
+function expandHeaders(headers: Readonly<Record<string, string>>, place: string): Record<string, string> {
+  const expand = ([name, text]: [string, string]) => [
+    name,
+    text.replace(/\$\{(\w+)\}/gu, (_, variable: string) => requireVariable(variable, `${place}.${name}`)),
+  ];
+  return Object.fromEntries(Object.entries(headers).map(expand));
+}
+
+function requireVariable(name: string, place: string): string {
   const value = readVariable(name);
   if (value !== undefined) return value;
-  throw new WinnowError('invalid_option', `--api-key-env: the environment variable ${name} is not set.`);
+  throw new WinnowError('invalid_option', `${place}: the environment variable ${name} is not set.`);
 }

@@ -1,10 +1,13 @@
-/** A model as evaluation and tuning ask it: every call is logged where that is wanted, and its answers have a place. */
+/** Models as evaluation and tuning ask them: every call is logged where that is wanted, and the answers have a place. */
 import type { ConfigFile } from '../config/config-file.js';
-import type { AnswerCacheOptions } from '../evaluation/answer-cache.js';
-import { createCallLog, withCallLog } from '../logging/call-log.js';
+import { type AnswerCacheOptions, createAnswerCache } from '../evaluation/answer-cache.js';
+import { pairId } from '../evaluation/model-pair.js';
+import type { AnsweringModel } from '../evaluation/suite.js';
+import { type CallLog, createCallLog, withCallLog } from '../logging/call-log.js';
+import type { ModelSettings } from '../model/create-model.js';
 import type { Model } from '../model/model.js';
 import { answersFolder } from './kept-answers.js';
-import { modelSettings } from './model-settings.js';
+import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openModel } from './set-up.js';
 import type { SharedFlags } from './shared-options.js';
 
@@ -15,22 +18,87 @@ export interface LoggedModel {
   close(): Promise<void>;
 }
 
-/** @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
+export interface AnsweringModels {
+  /** Of both models, where there are two. */
+  readonly id: string;
+  /** For planners that remember answers, or never do. */
+  answering(remembers: boolean): AnsweringModel & { planning: AnsweringModel | undefined };
+  close(): Promise<void>;
+}
+
+interface Context {
+  stderr: NodeJS.WriteStream;
+  signal: AbortSignal;
+}
+
+/**
+ * The model of one stage alone, which is that of both where there is no other.
+ * @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled`
+ */
 export async function openLoggedModel(
+  settings: ModelSettings,
+  { flags, config, ...context }: Context & { flags: SharedFlags; config: ConfigFile },
+): Promise<LoggedModel> {
+  const callLog = openCallLog(flags, config);
+  try {
+    const model = await openModel(settings, context);
+    return {
+      model: withCallLog(model, callLog),
+      answers: answersOf(settings),
+      close: async () => {
+        callLog.close();
+        await model.close();
+      },
+    };
+  } catch (error) {
+    callLog.close();
+    throw error;
+  }
+}
+
+/** The models of both stages. @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
+export async function openAnsweringModels(
   flags: SharedFlags,
   config: ConfigFile,
-  context: { stderr: NodeJS.WriteStream; signal: AbortSignal },
-): Promise<LoggedModel> {
+  context: Context & { cache: boolean },
+): Promise<AnsweringModels> {
   const settings = modelSettings(flags, config);
-  const model = await openModel(settings, context);
-  const callLog = createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
-  return {
-    model: withCallLog(model, callLog),
-    // Two servers may have different models of one name.
-    answers: { folder: answersFolder(), parameters: { baseUrl: settings.baseUrl } },
-    close: async () => {
-      callLog.close();
-      await model.close();
-    },
+  const planningSettings = planningModelSettings(flags, config, settings);
+  const opened: { close(): unknown }[] = [];
+  const close = async () => {
+    for (const one of opened.splice(0).reverse()) await one.close();
   };
+  const open = async (own: ModelSettings, answers: AnswerCacheOptions): Promise<AnsweringModel> => {
+    const bare = await openModel(own, context);
+    opened.push(bare);
+    const model = withCallLog(bare, callLog);
+    const cache = context.cache ? createAnswerCache(model, answers) : undefined;
+    if (cache) opened.push(cache);
+    return { model, cache };
+  };
+  const callLog = openCallLog(flags, config);
+  opened.push(callLog);
+  try {
+    const both = await open(settings, answersOf(settings));
+    // A file has one writer a process, and the two may differ only in their time-outs.
+    const planning = planningSettings && (await open(planningSettings, answersOf(planningSettings, 'planning')));
+    const as = (remembers: boolean, one: AnsweringModel) => (remembers ? one : { model: one.model });
+    return {
+      id: pairId(both.model.id, planning?.model.id),
+      answering: (remembers) => ({ ...as(remembers, both), planning: planning && as(remembers, planning) }),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function openCallLog(flags: SharedFlags, config: ConfigFile): CallLog {
+  return createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
+}
+
+/** Two servers may have different models of one name, and one may be asked in different ways. */
+function answersOf({ baseUrl, temperature, logprobs, extraBody }: ModelSettings, stage?: string): AnswerCacheOptions {
+  return { folder: answersFolder(), parameters: { baseUrl, temperature, logprobs, extraBody, stage } };
 }

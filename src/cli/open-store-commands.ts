@@ -11,7 +11,7 @@ import { requireStorePlace, type StoreFlags, storePlaceOf } from './agent-option
 import { openPolicy } from './agents-setup.js';
 import { defaultCatalogPath } from './default-catalog.js';
 import type { Output } from './output.js';
-import { readConfig } from './set-up.js';
+import { readConfig } from './read-config.js';
 
 export interface LookFlags extends StoreFlags {
   config?: string;

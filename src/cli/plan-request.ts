@@ -84,6 +84,8 @@ async function toRequest(text: string, flags: RequestFlags): Promise<PlanRequest
     ...(flags.intent === undefined ? {} : { intent: flags.intent }),
     ...(flags.user === undefined ? {} : { user: flags.user }),
     ...(flags.today === undefined ? {} : { today: flags.today }),
+    // As an option of the planner alone it would not bind where all visible tools are taken.
+    ...(flags.maxTools === undefined ? {} : { maxTools: flags.maxTools }),
   };
 }
 

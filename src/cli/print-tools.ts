@@ -8,6 +8,7 @@ import type { Tool } from '../catalog/tool.js';
 import { readVariable } from '../config/environment.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { defaultCatalogPath } from './default-catalog.js';
+import { readConfig } from './read-config.js';
 
 export interface ToolOutput {
   stdout: Pick<NodeJS.WritableStream, 'write'>;
@@ -16,13 +17,14 @@ export interface ToolOutput {
 
 export interface ToolFlags {
   catalog?: string[];
+  config?: string;
   strict?: boolean;
   user?: string;
   json?: boolean;
 }
 
 export async function listTools(flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
-  const { tools } = viewOf(await load(flags, flags.strict ?? false, stderr), flags);
+  const { tools } = viewOf(await load(flags, stderr), flags);
   if (flags.json) {
     const rows = tools.map(({ name, title, description, category, toolType, risk, origin }) => {
       return { name, title, description, category, toolType, risk, origin };
@@ -35,7 +37,7 @@ export async function listTools(flags: ToolFlags, { stdout, stderr }: ToolOutput
 }
 
 export async function showTool(name: string, flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
-  const view = viewOf(await load(flags, flags.strict ?? false, stderr), flags);
+  const view = viewOf(await load(flags, stderr), flags);
   const tool = view.byName.get(name);
   if (!tool) {
     throw new WinnowError('not_found', `There is no tool "${name}" here. List them with: winnow tools list`);
@@ -46,7 +48,7 @@ export async function showTool(name: string, flags: ToolFlags, { stdout, stderr 
 
 /** Reads leniently even under --strict, so that all problems are shown and not only those of the first kind. */
 export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
-  const loaded = await load(flags, false, stderr);
+  const loaded = await load(flags, stderr, { isLenient: true });
   const { failures, issues, sources } = loaded;
   // Whoever can read the sources may see all of them; with --user the notes are about what that user sees.
   const tools = flags.user === undefined ? loaded.catalog.tools : viewOf(loaded, flags).tools;
@@ -67,17 +69,29 @@ export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutpu
     `${notes.length} notes`,
   ];
   stderr.write(`${counts.join(', ')}\n`);
-  if (!flags.strict) return;
+  if (!loaded.isStrict) return;
   if (warnings > 0) process.exitCode = ERROR_TABLE.invalid_catalog.exitCode;
   else if (failures.length > 0) process.exitCode = ERROR_TABLE.source_failed.exitCode;
 }
 
-async function load(flags: ToolFlags, strict: boolean, stderr: ToolOutput['stderr']): Promise<LoadedCatalog> {
-  const sources = flags.catalog ?? [defaultCatalogPath()];
+interface LoadedTools extends LoadedCatalog {
+  /** As flag or file say, whatever way it was read. */
+  isStrict: boolean;
+}
+
+/** As `plan` and `serve` find them, so that what is checked is what they use. */
+async function load(
+  flags: ToolFlags,
+  stderr: ToolOutput['stderr'],
+  { isLenient = false }: { isLenient?: boolean } = {},
+): Promise<LoadedTools> {
+  const config = await readConfig(flags);
+  const sources = flags.catalog ?? config.catalog ?? [defaultCatalogPath()];
+  const isStrict = flags.strict ?? config.strict ?? false;
   stderr.write(`Reading ${sources.map(describeSource).join(', ')}\n`);
-  const loaded = await loadCatalog({ sources, strict, variable: readVariable });
+  const loaded = await loadCatalog({ sources, strict: isStrict && !isLenient, variable: readVariable });
   for (const { error } of loaded.failures) stderr.write(`${error.message}\n`);
-  return loaded;
+  return { ...loaded, isStrict };
 }
 
 function viewOf({ catalog }: LoadedCatalog, { user }: ToolFlags): View {

@@ -29,18 +29,31 @@ export function addQueueOptions(command: Command): Command {
     );
 }
 
+/** What says which model there is, and how it is reached: the workers have it. */
+const MODEL_FLAGS = [
+  'callLog',
+  'baseUrl',
+  'modelFile',
+  'apiKeyEnv',
+  'planningModel',
+  'planningBaseUrl',
+  'planningModelFile',
+  'planningApiKeyEnv',
+] as const satisfies readonly (keyof SharedFlags)[];
+type ModelFlag = (typeof MODEL_FLAGS)[number];
+
+const toFlag = (name: string) => name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
+
 /** A flag that would have no effect is an error. @throws WinnowError `invalid_option` */
-export function refuseQueueFlags(
-  flags: QueueFlags & Pick<SharedFlags, 'callLog' | 'baseUrl' | 'modelFile' | 'apiKeyEnv'> & { jobs: number },
-): void {
-  const { queue, rate, window, attempts, lostAfter, jobs, callLog, baseUrl, modelFile, apiKeyEnv } = flags;
+export function refuseQueueFlags(flags: QueueFlags & Pick<SharedFlags, ModelFlag> & { jobs: number }): void {
+  const { queue, rate, window, attempts, lostAfter, jobs } = flags;
   const ofQueue = Object.entries({ rate, window, attempts, 'lost-after': lostAfter });
   const [alone] = ofQueue.find(([, value]) => value !== undefined) ?? [];
   if (queue === undefined && alone !== undefined) {
     throw new WinnowError('invalid_option', `--${alone} goes with --queue.`);
   }
-  const given = { 'call-log': callLog, 'base-url': baseUrl, 'model-file': modelFile, 'api-key-env': apiKeyEnv };
-  const ofWorkers = Object.entries({ jobs: jobs > 1 ? jobs : undefined, ...given });
+  const given = MODEL_FLAGS.map((name) => [toFlag(name), flags[name]] as const);
+  const ofWorkers = [['jobs', jobs > 1 ? jobs : undefined] as const, ...given];
   const [ofWorker] = ofWorkers.find(([, value]) => value !== undefined) ?? [];
   if (queue !== undefined && ofWorker !== undefined) {
     throw new WinnowError('invalid_option', `--${ofWorker} does not go with --queue: give it to winnow worker.`);

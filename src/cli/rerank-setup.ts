@@ -42,7 +42,7 @@ async function openOwn(
 ): Promise<Model> {
   if (block.baseUrl !== undefined && block.name === undefined)
     throw new WinnowError('invalid_option', 'rerank.model.name: the endpoint needs the name of a model.');
-  return withCallLog(await openModel(blockSettings(block), { stderr, signal }), callLog);
+  return withCallLog(await openModel(blockSettings(block, { place: 'rerank.model' }), { stderr, signal }), callLog);
 }
 
 function ofFlags({ rerank, rerankTimeout, rerankConfidence }: DiscoveryFlags): Record<string, unknown> {

@@ -1,6 +1,6 @@
 /** What `winnow run` does: tools and what runs them, a session, the run, and what came of each step. */
 import { loadCatalog } from '../catalog/load.js';
-import { readEnvironment, readVariable } from '../config/environment.js';
+import { readVariable } from '../config/environment.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { type PlanRun, type RunnablePlan, runnablePlanSchema } from '../execution/plan/plan-run.js';
 import { createLogger } from '../logging/logger.js';
@@ -9,9 +9,9 @@ import { resumePlanInputSchema, runPlanInputSchema } from '../server/agents/plan
 import { openAgents } from './agents-setup.js';
 import { defaultCatalogPath } from './default-catalog.js';
 import { type Output, print } from './output.js';
+import { logLevelOf, readConfig } from './read-config.js';
 import { renderTable } from './render-table.js';
 import type { RunFlags } from './run-flags.js';
-import { logLevelOf, readConfig } from './set-up.js';
 import { readText } from './shared-options.js';
 
 /** @throws WinnowError `invalid_option`, `invalid_request`, `not_found`, `conflict`, `store_failed`, `cancelled` */
@@ -36,7 +36,7 @@ export async function runPlanFile(path: string | undefined, flags: RunFlags, out
 
 async function open(flags: RunFlags, signal: AbortSignal) {
   const config = await readConfig(flags);
-  const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel) });
+  const logger = createLogger({ level: logLevelOf(config) });
   const sources = flags.catalog ?? config.catalog ?? [defaultCatalogPath()];
   const loaded = await loadCatalog({ sources, strict: config.strict, variable: readVariable, logger, signal });
   return openAgents({ flags, config, loaded, sources, logger });

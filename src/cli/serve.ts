@@ -23,7 +23,8 @@ export async function serve(
     const forgetReload = reloadOn('SIGHUP', agents, logger);
     try {
       const address = await listen(app, flags);
-      logger.info({ address, tools: setup.loaded.catalog.tools.length, runnable, model: setup.model.id }, 'listening');
+      const models = { model: setup.model.id, planningModel: setup.planningModel?.id };
+      logger.info({ address, tools: setup.loaded.catalog.tools.length, runnable, ...models }, 'listening');
       if (!isLoopback(flags.host))
         logger.warn('whoever reaches this address may ask, and as any user: put a gateway before it');
       if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');

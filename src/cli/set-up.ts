@@ -1,18 +1,18 @@
 /** What the common flags make: a catalogue, a model, a planner. Flags win over the environment, that over the file. */
 import type { Catalog } from '../catalog/catalog.js';
 import { type LoadedCatalog, loadCatalog } from '../catalog/load.js';
-import { type ConfigFile, loadConfigFile } from '../config/config-file.js';
-import { readEnvironment, readVariable } from '../config/environment.js';
+import type { ConfigFile } from '../config/config-file.js';
+import { readVariable } from '../config/environment.js';
 import type { OptionsInput } from '../config/options.js';
-import { WinnowError } from '../errors.js';
 import { type CallLog, createCallLog, withCallLog } from '../logging/call-log.js';
-import { createLogger, LOG_LEVELS, type Logger, type LogLevel } from '../logging/logger.js';
+import { createLogger, type Logger, type LogLevel } from '../logging/logger.js';
 import { createModel, type ModelSettings } from '../model/create-model.js';
 import type { Model } from '../model/model.js';
 import { createPlanner, type Planner, type PlannerParts } from '../planner.js';
 import { defaultCatalogPath } from './default-catalog.js';
-import { modelSettings } from './model-settings.js';
+import { modelSettings, planningModelSettings } from './model-settings.js';
 import { createProgressBar } from './progress-bar.js';
+import { logLevelOf, readConfig } from './read-config.js';
 import type { SharedFlags } from './shared-options.js';
 
 /** What tools there are, before any model. */
@@ -28,8 +28,9 @@ export interface ToolSetup {
 export interface PlanningSetup {
   /** A planner over these tools; all of them share model and options. */
   plannerOf(catalog: Catalog): Planner;
-  /** Its calls go to the call log. */
+  /** Of selection, and of planning where that has none of its own. Its calls go to the call log. */
   model: Model;
+  planningModel?: Model | undefined;
   callLog: CallLog;
   close(): Promise<void>;
 }
@@ -56,7 +57,7 @@ export async function readTools(
   { signal, stderr, defaultLogLevel }: SetupParts,
 ): Promise<ToolSetup> {
   const config = await readConfig(flags);
-  const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel ?? defaultLogLevel) });
+  const logger = createLogger({ level: logLevelOf(config, defaultLogLevel) });
   const given = flags.catalog ?? config.catalog;
   const sources = given ?? [defaultCatalogPath()];
   const strict = flags.strict ?? config.strict ?? false;
@@ -72,13 +73,21 @@ export async function openPlanning(
   { signal, stderr }: SetupParts,
 ): Promise<PlanningSetup> {
   const callLog = createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
-  const model = withCallLog(await openModel(modelSettings(flags, config), { stderr, signal }), callLog);
-  const options = { ...config.options, ...plannerOptions(flags) };
+  const { model, planningModel, close } = await openModels(flags, config, { stderr, signal });
+  const logged = withCallLog(model, callLog);
+  const loggedPlanning = planningModel && withCallLog(planningModel, callLog);
+  const parts = {
+    model: logged,
+    planningModel: loggedPlanning,
+    options: { ...config.options, ...plannerOptions(flags) },
+    prompts: promptPaths(flags, config),
+  };
   return {
-    plannerOf: (catalog) => createPlanner({ catalog, model, options, prompts: promptPaths(flags, config) }),
-    model,
+    plannerOf: (catalog) => createPlanner({ ...parts, catalog }),
+    model: logged,
+    planningModel: loggedPlanning,
     callLog,
-    close: () => model.close(),
+    close,
   };
 }
 
@@ -90,16 +99,41 @@ export function promptPaths(
   return { ...prompts, ...texts(flags.prompt) };
 }
 
-/** The file that flag or environment name; empty without one. */
-export async function readConfig({ config }: Pick<SharedFlags, 'config'>): Promise<ConfigFile> {
-  const path = config ?? readEnvironment().config;
-  return path === undefined ? {} : loadConfigFile(path);
+interface ModelContext {
+  stderr: NodeJS.WriteStream;
+  signal: AbortSignal | undefined;
 }
 
-export async function openModel(
-  settings: ModelSettings,
-  { stderr, signal }: { stderr: NodeJS.WriteStream; signal: AbortSignal | undefined },
-): Promise<Model> {
+export interface OpenModels {
+  model: Model;
+  /** Undefined: `model` plans too. */
+  planningModel: Model | undefined;
+  /** Closes both. */
+  close(): Promise<void>;
+}
+
+/** All settings are read before the first model is opened. @throws WinnowError `invalid_option`, `model_unavailable` */
+export async function openModels(flags: SharedFlags, config: ConfigFile, context: ModelContext): Promise<OpenModels> {
+  const settings = modelSettings(flags, config);
+  const planningSettings = planningModelSettings(flags, config, settings);
+  const model = await openModel(settings, context);
+  try {
+    const planningModel = planningSettings && (await openModel(planningSettings, context));
+    return {
+      model,
+      planningModel,
+      close: async () => {
+        await model.close();
+        await planningModel?.close();
+      },
+    };
+  } catch (error) {
+    await model.close();
+    throw error;
+  }
+}
+
+export async function openModel(settings: ModelSettings, { stderr, signal }: ModelContext): Promise<Model> {
   const bar = createProgressBar('model', stderr);
   try {
     return await createModel(settings, { onProgress: bar.update, onNotice: bar.note, signal });
@@ -115,11 +149,4 @@ export function plannerOptions(flags: SharedFlags): OptionsInput {
 
 function texts(values: Record<string, unknown> | undefined): Record<string, string> {
   return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, String(value)]));
-}
-
-export function logLevelOf(level: string | undefined): LogLevel {
-  if (level === undefined) return 'warn';
-  const known = LOG_LEVELS.find((one) => one === level);
-  if (known) return known;
-  throw new WinnowError('invalid_option', `WINNOW_LOG_LEVEL: "${level}" is none of ${LOG_LEVELS.join(', ')}.`);
 }

@@ -12,6 +12,10 @@ export interface SharedFlags {
   model?: string;
   apiKeyEnv?: string;
   modelFile?: string;
+  planningModel?: string;
+  planningBaseUrl?: string;
+  planningApiKeyEnv?: string;
+  planningModelFile?: string;
   callLog?: string;
   prompt?: Record<string, unknown>;
 }
@@ -32,6 +36,13 @@ export function addSharedOptions(command: Command): Command {
     .option('--model <name>', 'model at the endpoint, or in the local store')
     .option('--api-key-env <variable>', 'name of the environment variable that holds the key')
     .option('--model-file <file>', 'a GGUF file of your own')
+    .option(
+      '--planning-model <name>',
+      'another model for planning, at the same endpoint unless the next flag names one',
+    )
+    .option('--planning-base-url <url>', 'endpoint of the model for planning')
+    .option('--planning-api-key-env <variable>', 'name of the environment variable that holds its key')
+    .option('--planning-model-file <file>', 'a GGUF file of your own for planning')
     .option('--call-log <file>', 'write one JSON line a model call to this file');
 }
 

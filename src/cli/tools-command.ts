@@ -29,6 +29,7 @@ function subcommand(parent: Command, name: string, description: string): Command
     .command(name)
     .description(description)
     .option('-c, --catalog <source>', 'file, folder or URL; repeatable (default: the example catalogue)', collect)
+    .option('--config <file>', 'configuration file whose catalogue is used without --catalog (YAML or JSON)')
     .option('--strict', 'a wrong entry or a failing source is an error')
     .option('--user <user>', 'also the private tools of this user')
     .option('--json', 'print JSON');

@@ -1,7 +1,7 @@
 /** A run of `winnow tune`: set up, searched and written. An interrupt ends it cleanly; it goes on with --resume. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readEnvironment } from '../config/environment.js';
+import type { ConfigFile } from '../config/config-file.js';
 import { type Options, resolveOptions } from '../config/options.js';
 import { toWinnowError, WinnowError } from '../errors.js';
 import type { AnswerCacheOptions } from '../evaluation/answer-cache.js';
@@ -15,13 +15,16 @@ import { DEFAULT_SHARES } from '../evaluation/tune/split-cases.js';
 import { earlierSettings, type TuneOptions, tune } from '../evaluation/tune/tune.js';
 import type { TuneReport } from '../evaluation/tune/tune-record.js';
 import { createLogger } from '../logging/logger.js';
+import type { ModelSettings } from '../model/create-model.js';
 import type { Model } from '../model/model.js';
 import { withLock } from '../model/store/lock.js';
 import { expandSet } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
+import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openLoggedModel } from './open-logged-model.js';
-import { logLevelOf, plannerOptions, promptPaths as promptPathsOf, readConfig } from './set-up.js';
+import { logLevelOf, readConfig } from './read-config.js';
+import { plannerOptions, promptPaths as promptPathsOf } from './set-up.js';
 import { TUNING_FOLDER, type TuneFlags } from './tune-options.js';
 
 /** @throws WinnowError `cancelled` after an interrupt; errors of `tune` */
@@ -51,7 +54,7 @@ async function runIn(out: string, flags: TuneFlags, signals: Interrupts): Promis
   const promptPaths = promptPathsOf(flags, config);
   const promptHashes = promptHashesOf(promptPaths);
   for (const prompt of promptsOf(flags)) objectiveOf(prompt, flags.metric);
-  const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel) });
+  const logger = createLogger({ level: logLevelOf(config) });
   const {
     suite,
     cases,
@@ -66,7 +69,8 @@ async function runIn(out: string, flags: TuneFlags, signals: Interrupts): Promis
   const source = await openCases(suites, { tags, sample, limit, seed });
   for (const notice of source.notices) stderr.write(`${notice}\n`);
   mkdirSync(out, { recursive: true });
-  const { model, answers, close } = await openLoggedModel(flags, config, { stderr, signal: signals.stop });
+  const context = { flags, config, stderr, signal: signals.stop };
+  const { model, answers, close } = await openLoggedModel(tunedModelSettings(flags, config), context);
   const parts = { suites, source, options, promptPaths, promptHashes, model, answers };
   try {
     const onWait = (owner: string) => stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
@@ -91,6 +95,17 @@ function folderOf(flags: TuneFlags): string {
     );
   }
   return out;
+}
+
+/** A prompt is tuned on the model that will read it. @throws WinnowError `invalid_option` where that is not one model */
+function tunedModelSettings(flags: TuneFlags, config: ConfigFile): ModelSettings {
+  const settings = modelSettings(flags, config);
+  const planning = planningModelSettings(flags, config, settings);
+  if (planning === undefined || flags.only === 'select') return settings;
+  if (flags.only === 'plan') return planning;
+  const message =
+    'Planning has a model of its own: tune the prompts one after the other, --only select and --only plan.';
+  throw new WinnowError('invalid_option', message);
 }
 
 function promptsOf({ only }: TuneFlags): TunedPrompt[] {

@@ -2,9 +2,7 @@
 import { hostname } from 'node:os';
 import type { Catalog } from '../catalog/catalog.js';
 import type { ConfigFile } from '../config/config-file.js';
-import { readEnvironment } from '../config/environment.js';
 import { throwIfCancelled, WinnowError } from '../errors.js';
-import { createAnswerCache } from '../evaluation/answer-cache.js';
 import { createCaseRunner } from '../evaluation/case-runner.js';
 import { type QueueWorkerOptions, serveQueue } from '../evaluation/queue/queue-worker.js';
 import type { QueuedRun } from '../evaluation/queue/queued-run.js';
@@ -12,8 +10,9 @@ import { createSuitePlanners, promptHashesOf } from '../evaluation/suite.js';
 import { createLogger } from '../logging/logger.js';
 import { loadSuites, loadTools } from './eval-suites.js';
 import { catchInterrupts } from './interrupts.js';
-import { openLoggedModel } from './open-logged-model.js';
-import { logLevelOf, promptPaths, readConfig } from './set-up.js';
+import { openAnsweringModels } from './open-logged-model.js';
+import { logLevelOf, readConfig } from './read-config.js';
+import { promptPaths } from './set-up.js';
 import type { SharedFlags } from './shared-options.js';
 
 export interface WorkerFlags extends SharedFlags {
@@ -32,12 +31,11 @@ export async function runWorker(flags: WorkerFlags, version: string): Promise<vo
     const hashes = promptHashesOf(prompts);
     const catalogs = await loadCatalogs(flags, config, signals.stop);
     const context = { stderr: process.stderr, signal: signals.stop };
-    const { model, answers, close } = await openLoggedModel(flags, config, context);
-    // One for all runs: the file allows one writer a process.
-    const cache = createAnswerCache(model, answers);
-    const identity = { version, model: model.id, prompts: hashes, catalogs: new Set(catalogs.keys()) };
+    // Opened once for all runs: a file of answers allows one writer a process.
+    const { id, answering, close } = await openAnsweringModels(flags, config, { ...context, cache: true });
+    const identity = { version, model: id, prompts: hashes, catalogs: new Set(catalogs.keys()) };
     const createRunner: QueueWorkerOptions['createRunner'] = (run, onStablePart) => {
-      const parts = { model, cache: run.cache ? cache : undefined, options: run.options, prompts, onStablePart };
+      const parts = { ...answering(run.cache), options: run.options, prompts, onStablePart };
       const planners = suitesOf(run, catalogs).map(([name, catalog]) => {
         return [name, createSuitePlanners({ catalog }, parts)] as const;
       });
@@ -50,7 +48,6 @@ export async function runWorker(flags: WorkerFlags, version: string): Promise<vo
       await serveQueue({ url, name, identity, createRunner, concurrency, ...signals, onNotice });
       throwIfCancelled(signals.cancel);
     } finally {
-      cache.close();
       await close();
     }
   } finally {
@@ -66,7 +63,7 @@ async function loadCatalogs(
 ): Promise<ReadonlyMap<string, Catalog>> {
   const { suite = [], catalog = suite.length > 0 ? undefined : config.catalog } = flags;
   const strict = flags.strict ?? config.strict ?? false;
-  const logger = createLogger({ level: logLevelOf(readEnvironment().logLevel ?? config.logLevel) });
+  const logger = createLogger({ level: logLevelOf(config) });
   const context = { logger, signal, stderr: process.stderr };
   const found = suite.length > 0 ? (await loadSuites({ suite, strict }, context)).map((one) => one.catalog) : [];
   if (catalog) found.push((await loadTools(catalog, strict, context)).catalog);

@@ -16,8 +16,25 @@ const modelSchema = z.strictObject({
     .describe('Name of the environment variable with the key; keys do not belong in files.'),
   file: z.string().optional().describe('A GGUF file, relative to this file.'),
   contextTokens: z.int().min(512).optional(),
-  timeoutMs: z.int().min(1).optional(),
-  threads: z.int().min(1).optional(),
+  timeoutMs: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Endpoint: longest time of one call with its retries, in milliseconds.'),
+  temperature: z.number().min(0).optional().describe('Endpoint. Default: 0.'),
+  maxRetries: z.int().min(0).optional().describe('Endpoint: further attempts of a call that may pass. Default: 2.'),
+  retryDelayMs: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Endpoint: pause before the first of them; it doubles. Default: 500.'),
+  logprobs: z.boolean().optional().describe('Endpoint: ask for the probability of each written token. Default: false.'),
+  headers: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Endpoint: sent with each request; ${NAME} stands for a variable of the environment.'),
+  extraBody: settings.optional().describe('Endpoint: further fields of each request body.'),
+  threads: z.int().min(1).optional().describe('Local model. Default: the cores that are there.'),
 });
 export type ModelBlock = z.infer<typeof modelSchema>;
 
@@ -25,6 +42,11 @@ const configSchema = z.strictObject({
   catalog: z.array(z.string().min(1)).min(1).optional().describe('Sources of tools; paths are relative to this file.'),
   strict: z.boolean().optional(),
   model: modelSchema.optional(),
+  planningModel: modelSchema
+    .optional()
+    .describe(
+      'For planning. Without baseUrl and file: as `model`, but for what is named here. Default: `model` does both.',
+    ),
   options: optionsSchema.partial().optional(),
   prompts: z
     .strictObject({
@@ -110,6 +132,7 @@ function withPaths(config: ConfigFile, folder: string): ConfigFile {
     ...config,
     ...(config.catalog ? { catalog: config.catalog.map(at) } : {}),
     ...(config.model ? { model: withFile(config.model, at) } : {}),
+    ...(config.planningModel ? { planningModel: withFile(config.planningModel, at) } : {}),
     ...(config.rerank?.model ? { rerank: { ...config.rerank, model: withFile(config.rerank.model, at) } } : {}),
     ...(config.prompts ? { prompts: paths(config.prompts) } : {}),
     ...paths(pick(config)),

@@ -15,7 +15,7 @@ import type {
 } from '../model/model.js';
 import { watchReader } from '../model/watch-reader.js';
 import type { CallLog } from './call-log-file.js';
-import { secretValuesIn } from './secret-arguments.js';
+import { secretValuesIn } from './secret-values.js';
 
 export { type CallLog, type CallLogEntry, type CallLogOptions, createCallLog } from './call-log-file.js';
 
@@ -86,6 +86,7 @@ function writeCall(log: CallLog, model: Model, { call, outcome }: { call: Call; 
   const entry = {
     time: new Date().toISOString(),
     requestId: about?.requestId,
+    session: about?.session,
     model: model.id,
     stage: call.stage,
     module: about?.module,
@@ -101,8 +102,10 @@ function writeCall(log: CallLog, model: Model, { call, outcome }: { call: Call; 
     error: outcome.error,
   };
   const secretNames = about?.secretNames ?? [];
-  // What the answer shows to be secret stood in the user's words before: it is masked there too.
-  const found = typeof outcome.answer === 'string' ? secretValuesIn(outcome.answer, secretNames) : [];
+  // What the answer shows to be secret stood in the user's words before: it is masked there too. The prompt of a repair
+  // holds the answer before, and what the caller extracted stands in every prompt.
+  const texts = [prompt.user, ...(typeof outcome.answer === 'string' ? [outcome.answer] : [])];
+  const found = texts.flatMap((text) => secretValuesIn(text, secretNames));
   log.write(entry, { secrets: [...(about?.secrets ?? []), ...found], secretNames });
 }
 

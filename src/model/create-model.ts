@@ -1,19 +1,20 @@
 /** Settings -> a model: an endpoint where one is set, else the embedded one. What is not used is not even loaded. */
 import { join } from 'node:path';
 import type { Model } from './model.js';
+import type { OpenAIModelOptions } from './openai/options.js';
 import type { PullProgress } from './store/progress.js';
 
-export interface ModelSettings {
+/** What only an endpoint has is without effect on the local model, which `onNotice` is told. */
+export interface ModelSettings extends Omit<OpenAIModelOptions, 'baseUrl' | 'model' | 'timeoutMs'> {
   /** An OpenAI-compatible endpoint; with it nothing local is loaded or downloaded. */
   baseUrl?: string | undefined;
   /** Name of the model at the endpoint, or of a model in the local store. */
   model?: string | undefined;
-  apiKey?: string | undefined;
   /** A GGUF file of one's own. */
   modelFile?: string | undefined;
-  contextTokens?: number | undefined;
-  /** Of one call, in milliseconds. */
+  /** Endpoint: longest time of one call with its retries, in milliseconds. Default: 60,000. */
   callTimeoutMs?: number | undefined;
+  /** Local model. Default: the cores that are there. */
   threads?: number | undefined;
 }
 
@@ -25,20 +26,21 @@ export interface CreateModelHooks {
 
 /** @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
 export async function createModel(settings: ModelSettings, hooks: CreateModelHooks = {}): Promise<Model> {
-  const { baseUrl, model, apiKey, contextTokens, callTimeoutMs, threads } = settings;
+  const { modelFile: file, threads, callTimeoutMs: timeoutMs, baseUrl, model, contextTokens, ...ofEndpoint } = settings;
   if (baseUrl !== undefined) {
     const { createOpenAIModel } = await import('./openai/openai-model.js');
-    return createOpenAIModel({
-      baseUrl,
-      model: model ?? '',
-      apiKey,
-      ...(contextTokens === undefined ? {} : { contextTokens }),
-      ...(callTimeoutMs === undefined ? {} : { timeoutMs: callTimeoutMs }),
-    });
+    return createOpenAIModel({ ...ofEndpoint, baseUrl, model: model ?? '', contextTokens, timeoutMs });
   }
+  const { apiKey: _, ...unused } = { ...ofEndpoint, callTimeoutMs: timeoutMs };
+  const names = Object.entries(unused).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (names.length > 0)
+    hooks.onNotice?.(`Only an endpoint has ${names.join(', ')}: without effect on the local model.`);
   const { createEmbeddedModel } = await import('./embedded/embedded-model.js');
+  const { importLibrary } = await import('./embedded/runtime.js');
   const { cacheFolder } = await import('./store/cache-folder.js');
-  const modelFile = settings.modelFile ?? (await fetchModel(model, hooks));
+  // Before a gigabyte is fetched that could not be used.
+  await importLibrary();
+  const modelFile = file ?? (await fetchModel(model, hooks));
   return createEmbeddedModel({
     modelFile,
     contextTokens,

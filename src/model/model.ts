@@ -3,6 +3,7 @@
  * implementations (`openai/`, `embedded/`) pass one contract suite.
  */
 import type { JsonSchema } from '../catalog/tool.js';
+import { WinnowError } from '../errors.js';
 
 export type Stage = 'selection' | 'planning';
 
@@ -24,9 +25,11 @@ export interface CallAbout {
   /** What the placeholders of the prompt were filled with. */
   readonly variables: Readonly<Record<string, unknown>>;
   readonly requestId?: string;
+  /** The caller's session, so that its requests can be found together. */
+  readonly session?: string | undefined;
   /** Literal values that no log may hold. */
   readonly secrets?: readonly string[];
-  /** Names of arguments marked secret; their values in the answer are masked too. */
+  /** Names of arguments marked secret: their values in the answer and in the changing part of the prompt are masked. */
   readonly secretNames?: readonly string[];
 }
 
@@ -132,4 +135,10 @@ export function addUsage(total: Usage, more: Usage): void {
   total.read += more.read;
   total.cached += more.cached;
   total.written += more.written;
+}
+
+/** The same error, its details telling what was spent until then. */
+export function withUsage(error: WinnowError, usage: Usage): WinnowError {
+  const { code, message, issues, details, cause } = error;
+  return new WinnowError(code, message, { issues, details: { ...details, usage: { ...usage } }, cause });
 }

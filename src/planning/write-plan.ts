@@ -46,6 +46,8 @@ export interface PlanQuestion {
   maxTokens: number;
   usage: Usage;
   requestId?: string | undefined;
+  /** Names of arguments that no log may hold the values of. */
+  secretNames: readonly string[];
   signal: AbortSignal | undefined;
   onRepair(issues: readonly string[]): void;
 }
@@ -72,7 +74,9 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     promptName: prompt.name,
     promptHash: prompt.hash,
     variables: { ...values, tools: tools.map((tool) => tool.name), further: [...question.further] },
+    secretNames: question.secretNames,
     ...(question.requestId === undefined ? {} : { requestId: question.requestId }),
+    session: request.session,
   };
   const schemaWithout = (without?: ArgumentName) => ({
     name: 'plan',

@@ -114,6 +114,38 @@ describe('a run', () => {
     }
   });
 
+  it('has plans written by the model for planning, as a run of both: named, priced, remembered and repeated so', async () => {
+    const prices = join(setup.folder, 'prices.json');
+    const row = (written: number) => ({ read: 0, written });
+    writeFileSync(prices, JSON.stringify({ models: { m: row(1e6), large: row(1e7) } }));
+    const words = ['--planning-model', 'large', '--prices', prices];
+    expect(await evaluate(words)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('m + large') });
+    const models = setup.server.requests.map(({ body }) => body.model);
+    expect(models.filter((name) => name === 'm')).toHaveLength(8);
+    expect(models.filter((name) => name === 'large')).toHaveLength(8);
+    const [first] = readFileSync(join(setup.out, 'cases.jsonl'), 'utf8').split('\n');
+    const record = JSON.parse(first ?? '');
+    expect(record.calls.map(({ stage }: { stage: string }) => stage)).toEqual(['selection', 'planning']);
+    expect(record.cost).toBe(5 * 1 + 5 * 10);
+    const again = asked();
+    await evaluate([...words, '--out', join(setup.folder, 'again')]);
+    expect(asked()).toBe(again);
+    const other = await evaluate(['--planning-model', 'larger', '--resume']);
+    expect(String(other.error)).toContain('m + larger');
+  });
+
+  it('remembers the answers of each stage, also where planning only has more time', async () => {
+    const config = join(setup.folder, 'winnow.yaml');
+    writeFileSync(config, 'planningModel: { timeoutMs: 90000 }\n');
+    expect(await evaluate(['--config', config])).toMatchObject({ exitCode: 0 });
+    const again = asked();
+    await evaluate(['--config', config, '--out', join(setup.folder, 'again')]);
+    expect([again, asked()]).toEqual([16, 16]);
+    expect(readdirSync(join(setup.folder, 'cache', 'answers')).filter((name) => name.endsWith('.jsonl'))).toHaveLength(
+      2,
+    );
+  });
+
   it('costs what the price table says', async () => {
     const prices = join(setup.folder, 'prices.json');
     writeFileSync(prices, JSON.stringify({ currency: 'EUR', models: { m: { read: 10, written: 20 } } }));

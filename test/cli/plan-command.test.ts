@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -21,6 +21,7 @@ const PLAN = { kind: 'plan', steps: [{ id: 's1', tool: 'find_station', arguments
 let folder: string;
 let catalog: string;
 let server: ScriptedServer | undefined;
+const others: ScriptedServer[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'winnow-plan-'));
   catalog = join(folder, 'tools.json');
@@ -30,6 +31,7 @@ afterEach(async () => {
   jest.restoreAllMocks();
   await server?.close();
   server = undefined;
+  for (const other of others.splice(0)) await other.close();
   await rm(folder, { recursive: true });
 });
 
@@ -68,6 +70,31 @@ describe('winnow plan', () => {
     expect(JSON.stringify(server?.requests[0]?.body)).toContain('own');
   });
 
+  it('has a plan written by the model for planning, where there is one', async () => {
+    const other = await startScriptedServer([answerJson(PLAN)]);
+    others.push(other);
+    const words = ['--planning-base-url', other.baseUrl, '--planning-model', 'large'];
+    const log = join(folder, 'calls.jsonl');
+    expect(await run('plan', ['level', ...words, '--call-log', log])).toContain('s1  find_station');
+    expect(server?.requests).toEqual([]);
+    expect(other.requests).toMatchObject([{ body: { model: 'large' } }]);
+    expect(JSON.parse(await readFile(log, 'utf8'))).toMatchObject({ stage: 'planning', model: 'large' });
+  });
+
+  it('hands on no more tools than the flag says, of a catalogue that is taken whole', async () => {
+    const tools = Array.from({ length: 10 }, (_, place) => ({ ...TOOLS[0], name: `tool_${place}` }));
+    await writeFile(catalog, JSON.stringify(tools));
+    const words = ['x', '--max-tools', '3', '--json'];
+    const chosen = { selected_tools: tools.slice(4).map(({ name }) => name), reason: 'r' };
+    const selected = await run('select', words, [answerJson(chosen)]);
+    expect(selectResultSchema.parse(JSON.parse(selected)).tools).toHaveLength(3);
+    expect(JSON.stringify(server?.requests[0]?.body)).toContain('At most 3 tools.');
+    await server?.close();
+    const steps = [{ id: 's1', tool: 'tool_4', arguments: { name: 'a' } }];
+    const planned = await run('plan', words, [answerJson(chosen), answerJson({ kind: 'plan', steps })]);
+    expect(resultSchema.parse(JSON.parse(planned)).selection.tools).toHaveLength(3);
+  });
+
   it('uses the prompt file that is named', async () => {
     const prompt = join(folder, 'repair.md');
     await writeFile(prompt, '<!-- system -->\nMEND {{system}}\n<!-- user -->\n{{user}}{{answer}}{{issues}}\n');
@@ -78,7 +105,6 @@ describe('winnow plan', () => {
   it('writes each call of the model to the call log', async () => {
     const log = join(folder, 'calls.jsonl');
     await run('plan', ['x', '--call-log', log], [answerJson(PLAN)]);
-    const { readFile } = await import('node:fs/promises');
     const lines = (await readFile(log, 'utf8')).trim().split('\n');
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ module: 'planning/write-plan' });

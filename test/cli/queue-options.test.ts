@@ -47,6 +47,11 @@ describe('refused, before anything is loaded', () => {
     ],
     ['a model file, which a worker has', ['eval', ...queue, '--model-file', 'x'], '--model-file does not go with'],
     ['a key, which a worker has', ['eval', ...queue, '--api-key-env', 'X'], '--api-key-env does not go with'],
+    [
+      'a model for planning, which a worker has',
+      ['eval', ...queue, '--planning-model', 'large'],
+      '--planning-model does not go with --queue: give it to winnow worker',
+    ],
     ['a worker without a queue', ['worker'], "required option '--queue <url>' not specified"],
     ['a worker without tools', ['worker', ...queue], 'give --suite SET or --catalog SOURCE'],
     [

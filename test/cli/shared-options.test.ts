@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Command } from 'commander';
 import { modelSettings } from '../../src/cli/model-settings.js';
+import { readConfig } from '../../src/cli/read-config.js';
 import { setUp } from '../../src/cli/set-up.js';
 import { addSharedOptions, assign, type SharedFlags } from '../../src/cli/shared-options.js';
 
@@ -14,6 +15,7 @@ const VARIABLES = [
   'WINNOW_API_KEY',
   'WINNOW_LOG_LEVEL',
   'WINNOW_MODEL_FILE',
+  'WINNOW_TEST_KEY',
 ];
 const saved = VARIABLES.map((name) => [name, process.env[name]] as const);
 let folder: string;
@@ -146,6 +148,36 @@ describe('the model', () => {
   });
 });
 
+describe('a block of the file', () => {
+  it('says how the endpoint is asked, with headers that take their secrets from the environment', async () => {
+    process.env.WINNOW_TEST_KEY = 's3';
+    const config = await writeConfig(
+      [
+        'model:',
+        '  baseUrl: http://127.0.0.1:3/v1',
+        '  name: m',
+        '  temperature: 0.5',
+        '  maxRetries: 0',
+        '  retryDelayMs: 10',
+        '  timeoutMs: 1000',
+        '  logprobs: true',
+        '  headers: { x-team: blue, api-key: "${WINNOW_TEST_KEY}" }',
+        '  extraBody: { seed: 1 }',
+      ].join('\n'),
+    );
+    expect(modelSettings({}, await readConfig({ config }))).toEqual({
+      ...{ baseUrl: 'http://127.0.0.1:3/v1', model: 'm', apiKey: undefined, callTimeoutMs: 1000 },
+      ...{ temperature: 0.5, maxRetries: 0, retryDelayMs: 10, logprobs: true, extraBody: { seed: 1 } },
+      headers: { 'x-team': 'blue', 'api-key': 's3' },
+    });
+    delete process.env.WINNOW_TEST_KEY;
+    await expect(open({ config })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('model.headers.api-key: the environment variable WINNOW_TEST_KEY'),
+    });
+  });
+});
+
 describe('the options of the planner', () => {
   const remote = { baseUrl: 'http://127.0.0.1:1/v1', model: 'm' };
   const modeOf = async (flags: SharedFlags, file: string) => {
@@ -217,7 +249,19 @@ describe('the log level', () => {
     process.env.WINNOW_LOG_LEVEL = 'loud';
     await expect(open({})).rejects.toMatchObject({
       code: 'invalid_option',
-      message: expect.stringMatching(/"loud" is none of .*debug/u),
+      message: expect.stringMatching(/^WINNOW_LOG_LEVEL: "loud" is none of .*debug/u),
     });
+  });
+
+  it('of the file is blamed on the file, and the environment wins over it', async () => {
+    const config = await writeConfig('logLevel: loud\nmodel: {baseUrl: "http://127.0.0.1:3/v1", name: m}\n');
+    await expect(open({ config })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/^logLevel of the configuration file: "loud" is none of/u),
+    });
+    process.env.WINNOW_LOG_LEVEL = 'error';
+    const setup = await open({ config });
+    expect(setup.logger.level).toBe('error');
+    await setup.close();
   });
 });

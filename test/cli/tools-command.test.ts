@@ -63,6 +63,38 @@ describe('winnow tools list', () => {
   });
 });
 
+describe('the catalogue of the configuration file', () => {
+  let config: string;
+  beforeEach(async () => {
+    config = join(folder, 'winnow.yaml');
+    await writeFile(file, JSON.stringify([tool, 7]));
+    await writeFile(config, 'catalog: [tools.json]\n');
+  });
+  afterEach(() => {
+    delete process.env.WINNOW_CONFIG;
+  });
+
+  it('is listed, shown and checked, by flag', async () => {
+    expect((await run('list', '--config', config)).stdout).toBe('a [c]: First. (builtin, low)\n');
+    expect((await run('show', 'a', '--config', config)).stdout).toContain('name: a\n');
+    expect((await run('check', '--config', config)).stdout).toContain(`warning ${file}[1]`);
+  });
+
+  it('is used by the environment, and a catalogue that is named takes its place', async () => {
+    process.env.WINNOW_CONFIG = config;
+    expect((await run('list')).stdout).toBe('a [c]: First. (builtin, low)\n');
+    const { stdout } = await run('list', '-c', 'fixtures/sources/skills');
+    expect(stdout).not.toContain('a [c]');
+  });
+
+  it('is strict where the file says so, and a wrong file is refused', async () => {
+    await writeFile(config, 'catalog: [tools.json]\nstrict: true\n');
+    expect((await run('check', '--config', config)).exitCode).toBe(3);
+    await expect(run('list', '--config', config)).rejects.toMatchObject({ code: 'invalid_catalog' });
+    await expect(run('list', '--config', join(folder, 'none.yaml'))).rejects.toMatchObject({ code: 'invalid_option' });
+  });
+});
+
 describe('winnow tools show', () => {
   it('prints all that is known of a tool', async () => {
     await writeFile(file, JSON.stringify([{ ...tool, inputSchema: { type: 'object' }, instructions: 'one\ntwo' }]));

@@ -53,4 +53,11 @@ describe('without the local runtime', () => {
     expect(outcome.stderr).toContain('--base-url URL --model NAME');
     expect(outcome.stderr).toContain('npm install node-llama-cpp');
   });
+
+  it('that is told before a model is looked for, so that nothing is fetched in vain', async () => {
+    const outcome = await run('--model', 'no-such-model');
+    expect(outcome).toMatchObject({ exitCode: ERROR_TABLE.model_unavailable.exitCode, stdout: '' });
+    expect(outcome.stderr).toContain('The local runtime (package node-llama-cpp) is not installed here.');
+    await expect(readdir(cache)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
 });

@@ -36,6 +36,7 @@ describe('a configuration file', () => {
       [
         'catalog: [tools.json, ../up, /abs/tools.json, "https://example.org/tools.json", "openapi:api.yaml"]',
         'model: {file: models/m.gguf}',
+        'planningModel: {file: models/p.gguf}',
         'prompts: {repair: repair.md}',
         'callLog: logs/calls.jsonl',
       ].join('\n'),
@@ -49,6 +50,7 @@ describe('a configuration file', () => {
         `openapi:${join(folder, 'api.yaml')}`,
       ],
       model: { file: join(folder, 'models/m.gguf') },
+      planningModel: { file: join(folder, 'models/p.gguf') },
       prompts: { repair: join(folder, 'repair.md') },
       callLog: join(folder, 'logs/calls.jsonl'),
     });
@@ -81,6 +83,8 @@ describe('a configuration file', () => {
     ['an option out of its bounds', 'options:\n  maxTools: 0\n', 'options.maxTools'],
     ['a text for a number', 'options:\n  maxTools: many\n', 'options.maxTools'],
     ['a key in the file', 'model:\n  apiKey: secret-123\n', 'apiKey'],
+    ['a key for planning in the file', 'planningModel:\n  apiKey: secret-123\n', 'planningModel'],
+    ['a temperature below nought', 'model:\n  temperature: -1\n', 'model.temperature'],
     ['an endpoint that is none', 'model:\n  baseUrl: here\n', 'model.baseUrl'],
     ['no catalogue', 'catalog: []\n', 'catalog'],
     ['a list for all', '- a\n', 'file'],

@@ -25,6 +25,7 @@ const REQUEST: CompletionRequest = {
     promptHash: 'abc123',
     variables: { message: 'Log in with hunter2 please.' },
     requestId: 'r1',
+    session: 'chat-7',
   },
 };
 
@@ -50,6 +51,7 @@ describe('the call log', () => {
     expect(entries()[0]).toEqual({
       time: expect.any(String),
       requestId: 'r1',
+      session: 'chat-7',
       model: 'model-1',
       stage: 'planning',
       module: 'planning/plan',

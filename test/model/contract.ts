@@ -32,6 +32,11 @@ export const FRUIT_REQUEST: CompletionRequest = {
   maxTokens: 60,
 };
 
+/** What an error tells of the tokens that were spent until then. */
+const ANY_USAGE = Object.fromEntries(
+  ['calls', 'read', 'cached', 'written'].map((count) => [count, expect.any(Number)]),
+);
+
 const LONG_ANSWER: CompletionRequest = {
   stage: 'planning',
   prompt: { system: 'You write long answers.', user: 'Write the numbers from one to one hundred as words.' },
@@ -126,7 +131,7 @@ function describeRefusals(model: () => Model, timeoutMs: number): void {
       const controller = new AbortController();
       const pending = model().complete({ ...FRUIT_REQUEST, signal: controller.signal });
       controller.abort();
-      await expect(pending).rejects.toMatchObject({ code: 'cancelled' });
+      await expect(pending).rejects.toMatchObject({ code: 'cancelled', details: { usage: ANY_USAGE } });
       await expect(model().complete(FRUIT_REQUEST)).resolves.toHaveProperty('text');
     },
     timeoutMs,
@@ -148,7 +153,10 @@ function describeRefusals(model: () => Model, timeoutMs: number): void {
       let user = 'The river rises and the gate is closed. ';
       while (model().countTokens(user) <= 1.5 * model().limits.contextTokens) user += user;
       const request = { ...FRUIT_REQUEST, prompt: { ...FRUIT_REQUEST.prompt, user } };
-      await expect(model().complete(request)).rejects.toMatchObject({ code: 'context_exceeded' });
+      await expect(model().complete(request)).rejects.toMatchObject({
+        code: 'context_exceeded',
+        details: { usage: { ...ANY_USAGE, written: 0 } },
+      });
     },
     timeoutMs,
   );

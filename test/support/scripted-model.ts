@@ -5,14 +5,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { throwIfCancelled, WinnowError } from '../../src/errors.js';
 import { estimateTokens } from '../../src/model/count-tokens.js';
-import type {
-  Completion,
-  CompletionRequest,
-  Model,
-  ModelLimits,
-  ReaderRequest,
-  TokenReader,
-  Usage,
+import {
+  type Completion,
+  type CompletionRequest,
+  type Model,
+  type ModelLimits,
+  noUsage,
+  type ReaderRequest,
+  type TokenReader,
+  type Usage,
+  withUsage,
 } from '../../src/model/model.js';
 import { createPieces, type Pieces } from '../../src/model/openai/pieces.js';
 
@@ -116,13 +118,17 @@ async function answer(
   limits: ModelLimits,
   script: Script<CompletionRequest, ScriptedAnswer>,
 ): Promise<Completion> {
-  throwIfCancelled(request.signal);
+  const refuse = (error: WinnowError, calls: number) => withUsage(error, { ...noUsage(), calls });
+  const cancelled = () => new WinnowError('cancelled', 'The request was cancelled.', { cause: request.signal?.reason });
+  if (request.signal?.aborted) throw refuse(cancelled(), 0);
   const given = script.next(request);
   await nextTurn();
-  throwIfCancelled(request.signal);
+  if (request.signal?.aborted) throw refuse(cancelled(), 1);
   if (given instanceof Error) throw given;
   const read = estimateTokens(request.prompt.system) + estimateTokens(request.prompt.user);
-  if (read > limits.contextTokens) throw new WinnowError('context_exceeded', 'The scripted prompt is too long.');
+  if (read > limits.contextTokens) {
+    throw refuse(new WinnowError('context_exceeded', 'The scripted prompt is too long.'), 0);
+  }
   const { text, ...rest } = typeof given === 'string' ? { text: given } : given;
   const usage = { calls: 1, read, cached: 0, written: estimateTokens(text) };
   return { text, finish: usage.written > request.maxTokens ? 'length' : 'stop', usage, ...rest };

@@ -1,4 +1,5 @@
 /** One step of an agent over the model seam: the prompt, the answer under a schema, one repair. */
+import { secretNamesOf } from '../../catalog/secret-arguments.js';
 import { oneLine } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
 import { type Completion, type Model, noUsage, type Usage } from '../../model/model.js';
@@ -59,7 +60,7 @@ export async function takeStep(parts: StepParts, request: StepRequest): Promise<
       maxTokens,
       optionalNext: (text) => optionalNext(text, { requiredOf: (name) => requiredOf(byName.get(name)), likely: [] }),
       signal,
-      about: { ...about, variables: { ...values, tools: [...byName.keys()] } },
+      about: { ...about, variables: { ...values, tools: [...byName.keys()] }, secretNames: secretNamesOf(tools) },
     },
   });
   return { parsed, text: last.text, finish: last.finish, usage };

@@ -5,9 +5,9 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { LlamaGrammar, Token } from 'node-llama-cpp';
-import { throwIfCancelled, WinnowError } from '../../errors.js';
+import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
 import type { Completion, CompletionRequest, Model, Prompt, ReaderRequest, Usage } from '../model.js';
-import { noUsage } from '../model.js';
+import { noUsage, withUsage } from '../model.js';
 import { gbnfFromSchema } from './gbnf.js';
 import { endsInLoop } from './loop.js';
 import { createPrefixStore } from './prefix-store.js';
@@ -34,13 +34,20 @@ export interface EmbeddedModelOptions {
 
 /** Loads the model. @throws WinnowError `model_unavailable` */
 export async function createEmbeddedModel(options: EmbeddedModelOptions): Promise<Model> {
-  const { modelFile, contextTokens = 16_384, sequences = 2, threads, prefixFolder, onWarning } = options;
-  const runtime = await loadRuntime({ modelFile, contextTokens, sequences, threads });
+  const { modelFile, contextTokens = 16_384, sequences = 2, threads } = options;
+  return createModelOn(await loadRuntime({ modelFile, contextTokens, sequences, threads }), options);
+}
+
+/** Exported for tests: the model on a runtime that is loaded. */
+export function createModelOn(
+  runtime: Runtime,
+  { modelFile, prefixFolder, onWarning }: Pick<EmbeddedModelOptions, 'modelFile' | 'prefixFolder' | 'onWarning'>,
+): Model {
   const id = identityOf(modelFile);
   const store = prefixFolder
     ? createPrefixStore({
         folder: prefixFolder,
-        identity: `${id}:${runtime.context.contextSize}`,
+        identity: `${id}:${runtime.context.contextSize}:${runtime.version}`,
         ...(onWarning ? { onWarning } : {}),
       })
     : undefined;
@@ -66,14 +73,15 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
     preferredAnswer: 'rank',
     countTokens: (text) => runtime.model.tokenize(text).length,
     complete: (request) =>
-      turnstile.pass(request.signal, async () => {
-        const prompt = fit(request.prompt, { opening: '', room: Math.min(64, request.maxTokens) });
-        const grammar = request.schema && (await grammarOf(runtime, grammars, request.schema.schema));
-        return generate(prompt, request, grammar);
-      }),
-    async openReader(request) {
-      return openReader(request);
-    },
+      countingUsage((usage) =>
+        turnstile.pass(request.signal, async () => {
+          const prompt = fit(request.prompt, { opening: '', room: Math.min(64, request.maxTokens) });
+          const grammar = request.schema && (await grammarOf(runtime, grammars, request.schema.schema));
+          return generate(prompt, request, { grammar, usage });
+        }),
+      ),
+    openReader: (request) =>
+      countingUsage((usage) => turnstile.hold(request.signal, (leave) => openReader(request, { usage, leave }))),
     async close() {
       await turnstile.close();
       await runtime.close();
@@ -83,9 +91,9 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
   async function generate(
     prompt: PromptTokens,
     request: CompletionRequest,
-    grammar: LlamaGrammar | undefined,
+    { grammar, usage }: { grammar: LlamaGrammar | undefined; usage: Usage },
   ): Promise<Completion> {
-    const usage: Usage = { ...noUsage(), calls: 1 };
+    usage.calls = 1;
     const sequence = await pool.prepare(prompt, usage, request.signal);
     const { LlamaGrammarEvaluationState } = runtime.library;
     const state = grammar && new LlamaGrammarEvaluationState({ model: runtime.model, grammar });
@@ -104,27 +112,39 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
     for await (const token of tokens) {
       throwIfCancelled(request.signal);
       written.push(token);
+      usage.written += 1;
       if (written.length >= room || endsInLoop(written)) {
         finish = 'length';
         break;
       }
     }
-    usage.written = written.length;
     return { text: runtime.model.detokenize(written), finish, usage };
   }
 
-  async function openReader(request: ReaderRequest) {
-    const release = await turnstile.enter(request.signal);
-    try {
-      const prompt = fit(request.prompt, { opening: request.opening, room: 64 });
-      const usage: Usage = { ...noUsage(), calls: 1 };
-      const sequence = await pool.prepare(prompt, usage, request.signal);
-      return createTokenReader(runtime, { sequence, base: prompt.tokens, usage, signal: request.signal, release });
-    } catch (error) {
-      release();
-      throw error;
-    }
+  async function openReader(request: ReaderRequest, { usage, leave }: { usage: Usage; leave: () => void }) {
+    const { signal } = request;
+    const prompt = fit(request.prompt, { opening: request.opening, room: 64 });
+    usage.calls = 1;
+    const sequence = await pool.prepare(prompt, usage, signal);
+    return createTokenReader(runtime, { sequence, base: prompt.tokens, usage, signal, release: leave });
   }
+}
+
+/** Runs one call; whatever it throws leaves as a WinnowError whose details carry what was spent. */
+async function countingUsage<T>(call: (usage: Usage) => Promise<T>): Promise<T> {
+  const usage = noUsage();
+  try {
+    return await call(usage);
+  } catch (thrown) {
+    throw withUsage(toModelError(thrown), usage);
+  }
+}
+
+/** What the runtime throws is a failure of the model, not of Winnow. */
+function toModelError(thrown: unknown): WinnowError {
+  const error = toWinnowError(thrown);
+  if (error.code !== 'internal') return error;
+  return new WinnowError('model_failed', `The local model failed: ${error.message}`, { cause: thrown });
 }
 
 const MAX_GRAMMARS = 64;

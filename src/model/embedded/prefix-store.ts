@@ -1,6 +1,7 @@
 /**
  * Evaluated prefixes on disk, so that a restart reads no prefix twice. A file is used only when model, runtime and
- * tokens are the same and its checksum holds: a wrong one could crash the runtime. Bounded; the oldest go first.
+ * tokens are the same and its checksum holds: a wrong one could crash the runtime. Bounded; the oldest go first, and
+ * drafts that a killed process left behind.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -20,13 +21,15 @@ export interface PrefixStoreOptions {
   folder: string;
   /** Whatever makes a state file unusable when it changes: model file, context size, version of the runtime. */
   identity: string;
-  /** All files together. Default: 2 GiB. */
+  /** All states together; the one saved last stays whatever its size. Default: 2 GiB. */
   maxBytes?: number;
   onWarning?: (message: string) => void;
 }
 
 const headerSchema = z.object({ bytes: z.int(), sha256: z.string() });
 const DEFAULT_MAX_BYTES = 2 * 1024 ** 3;
+/** Nobody writes for so long: a draft of this age is of a process that was killed. */
+const ABANDONED_MS = 60 * 60 * 1000;
 
 export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
   const { folder, identity, maxBytes = DEFAULT_MAX_BYTES, onWarning = () => {} } = options;
@@ -37,8 +40,11 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
       .digest('hex');
     return join(folder, key.slice(0, 32));
   };
+  const tidy = () =>
+    removeAbandoned(folder).catch((error) => onWarning(`an old draft could not be removed: ${messageOf(error)}`));
   return {
     async load(tokens, load) {
+      await tidy();
       const path = pathOf(tokens);
       const header = await readHeader(path);
       if (!header) return false;
@@ -61,6 +67,7 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
       const draft = `${path}.${process.pid}.part`;
       try {
         await mkdir(folder, { recursive: true });
+        await tidy();
         await save(draft);
         const { size } = await stat(draft);
         await writeFile(`${path}.json`, JSON.stringify({ bytes: size, sha256: await sha256Of(draft) }));
@@ -86,6 +93,13 @@ async function remove(path: string): Promise<void> {
   await Promise.all([rm(`${path}.state`, { force: true }), rm(`${path}.json`, { force: true })]);
 }
 
+async function removeAbandoned(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  const drafts = names.filter((name) => name.endsWith('.part')).map((name) => join(folder, name));
+  const abandonedBefore = Date.now() - ABANDONED_MS;
+  for (const draft of drafts) if ((await facts(draft)).time < abandonedBefore) await rm(draft, { force: true });
+}
+
 async function removeOldest(folder: string, maxBytes: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.state'));
   const files = await Promise.all(names.map(async (name) => ({ name, ...(await facts(join(folder, name))) })));
@@ -98,7 +112,8 @@ async function removeOldest(folder: string, maxBytes: number): Promise<void> {
 }
 
 async function facts(path: string): Promise<{ bytes: number; time: number }> {
-  const { size, mtimeMs } = await stat(path);
+  // Another process may have taken it away since the folder was listed.
+  const { size, mtimeMs } = (await stat(path).catch(() => undefined)) ?? { size: 0, mtimeMs: 0 };
   return { bytes: size, time: mtimeMs };
 }
 

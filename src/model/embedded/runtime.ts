@@ -9,6 +9,8 @@ import { WinnowError } from '../../errors.js';
 export type Library = typeof import('node-llama-cpp');
 
 export interface Runtime {
+  /** Of the package and of the llama.cpp in it: a state that another one saved may be laid out differently. */
+  readonly version: string;
   readonly library: Library;
   readonly llama: Llama;
   readonly model: LlamaModel;
@@ -47,7 +49,9 @@ export async function loadRuntime(options: RuntimeOptions): Promise<Runtime> {
     const contextSize = Math.min(options.contextTokens, model.trainContextSize);
     const context = await model.createContext({ contextSize, sequences: options.sequences, batchSize: 512 });
     const chat = library.resolveChatWrapper(model);
-    return { library, llama, model, context, chat, close: () => llama.dispose() };
+    const { release } = llama.llamaCppRelease;
+    const version = `node-llama-cpp ${await library.getModuleVersion()}, llama.cpp ${release}`;
+    return { version, library, llama, model, context, chat, close: () => llama.dispose() };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new WinnowError(
@@ -58,7 +62,8 @@ export async function loadRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
-async function importLibrary(): Promise<Library> {
+/** @throws WinnowError `model_unavailable` where it is not installed. */
+export async function importLibrary(): Promise<Library> {
   try {
     return await import('node-llama-cpp');
   } catch (error) {

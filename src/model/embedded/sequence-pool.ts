@@ -43,7 +43,9 @@ export function createSequencePool(
   function choose({ tokens, stable }: PromptTokens): LlamaContextSequence {
     const held = order.map((sequence) => ({ sequence, length: commonLength(sequence.contextTokens, tokens) }));
     const best = held.reduce((one, other) => (other.length > one.length ? other : one));
-    return best.length >= Math.max(1, stable * 0.9) ? best.sequence : (order[0] ?? best.sequence);
+    // All it holds is of this prompt, as after a call that was cancelled while it read: nothing is lost by going on.
+    const isBeginning = best.length > 0 && best.length === best.sequence.nextTokenIndex;
+    return isBeginning || best.length >= Math.max(1, stable * 0.9) ? best.sequence : (order[0] ?? best.sequence);
   }
 
   /** @returns how many tokens more the sequence holds now. */
@@ -67,8 +69,9 @@ export function createSequencePool(
       const start = sequence.nextTokenIndex;
       const border = start < stable ? Math.min(stable, end) : end;
       const piece = tokens.slice(start, Math.min(start + PIECE_TOKENS, border));
-      await sequence.evaluateWithoutGeneratingNewTokens(piece);
+      // Counted when it begins: a caller who is cancelled meanwhile has spent the whole piece.
       usage.read += piece.length;
+      await sequence.evaluateWithoutGeneratingNewTokens(piece);
       if (store && sequence.nextTokenIndex === stable && stable >= MIN_SAVED_TOKENS) {
         await store.save(tokens.slice(0, stable), (file) => sequence.saveStateToFile(file));
       }

@@ -29,8 +29,8 @@ export function createTokenReader({ model }: Pick<Runtime, 'model'>, state: Read
       const input = rest.map((token, place): Token | [Token, object] =>
         place === last ? [token, { generateNext: { logits: { filter } } }] : token,
       );
-      const output = await sequence.controlledEvaluate(input);
       usage.read += rest.length;
+      const output = await sequence.controlledEvaluate(input);
       const logits = output[last]?.next.logits;
       if (!logits) throw new WinnowError('model_failed', 'The local model gave no token weights.');
       return filter.tokens.map((token) => logits.get(token) ?? Number.NEGATIVE_INFINITY);

@@ -6,6 +6,11 @@ export interface Turnstile {
   enter(signal: AbortSignal | undefined): Promise<() => void>;
   /** `enter`, the work, and the way out; a cancelled caller gets its error at once, the place is kept until the work ends. */
   pass<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>;
+  /**
+   * `enter` and work whose result takes the place over: it calls `leave` when done. Where no result reaches the caller,
+   * since the work fails or the caller is cancelled, the place is free as soon as the work has ended.
+   */
+  hold<T>(signal: AbortSignal | undefined, work: (leave: () => void) => Promise<T>): Promise<T>;
   /** Refuses newcomers and waits for who is inside. */
   close(): Promise<void>;
 }
@@ -37,6 +42,16 @@ export function createTurnstile(): Turnstile {
       const leave = await enter(signal);
       const result = work().finally(leave);
       return orCancelled(result, signal);
+    },
+    async hold(signal, work) {
+      const leave = await enter(signal);
+      const result = work(leave);
+      try {
+        return await orCancelled(result, signal);
+      } catch (error) {
+        void result.then(leave, leave);
+        throw error;
+      }
     },
     async close() {
       closed = true;

@@ -2,14 +2,22 @@
 import { sameJson } from '../../catalog/schema/json.js';
 import { toWinnowError, WinnowError } from '../../errors.js';
 import { estimateTokens } from '../count-tokens.js';
-import { addUsage, type Completion, type CompletionRequest, type Model, noUsage, type Usage } from '../model.js';
+import {
+  addUsage,
+  type Completion,
+  type CompletionRequest,
+  type Model,
+  noUsage,
+  type Usage,
+  withUsage,
+} from '../model.js';
 import { createFormFinder } from './answer-form.js';
 import type { ChatAnswer } from './chat.js';
 import { withDeadline } from './deadline.js';
 import { usageOf } from './exchange.js';
 import { type OpenAIModelOptions, type OpenAISettings, resolveOpenAIOptions } from './options.js';
 import { retrying } from './retry.js';
-import { ServerFailure, toModelError, withUsage } from './server-failure.js';
+import { ServerFailure, toModelError } from './server-failure.js';
 import { toStrictSchema } from './strict-schema.js';
 import { createReaderOpener } from './token-reader.js';
 

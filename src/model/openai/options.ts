@@ -8,22 +8,22 @@ export interface OpenAIModelOptions {
   /** Sent as a bearer token. Default: no Authorization header; no variable of the environment is read. */
   apiKey?: string | undefined;
   /** Default: 0. Left out for servers that refuse it. */
-  temperature?: number;
+  temperature?: number | undefined;
   /** Longest time of one `complete` or `weigh`, with its retries and pauses, in milliseconds. Default: 60,000. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Further attempts after 408, 429, 5xx or a cut connection. Default: 2. */
-  maxRetries?: number;
+  maxRetries?: number | undefined;
   /** Pause before the first retry, in milliseconds; it doubles up to 8,000. Default: 500. */
-  retryDelayMs?: number;
+  retryDelayMs?: number | undefined;
   /** Prompt and answer together, in tokens. A longer prompt is refused here: some servers cut it silently. Default: 32,768. */
-  contextTokens?: number;
+  contextTokens?: number | undefined;
   /** Ask for the log-probability of each written token. Default: false, since some servers refuse it. */
-  logprobs?: boolean;
-  headers?: Readonly<Record<string, string>>;
+  logprobs?: boolean | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Further fields of each request body, for example `{"chat_template_kwargs": {…}}`. */
-  extraBody?: Readonly<Record<string, unknown>>;
+  extraBody?: Readonly<Record<string, unknown>> | undefined;
   /** Default: the `fetch` of the platform. */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
 }
 
 export interface OpenAISettings {

@@ -3,7 +3,6 @@
  * form, or become a WinnowError. Keys never get from here into a message.
  */
 import { type ErrorCode, WinnowError } from '../../errors.js';
-import type { Usage } from '../model.js';
 import type { OpenAISettings } from './options.js';
 
 export type FailureFacts =
@@ -70,12 +69,6 @@ export function toModelError(failure: ServerFailure, settings: OpenAISettings): 
   return new WinnowError(code, `${message.replace(/[.\s]+$/, '')}.${adviceFor(code, facts.status)}`, {
     details: { ...details, status: facts.status },
   });
-}
-
-/** The same error, its details telling what was spent until then. */
-export function withUsage(error: WinnowError, usage: Usage): WinnowError {
-  const { code, message, issues, details, cause } = error;
-  return new WinnowError(code, message, { issues, details: { ...details, usage: { ...usage } }, cause });
 }
 
 function networkError(facts: { code: string; message: string }, settings: OpenAISettings, cause: Error): WinnowError {

@@ -5,14 +5,14 @@
 import { z } from 'zod';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
 import { estimateTokens } from '../count-tokens.js';
-import { addUsage, noUsage, type ReaderRequest, type TokenReader, type Usage } from '../model.js';
+import { addUsage, noUsage, type ReaderRequest, type TokenReader, type Usage, withUsage } from '../model.js';
 import { withDeadline } from './deadline.js';
 import { exchange, serverUsageSchema, usageOf } from './exchange.js';
 import type { OpenAISettings } from './options.js';
 import { createPieces, type Pieces, type TopToken, weighPieces } from './pieces.js';
 import { renderRawPrompt } from './raw-prompt.js';
 import { retrying } from './retry.js';
-import { isContextExceeded, isPassing, ServerFailure, toModelError, withUsage } from './server-failure.js';
+import { isContextExceeded, isPassing, ServerFailure, toModelError } from './server-failure.js';
 
 /** Alternatives asked for; vLLM gives at most 20 unless told otherwise. */
 const TOP_TOKENS = 20;

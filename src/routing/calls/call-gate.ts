@@ -4,9 +4,9 @@
  */
 
 import { toolHash } from '../../catalog/catalog.js';
+import { secretNamesOf } from '../../catalog/secret-arguments.js';
 import type { Tool } from '../../catalog/tool.js';
 import { createRedactor } from '../../logging/redact.js';
-import { secretArgumentNames } from '../../logging/secret-arguments.js';
 import type { Store } from '../../store/store.js';
 import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
 import { canonicalHash, canonicalJson } from '../approvals/canonical-json.js';
@@ -163,7 +163,7 @@ function approvalFor(
     reason?: string | undefined;
   },
 ): ApprovalRequest {
-  const mask = createRedactor({ secretNames: secretArgumentNames(tool.inputSchema) });
+  const mask = createRedactor({ secretNames: secretNamesOf([tool]) });
   return {
     session: session.id,
     user: session.user,

@@ -45,6 +45,14 @@ describe('a step', () => {
     expect(model.calls[0]?.about).toMatchObject({ module: 'langchain/chat-model', promptName: 'agent-step' });
   });
 
+  it('tells the call log which of its arguments are secret', async () => {
+    const properties = { pin: { type: 'string', 'x-secret': true }, door: { type: 'string' } };
+    const { chat, model } = setUp([JSON.stringify({ tool: 'unlock', arguments: { pin: '4711' } })]);
+    const unlock = { name: 'unlock', parameters: { type: 'object', properties } };
+    await chat.bindTools([{ type: 'function', function: unlock }]).invoke('Unlock the door.');
+    expect(model.calls[0]?.about?.secretNames).toEqual(['pin']);
+  });
+
   it('has a call with an id of its own', async () => {
     const { chat } = setUp([call('a'), call('a')]);
     const bound = chat.bindTools([search]);

@@ -54,6 +54,21 @@ describe('the store of evaluated prefixes', () => {
     expect(await store.load([1], never)).toBe(false);
   });
 
+  it.each<[string, () => Promise<unknown>]>([
+    ['saved', () => open().save([2], write('state'))],
+    ['looked for', () => open().load([2], never)],
+  ])('takes away what a killed process had begun to write, when a prefix is %s', async (_, use) => {
+    const old = new Date(Date.now() - 61 * 60 * 1000);
+    const [abandoned, fresh, other] = ['aa.1.part', 'bb.2.part', 'notes.txt'].map((name) => join(folder, name));
+    for (const path of [abandoned, fresh, other]) await writeFile(path ?? '', 'half a state');
+    for (const path of [abandoned, other]) await utimes(path ?? '', old, old);
+    await use();
+    const left = await readdir(folder);
+    expect(left).not.toContain('aa.1.part');
+    // Another process may still write the younger one, and what is not a draft is not the store's to take.
+    expect(left).toEqual(expect.arrayContaining(['bb.2.part', 'notes.txt']));
+  });
+
   it('costs only the saving when the disk refuses', async () => {
     const store = open();
     await expect(store.save([1], () => Promise.reject(new Error('disk full')))).resolves.toBeUndefined();

@@ -55,6 +55,43 @@ describe('the turnstile of the embedded model', () => {
     expect(passed).toBe(true);
   });
 
+  it('lets the result of the work hold the place, until it leaves', async () => {
+    const turnstile = createTurnstile();
+    const leave = await turnstile.hold(undefined, async (leave) => leave);
+    const next = turnstile.pass(undefined, async () => 'passed');
+    const first = await Promise.race([next, tick().then(() => 'waits')]);
+    leave();
+    expect([first, await next]).toEqual(['waits', 'passed']);
+  });
+
+  it.each([
+    ['ends well', (end: () => void) => end],
+    ['fails', (_: () => void, fail: (error: Error) => void) => () => fail(new Error('broken'))],
+  ])('gives the place of a cancelled holder back as soon as the work %s', async (_, endBy) => {
+    const turnstile = createTurnstile();
+    const cancel = new AbortController();
+    let end: () => void = () => {};
+    const work = () =>
+      new Promise<void>((resolve, reject) => {
+        end = endBy(resolve, reject);
+      });
+    const inside = turnstile.hold(cancel.signal, work);
+    await tick();
+    cancel.abort();
+    await expect(inside).rejects.toMatchObject({ code: 'cancelled' });
+    expect(getEventListeners(cancel.signal, 'abort')).toHaveLength(0);
+    const next = turnstile.pass(undefined, async () => 'passed');
+    const first = await Promise.race([next, tick().then(() => 'waits')]);
+    end();
+    expect([first, await next]).toEqual(['waits', 'passed']);
+  });
+
+  it('gives the place of a holder whose work failed back', async () => {
+    const turnstile = createTurnstile();
+    await expect(turnstile.hold(undefined, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    await expect(turnstile.pass(undefined, async () => 'passed')).resolves.toBe('passed');
+  });
+
   it('refuses newcomers when it is closed', async () => {
     const turnstile = createTurnstile();
     await turnstile.close();

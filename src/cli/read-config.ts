@@ -1,0 +1,23 @@
+/** The configuration file that a command was given, and what of it no planner is needed for. */
+import { type ConfigFile, loadConfigFile } from '../config/config-file.js';
+import { readEnvironment } from '../config/environment.js';
+import { WinnowError } from '../errors.js';
+import { LOG_LEVELS, type LogLevel } from '../logging/logger.js';
+import type { SharedFlags } from './shared-options.js';
+
+/** The file that flag or environment name; empty without one. @throws WinnowError `invalid_option` */
+export async function readConfig({ config }: Pick<SharedFlags, 'config'>): Promise<ConfigFile> {
+  const path = config ?? readEnvironment().config;
+  return path === undefined ? {} : loadConfigFile(path);
+}
+
+/** @throws WinnowError `invalid_option` that blames the variable or the file, whichever says the wrong word */
+export function logLevelOf({ logLevel }: Pick<ConfigFile, 'logLevel'>, byDefault: LogLevel = 'warn'): LogLevel {
+  const ofEnvironment = readEnvironment().logLevel;
+  const level = ofEnvironment ?? logLevel;
+  if (level === undefined) return byDefault;
+  const known = LOG_LEVELS.find((one) => one === level);
+  if (known) return known;
+  const place = ofEnvironment === undefined ? 'logLevel of the configuration file' : 'WINNOW_LOG_LEVEL';
+  throw new WinnowError('invalid_option', `${place}: "${level}" is none of ${LOG_LEVELS.join(', ')}.`);
+}

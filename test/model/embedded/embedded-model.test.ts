@@ -1,0 +1,172 @@
+/** The embedded model on a runtime without weights; with real ones in `embedded.model.test.ts`. */
+import { getEventListeners } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createModelOn } from '../../../src/model/embedded/embedded-model.js';
+import type { Model, Prompt, ReaderRequest } from '../../../src/model/model.js';
+import { chatText, createFakeRuntime, type FakeRuntimeOptions } from '../../support/fake-runtime.js';
+import { describeModelContract } from '../contract.js';
+
+let folder: string;
+let modelFile: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'winnow-embedded-'));
+  modelFile = join(folder, 'weights.gguf');
+  await writeFile(modelFile, 'weights');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function open({ prefixFolder, ...options }: FakeRuntimeOptions & { prefixFolder?: string } = {}) {
+  const { runtime, log } = createFakeRuntime(options);
+  return { log, model: createModelOn(runtime, { modelFile, prefixFolder }) };
+}
+
+const FRUIT = '{"fruit": "banana"}';
+const answerFruit = (prompt: string) => (prompt.includes('long answers') ? 'one two three' : FRUIT);
+describeModelContract('the embedded model', async () => open({ answer: answerFruit, contextSize: 2_000 }).model);
+
+const SYSTEM = 'You choose tools. '.repeat(60);
+const prompt = (user: string): Prompt => ({ system: SYSTEM, user });
+const STABLE = chatText(prompt('')).indexOf('<u>') + '<u>'.length;
+const OPENING = '{"fruit": "';
+
+async function read(model: Model, user: string, more: Partial<ReaderRequest> = {}) {
+  const reader = await model.openReader?.({ prompt: prompt(user), opening: OPENING, ...more });
+  if (!reader) throw new Error('the embedded model has a reader');
+  await reader.weigh([], reader.tokenize('b'));
+  await reader.close();
+  return reader.usage();
+}
+
+describe('the prefix on disk', () => {
+  let prefixFolder: string;
+  beforeEach(async () => {
+    prefixFolder = await mkdtemp(join(folder, 'prefixes-'));
+  });
+
+  it('is read once, and after a restart not at all', async () => {
+    const first = open({ prefixFolder, answer: answerFruit });
+    expect((await read(first.model, 'one')).read).toBeGreaterThan(STABLE);
+    expect(first.log).toContain(`saved ${STABLE}`);
+    const second = open({ prefixFolder, answer: answerFruit });
+    const usage = await read(second.model, 'two');
+    expect(usage).toMatchObject({ cached: STABLE, read: chatText(prompt('two')).length + OPENING.length - STABLE });
+  });
+
+  it('is not that of another version of the runtime: a state may be laid out differently there', async () => {
+    await read(open({ prefixFolder, version: 'fake 1', answer: answerFruit }).model, 'one');
+    const upgraded = open({ prefixFolder, version: 'fake 2', answer: answerFruit });
+    expect(await read(upgraded.model, 'one')).toMatchObject({ cached: 0 });
+    expect(upgraded.log.filter((line) => line.startsWith('loaded'))).toEqual([]);
+  });
+});
+
+describe('a call that is cancelled', () => {
+  /** Reading stands still at the second piece until `goOn` is called. */
+  function openHeld(more: FakeRuntimeOptions = {}) {
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let arrive = () => {};
+    const isHeld = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    let pieces = 0;
+    const onRead = async () => {
+      pieces += 1;
+      if (pieces !== 2) return;
+      arrive();
+      await held;
+    };
+    return { ...open({ answer: answerFruit, onRead, ...more }), goOn, isHeld };
+  }
+
+  const CALLS: readonly [string, (model: Model, signal: AbortSignal) => Promise<unknown>][] = [
+    ['a reader', (model, signal) => read(model, 'one', { signal })],
+    [
+      'an answer',
+      (model, signal) => model.complete({ stage: 'planning', prompt: prompt('one'), maxTokens: 99, signal }),
+    ],
+  ];
+
+  it.each(CALLS)('while its prompt is read gets its error at once, with what was spent: %s', async (_, call) => {
+    const { model, goOn, isHeld } = openHeld();
+    const cancel = new AbortController();
+    const pending = call(model, cancel.signal);
+    await isHeld;
+    cancel.abort();
+    // Were the caller to wait for the piece, this would never end.
+    await expect(pending).rejects.toMatchObject({
+      code: 'cancelled',
+      details: { usage: { calls: 1, read: 512, cached: 0, written: 0 } },
+    });
+    expect(getEventListeners(cancel.signal, 'abort')).toHaveLength(0);
+    goOn();
+  });
+
+  it.each(CALLS)('keeps its place until the piece is read, and then gives it back: %s', async (_, call) => {
+    const { model, log, goOn, isHeld } = openHeld();
+    const cancel = new AbortController();
+    const pending = call(model, cancel.signal);
+    await isHeld;
+    cancel.abort();
+    await expect(pending).rejects.toMatchObject({ code: 'cancelled' });
+    const next = read(model, 'two');
+    for (let turn = 0; turn < 20; turn++) await nextTurn();
+    expect(log).toEqual(['read 256']);
+    goOn();
+    // What the cancelled call had read before is not read again.
+    expect(await next).toMatchObject({ cached: 512 });
+    await model.close();
+  });
+
+  it('while it writes tells what was written', async () => {
+    const cancel = new AbortController();
+    const { model } = open({ answer: answerFruit, onWrite: (text) => void (text.length === 5 && cancel.abort()) });
+    const pending = model.complete({ stage: 'planning', prompt: prompt('x'), maxTokens: 99, signal: cancel.signal });
+    const { length } = chatText(prompt('x'));
+    await expect(pending).rejects.toMatchObject({ details: { usage: { calls: 1, read: length, written: 5 } } });
+  });
+
+  it('that waits in the queue has spent nothing', async () => {
+    const { model, goOn, isHeld } = openHeld();
+    const first = read(model, 'one');
+    await isHeld;
+    const cancel = new AbortController();
+    const second = read(model, 'two', { signal: cancel.signal });
+    cancel.abort();
+    await expect(second).rejects.toMatchObject({ code: 'cancelled', details: { usage: { calls: 0, read: 0 } } });
+    goOn();
+    await first;
+  });
+});
+
+describe('a runtime that fails', () => {
+  const broken = () => {
+    let pieces = 0;
+    return open({
+      answer: answerFruit,
+      onRead() {
+        pieces += 1;
+        if (pieces === 2) throw new Error('the context is gone');
+      },
+    });
+  };
+
+  it.each([
+    ['a reader', (model: Model) => read(model, 'one')],
+    ['an answer', (model: Model) => model.complete({ stage: 'planning', prompt: prompt('one'), maxTokens: 99 })],
+  ])('is an error that tells what was spent, and the next call passes: %s', async (_, call) => {
+    const { model } = broken();
+    await expect(call(model)).rejects.toMatchObject({
+      code: 'model_failed',
+      message: expect.stringContaining('the context is gone'),
+      details: { usage: { calls: 1, read: 512 } },
+    });
+    await expect(read(model, 'two')).resolves.toMatchObject({ calls: 1 });
+  });
+});
