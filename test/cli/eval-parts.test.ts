@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
@@ -11,6 +10,7 @@ import { renderRun, renderValue } from '../../src/cli/render-eval.js';
 import { renderTable } from '../../src/cli/render-table.js';
 import { compareRuns } from '../../src/evaluation/compare.js';
 import { anError, aRecord, aRun } from '../evaluation/setup.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 function progress(isTTY: boolean, more: { currency?: string; done?: number } = {}) {
   const stream = Object.assign(new PassThrough(), isTTY ? { isTTY } : {});
@@ -72,7 +72,7 @@ describe('several options in one --set', () => {
 describe('sets of cases', () => {
   const logger = { debug: () => undefined, warn: () => undefined };
   const context = { logger, signal: undefined, stderr: { write: () => true } };
-  const folder = mkdtempSync(join(tmpdir(), 'winnow-suites-'));
+  const folder = temporaryFolder();
   const put = (path: string, content: unknown) => {
     mkdirSync(join(folder, path, '..'), { recursive: true });
     writeFileSync(join(folder, path), JSON.stringify(content));

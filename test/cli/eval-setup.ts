@@ -1,9 +1,9 @@
 /** A small set of cases, a catalogue and a server that answers each case rightly, unless a test says otherwise. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Behaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answerJson } from '../support/server-behaviours.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const CASES = 8;
 const tools = Array.from({ length: CASES }, (_, place) => ({
@@ -38,7 +38,7 @@ export interface EvalSetup {
 }
 
 export async function setUpEval(): Promise<EvalSetup> {
-  const folder = mkdtempSync(join(tmpdir(), 'winnow-eval-'));
+  const folder = temporaryFolder();
   const out = join(folder, 'run');
   writeFileSync(join(folder, 'set.tools.json'), JSON.stringify(tools));
   writeFileSync(join(folder, 'set.cases.jsonl'), cases.map((one) => `${JSON.stringify(one)}\n`).join(''));
@@ -69,7 +69,7 @@ export async function setUpEval(): Promise<EvalSetup> {
     summary: () => JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')),
     async close() {
       await server.close();
-      rmSync(folder, { recursive: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
   return setup;

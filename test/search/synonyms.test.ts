@@ -1,10 +1,10 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { GENERAL_SYNONYMS } from '../../src/search/general-synonyms.js';
 import { stemOf } from '../../src/search/stem.js';
 import { loadSynonyms, parseSynonyms, synonymsSchema } from '../../src/search/synonyms.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { tableOf } from './setup.js';
 
 const termsAt = (table: ReturnType<typeof tableOf>, ...words: string[]) =>
@@ -75,7 +75,7 @@ describe('the general table', () => {
 });
 
 describe('a file of synonyms', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'winnow-synonyms-'));
+  const folder = temporaryFolder();
   const file = (content: string) => {
     const path = join(folder, `${Math.random()}.json`);
     writeFileSync(path, content);

@@ -1,14 +1,14 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { WinnowError } from '../../../src/errors.js';
 import type { CompletionRequest, Model, TokenReader } from '../../../src/model/model.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { rememberModel } from './remembered-model.js';
 import { watchModel } from './watched-model.js';
 
-const aFile = () => join(mkdtempSync(join(tmpdir(), 'winnow-remembered-')), 'answers.jsonl');
+const aFile = () => join(temporaryFolder(), 'answers.jsonl');
 const REQUEST: CompletionRequest = {
   stage: 'selection',
   prompt: { system: 'the tools', user: 'the request' },

@@ -1,10 +1,10 @@
 /** Small sets on the disk, a model that knows their answers, and the command run in this process. */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseTool, type Tool } from '../../../src/catalog/tool.js';
 import type { CompletionRequest, Prompt } from '../../../src/model/model.js';
 import { createScriptedModel, type ScriptedAnswer, type ScriptedModel } from '../../support/scripted-model.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { main } from './main.js';
 import type { MetricName, Outcome } from './outcome.js';
 import { noSpent } from './remembered-model.js';
@@ -53,7 +53,7 @@ const CASES = {
 
 /** Folder with the files of the public sets, in small. */
 export function aBenchmarkFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'winnow-quality-'));
+  const folder = temporaryFolder();
   const sets = {
     restbench: CASES.select,
     metatool: CASES.select,

@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -11,6 +10,7 @@ import {
 } from '../../../src/evaluation/tune/prompt-draft.js';
 import { defaultPromptPath, loadPrompt, readPrompt } from '../../../src/prompts/prompt-template.js';
 import { loadPrompts } from '../../../src/prompts/prompts.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const VALUES = {
   'select-tools': { none: 'none', summaries: 'THE TOOLS', context: '', message: 'm' },
@@ -28,7 +28,7 @@ const VALUES = {
 
 /** What a model sees of a prompt file. */
 function systemOf(name: (typeof TUNED_PROMPTS)[number], text: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'winnow-draft-')), 'p.md');
+  const path = join(temporaryFolder(), 'p.md');
   writeFileSync(path, text);
   const loaded = loadPrompts({ [name]: path });
   if (name === 'select-tools') return loaded.select.render(VALUES[name]).system;

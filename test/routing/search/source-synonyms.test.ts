@@ -1,20 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadSourceSynonyms } from '../../../src/routing/search/source-synonyms.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 let folder: string;
 const at = (name: string) => join(folder, name);
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'winnow-synonyms-'));
+  folder = temporaryFolder();
   writeFileSync(at('tools.json'), JSON.stringify({ tools: [], synonyms: [['dam', 'weir']] }));
   writeFileSync(at('plain.json'), '[{"name": "a"}]');
   writeFileSync(at('broken.json'), JSON.stringify({ tools: [], synonyms: [['alone']] }));
   writeFileSync(at('own.json'), '[["gauge", "meter"]]');
   writeFileSync(at('tools.jsonl'), '{"name": "a"}\n');
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the synonyms of sources', () => {
   it('come from catalogue files and from a file besides', async () => {
