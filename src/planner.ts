@@ -12,7 +12,7 @@ import { createShownTokens } from './planning/shown-tokens.js';
 import { type Written, writePlan } from './planning/write-plan.js';
 import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
 import { type PlanRequest, parseRequest, type Request } from './request.js';
-import type { PlanResult, Selection, SelectResult, TraceEvent } from './result.js';
+import type { PlanResult, SelectedTool, Selection, SelectResult, TraceEvent } from './result.js';
 import { askBack } from './selection/ask-back.js';
 import { likelyTools } from './selection/likely.js';
 import { mustRefer } from './selection/must-refer.js';
@@ -100,8 +100,8 @@ export function createPlanner(parts: PlannerParts): Planner {
         const maxTools = turn.request.maxTools ?? options.maxTools;
         const kept = selection.tools.filter((tool) => !tool.fill).slice(0, maxTools - 1);
         const request = withNeed({ ...turn.request, maxTools: maxTools - kept.length }, written.needTools);
-        const taken = kept.flatMap(({ name }) => turn.view.byName.get(name) ?? []);
-        const more = await turn.inTime(selectTools({ ...turn, request, taken: tokensInPlan(taken) }, view));
+        const taken = total(toolsOf(kept, turn.view), selectionParts.schemaTokens);
+        const more = await turn.inTime(selectTools({ ...turn, request, taken }, view));
         selection = { ...more, tools: [...kept, ...more.tools], dropped: [...selection.dropped, ...more.dropped] };
       }
     },
@@ -119,14 +119,13 @@ export function createPlanner(parts: PlannerParts): Planner {
     trace.add('scope', `${view.tools.length} tools are visible`, session === undefined ? {} : { session });
     const unseen = unseenHistory(request, options);
     if (unseen !== undefined) trace.add('scope', unseen);
-    const tokensOf = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + tokensOfTool(view, name), 0);
     return {
       request,
       view,
       trace,
       signal,
       usage,
-      requestId: call.requestId ?? randomUUID(),
+      facts: { requestId: call.requestId ?? randomUUID(), session, secretNames: secretNamesOf(view.tools) },
       /** The work, with its end by the budget of time told apart from the caller's own. */
       inTime: async <T>(work: Promise<T>): Promise<T> => {
         try {
@@ -146,7 +145,7 @@ export function createPlanner(parts: PlannerParts): Planner {
       told: (selection: Selection) => ({
         usage: {
           ...usage,
-          schemaTokens: { all: tokensOfAll(view), loaded: tokensOf(selection.tools.map((tool) => tool.name)) },
+          schemaTokens: { all: tokensOfAll(view), loaded: total(toolsOf(selection.tools, view), schemaTokens) },
           milliseconds: trace.milliseconds(),
         },
         trace: trace.events(),
@@ -155,29 +154,20 @@ export function createPlanner(parts: PlannerParts): Planner {
   }
 
   function tokensOfAll(view: View): number {
-    const tokens = viewTokens.get(view) ?? view.tools.reduce((sum, tool) => sum + schemaTokens(tool), 0);
+    const tokens = viewTokens.get(view) ?? total(view.tools, schemaTokens);
     viewTokens.set(view, tokens);
     return tokens;
   }
 
-  function tokensOfTool(view: View, name: string): number {
-    const tool = view.byName.get(name);
-    return tool ? schemaTokens(tool) : 0;
-  }
-
-  function tokensInPlan(tools: readonly Tool[]): number {
-    return tools.reduce((sum, tool) => sum + selectionParts.schemaTokens(tool), 0);
-  }
-
   type Turn = ReturnType<typeof beginTurn>;
 
-  function selectTools({ request, trace, signal, usage, requestId, taken }: Turn & { taken?: number }, view: View) {
-    const call = { view, request, usage: usage.selection, trace, signal, requestId, taken };
+  function selectTools({ request, trace, signal, usage, facts, taken }: Turn & { taken?: number }, view: View) {
+    const call = { view, request, usage: usage.selection, trace, signal, facts, taken };
     return withSpan('winnow.select', { 'winnow.tools': view.tools.length }, () => select(call, selectionParts));
   }
 
   async function writeSteps(turn: Turn, selection: Selection, isRoundLeft: boolean): Promise<Written> {
-    const tools = selection.tools.flatMap(({ name }) => turn.view.byName.get(name) ?? []);
+    const tools = toolsOf(selection.tools, turn.view);
     // Where the model saw all and found that none fits, a second look would only make it take one.
     const areMoreLeft = selection.mode === 'none' ? selection.leftOut > 0 : turn.view.tools.length > tools.length;
     const canNeedTools = isRoundLeft && areMoreLeft;
@@ -195,8 +185,7 @@ export function createPlanner(parts: PlannerParts): Planner {
       defaults: options.defaults,
       maxTokens: options.planTokens,
       usage: turn.usage.planning,
-      requestId: turn.requestId,
-      secretNames: secretNamesOf(turn.view.tools),
+      facts: turn.facts,
       signal: turn.signal,
       onRepair: (issues) => turn.trace.add('planning', 'the plan is repaired', { issues }),
     });
@@ -210,6 +199,14 @@ export function createPlanner(parts: PlannerParts): Planner {
       details,
     });
   }
+}
+
+function toolsOf(selected: readonly SelectedTool[], { byName }: View): Tool[] {
+  return selected.flatMap(({ name }) => byName.get(name) ?? []);
+}
+
+function total(tools: readonly Tool[], tokensOf: (tool: Tool) => number): number {
+  return tools.reduce((sum, tool) => sum + tokensOf(tool), 0);
 }
 
 /** The second round looks for what is missing, with the request as its context. */

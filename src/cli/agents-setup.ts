@@ -83,6 +83,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
   await privateTools.refresh();
   const planner = plannerOf && createLivePlanner({ catalog: privateTools.catalog, plannerOf });
   const { snapshot, maxSnapshotBytes, ...index } = parseIndexSettings(config.index ?? {});
+  const adaptation = adaptationOf(setup);
   const agents = createAgents({
     store,
     catalog: privateTools.catalog,
@@ -95,7 +96,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
     synonyms,
     limits: config.sandbox,
     options: parseSessionSettings(config.sessions ?? {}),
-    adaptation: adaptationOf(setup),
+    adaptation,
     index,
   });
   const snapshots = createSnapshotKeeper({
@@ -108,10 +109,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
   await snapshots.restore();
   await agents.adaptation.refresh();
   tellPolicyNotes(setup, { policy, agents });
-  const stops = [
-    startUpkeep(choresOf(agents, { adaptation: adaptationOf(setup), snapshots }), logger),
-    ...watching(setup, agents),
-  ];
+  const stops = [startUpkeep(choresOf(agents, { adaptation, snapshots }), logger), ...watching(setup, agents)];
   return { agents: withStops(agents, { stops, last: snapshots.save }), planner, runnable };
 }
 

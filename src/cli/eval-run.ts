@@ -1,12 +1,10 @@
 /** A run of `winnow eval`: set up, done, judged and printed. An interrupt ends it cleanly, a second one at once. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERROR_TABLE, WinnowError } from '../errors.js';
-import { compareRuns } from '../evaluation/compare.js';
+import { WinnowError } from '../errors.js';
 import { type EvaluationEnd, evaluate } from '../evaluation/evaluate.js';
-import { type BarResult, judgeGate, parseGate } from '../evaluation/gate.js';
+import { type BarResult, parseGate } from '../evaluation/gate.js';
 import { openRunFolder } from '../evaluation/run-folder.js';
-import type { RunSummary } from '../evaluation/run-summary.js';
 import { writeOutputs } from '../evaluation/write-outputs.js';
 import { withLock } from '../model/store/lock.js';
 import { type Evaluator, openLocalEvaluator } from './eval-evaluator.js';
@@ -15,9 +13,10 @@ import { createEvaluationProgress } from './eval-progress.js';
 import { openQueueEvaluator } from './eval-queue.js';
 import { identifyRun, type RunIdentity, startOf } from './eval-settings.js';
 import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
+import { judgeBars, setExitCode, withGate } from './gate-outcome.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { refuseQueueFlags } from './queue-options.js';
-import { renderGate, renderRun } from './render-eval.js';
+import { renderRun } from './render-eval.js';
 
 /** @throws WinnowError `cancelled` after an interrupt; may set `process.exitCode` for a gate that is not passed */
 export async function runEvaluation(flags: EvalFlags, version: string): Promise<void> {
@@ -34,11 +33,11 @@ export async function runEvaluation(flags: EvalFlags, version: string): Promise<
       runInFolder(setup, version, signals),
     );
     if (signals.cancel.aborted) throw interrupted(out);
-    const gate = bars.length > 0 ? await judgeGate(bars, end.summary, (path) => compareRuns(path, out)) : [];
+    const gate = await judgeBars(bars, end.summary, out);
     await finish(out, { end, gate, json: flags.json ?? false });
     if (end.failure) throw end.failure;
     if (end.summary.interrupted) throw interrupted(out);
-    if (gate.some(({ passed }) => !passed)) process.exitCode = ERROR_TABLE.gate_failed.exitCode;
+    setExitCode(gate);
   } finally {
     signals.release();
   }
@@ -98,12 +97,10 @@ interface Finish {
 
 async function finish(out: string, { end: { summary }, gate, json }: Finish): Promise<void> {
   const paths = await writeOutputs(out, summary, gate);
-  process.stdout.write(json ? `${JSON.stringify({ ...summary, gate }, null, 2)}\n` : renderText(summary, gate));
+  process.stdout.write(
+    `${json ? JSON.stringify({ ...summary, gate }, null, 2) : withGate(renderRun(summary), gate)}\n`,
+  );
   process.stderr.write(`${paths.report}\n`);
-}
-
-function renderText(summary: RunSummary, gate: readonly BarResult[]): string {
-  return `${[renderRun(summary), ...(gate.length > 0 ? [renderGate(gate)] : [])].join('\n\n')}\n`;
 }
 
 function interrupted(out: string): WinnowError {

@@ -1,15 +1,14 @@
 /** Runs that are there: two compared, all over time, the outputs of one written anew. A bar that fails sets the exit code. */
-import { ERROR_TABLE } from '../errors.js';
 import { compareRuns } from '../evaluation/compare.js';
 import { summarise } from '../evaluation/evaluate.js';
-import { type BarResult, judgeGate, parseGate } from '../evaluation/gate.js';
+import { parseGate } from '../evaluation/gate.js';
 import { readHistory } from '../evaluation/history.js';
 import { readSummary } from '../evaluation/run-folder.js';
-import type { RunSummary } from '../evaluation/run-summary.js';
 import { writeComparisonJUnit } from '../evaluation/write-comparison-junit.js';
 import { writeOutputs } from '../evaluation/write-outputs.js';
+import { judgeBars, setExitCode, withGate } from './gate-outcome.js';
 import { renderComparison, renderHistory } from './render-comparison.js';
-import { renderGate, renderRun } from './render-eval.js';
+import { renderRun } from './render-eval.js';
 
 export interface FinishedRunFlags {
   json?: boolean;
@@ -48,18 +47,6 @@ export async function writeReport(path: string, flags: FinishedRunFlags): Promis
   setExitCode(gate);
 }
 
-async function judgeBars(bars: ReturnType<typeof parseGate>, summary: RunSummary, path: string): Promise<BarResult[]> {
-  return bars.length === 0 ? [] : judgeGate(bars, summary, (other) => compareRuns(other, path));
-}
-
 function print(flags: FinishedRunFlags, value: unknown, text: string): void {
   process.stdout.write(`${flags.json ? JSON.stringify(value, null, 2) : text}\n`);
-}
-
-function withGate(text: string, gate: readonly BarResult[]): string {
-  return gate.length === 0 ? text : `${text}\n\n${renderGate(gate)}`;
-}
-
-function setExitCode(gate: readonly BarResult[]): void {
-  if (gate.some(({ passed }) => !passed)) process.exitCode = ERROR_TABLE.gate_failed.exitCode;
 }

@@ -2,6 +2,7 @@
 import type { Catalog } from '../catalog/catalog.js';
 import { createScope } from '../catalog/scope.js';
 import { throwIfCancelled } from '../errors.js';
+import { createOpening } from '../opening.js';
 import type { Planner } from '../planner.js';
 import type { PlanningSetup } from './set-up.js';
 
@@ -14,25 +15,14 @@ export interface LazyPlanning {
 /** @param open asked once; again where it failed, with the next request */
 export function createLazyPlanning(open: (signal: AbortSignal) => Promise<PlanningSetup>): LazyPlanning {
   const life = new AbortController();
-  let opening: Promise<PlanningSetup> | undefined;
-
-  async function opened(): Promise<PlanningSetup> {
-    opening ??= open(life.signal);
-    const mine = opening;
-    try {
-      return await mine;
-    } catch (error) {
-      if (opening === mine) opening = undefined;
-      throw error;
-    }
-  }
+  const opening = createOpening(() => open(life.signal));
 
   return {
     plannerOf(catalog) {
       const viewOf = createScope(catalog);
       let kept: Planner | undefined;
       const planner = async (signal: AbortSignal | undefined): Promise<Planner> => {
-        const setup = await unlessCancelled(opened(), signal);
+        const setup = await unlessCancelled(opening.get(), signal);
         kept ??= setup.plannerOf(catalog);
         return kept;
       };
@@ -45,7 +35,7 @@ export function createLazyPlanning(open: (signal: AbortSignal) => Promise<Planni
 
     async close() {
       life.abort();
-      const setup = await opening?.catch(() => undefined);
+      const setup = await opening.peek()?.catch(() => undefined);
       await setup?.close();
     },
   };

@@ -3,12 +3,12 @@ import type { ConfigFile } from '../config/config-file.js';
 import { type AnswerCacheOptions, createAnswerCache } from '../evaluation/answer-cache.js';
 import { pairId } from '../evaluation/model-pair.js';
 import type { AnsweringModel } from '../evaluation/suite.js';
-import { type CallLog, createCallLog, withCallLog } from '../logging/call-log.js';
+import { withCallLog } from '../logging/call-log.js';
 import type { ModelSettings } from '../model/create-model.js';
 import type { Model } from '../model/model.js';
 import { answersFolder } from './kept-answers.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
-import { openModel } from './set-up.js';
+import { openCallLog, openModel } from './set-up.js';
 import type { SharedFlags } from './shared-options.js';
 
 export interface LoggedModel {
@@ -92,10 +92,6 @@ export async function openAnsweringModels(
     await close();
     throw error;
   }
-}
-
-function openCallLog(flags: SharedFlags, config: ConfigFile): CallLog {
-  return createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
 }
 
 /** Two servers may have different models of one name, and one may be asked in different ways. */

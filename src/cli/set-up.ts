@@ -72,7 +72,7 @@ export async function openPlanning(
   config: ConfigFile,
   { signal, stderr }: SetupParts,
 ): Promise<PlanningSetup> {
-  const callLog = createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
+  const callLog = openCallLog(flags, config);
   const { model, planningModel, close } = await openModels(flags, config, { stderr, signal });
   const logged = withCallLog(model, callLog);
   const loggedPlanning = planningModel && withCallLog(planningModel, callLog);
@@ -89,6 +89,10 @@ export async function openPlanning(
     callLog,
     close,
   };
+}
+
+export function openCallLog(flags: Pick<SharedFlags, 'callLog'>, config: ConfigFile): CallLog {
+  return createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
 }
 
 /** Files in place of the prompts that come with the package. */

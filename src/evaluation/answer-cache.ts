@@ -19,6 +19,7 @@ import {
 } from '../model/model.js';
 import { usageSchema } from '../result.js';
 import { type AppendStore, openAppendStore } from './append-store.js';
+import { readKeptCompletion } from './kept-completion.js';
 import { createTokenizer, type Tokenizer } from './tokenizer.js';
 
 export interface AnswerCache {
@@ -31,12 +32,6 @@ export interface AnswerCache {
 /** Below Winnow's cache folder; `winnow eval cache clear` takes it away. */
 export const ANSWERS_FOLDER = 'answers';
 
-const completionSchema = z.object({
-  text: z.string(),
-  finish: z.enum(['stop', 'length']),
-  usage: usageSchema,
-  logprobs: z.array(z.object({ text: z.string(), logprob: z.number() })).optional(),
-});
 const readingSchema = z.object({
   usage: usageSchema,
   /** Hash of path and candidates -> their weights; null stands for minus infinity, which JSON does not know. */
@@ -82,11 +77,10 @@ async function complete(request: CompletionRequest, { model, store, remembered }
   throwIfCancelled(request.signal);
   const { prompt, schema, maxTokens } = request;
   const key = hashOf(['complete', prompt.system, prompt.user, schema, maxTokens]);
-  const known = completionSchema.safeParse(store.get(key));
-  if (known.success) {
+  const known = readKeptCompletion(store.get(key));
+  if (known) {
     remembered.add(request);
-    const { logprobs, ...completion } = known.data;
-    return { ...completion, ...(logprobs ? { logprobs } : {}) };
+    return known;
   }
   const completion = await model.complete(request);
   store.put(key, completion);

@@ -1,13 +1,23 @@
 /** What the tools take for arguments that are left out, by their schemas: top-level ones, as a plan writes them down. */
 import { fillDefaults } from '../catalog/schema/fill-defaults.js';
 import { isObject } from '../catalog/schema/json.js';
-import type { Tool } from '../catalog/tool.js';
+import type { JsonSchema, Tool } from '../catalog/tool.js';
+
+const defaults = new WeakMap<Tool, JsonSchema>();
 
 /** @returns undefined where the tool is not known, or its schema has no default for the argument. */
 export function defaultsIn(tools: ReadonlyMap<string, Tool>): (tool: string, argument: string) => unknown {
   return (name, argument) => {
     const tool = tools.get(name);
-    const defaults = tool && fillDefaults(tool.inputSchema, {}, { nulls: false });
-    return isObject(defaults) && Object.hasOwn(defaults, argument) ? defaults[argument] : undefined;
+    const values = tool ? defaultsOf(tool) : {};
+    return Object.hasOwn(values, argument) ? values[argument] : undefined;
   };
+}
+
+/** Found once a tool: every argument of every case is looked up. */
+function defaultsOf(tool: Tool): JsonSchema {
+  const filled = defaults.get(tool) ?? fillDefaults(tool.inputSchema, {}, { nulls: false });
+  const values = isObject(filled) ? filled : {};
+  defaults.set(tool, values);
+  return values;
 }

@@ -1,22 +1,16 @@
 /** A model's tokenizer for those who answer from what is remembered: one reader is opened for it, at the first use. */
 import type { Model, TokenReader } from '../model/model.js';
+import { createOpening } from '../opening.js';
 
 export type Tokenizer = () => Promise<TokenReader['tokenize']>;
 
 /** Where it can't be opened, the next use tries again. @throws what `openReader` throws */
 export function createTokenizer(model: Model): Tokenizer {
-  let opened: Promise<TokenReader['tokenize']> | undefined;
-  const open = async (): Promise<TokenReader['tokenize']> => {
+  const opening = createOpening(async (): Promise<TokenReader['tokenize']> => {
     // Tokenizing needs no prompt of its own.
     const reader = await model.openReader?.({ prompt: { system: 'x', user: 'x' }, opening: '"' });
     await reader?.close();
     return (text) => reader?.tokenize(text) ?? [];
-  };
-  return () => {
-    opened ??= open().catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
+  });
+  return opening.get;
 }

@@ -4,6 +4,7 @@
  * and by policy and catalogue while nothing is asked.
  */
 import { WinnowError } from '../errors.js';
+import { createOpening } from '../opening.js';
 import type { CreateSessionInput } from '../routing/contracts.js';
 import type { Router } from '../routing/router.js';
 
@@ -34,7 +35,7 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
   const { router, owner, turnPauseMs, onChange, onError } = parts;
   const running = new Set<Promise<unknown>>();
   let calls = 0;
-  let opening: Promise<string> | undefined;
+  const opening = createOpening(open);
   let openId: string | undefined;
   let known: string | undefined;
   let clientTurn: string | undefined;
@@ -65,15 +66,8 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
   }
 
   async function current(): Promise<string> {
-    if (isOver && !opening) throw new WinnowError('cancelled', 'The client has left.');
-    opening ??= open();
-    const mine = opening;
-    try {
-      return await mine;
-    } catch (error) {
-      if (opening === mine) opening = undefined;
-      throw error;
-    }
+    if (isOver && !opening.peek()) throw new WinnowError('cancelled', 'The client has left.');
+    return opening.get();
   }
 
   async function inSession<T>(work: (id: string) => Promise<T>): Promise<T> {
@@ -83,7 +77,7 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
     } catch (error) {
       if (!isNotFound(error) || !(await isGone(id))) throw error;
       // Of calls that find out at the same moment one opens the new session.
-      if (openId === id) opening = undefined;
+      if (openId === id) opening.forget();
       return work(await current());
     }
   }
@@ -165,8 +159,8 @@ export function createConnectionSession(parts: ConnectionSessionParts): Connecti
       });
       await Promise.race([idle(), patience]);
       clearTimeout(timer);
-      const id = await opening?.catch(() => undefined);
-      opening = undefined;
+      const id = await opening.peek()?.catch(() => undefined);
+      opening.forget();
       if (id !== undefined) await router.endSession(id).catch(onError);
     },
   };

@@ -33,6 +33,9 @@ export interface CallAbout {
   readonly secretNames?: readonly string[];
 }
 
+/** What every call that is made for one request says of it. */
+export type RequestFacts = Pick<CallAbout, 'requestId' | 'session' | 'secretNames'>;
+
 /** Counted by the server, or by the tokenizer of the embedded model. All in tokens. */
 export interface Usage {
   /** Model calls, with failed ones and repairs. */

@@ -43,9 +43,9 @@ export function checkPlan(
     if (earlier.has(step.id)) issues.push(`${step.id}: two steps have this id`);
     const tool = tools.get(step.tool);
     if (tool) {
-      const filled = defaults ? withDefaults(step, { tool, earlier }) : step;
-      issues.push(...checkStep(filled, { tool, earlier }));
-      whole.push(finish(filled, tool));
+      const settled = settle(step, { tool, earlier }, { defaults });
+      issues.push(...settled.issues);
+      whole.push(finish(settled.step, tool));
     } else issues.push(`${step.id}.tool: "${step.tool}" is not one of ${[...tools.keys()].join(', ')}`);
     earlier.set(step.id, tool);
   }
@@ -53,10 +53,11 @@ export function checkPlan(
 }
 
 /** Many generated schemas have defaults that they themselves do not allow: then the step stays as it was written. */
-function withDefaults(step: DraftStep, place: { tool: Tool; earlier: Earlier }): DraftStep {
-  const filled = fillDefaults(place.tool.inputSchema, step.arguments, { nulls: false });
+function settle(step: DraftStep, place: { tool: Tool; earlier: Earlier }, { defaults }: CheckOptions) {
+  const filled = defaults ? fillDefaults(place.tool.inputSchema, step.arguments, { nulls: false }) : undefined;
   const whole = isObject(filled) ? { ...step, arguments: filled } : step;
-  return checkStep(whole, place).length === 0 ? whole : step;
+  const issues = checkStep(whole, place);
+  return whole === step || issues.length === 0 ? { step: whole, issues } : { step, issues: checkStep(step, place) };
 }
 
 /** Ids as they should be, `s1`, `s2`, …; references follow. Only where the model's own ids are unique, and it refers to no other. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
-import type { CallAbout, Completion, Model, Usage } from '../model/model.js';
+import type { CallAbout, Completion, Model, RequestFacts, Usage } from '../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../model/structured.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
@@ -45,9 +45,8 @@ export interface PlanQuestion {
   defaults: boolean;
   maxTokens: number;
   usage: Usage;
-  requestId?: string | undefined;
-  /** Names of arguments that no log may hold the values of. */
-  secretNames: readonly string[];
+  /** For the call log. */
+  facts: RequestFacts;
   signal: AbortSignal | undefined;
   onRepair(issues: readonly string[]): void;
 }
@@ -74,9 +73,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     promptName: prompt.name,
     promptHash: prompt.hash,
     variables: { ...values, tools: tools.map((tool) => tool.name), further: [...question.further] },
-    secretNames: question.secretNames,
-    ...(question.requestId === undefined ? {} : { requestId: question.requestId }),
-    session: request.session,
+    ...question.facts,
   };
   const schemaWithout = (without?: ArgumentName) => ({
     name: 'plan',

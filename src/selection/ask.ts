@@ -1,5 +1,4 @@
 /** One round of asking the model, whichever way suits it, on whichever rung of the ladder the summaries fit. */
-import { secretNamesOf } from '../catalog/secret-arguments.js';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
@@ -98,7 +97,7 @@ function producersOf({ view, request }: SelectionCall): (tool: Tool) => Tool[] {
 
 function render(
   sheet: Sheet,
-  { view, request, requestId }: SelectionCall,
+  { request, facts }: SelectionCall,
   { prompt, options }: SelectionParts,
 ): { prompt: Prompt; about: CallAbout } {
   const values = {
@@ -112,9 +111,7 @@ function render(
     promptName: prompt.name,
     promptHash: prompt.hash,
     variables: { ...values, summaries: `${sheet.tools.length} tools, ${sheet.style}` },
-    secretNames: secretNamesOf(view.tools),
-    ...(requestId === undefined ? {} : { requestId }),
-    session: request.session,
+    ...facts,
   };
   return { prompt: prompt.render(values), about };
 }

@@ -3,7 +3,6 @@
  * that, and a small model that is shown one tool calls it, whatever the request. A judgement that fails changes nothing.
  */
 import { isObject } from '../catalog/schema/json.js';
-import { secretNamesOf } from '../catalog/secret-arguments.js';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
@@ -25,7 +24,7 @@ export async function judgeFit(
 ): Promise<number | undefined> {
   const { model, fit, options } = parts;
   if (answerWay(parts) !== 'rank' || !model.openReader) return undefined;
-  const { view, request, requestId, usage, trace } = call;
+  const { request, facts, usage, trace } = call;
   const timeout = AbortSignal.timeout(options.selectionTimeoutMs);
   const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
   const values = {
@@ -38,9 +37,7 @@ export async function judgeFit(
     promptName: fit.name,
     promptHash: fit.hash,
     variables: { ...values, tools: tools.map(({ name }) => name) },
-    secretNames: secretNamesOf(view.tools),
-    ...(requestId === undefined ? {} : { requestId }),
-    session: request.session,
+    ...facts,
   };
   try {
     const reader = await model.openReader({ prompt: fit.render(values), opening: OPENING, signal, about });

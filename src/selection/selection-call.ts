@@ -3,7 +3,7 @@ import type { Rule } from '../catalog/rule.js';
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Options } from '../config/options.js';
-import type { Model, ModelLimits, Usage } from '../model/model.js';
+import type { Model, ModelLimits, RequestFacts, Usage } from '../model/model.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
 import type { Trace } from '../trace.js';
@@ -36,7 +36,8 @@ export interface SelectionCall {
   taken?: number | undefined;
   trace: Trace;
   signal: AbortSignal | undefined;
-  requestId?: string | undefined;
+  /** For the call log. */
+  facts: RequestFacts;
 }
 
 /** Of the context of the planning model; the rest is for the request, the answer and a repair. */

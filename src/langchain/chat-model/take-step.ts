@@ -7,7 +7,7 @@ import { completeStructured, type Parsed } from '../../model/structured.js';
 import { fittedSchemas } from '../../planning/fitted.js';
 import { optionalNext } from '../../planning/optional-next.js';
 import { renderType } from '../../planning/render-type.js';
-import type { loadPrompts, loadStepPrompt } from '../../prompts/prompts.js';
+import type { loadRepairPrompt, loadStepPrompt } from '../../prompts/prompts.js';
 import { readStep, type Step } from './read-step.js';
 import type { Conversation } from './render-conversation.js';
 import { stepSchema } from './step-schema.js';
@@ -15,7 +15,7 @@ import { stepSchema } from './step-schema.js';
 export interface StepParts {
   readonly model: Model;
   readonly prompt: ReturnType<typeof loadStepPrompt>;
-  readonly repair: ReturnType<typeof loadPrompts>['repair'];
+  readonly repair: ReturnType<typeof loadRepairPrompt>;
   readonly maxTokens: number;
 }
 

@@ -1,9 +1,10 @@
 /** A user's own tools over HTTP. With a gateway they are always the caller's: nobody reads or writes another's, also no operator. */
 import { z } from 'zod';
-import { RISKS, TOOL_TYPES, type Tool } from '../../catalog/tool.js';
+import type { Tool } from '../../catalog/tool.js';
 import { WinnowError } from '../../errors.js';
 import type { Caller } from '../../routing/contracts.js';
 import { privateEntrySchema } from '../../routing/private-tools.js';
+import { listedToolSchema } from '../tool-routes.js';
 import type { Agents } from './agents.js';
 import { type Route, route } from './route.js';
 
@@ -11,18 +12,10 @@ const BASE = '/v1/private-tools';
 const user = z.string().min(1).max(256).optional().describe('Whose; counts only where no gateway says who asks.');
 const ofSchema = z.strictObject({ user });
 const addSchema = z.strictObject({ user, tool: privateEntrySchema });
-const toolSchema = z.object({
-  name: z.string(),
-  title: z.string().optional(),
-  description: z.string(),
-  category: z.string().optional(),
-  toolType: z.enum(TOOL_TYPES),
-  risk: z.enum(RISKS),
+const toolSchema = listedToolSchema.extend({
   keywords: z.array(z.string()),
   aliases: z.array(z.string()),
   examples: z.array(z.string()),
-  inputSchema: z.record(z.string(), z.unknown()),
-  outputSchema: z.record(z.string(), z.unknown()).optional(),
   instructions: z.string().optional(),
   origin: z.string(),
 });

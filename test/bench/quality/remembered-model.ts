@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type AppendStore, openAppendStore } from '../../../src/evaluation/append-store.js';
+import { readKeptCompletion } from '../../../src/evaluation/kept-completion.js';
 import { createTokenizer, type Tokenizer } from '../../../src/evaluation/tokenizer.js';
 import {
   addUsage,
@@ -38,12 +39,6 @@ export interface RememberedModel {
   close(): void;
 }
 
-const completionSchema = z.object({
-  text: z.string(),
-  finish: z.enum(['stop', 'length']),
-  usage: usageSchema,
-  logprobs: z.array(z.object({ text: z.string(), logprob: z.number() })).optional(),
-});
 const weightsSchema = z.array(z.number().nullable());
 const costSchema = z.object({ milliseconds: z.number(), usage: usageSchema });
 type Cost = z.infer<typeof costSchema>;
@@ -83,11 +78,10 @@ interface Book {
 async function complete(request: CompletionRequest, model: Model, { store, till, keyOf }: Book): Promise<Completion> {
   const { prompt, schema, maxTokens } = request;
   const key = keyOf('complete', prompt, schema, maxTokens);
-  const known = completionSchema.safeParse(store.get(key));
-  if (known.success) {
+  const known = readKeptCompletion(store.get(key));
+  if (known) {
     till.chargeKnown(key);
-    const { logprobs, ...completion } = known.data;
-    return { ...completion, ...(logprobs ? { logprobs } : {}) };
+    return known;
   }
   const startedAt = performance.now();
   const completion = await model.complete(request);

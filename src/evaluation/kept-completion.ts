@@ -1,0 +1,18 @@
+/** A completion that was kept as JSON, read back: what is none any more, or never was, is asked for anew. */
+import { z } from 'zod';
+import type { Completion } from '../model/model.js';
+import { usageSchema } from '../result.js';
+
+const completionSchema = z.object({
+  text: z.string(),
+  finish: z.enum(['stop', 'length']),
+  usage: usageSchema,
+  logprobs: z.array(z.object({ text: z.string(), logprob: z.number() })).optional(),
+});
+
+export function readKeptCompletion(kept: unknown): Completion | undefined {
+  const read = completionSchema.safeParse(kept);
+  if (!read.success) return undefined;
+  const { logprobs, ...completion } = read.data;
+  return { ...completion, ...(logprobs ? { logprobs } : {}) };
+}
