@@ -62,7 +62,9 @@ export const optionsSchema = z.strictObject({
     .min(0)
     .max(1)
     .default(0)
-    .describe('Rank: stop the fill when the names so far hold this much probability. 0: never, fill all room.'),
+    .describe(
+      'Rank: stop the fill when the names so far hold this share of the probability of all readings. 0: never, fill all room.',
+    ),
   clarifyBelow: z
     .number()
     .min(0)

@@ -64,10 +64,15 @@ function keywordEntry(tool: Tool, rank: number): Entry {
   return { tool, priority: PRIORITY.fill, selected: { name: tool.name, via: 'keyword', rank, fill: true } };
 }
 
-/** How much of the model's probability the tools hold. */
+/** How much of the model's probability the tools hold; all names together hold more than 1 where several readings brought them. */
 function massOf(entries: readonly Entry[], { named }: Answer): number {
   const names = new Set(entries.map((entry) => entry.tool.name));
-  return named.filter(({ tool }) => names.has(tool.name)).reduce((sum, { probability = 0 }) => sum + probability, 0);
+  const held = sumOf(named.filter(({ tool }) => names.has(tool.name)));
+  return held / Math.max(1, sumOf(named));
+}
+
+function sumOf(named: readonly NamedTool[]): number {
+  return named.reduce((sum, { probability = 0 }) => sum + probability, 0);
 }
 
 /** The model's choice in its order, each tool behind the producers that it needs. */

@@ -59,6 +59,20 @@ describe('free room', () => {
     expect(tools.length).toBeLessThan(8);
   });
 
+  it('counts a probability of two readings as a share of both', async () => {
+    const script = new Map([
+      ['weather_report', 0.5],
+      ['stock_quote', 0.4],
+      ['resize_image', 0.1],
+      ['weather_report", "count_sheep', 1],
+    ]);
+    const model = createScriptedModel({ readers: [{ probabilities: script }] });
+    const options = { core: 1, fill: true, readings: 2, minMass: 0.9 };
+    const { tools } = await plannerOf({ model, options }).select(REQUEST);
+    const ranked = tools.filter(({ via }) => via === 'model').map(({ name }) => name);
+    expect(ranked).toEqual(['weather_report', 'count_sheep', 'stock_quote']);
+  });
+
   it('is not filled when no tool fits', async () => {
     const model = createScriptedModel({ answers: [naming()] });
     expect(await plannerOf({ model, options: { fill: true } }).select(REQUEST)).toMatchObject({

@@ -1,5 +1,6 @@
 /** Whether the request itself already holds the value of a handle; then no producer is needed. */
 import type { Request } from '../../request.js';
+import { isStopWord } from '../../search/words.js';
 import type { Need } from './needs.js';
 import { identifierWords } from './vocabulary.js';
 
@@ -29,10 +30,9 @@ export function isGiven(need: Need, given: Given): boolean {
   if (matchesPattern(need, given.text)) return true;
   if (/(?:uri|url)$/u.test(need.key) && URL.test(given.text)) return true;
   if (/(?:path|file|folder|directory)$/u.test(need.key) && PATH.test(given.text)) return true;
-  return (
-    namedValue(need, given.text) ||
-    (holdsCode(given.text) && need.schema.type !== 'integer' && need.schema.type !== 'number')
-  );
+  if (namedValue(need, given.text)) return true;
+  const isNumber = need.schema.type === 'integer' || need.schema.type === 'number';
+  return !isNumber && (holdsCode(given.text) || statesIdentifier(given.text));
 }
 
 function entityHolds(need: Need, entities: Readonly<Record<string, unknown>>): boolean {
@@ -41,16 +41,29 @@ function entityHolds(need: Need, entities: Readonly<Record<string, unknown>>): b
   );
 }
 
-/** `movie 550`, `movie_id: 550`, `id 550`, `ticket #12`: the thing's own word, then a number or a code. */
+/** `movie 550`, `movie_id: 550`, `id is 550`, `ticket #12`: the thing's own word, then a number or a code. */
 function namedValue(need: Need, text: string): boolean {
   const words = [...need.entities, need.key.replaceAll(' ', '[ _-]?'), ...need.key.split(' ').slice(-1)].filter(
     Boolean,
   );
   return words.some((word) =>
-    new RegExp(`(?<![\\p{L}])${word}s?(?:[ _-]?(?:id|no|number|code))?\\s*[:=#]?\\s*#?(?=\\S*\\d)[\\w-]+`, 'iu').test(
-      text,
-    ),
+    new RegExp(
+      `(?<![\\p{L}])${word}s?(?:[ _-]?(?:id|no|number|code))?\\s*(?:[:=#：为是]|(?:is|are)\\s)?\\s*#?(?=\\S*\\d)[\\w-]+`,
+      'iu',
+    ).test(text),
   );
+}
+
+/** `id: V-neck`, `(id Adriel)`, `ID "delta"`: who writes one down gives one; "the ID of the film" gives none. */
+const STATED_ID =
+  /\b(?:id|identifier|uuid|guid)\b["'”’]?\s*(?<says>[:=#：为是]|(?:is|are)\b)?\s*(?<quote>["'“‘])?(?<value>[\p{L}\p{N}][\w-]*)/giu;
+
+function statesIdentifier(text: string): boolean {
+  return [...text.matchAll(STATED_ID)].some(({ groups }) => {
+    if (groups?.quote !== undefined) return true;
+    const value = groups?.value ?? '';
+    return groups?.says === undefined ? /^\p{Lu}/u.test(value) : !isStopWord(value.toLowerCase());
+  });
 }
 
 function matchesPattern(need: Need, text: string): boolean {

@@ -36,6 +36,8 @@ const MAX_PRODUCERS = 16;
 const FINDER_BONUS = { search: 0.25, list: 0.1, read: 0, write: 0 } as const;
 const MIN_STRENGTH = 0.2;
 const SURE_STRENGTH = 0.6;
+/** Of a tool that writes and does not tell what it returns: nobody creates a thing to learn its id. */
+const SURE_OF_WRITER = 0.8;
 /** A tool provides a value when it is about as good at it as the best producer. */
 const PROVIDED_SHARE = 0.85;
 /** A handle of one server seldom fits another. */
@@ -71,7 +73,7 @@ export function createProducerGraph(tools: readonly Tool[]): ProducerGraph {
     needsOf: (name) => byTool.get(name)?.needs ?? [],
     producersOf,
     produces: (name, need) => strengthOfTool(name, need) >= leastOf(need),
-    surelyProduces: (name, need) => strengthOfTool(name, need) >= SURE_STRENGTH,
+    surelyProduces: (name, need) => strengthOfTool(name, need) >= sureStrength(byTool.get(name)),
   };
 }
 
@@ -85,6 +87,10 @@ export function producerGraphOf(view: View): ProducerGraph {
     graphs.set(view, graph);
   }
   return graph;
+}
+
+function sureStrength(profile: Profile | undefined): number {
+  return profile?.manner === 'write' && !profile.outputs ? SURE_OF_WRITER : SURE_STRENGTH;
 }
 
 function findProducers(need: Need, profiles: readonly Profile[]): Production[] {
@@ -119,13 +125,18 @@ function sameThing(one: Need, other: Need): boolean {
   return one.key === other.key && (one.entities[0] === other.entities[0] || one.key.includes(' '));
 }
 
-/** "can be extracted from the Search Airport API": the name of the tool, or its words in order, in the description. */
-function isMentioned(tool: Tool, { description, said }: Need): boolean {
+/**
+ * "can be extracted from the Search Airport API": the name of the tool, or its words in order, in the description. Words
+ * that the consumer's own name holds tell of the consumer.
+ */
+function isMentioned(tool: Tool, { tool: consumer, description, said }: Need): boolean {
   if (description.includes(tool.name)) return true;
   const words = identifierWords(tool.name);
-  return [words, words.slice(1), words.slice(2)].some(
-    (part) => part.length >= 2 && said.includes(` ${part.join(' ')} `),
-  );
+  const own = ` ${identifierWords(consumer).join(' ')} `;
+  return [words, words.slice(1), words.slice(2)]
+    .filter((part) => part.length >= 2)
+    .map((part) => ` ${part.join(' ')} `)
+    .some((part) => said.includes(part) && !own.includes(part));
 }
 
 /** The consumer's own description tells to call the tool first, by name or by title. */
@@ -266,6 +277,7 @@ function mentions(text: string, word: string): boolean {
   return splitIdentifier(text.slice(0, 400)).map(foldPlural).includes(word);
 }
 
+/** Of a value of several words the last is the thing: a `user_interface` is no user. */
 function enumWords(tool: Tool): string[] {
   return Object.values(propertiesOf(tool.inputSchema)).flatMap((schema) => {
     const items = schema.items;
@@ -275,7 +287,7 @@ function enumWords(tool: Tool): string[] {
         ? items.enum
         : [];
     return Array.isArray(values)
-      ? values.flatMap((value) => (typeof value === 'string' ? identifierWords(value) : []))
+      ? values.flatMap((value) => (typeof value === 'string' ? identifierWords(value).slice(-1) : []))
       : [];
   });
 }

@@ -22,6 +22,11 @@ describe('the request holds the value of a handle', () => {
     ['movie_id', 'credits, movie id = 550', { type: 'integer' }],
     ['ticket_id', 'close ticket #12', { type: 'integer' }],
     ['id', 'show id 7', { type: 'integer' }],
+    ['person_id', 'studies of Ann, her id is 1234', undefined],
+    ['person_id', 'studies of Ann,编号是1234,她的id为12', undefined],
+    ['employee_id', 'the tools of the employee (id Adriel)', undefined],
+    ['product_id', 'is it there? Look for the prod id: V-neck', undefined],
+    ['product_id', 'is it there? Look for the id "delta"', undefined],
     ['document_uri', 'open https://example.org/a', undefined],
     ['key_ref', 'take AB1', { type: 'string', pattern: '^[A-Z]{2}\\d$' }],
   ])('%s in "%s"', (argument, message, schema) => {
@@ -33,6 +38,10 @@ describe('the request holds the value of a handle', () => {
     ['product_id', 'offers for the Sony WH-1000XM4', undefined],
     ['movie_id', 'the 3 best movies', { type: 'integer' }],
     ['movie_id', 'credits of ab12cd34', { type: 'integer' }],
+    ['movie_id', 'find the movie with id Alien', { type: 'integer' }],
+    ['product_id', 'what is its id and name', undefined],
+    ['product_id', 'the id: of the shirt', undefined],
+    ['product_id', 'the id of the "delta" shirt', undefined],
     ['document_uri', 'open the handbook', undefined],
     ['key_ref', 'take the key', { type: 'string', pattern: '(' }],
   ])('%s not in "%s"', (argument, message, schema) => {

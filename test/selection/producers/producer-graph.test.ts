@@ -55,6 +55,37 @@ describe('who produces what', () => {
     expect(need && graph.surelyProduces('post_office', need)).toBe(true);
   });
 
+  it('not a tool whose words the consumer has in its own name', () => {
+    const described = { type: 'string', description: 'The person for whom parcel weights are found.' };
+    const inputSchema = { type: 'object', properties: { person_id: described }, required: ['person_id'] };
+    const names = { consumer: 'parcel_weights', producer: 'detail_parcel_weights' };
+    const sure = (consumer: string) => {
+      const graph = createProducerGraph([makeTool(names.producer), makeTool(consumer, { inputSchema })]);
+      const [need] = graph.needsOf(consumer);
+      return need && graph.surelyProduces(names.producer, need);
+    };
+    expect(sure('costs')).toBe(true);
+    expect(sure(names.consumer)).toBe(false);
+  });
+
+  it('a value of an enum, by its last word: a user_interface is no user', () => {
+    const helpOn = (...subjects: string[]) =>
+      makeTool('list_help', { inputSchema: { type: 'object', properties: { on: { enum: subjects } } } });
+    expect(isProducer(helpOn('parcel_counter', 'window'))).toBe(false);
+    expect(isProducer(helpOn('counter', 'lost_parcel'))).toBe(true);
+  });
+
+  it('for sure not a tool that creates a thing, unless it tells what it returns', () => {
+    const consumer = makeTool('weigh', { inputSchema: needing('parcel_id') });
+    const isSure = (outputSchema?: Record<string, unknown>) => {
+      const graph = createProducerGraph([makeTool('create_parcel', outputSchema ? { outputSchema } : {}), consumer]);
+      const [need] = graph.needsOf('weigh');
+      return need && graph.surelyProduces('create_parcel', need);
+    };
+    expect(isSure()).toBe(false);
+    expect(isSure(returning('parcel_id'))).toBe(true);
+  });
+
   it('is weaker from another server', () => {
     const ownSchema = { outputSchema: returning('parcel_id') };
     const graph = createProducerGraph([
