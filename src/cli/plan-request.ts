@@ -1,12 +1,12 @@
 /** A request from the command line, and its result for people or as JSON. SIGINT cancels it. */
 import { readFile } from 'node:fs/promises';
-import yoctoSpinner from 'yocto-spinner';
 import { WinnowError } from '../errors.js';
 import type { PlanRequest } from '../request.js';
 import { renderPlan } from './render-plan.js';
 import { renderSelection } from './render-selection.js';
 import { type Setup, setUp } from './set-up.js';
 import { readText, type SharedFlags } from './shared-options.js';
+import { createStageSpinner } from './stage-spinner.js';
 
 export interface RequestFlags extends SharedFlags {
   history?: string;
@@ -52,21 +52,16 @@ async function answer(
   { flags, run, signal }: { flags: RequestFlags; run: Run; signal: AbortSignal },
 ): Promise<void> {
   const setup = await setUp(flags, { signal, stderr: process.stderr });
-  const spinner = process.stderr.isTTY
-    ? yoctoSpinner({ text: 'reading the request', stream: process.stderr }).start()
-    : undefined;
-  const onEvent = ({ note }: { note: string }) => {
-    if (spinner) spinner.text = note;
-  };
+  const spinner = createStageSpinner('reading the request', process.stderr);
   try {
-    const { result, text } = await run(setup, request, { signal, onEvent });
-    spinner?.stop();
+    const { result, text } = await run(setup, request, { signal, onEvent: ({ note }) => spinner.show(note) });
+    spinner.stop();
     const isExample = setup.usedDefaultCatalog
       ? `Catalogue: the example "${setup.loaded.catalog.name}" that comes with Winnow; yours with --catalog.\n\n`
       : '';
     process.stdout.write(flags.json ? `${JSON.stringify(result, null, 2)}\n` : `${isExample}${text}\n`);
   } finally {
-    spinner?.stop();
+    spinner.stop();
     await setup.close();
   }
 }

@@ -18,17 +18,21 @@ export async function retrying<T>(
       return await attempt();
     } catch (error) {
       if (!(error instanceof ServerFailure) || !isPassing(error.facts) || retries >= settings.maxRetries) throw error;
-      const delayMs = delayBefore(retries, error, settings.retryDelayMs);
+      const asked = error.facts.kind === 'status' ? error.facts.retryAfterMs : undefined;
+      const delayMs = asked ?? retryDelayMs(retries, settings.retryDelayMs);
       if (delayMs >= deadline.remainingMs()) throw error;
       await pause(delayMs, undefined, { signal: deadline.signal });
     }
   }
 }
 
-function delayBefore(retries: number, failure: ServerFailure, firstDelayMs: number): number {
-  const asked = failure.facts.kind === 'status' ? failure.facts.retryAfterMs : undefined;
-  if (asked !== undefined) return asked;
-  return Math.min(firstDelayMs * 2 ** retries, MAX_DELAY_MS) * (1 - JITTER * Math.random());
+/**
+ * Twice as long each time, up to 8 s, a quarter shorter at most by chance: those who failed together do not come back together.
+ *
+ * @param random from 0 to 1
+ */
+export function retryDelayMs(retries: number, firstDelayMs: number, random = Math.random()): number {
+  return Math.min(firstDelayMs * 2 ** retries, MAX_DELAY_MS) * (1 - JITTER * random);
 }
 
 /** `Retry-After-Ms`, else `Retry-After` as seconds or as a date; undefined where the server says nothing usable. */

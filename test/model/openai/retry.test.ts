@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readRetryAfterMs, retrying } from '../../../src/model/openai/retry.js';
+import { readRetryAfterMs, retryDelayMs, retrying } from '../../../src/model/openai/retry.js';
 import { ServerFailure } from '../../../src/model/openai/server-failure.js';
 
 const FAILURE = new ServerFailure({ kind: 'network', code: 'ECONNRESET', message: 'cut' });
@@ -24,6 +24,24 @@ describe('retrying', () => {
     });
     await expect(pending).rejects.toBe(FAILURE);
     expect(attempts).toBe(3);
+  });
+});
+
+describe('the pause before a retry', () => {
+  it('doubles, up to eight seconds', () => {
+    expect([0, 1, 2, 3, 4, 9].map((retries) => retryDelayMs(retries, 500, 0))).toEqual([
+      500, 1_000, 2_000, 4_000, 8_000, 8_000,
+    ]);
+  });
+
+  it('is up to a quarter shorter by chance, so that those who failed together do not come back together', () => {
+    expect([0, 0.5, 1].map((random) => retryDelayMs(0, 1_000, random))).toEqual([1_000, 875, 750]);
+    const delays = Array.from({ length: 50 }, () => retryDelayMs(1, 1_000));
+    expect(new Set(delays).size).toBeGreaterThan(1);
+    for (const delay of delays) {
+      expect(delay).toBeGreaterThanOrEqual(1_500);
+      expect(delay).toBeLessThanOrEqual(2_000);
+    }
   });
 });
 
