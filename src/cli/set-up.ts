@@ -73,7 +73,10 @@ export async function openPlanning(
   { signal, stderr }: SetupParts,
 ): Promise<PlanningSetup> {
   const callLog = openCallLog(flags, config);
-  const { model, planningModel, close } = await openModels(flags, config, { stderr, signal });
+  const { model, planningModel, close } = await openModels(flags, config, { stderr, signal }).catch((error) => {
+    callLog.close();
+    throw error;
+  });
   const logged = withCallLog(model, callLog);
   const loggedPlanning = planningModel && withCallLog(planningModel, callLog);
   const parts = {
@@ -87,7 +90,10 @@ export async function openPlanning(
     model: logged,
     planningModel: loggedPlanning,
     callLog,
-    close,
+    close: async () => {
+      await close();
+      callLog.close();
+    },
   };
 }
 
