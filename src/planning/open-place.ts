@@ -6,10 +6,10 @@ export interface ArgumentName {
 }
 
 export interface OpenPlace extends ArgumentName {
-  /** Names of the arguments of this step so far, with the one that is being written. */
-  readonly written: readonly string[];
-  /** Whether the value that is being written is the argument's own, not one inside it. */
-  readonly isDirect: boolean;
+  /** The way from the arguments to the innermost object or list that is open: names of properties, `*` for an item. */
+  readonly path: readonly string[];
+  /** Names in this object so far, with the one that is being written; undefined in a list. */
+  readonly written: readonly string[] | undefined;
   /** Whether a text is open. */
   readonly inText: boolean;
 }
@@ -32,10 +32,11 @@ export function openPlaceOf(text: string): OpenPlace | undefined {
     else if (part.endsWith(':')) open.at(-1)?.keys.push(part.slice(1, part.lastIndexOf('"')));
   }
   const inside = open.findIndex((_, place) => open[place - 1]?.keys.at(-1) === 'arguments');
-  const written = open[inside]?.keys ?? [];
-  const argument = written.at(-1);
+  const argument = open[inside]?.keys.at(-1);
   const tool = [...text.matchAll(/"tool"\s*:\s*"([^"]+)"/gu)].at(-1)?.[1];
   if (argument === undefined || tool === undefined) return undefined;
+  const path = open.slice(inside, -1).map(({ isObject, keys }) => (isObject ? (keys.at(-1) ?? '') : '*'));
+  const innermost = open.at(-1);
   const inText = last.startsWith('"') && !/"(?:\s*:)?$/u.test(last.slice(1)) && text.endsWith(last);
-  return { tool, argument, written, isDirect: inside === open.length - 1, inText };
+  return { tool, argument, path, written: innermost?.isObject ? innermost.keys : undefined, inText };
 }

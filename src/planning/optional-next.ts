@@ -1,20 +1,25 @@
-/** What in a plan may be left out: arguments behind the required ones, steps behind those of the likely tools. */
+/**
+ * What in a plan may be left out: arguments, and properties inside them, behind the required ones; steps behind those of
+ * the likely tools.
+ */
 import { openPlaceOf } from './open-place.js';
 
 export interface Needed {
-  /** Names of the arguments that a tool requires. */
-  requiredOf(tool: string): readonly string[];
+  /** What is required in the arguments of a tool at this path; undefined where that is not known. */
+  requiredAt(tool: string, path: readonly string[]): readonly string[] | undefined;
   /** Tools that the request speaks of; where there is none, nothing is known about the steps. */
   readonly likely: readonly string[];
 }
 
 /** How the text of a plan would go on with something optional, for each way in which a token may begin. */
-export function optionalNext(text: string, { requiredOf, likely }: Needed): string[] {
+export function optionalNext(text: string, { requiredAt, likely }: Needed): string[] {
   const place = openPlaceOf(text);
   const areStepsThere = likely.length > 0 && likely.every((tool) => text.includes(`"tool":"${tool}"`));
   // Behind the arguments, and behind the step.
   if (place === undefined) return areStepsThere && text.endsWith('}') ? ['},', ','] : [];
-  if (!place.isDirect || requiredOf(place.tool).some((name) => !place.written.includes(name))) return [];
-  const end = place.inText ? '"' : '';
-  return [`${end},`, ...(areStepsThere ? [`${end}}},`] : [])];
+  const { tool, path, written, inText } = place;
+  const required = written && requiredAt(tool, path);
+  if (!required || required.some((name) => !written.includes(name))) return [];
+  const end = inText ? '"' : '';
+  return [`${end},`, ...(areStepsThere && path.length === 0 ? [`${end}}},`] : [])];
 }

@@ -9,12 +9,12 @@ import type { Request } from '../request.js';
 import type { Step } from '../result.js';
 import { type AwaitedArgument, renderAwaited } from './awaited.js';
 import { checkPlan } from './check-plan.js';
-import { fittedSchemas } from './fitted.js';
 import { levelsOf } from './levels.js';
 import { type ArgumentName, openPlaceOf } from './open-place.js';
 import { optionalNext } from './optional-next.js';
 import { planAnswerSchema } from './plan-schema.js';
 import { renderTools } from './render-tool.js';
+import { requiredAt } from './required-at.js';
 import { renderToday } from './today.js';
 
 export type PlanPrompt = PromptTemplate<
@@ -84,7 +84,8 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     prompt: prompt.render(values),
     schema: schemaWithout(),
     maxTokens: question.maxTokens,
-    optionalNext: (text: string) => optionalNext(text, { requiredOf: (tool) => requiredOf(byName.get(tool)), likely }),
+    optionalNext: (text: string) =>
+      optionalNext(text, { requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely }),
     signal,
     about,
   };
@@ -101,12 +102,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
 /** The optional argument that ran on until the answer was cut. */
 function endlessArgument({ text, finish }: Completion, tools: ReadonlyMap<string, Tool>): ArgumentName | undefined {
   const cut = finish === 'length' ? openPlaceOf(text) : undefined;
-  return cut && requiredOf(tools.get(cut.tool)).includes(cut.argument) ? undefined : cut;
-}
-
-function requiredOf(tool: Tool | undefined): readonly string[] {
-  const required = tool && fittedSchemas(tool).input.required;
-  return Array.isArray(required) ? required.map(String) : [];
+  return cut && requiredAt(tools.get(cut.tool))?.includes(cut.argument) ? undefined : cut;
 }
 
 /** `null` says no more than nothing: some servers write every property of an answer. */

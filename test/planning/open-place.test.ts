@@ -14,27 +14,25 @@ describe('the place in a plan that is not written to the end', () => {
   });
 
   it.each([
-    ['in a text', '"name":"Par', { argument: 'name', written: ['name'], isDirect: true, inText: true }],
-    ['in an empty text', '"name":"', { argument: 'name', written: ['name'], isDirect: true, inText: true }],
+    ['in a text', '"name":"Par', { argument: 'name', path: [], written: ['name'], inText: true }],
+    ['in an empty text', '"name":"', { argument: 'name', path: [], written: ['name'], inText: true }],
+    ['behind an escaped quote', '"name":"a \\"b', { argument: 'name', path: [], written: ['name'], inText: true }],
+    ['behind a text', '"name":"Paris"', { argument: 'name', path: [], written: ['name'], inText: false }],
+    ['in a number', '"name":"x","limit":1', { argument: 'limit', path: [], written: ['name', 'limit'], inText: false }],
+    ['in a list', '"tags":["a', { argument: 'tags', path: ['tags'], written: undefined, inText: true }],
+    ['behind a list', '"tags":["a"]', { argument: 'tags', path: [], written: ['tags'], inText: false }],
+    ['in an object', '"area":{"north":1', { argument: 'area', path: ['area'], written: ['north'], inText: false }],
     [
-      'behind an escaped quote',
-      '"name":"a \\"b',
-      { argument: 'name', written: ['name'], isDirect: true, inText: true },
+      'in an object of a list',
+      '"areas":[{"north":1},{"north":2,"south":3',
+      { argument: 'areas', path: ['areas', '*'], written: ['north', 'south'], inText: false },
     ],
-    ['behind a text', '"name":"Paris"', { argument: 'name', written: ['name'], isDirect: true, inText: false }],
     [
-      'in a number',
-      '"name":"x","limit":1',
-      { argument: 'limit', written: ['name', 'limit'], isDirect: true, inText: false },
+      'between the objects of a list',
+      '"areas":[{"north":1}',
+      { argument: 'areas', path: ['areas'], written: undefined, inText: false },
     ],
-    ['in a list', '"tags":["a', { argument: 'tags', written: ['tags'], isDirect: false, inText: true }],
-    ['behind a list', '"tags":["a"]', { argument: 'tags', written: ['tags'], isDirect: true, inText: false }],
-    ['in an object', '"area":{"north":1', { argument: 'area', written: ['area'], isDirect: false, inText: false }],
-    [
-      'behind text with brackets',
-      '"q":"{[","n":2',
-      { argument: 'n', written: ['q', 'n'], isDirect: true, inText: false },
-    ],
+    ['behind text with brackets', '"q":"{[","n":2', { argument: 'n', path: [], written: ['q', 'n'], inText: false }],
   ])('is %s', (_, rest, expected) => {
     expect(openPlaceOf(START + rest)).toEqual({ tool: 'find', ...expected });
   });
@@ -45,6 +43,10 @@ describe('the place in a plan that is not written to the end', () => {
   });
 
   it('knows an argument that is called arguments', () => {
-    expect(openPlaceOf(`${START}"arguments":{"a":1`)).toMatchObject({ argument: 'arguments', isDirect: false });
+    expect(openPlaceOf(`${START}"arguments":{"a":1`)).toMatchObject({
+      argument: 'arguments',
+      path: ['arguments'],
+      written: ['a'],
+    });
   });
 });

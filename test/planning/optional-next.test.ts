@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { optionalNext } from '../../src/planning/optional-next.js';
 
 const START = '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":{';
-const requiredOf = (tool: string) => (tool === 'find' ? ['name'] : []);
+const REQUIRED: Readonly<Record<string, readonly string[]>> = { '': ['name'], area: ['north'], 'areas.*': ['north'] };
+const requiredAt = (tool: string, path: readonly string[]) => (tool === 'find' ? REQUIRED[path.join('.')] : []);
 const next = (rest: string, likely: readonly string[] = ['find', 'read']) =>
-  optionalNext(START + rest, { requiredOf, likely });
+  optionalNext(START + rest, { requiredAt, likely });
 
 describe('what may be left out of a plan', () => {
   it.each([
@@ -12,6 +13,11 @@ describe('what may be left out of a plan', () => {
     ['a further argument behind a text', '"name":"Paris', ['",']],
     ['a further argument behind a number', '"name":"x","limit":1', [',']],
     ['nothing inside a list', '"name":"x","tags":["a', []],
+    ['nothing before what an object has to hold', '"name":"x","area":{"south":1', []],
+    ['a further property of an object', '"name":"x","area":{"north":1', [',']],
+    ['a further property of an object in a list', '"name":"x","areas":[{"north":1', [',']],
+    ['nothing between the objects of a list', '"name":"x","areas":[{"north":1}', []],
+    ['nothing in an object of any properties', '"name":"x","labels":{"a":"b', []],
     ['nothing behind the first of two likely tools', '"name":"x"}}', []],
   ])('is %s', (_, rest, expected) => {
     expect(next(rest)).toEqual(expected);
@@ -20,6 +26,7 @@ describe('what may be left out of a plan', () => {
   it.each([
     ['in the last argument', '"name":"x', ['",', '"}},']],
     ['behind the last argument', '"name":"x"', [',', '}},']],
+    ['not inside an object', '"name":"x","area":{"north":1', [',']],
     ['behind the step', '"name":"x"}}', ['},', ',']],
   ])('is a further step when all likely tools are there: %s', (_, rest, expected) => {
     expect(next(rest, ['find'])).toEqual(expected);

@@ -7,6 +7,7 @@ import { completeStructured, type Parsed } from '../../model/structured.js';
 import { fittedSchemas } from '../../planning/fitted.js';
 import { optionalNext } from '../../planning/optional-next.js';
 import { renderType } from '../../planning/render-type.js';
+import { requiredAt } from '../../planning/required-at.js';
 import type { loadRepairPrompt, loadStepPrompt } from '../../prompts/prompts.js';
 import { readStep, type Step } from './read-step.js';
 import type { Conversation } from './render-conversation.js';
@@ -58,7 +59,8 @@ export async function takeStep(parts: StepParts, request: StepRequest): Promise<
       prompt: prompt.render(values),
       schema: { name: 'step', schema: stepSchema(tools, { canAnswer }) },
       maxTokens,
-      optionalNext: (text) => optionalNext(text, { requiredOf: (name) => requiredOf(byName.get(name)), likely: [] }),
+      optionalNext: (text) =>
+        optionalNext(text, { requiredAt: (name, path) => requiredAt(byName.get(name), path), likely: [] }),
       signal,
       about: { ...about, variables: { ...values, tools: [...byName.keys()] }, secretNames: secretNamesOf(tools) },
     },
@@ -70,9 +72,4 @@ function renderTool(tool: Tool): string {
   const { input } = fittedSchemas(tool);
   const description = oneLine(tool.description);
   return `- ${tool.name} ${renderType(input, input)}${description ? `: ${description}` : ''}`;
-}
-
-function requiredOf(tool: Tool | undefined): readonly string[] {
-  const required = tool && fittedSchemas(tool).input.required;
-  return Array.isArray(required) ? required.map(String) : [];
 }
