@@ -4,6 +4,8 @@ import type { CaseRecord } from '../evaluation/record.js';
 import { type ProgressStream, renderDuration } from './progress-bar.js';
 
 export interface EvaluationProgress {
+  /** A case that an earlier process did: it counts in all but the rate. Before the first `see`. */
+  remember(record: CaseRecord): void;
   see(record: CaseRecord): void;
   /** A line above the bar. */
   note(text: string): void;
@@ -14,8 +16,6 @@ export interface EvaluationProgress {
 export interface EvaluationProgressOptions {
   /** Cases times repeats. */
   total: number;
-  /** Of these, done by an earlier process. */
-  done: number;
   currency?: string | undefined;
   stream: ProgressStream;
   /** Milliseconds of a clock that never goes back. Default: `performance.now`. */
@@ -24,7 +24,7 @@ export interface EvaluationProgressOptions {
 
 export function createEvaluationProgress(options: EvaluationProgressOptions): EvaluationProgress {
   const state = createState(options);
-  const { stream, total, done } = options;
+  const { stream, total } = options;
   if (!stream.isTTY) return createLines(state, options);
   const format = 'eval [{bar}] {value}/{total}  {text}';
   let bar: SingleBar | undefined;
@@ -33,11 +33,12 @@ export function createEvaluationProgress(options: EvaluationProgressOptions): Ev
     bar = undefined;
   };
   return {
+    remember: state.remember,
     see(record) {
       state.see(record);
       if (!bar) {
         bar = new SingleBar({ format, stream, barsize: 24, hideCursor: true, fps: 5 });
-        bar.start(total, done, { text: '' });
+        bar.start(total, state.done(), { text: '' });
       }
       bar.update(state.done(), { text: state.text() });
     },
@@ -50,11 +51,16 @@ export function createEvaluationProgress(options: EvaluationProgressOptions): Ev
 }
 
 function createLines(state: State, { stream, total }: EvaluationProgressOptions): EvaluationProgress {
-  let told = Math.floor((state.done() / total) * 10);
+  const tenthOf = () => Math.floor((state.done() / total) * 10);
+  let told = 0;
   return {
+    remember(record) {
+      state.remember(record);
+      told = tenthOf();
+    },
     see(record) {
       state.see(record);
-      const tenth = Math.floor((state.done() / total) * 10);
+      const tenth = tenthOf();
       if (tenth === told) return;
       told = tenth;
       stream.write(`eval ${state.done()}/${total}  ${state.text()}\n`);
@@ -68,29 +74,39 @@ function createLines(state: State, { stream, total }: EvaluationProgressOptions)
 
 type State = ReturnType<typeof createState>;
 
-/** Means of what this process has seen: sums, and no records. */
-function createState({ total, done, currency, now = () => performance.now() }: EvaluationProgressOptions) {
-  const startedAt = now();
+/** Means of all that is done, and the rate of this process: sums, and no records. */
+function createState({ total, currency, now = () => performance.now() }: EvaluationProgressOptions) {
+  let startedAt = now();
   const means = { right: { sum: 0, count: 0 }, recall: { sum: 0, count: 0 } };
+  let done = 0;
   let seen = 0;
   let errors = 0;
   let cost = 0;
+  const count = (record: CaseRecord): void => {
+    done += 1;
+    errors += Number(record.outcome === 'error');
+    cost += record.cost ?? 0;
+    for (const name of ['right', 'recall'] as const) {
+      const value = record.scores[name];
+      if (typeof value !== 'number') continue;
+      means[name].sum += value;
+      means[name].count += 1;
+    }
+  };
   return {
-    done: () => done + seen,
+    done: () => done,
+    /** The clock starts when the last of them is read. */
+    remember(record: CaseRecord) {
+      count(record);
+      startedAt = now();
+    },
     see(record: CaseRecord) {
       seen += 1;
-      errors += Number(record.outcome === 'error');
-      cost += record.cost ?? 0;
-      for (const name of ['right', 'recall'] as const) {
-        const value = record.scores[name];
-        if (typeof value !== 'number') continue;
-        means[name].sum += value;
-        means[name].count += 1;
-      }
+      count(record);
     },
     text() {
       const seconds = (now() - startedAt) / 1_000;
-      const left = seen > 0 ? ((total - done - seen) * seconds) / seen : 0;
+      const left = seen > 0 ? ((total - done) * seconds) / seen : 0;
       const mean = (name: 'right' | 'recall') => {
         const { sum, count } = means[name];
         return count > 0 ? [`${name} ${(sum / count).toFixed(3)}`] : [];

@@ -74,9 +74,9 @@ async function runCases(
   const { out, source, flags } = setup;
   const start = startOf(setup, run, evaluator.model);
   const prices = setup.prices?.of(evaluator.model);
-  const folder = await openRunFolder(out, { retryErrors: flags.retryErrors });
   const { planned: total, currency } = start;
-  const progress = createEvaluationProgress({ total, done: folder.done(), currency, stream: process.stderr });
+  const progress = createEvaluationProgress({ total, currency, stream: process.stderr });
+  const folder = await openRunFolder(out, { retryErrors: flags.retryErrors, onKept: progress.remember });
   notices.tell = progress.note;
   try {
     if (folder.done() > 0) progress.note(`${folder.done()} of ${total} are done already.`);

@@ -99,7 +99,7 @@ function toEntry(
 /** Also of a metric that depends on the run, such as `pass^3`. */
 export function meaningOf(name: string): MetricMeaning | undefined {
   const power = /^pass\^(\d+)$/u.exec(name)?.[1];
-  if (power !== undefined) return perCase(`All of ${power} tries right`, 'higher');
+  if (power !== undefined) return perCase(power === '1' ? 'A try right' : `All of ${power} tries right`, 'higher');
   if (name === 'flipRate') return perCase('Cases whose repeats disagree', 'lower');
   return METRICS.get(name);
 }

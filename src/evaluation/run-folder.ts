@@ -39,13 +39,18 @@ export const keyOf = (id: string, repeat: number) => `${repeat} ${id}`;
 export interface OpenOptions {
   /** Cases that ended with an error of the server are taken out, and done again. */
   retryErrors?: boolean | undefined;
+  /** Told of every record that an earlier process left. */
+  onKept?: ((record: CaseRecord) => void) | undefined;
 }
 
 /**
  * Makes the folder, or goes on where an earlier process stopped. One process at a time: the caller holds the lock.
  * @throws WinnowError `invalid_option` when it can't be written; `invalid_request` for a line that is no record
  */
-export async function openRunFolder(path: string, { retryErrors = false }: OpenOptions = {}): Promise<RunFolder> {
+export async function openRunFolder(
+  path: string,
+  { retryErrors = false, onKept = () => undefined }: OpenOptions = {},
+): Promise<RunFolder> {
   const file = join(path, CASES);
   const done = new Set<string>();
   const prompts = new Set<string>();
@@ -53,7 +58,10 @@ export async function openRunFolder(path: string, { retryErrors = false }: OpenO
   if (existsSync(file)) {
     await cutTornLine(file);
     if (retryErrors) await takeErrorsOut(path);
-    for await (const { id, repeat } of readRecords(path)) done.add(keyOf(id, repeat));
+    for await (const record of readRecords(path)) {
+      done.add(keyOf(record.id, record.repeat));
+      onKept(record);
+    }
   }
   const lines = openDurableFile(file);
   return {

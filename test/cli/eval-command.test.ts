@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Command } from 'commander';
-import { evalCommand } from '../../src/cli/eval-command.js';
-import { ERROR_TABLE, WinnowError } from '../../src/errors.js';
+import { ERROR_TABLE } from '../../src/errors.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
 import { ALL_KEYS, cases, type EvalSetup, setUpEval } from './eval-setup.js';
+import { runEval as run } from './run-eval.js';
 
 jest.setTimeout(30_000);
 
@@ -18,35 +17,6 @@ afterEach(async () => {
   delete process.env.WINNOW_CACHE;
   await setup.close();
 });
-
-interface Printed {
-  stdout: string;
-  stderr: string;
-  /** As the process would end with it. */
-  exitCode: number;
-  error?: unknown;
-}
-
-async function run(words: readonly string[]): Promise<Printed> {
-  const printed = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    jest.spyOn(process[name], 'write').mockImplementation((text) => {
-      printed[name] += String(text);
-      return true;
-    });
-  }
-  const command = evalCommand().exitOverride();
-  const program = new Command('winnow').enablePositionalOptions().exitOverride().addCommand(command);
-  try {
-    await program.parseAsync([...words], { from: 'user' });
-    return { ...printed, exitCode: Number(process.exitCode ?? 0) };
-  } catch (error) {
-    return { ...printed, exitCode: error instanceof WinnowError ? error.meaning.exitCode : 2, error };
-  } finally {
-    process.exitCode = undefined;
-    jest.restoreAllMocks();
-  }
-}
 
 const evaluate = (more: readonly string[] = []) => run(setup.words(more));
 const asked = () => setup.server.requests.length;
@@ -73,7 +43,8 @@ describe('a run', () => {
     const before = asked();
     await evaluate(['--resume']);
     expect(asked()).toBe(before);
-    await evaluate(['--resume', '--retry-errors']);
+    const retried = await evaluate(['--resume', '--retry-errors']);
+    expect(retried.stderr).toMatch(/^7 of 8 are done already\.\neval 8\/8 .*, recall 1\.000, right 1\.000$/mu);
     expect(asked()).toBe(before + 2);
     expect(setup.summary().counts).toEqual({ done: 8, answered: 8, errors: 0, right: 8, wrong: 0 });
     expect(setup.keys()).toEqual(ALL_KEYS);
@@ -149,9 +120,10 @@ describe('a run', () => {
   it('costs what the price table says', async () => {
     const prices = join(setup.folder, 'prices.json');
     writeFileSync(prices, JSON.stringify({ currency: 'EUR', models: { m: { read: 10, written: 20 } } }));
-    const { stdout } = await evaluate(['--prices', prices, '--limit', '1', '--only', 'select']);
+    const { stdout, stderr } = await evaluate(['--prices', prices, '--limit', '1', '--only', 'select']);
     // 10 tokens read and 5 written.
     expect(stdout).toMatch(/Cost, a case +cost +0\.00020/u);
+    expect(stderr).toMatch(/^eval 1\/1 .*, 0\.0002 EUR$/mu);
   });
 });
 

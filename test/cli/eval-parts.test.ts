@@ -12,10 +12,10 @@ import { compareRuns } from '../../src/evaluation/compare.js';
 import { anError, aRecord, aRun } from '../evaluation/setup.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-function progress(isTTY: boolean, more: { currency?: string; done?: number } = {}) {
+function progress(isTTY: boolean, more: { currency?: string } = {}) {
   const stream = Object.assign(new PassThrough(), isTTY ? { isTTY } : {});
   const clock = { milliseconds: 0 };
-  const made = createEvaluationProgress({ total: 20, done: 0, stream, now: () => clock.milliseconds, ...more });
+  const made = createEvaluationProgress({ total: 20, stream, now: () => clock.milliseconds, ...more });
   const see = (record: Parameters<typeof made.see>[0]) => {
     clock.milliseconds += 1_000;
     made.see(record);
@@ -35,7 +35,8 @@ describe('the progress of a run', () => {
   });
 
   it('is a bar on a terminal, with notices above it', () => {
-    const { see, note, stop, text } = progress(true, { done: 10 });
+    const { remember, see, note, stop, text } = progress(true);
+    for (let place = 0; place < 10; place++) remember(aRecord({ id: `k${place}` }));
     see(anError('c1'));
     note('Waiting.');
     see(aRecord());
@@ -46,12 +47,17 @@ describe('the progress of a run', () => {
     expect(written.indexOf('Waiting.')).toBeLessThan(written.indexOf('12/20'));
   });
 
-  it('reckons the time left by what this process has done', () => {
-    const { see, text } = progress(false, { done: 18 });
-    see(aRecord());
+  it('tells of a run that goes on what all of it found and cost, and the rate of this process', () => {
+    const { remember, see, text } = progress(false, { currency: 'USD' });
+    for (let place = 0; place < 15; place++)
+      remember(aRecord({ id: `k${place}`, scores: { right: 0, recall: 0.5 }, cost: 0.01 }));
+    remember(anError('e'));
+    see(aRecord({ cost: 0.01 }));
     expect(text()).toBe('');
-    see(aRecord({ id: 'c2' }));
-    expect(text()).toMatch(/^eval 20\/20 {2}60\.0 cases\/min, recall/u);
+    for (const id of ['c2', 'c3', 'c4']) see(aRecord({ id, cost: 0.01 }));
+    const [first, last] = text().trimEnd().split('\n');
+    expect(first).toBe('eval 18/20  60.0 cases/min, 2 s left, recall 0.559, right 0.118, 1 errors, 0.1700 USD');
+    expect(last).toMatch(/^eval 20\/20 {2}60\.0 cases\/min, recall 0\.605, right 0\.211, 1 errors, 0\.1900 USD$/u);
   });
 });
 
@@ -129,6 +135,15 @@ describe('a run for people', () => {
     expect(text).toMatch(/Not right because +cases\ncap +1\nerror +1/u);
   });
 
+  it('tells what each way of coming in found and cost', async () => {
+    const model = { 'found.model': 0.75, 'tools.model': 2, 'tokens.model': 120 };
+    const rule = { 'found.rule': 0.25, 'tools.rule': 1, 'tokens.rule': 80 };
+    const { summary } = await aRun([aRecord({ scores: { ...model, ...rule } })]);
+    expect(renderRun(summary)).toMatch(
+      /Tools came by +of the needed +tools a case +schema tokens a case\nmodel +0\.750 +2\.00 +120\nrule +0\.250 +1\.00 +80/u,
+    );
+  });
+
   it('beside another one tells which cases were won and lost', async () => {
     const run = (...values: number[]) =>
       aRun(values.map((right, place) => aRecord({ id: `c${place}`, scores: { right } })));
@@ -137,6 +152,7 @@ describe('a run for people', () => {
     expect(text).toContain("6 won, 1 lost; McNemar's exact p = 0.13");
     expect(text).toContain('Won: c0 c1 c2 c3 c4 c5\n\nLost: c6');
     expect(text).toMatch(/right +0\.143 +0\.857 +\+0\.714 +\S+ – \S+ +6 +1/u);
+    expect(text).toMatch(/^tokens\.read +0 +0 [\s\S]*^time +9 ms +9 ms /mu);
   });
 
   it.each([

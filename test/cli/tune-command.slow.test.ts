@@ -50,8 +50,11 @@ afterEach(async () => {
 
 const out = () => join(folder, 'run');
 
-function run(more: readonly string[] = [], onStart?: (kill: (signal: NodeJS.Signals) => void) => void) {
-  const small = ['--only', 'select', '--rounds', '2', '--tries', '1', '--max-tokens-growth', '500%'];
+const run = (more: readonly string[] = [], onStart?: (kill: (signal: NodeJS.Signals) => void) => void) =>
+  runBoth(['--only', 'select', ...more], onStart);
+
+function runBoth(more: readonly string[], onStart?: (kill: (signal: NodeJS.Signals) => void) => void) {
+  const small = ['--rounds', '2', '--tries', '1', '--max-tokens-growth', '500%'];
   const model = [
     '--base-url',
     server.baseUrl,
@@ -80,6 +83,15 @@ describe('winnow tune', () => {
     expect(JSON.parse(readFileSync(join(out(), 'tuned.json'), 'utf8')).prompts).toEqual({
       'select-tools': 'select-tools.md',
     });
+  });
+
+  it('takes both prompts where none is named, and says of each where the budget ended', async () => {
+    const { exitCode, stdout } = await runBoth(['--max-calls', '12']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /^select-tools: left as it was\. The budget ended[\s\S]*^plan-steps: left as it was\. The budget/mu,
+    );
+    expect(reportOf().spent.calls).toBeLessThanOrEqual(12);
   });
 
   it('that was killed goes on with --resume: nothing that was answered is asked again', async () => {

@@ -95,7 +95,13 @@ describe('the outputs of a run', () => {
     const { path, summary } = await aRun([aRecord({ id: 'case-one' })]);
     const { csv, junit, report } = await writeOutputs(path, summary, []);
     for (const file of [csv, junit]) expect(readFileSync(file, 'utf8')).toContain('case-one');
-    expect(readFileSync(report, 'utf8')).toMatch(/^<!doctype html>[\s\S]*<\/html>\s*$/iu);
+    expect(readFileSync(report, 'utf8')).toMatch(/^<!doctype html>[\s\S]*"interrupted":false[\s\S]*<\/html>\s*$/iu);
+  });
+
+  it('say of a run in which cases are missing that it is not complete', async () => {
+    const { path, summary } = await aRun([aRecord()], { planned: 2 });
+    const { report } = await writeOutputs(path, summary, []);
+    expect(readFileSync(report, 'utf8')).toContain('"interrupted":true');
   });
 });
 

@@ -35,6 +35,20 @@ describe('the expected plan', () => {
   });
 });
 
+describe('an argument with several accepted values', () => {
+  const step = { tool: 'find', arguments: { name: 'Lake', kind: 'RR' }, argumentsAnyOf: { name: ['Lac', 'See'] } };
+  const scoreOf = (name: string) =>
+    scorePlan({ tools: ['find'], steps: [step], edges: [] }, steps(['find', { name, kind: 'RR' }]), exact).scores;
+
+  it.each(['Lake', 'Lac', 'See'])('is right with %s', (name) => {
+    expect(scoreOf(name)).toMatchObject({ argumentValueF1: 1, planExact: 1 });
+  });
+
+  it('is wrong with any other', () => {
+    expect(scoreOf('Pond')).toMatchObject({ argumentNameF1: 1, argumentValueF1: 0.5, planExact: 0 });
+  });
+});
+
 describe('an argument at the default of its tool', () => {
   const defaultOf = (tool: string, name: string) => (tool === 'read' && name === 'days' ? 3 : undefined);
   const options = { ...exact, defaultOf };
@@ -78,6 +92,12 @@ describe('one mistake', () => {
       'a step too many',
       [...GOLD, ...steps(['read', { a: 1 }]).map((step) => ({ ...step, id: 's3' }))],
       { nodeF1: 0.8, argumentNameF1: 8 / 9 },
+      'extra-step',
+    ],
+    [
+      'a step too many that waits for the others',
+      [...GOLD, ...steps(['read', { a: 1 }, ['s1', 's2']]).map((step) => ({ ...step, id: 's3' }))],
+      { edgeF1: 0.5 },
       'extra-step',
     ],
     [

@@ -58,7 +58,7 @@ describe('the folder of a run', () => {
   });
 
   it('takes out cases with an error to do them again, and only where that is asked for', async () => {
-    const { path } = await aRun([aRecord({ id: 'a' }), anError('b'), aRecord({ id: 'c' })]);
+    const { path } = await aRun([aRecord({ id: 'a' }), anError('b'), aRecord({ id: 'wrong', scores: { right: 0 } })]);
     const kept = await openRunFolder(path);
     expect(kept.isDone('b', 0)).toBe(true);
     kept.close();
@@ -66,7 +66,7 @@ describe('the folder of a run', () => {
     expect(retried.isDone('b', 0)).toBe(false);
     retried.append(aRecord({ id: 'b' }));
     retried.close();
-    expect(await idsIn(path)).toEqual(['a#0', 'c#0', 'b#0']);
+    expect(await idsIn(path)).toEqual(['a#0', 'wrong#0', 'b#0']);
   });
 
   it('keeps the stable part of each prompt once', async () => {

@@ -22,6 +22,10 @@ const outcome = (more: Partial<Outcome>): Outcome => ({
 describe('a case is right', () => {
   it.each<[string, Partial<Outcome>]>([
     ['when all needed tools are handed on, where only selection was asked for', { selection: aSelection(['b', 'a']) }],
+    [
+      'when all tools of an alternative are handed on',
+      { expected: { tools: ['a'], alternatives: [['c', 'd']] }, selection: aSelection(['d', 'c']) },
+    ],
     ['when nothing was picked and nothing fits', { expected: { tools: [] }, selection: aSelection([]) }],
     ['when the plan is exact', { result: plan('a', { x: 1 }) }],
     ['when the plan was given the tools and is exact', { selection: undefined, result: plan('a', { x: 1 }) }],
@@ -73,6 +77,10 @@ describe('the cause of a case that is not right', () => {
     ['did-not-ask', { expected: { tools: [], kind: 'clarification' }, result: plan('a') }],
     ['wrong-tool', { result: plan('b') }],
     ['wrong-argument', { result: plan('a', { x: 2 }) }],
+    [
+      'wrong-tool',
+      { expected: { tools: ['a'], alternatives: [['c']] }, selection: aSelection(['c']), result: plan('b') },
+    ],
     ['missing-argument', { result: plan('a') }],
   ])('is %s', (cause, more) => {
     const verdict = scoreCase(outcome(more));

@@ -38,6 +38,24 @@ describe('scores of a selection', () => {
     });
   });
 
+  it.each([1, 3, 4, 5, 6, 8, 9, 10, 11])('of a needed tool at place %i fall at the cut-offs before it', (place) => {
+    const ranked = Array.from({ length: 12 }, (_, at) => (at + 1 === place ? 'a' : `other_${at}`));
+    const from = (least: number) => Number(place <= least);
+    expect(score(['a'], ranked)).toMatchObject({
+      'recall@3': from(3),
+      'recall@5': from(5),
+      'recall@8': from(8),
+      'recall@10': from(10),
+      'all@3': from(3),
+      'all@5': from(5),
+      'all@8': from(8),
+      'all@10': from(10),
+      top1: from(1),
+      top3: from(3),
+      mrr: 1 / place,
+    });
+  });
+
   it('give nothing for a name that is nearly right', () => {
     expect(score(['get_user'], ['get_users', 'getuser', 'GET_USER'])).toMatchObject({
       recall: 0,

@@ -66,7 +66,7 @@ describe('the metrics of a run', () => {
   it('sum tokens over both stages', () => {
     const usage = {
       selection: { calls: 1, read: 100, cached: 50, written: 10 },
-      planning: { calls: 2, read: 200, cached: 0, written: 30 },
+      planning: { calls: 2, read: 200, cached: 25, written: 30 },
       schemaTokens: { all: 1_000, loaded: 80 },
     };
     const { metric } = tallied([aRecord({ usage, cost: 0.5 })]);
@@ -80,7 +80,17 @@ describe('the metrics of a run', () => {
       'schemaTokens',
       'cost',
     ];
-    expect(names.map((name) => metric(name)?.mean)).toEqual([3, 300, 50, 40, 160, 230, 80, 0.5]);
+    expect(names.map((name) => metric(name)?.mean)).toEqual([3, 300, 75, 40, 160, 255, 80, 0.5]);
+  });
+
+  it('tell the time that half of the tries, and 95 of a hundred, do not exceed', () => {
+    const { metric } = tallied(
+      Array.from({ length: 100 }, (_, place) =>
+        aRecord({ id: `c${place}`, milliseconds: { selection: place + 1, total: 2 * (place + 1) } }),
+      ),
+    );
+    const names = ['time.p50', 'time.p95', 'selectionTime.p50', 'selectionTime.p95'];
+    expect(names.map((name) => metric(name)?.mean)).toEqual([100, 190, 50, 95]);
   });
 
   it('leave the time of remembered answers out', () => {

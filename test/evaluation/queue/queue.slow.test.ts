@@ -232,6 +232,7 @@ describe('a worker', () => {
     await ended;
     await second.end();
     expect(ids(records)).toEqual(['c0', 'c1', 'c2']);
+    expect(records.map(({ outcome }) => outcome)).toEqual(['answered', 'answered', 'answered']);
     expect(second.notices).toContain('A worker was lost: a case of it is done again.');
   });
 });

@@ -4,6 +4,7 @@
  */
 import { afterEach } from '@jest/globals';
 import type { CaseJob, CaseRunner } from '../../../src/evaluation/case-runner.js';
+import type { Prices } from '../../../src/evaluation/prices.js';
 import { openQueueCommand } from '../../../src/evaluation/queue/queue-command.js';
 import { type QueueWorkerOptions, serveQueue } from '../../../src/evaluation/queue/queue-worker.js';
 import { type QueuedRun, queuedRunSchema } from '../../../src/evaluation/queue/queued-run.js';
@@ -89,6 +90,7 @@ export interface CommandOptions {
   window?: number;
   quietMs?: number;
   run?: QueuedRun;
+  prices?: Prices;
   onRecord?: (record: CaseRecord) => void | Promise<void>;
   synced?: () => Promise<void>;
   onNotice?: (text: string) => void;
@@ -102,7 +104,7 @@ export function beginCommand(url: string, options: CommandOptions = {}) {
   const notices: string[] = [];
   const prompts = new Map<string, string>();
   const model: { told?: string } = {};
-  const { source = jobs(5), window = 50, run = aRun(), quietMs = 10_000, onRecord } = options;
+  const { source = jobs(5), window = 50, run = aRun(), quietMs = 10_000, prices, onRecord } = options;
   const begin = async () => {
     const command = await openQueueCommand({
       url,
@@ -115,7 +117,7 @@ export function beginCommand(url: string, options: CommandOptions = {}) {
     try {
       model.told = await command.model(stop.signal);
       const onStablePart = (hash: string, text: string) => prompts.set(hash, text);
-      await command.dispatcher({ window, quietMs, onStablePart })(source, {
+      await command.dispatcher({ window, quietMs, prices, onStablePart })(source, {
         onRecord: async (record) => {
           await onRecord?.(record);
           records.push(record);

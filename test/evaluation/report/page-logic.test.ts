@@ -29,9 +29,19 @@ interface MatchModule {
   matchSteps(expected: ExpectedStep[], got: Step[]): StepPair[];
   compareArguments(pair: StepPair, pairs: StepPair[]): { name: string; verdict: string }[];
 }
+interface RecallModule {
+  recallAtK(cases: ChartCase[]): { k: number; recall: { mean: number; count: number }; all: { mean: number } }[];
+}
+interface ChartCase {
+  state: string;
+  mode: string;
+  expected: string[];
+  got: { name: string }[];
+}
 
 const { placeGraph, BOX }: GraphModule = await load('plan-graph');
 const { matchSteps, compareArguments }: MatchModule = await load('match-steps');
+const { recallAtK }: RecallModule = await load('recall-chart');
 
 /** Plans of up to nine steps, each after some of those before it. */
 const plans = fc.array(fc.array(fc.nat(8), { maxLength: 4 }), { minLength: 1, maxLength: 9 }).map((lists) =>
@@ -162,5 +172,29 @@ describe('steps side by side', () => {
       [written('s1', 'list', {}), written('s2', 'find', {}), written('s3', 'read', { code: reference })],
     );
     expect(compareArguments(pairs[2] ?? { row: 2 }, pairs)[0]?.verdict).toBe(verdict);
+  });
+});
+
+describe('the chart of recall at k', () => {
+  const aCase = (more: Partial<ChartCase>): ChartCase => ({
+    state: 'right',
+    mode: 'selected',
+    expected: ['a', 'b'],
+    got: ['x', 'a', 'y', 'b'].map((name) => ({ name })),
+    ...more,
+  });
+
+  it('has the share of the needed tools that stand among the first k', () => {
+    const points = recallAtK([aCase({})]);
+    expect(points.map(({ recall }) => recall.mean)).toEqual([0, 0.5, 0.5, 1, 1, 1, 1, 1]);
+    expect(points.map(({ all }) => all.mean)).toEqual([0, 0, 0, 1, 1, 1, 1, 1]);
+  });
+
+  it.each<[string, Partial<ChartCase>]>([
+    ['ended with an error', { state: 'error' }],
+    ['needs no tool', { expected: [] }],
+    ['had its selection skipped', { mode: 'passthrough' }],
+  ])('leaves out a case that %s', (_, more) => {
+    expect(recallAtK([aCase({}), aCase(more)])[7]?.recall).toMatchObject({ mean: 1, count: 1 });
   });
 });

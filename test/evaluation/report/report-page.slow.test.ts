@@ -16,6 +16,8 @@ const generated = generateRun({ cases: 600, seed: 7 });
 const RECORDS = [...generated.records()];
 const isWrong = ({ outcome, cause }: CaseRecord) => outcome === 'answered' && cause !== undefined;
 const isRight = ({ outcome, cause }: CaseRecord) => outcome === 'answered' && cause === undefined;
+const tokensOf = ({ usage: { selection, planning } }: CaseRecord) =>
+  selection.read + selection.cached + selection.written + planning.read + planning.cached + planning.written;
 const first = (test: (record: CaseRecord) => boolean): CaseRecord => {
   const found = RECORDS.find(test);
   if (!found) throw new Error('The generated run holds no such case.');
@@ -115,9 +117,7 @@ inBrowser(`the page of a report${skipped}`, () => {
 
   it('sorts by a column in both directions, and returns to the order of the run', async () => {
     const page = await freshView();
-    const tokens = ({ usage: { selection, planning } }: CaseRecord) =>
-      selection.read + selection.cached + selection.written + planning.read + planning.cached + planning.written;
-    const down = [...RECORDS].sort((a, b) => tokens(b) - tokens(a));
+    const down = [...RECORDS].sort((a, b) => tokensOf(b) - tokensOf(a));
     const head = page.locator('th.tokens button');
     await head.click();
     await expectShown(page, down);
@@ -155,6 +155,18 @@ inBrowser(`the page of a report${skipped}`, () => {
     await expectShown(page, withCause);
   });
 
+  it('draws quality against tokens: the mean score of cases that cost about as much', async () => {
+    const page = await freshView('#q=hydrology-000');
+    const scored = RECORDS.filter(({ id, outcome, scores }) => {
+      return id.startsWith('hydrology-000') && outcome === 'answered' && typeof scores.recall === 'number';
+    });
+    const mean = scored.reduce((sum, { scores }) => sum + (scores.recall ?? 0), 0) / scored.length;
+    const tokens = scored.map(tokensOf);
+    const [from, to] = [Math.min(...tokens), Math.max(...tokens)].map((count) => count.toLocaleString('en-GB'));
+    const chart = page.getByRole('img', { name: /by tokens of a case/u });
+    expect(await chart.getAttribute('aria-label')).toContain(`. ${from} to ${to} tokens: ${mean.toFixed(2)}`);
+  });
+
   it('opens a case with its request, its tools marked, its answer and what the model saw', async () => {
     const record = first(({ cause, lang, expected }) => cause === 'cap' && lang === 'zh' && expected.tools.length > 1);
     const page = await freshView(`#case=${record.id}`);
@@ -171,6 +183,10 @@ inBrowser(`the page of a report${skipped}`, () => {
     await stable.locator('summary').click();
     await stable.getByText('You choose tools for a request.').waitFor();
     expect(await panel.locator('.call[data-stage="selection"]').textContent()).toContain(`Request: ${record.query}`);
+    for (const { stage, answer } of record.calls) {
+      const said = await panel.locator(`.call[data-stage="${stage}"] details:last-child pre`).textContent();
+      expect(said?.replace(/\s/gu, '')).toBe(answer.replace(/\s/gu, ''));
+    }
     expect(await panel.locator('.part.cost').textContent()).toContain('6,398');
   });
 
@@ -189,6 +205,8 @@ inBrowser(`the page of a report${skipped}`, () => {
     expect(await statesOf('expected', 'edge')).toEqual(['s1 s2 hit', 's1 s3 missing']);
     expect(await statesOf('got', 'step')).toEqual(['s1 hit', 's2 hit']);
     expect(await statesOf('got', 'edge')).toEqual(['s1 s2 hit']);
+    const lengths = "[...document.querySelectorAll('[data-edge]')].map((edge) => edge.getTotalLength())";
+    for (const length of await page.evaluate<number[]>(lengths)) expect(length).toBeGreaterThan(20);
     expect(await graph('expected').locator('.field').allTextContents()).toEqual(['stcd', 'stcd']);
     const top = async (step: string) =>
       (await graph('expected').locator(`[data-step="${step}"]`).boundingBox())?.y ?? 0;

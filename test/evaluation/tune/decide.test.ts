@@ -30,6 +30,13 @@ describe('a gain', () => {
     expect(decide(pairs, { level: 0.025, seed: 1 }).isKept).toBe(isKept);
   });
 
+  it('whose interval holds 0 is not kept, however bold the level', () => {
+    const { gain, p, isKept } = decide(pairsOf(10, 3, 27), { level: 0.06, seed: 1 });
+    expect(gain).toMatchObject({ mean: 7 / 40, low: 0 });
+    expect(p).toBeLessThan(0.06);
+    expect(isKept).toBe(false);
+  });
+
   it('that is clear at one level is not at a stricter one', () => {
     expect(decide(pairsOf(7, 0), { level: 0.025, seed: 1 }).isKept).toBe(true);
     expect(decide(pairsOf(7, 0), { level: 0.001, seed: 1 }).isKept).toBe(false);

@@ -49,6 +49,9 @@ describe('tuning the selection prompt', () => {
     const markdown = readFileSync(inFolder(options, 'report.md'), 'utf8');
     expect(markdown).toContain('| 1 | wording 1: flow is missed |');
     expect(markdown).toContain(`+${RULE}`);
+    expect(markdown).toMatch(
+      /## Method\n\n.*bootstrapped few-shot \(Khattab .*reflective prompt evolution \(Agrawal /u,
+    );
   });
 
   it('writes a diff that makes the new file from the old one, and a configuration that uses it', async () => {

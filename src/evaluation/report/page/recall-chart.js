@@ -11,11 +11,14 @@ const LEAST_K = 8;
 const MOST_K = 20;
 
 /**
- * Errors have no list of tools, and cases that need none have no recall: both stay out.
+ * Errors have no list of tools, cases that need none have no recall, and the order of a skipped selection says nothing: all
+ * three stay out, as they do of the metrics.
  * @param {Case[]} cases
  */
 export function recallAtK(cases) {
-  const counted = cases.filter(({ state, expected }) => state !== 'error' && expected.length > 0);
+  const counted = cases.filter(
+    ({ state, mode, expected }) => state !== 'error' && mode !== 'passthrough' && expected.length > 0,
+  );
   const longest = counted.reduce((most, { got }) => Math.max(most, got.length), 0);
   const tallies = Array.from({ length: Math.min(MOST_K, Math.max(LEAST_K, longest)) }, () => ({
     recall: createTally(),

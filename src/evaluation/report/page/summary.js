@@ -107,11 +107,12 @@ function renderOutcome(cases) {
 
 /** @param {ReportMetric} metric @param {string | undefined} currency */
 function renderTile(metric, currency) {
+  const value = formatMetric(metric.mean, unitOf(metric), currency);
   return element(
     'div',
     { class: 'tile' },
     element('p', { class: 'tile-label' }, metric.label),
-    element('p', { class: 'tile-value' }, formatMetric(metric.mean, unitOf(metric), currency)),
+    element('p', { class: `tile-value ${value.length > 8 ? 'long' : ''}` }, value),
     unitOf(metric) === 'fraction' && renderInterval(metric),
     element('p', { class: 'tile-note' }, '95 %: ', formatInterval(metric, currency)),
   );
