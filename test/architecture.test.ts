@@ -75,6 +75,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...PUBLIC,
     'planning/fitted.ts',
     'planning/optional-next.ts',
+    'planning/required-at.ts',
     'planning/plan-schema.ts',
     'planning/render-type.ts',
     'planning/without-nulls.ts',

@@ -121,10 +121,12 @@ function renderOutcome(outcome: ApprovalOutput): string {
 }
 
 function renderApproval({ id, state, tool, arguments: given, user, reason, expiresAt, decidedBy }: Approval): string {
+  // Used, or over its time, after somebody else had granted it.
+  const verb = state === 'granted' || state === 'refused' ? state : `${state}, granted`;
   return [
-    `${id}  ${state}${decidedBy === undefined ? '' : ` by ${decidedBy}`}`,
+    decidedBy === undefined ? `${id}  ${state}` : `${id}  ${verb} by ${decidedBy}: ${reason}`,
     `  ${tool} ${JSON.stringify(given)}`,
-    `  asked by ${user}: ${reason}`,
+    decidedBy === undefined ? `  asked by ${user}: ${reason}` : `  asked by ${user}`,
     `  until ${expiresAt}`,
   ].join('\n');
 }

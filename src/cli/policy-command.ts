@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import type { Catalog } from '../catalog/catalog.js';
 import { RISKS, type Risk } from '../catalog/risk.js';
 import type { Tool } from '../catalog/tool.js';
-import { ERROR_TABLE } from '../errors.js';
+import { ERROR_TABLE, WinnowError } from '../errors.js';
 import type { PolicyNote } from '../routing/policy/check-policy.js';
 import type { Decision } from '../routing/policy/decide.js';
 import type { Policy } from '../routing/policy/policy.js';
@@ -14,6 +14,7 @@ import { renderTable } from './render-table.js';
 import { collect } from './shared-options.js';
 
 interface Flags {
+  config?: string;
   catalog?: string[];
   tool?: string[];
   user?: string;
@@ -29,8 +30,9 @@ export function policyCommand(options: OutputOptions = {}): Command {
   const output = outputOf(options);
   const command = new Command('policy').description('check what a policy decides');
   command
-    .command('check <file>')
+    .command('check [file]')
     .description('what is without effect in it, and what it decides for each tool when an enabled one is called')
+    .option('--config <file>', 'configuration file (YAML or JSON) that names policy and catalogue')
     .option('--catalog <source>', 'tools; may be given more than once (default: the example catalogue)', collect)
     .option('--tool <name>', 'only this tool; may be given more than once', collect)
     .option('--user <name>', 'who calls')
@@ -43,7 +45,7 @@ export function policyCommand(options: OutputOptions = {}): Command {
       'and so is a precondition in prose, unless the policy has one of its own for the tool',
     )
     .option('--json', 'print JSON')
-    .action((file: string, flags: Flags) => checkFile(file, flags, output));
+    .action((file: string | undefined, flags: Flags) => checkFile(file, flags, output));
   return command;
 }
 
@@ -51,13 +53,19 @@ interface Row extends Pick<Decision, 'decision' | 'code' | 'risk' | 'reason'> {
   tool: string;
 }
 
-async function checkFile(file: string, flags: Flags, output: Output): Promise<void> {
+async function checkFile(file: string | undefined, flags: Flags, output: Output): Promise<void> {
+  const { readConfig } = await import('./read-config.js');
   const { openPolicyFile } = await import('../routing/policy/policy-file.js');
   const { checkPolicy } = await import('../routing/policy/check-policy.js');
   const { loadCatalog } = await import('../catalog/load.js');
   const { readVariable } = await import('../config/environment.js');
-  const policy = (await openPolicyFile(file)).current();
-  const { catalog } = await loadCatalog({ sources: flags.catalog ?? [defaultCatalogPath()], variable: readVariable });
+  const config = await readConfig(flags);
+  const path = file ?? config.policy;
+  if (path === undefined)
+    throw new WinnowError('invalid_option', 'Name the policy: a file, or a --config with a policy in it.');
+  const policy = (await openPolicyFile(path)).current();
+  const sources = flags.catalog ?? config.catalog ?? [defaultCatalogPath()];
+  const { catalog } = await loadCatalog({ sources, variable: readVariable });
   const notes = checkPolicy(policy, catalog.tools);
   const rows = await decideAll(policy, { flags, catalog });
   const table = renderTable(

@@ -5,11 +5,17 @@ export interface ArgumentName {
   readonly argument: string;
 }
 
-export interface OpenPlace extends ArgumentName {
-  /** The way from the arguments to the innermost object or list that is open: names of properties, `*` for an item. */
+/** An object or list that is open. */
+export interface OpenLevel {
+  /** The way to it from the arguments: names of properties, `*` for an item of a list. */
   readonly path: readonly string[];
   /** Names in this object so far, with the one that is being written; undefined in a list. */
   readonly written: readonly string[] | undefined;
+}
+
+export interface OpenPlace extends ArgumentName {
+  /** Of the arguments, the arguments themselves first, the innermost last. */
+  readonly levels: readonly OpenLevel[];
   /** Whether a text is open. */
   readonly inText: boolean;
 }
@@ -35,8 +41,10 @@ export function openPlaceOf(text: string): OpenPlace | undefined {
   const argument = open[inside]?.keys.at(-1);
   const tool = [...text.matchAll(/"tool"\s*:\s*"([^"]+)"/gu)].at(-1)?.[1];
   if (argument === undefined || tool === undefined) return undefined;
-  const path = open.slice(inside, -1).map(({ isObject, keys }) => (isObject ? (keys.at(-1) ?? '') : '*'));
-  const innermost = open.at(-1);
+  const way = open.slice(inside).map(({ isObject, keys }) => (isObject ? (keys.at(-1) ?? '') : '*'));
+  const levels = open
+    .slice(inside)
+    .map(({ isObject, keys }, depth) => ({ path: way.slice(0, depth), written: isObject ? keys : undefined }));
   const inText = last.startsWith('"') && !/"(?:\s*:)?$/u.test(last.slice(1)) && text.endsWith(last);
-  return { tool, argument, path, written: innermost?.isObject ? innermost.keys : undefined, inText };
+  return { tool, argument, levels, inText };
 }

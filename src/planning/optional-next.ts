@@ -17,9 +17,14 @@ export function optionalNext(text: string, { requiredAt, likely }: Needed): stri
   const areStepsThere = likely.length > 0 && likely.every((tool) => text.includes(`"tool":"${tool}"`));
   // Behind the arguments, and behind the step.
   if (place === undefined) return areStepsThere && text.endsWith('}') ? ['},', ','] : [];
-  const { tool, path, written, inText } = place;
-  const required = written && requiredAt(tool, path);
-  if (!required || required.some((name) => !written.includes(name))) return [];
-  const end = inText ? '"' : '';
-  return [`${end},`, ...(areStepsThere && path.length === 0 ? [`${end}}},`] : [])];
+  const { tool, levels, inText } = place;
+  const beginnings: string[] = [];
+  // One token may end a text, a list and an object, and begin what comes next.
+  let ending = inText ? '"' : '';
+  for (const { path, written } of [...levels].reverse()) {
+    const required = written && requiredAt(tool, path);
+    if (required?.every((name) => written?.includes(name))) beginnings.push(`${ending},`);
+    ending += written ? '}' : ']';
+  }
+  return areStepsThere ? [...beginnings, `${ending}},`] : beginnings;
 }

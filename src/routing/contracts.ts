@@ -122,7 +122,9 @@ export const searchOutputSchema = z.object({
   intent: z.string().optional().describe('What is to be done, as the model that ranked understood it.'),
   confidence: z.number().min(0).max(1).optional().describe('That the first match does what is wanted.'),
   index: z.enum(['ready', 'building']).optional().describe('building: the last complete index answered.'),
-  error: refusalSchema.optional().describe('Why there are no matches: `index_not_ready` or `index_building`.'),
+  error: refusalSchema
+    .optional()
+    .describe('Why there are no matches: `index_not_ready`, `index_building` or `session_ended`.'),
   fallback: z.object({ suggestion: z.string() }).optional().describe('What to try when nothing here fits.'),
 });
 export type SearchOutput = z.infer<typeof searchOutputSchema>;

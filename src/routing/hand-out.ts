@@ -3,6 +3,7 @@ import { toolHash } from '../catalog/catalog.js';
 import type { Tool } from '../catalog/tool.js';
 import type { ListedTool, ListOutput, ListRequest } from './contracts.js';
 import type { RouterParts, SessionContext } from './parts.js';
+import { SESSION_ENDED } from './sessions/enabling.js';
 import { enabledTools, type Situation } from './sessions/situation.js';
 
 export interface HandOutOptions {
@@ -15,8 +16,7 @@ export async function handOut(
   situation: Situation,
   { ask, context }: HandOutOptions,
 ): Promise<ListOutput> {
-  if (situation.session.endedAt !== undefined)
-    return { ok: false, code: 'session_ended', reason: 'The session has ended.', next: 'Open a new session.' };
+  if (situation.session.endedAt !== undefined) return { ok: false, ...SESSION_ENDED };
   if (request.mode === 'enabled')
     return { ok: true, mode: 'enabled', tools: enabledTools(situation).map(({ tool }) => toListed(tool)) };
   if (ask) return ask(request, context);

@@ -14,7 +14,7 @@ export type BareEvent = WithoutAbout<TelemetryEvent>;
 export type BareEntry = Omit<AuditEntry, 'id' | 'at'>;
 
 export interface Entries {
-  situation?: Pick<Situation, 'session' | 'policy'> | undefined;
+  situation?: (Pick<Situation, 'session'> & Partial<Pick<Situation, 'policy'>>) | undefined;
   audit?: readonly BareEntry[];
   telemetry?: readonly BareEvent[];
   call?: Pick<CallRecord, 'tool' | 'values'> | undefined;
@@ -51,7 +51,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
     const owner = session && { session: session.id, user: session.user, turn: session.turn };
     const events = session ? telemetry.map((event): TelemetryEvent => ({ ...event, ...aboutOf(session), at })) : [];
     await journal.append({
-      audit: audit.map((entry) => ({ policyVersion: situation?.policy.version, ...owner, ...entry, at })),
+      audit: audit.map((entry) => ({ policyVersion: situation?.policy?.version, ...owner, ...entry, at })),
       telemetry: events.map(({ type, ...event }) => ({
         at,
         type,
@@ -94,10 +94,11 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       const { name, decision, argumentsHash, approval } = judged;
       const refusal = judged.ok ? undefined : judged.result;
       const entry = { ...entryOf('call', { name, decision, refusal }), argumentsHash, approval };
-      const isTool = situation.view.byName.has(name);
+      // A user's own figures name tools: of one that is denied they must tell no more than of one that does not exist.
+      const isTold = situation.view.byName.has(name) && refusal?.code !== 'unknown_tool';
       // Before the tool runs: a crash in its middle must not hide that it was begun.
       const telemetry: BareEvent[] =
-        refusal && isTool ? [{ type: 'call', tool: name, ok: false, code: refusal.code, milliseconds: 0 }] : [];
+        refusal && isTold ? [{ type: 'call', tool: name, ok: false, code: refusal.code, milliseconds: 0 }] : [];
       await write({ situation, audit: [entry], telemetry });
     },
 

@@ -40,7 +40,7 @@ import {
   type RequestApprovalInput,
   requestApprovalInputSchema,
 } from './records.js';
-import { disableTools, enableTools } from './sessions/enabling.js';
+import { disableTools, enableTools, SESSION_ENDED } from './sessions/enabling.js';
 import { createSessions } from './sessions/sessions.js';
 import { createSituations, type Situation } from './sessions/situation.js';
 import { createToolChanges } from './tool-changes.js';
@@ -119,7 +119,10 @@ export function createRouter(parts: RouterParts): Router {
       const request = parseInput(searchInputSchema, input);
       const situation = await situationOf(id, ask.caller);
       const began = performance.now();
-      const output = await parts.search(request, contextOf(situation, ask.signal));
+      const isEnded = situation.session.endedAt !== undefined;
+      const output = isEnded
+        ? endedSearch(request.query)
+        : await parts.search(request, contextOf(situation, ask.signal));
       const names = output.matches.map(({ name }) => name);
       const about = {
         query: request.query,
@@ -129,8 +132,15 @@ export function createRouter(parts: RouterParts): Router {
       };
       await ledger.write({
         situation,
-        audit: [{ event: 'search', outcome: 'allowed', reason: request.query }],
-        telemetry: [{ type: 'search', ...about }],
+        audit: [
+          {
+            event: 'search',
+            outcome: isEnded ? 'refused' : 'allowed',
+            reason: request.query,
+            code: output.error?.code,
+          },
+        ],
+        telemetry: isEnded ? [] : [{ type: 'search', ...about }],
       });
       return output;
     },
@@ -239,4 +249,10 @@ export function createRouter(parts: RouterParts): Router {
     const facts = [policy.version, user, session.roles, riskCeiling, session.endedAt !== undefined];
     return { session: id, user, project, view, isAllowed, isEnabled, audience: JSON.stringify(facts), signal };
   }
+}
+
+/** An empty answer would read as if no tool fitted. */
+function endedSearch(query: string): SearchOutput {
+  const { code, reason, next } = SESSION_ENDED;
+  return { query, matches: [], ranked_by: 'rules', error: { code, reason, next }, fallback: { suggestion: next } };
 }

@@ -8,6 +8,7 @@ import type { Agents } from './agents/agents.js';
 import { createAnswerWork } from './answer-work.js';
 import { answerBrokenRequest } from './broken-request.js';
 import { USER_HEADER } from './caller.js';
+import { createConceal } from './conceal.js';
 import { createGate } from './gate.js';
 import { addGracefulStop, type Stop } from './graceful-stop.js';
 import { addMcpRoute, MCP_PATH, type McpEndpoint } from './mcp-route.js';
@@ -61,6 +62,7 @@ export function createServer({
     frameworkErrors: onError,
   });
   app.removeContentTypeParser('text/plain');
+  takeEmptyBodies(app);
   app.setErrorHandler(onError);
   const stop = addGracefulStop(app, options);
   addRequestHooks(app, { logger, stop, onError, requireUser: options.requireUser });
@@ -68,8 +70,9 @@ export function createServer({
   const gate = createGate(options.concurrency);
   const answerWork = createAnswerWork({ gate, stop, heartbeatMs, reportError });
   const routes = agents ? agentRoutes(agents) : [];
-  addPlanRoutes(app, { planner, answerWork });
-  addToolRoutes(app, planner);
+  const conceal = createConceal(planner, agents);
+  addPlanRoutes(app, { planner, conceal, answerWork });
+  addToolRoutes(app, planner, conceal);
   if (agents) addAgentRoutes(app, { routes, metrics: agents.metrics, answerWork, stop });
   if (mcp) addMcpRoute(app, { mcp, gate, stop });
   addServiceRoutes(app, () => renderOpenApi({ version, routes, hasMcp: mcp !== undefined }));
@@ -78,6 +81,15 @@ export function createServer({
     await parts.onClose?.();
   });
   return app;
+}
+
+/** Many clients name the type of a body that they do not send; a route that needs one says so itself. */
+function takeEmptyBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) =>
+    body === '' ? done(null, undefined) : parse(request, body, done),
+  );
 }
 
 const MISSING_USER = `The header ${USER_HEADER} is missing: this server answers a gateway that sets it.`;

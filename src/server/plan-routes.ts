@@ -5,10 +5,12 @@ import { parseRequest, type Request } from '../request.js';
 import type { TraceEvent } from '../result.js';
 import type { AnswerWork } from './answer-work.js';
 import { withCaller } from './caller.js';
+import type { Conceal } from './conceal.js';
 import { publicEvent, publicSelection } from './public-answer.js';
 
 export interface PlanRouteParts {
   planner: Planner;
+  conceal: Conceal;
   answerWork: AnswerWork;
 }
 
@@ -17,10 +19,10 @@ interface Endpoint {
   ask(request: Request, call: CallOptions): Promise<unknown>;
 }
 
-export function addPlanRoutes(app: FastifyInstance, { planner, answerWork }: PlanRouteParts): void {
+export function addPlanRoutes(app: FastifyInstance, { planner, conceal, answerWork }: PlanRouteParts): void {
   for (const { path, ask } of endpointsOf(planner)) {
     app.post(path, async (request, reply) => {
-      const asked = parseRequest(withCaller(request.body, request.headers));
+      const asked = conceal(parseRequest(withCaller(request.body, request.headers)), request.headers);
       return answerWork<TraceEvent>(request, reply, {
         event: 'stage',
         run: ({ signal, onEvent }) =>

@@ -6,6 +6,7 @@ import { RISKS, TOOL_TYPES, type Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
 import type { Planner } from '../planner.js';
 import { withCaller } from './caller.js';
+import type { Conceal } from './conceal.js';
 
 /** Not all of a tool: `relatedTools` and `metadata` may name what this caller does not see. */
 export const listedToolSchema = z.object({
@@ -27,10 +28,11 @@ export type ToolList = z.infer<typeof toolListSchema>;
 
 const querySchema = z.strictObject({ user: z.string().min(1).optional() });
 
-export function addToolRoutes(app: FastifyInstance, planner: Planner): void {
-  app.get('/v1/tools', async (request) =>
-    listTools(planner.view(parseQuery(withCaller(request.query, request.headers)))),
-  );
+export function addToolRoutes(app: FastifyInstance, planner: Pick<Planner, 'view'>, conceal: Conceal): void {
+  app.get('/v1/tools', async ({ query, headers }) => {
+    const asked = parseQuery(withCaller(query, headers));
+    return listTools(planner.view(conceal(asked, headers)));
+  });
 }
 
 function parseQuery(query: unknown): z.infer<typeof querySchema> {

@@ -29,6 +29,12 @@ export interface EnablementRecord {
   readonly calls: number;
 }
 
+/** A session that was idle, with what was still enabled in it. */
+export interface RemovedSession {
+  readonly session: SessionRecord;
+  readonly ended: readonly EnablementRecord[];
+}
+
 export interface Enabling {
   readonly enablements: readonly Pick<EnablementRecord, 'tool' | 'via' | 'untilTurn' | 'once'>[];
   /** Most tools that may be enabled in the session at a time; what is over it is left out, from the end. */
@@ -47,7 +53,7 @@ export interface Sessions {
   /** Also takes its enablements away and expires its open approvals. Undefined: it was not open. */
   end(id: string, at: string): Promise<{ ended: EnablementRecord[] } | undefined>;
   /** Removes what was not active since `before`, up to 500 at a time, with all that belongs to it but its audit. */
-  removeIdle(before: string): Promise<string[]>;
+  removeIdle(before: string): Promise<RemovedSession[]>;
   /** Those of the current turn, in order of name. */
   enablements(id: string): Promise<EnablementRecord[]>;
   /**

@@ -110,10 +110,12 @@ describe('a plan that needs an approval', () => {
     const own = await run(approvalsCommand, 'grant', approval, ...store, '--by', 'ann');
     expect([own, exitCode]).toEqual([expect.stringContaining('approval_own'), 2]);
     const granted = await run(approvalsCommand, 'grant', approval, ...store, '--by', 'bob', '--reason', 'it is old');
-    expect([granted, exitCode]).toEqual([expect.stringContaining('granted by bob'), undefined]);
+    expect([granted, exitCode]).toEqual([expect.stringContaining('granted by bob: it is old\n'), undefined]);
+    expect(granted).toContain('  asked by ann\n');
 
     const done = await runJson(runCommand, '--resume', id, ...plan);
     expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deleted old.txt for ann' } } });
+    expect(await run(approvalsCommand, 'list', ...store)).toContain(`${approval}  used, granted by bob: it is old`);
     const [session] = await runJson(sessionsCommand, 'list', ...store, ...tools, '--user', 'ann');
     expect(session).toMatchObject({ user: 'ann', turn: 1 });
     expect(await run(sessionsCommand, 'list', ...store, ...tools)).toMatch(/ann +\S+ +open +1 +2/u);
@@ -216,6 +218,16 @@ describe('winnow policy check', () => {
     expect(ceiling.decisions).toMatchObject([{ decision: 'deny', code: 'too_risky' }]);
     await run(policyCommand, ...words, '--strict');
     expect(exitCode).toBe(2);
+  });
+
+  it('takes policy and catalogue from the configuration of the server, which its own words win over', async () => {
+    await writeFile(at('server.yaml'), 'policy: policy.yaml\ncatalog: [tools.json]\n');
+    const config = ['check', '--config', at('server.yaml')];
+    const { notes, decisions } = await runJson(policyCommand, ...config);
+    expect(notes).toMatchObject([{ message: 'rules "slip": matches no tool' }]);
+    expect(decisions).toHaveLength(TOOLS.length);
+    expect((await runJson(policyCommand, ...config, at('empty.yaml'))).notes).toEqual([]);
+    await expect(run(policyCommand, 'check')).rejects.toThrow('Name the policy: a file, or a --config');
   });
 
   it('takes prose for no mistake under --strict, and for one only where that is asked for', async () => {

@@ -1,35 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Attributes, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import { SpanStatusCode, trace } from '@opentelemetry/api';
 import { withSpan } from '../../src/logging/spans.js';
-
-interface Recorded {
-  name: string;
-  attributes: Attributes;
-  exceptions: unknown[];
-  status?: SpanStatusCode;
-  ended: number;
-}
-
-/** A tracer by hand, as an SDK would be set up by the embedding program. */
-function recordSpans(): Recorded[] {
-  const spans: Recorded[] = [];
-  const startActiveSpan = (name: string, options: { attributes: Attributes }, work: (span: Span) => unknown) => {
-    const recorded: Recorded = { name, attributes: { ...options.attributes }, exceptions: [], ended: 0 };
-    spans.push(recorded);
-    const span: Partial<Span> = {
-      setAttributes: (more) => Object.assign(recorded.attributes, more) && Object(span),
-      recordException: (error) => void recorded.exceptions.push(error),
-      setStatus: ({ code }) => Object.assign(recorded, { status: code }) && Object(span),
-      end() {
-        recorded.ended += 1;
-      },
-    };
-    return work(Object(span));
-  };
-  const tracer: Partial<Tracer> = { startActiveSpan: Object(startActiveSpan) };
-  trace.setGlobalTracerProvider({ getTracer: () => Object(tracer) });
-  return spans;
-}
+import { recordSpans } from '../support/record-spans.js';
 
 describe('spans', () => {
   afterEach(() => trace.disable());

@@ -12,12 +12,14 @@ describe('what may be left out of a plan', () => {
     ['nothing before the required arguments', '"limit":1', []],
     ['a further argument behind a text', '"name":"Paris', ['",']],
     ['a further argument behind a number', '"name":"x","limit":1', [',']],
-    ['nothing inside a list', '"name":"x","tags":["a', []],
-    ['nothing before what an object has to hold', '"name":"x","area":{"south":1', []],
-    ['a further property of an object', '"name":"x","area":{"north":1', [',']],
-    ['a further property of an object in a list', '"name":"x","areas":[{"north":1', [',']],
-    ['nothing between the objects of a list', '"name":"x","areas":[{"north":1}', []],
-    ['nothing in an object of any properties', '"name":"x","labels":{"a":"b', []],
+    ['not a further item of a list', '"name":"x","tags":["a', ['"],']],
+    ['nothing before what an object has to hold', '"area":{"south":1', []],
+    ['a further property of an object', '"area":{"north":1', [',']],
+    ['… and of the object around it', '"name":"x","area":{"north":1', [',', '},']],
+    ['a further property behind a list', '"area":{"north":1,"towns":["a', ['"],']],
+    ['a further property of an object in a list', '"areas":[{"north":1', [',']],
+    ['not a further object of a list', '"areas":[{"north":1}', []],
+    ['nothing in an object of any properties', '"labels":{"a":"b', []],
     ['nothing behind the first of two likely tools', '"name":"x"}}', []],
   ])('is %s', (_, rest, expected) => {
     expect(next(rest)).toEqual(expected);
@@ -26,7 +28,7 @@ describe('what may be left out of a plan', () => {
   it.each([
     ['in the last argument', '"name":"x', ['",', '"}},']],
     ['behind the last argument', '"name":"x"', [',', '}},']],
-    ['not inside an object', '"name":"x","area":{"north":1', [',']],
+    ['in an object', '"name":"x","area":{"north":1', [',', '},', '}}},']],
     ['behind the step', '"name":"x"}}', ['},', ',']],
   ])('is a further step when all likely tools are there: %s', (_, rest, expected) => {
     expect(next(rest, ['find'])).toEqual(expected);

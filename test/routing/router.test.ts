@@ -33,6 +33,7 @@ describe('a session', () => {
     expect(codeOf(await router.call(id, READ))).toBe('session_ended');
     expect((await router.enable(id, { names: ['file_read'] })).rejected).toMatchObject([{ code: 'session_ended' }]);
     expect(await router.list(id)).toMatchObject({ ok: false, code: 'session_ended' });
+    expect(await router.search(id, { query: 'read' })).toMatchObject({ matches: [], error: { code: 'session_ended' } });
     await expect(router.beginTurn(id)).rejects.toMatchObject({ code: 'not_found' });
     expect(runs).toEqual([]);
   });

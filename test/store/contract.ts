@@ -91,7 +91,14 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
           audit: [{ at: at(0), event: 'call', outcome: 'allowed', session: 'idle' }],
           calls: [{ session: 'idle', tool: 'read', turn: 1, at: at(0), values: {} }],
         });
-        expect(await store.sessions.removeIdle('2025-06-01T00:00:00.000Z')).toEqual(['idle']);
+        await enable('idle', [enabling('read', 3)]);
+        await store.sessions.touch('idle', '2025-01-01T00:00:00.000Z');
+        expect(await store.sessions.removeIdle('2025-06-01T00:00:00.000Z')).toEqual([
+          {
+            session: session('idle', { activeAt: '2025-01-01T00:00:00.000Z' }),
+            ended: [{ tool: 'read', via: 'asked', untilTurn: 3, once: false, calls: 0 }],
+          },
+        ]);
         expect(await store.sessions.get('idle')).toBeUndefined();
         expect(await store.sessions.get('woken')).toBeDefined();
         expect(await store.journal.calls('idle', ['read'])).toEqual([]);

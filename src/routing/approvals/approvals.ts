@@ -132,8 +132,8 @@ export function createApprovals({ store, policy, clock, audit }: ApprovalParts):
     const { by, grant, state } = asked;
     await sweep();
     const approval = await store.get(id);
-    const refusal = approval ? refuseDeciding(approval, asked, policy()) : unknown();
-    if (!approval || refusal) return refusal ?? unknown();
+    const refusal = approval ? refuseDeciding(approval, asked, policy()) : nothingToDecide();
+    if (!approval || refusal) return refusal ?? nothingToDecide();
     const { ttlMs, sessionGrantTtlMs } = policy().settings.approvals;
     const isDecided = await store.decide(id, {
       state,
@@ -168,10 +168,10 @@ const NEXT = {
 function refuseMisfit(approval: ApprovalRecord | undefined, request: ApprovalRequest): Passed | undefined {
   // Another session's approval looks like none at all.
   if (!approval || approval.session !== request.session) return unknown();
-  const bound = { tool: 'tool', argumentsHash: 'arguments', policyVersion: 'policy' } as const;
+  const bound = { tool: 'another tool', argumentsHash: 'other arguments', policyVersion: 'another policy' } as const;
   const other = (['tool', 'argumentsHash', 'policyVersion'] as const).find((one) => approval[one] !== request[one]);
   if (other === undefined) return undefined;
-  return refused('approval_mismatch', `The approval is for another ${bound[other]}.`, { next: NEXT.again });
+  return refused('approval_mismatch', `The approval is for ${bound[other]}.`, { next: NEXT.again });
 }
 
 function refuseDeciding(
@@ -215,6 +215,13 @@ function closed({ state }: ApprovalRecord): Refusal & { ok: false } {
 function nobodyAsks(): Refusal & { ok: false } {
   return refused('approval_not_allowed', 'Nobody can approve what nobody asks for: the session has no user.', {
     next: 'Open a session with a user.',
+  });
+}
+
+/** For the one who decides, who makes no call. */
+function nothingToDecide(): Refusal & { ok: false } {
+  return refused('approval_unknown', 'There is no such approval.', {
+    next: 'List the approvals and use an id from there.',
   });
 }
 

@@ -11,8 +11,18 @@ export interface Companion {
   readonly serves: string;
 }
 
+export interface CompanionScope {
+  readonly view: View;
+  /** Whether the caller may know of a tool: what they must not know of brings nothing along, since that would name it. */
+  readonly isShown: (tool: Tool) => boolean;
+}
+
 /** To a fixpoint, each once; none of `present`. Related ones come first, since their author named them. */
-export function companionsOf(tools: readonly Tool[], present: ReadonlySet<string>, view: View): Companion[] {
+export function companionsOf(
+  tools: readonly Tool[],
+  present: ReadonlySet<string>,
+  { view, isShown }: CompanionScope,
+): Companion[] {
   const taken = new Set([...present, ...tools.map(({ name }) => name)]);
   const companions: Companion[] = [];
   const queue = [...tools];
@@ -20,7 +30,7 @@ export function companionsOf(tools: readonly Tool[], present: ReadonlySet<string
   for (const tool of queue) {
     for (const name of tool.relatedTools) {
       const related = view.byName.get(name);
-      if (!related || taken.has(name)) continue;
+      if (!related || taken.has(name) || !isShown(related)) continue;
       taken.add(name);
       companions.push({ tool: related, via: 'related', serves: tool.name });
       queue.push(related);
@@ -28,8 +38,12 @@ export function companionsOf(tools: readonly Tool[], present: ReadonlySet<string
   }
   // Nothing is known of the user's words here: every argument that a user can't simply state wants its producer.
   const context = createProducerContext(view, { message: '' });
+  const { graph } = context;
+  const producersOf: typeof graph.producersOf = (need) =>
+    graph.producersOf(need).filter(({ producer }) => isShown(producer));
+  const shown = { ...context, graph: { ...graph, producersOf } };
   for (const tool of tools) {
-    for (const { tool: producer, serves } of missingProducers(tool, taken, context)) {
+    for (const { tool: producer, serves } of missingProducers(tool, taken, shown)) {
       taken.add(producer.name);
       companions.push({ tool: producer, via: 'producer', serves });
     }

@@ -79,8 +79,7 @@ export async function enableTools(situation: Situation, request: EnableRequest, 
         if (refuse(one)) return [];
         return [{ name: one.name, via: one.via, serves: one.serves, ...lengthOf(one.name) }];
       }),
-      // What is denied is not named: the caller has not named it either.
-      not_added: along.filter((one) => !isHidden(one.decision)).flatMap((one) => rejectedOf(one, refuse(one))),
+      not_added: along.flatMap((one) => rejectedOf(one, refuse(one))),
       rejected: judged.flatMap((one) => rejectedOf(one, refuse(one))),
       callable_from: 'now',
     },
@@ -117,7 +116,7 @@ export async function disableTools(
   };
 }
 
-const SESSION_ENDED = {
+export const SESSION_ENDED = {
   code: 'session_ended',
   reason: 'The session has ended.',
   next: 'Open a new session.',
@@ -145,12 +144,13 @@ function judge<Via extends EnabledTool['via']>(
 }
 
 function judgeCompanions(situation: Situation, tools: readonly Tool[]) {
-  const { view, stays, enablements } = situation;
+  const { view, stays, enablements, decide } = situation;
   const present = new Set([
     ...view.tools.filter((tool) => stays(tool) !== undefined).map(({ name }) => name),
     ...enablements.keys(),
   ]);
-  return companionsOf(tools, present, view).map(({ tool, via, serves }) => ({
+  const isShown = (tool: Tool) => !isHidden(decide(tool, 'enable'));
+  return companionsOf(tools, present, { view, isShown }).map(({ tool, via, serves }) => ({
     ...judge(situation, { name: tool.name, via }),
     serves,
   }));

@@ -88,13 +88,16 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
         const removed = await store.removeIdle(before);
         if (removed.length === 0) return;
         await ledger.write({
-          audit: removed.map((session) => ({
+          audit: removed.map(({ session: { id: session, user } }) => ({
             event: 'session_ended',
             outcome: 'allowed',
             session,
+            user,
             reason: 'It was idle.',
           })),
         });
+        for (const { session, ended: tools } of removed)
+          if (tools.length > 0) await ledger.write({ situation: { session }, telemetry: tools.map(expired) });
       }
     },
   };

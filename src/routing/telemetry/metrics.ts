@@ -1,6 +1,6 @@
 /**
- * The same facts for Prometheus, as they happen. The registry is its own; users never become labels, and tools only up to
- * a number, since each label value is a series that the server keeps.
+ * The same facts for Prometheus, as they happen. The registry is its own; users and what is theirs never become labels, and
+ * tools only up to a number, since each label value is a series that the server keeps.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { INDEX_STATES, type IndexStatus } from '../index/tool-index.js';
@@ -11,6 +11,8 @@ import { isRefused } from './rates.js';
 export interface MetricsOptions {
   /** For the state of the index. Default: it is left out. */
   index?: (() => IndexStatus) | undefined;
+  /** Whether a tool may stand there by its name; the others are counted as `other`. Default: all may. */
+  isNamed?: ((tool: string) => boolean) | undefined;
   /** Tools with series of their own; the others are counted together as `other`. Default: 500. */
   maxTools?: number | undefined;
 }
@@ -26,10 +28,10 @@ export interface Metrics {
 const SEARCH_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.12, 0.5, 2, 8];
 const CALL_BUCKETS = [0.005, 0.02, 0.1, 0.5, 1, 3, 10, 60];
 
-export function createMetrics({ index, maxTools = 500 }: MetricsOptions = {}): Metrics {
+export function createMetrics({ index, isNamed, maxTools = 500 }: MetricsOptions = {}): Metrics {
   const registry = new Registry();
   const series = createSeries(registry, index);
-  const labelOf = createToolLabels(maxTools);
+  const labelOf = createToolLabels(maxTools, isNamed);
   const follower = createSearchFollower({
     onOutcome: (_, outcome) => series.outcomes.inc({ outcome: nameOf(outcome) }),
   });
@@ -141,10 +143,10 @@ function nameOf(outcome: SearchOutcome): string {
   return outcome.place < 3 ? 'top3' : 'lower';
 }
 
-function createToolLabels(maxTools: number): (name: string) => string {
+function createToolLabels(maxTools: number, isNamed: MetricsOptions['isNamed']): (name: string) => string {
   const known = new Set<string>();
   return (name) => {
-    if (!known.has(name) && known.size >= maxTools) return 'other';
+    if (isNamed?.(name) === false || (!known.has(name) && known.size >= maxTools)) return 'other';
     known.add(name);
     return name;
   };

@@ -18,7 +18,7 @@ export const ratesSchema = z.object({
   calls: count.describe('That the gate let through.'),
   errors: count,
   errorRate: rate.describe('Of those let through: failed.'),
-  refused: count.describe('Calls that the gate did not let through.'),
+  refused: count.describe('Calls that the gate did not let through, also for wrong arguments.'),
   enablements: count.describe('That have ended.'),
   unused: rate.describe('Of those: never called.'),
 });
@@ -35,7 +35,8 @@ type Counts = Record<
   number
 >;
 
-const REFUSALS: ReadonlySet<string> = new Set([...GATE_CODES, 'denied']);
+/** With wrong arguments no call gets to its tool, whoever finds them wrong. */
+const REFUSALS: ReadonlySet<string> = new Set([...GATE_CODES, 'invalid_arguments']);
 
 /** Whether the gate stopped it: the tool never ran, so it is not the tool's error. */
 export function isRefused(event: TelemetryEvent & { type: 'call' }): boolean {

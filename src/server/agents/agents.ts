@@ -106,7 +106,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     index: { ...parts.index, clock },
   });
   const { index } = discovery;
-  const metrics = createMetrics({ index: index.status });
+  const metrics = createMetrics({ index: index.status, isNamed: isSystemName(catalog) });
   const router = createRouter({
     store,
     catalog,
@@ -169,6 +169,19 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
       await sandbox.close();
       await store.close();
     },
+  };
+}
+
+/** Who reads the figures of a server must not learn what users call their own tools. */
+function isSystemName(catalog: () => Catalog): (name: string) => boolean {
+  let known: { of: Catalog; names: ReadonlySet<string> } | undefined;
+  return (name) => {
+    const of = catalog();
+    if (known?.of !== of) {
+      const tools = of.tools.filter(({ scope }) => scope === 'system');
+      known = { of, names: new Set(tools.map((tool) => tool.name)) };
+    }
+    return known.names.has(name);
   };
 }
 

@@ -70,7 +70,7 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner }: Pla
       const session = await router.session(id, ask);
       const { user } = session;
       if (request && !planner) throw new WinnowError('invalid_request', 'request: nothing here can plan again.');
-      const asked = request && { ...request, user, session: id };
+      const asked = request && { ...request, user, session: id, allow: await findable(id, request.allow, ask) };
       const replan = asked && planner && createReplanner(planner.plan, asked, ask.signal ? { signal: ask.signal } : {});
       return runPlan(plan, { ...optionsFor(session, ask), dryRun, retry: { retries }, replan });
     },
@@ -82,6 +82,13 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner }: Pla
       return resumePlan(id, { ...optionsFor(session, ask), repeat });
     },
   };
+
+  /** What a session may not find is not planned with anew. */
+  async function findable(id: string, allow: readonly string[] | undefined, ask: RunOptions): Promise<string[]> {
+    const list = await router.list(id, { mode: 'classic' }, ask);
+    const names = list.ok ? list.tools.map(({ name }) => name) : [];
+    return allow ? names.filter((name) => allow.includes(name)) : names;
+  }
 
   /** A run in another's session looks like none. */
   async function sessionOf(session: string, run: string, ask: RunOptions): Promise<SessionView> {

@@ -57,14 +57,12 @@ export function createMemorySessions(hooks: MemorySessionHooks): Sessions {
       return { ended: takeAway(session, () => true) };
     },
     async removeIdle(before) {
-      const ids = [...sessions.values()]
-        .filter(({ record }) => record.activeAt < before)
-        .map(({ record }) => record.id);
-      for (const id of ids) {
-        sessions.delete(id);
-        hooks.onEnd(id);
+      const idle = [...sessions.values()].filter(({ record }) => record.activeAt < before);
+      for (const { record } of idle) {
+        sessions.delete(record.id);
+        hooks.onEnd(record.id);
       }
-      return ids;
+      return idle.map((session) => ({ session: session.record, ended: takeAway(session, () => true) }));
     },
     async enablements(id) {
       const session = sessions.get(id);

@@ -56,7 +56,7 @@ export function createSqlSessions(database: Kysely<Tables>): Sessions {
           .where('endedAt', 'is', null)
           .returning('id')
           .executeTakeFirst();
-        return row && { ended: await clear(transaction, [id]) };
+        return row && { ended: (await clear(transaction, [id])).map(toEnablement) };
       }),
 
     removeIdle: (before) =>
@@ -66,11 +66,14 @@ export function createSqlSessions(database: Kysely<Tables>): Sessions {
           .where('id', 'in', (from) =>
             from.selectFrom('sessions').select('id').where('activeAt', '<', before).limit(MAX_REMOVED),
           )
-          .returning('id')
+          .returningAll()
           .execute();
         const ids = idle.map(({ id }) => id);
-        if (ids.length > 0) await clear(transaction, ids);
-        return ids;
+        const ended = ids.length > 0 ? await clear(transaction, ids) : [];
+        return idle.map((row) => ({
+          session: toSession(row),
+          ended: ended.filter(({ session }) => session === row.id).map(toEnablement),
+        }));
       }),
 
     async enablements(id) {
@@ -137,7 +140,7 @@ export function createSqlSessions(database: Kysely<Tables>): Sessions {
 }
 
 /** Takes away what ends with its session. */
-async function clear(transaction: Transaction<Tables>, ids: string[]): Promise<EnablementRecord[]> {
+async function clear(transaction: Transaction<Tables>, ids: string[]): Promise<EnablementsTable[]> {
   await transaction.deleteFrom('calls').where('session', 'in', ids).execute();
   await transaction
     .updateTable('approvals')
@@ -145,8 +148,7 @@ async function clear(transaction: Transaction<Tables>, ids: string[]): Promise<E
     .where('session', 'in', ids)
     .where('state', 'in', ['pending', 'granted'])
     .execute();
-  const rows = await transaction.deleteFrom('enablements').where('session', 'in', ids).returningAll().execute();
-  return rows.map(toEnablement);
+  return transaction.deleteFrom('enablements').where('session', 'in', ids).returningAll().execute();
 }
 
 function toRow(session: SessionRecord): SessionsTable {

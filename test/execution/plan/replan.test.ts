@@ -96,4 +96,16 @@ describe('planning again', () => {
       earlier: { steps: { s1: { status: 'failed' } } },
     });
   });
+
+  it('happened before: a run that is resumed is not planned again a second time', async () => {
+    const script = createScript({ bad: [fail('tool_failed', 'x')] });
+    let asked = 0;
+    const replan = async () => {
+      asked += 1;
+      return planOf(['s1', 'bad']);
+    };
+    const failed = await runPlan(planOf(['s1', 'bad']), { run: script.run, replan });
+    expect(await resumePlan(failed, { run: script.run, replan })).toMatchObject({ state: 'failed' });
+    expect([asked, script.made().length]).toEqual([1, 3]);
+  });
 });

@@ -51,6 +51,16 @@ describe('a plan under the gate of a session', () => {
     expect(runs).toEqual([]);
   });
 
+  it("is the caller's own: in another's session, which looks like none, nothing runs", async () => {
+    const { router, runs } = setUp({ tools: TOOLS });
+    const { id: session } = await router.createSession({ user: 'ann' });
+    const run = createGatedRunner({ router, session, caller: { user: 'bob' } });
+    expect((await runPlan({ steps: [step('s1', 'read')] }, { run })).steps.s1).toMatchObject({
+      failure: { code: 'not_found' },
+    });
+    expect(runs).toEqual([]);
+  });
+
   it('fails with the reason when there is no such session', async () => {
     const { router } = setUp({ tools: TOOLS });
     const run = await runPlan(

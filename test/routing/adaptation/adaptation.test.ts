@@ -65,7 +65,13 @@ describe('adaptation', () => {
     const off = await learnt(uses({}), { enabled: false });
     expect(await off.list()).toEqual([]);
     expect(off.learntFor({ user: 'ann' })).toBeUndefined();
-    const byDefault = createAdaptation({ store: off.store, events: async function* () {} });
+    const byDefault = createAdaptation({
+      store: off.store,
+      events: async function* () {
+        yield* uses({});
+      },
+      clock: () => new Date(NOW),
+    });
     expect(await byDefault.learn()).toEqual({ entries: 0 });
   });
 
@@ -234,6 +240,15 @@ describe('adaptation', () => {
     ],
   ])('does not approve %s', async (_, name, code) => {
     await expect((await learnt(uses({}))).approve(name, 'operator')).rejects.toMatchObject({ code });
+  });
+
+  it('does not approve a proposal of the very person from whose use it comes', async () => {
+    const adaptation = await learnt(uses({ times: 10 }), { alwaysOnSessions: 10 });
+    const name = { level: 'person', subject: 'ann', kind: 'always_on', key: 'git_push' } as const;
+    await expect(adaptation.approve(name, 'ann')).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(adaptation.alwaysOn('ann')).toEqual([]);
+    expect(await adaptation.approve(name, 'bob')).toMatchObject({ state: 'active' });
+    expect(adaptation.alwaysOn('ann')).toEqual(['git_push']);
   });
 
   it('names an option that is wrong', () => {

@@ -241,7 +241,12 @@ describe('a decision', () => {
 
   it('on nothing is an answer', async () => {
     const { router } = setUp();
-    expect(await router.approvals.grant('none', { by: BOB })).toMatchObject({ ok: false, code: 'approval_unknown' });
+    expect(await router.approvals.grant('none', { by: BOB })).toEqual({
+      ok: false,
+      code: 'approval_unknown',
+      reason: 'There is no such approval.',
+      next: 'List the approvals and use an id from there.',
+    });
   });
 
   it('is in the audit with who made it', async () => {

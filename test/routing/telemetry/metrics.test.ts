@@ -56,6 +56,14 @@ describe('the metrics', () => {
     expect(text).toContain('winnow_calls_total{tool="other",outcome="ok"} 2');
   });
 
+  it('name only the tools that may be named', async () => {
+    const metrics = createMetrics({ isNamed: (tool) => tool !== 'diary' });
+    for (const tool of ['a', 'diary']) metrics.observe(call('s', tool));
+    const text = await metrics.render();
+    expect(text).toContain('winnow_calls_total{tool="other",outcome="ok"} 1');
+    expect(text).not.toContain('diary');
+  });
+
   it('are of their own registry: two of them do not know each other, nor the global one', async () => {
     const one = createMetrics();
     const other = createMetrics();

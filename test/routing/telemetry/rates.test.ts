@@ -64,6 +64,12 @@ describe('the rates', () => {
     expect(report.rows).toMatchObject(Object.values(rows));
   });
 
+  it('count a call with wrong arguments as refused: its tool never ran, whoever found them wrong', async () => {
+    const wrong = call('s', 'y', { ok: false, code: 'invalid_arguments' });
+    const { total } = await reportTelemetry(storeOf([enable('s', 'y'), wrong, disable('s', 'y')]));
+    expect(total).toMatchObject({ calls: 0, errors: 0, errorRate: null, refused: 1, unused: 1 });
+  });
+
   it('can be those of a user, a project or a stretch of time', async () => {
     const store = storeOf(EVENTS);
     expect((await reportTelemetry(store, { user: 'bob' })).total.searches).toBe(1);

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { loadCatalog } from '../../../src/catalog/load.js';
 import { parseEvents } from '../setup.js';
-import { startAgentServer } from './setup.js';
+import { readingPlanner, startAgentServer } from './setup.js';
 
 const ANN = { user: 'ann' };
 const DELETE = { tool: 'file_delete', arguments: { path: 'a.txt' } };
@@ -44,6 +44,18 @@ describe('a broken request', () => {
       ok: false,
       code: 'approval_unknown',
     });
+  });
+
+  it('is none where a type is named and no body sent, unless one is needed', async () => {
+    const { ask, url } = await startAgentServer();
+    const { body: opened } = await ask('POST /v1/sessions');
+    const post = async (path: string) => {
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(`${url}/v1/sessions/${opened.id}/${path}`, { method: 'POST', headers });
+      return { status: response.status, body: await response.json() };
+    };
+    expect(await post('turns')).toMatchObject({ status: 200, body: { turn: 2 } });
+    expect(await post('call')).toMatchObject({ status: 400, body: { issues: [expect.stringContaining('tool')] } });
   });
 
   it('without a user is one, where a gateway has to set it', async () => {
@@ -188,14 +200,16 @@ describe('a run of a plan', () => {
   });
 
   it('is planned again once where it says what it is for, and the new steps pass the same gate', async () => {
-    const { ask, runs, session } = await openWith();
+    const { ask, runs } = await startAgentServer({ planner: readingPlanner() });
+    const { body: opened } = await ask('POST /v1/sessions', {}, ANN);
+    const session = opened.id;
     const failing = { steps: [step('s1', 'nothing', 'a')] };
-    const request = { message: 'How high is the Sauer?', user: 'bob' };
+    const request = { message: 'Read the file a', user: 'bob' };
     const { body } = await ask('POST /v1/plans/run', { session, plan: failing, request }, ANN);
     expect(body).toMatchObject({
       state: 'failed',
-      plan: { steps: [{ tool: 'read_level' }] },
-      steps: { s1: { failure: { code: 'unknown_tool' } } },
+      plan: { steps: [{ tool: 'file_read' }] },
+      steps: { s1: { failure: { code: 'not_enabled' } } },
       earlier: { plan: { steps: [{ tool: 'nothing' }] } },
     });
     expect((await ask('POST /v1/plans/run', { session, plan: failing }, ANN)).body.earlier).toBeUndefined();

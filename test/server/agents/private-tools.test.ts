@@ -16,7 +16,7 @@ const BASE = '/v1/private-tools';
 const start = () => startAgentServer({ more: { executors: [createSkillExecutor()] } });
 
 it('go from being added to a call, and are gone when they are removed', async () => {
-  const { ask } = await start();
+  const { ask, url } = await start();
   const added = await ask(`POST ${BASE}`, { tool: { ...ZEBRA, scope: 'system', origin: 'official' } }, ANN);
   expect([added.status, added.body]).toMatchObject([201, { name: 'zebra_letters', origin: 'user:ann' }]);
   expect((await ask(`GET ${BASE}`, undefined, ANN)).body.tools).toMatchObject([{ name: 'zebra_letters' }]);
@@ -27,6 +27,9 @@ it('go from being added to a call, and are gone when they are removed', async ()
   await ask(`POST ${at}/enable`, { names: ['zebra_letters'] }, ANN);
   const called = await ask(`POST ${at}/call`, { tool: 'zebra_letters' }, ANN);
   expect(called.body).toMatchObject({ ok: true, output: 'Write to Zora.' });
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  expect(metrics).toContain('winnow_calls_total{tool="other",outcome="ok"} 1');
+  expect(metrics).not.toContain('zebra');
   expect((await ask(`DELETE ${BASE}/zebra_letters`, undefined, ANN)).body).toEqual({ removed: 'zebra_letters' });
   expect(await search()).toEqual([]);
   expect((await ask(`POST ${at}/call`, { tool: 'zebra_letters' }, ANN)).body).toMatchObject({ code: 'unknown_tool' });

@@ -2,13 +2,15 @@
 import { createCatalog } from '../../../src/catalog/catalog.js';
 import type { Tool } from '../../../src/catalog/tool.js';
 import { createFunctionExecutor } from '../../../src/execution/executors/functions.js';
+import type { Planner } from '../../../src/planner.js';
 import { createPolicy, type PolicyInput } from '../../../src/routing/policy/policy.js';
 import { fixedPolicy } from '../../../src/routing/policy/policy-file.js';
 import { type AgentsParts, createAgents } from '../../../src/server/agents/agents.js';
 import type { ServerParts } from '../../../src/server/app.js';
 import { openStore, type StorePlace } from '../../../src/store/open-store.js';
 import { createTool } from '../../support/create-tool.js';
-import { answeringPlanner, startServer } from '../setup.js';
+import { createScriptedModel } from '../../support/scripted-model.js';
+import { answeringPlanner, plannerOf, startServer } from '../setup.js';
 
 const path = { properties: { path: { type: 'string' } }, required: ['path'] };
 
@@ -18,6 +20,16 @@ export const TOOLS: readonly Tool[] = [
   createTool('file_list', {}, undefined, { risk: 'low', description: 'Lists the files of a folder.' }),
   createTool('diary', {}, undefined, { risk: 'low', description: 'The diary of Bob.', scope: { user: 'bob' } }),
 ];
+
+const ANSWERS = {
+  selection: '{"selected_tools": ["file_read"], "reason": "it reads"}',
+  planning: '{"kind": "plan", "steps": [{"id": "s1", "tool": "file_read", "arguments": {"path": "a"}}]}',
+};
+
+/** Over the same tools; whatever is asked, it reads a file. */
+export function readingPlanner(): Planner {
+  return plannerOf(createScriptedModel({ answers: ({ stage }) => ANSWERS[stage] }), TOOLS);
+}
 
 export interface AgentServerOptions extends Partial<Omit<ServerParts, 'agents'>> {
   place?: StorePlace;

@@ -44,7 +44,11 @@ export async function follow(
 }
 
 /** Where to go on, or why not. Query and fragment are not shown: they may hold a secret of the server's. */
-function nextUrl(request: HttpRequest, location: string, allowed: ReadonlySet<string>): URL | string {
+export function nextUrl(
+  request: Pick<HttpRequest, 'method' | 'url'>,
+  location: string,
+  allowed: ReadonlySet<string>,
+): URL | string {
   if (!URL.canParse(location, request.url.href)) return 'to a place that is no URL';
   const next = new URL(location, request.url);
   const place = `${next.origin}${next.pathname}`;
