@@ -43,11 +43,14 @@ function renderArguments(input: JsonSchema): string[] {
   const part = (entries: typeof all, needed: readonly string[]) =>
     renderType({ ...rest, properties: Object.fromEntries(entries), required: needed }, input);
   const needed = all.filter(([name]) => names.has(name));
+  const shownOptional = part(
+    optional,
+    optional.map(([name]) => name),
+  );
+  // Who requires nothing still means something to be given: "none" would be taken at its word.
+  if (needed.length === 0) return [`   arguments, each where the request speaks of it: ${shownOptional}`];
   return [
-    needed.length > 0 ? `   arguments: ${part(needed, [...names].map(String))}` : '   arguments: none',
-    `   optional, only where the request asks for it: ${part(
-      optional,
-      optional.map(([name]) => name),
-    )}`,
+    `   arguments: ${part(needed, [...names].map(String))}`,
+    `   optional, only where the request asks for it: ${shownOptional}`,
   ];
 }

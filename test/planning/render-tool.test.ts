@@ -35,6 +35,23 @@ describe('renderTool', () => {
     expect(renderTool(createTool('stop'))).toBe('stop: \n   arguments: object\n   returns: not described');
   });
 
+  it.each<[string, Record<string, unknown>, string[]]>([
+    [
+      'apart from the required ones',
+      { required: ['stcd'] },
+      ['   arguments: {stcd: string}', '   optional, only where the request asks for it: {days: integer}'],
+    ],
+    [
+      'as what the request speaks of, where nothing is required',
+      {},
+      ['   arguments, each where the request speaks of it: {stcd: string, days: integer}'],
+    ],
+  ])('shows optional arguments %s', (_, required, expected) => {
+    const properties = { stcd: { type: 'string' }, days: { type: 'integer' } };
+    const lines = renderTool(createTool('read', { properties, ...required })).split('\n');
+    expect(lines.filter((line) => !line.startsWith('read') && !line.includes('returns'))).toEqual(expected);
+  });
+
   it('numbers tools in the order of the selection', () => {
     const lines = renderTools([createTool('b'), createTool('a')]).split('\n');
     expect(lines.filter((line) => /^\d/u.test(line))).toEqual(['1. b: ', '2. a: ']);
