@@ -1,4 +1,5 @@
 /** The ways in which a person ends a command: the first signal lets it finish, the second ends it, a third kills it. */
+import { onSignal } from './on-signal.js';
 
 export interface Interrupts {
   /** After the first: no new case is begun. */
@@ -12,7 +13,7 @@ export interface Interrupts {
 export function catchInterrupts(): Interrupts {
   const stop = new AbortController();
   const cancel = new AbortController();
-  const onSignal = () => {
+  const release = onSignal(['SIGINT', 'SIGTERM'], () => {
     if (!stop.signal.aborted) {
       process.stderr.write('Finishing what is under way; once more to end at once.\n');
       stop.abort();
@@ -20,10 +21,6 @@ export function catchInterrupts(): Interrupts {
     }
     cancel.abort();
     release();
-  };
-  const release = () => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);
-  };
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, onSignal);
+  });
   return { stop: stop.signal, cancel: cancel.signal, release };
 }

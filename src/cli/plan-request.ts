@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { WinnowError } from '../errors.js';
 import type { PlanRequest } from '../request.js';
+import { onSignal } from './on-signal.js';
 import { renderPlan } from './render-plan.js';
 import { renderSelection } from './render-selection.js';
 import { type Setup, setUp } from './set-up.js';
@@ -38,12 +39,14 @@ type Run = (setup: Setup, request: PlanRequest, call: Call) => Promise<{ result:
 
 async function runRequest(text: string, flags: RequestFlags, run: Run): Promise<void> {
   const cancel = new AbortController();
-  const onInterrupt = () => cancel.abort();
-  process.once('SIGINT', onInterrupt);
+  const forget = onSignal(['SIGINT'], () => {
+    forget();
+    cancel.abort();
+  });
   try {
     await answer(await toRequest(text, flags), { flags, run, signal: cancel.signal });
   } finally {
-    process.off('SIGINT', onInterrupt);
+    forget();
   }
 }
 

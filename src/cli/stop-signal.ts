@@ -1,4 +1,5 @@
 /** The first SIGINT or SIGTERM; a second one ends the process at once, as it does by itself. */
+import { onSignal } from './on-signal.js';
 
 export interface StopSignal {
   readonly signal: AbortSignal;
@@ -9,16 +10,10 @@ export interface StopSignal {
 
 export function createStopSignal(): StopSignal {
   const controller = new AbortController();
-  const stop = (): void => {
+  const forget = onSignal(['SIGINT', 'SIGTERM'], () => {
     forget();
     controller.abort();
-  };
-  const forget = (): void => {
-    process.off('SIGINT', stop);
-    process.off('SIGTERM', stop);
-  };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  });
   const fired = new Promise<void>((resolve) =>
     controller.signal.addEventListener('abort', () => resolve(), { once: true }),
   );
