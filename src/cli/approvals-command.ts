@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { ERROR_TABLE } from '../errors.js';
 import type { Approval, ApprovalOutput } from '../routing/records.js';
+import type { Router } from '../routing/router.js';
 import { addPolicyOption, addStoreOption } from './agent-options.js';
 import { parseArguments } from './json-arguments.js';
 import type { LookFlags } from './open-store-commands.js';
@@ -75,21 +76,22 @@ function deciding(parent: Command, name: string, description: string): Command {
 async function listApprovals(flags: ListFlags, output: Output): Promise<void> {
   const { withStoredAgents } = await import('./open-store-commands.js');
   const { state, session, user, limit } = flags;
-  const approvals = await withStoredAgents(flags, ({ router }) =>
-    router.approvals.list({ state, session, user, limit }),
-  );
-  const text = approvals.length === 0 ? 'no approvals' : approvals.map(renderApproval).join('\n\n');
-  print(output, flags, { value: approvals, text });
+  const { approvals, texts } = await withStoredAgents(flags, async ({ router }) => {
+    const listed = await router.approvals.list({ state, session, user, limit });
+    return { approvals: listed, texts: await Promise.all(listed.map((one) => describeApproval(one, router))) };
+  });
+  print(output, flags, { value: approvals, text: texts.length === 0 ? 'no approvals' : texts.join('\n\n') });
 }
 
 async function requestApproval(flags: RequestFlags, output: Output): Promise<void> {
   const { withStoredAgents } = await import('./open-store-commands.js');
   const { session, tool, reason } = flags;
   const input = { tool, arguments: parseArguments(flags.arguments), ...(reason === undefined ? {} : { reason }) };
-  const outcome = await withStoredAgents(flags, ({ router }) => router.requestApproval(session, input), {
-    needsTools: true,
-    stderr: output.stderr,
-  });
+  const outcome = await withStoredAgents(
+    flags,
+    async ({ router }) => describeOutcome(await router.requestApproval(session, input), router),
+    { needsTools: true, stderr: output.stderr },
+  );
   printOutcome(outcome, flags, output);
 }
 
@@ -103,30 +105,58 @@ async function decide(id: string, { flags, output, verb }: Deciding): Promise<vo
   const { withStoredAgents } = await import('./open-store-commands.js');
   const by = { user: flags.by, ...(flags.role ? { roles: flags.role } : {}) };
   const input = { by, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
-  const outcome = await withStoredAgents(flags, ({ router: { approvals } }) =>
-    verb === 'grant'
-      ? approvals.grant(id, { ...input, grant: flags.forSession ? 'session' : 'once' })
-      : approvals.refuse(id, input),
-  );
+  const outcome = await withStoredAgents(flags, async ({ router }) => {
+    const { approvals } = router;
+    const decided =
+      verb === 'grant'
+        ? await approvals.grant(id, { ...input, grant: flags.forSession ? 'session' : 'once' })
+        : await approvals.refuse(id, input);
+    return describeOutcome(decided, router);
+  });
   printOutcome(outcome, flags, output);
 }
 
-function printOutcome(outcome: ApprovalOutput, flags: { json?: boolean }, output: Output): void {
-  print(output, flags, { value: outcome, text: renderOutcome(outcome) });
+interface Described {
+  outcome: ApprovalOutput;
+  text: string;
+}
+
+function printOutcome({ outcome, text }: Described, flags: { json?: boolean }, output: Output): void {
+  print(output, flags, { value: outcome, text });
   if (!outcome.ok) process.exitCode = ERROR_TABLE.invalid_request.exitCode;
 }
 
-function renderOutcome(outcome: ApprovalOutput): string {
-  return outcome.ok ? renderApproval(outcome.approval) : `${outcome.code}: ${outcome.reason}\n${outcome.next}`;
+type Trail = Pick<Router, 'audit'>;
+
+async function describeOutcome(outcome: ApprovalOutput, trail: Trail): Promise<Described> {
+  if (!outcome.ok) return { outcome, text: `${outcome.code}: ${outcome.reason}\n${outcome.next}` };
+  return { outcome, text: await describeApproval(outcome.approval, trail) };
 }
 
-function renderApproval({ id, state, tool, arguments: given, user, reason, expiresAt, decidedBy }: Approval): string {
+async function describeApproval(approval: Approval, trail: Trail): Promise<string> {
+  const isOfGate = approval.decidedBy === undefined || approval.reason === (await reasonOfGate(approval, trail));
+  return renderApproval(approval, isOfGate);
+}
+
+const MOST_ENTRIES = 1_000;
+
+/** Who decides without a word leaves the reason of the gate where theirs would be; the trail has what was asked. */
+async function reasonOfGate({ id, session, tool, requestedAt }: Approval, trail: Trail): Promise<string | undefined> {
+  const query = { session, tool, event: 'approval_requested', since: requestedAt, limit: MOST_ENTRIES } as const;
+  return (await trail.audit(query)).find(({ approval }) => approval === id)?.reason;
+}
+
+function renderApproval(
+  { id, state, tool, arguments: given, user, reason, expiresAt, decidedBy }: Approval,
+  isOfGate: boolean,
+): string {
   // Used, or over its time, after somebody else had granted it.
   const verb = state === 'granted' || state === 'refused' ? state : `${state}, granted`;
+  const head = decidedBy === undefined ? state : `${verb} by ${decidedBy}`;
   return [
-    decidedBy === undefined ? `${id}  ${state}` : `${id}  ${verb} by ${decidedBy}: ${reason}`,
+    isOfGate ? `${id}  ${head}` : `${id}  ${head}: ${reason}`,
     `  ${tool} ${JSON.stringify(given)}`,
-    decidedBy === undefined ? `  asked by ${user}: ${reason}` : `  asked by ${user}`,
+    isOfGate ? `  asked by ${user}: ${reason}` : `  asked by ${user}`,
     `  until ${expiresAt}`,
   ].join('\n');
 }

@@ -5,3 +5,8 @@ import { fileURLToPath } from 'node:url';
 export function defaultCatalogPath(): string {
   return fileURLToPath(new URL('../../fixtures/catalogs/hydrology.json', import.meta.url));
 }
+
+/** Told where nobody named a catalogue, so that no answer about the example is taken for one about their own tools. */
+export function exampleNotice(name: string): string {
+  return `Catalogue: the example "${name}" that comes with Winnow; yours with --catalog.\n`;
+}

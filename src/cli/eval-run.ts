@@ -13,12 +13,12 @@ import { createEvaluationProgress } from './eval-progress.js';
 import { openQueueEvaluator } from './eval-queue.js';
 import { identifyRun, type RunIdentity, startOf } from './eval-settings.js';
 import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
-import { judgeBars, setExitCode, withGate } from './gate-outcome.js';
+import { judgeBars, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { refuseQueueFlags } from './queue-options.js';
 import { renderRun } from './render-eval.js';
 
-/** @throws WinnowError `cancelled` after an interrupt; may set `process.exitCode` for a gate that is not passed */
+/** @throws WinnowError `cancelled` after an interrupt; may set `process.exitCode`: a gate is not passed, no case was answered */
 export async function runEvaluation(flags: EvalFlags, version: string): Promise<void> {
   refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
@@ -38,6 +38,7 @@ export async function runEvaluation(flags: EvalFlags, version: string): Promise<
     if (end.failure) throw end.failure;
     if (end.summary.interrupted) throw interrupted(out);
     setExitCode(gate);
+    setExitCodeOfErrors(end.summary);
   } finally {
     signals.release();
   }

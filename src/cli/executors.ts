@@ -18,6 +18,7 @@ import { createMcpExecutor } from '../execution/executors/mcp.js';
 import { createSkillExecutor } from '../execution/executors/skills.js';
 import { createWorkerExecutor } from '../execution/executors/workers.js';
 import type { Logger } from '../logging/logger.js';
+import { parseOptions } from '../routing/parse-options.js';
 import type { AgentFlags } from './agent-options.js';
 
 export interface ExecutorParts {
@@ -56,7 +57,7 @@ export async function openExecutors({
   const executors = [
     createFunctionExecutor(functions),
     createMcpExecutor(servers),
-    createHttpExecutor(parseHttpOptions(config)),
+    createHttpExecutor(parseOptions(httpExecutorOptionsSchema, config.http ?? {}, 'http')),
     createSkillExecutor(),
     // The last: which functions its module has is not known before one is called.
     ...(workerModule === undefined ? [] : [createWorkerExecutor(threads)]),
@@ -130,11 +131,4 @@ function twoServers(name: string): WinnowError {
     'invalid_option',
     `Two sources have an MCP server "${name}", and calls could reach the wrong one. Rename one of them.`,
   );
-}
-
-function parseHttpOptions({ http = {} }: ConfigFile) {
-  const parsed = httpExecutorOptionsSchema.safeParse(http);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `http.${issue.path.join('.')}: ${issue.message}`);
-  throw new WinnowError('invalid_option', `The configuration is not usable: ${issues.join('; ')}.`, { issues });
 }

@@ -7,10 +7,18 @@ type SignalName = 'SIGINT' | 'SIGTERM';
 
 /** @returns what takes the handler away; from then on a signal does what it does by itself */
 export function onSignal(names: readonly SignalName[], handle: () => void): () => void {
-  for (const name of names) process.on(name, handle);
+  let isAnswering = false;
+  const answer = () => {
+    isAnswering = true;
+    handle();
+    isAnswering = false;
+  };
+  const remove = () => {
+    for (const name of names) process.off(name, answer);
+  };
+  for (const name of names) process.on(name, answer);
   return () => {
-    setImmediate(() => {
-      for (const name of names) process.off(name, handle);
-    });
+    if (isAnswering) setImmediate(remove);
+    else remove();
   };
 }

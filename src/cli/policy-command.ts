@@ -7,7 +7,7 @@ import { ERROR_TABLE, WinnowError } from '../errors.js';
 import type { PolicyNote } from '../routing/policy/check-policy.js';
 import type { Decision } from '../routing/policy/decide.js';
 import type { Policy } from '../routing/policy/policy.js';
-import { defaultCatalogPath } from './default-catalog.js';
+import { defaultCatalogPath, exampleNotice } from './default-catalog.js';
 import { parseArguments } from './json-arguments.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';
 import { renderTable } from './render-table.js';
@@ -64,8 +64,9 @@ async function checkFile(file: string | undefined, flags: Flags, output: Output)
   if (path === undefined)
     throw new WinnowError('invalid_option', 'Name the policy: a file, or a --config with a policy in it.');
   const policy = (await openPolicyFile(path)).current();
-  const sources = flags.catalog ?? config.catalog ?? [defaultCatalogPath()];
-  const { catalog } = await loadCatalog({ sources, variable: readVariable });
+  const named = flags.catalog ?? config.catalog;
+  const { catalog } = await loadCatalog({ sources: named ?? [defaultCatalogPath()], variable: readVariable });
+  if (named === undefined) output.stderr.write(exampleNotice(catalog.name));
   const notes = checkPolicy(policy, catalog.tools);
   const rows = await decideAll(policy, { flags, catalog });
   const table = renderTable(
@@ -90,9 +91,8 @@ async function decideAll(policy: Policy, { flags, catalog }: { flags: Flags; cat
   const { user, role: roles = [], riskCeiling } = flags;
   const given = parseArguments(flags.arguments);
   const { tools, byName } = createScope(catalog)({ user });
-  const asked = flags.tool ?? tools.map(({ name }) => name);
-  return asked.map((name): Row => {
-    const tool: Tool | undefined = byName.get(name);
+  const asked = flags.tool ? await requireTools(flags.tool, byName) : tools;
+  return asked.map((tool): Row => {
     const { decision, code, risk, reason, warned } = decide(policy, {
       purpose: 'call',
       tool,
@@ -103,6 +103,18 @@ async function decideAll(policy: Policy, { flags, catalog }: { flags: Flags; cat
       arguments: given,
       calls: [],
     });
-    return { tool: name, decision, code, risk, reason: warned ? `Only warned of: ${warned.reason}` : reason };
+    return { tool: tool.name, decision, code, risk, reason: warned ? `Only warned of: ${warned.reason}` : reason };
+  });
+}
+
+/** @throws WinnowError `invalid_option` for a name that is none: a slip must not look like a decision of the policy. */
+async function requireTools(names: readonly string[], byName: ReadonlyMap<string, Tool>): Promise<Tool[]> {
+  const { similarNames } = await import('../routing/sessions/similar-names.js');
+  return names.map((name) => {
+    const tool = byName.get(name);
+    if (tool) return tool;
+    const near = similarNames(name, [...byName.keys()]);
+    const hint = near.length === 0 ? '' : `; near: ${near.join(', ')}`;
+    throw new WinnowError('invalid_option', `--tool: there is no tool "${name}"${hint}.`);
   });
 }

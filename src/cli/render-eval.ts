@@ -13,6 +13,7 @@ export function renderRun(summary: RunSummary): string {
     ...Object.entries(GROUPS).flatMap(([group, title]) => renderGroup(summary, group, title)),
     ...renderVias(summary.metrics),
     ...renderCauses(summary),
+    ...renderError(summary),
   ].join('\n\n');
 }
 
@@ -67,6 +68,10 @@ function renderVias(metrics: readonly RunMetric[]): string[] {
 function renderCauses({ causes }: RunSummary): string[] {
   const rows = Object.entries(causes).map(([cause, count]) => [cause, String(count)]);
   return rows.length === 0 ? [] : [renderTable(['Not right because', 'cases'], rows)];
+}
+
+function renderError({ commonestError: error }: RunSummary): string[] {
+  return error ? [pc.red(`${error.count} × ${error.code}: ${error.message}`)] : [];
 }
 
 export function renderGate(results: readonly BarResult[]): string {

@@ -7,7 +7,8 @@ import { createLogger } from '../logging/logger.js';
 import type { Agents } from '../server/agents/agents.js';
 import { resumePlanInputSchema, runPlanInputSchema } from '../server/agents/plan-runs.js';
 import { openAgents } from './agents-setup.js';
-import { defaultCatalogPath } from './default-catalog.js';
+import { defaultCatalogPath, exampleNotice } from './default-catalog.js';
+import { onSignal } from './on-signal.js';
 import { type Output, print } from './output.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { renderTable } from './render-table.js';
@@ -19,26 +20,30 @@ export async function runPlanFile(path: string | undefined, flags: RunFlags, out
   if ((path === undefined) === (flags.resume === undefined))
     throw new WinnowError('invalid_option', 'Name a file with a plan, or a run by --resume: one of the two.');
   const cancel = new AbortController();
-  const onInterrupt = () => cancel.abort();
-  process.once('SIGINT', onInterrupt);
-  const { agents, isTrial } = await open(flags, cancel.signal);
+  const forget = onSignal(['SIGINT'], () => {
+    forget();
+    cancel.abort();
+  });
+  const { agents, isTrial } = await open(flags, { output, signal: cancel.signal });
   try {
     if (flags.resume !== undefined && isTrial)
       throw new WinnowError('invalid_option', '--resume: name the --store in which the run is kept.');
     const run = await start(agents, { path, flags, output, signal: cancel.signal });
-    print(output, flags, { value: run, text: renderRun(run) });
+    print(output, flags, { value: run, text: [renderRun(run), ...nextSteps(run, isTrial)].join('\n') });
     if (run.state !== 'done' && run.state !== 'planned') process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
   } finally {
-    process.off('SIGINT', onInterrupt);
+    forget();
     await agents.close();
   }
 }
 
-async function open(flags: RunFlags, signal: AbortSignal) {
+async function open(flags: RunFlags, { output, signal }: { output: Output; signal: AbortSignal }) {
   const config = await readConfig(flags);
   const logger = createLogger({ level: logLevelOf(config) });
-  const sources = flags.catalog ?? config.catalog ?? [defaultCatalogPath()];
+  const named = flags.catalog ?? config.catalog;
+  const sources = named ?? [defaultCatalogPath()];
   const loaded = await loadCatalog({ sources, strict: config.strict, variable: readVariable, logger, signal });
+  if (named === undefined) output.stderr.write(exampleNotice(loaded.catalog.name));
   return openAgents({ flags, config, loaded, sources, logger });
 }
 
@@ -109,6 +114,18 @@ function renderRun({ id, state, plan, steps, notes }: PlanRun): string {
   });
   const table = renderTable(['step', 'tool', 'state', 'result'], rows, { leftColumns: 4 });
   return [table, '', ...notes.map((note) => `note ${note}`), `run ${id}: ${state}`].join('\n');
+}
+
+/** What to do so that it goes on; nothing where it does not wait for anybody. */
+function nextSteps({ id, state, steps }: PlanRun, isTrial: boolean): string[] {
+  const known = Object.values(steps);
+  if (known.some(({ failure }) => failure?.code === 'approval_not_allowed'))
+    return ['Next: give --user, since somebody else approves what a user asks for.'];
+  if (state !== 'paused') return [];
+  if (isTrial) return ['Next: run it with --store, which keeps the run until somebody has approved the step.'];
+  const approvals = known.flatMap(({ status, approval }) => (status === 'needs_approval' && approval) || []);
+  const grants = approvals.map((approval) => `  winnow approvals grant ${approval} --by NAME`);
+  return ['Next, with the same store and tools:', ...grants, `  winnow run --resume ${id}`];
 }
 
 const MAX_CHARACTERS = 160;

@@ -108,12 +108,14 @@ export async function summarise(path: string, start: RunStart, now = new Date())
   const counts = all.counts();
   const interrupted = counts.done < start.planned;
   const metrics = all.metrics();
+  const commonestError = all.commonestError();
   return {
     format: 1,
     ...start,
     ...(interrupted ? {} : { endedAt: now.toISOString() }),
     interrupted,
     counts,
+    ...(commonestError ? { commonestError } : {}),
     causes: all.causes(),
     metrics,
     suites: start.suites.map((suite) => {

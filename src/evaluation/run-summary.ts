@@ -39,6 +39,10 @@ export const runSummarySchema = z.object({
   planned: z.int().describe('Cases times repeats.'),
   cases: z.int(),
   counts: countsSchema,
+  commonestError: z
+    .object({ code: z.string(), message: z.string().describe('Of the first case that has it.'), count: z.int() })
+    .optional()
+    .describe('Why most of the cases without an answer have none.'),
   causes: z.record(z.string(), z.int()).describe('Why cases are not right -> how many, most first.'),
   metrics: z.array(runMetricSchema),
   suites: z.array(

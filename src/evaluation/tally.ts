@@ -4,7 +4,7 @@
  */
 import { METRICS, meaningOf } from './metrics.js';
 import type { CaseRecord } from './record.js';
-import type { RunCounts, RunMetric } from './run-summary.js';
+import type { RunCounts, RunMetric, RunSummary } from './run-summary.js';
 import { createSeries, type Series } from './series.js';
 import { bootstrapMean, bootstrapQuantile, type Estimate, passPower } from './statistics.js';
 
@@ -13,6 +13,8 @@ export interface Tally {
   counts(): RunCounts;
   /** Why cases are not right -> how many, most first. */
   causes(): Record<string, number>;
+  /** By its code, of all tries. Undefined: each has an answer. */
+  commonestError(): RunSummary['commonestError'];
   metrics(): RunMetric[];
   /** Case -> its place, in the order in which the first try of each was added. */
   places(): ReadonlyMap<string, number>;
@@ -32,6 +34,8 @@ export function createTally(): Tally {
   const times = new Map<string, Series>(TIMES.map(([name]) => [name, createSeries()]));
   const counts: RunCounts = { done: 0, answered: 0, errors: 0, right: 0, wrong: 0 };
   const causes = new Map<string, number>();
+  /** By code: messages may name the case. */
+  const errors = new Map<string, NonNullable<RunSummary['commonestError']>>();
   const push = (name: string, place: number, value: number | null): void => {
     const one = series.get(name) ?? createSeries();
     series.set(name, one);
@@ -46,6 +50,7 @@ export function createTally(): Tally {
       countIn(counts, record);
       if (record.cause !== undefined) causes.set(record.cause, (causes.get(record.cause) ?? 0) + 1);
       push('errors', place, Number(isError));
+      if (record.error) countError(errors, record.error);
       if (isError) return;
       for (const [name, value] of Object.entries({ ...record.scores, ...costsOf(record) })) push(name, place, value);
       // A remembered answer says nothing of the time that it took.
@@ -58,6 +63,7 @@ export function createTally(): Tally {
     },
     counts: () => ({ ...counts }),
     causes: () => Object.fromEntries([...causes].sort(([, one], [, other]) => other - one)),
+    commonestError: () => [...errors.values()].sort((one, other) => other.count - one.count)[0],
     places: () => places,
     valueAt: (name, place) => series.get(name)?.meanAt(place),
     metrics: () => [
@@ -75,6 +81,14 @@ function countIn(counts: RunCounts, { outcome, scores }: CaseRecord): void {
   counts[outcome === 'error' ? 'errors' : 'answered'] += 1;
   counts.right += Number(scores.right === 1);
   counts.wrong += Number(scores.right === 0);
+}
+
+function countError(
+  errors: Map<string, NonNullable<RunSummary['commonestError']>>,
+  { code, message }: NonNullable<CaseRecord['error']>,
+): void {
+  const known = errors.get(code) ?? { code, message, count: 0 };
+  errors.set(code, { ...known, count: known.count + 1 });
 }
 
 function costsOf({ usage: { selection, planning, schemaTokens }, cost }: CaseRecord): Record<string, number> {

@@ -1,7 +1,7 @@
 /** What a call may take: time, room, turns. Data, so that a file can hold it; resolved once, then complete. */
 import { z } from 'zod';
 import type { Tool } from '../catalog/tool.js';
-import { WinnowError } from '../errors.js';
+import { parseOptions } from '../routing/parse-options.js';
 
 /** The longest time-out. Longer work belongs in a job with an id to ask for. */
 const MAX_TIMEOUT_MS = 600_000;
@@ -75,12 +75,8 @@ const DEFAULTS: ToolLimits = {
 
 /** @throws WinnowError `invalid_option` naming each limit that is wrong. */
 export function resolveLimits(input: SandboxLimitsInput = {}): SandboxLimits {
-  const parsed = sandboxLimitsSchema.safeParse(input);
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => `limits.${issue.path.join('.')}: ${issue.message}`);
-    throw new WinnowError('invalid_option', `Limits are not usable: ${issues.join('; ')}.`, { issues });
-  }
-  const { concurrency, maxQueued, maxWaitMs, stopGraceMs, userRate, tools, ...common } = parsed.data;
+  const limits = parseOptions(sandboxLimitsSchema, input, 'sandbox');
+  const { concurrency, maxQueued, maxWaitMs, stopGraceMs, userRate, tools, ...common } = limits;
   const base = { ...DEFAULTS, ...onlyGiven(common) };
   const overrides = new Map(Object.entries(tools).map(([name, limits]) => [name, { ...base, ...onlyGiven(limits) }]));
   return { concurrency, maxQueued, maxWaitMs, stopGraceMs, userRate, of: (tool) => overrides.get(tool.name) ?? base };

@@ -34,7 +34,7 @@ const COMPLEMENT_WEIGHT = 1;
 /** That none fits must be likelier than all names together: where several fit, each has a part of the probability. */
 const NONE_FITS = 0.5;
 /** A chosen name is at least this likely, relative to the likeliest. */
-const MIN_SHARE = 0.1;
+const MIN_SHARE = 0.2;
 
 export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<Answer> {
   const { model, prompt, about, core, usage, signal } = question;

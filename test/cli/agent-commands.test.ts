@@ -1,7 +1,7 @@
 /** The commands around agents, on one store: what one command leaves behind, the next one finds. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
 import { adaptationCommand } from '../../src/cli/adaptation-command.js';
@@ -103,6 +103,7 @@ describe('a plan that needs an approval', () => {
     const [, approval = ''] = /\(approval ([\w-]+)\)/u.exec(text) ?? [];
     const [, id = ''] = /run ([\w-]+): paused/u.exec(text) ?? [];
     expect([approval.length, id.length, exitCode]).toEqual([36, 36, 5]);
+    expect(text).toContain(`\n  winnow approvals grant ${approval} --by NAME\n  winnow run --resume ${id}\n`);
 
     expect(await run(approvalsCommand, 'list', ...store, '--state', 'pending')).toContain(
       `${approval}  pending\n  file_delete {"path":"old.txt"}\n  asked by ann: file_delete has high risk.`,
@@ -136,6 +137,20 @@ describe('a plan that needs an approval', () => {
     const text = await run(runCommand, '--resume', paused.id, ...plan);
     expect(text).toContain('It was refused: we need it');
     expect([text, exitCode]).toEqual([expect.stringMatching(/: failed\n$/u), 5]);
+  });
+});
+
+describe('winnow approvals', () => {
+  it('shows the reason of the gate as that of the question where the one who decided gave none', async () => {
+    const store = ['--store', at('silent.db')];
+    const plan = [...store, '--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
+    const paused = await runJson(runCommand, at('plan.json'), ...plan, '--user', 'ann');
+    const { approval } = paused.steps.s2;
+    const text = await run(approvalsCommand, 'grant', approval, ...store, '--by', 'bob');
+    expect(text).toContain(`${approval}  granted by bob\n`);
+    expect(text).toContain('  asked by ann: file_delete has high risk.\n');
+    expect(await run(approvalsCommand, 'list', ...store)).toBe(text);
+    expect(await run(runCommand, '--resume', paused.id, ...plan)).not.toContain('Next');
   });
 });
 
@@ -183,12 +198,36 @@ describe('winnow run', () => {
     expect(exitCode).toBeUndefined();
   });
 
+  it('asks for a user where nobody could approve, and for a store where nothing would be kept', async () => {
+    const words = [at('plan.json'), '--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
+    expect(await run(runCommand, ...words)).toContain('\nNext: give --user, ');
+    expect(await run(runCommand, ...words, '--user', 'ann')).toContain('\nNext: run it with --store, ');
+  });
+
   it('runs functions in threads where they are not trusted', async () => {
     await writeFile(at('loop.json'), JSON.stringify({ steps: [{ id: 's1', tool: 'file_list', arguments: {} }] }));
     await writeFile(at('worker.mjs'), 'export function file_list() { for (;;); }');
     await writeFile(at('quick.yaml'), `sandbox: { timeoutMs: 100 }\ncatalog: [tools.json]\nworkerModule: worker.mjs\n`);
     const text = await run(runCommand, at('loop.json'), '--config', at('quick.yaml'), '--json');
     expect(JSON.parse(text)).toMatchObject({ state: 'failed', steps: { s1: { failure: { code: 'timeout' } } } });
+  });
+
+  it('runs the first steps of the README with results that are as their catalogue says', async () => {
+    const config = { catalog: [resolve('fixtures/catalogs/coding-agent.json')], sandbox: { outputCheck: 'refuse' } };
+    await writeFile(at('refuse.yaml'), JSON.stringify(config));
+    const words = ['plan.json', '--tools-module', 'tools.mjs'].map((word) =>
+      word.startsWith('-') ? word : `fixtures/agents/first-steps/${word}`,
+    );
+    const paused = await runJson(runCommand, ...words, '--config', at('refuse.yaml'), '--user', 'ann');
+    expect(paused.steps.s1).toMatchObject({ status: 'done', output: { content: 'hello', total_lines: 1 } });
+    expect(paused.steps.s1.notes ?? []).toEqual([]);
+    expect(paused.steps.s2).toMatchObject({ status: 'needs_approval' });
+  });
+
+  it('says that the tools are those of the example where no catalogue is named', async () => {
+    const text = await run(runCommand, at('plan.json'), '--dry-run');
+    expect(text).toMatch(/^Catalogue: the example "hydrology" that comes with Winnow; yours with --catalog\.\n/u);
+    expect(await run(runCommand, at('plan.json'), '--dry-run', '--catalog', at('tools.json'))).not.toContain('example');
   });
 
   it.each([
@@ -204,6 +243,8 @@ describe('winnow run', () => {
 });
 
 describe('winnow policy check', () => {
+  const strange = () => [at('policy.yaml'), '--catalog', at('tools.json')];
+
   it('tells what has no effect, and what is decided and why', async () => {
     const words = ['check', at('policy.yaml'), '--catalog', at('tools.json')];
     const text = await run(policyCommand, ...words, '--user', 'nina', '--arguments', '{"path": "a"}');
@@ -228,6 +269,13 @@ describe('winnow policy check', () => {
     expect(decisions).toHaveLength(TOOLS.length);
     expect((await runJson(policyCommand, ...config, at('empty.yaml'))).notes).toEqual([]);
     await expect(run(policyCommand, 'check')).rejects.toThrow('Name the policy: a file, or a --config');
+  });
+
+  it('says that it checks against the example where no catalogue is named', async () => {
+    const text = await run(policyCommand, 'check', at('empty.yaml'));
+    expect(text).toMatch(/^Catalogue: the example "hydrology" that comes with Winnow; yours with --catalog\.\n/u);
+    const named = await run(policyCommand, 'check', at('empty.yaml'), '--catalog', at('tools.json'));
+    expect(named).not.toContain('example');
   });
 
   it('takes prose for no mistake under --strict, and for one only where that is asked for', async () => {
@@ -263,6 +311,8 @@ describe('winnow policy check', () => {
   it.each([
     ['a policy that is none', () => [at('tools.json')], 'The policy is not usable'],
     ['a file that is not there', () => [at('none.yaml')], "can't be read"],
+    ['a tool that is none', () => [...strange(), '--tool', 'file_delte'], 'no tool "file_delte"; near: file_delete.'],
+    ['a tool that is like none', () => [...strange(), '--tool', 'zzz'], '--tool: there is no tool "zzz".'],
     ['arguments that are no JSON', () => [at('policy.yaml'), '--arguments', '{'], '--arguments: not JSON'],
     ['arguments that are no object', () => [at('policy.yaml'), '--arguments', '[]'], 'write a JSON object'],
   ])('refuses %s', async (_, words, message) => {

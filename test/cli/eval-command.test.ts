@@ -50,6 +50,16 @@ describe('a run', () => {
     expect(setup.keys()).toEqual(ALL_KEYS);
   });
 
+  it('says why cases have no answer, and fails as the model did where none has one', async () => {
+    setup.instead = (place) => (place === 3 ? fail(401, 'no key') : undefined);
+    const { stdout, exitCode } = await evaluate();
+    expect([stdout, exitCode]).toEqual([expect.stringMatching(/^1 × model_refused: .+$/mu), 0]);
+    setup.instead = () => fail(401, 'no key');
+    const none = await evaluate(['--limit', '2', '--out', join(setup.folder, 'none'), '--no-cache']);
+    expect(none.stdout).toMatch(/^2 × model_refused: .+$/mu);
+    expect([none.exitCode, none.error]).toEqual([ERROR_TABLE.model_refused.exitCode, undefined]);
+  });
+
   it('asks the model only what was never asked, but for its repeats', async () => {
     const other = (name: string, ...more: string[]) => evaluate(['--out', join(setup.folder, name), ...more]);
     await evaluate();

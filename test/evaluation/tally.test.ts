@@ -50,6 +50,8 @@ describe('the metrics of a run', () => {
     expect(metric('errors')?.mean).toBeCloseTo(1 / 3);
     expect([metric('calls')?.count, metric('time')?.count]).toEqual([2, 2]);
     expect(tally.causes()).toEqual({ error: 1, cap: 1 });
+    expect(tally.commonestError()).toMatchObject({ count: 1 });
+    expect(tallied([aRecord({ id: 'a' })]).tally.commonestError()).toBeUndefined();
   });
 
   it('hold pass^k and the flip rate where cases were repeated', () => {

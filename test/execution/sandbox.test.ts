@@ -228,10 +228,14 @@ describe('the result of a tool', () => {
 
 describe('limits', () => {
   it.each([
-    ['a time-out of nothing', { timeoutMs: 0 }, 'limits.timeoutMs'],
-    ['an unknown name', { timeout: 1 }, 'timeout'],
-    ['an unknown name for a tool', { tools: { a: { concurrency: 1 } } }, 'limits.tools.a'],
-    ['a rate without a period', { rate: { calls: 1 } }, 'limits.rate.seconds'],
+    ['a time-out of nothing', { timeoutMs: 0 }, 'sandbox.timeoutMs'],
+    ['an unknown name', { timeout: 1 }, 'sandbox: Unrecognized key "timeout"; known: timeoutMs, '],
+    [
+      'an unknown name for a tool',
+      { tools: { a: { concurrency: 1 } } },
+      'sandbox.tools.a: Unrecognized key "concurrency"; known: timeoutMs, ',
+    ],
+    ['a rate without a period', { rate: { calls: 1 } }, 'sandbox.rate.seconds'],
   ])('are refused with the name of what is wrong: %s', (_, limits, name) => {
     expect(() => createSandbox({ executors: [], limits: limits as never })).toThrow(name);
   });

@@ -12,7 +12,7 @@ import {
   refuseInputSchema,
   requestApprovalInputSchema,
 } from '../../routing/records.js';
-import { callerOf, isOperator } from '../caller.js';
+import { callerOf, isOperator, USER_HEADER } from '../caller.js';
 import type { Agents } from './agents.js';
 import { type Route, route } from './route.js';
 
@@ -106,9 +106,12 @@ function isApprover(caller: Caller | undefined, approvers: Approvers | undefined
   return !approvers || approvers.users.includes(user) || roles.some((role) => approvers.roles.includes(role));
 }
 
-/** Who the gateway says decides, in place of what the body says. */
+/** Who the gateway says decides, in place of what the body says. @throws WinnowError `invalid_request` where neither does */
 export function withDecider(body: unknown, headers: IncomingHttpHeaders): unknown {
   const by = callerOf(headers);
-  if (!by || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
-  return { ...body, by };
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  if (by) return { ...body, by };
+  if ('by' in body) return body;
+  const message = `The header ${USER_HEADER} is missing: it says who decides.`;
+  throw new WinnowError('invalid_request', message, { issues: [`by: ${message}`] });
 }

@@ -46,6 +46,15 @@ describe('a broken request', () => {
     });
   });
 
+  it.each(['grant', 'refuse'])(
+    'says which header is missing where nobody is named for the decision: %s',
+    async (verb) => {
+      const { ask } = await startAgentServer();
+      const { status, body } = await ask(`POST /v1/approvals/x/${verb}`, {});
+      expect([status, body.detail]).toEqual([400, 'The header x-winnow-user is missing: it says who decides.']);
+    },
+  );
+
   it('is none where a type is named and no body sent, unless one is needed', async () => {
     const { ask, url } = await startAgentServer();
     const { body: opened } = await ask('POST /v1/sessions');

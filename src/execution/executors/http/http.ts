@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Tool } from '../../../catalog/tool.js';
-import { WinnowError } from '../../../errors.js';
+import { parseOptions } from '../../../routing/parse-options.js';
 import { type CallFailure, describeThrown, fail } from '../../failure.js';
 import { type Executed, type Executor, isSystemTool } from '../executor.js';
 import { createAddressGuard, type ResolveName } from './address-guard.js';
@@ -43,7 +43,7 @@ export interface HttpExecutorParts {
 
 /** @throws WinnowError `invalid_option` naming each option that is wrong */
 export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpExecutorParts = {}): Executor {
-  const options = parseOptions(input);
+  const options = parseOptions(httpExecutorOptionsSchema, input, 'http');
   const guard = createAddressGuard({ allowed: options.privateAddresses, ...parts });
   const allowedOrigins = new Set(options.hosts.map(originOf));
   const secrets = new Map(Object.entries(options.secrets).map(([origin, names]) => [originOf(origin), names]));
@@ -113,13 +113,6 @@ function readServer(tool: Tool, target: HttpTarget, servers: Readonly<Record<str
     );
   }
   return url;
-}
-
-function parseOptions(input: HttpExecutorOptions) {
-  const parsed = httpExecutorOptionsSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `http.${issue.path.join('.')}: ${issue.message}`);
-  throw new WinnowError('invalid_option', `Options of HTTP calls are not usable: ${issues.join('; ')}.`, { issues });
 }
 
 function isOrigin(text: string): boolean {

@@ -287,11 +287,16 @@ describe('attacks by where a request goes', () => {
 describe('the options of HTTP calls', () => {
   it.each([
     ['a host without a scheme', { hosts: ['example.com'] }, 'http.hosts.0'],
+    [
+      'an unknown name',
+      { host: [] },
+      'http: Unrecognized key "host"; known: hosts, servers, privateAddresses, secrets.',
+    ],
     ['a host with a path', { hosts: ['https://example.com/a'] }, 'http.hosts.0'],
     ['a network that is none', { privateAddresses: ['local'] }, 'privateAddresses'],
     ['a secret for no origin', { secrets: { petstore: { key: 'A' } } }, 'http.secrets'],
     ['a server that is no URL', { servers: { a: 'api' } }, 'http.servers.a'],
   ])('are refused with the name of what is wrong: %s', (_, options, name) => {
-    expect(() => createHttpExecutor(options)).toThrow(name);
+    expect(() => createHttpExecutor(Object(options))).toThrow(name);
   });
 });
