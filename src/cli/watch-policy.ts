@@ -12,12 +12,16 @@ export interface WatchParts {
 
 /** @returns a function that ends it */
 export function watchPolicy(path: string, { router, logger, intervalMs = 1_000 }: WatchParts): () => void {
+  let isBroken = false;
   const reload = async (): Promise<void> => {
     const outcome = await router.reloadPolicy();
     const { version } = outcome;
+    const isMended = isBroken && outcome.ok;
+    isBroken = !outcome.ok;
     if (!outcome.ok)
       logger.error({ policy: path, version, issues: outcome.issues }, `the policy stays: ${outcome.reason}`);
     else if (outcome.isChanged) logger.info({ policy: path, version }, 'the policy has changed');
+    else if (isMended) logger.info({ policy: path, version }, 'the policy can be read again, and is what it was');
   };
   const listener = (): void => {
     reload().catch((error: unknown) => logger.warn({ err: error }, 'the change of the policy is not in the audit'));

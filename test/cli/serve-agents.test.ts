@@ -61,12 +61,15 @@ it('runs functions, MCP tools and skills of the catalogue, follows its policy fi
     reason: expect.stringContaining('The MCP server "fixture" refused the call'),
   });
 
-  await writeFile(at('policy.yaml'), 'rules: [{ name: quiet, match: { tool: greet }, decision: deny }]\n');
+  const quiet = 'rules: [{ name: quiet, match: { tool: greet }, decision: deny }]\n';
+  await writeFile(at('policy.yaml'), quiet);
   await first.logged('the policy has changed');
   expect(await call('greet')).toMatchObject({ ok: false, code: 'unknown_tool' });
   await writeFile(at('policy.yaml'), 'rules: [{ name: broken }]\n');
   await first.logged('the policy stays');
   expect(await call('greet')).toMatchObject({ ok: false, code: 'unknown_tool' });
+  await writeFile(at('policy.yaml'), quiet);
+  await first.logged('the policy can be read again');
   await first.stop();
 
   await writeFile(at('policy.yaml'), 'pinned: [greet]');
