@@ -3,7 +3,7 @@
  * (signal-exit does, and the local runtime brings it) end it themselves when they find nobody else who listens.
  */
 
-type SignalName = 'SIGINT' | 'SIGTERM';
+export type SignalName = 'SIGINT' | 'SIGTERM';
 
 /** @returns what takes the handler away; from then on a signal does what it does by itself */
 export function onSignal(names: readonly SignalName[], handle: () => void): () => void {

@@ -2,12 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { WinnowError } from '../errors.js';
 import type { PlanRequest } from '../request.js';
-import { onSignal } from './on-signal.js';
+import { exampleNotice } from './default-catalog.js';
 import { renderPlan } from './render-plan.js';
 import { renderSelection } from './render-selection.js';
 import { type Setup, setUp } from './set-up.js';
 import { readText, type SharedFlags } from './shared-options.js';
 import { createStageSpinner } from './stage-spinner.js';
+import { createStopSignal } from './stop-signal.js';
 
 export interface RequestFlags extends SharedFlags {
   history?: string;
@@ -38,15 +39,11 @@ type Call = { signal: AbortSignal; onEvent: (event: { note: string }) => void };
 type Run = (setup: Setup, request: PlanRequest, call: Call) => Promise<{ result: unknown; text: string }>;
 
 async function runRequest(text: string, flags: RequestFlags, run: Run): Promise<void> {
-  const cancel = new AbortController();
-  const forget = onSignal(['SIGINT'], () => {
-    forget();
-    cancel.abort();
-  });
+  const interrupt = createStopSignal(['SIGINT']);
   try {
-    await answer(await toRequest(text, flags), { flags, run, signal: cancel.signal });
+    await answer(await toRequest(text, flags), { flags, run, signal: interrupt.signal });
   } finally {
-    forget();
+    interrupt.forget();
   }
 }
 
@@ -59,9 +56,7 @@ async function answer(
   try {
     const { result, text } = await run(setup, request, { signal, onEvent: ({ note }) => spinner.show(note) });
     spinner.stop();
-    const isExample = setup.usedDefaultCatalog
-      ? `Catalogue: the example "${setup.loaded.catalog.name}" that comes with Winnow; yours with --catalog.\n\n`
-      : '';
+    const isExample = setup.usedDefaultCatalog ? `${exampleNotice(setup.loaded.catalog.name)}\n` : '';
     process.stdout.write(flags.json ? `${JSON.stringify(result, null, 2)}\n` : `${isExample}${text}\n`);
   } finally {
     spinner.stop();

@@ -8,31 +8,27 @@ import type { Agents } from '../server/agents/agents.js';
 import { resumePlanInputSchema, runPlanInputSchema } from '../server/agents/plan-runs.js';
 import { openAgents } from './agents-setup.js';
 import { defaultCatalogPath, exampleNotice } from './default-catalog.js';
-import { onSignal } from './on-signal.js';
 import { type Output, print } from './output.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { renderTable } from './render-table.js';
 import type { RunFlags } from './run-flags.js';
 import { readText } from './shared-options.js';
+import { createStopSignal } from './stop-signal.js';
 
 /** @throws WinnowError `invalid_option`, `invalid_request`, `not_found`, `conflict`, `store_failed`, `cancelled` */
 export async function runPlanFile(path: string | undefined, flags: RunFlags, output: Output): Promise<void> {
   if ((path === undefined) === (flags.resume === undefined))
     throw new WinnowError('invalid_option', 'Name a file with a plan, or a run by --resume: one of the two.');
-  const cancel = new AbortController();
-  const forget = onSignal(['SIGINT'], () => {
-    forget();
-    cancel.abort();
-  });
-  const { agents, isTrial } = await open(flags, { output, signal: cancel.signal });
+  const interrupt = createStopSignal(['SIGINT']);
+  const { agents, isTrial } = await open(flags, { output, signal: interrupt.signal });
   try {
     if (flags.resume !== undefined && isTrial)
       throw new WinnowError('invalid_option', '--resume: name the --store in which the run is kept.');
-    const run = await start(agents, { path, flags, output, signal: cancel.signal });
+    const run = await start(agents, { path, flags, output, signal: interrupt.signal });
     print(output, flags, { value: run, text: [renderRun(run), ...nextSteps(run, isTrial)].join('\n') });
     if (run.state !== 'done' && run.state !== 'planned') process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
   } finally {
-    forget();
+    interrupt.forget();
     await agents.close();
   }
 }

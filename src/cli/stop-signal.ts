@@ -1,5 +1,5 @@
-/** The first SIGINT or SIGTERM; a second one ends the process at once, as it does by itself. */
-import { onSignal } from './on-signal.js';
+/** The first signal that asks to stop; a second one ends the process at once, as it does by itself. */
+import { onSignal, type SignalName } from './on-signal.js';
 
 export interface StopSignal {
   readonly signal: AbortSignal;
@@ -8,9 +8,9 @@ export interface StopSignal {
   forget(): void;
 }
 
-export function createStopSignal(): StopSignal {
+export function createStopSignal(names: readonly SignalName[] = ['SIGINT', 'SIGTERM']): StopSignal {
   const controller = new AbortController();
-  const forget = onSignal(['SIGINT', 'SIGTERM'], () => {
+  const forget = onSignal(names, () => {
     forget();
     controller.abort();
   });

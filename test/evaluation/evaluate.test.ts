@@ -9,7 +9,7 @@ import { type EvaluationOptions, evaluate } from '../../src/evaluation/evaluate.
 import type { CaseRecord } from '../../src/evaluation/record.js';
 import { openRunFolder, readPrompt, readRecords, readSummary } from '../../src/evaluation/run-folder.js';
 import { createSuitePlanners } from '../../src/evaluation/suite.js';
-import { aModel, catalog } from './runner-setup.js';
+import { aModel, catalog, JUDGING } from './runner-setup.js';
 import { aFolder, aRecord, aStart } from './setup.js';
 
 const isSelection = (system: string) => system.includes('selected_tools');
@@ -144,13 +144,7 @@ describe('a run', () => {
     );
     const run = createCaseRunner({
       suites: new Map([['set', planners]]),
-      only: undefined,
-      maxTools: 8,
-      candidates: 'all',
-      distractors: 0,
-      seed: 1,
-      today: '2026-11-22',
-      ignoreCase: false,
+      ...JUDGING,
     });
     await evaluate({
       folder,

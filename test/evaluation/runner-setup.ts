@@ -36,6 +36,17 @@ export function aModel(
   return createScriptedModel({ answers: ({ stage }) => (stage === 'selection' ? selection : plan) });
 }
 
+/** How cases are judged where a test has no wish of its own. */
+export const JUDGING: Omit<CaseRunnerOptions, 'suites'> = {
+  only: undefined,
+  maxTools: 8,
+  candidates: 'all',
+  distractors: 0,
+  seed: 1,
+  today: '2026-11-22',
+  ignoreCase: false,
+};
+
 export function aRunner(model: Model, more: Partial<CaseRunnerOptions> & { cached?: boolean; maxTools?: number } = {}) {
   const { cached = false, ...options } = more;
   const prompts = new Map<string, string>();
@@ -55,13 +66,7 @@ export function aRunner(model: Model, more: Partial<CaseRunnerOptions> & { cache
   );
   const run = createCaseRunner({
     suites: new Map([['set', planners]]),
-    only: undefined,
-    maxTools: 8,
-    candidates: 'all',
-    distractors: 0,
-    seed: 1,
-    today: '2026-11-22',
-    ignoreCase: false,
+    ...JUDGING,
     ...options,
   });
   return { run, prompts };

@@ -70,8 +70,11 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner }: Pla
       const session = await router.session(id, ask);
       const { user } = session;
       if (request && !planner) throw new WinnowError('invalid_request', 'request: nothing here can plan again.');
-      const asked = request && { ...request, user, session: id, allow: await findable(id, request.allow, ask) };
-      const replan = asked && planner && createReplanner(planner.plan, asked, ask.signal ? { signal: ask.signal } : {});
+      const asked = request && { ...request, user, session: id };
+      const replan =
+        asked &&
+        planner &&
+        createReplanner(planningIn(id, planner, ask), asked, ask.signal ? { signal: ask.signal } : {});
       return runPlan(plan, { ...optionsFor(session, ask), dryRun, retry: { retries }, replan });
     },
 
@@ -83,11 +86,14 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner }: Pla
     },
   };
 
-  /** What a session may not find is not planned with anew. */
-  async function findable(id: string, allow: readonly string[] | undefined, ask: RunOptions): Promise<string[]> {
-    const list = await router.list(id, { mode: 'classic' }, ask);
-    const names = list.ok ? list.tools.map(({ name }) => name) : [];
-    return allow ? names.filter((name) => allow.includes(name)) : names;
+  /** What a session may not find is not planned with. Asked when it comes to that, since most runs need no second plan. */
+  function planningIn(id: string, { plan }: Pick<Planner, 'plan'>, ask: RunOptions): Planner['plan'] {
+    return async (request, call) => {
+      const list = await router.list(id, { mode: 'classic' }, ask);
+      const names = list.ok ? list.tools.map(({ name }) => name) : [];
+      const { allow } = request;
+      return plan({ ...request, allow: allow ? names.filter((name) => allow.includes(name)) : names }, call);
+    };
   }
 
   /** A run in another's session looks like none. */
