@@ -188,6 +188,8 @@ export function createPlanner(parts: PlannerParts): Planner {
       facts: turn.facts,
       signal: turn.signal,
       onRepair: (issues) => turn.trace.add('planning', 'the plan is repaired', { issues }),
+      onRepeats: (tools) =>
+        turn.trace.add('planning', 'steps that say again what an earlier one says are left out', { tools }),
     });
     // Where the server does not decode under the schema, a model may ask for tools when there is no further round.
     if (answer.ok && answer.value.kind === 'needTools' && !canNeedTools)

@@ -57,6 +57,14 @@ export const optionsSchema = z.strictObject({
     .max(4)
     .default(2)
     .describe('Rank: how many times the next name is read, after the first with the likeliest names already there.'),
+  keywordWeight: z
+    .number()
+    .min(0)
+    .max(10)
+    .default(1)
+    .describe(
+      'Rank: what the best keyword match counts beside a probability of 1. 0: the model alone gives the order.',
+    ),
   minMass: z
     .number()
     .min(0)

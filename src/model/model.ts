@@ -47,6 +47,14 @@ export interface Usage {
   written: number;
 }
 
+/** A way for a text to go on that the model takes only where it is sure. */
+export interface Penalty {
+  /** How a token begins that goes this way, for example `",`. */
+  readonly beginning: string;
+  /** Taken from the natural logarithm of such a token's odds: 2 asks for odds of 7 to 1. */
+  readonly nats: number;
+}
+
 export interface CompletionRequest {
   stage: Stage;
   prompt: Prompt;
@@ -54,11 +62,8 @@ export interface CompletionRequest {
   schema?: { name: string; schema: JsonSchema };
   /** Upper bound of the answer, in tokens. */
   maxTokens: number;
-  /**
-   * Told the answer so far: how the text would go on if something optional came next, for example `",`. A model that
-   * decodes in process then takes that way only where it is sure; others can't and ignore it.
-   */
-  optionalNext?: ((text: string) => readonly string[]) | undefined;
+  /** Told the answer so far. A model that decodes in process heeds what is returned; others can't. */
+  penalties?: ((text: string) => readonly Penalty[]) | undefined;
   signal?: AbortSignal | undefined;
   about?: CallAbout | undefined;
 }

@@ -9,7 +9,15 @@ import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import type { Step } from '../result.js';
 import { fittedSchemas } from './fitted.js';
-import { findBroken, findReferences, type Leaf, type Reference, renderPath, textsIn } from './references.js';
+import {
+  findBroken,
+  findReferences,
+  type Leaf,
+  type Reference,
+  renameReferences,
+  renderPath,
+  textsIn,
+} from './references.js';
 import { sampleValue } from './sample-value.js';
 import { withoutNulls } from './without-nulls.js';
 
@@ -64,21 +72,10 @@ function settle(step: DraftStep, place: { tool: Tool; earlier: Earlier }, { defa
 function renumber(draft: readonly DraftStep[]): readonly DraftStep[] {
   const names = new Map(draft.map((step, place) => [step.id, `s${place + 1}`]));
   if (names.size !== draft.length || refersElsewhere(draft, names)) return draft;
-  const renamed = (text: string) =>
-    text.replace(/\$\{([^.[\]{}\s]+)(?=[.[}])/gu, (whole, id: string) =>
-      names.has(id) ? `\${${names.get(id)}` : whole,
-    );
-  const visit = (value: unknown): unknown => {
-    if (typeof value === 'string') return renamed(value);
-    if (Array.isArray(value)) return value.map(visit);
-    return isObject(value) ? visitAll(value) : value;
-  };
-  const visitAll = (values: Record<string, unknown>) =>
-    Object.fromEntries(Object.entries(values).map(([key, inner]) => [key, visit(inner)]));
   return draft.map((step, place) => ({
     ...step,
     id: `s${place + 1}`,
-    arguments: visitAll(step.arguments),
+    arguments: renameReferences(step.arguments, names),
     dependsOn: step.dependsOn?.map((id) => names.get(id) ?? id),
   }));
 }

@@ -1,4 +1,5 @@
 /** `${s1.path.to[0].field}`: how a step uses what an earlier step found. */
+import { isObject } from '../catalog/schema/json.js';
 import type { JsonSchema } from '../catalog/tool.js';
 
 export interface Reference {
@@ -44,7 +45,7 @@ export function findReferences(text: string): Reference[] {
 
 /** Parts of a text that look like references but are malformed. */
 export function findBroken(text: string): string[] {
-  return (text.replace(REFERENCE, '').match(LOOKALIKE) ?? []).filter((found) => /\bs\d+\b/u.test(found));
+  return (text.replace(REFERENCE, '').match(LOOKALIKE) ?? []).filter((found) => /\b(?:s|[Ss]tep[_-]?)\d+\b/u.test(found));
 }
 
 function parsePath(text: string): (string | number)[] {
@@ -52,6 +53,22 @@ function parsePath(text: string): (string | number)[] {
     const word = match[1] ?? match[2] ?? '';
     return /^\d+$/u.test(word) ? Number(word) : word;
   });
+}
+
+/** The same values, with references to steps under their new ids; other ids stay. */
+export function renameReferences(
+  values: Readonly<Record<string, unknown>>,
+  names: ReadonlyMap<string, string>,
+): Record<string, unknown> {
+  const rename = (value: unknown): unknown => {
+    if (typeof value === 'string')
+      return value.replace(/\$\{([^.[\]{}\s]+)(?=[.[}])/gu, (whole, id: string) =>
+        names.has(id) ? `\${${names.get(id)}` : whole,
+      );
+    if (Array.isArray(value)) return value.map(rename);
+    return isObject(value) ? renameReferences(value, names) : value;
+  };
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, rename(value)]));
 }
 
 export interface Leaf {

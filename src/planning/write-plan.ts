@@ -11,11 +11,12 @@ import { type AwaitedArgument, renderAwaited } from './awaited.js';
 import { checkPlan } from './check-plan.js';
 import { levelsOf } from './levels.js';
 import { type ArgumentName, openPlaceOf } from './open-place.js';
-import { optionalNext } from './optional-next.js';
+import { planPenalties } from './plan-penalties.js';
 import { planAnswerSchema } from './plan-schema.js';
 import { renderTools } from './render-tool.js';
 import { requiredAt } from './required-at.js';
 import { renderToday } from './today.js';
+import { withoutRepeats } from './without-repeats.js';
 
 export type PlanPrompt = PromptTemplate<
   'tools' | 'further' | 'context' | 'awaited' | 'likely' | 'today' | 'locale' | 'message'
@@ -49,6 +50,8 @@ export interface PlanQuestion {
   facts: RequestFacts;
   signal: AbortSignal | undefined;
   onRepair(issues: readonly string[]): void;
+  /** Told of the tools of steps that only said again what an earlier one says, and are left out. */
+  onRepeats(tools: readonly string[]): void;
 }
 
 /** A model that wrote no valid plan also after the repair is a value with the problems; server errors go through. */
@@ -84,13 +87,14 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     prompt: prompt.render(values),
     schema: schemaWithout(),
     maxTokens: question.maxTokens,
-    optionalNext: (text: string) =>
-      optionalNext(text, { requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely }),
+    penalties: (text: string) =>
+      planPenalties(text, { requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely }),
     signal,
     about,
   };
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const context = { tools: byName, goal: oneLine(request.message), defaults: question.defaults };
+  const { defaults, onRepeats } = question;
+  const context = { tools: byName, goal: oneLine(request.message), defaults, onRepeats };
   const parse = (completion: Completion) => parseWritten(completion, context);
   const narrow = (completion: Completion) => {
     const endless = endlessArgument(completion, byName);
@@ -128,10 +132,15 @@ const written = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('unplannable'), reason: z.string().min(1) }),
 ]);
 
+interface ParseContext extends Partial<Pick<PlanQuestion, 'defaults' | 'onRepeats'>> {
+  tools: ReadonlyMap<string, Tool>;
+  goal: string;
+}
+
 /** Exported for tests: text -> checked plan, or the problems to repair. */
 export function parseWritten(
   completion: Pick<Completion, 'text' | 'finish'>,
-  { tools, goal, defaults = false }: { tools: ReadonlyMap<string, Tool>; goal: string; defaults?: boolean },
+  { tools, goal, defaults = false, onRepeats }: ParseContext,
 ): Parsed<Written> {
   const json = readJson(completion.text);
   if (!json.ok)
@@ -147,8 +156,10 @@ export function parseWritten(
     };
   if (shaped.data.kind !== 'plan') return { ok: true, value: shaped.data };
   const drafts = shaped.data.steps.map((step, place) => ({ ...step, id: String(step.id ?? `s${place + 1}`) }));
-  const checked = checkPlan(drafts, tools, { defaults });
+  const { steps: distinct, repeated } = withoutRepeats(drafts);
+  const checked = checkPlan(distinct, tools, { defaults });
   if (!checked.ok) return checked;
+  if (repeated.length > 0) onRepeats?.(repeated);
   const steps = checked.steps;
   return { ok: true, value: { kind: 'plan', goal: shaped.data.goal ?? goal, steps, levels: levelsOf(steps) } };
 }

@@ -6,6 +6,8 @@ export interface NamedTool {
   readonly tool: Tool;
   /** Of being named, between 0 and 1; absent where the server gives none. */
   readonly probability?: number;
+  /** Beside the best, between 0 and 1, where keywords counted as well; see `fuse`. */
+  readonly standing?: number;
 }
 
 export interface Answer {

@@ -3,6 +3,7 @@ import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
 import type { CallAbout, Prompt } from '../model/model.js';
+import type { RankedTool } from '../search/rank.js';
 import type { Answer } from './answer.js';
 import { explainChoice } from './explain.js';
 import { climb } from './ladder.js';
@@ -14,8 +15,13 @@ import { answerWay, type SelectionCall, type SelectionParts } from './selection-
 import { createSheet, type Sheet } from './sheet.js';
 import { renderContext, searchText } from './user-part.js';
 
+export interface AskCall extends SelectionCall {
+  /** What keywords find, best first: a second opinion on the order. */
+  keywords: readonly RankedTool[];
+}
+
 /** `leftOut`: visible tools that the model was not shown. @throws WinnowError when no usable answer comes, also after a repair. */
-export async function ask(call: SelectionCall, parts: SelectionParts): Promise<Answer & { leftOut: number }> {
+export async function ask(call: AskCall, parts: SelectionParts): Promise<Answer & { leftOut: number }> {
   const { view, request, trace } = call;
   const limits = {
     summaryTokens: Math.min(parts.options.summaryTokens, Math.floor(parts.model.limits.contextTokens * 0.6)),
@@ -42,7 +48,7 @@ export async function ask(call: SelectionCall, parts: SelectionParts): Promise<A
 const NOTHING: Answer = { named: [], chosen: 0, none: { says: true }, reason: '', dropped: [] };
 
 /** A shard that fails is left out and told; only when all fail, the selection does. */
-async function askShards(sheets: readonly Sheet[], call: SelectionCall, parts: SelectionParts): Promise<Answer[]> {
+async function askShards(sheets: readonly Sheet[], call: AskCall, parts: SelectionParts): Promise<Answer[]> {
   const settled = await Promise.allSettled(sheets.map((sheet) => askAbout(sheet, call, parts)));
   const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failed = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
@@ -51,7 +57,7 @@ async function askShards(sheets: readonly Sheet[], call: SelectionCall, parts: S
   return answers;
 }
 
-async function askAbout(sheet: Sheet, call: SelectionCall, parts: SelectionParts): Promise<Answer> {
+async function askAbout(sheet: Sheet, call: AskCall, parts: SelectionParts): Promise<Answer> {
   const { model, options } = parts;
   const { usage, signal, trace } = call;
   const { prompt, about } = render(sheet, call, parts);
@@ -63,6 +69,8 @@ async function askAbout(sheet: Sheet, call: SelectionCall, parts: SelectionParts
       about,
       core: options.core,
       readings: options.readings,
+      keywords: call.keywords.filter(({ tool }) => sheet.tools.includes(tool)),
+      keywordWeight: options.keywordWeight,
       leadUp,
       usage,
       signal,

@@ -8,6 +8,7 @@ import type { Tool } from '../catalog/tool.js';
 import type { Options } from '../config/options.js';
 import type { Request } from '../request.js';
 import type { Dropped, SelectedTool } from '../result.js';
+import type { RankedTool } from '../search/rank.js';
 import type { Answer, NamedTool } from './answer.js';
 import { applyCap } from './apply-cap.js';
 import { type Entry, PRIORITY } from './entry.js';
@@ -22,8 +23,8 @@ export interface ComposeInput {
   request: Request;
   answer: Answer;
   rules: readonly Rule[];
-  /** Best first. Asked for only when there is room to fill. */
-  keywordMatches: () => readonly Tool[];
+  /** Best first. */
+  keywords: readonly Pick<RankedTool, 'tool'>[];
   options: Options;
   /** Tokens of a tool's schema in the planning prompt. */
   schemaTokens: (tool: Tool) => number;
@@ -54,7 +55,7 @@ function fillRoom(kept: readonly Entry[], input: ComposeInput): Entry[] {
     maxTools: request.maxTools ?? options.maxTools,
     schemaTokens: { budget: options.schemaTokens, of: schemaTokens },
     next,
-    keyword: () => input.keywordMatches().map((tool, place) => keywordEntry(tool, place + 1)),
+    keyword: input.keywords.map(({ tool }, place) => keywordEntry(tool, place + 1)),
     withProducers: (entry, present) => withProducers(entry, present, context),
     isEnough: (entries) => options.minMass > 0 && massOf(entries, answer) >= options.minMass,
   });
@@ -83,7 +84,7 @@ function chosenWithProducers(input: ComposeInput): Entry[] {
   for (const [place, named] of answer.named.slice(0, answer.chosen).entries()) {
     const present = new Set(entries.map((entry) => entry.tool.name));
     if (present.has(named.tool.name)) continue;
-    const entry = modelEntry(named, { rank: place + 1, priority: PRIORITY.chosen, isUnsure: isUnsure(named, answer) });
+    const entry = modelEntry(named, { rank: place + 1, priority: PRIORITY.chosen, isUnsure: isUnsure(named) });
     entries.push(...withProducers(entry, present, context));
   }
   return entries;
@@ -121,11 +122,11 @@ function withProducers(entry: Entry, present: ReadonlySet<string>, context: Prod
   return [...producers, entry];
 }
 
-/** Planning sees a name as a second opinion when it is much less likely than the likeliest. */
-const SURE_SHARE = 0.3;
+/** Planning sees a name as a second opinion when it stands far below the best. */
+const SURE_STANDING = 0.5;
 
-function isUnsure({ probability }: NamedTool, { named }: Answer): boolean {
-  return probability !== undefined && probability < SURE_SHARE * Math.max(...named.map((one) => one.probability ?? 0));
+function isUnsure({ standing = 1 }: NamedTool): boolean {
+  return standing < SURE_STANDING;
 }
 
 interface Place {
@@ -134,13 +135,14 @@ interface Place {
   isUnsure?: boolean;
 }
 
-function modelEntry({ tool, probability }: NamedTool, { rank, priority, isUnsure = false }: Place): Entry {
+function modelEntry({ tool, probability, standing }: NamedTool, { rank, priority, isUnsure = false }: Place): Entry {
+  const isKeyword = probability === undefined && standing !== undefined;
   return {
     tool,
     priority,
     selected: {
       name: tool.name,
-      via: 'model',
+      via: isKeyword ? 'keyword' : 'model',
       rank,
       ...(probability === undefined ? {} : { probability: round(probability) }),
       ...(priority === PRIORITY.fill || isUnsure ? { fill: true as const } : {}),

@@ -8,11 +8,12 @@ import { WinnowError } from '../errors.js';
 import { addUsage, type CallAbout, type Model, type Prompt, type TokenReader, type Usage } from '../model/model.js';
 import { spentUsage } from '../model/structured.js';
 import type { Answer, NamedTool } from './answer.js';
+import { fuse, keywordLead, type Opinions } from './fuse.js';
 import { createNameTrie, type TrieNode } from './name-trie.js';
 import { type RankedName, rankNames } from './rank-names.js';
 import type { Sheet } from './sheet.js';
 
-export interface RankQuestion {
+export interface RankQuestion extends Pick<Opinions, 'keywords' | 'keywordWeight'> {
   model: Model;
   prompt: Prompt;
   about: CallAbout;
@@ -33,8 +34,8 @@ const FURTHER = { names: 8, maxSteps: 16, minProbability: 0.01 };
 const COMPLEMENT_WEIGHT = 1;
 /** That none fits must be likelier than all names together: where several fit, each has a part of the probability. */
 const NONE_FITS = 0.5;
-/** A chosen name is at least this likely, relative to the likeliest. */
-const MIN_SHARE = 0.2;
+/** A chosen name stands at least so high, relative to the best. */
+const MIN_STANDING = 0.4;
 
 export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<Answer> {
   const { model, prompt, about, core, usage, signal } = question;
@@ -47,20 +48,24 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
     const ranked = await rankNames(trie, reader, FIRST);
     const first = toTools(ranked, sheet);
     const none = ranked.find((entry) => entry.name === labels.none)?.probability ?? 0;
-    const [likeliest] = first;
-    if (!likeliest || none > NONE_FITS) return toAnswer(first, { core, none, says: true });
-    let named = first;
+    const probabilities = new Map(first.map(({ tool, probability = 0 }) => [tool, probability]));
+    const [likeliest] = fuse({ ...question, probabilities });
+    if (first.length === 0 || !likeliest || none > NONE_FITS) return toAnswer(first, { core, none, says: true });
     const before: Tool[] = [];
     for (let reading = 2, next: Tool | undefined = likeliest.tool; next && reading <= question.readings; reading++) {
       before.push(...question.leadUp(next), next);
       const start = reader.tokenize([...new Set(before)].map((tool) => `${labels.labelOf(tool)}", "`).join(''));
       const further = toTools(await rankNames(trie, reader, { ...FURTHER, start }), sheet);
       const complements = further.filter(({ tool }) => !before.includes(tool));
-      named = merge(named, complements);
+      for (const { tool, probability = 0 } of complements)
+        probabilities.set(tool, (probabilities.get(tool) ?? 0) + COMPLEMENT_WEIGHT * probability);
       next = complements[0]?.tool;
     }
-    const answer = toAnswer(named, { core, none, says: false });
-    return { ...answer, confidence: confidenceOf(answer, first) };
+    const named = fuse({ ...question, probabilities });
+    const isFirst = ({ tool }: NamedTool) => tool === likeliest.tool;
+    const ordered = [...named.filter(isFirst), ...named.filter((one) => !isFirst(one))];
+    const answer = toAnswer(ordered, { core, none, says: false });
+    return { ...answer, confidence: confidenceOf(answer, first, question) };
   } finally {
     addUsage(usage, reader.usage());
     await reader.close();
@@ -95,34 +100,29 @@ function toTools(ranked: readonly RankedName[], { labels }: Sheet): NamedTool[] 
   });
 }
 
-/** What the chosen names hold of the first reading: complements come second, so their probability there says nothing. */
-function confidenceOf({ named, chosen }: Answer, first: readonly NamedTool[]): number {
-  const names = new Set(named.slice(0, chosen).map(({ tool }) => tool));
-  const held = first.filter(({ tool }) => names.has(tool)).reduce((sum, { probability = 0 }) => sum + probability, 0);
-  return Math.round(Math.min(1, held) * 10_000) / 10_000;
-}
-
-/** The likeliest stays first; behind it names stand by both probabilities together. */
-function merge(first: readonly NamedTool[], complements: readonly NamedTool[]): NamedTool[] {
-  const scores = new Map<Tool, number>();
-  for (const { tool, probability = 0 } of first) scores.set(tool, probability);
-  for (const { tool, probability = 0 } of complements)
-    scores.set(tool, (scores.get(tool) ?? 0) + COMPLEMENT_WEIGHT * probability);
-  const [likeliest, ...others] = scores.keys();
-  if (!likeliest) return [];
-  others.sort((one, other) => (scores.get(other) ?? 0) - (scores.get(one) ?? 0));
-  return [likeliest, ...others].map((tool) => ({ tool, probability: Math.min(1, scores.get(tool) ?? 0) }));
+/**
+ * Either opinion may settle it (noisy-or: Pearl, 1988): what the chosen names hold of the first reading, or their lead by
+ * keywords. Complements come second, so their probability there says nothing.
+ */
+function confidenceOf({ named, chosen }: Answer, first: readonly NamedTool[], question: RankQuestion): number {
+  const tools = new Set(named.slice(0, chosen).map(({ tool }) => tool));
+  const held = first.filter(({ tool }) => tools.has(tool)).reduce((sum, { probability = 0 }) => sum + probability, 0);
+  const confidence = 1 - (1 - Math.min(1, held)) * (1 - keywordLead(tools, question));
+  return Math.round(confidence * 10_000) / 10_000;
 }
 
 function toAnswer(
   named: readonly NamedTool[],
   { core, none, says }: { core: number; none: number; says: boolean },
 ): Answer {
-  const highest = Math.max(0, ...named.map((entry) => entry.probability ?? 0));
-  const likely = named.filter((entry) => (entry.probability ?? 0) >= highest * MIN_SHARE).length;
+  const high = named.filter(({ standing = 1 }) => standing >= MIN_STANDING).length;
+  const chosen = says ? 0 : Math.min(core, high);
+  // Behind the chosen the model's own order: what keywords found fills the room in turn with it.
+  const next = named.slice(chosen).filter((one) => one.probability !== undefined);
+  next.sort((one, other) => (other.probability ?? 0) - (one.probability ?? 0));
   return {
-    named,
-    chosen: says ? 0 : Math.min(core, likely),
+    named: [...named.slice(0, chosen), ...next],
+    chosen,
     none: { says, probability: none },
     reason: '',
     dropped: [],

@@ -18,9 +18,11 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
   if (all) return unlessUnfit(all, call, parts);
   const timeoutMs = parts.options.selectionTimeoutMs;
   const timeout = AbortSignal.timeout(timeoutMs);
+  const keywords = keywordIndexOf(view).search(searchText(call.request), MAX_KEYWORD_MATCHES);
   let answer: Awaited<ReturnType<typeof ask>>;
   try {
-    answer = await ask({ ...call, signal: call.signal ? AbortSignal.any([call.signal, timeout]) : timeout }, parts);
+    const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
+    answer = await ask({ ...call, signal, keywords }, parts);
   } catch (error) {
     const failure = toWinnowError(error);
     if (failure.code === 'cancelled' && call.signal?.aborted) throw failure;
@@ -43,10 +45,7 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
       fill: parts.options.fill && !answer.none.says,
       schemaTokens: schemaBudget(parts, call),
     },
-    keywordMatches: () =>
-      keywordIndexOf(view)
-        .search(searchText(call.request), MAX_KEYWORD_MATCHES)
-        .map((match) => match.tool),
+    keywords,
     schemaTokens: parts.schemaTokens,
   });
   const lost = [...answer.dropped, ...dropped, ...unknownRequired(call)];

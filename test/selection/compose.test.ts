@@ -11,6 +11,7 @@ interface Given {
   tools?: readonly Tool[];
   named?: readonly string[];
   probabilities?: readonly number[];
+  standings?: readonly number[];
   chosen?: number;
   rules?: readonly Rule[];
   keywords?: readonly string[];
@@ -26,6 +27,7 @@ function composed({
   tools = LETTERS,
   named = [],
   probabilities,
+  standings,
   rules = [],
   keywords = [],
   cost = 1,
@@ -39,7 +41,12 @@ function composed({
   };
   const ranked = named.map((name, place): NamedTool => {
     const probability = probabilities?.[place];
-    return { tool: toolOf(name), ...(probability === undefined ? {} : { probability }) };
+    const standing = standings?.[place];
+    return {
+      tool: toolOf(name),
+      ...(probability === undefined ? {} : { probability }),
+      ...(standing === undefined ? {} : { standing }),
+    };
   });
   return compose({
     view,
@@ -47,20 +54,25 @@ function composed({
     answer: { named: ranked, chosen: given.chosen ?? named.length, none: { says: false }, reason: '', dropped: [] },
     rules,
     options: resolveOptions({ fill: false, ...given.options }),
-    keywordMatches: () => keywords.map(toolOf),
+    keywords: keywords.map((name) => ({ tool: toolOf(name) })),
     schemaTokens: () => cost,
   });
 }
 
 describe('what the model chose', () => {
   it('is handed on in its order, with rank and probability', () => {
-    const { tools, dropped } = composed({ named: ['c', 'a'], probabilities: [0.7, 0.2] });
+    const { tools, dropped } = composed({ named: ['c', 'a'], probabilities: [0.7, 0.2], standings: [1, 0.3] });
     expect(tools).toEqual([
       { name: 'c', via: 'model', rank: 1, probability: 0.7 },
-      // Much less likely than the first: a second opinion.
+      // Far below the first: a second opinion.
       { name: 'a', via: 'model', rank: 2, probability: 0.2, fill: true },
     ]);
     expect(dropped).toEqual([]);
+  });
+
+  it('says so where only keywords found it', () => {
+    const { tools } = composed({ named: ['c'], standings: [1] });
+    expect(tools).toEqual([{ name: 'c', via: 'keyword', rank: 1 }]);
   });
 });
 

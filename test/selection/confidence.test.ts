@@ -7,7 +7,7 @@ const UNSURE = { read_mail: 0.3, book_flight: 0.25, find_hotel: 0.2, brew_coffee
 
 function rankPlanner(answers: readonly ScriptedAnswer[], options: Record<string, unknown>) {
   const model = createScriptedModel({ readers: [reader(UNSURE)], answers });
-  return { model, planner: plannerOf({ model, options: { core: 2, ...options } }) };
+  return { model, planner: plannerOf({ model, options: { core: 2, keywordWeight: 0, ...options } }) };
 }
 
 describe('the confidence of a choice by rank', () => {
@@ -15,6 +15,14 @@ describe('the confidence of a choice by rank', () => {
     const { planner } = rankPlanner([], {});
     const { confidence } = await planner.select({ message: 'my mail' });
     expect(confidence).toBeCloseTo(0.55, 1);
+  });
+
+  it('is higher where keywords say the same, and not where they say something else', async () => {
+    const confidenceOf = async (message: string) =>
+      (await rankPlanner([], { keywordWeight: 1, core: 1 }).planner.select({ message })).confidence;
+    expect(await confidenceOf('hm')).toBeCloseTo(0.3, 1);
+    expect(await confidenceOf('read my mail')).toBeGreaterThan(0.8);
+    expect(await confidenceOf('read mail or play a song or a hotel')).toBeLessThan(0.6);
   });
 
   it.each([

@@ -10,6 +10,31 @@ function ask(probabilities: Record<string, number>, options: OptionsInput = {}) 
 }
 
 describe('the rank answer', () => {
+  it('heeds what keywords find, where the model wavers', async () => {
+    const names = async (message: string, options: OptionsInput = {}) => {
+      const probabilities = new Map(Object.entries({ play_song: 0.35, read_mail: 0.34, count_sheep: 0.31 }));
+      const model = createScriptedModel({ readers: [{ probabilities }] });
+      return namesOf(await plannerOf({ model, options: { core: 1, readings: 1, ...options } }).select({ message }));
+    };
+    expect(await names('hm')).toEqual(['play_song']);
+    expect(await names('read my mail')).toEqual(['read_mail']);
+    expect(await names('a picture smaller')).toEqual(['resize_image']);
+    expect(await names('read my mail', { keywordWeight: 0 })).toEqual(['play_song']);
+  });
+
+  it('reads once more with the best of both opinions there', async () => {
+    const script = {
+      play_song: 0.5,
+      read_mail: 0.4,
+      'read_mail", "water_garden': 0.1,
+      'play_song", "count_sheep': 0.1,
+    };
+    const probabilities = new Map(Object.entries(script));
+    const model = createScriptedModel({ readers: [{ probabilities }] });
+    const planner = plannerOf({ model, options: { core: 2, readings: 2 } });
+    expect(namesOf(await planner.select({ message: 'read my mail' }))).toEqual(['read_mail', 'water_garden']);
+  });
+
   it('hands on the likeliest names, best first, and closes its reader', async () => {
     const { model, selected } = ask({ play_song: 0.2, read_mail: 0.5, count_sheep: 0.3 }, { core: 2 });
     expect(namesOf(await selected)).toEqual(['read_mail', 'count_sheep']);
@@ -32,7 +57,7 @@ describe('the rank answer', () => {
 
   it('goes on from there as often as it is told', async () => {
     const both = 'play_song", "water_garden';
-    const script = { play_song: 0.5, read_mail: 0.3, [both]: 0.1, [`${both}", "count_sheep`]: 0.1 };
+    const script = { play_song: 0.4, read_mail: 0.4, [both]: 0.1, [`${both}", "count_sheep`]: 0.1 };
     const names = async (readings: number) => namesOf(await ask(script, { readings, core: 3 }).selected);
     expect(await names(2)).toEqual(['play_song', 'water_garden', 'read_mail']);
     expect(await names(3)).toEqual(['play_song', 'water_garden', 'count_sheep']);

@@ -5,7 +5,7 @@ import type { Tool } from '../../catalog/tool.js';
 import { type Completion, type Model, noUsage, type Usage } from '../../model/model.js';
 import { completeStructured, type Parsed } from '../../model/structured.js';
 import { fittedSchemas } from '../../planning/fitted.js';
-import { optionalNext } from '../../planning/optional-next.js';
+import { planPenalties } from '../../planning/plan-penalties.js';
 import { renderType } from '../../planning/render-type.js';
 import { requiredAt } from '../../planning/required-at.js';
 import type { loadRepairPrompt, loadStepPrompt } from '../../prompts/prompts.js';
@@ -59,8 +59,8 @@ export async function takeStep(parts: StepParts, request: StepRequest): Promise<
       prompt: prompt.render(values),
       schema: { name: 'step', schema: stepSchema(tools, { canAnswer }) },
       maxTokens,
-      optionalNext: (text) =>
-        optionalNext(text, { requiredAt: (name, path) => requiredAt(byName.get(name), path), likely: [] }),
+      penalties: (text) =>
+        planPenalties(text, { requiredAt: (name, path) => requiredAt(byName.get(name), path), likely: [] }),
       signal,
       about: { ...about, variables: { ...values, tools: [...byName.keys()] }, secretNames: secretNamesOf(tools) },
     },

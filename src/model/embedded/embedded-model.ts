@@ -10,9 +10,9 @@ import type { Completion, CompletionRequest, Model, Prompt, ReaderRequest, Usage
 import { noUsage, withUsage } from '../model.js';
 import { gbnfFromSchema } from './gbnf.js';
 import { endsInLoop } from './loop.js';
+import { createPenaltyBias } from './penalty-bias.js';
 import { createPrefixStore } from './prefix-store.js';
 import { createPromptTokenizer, type PromptTokens } from './prompt-tokens.js';
-import { createReluctance } from './reluctance.js';
 import { loadRuntime, type Runtime } from './runtime.js';
 import { createSequencePool } from './sequence-pool.js';
 import { createTokenReader } from './token-reader.js';
@@ -53,7 +53,7 @@ export function createModelOn(
     : undefined;
   const pool = createSequencePool(runtime, store);
   const toTokens = createPromptTokenizer(runtime);
-  const reluctance = createReluctance(runtime);
+  const penaltyBias = createPenaltyBias(runtime);
   const turnstile = createTurnstile();
   const grammars = new Map<string, Promise<LlamaGrammar>>();
   const limit = runtime.context.contextSize;
@@ -98,15 +98,13 @@ export function createModelOn(
     const { LlamaGrammarEvaluationState } = runtime.library;
     const state = grammar && new LlamaGrammarEvaluationState({ model: runtime.model, grammar });
     const written: Token[] = [];
-    const { optionalNext } = request;
+    const { penalties } = request;
     const room = Math.min(request.maxTokens, limit - prompt.tokens.length);
     usage.read += 1;
     const tokens = sequence.evaluate(prompt.tokens.slice(sequence.nextTokenIndex), {
       temperature: 0,
       ...(state ? { grammarEvaluationState: state } : {}),
-      ...(optionalNext
-        ? { tokenBias: () => reluctance.biasAgainst(optionalNext(runtime.model.detokenize(written))) }
-        : {}),
+      ...(penalties ? { tokenBias: () => penaltyBias.biasFor(penalties(runtime.model.detokenize(written))) } : {}),
     });
     let finish: Completion['finish'] = 'stop';
     for await (const token of tokens) {

@@ -93,8 +93,8 @@ describe('a step', () => {
       maxTokens: 77,
       schema: { schema: { anyOf: [{ properties: { tool: { const: 'text_search' } } }, { required: ['answer'] }] } },
     });
-    const next = model.calls[0]?.optionalNext;
-    expect(next?.('{"tool":"text_search","arguments":{"pattern":"a')).toEqual(['",']);
+    const next = model.calls[0]?.penalties;
+    expect(next?.('{"tool":"text_search","arguments":{"pattern":"a')).toEqual([{ beginning: '",', nats: 2 }]);
     expect(next?.('{"tool":"text_search","arguments":{')).toEqual([]);
   });
 });

@@ -1,11 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { optionalNext } from '../../src/planning/optional-next.js';
+import { planPenalties } from '../../src/planning/plan-penalties.js';
 
 const START = '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":{';
 const REQUIRED: Readonly<Record<string, readonly string[]>> = { '': ['name'], area: ['north'], 'areas.*': ['north'] };
 const requiredAt = (tool: string, path: readonly string[]) => (tool === 'find' ? REQUIRED[path.join('.')] : []);
-const next = (rest: string, likely: readonly string[] = ['find', 'read']) =>
-  optionalNext(START + rest, { requiredAt, likely });
+const penalties = (rest: string, likely: readonly string[]) => planPenalties(START + rest, { requiredAt, likely });
+const next = (rest: string, likely: readonly string[] = []) =>
+  penalties(rest, likely)
+    .filter(({ nats }) => nats === 2)
+    .map(({ beginning }) => beginning);
+/** How a plan would end at once. */
+const end = (rest: string, likely: readonly string[]) =>
+  penalties(rest, likely)
+    .filter(({ nats }) => nats === 5)
+    .map(({ beginning }) => beginning);
 
 describe('what may be left out of a plan', () => {
   it.each([
@@ -20,7 +28,6 @@ describe('what may be left out of a plan', () => {
     ['a further property of an object in a list', '"areas":[{"north":1', [',']],
     ['not a further object of a list', '"areas":[{"north":1}', []],
     ['nothing in an object of any properties', '"labels":{"a":"b', []],
-    ['nothing behind the first of two likely tools', '"name":"x"}}', []],
   ])('is %s', (_, rest, expected) => {
     expect(next(rest)).toEqual(expected);
   });
@@ -29,12 +36,41 @@ describe('what may be left out of a plan', () => {
     ['in the last argument', '"name":"x', ['",', '"}},']],
     ['behind the last argument', '"name":"x"', [',', '}},']],
     ['in an object', '"name":"x","area":{"north":1', [',', '},', '}}},']],
-    ['behind the step', '"name":"x"}}', ['},', ',']],
+    ['behind the step', '"name":"x"}}', [',', '},']],
   ])('is a further step when all likely tools are there: %s', (_, rest, expected) => {
     expect(next(rest, ['find'])).toEqual(expected);
   });
 
+  it('is no further step while a likely tool is not there', () => {
+    expect(next('"name":"x"}}', ['find', 'read'])).toEqual([]);
+  });
+
   it('is no step where nothing is known of likely tools', () => {
     expect(next('"name":"x"}}', [])).toEqual([]);
+  });
+});
+
+describe('the end of a plan', () => {
+  const LIKELY = ['find', 'read'];
+
+  it.each([
+    ['in the last argument', '"name":"x', ['"}}]']],
+    ['behind the last argument', '"name":"x"', ['}}]']],
+    ['in an object', '"name":"x","area":{"north":1', ['}}}]']],
+    ['behind the arguments or the step', '"name":"x"}', [']', '}]']],
+  ])('comes too early while a likely tool is not there: %s', (_, rest, expected) => {
+    expect(end(rest, LIKELY)).toEqual(expected);
+  });
+
+  it('comes when all likely tools are there, or as many steps', () => {
+    const second = (tool: string) => `"name":"x"}},{"id":"s2","tool":"${tool}","arguments":{}}`;
+    expect(end(second('read'), LIKELY)).toEqual([]);
+    expect(end(second('find'), LIKELY)).toEqual([]);
+    expect(end(second('find'), [...LIKELY, 'write'])).toEqual([']', '}]']);
+    expect(end('"name":"x"}}', [])).toEqual([]);
+  });
+
+  it('is told from the end of what stands inside the arguments', () => {
+    expect(end('"name":"x","tags":["a"', LIKELY)).toEqual([']}}]']);
   });
 });
