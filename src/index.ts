@@ -74,6 +74,8 @@ export type {
   SessionView,
 } from './routing/contracts.js';
 export type { IndexStatus, ToolIndex } from './routing/index/tool-index.js';
+export type { ListedRule, RuleList } from './routing/kept-rule.js';
+export { createKeptRules, type KeptRules } from './routing/kept-rules.js';
 export { type CatalogReload, createLiveCatalog, type LiveCatalog } from './routing/live-catalog.js';
 export type { RouterOptions, RouterParts } from './routing/parts.js';
 export { createPolicy, type Policy, type PolicyInput } from './routing/policy/policy.js';

@@ -1,6 +1,7 @@
 /** The path of a request, in order: scope, selection, planning, one more round when a tool is missing, result. */
 import { randomUUID } from 'node:crypto';
 import type { Catalog } from './catalog/catalog.js';
+import type { Rule } from './catalog/rule.js';
 import { createScope, type ToolFilter, type View } from './catalog/scope.js';
 import { secretNamesOf } from './catalog/secret-arguments.js';
 import type { Tool } from './catalog/tool.js';
@@ -31,6 +32,8 @@ export interface PlannerParts {
   prompts?: PromptPaths | undefined;
   /** Takes tools away from a caller's view, for example by policy. */
   filter?: ToolFilter | undefined;
+  /** Asked at each request, so they may change while all that is kept of the tools stays. Default: those of the catalogue. */
+  rules?: (() => readonly Rule[]) | undefined;
 }
 
 export interface CallOptions {
@@ -52,7 +55,7 @@ export interface Planner {
 
 /** @throws WinnowError `invalid_option`, `prompt_invalid` */
 export function createPlanner(parts: PlannerParts): Planner {
-  const { catalog, model, planningModel = model } = parts;
+  const { catalog, model, planningModel = model, rules = () => catalog.rules } = parts;
   const options = resolveOptions(parts.options);
   const prompts = loadPrompts(parts.prompts);
   const viewOf = createScope(catalog, parts.filter);
@@ -62,7 +65,6 @@ export function createPlanner(parts: PlannerParts): Planner {
   const selectionParts = {
     model,
     options,
-    rules: catalog.rules,
     prompt: prompts.select,
     repair: prompts.repair,
     explain: prompts.explain,
@@ -122,6 +124,7 @@ export function createPlanner(parts: PlannerParts): Planner {
     return {
       request,
       view,
+      rules: rules(),
       trace,
       signal,
       usage,
@@ -161,8 +164,9 @@ export function createPlanner(parts: PlannerParts): Planner {
 
   type Turn = ReturnType<typeof beginTurn>;
 
-  function selectTools({ request, trace, signal, usage, facts, taken }: Turn & { taken?: number }, view: View) {
-    const call = { view, request, usage: usage.selection, trace, signal, facts, taken };
+  function selectTools({ usage, ...turn }: Turn & { taken?: number }, view: View) {
+    const { request, rules, trace, signal, facts, taken } = turn;
+    const call = { view, request, rules, usage: usage.selection, trace, signal, facts, taken };
     return withSpan('winnow.select', { 'winnow.tools': view.tools.length }, () => select(call, selectionParts));
   }
 

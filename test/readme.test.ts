@@ -15,6 +15,7 @@ import { modelCommand } from '../src/cli/model-command.js';
 import { planCommand, selectCommand } from '../src/cli/plan-command.js';
 import { policyCommand } from '../src/cli/policy-command.js';
 import { privateToolsCommand } from '../src/cli/private-tools-command.js';
+import { rulesCommand } from '../src/cli/rules-command.js';
 import { runCommand } from '../src/cli/run-command.js';
 import { serveCommand } from '../src/cli/serve-command.js';
 import { sessionsCommand } from '../src/cli/sessions-command.js';
@@ -32,8 +33,8 @@ const yaml = blocks.filter(({ language }) => language === 'yaml').map(({ text })
 
 const COMMANDS = [
   ...[planCommand(), selectCommand(), runCommand(), serveCommand(), mcpCommand(), sessionsCommand()],
-  ...[approvalsCommand(), telemetryCommand(), adaptationCommand(), privateToolsCommand(), indexCommand()],
-  ...[policyCommand(), toolsCommand(), modelCommand(), evalCommand(), tuneCommand(), workerCommand()],
+  ...[approvalsCommand(), telemetryCommand(), adaptationCommand(), privateToolsCommand(), rulesCommand()],
+  ...[indexCommand(), policyCommand(), toolsCommand(), modelCommand(), evalCommand(), tuneCommand(), workerCommand()],
 ];
 /** As it is typed, without what is answered. */
 const typed = blocks.flatMap(({ text }) =>

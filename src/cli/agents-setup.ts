@@ -1,9 +1,11 @@
 /** From flags and configuration to all that agents need: the store, the policy, what runs tools, and the upkeep of them. */
 import { renderIssue } from '../catalog/load.js';
+import type { EntryIssue } from '../catalog/tool.js';
 import type { Planner } from '../planner.js';
 import { type AdaptationOptions, adaptationOptionsSchema } from '../routing/adaptation/adaptation.js';
 import { parseIndexSettings } from '../routing/index/index-settings.js';
 import { createSnapshotKeeper, type SnapshotKeeper } from '../routing/index/snapshot-keeper.js';
+import { createKeptRules } from '../routing/kept-rules.js';
 import { checkPolicy } from '../routing/policy/check-policy.js';
 import { createPolicy } from '../routing/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../routing/policy/policy-file.js';
@@ -74,14 +76,17 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
   const { config, logger, plannerOf } = setup;
   const audit = createAuditWriter({ journal: store.journal });
   const { live, synonyms, executors, runnable } = await openCatalog({ ...setup, audit });
-  const privateTools = createPrivateTools({
-    base: () => live.current().catalog,
-    store: store.privateTools,
-    onIssue: (issue) => logger.warn({ entry: issue.entry }, renderIssue(issue)),
-    audit,
-  });
-  await privateTools.refresh();
-  const planner = plannerOf && createLivePlanner({ catalog: privateTools.catalog, plannerOf });
+  const base = () => live.current().catalog;
+  const onIssue = (issue: EntryIssue) => logger.warn({ entry: issue.entry }, renderIssue(issue));
+  const privateTools = createPrivateTools({ base, store: store.privateTools, onIssue, audit });
+  const rules = createKeptRules({ base, store: store.rules, onIssue, audit });
+  await Promise.all([privateTools.refresh(), rules.refresh()]);
+  const planner =
+    plannerOf &&
+    createLivePlanner({
+      catalog: privateTools.catalog,
+      plannerOf: (catalog) => plannerOf(catalog, rules.inForce),
+    });
   const { snapshot, maxSnapshotBytes, ...index } = parseIndexSettings(config.index ?? {});
   const adaptation = adaptationOf(setup);
   const agents = createAgents({
@@ -89,6 +94,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
     catalog: privateTools.catalog,
     reload: live.reload,
     privateTools,
+    rules,
     policy,
     executors: [executors],
     planner,

@@ -3,11 +3,11 @@ import type { Catalog } from '../catalog/catalog.js';
 import { createScope } from '../catalog/scope.js';
 import { throwIfCancelled } from '../errors.js';
 import { createOpening } from '../opening.js';
-import type { Planner } from '../planner.js';
+import type { Planner, PlannerParts } from '../planner.js';
 import type { PlanningSetup } from './set-up.js';
 
 export interface LazyPlanning {
-  plannerOf(catalog: Catalog): Planner;
+  plannerOf(catalog: Catalog, rules?: PlannerParts['rules']): Planner;
   /** Gives up on a model that is being opened. */
   close(): Promise<void>;
 }
@@ -18,12 +18,12 @@ export function createLazyPlanning(open: (signal: AbortSignal) => Promise<Planni
   const opening = createOpening(() => open(life.signal));
 
   return {
-    plannerOf(catalog) {
+    plannerOf(catalog, rules) {
       const viewOf = createScope(catalog);
       let kept: Planner | undefined;
       const planner = async (signal: AbortSignal | undefined): Promise<Planner> => {
         const setup = await unlessCancelled(opening.get(), signal);
-        kept ??= setup.plannerOf(catalog);
+        kept ??= setup.plannerOf(catalog, rules);
         return kept;
       };
       return {

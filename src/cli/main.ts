@@ -13,6 +13,7 @@ import { modelCommand } from './model-command.js';
 import { planCommand, selectCommand } from './plan-command.js';
 import { policyCommand } from './policy-command.js';
 import { privateToolsCommand } from './private-tools-command.js';
+import { rulesCommand } from './rules-command.js';
 import { runCommand } from './run-command.js';
 import { serveCommand } from './serve-command.js';
 import { sessionsCommand } from './sessions-command.js';
@@ -38,6 +39,7 @@ const program = new Command('winnow')
   .addCommand(telemetryCommand())
   .addCommand(adaptationCommand())
   .addCommand(privateToolsCommand())
+  .addCommand(rulesCommand())
   .addCommand(indexCommand())
   .addCommand(policyCommand())
   .addCommand(toolsCommand())

@@ -27,7 +27,7 @@ export interface ToolSetup {
 
 export interface PlanningSetup {
   /** A planner over these tools; all of them share model and options. */
-  plannerOf(catalog: Catalog): Planner;
+  plannerOf(catalog: Catalog, rules?: PlannerParts['rules']): Planner;
   /** Of selection, and of planning where that has none of its own. Its calls go to the call log. */
   model: Model;
   planningModel?: Model | undefined;
@@ -86,7 +86,7 @@ export async function openPlanning(
     prompts: promptPaths(flags, config),
   };
   return {
-    plannerOf: (catalog) => createPlanner({ ...parts, catalog }),
+    plannerOf: (catalog, rules) => createPlanner({ ...parts, catalog, rules }),
     model: logged,
     planningModel: loggedPlanning,
     callLog,

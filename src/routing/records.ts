@@ -68,6 +68,8 @@ export const AUDIT_EVENTS = [
   'catalog_kept',
   'private_tool_added',
   'private_tool_removed',
+  'rule_put',
+  'rule_removed',
   'learnt_approved',
   'learnt_reverted',
   'learnt_removed',

@@ -1,5 +1,6 @@
 /** Which rules of a catalogue a request matches. */
 import type { Rule } from '../catalog/rule.js';
+import { createSafePattern } from '../catalog/schema/safe-pattern.js';
 import type { Request } from '../request.js';
 
 /** All conditions that a rule states must hold. */
@@ -11,7 +12,11 @@ export function matchingRules(rules: readonly Rule[], request: Request): Rule[] 
     );
     const intents = when.intent === undefined ? undefined : [when.intent].flat();
     const hasIntent = intents === undefined || (request.intent !== undefined && intents.includes(request.intent));
-    const hasMessage = when.message === undefined || new RegExp(when.message, 'iu').test(request.message);
-    return hasEntities && hasIntent && hasMessage;
+    return hasEntities && hasIntent && hasMessage(when.message, request);
   });
+}
+
+/** An operator may write a pattern that would not come to an end on some user's message: it then does not match. */
+function hasMessage(pattern: string | undefined, { message }: Request): boolean {
+  return pattern === undefined || createSafePattern(pattern, { ignoreCase: true }).test(message);
 }

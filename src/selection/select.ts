@@ -39,7 +39,7 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
     view,
     request: call.request,
     answer,
-    rules: parts.rules,
+    rules: call.rules,
     options: {
       ...parts.options,
       fill: parts.options.fill && !answer.none.says,

@@ -12,7 +12,6 @@ import type { ExplainPrompt } from './explain.js';
 export interface SelectionParts {
   model: Model;
   options: Options;
-  rules: readonly Rule[];
   prompt: PromptTemplate<'none' | 'summaries' | 'context' | 'message'>;
   repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
   explain: ExplainPrompt;
@@ -31,6 +30,8 @@ export function answerWay({ model, options }: Pick<SelectionParts, 'model' | 'op
 export interface SelectionCall {
   view: View;
   request: Request;
+  /** Those in force when the request came. */
+  rules: readonly Rule[];
   usage: Usage;
   /** Tokens of the tools that an earlier round chose: they stay, and the budget is for all together. Default: 0. */
   taken?: number | undefined;

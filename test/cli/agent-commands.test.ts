@@ -10,6 +10,7 @@ import { indexCommand } from '../../src/cli/index-command.js';
 import type { OutputOptions } from '../../src/cli/output.js';
 import { policyCommand } from '../../src/cli/policy-command.js';
 import { privateToolsCommand } from '../../src/cli/private-tools-command.js';
+import { rulesCommand } from '../../src/cli/rules-command.js';
 import { runCommand } from '../../src/cli/run-command.js';
 import { sessionsCommand } from '../../src/cli/sessions-command.js';
 import { telemetryCommand } from '../../src/cli/telemetry-command.js';
@@ -353,6 +354,54 @@ describe('winnow private-tools', () => {
     expect(await run(privateToolsCommand, 'remove', 'zebra', ...words, '--user', 'ann')).toBe('removed zebra\n');
     expect(await runJson(privateToolsCommand, 'list', ...words, '--user', 'ann')).toEqual([]);
     await expect(run(privateToolsCommand, 'add', at('none.json'), ...words, '--user', 'ann')).rejects.toThrow('read');
+  });
+});
+
+describe('winnow rules', () => {
+  it('lists those of the catalogue, puts one after them, says which tools are not there, and removes it', async () => {
+    const own = { name: 'tidy', when: { intent: ['tidy', 'clean'], entities: ['path'] }, first: ['file_list'] };
+    await writeFile(at('ruled.json'), JSON.stringify({ tools: TOOLS, rules: [own] }));
+    const words = ['--store', at('rules.db'), '--catalog', at('ruled.json')];
+    const ofCatalog = 'tidy (of the catalogue), when entities has path, intent is tidy or clean: first file_list\n';
+    expect(await run(rulesCommand, 'list', ...words)).toBe(ofCatalog);
+    const rule = { name: 'old', when: { message: 'old' }, first: ['file_list', 'ghost'], last: ['file_delete'] };
+    await writeFile(at('rule.json'), JSON.stringify(rule));
+    const put = await run(rulesCommand, 'put', at('rule.json'), ...words, '--by', 'olga');
+    expect(put).toBe(
+      'old (kept), when message has old: first file_list, ghost; last file_delete\n' +
+        '  no tool of the system is named ghost\n',
+    );
+    expect(await run(rulesCommand, 'list', ...words)).toBe(ofCatalog + put);
+    expect(await runJson(rulesCommand, 'list', ...words)).toMatchObject({
+      rules: [{ from: 'catalog' }, { ...rule, from: 'kept', unknownTools: ['ghost'] }],
+      leftOut: [],
+    });
+    await expect(run(rulesCommand, 'remove', 'tidy', ...words)).rejects.toThrow('comes with the catalogue');
+    expect(await run(rulesCommand, 'remove', 'old', ...words)).toBe('removed old\n');
+    expect(await run(rulesCommand, 'list', '--store', at('rules.db'), '--catalog', at('tools.json'))).toBe(
+      'no rules\n',
+    );
+    const store = await openStore({ file: at('rules.db') });
+    expect(await store.journal.audit({ limit: 9 })).toMatchObject([
+      { event: 'rule_removed' },
+      { event: 'rule_put', user: 'olga' },
+    ]);
+    await store.close();
+  });
+
+  it('shows one that is left out, and refuses what is no rule', async () => {
+    const words = ['--store', at('left-out.db'), '--catalog', at('tools.json')];
+    const store = await openStore({ file: at('left-out.db') });
+    await store.rules.put({ owner: 'operators', name: 'broken', content: { when: {} }, updatedAt: '' });
+    await store.close();
+    expect(await run(rulesCommand, 'list', ...words)).toMatch(/^broken \(kept, left out\): when: a rule needs/u);
+    await expect(run(rulesCommand, 'put', at('none.json'), ...words)).rejects.toThrow("none.json can't be read");
+    await expect(run(rulesCommand, 'put', at('tools.json'), ...words)).rejects.toMatchObject({
+      code: 'invalid_request',
+      issues: expect.arrayContaining([expect.stringContaining('rule: ')]),
+    });
+    await expect(run(rulesCommand, 'list', '--catalog', at('tools.json'))).rejects.toThrow('--store');
+    expect(await run(rulesCommand, 'list', '--store', at('left-out.db'))).toMatch(/^Catalogue: the example /u);
   });
 });
 

@@ -42,6 +42,24 @@ describe('planning that is opened late', () => {
     expect(counts).toEqual({ opened: 1, closed: 1, planners: 2 });
   });
 
+  it('hands on where the rules of now are', async () => {
+    const handed: unknown[] = [];
+    const lazy = createLazyPlanning(
+      async (): Promise<PlanningSetup> => ({
+        plannerOf(_, rules) {
+          handed.push(rules);
+          return answeringPlanner();
+        },
+        model: createScriptedModel(),
+        callLog: createCallLog({ destination: 'off' }),
+        close: async () => {},
+      }),
+    );
+    const rules = () => [];
+    await lazy.plannerOf(CATALOG, rules).plan(ASKED);
+    expect(handed).toEqual([rules]);
+  });
+
   it('tries again where it failed', async () => {
     const { counts, planner } = setUp(async (_, count) => {
       if (count === 1) throw new Error('no model yet');

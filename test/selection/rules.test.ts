@@ -27,6 +27,20 @@ describe('a rule', () => {
     expect(matchingRules([{ name: 'r', when }], parseRequest(REQUEST))).toHaveLength(expected ? 1 : 0);
   });
 
+  it.each([
+    ['(a+)+$', `${'a'.repeat(60)}!`],
+    ['^\\s*(.*)\\s*x$', `x${' '.repeat(50_000)}y`],
+  ])('whose pattern %s would run for ever does not match, and holds nobody up', (message, text) => {
+    const started = performance.now();
+    expect(matchingRules([{ name: 'r', when: { message } }], parseRequest({ message: text }))).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  it('finds its words in a long message, in letters of either case', () => {
+    const long = parseRequest({ message: `${'x '.repeat(5_000)} the REPORT of today` });
+    expect(matchingRules([{ name: 'r', when: { message: '(?:the )+report' } }], long)).toHaveLength(1);
+  });
+
   it('never matches by what an object inherits', () => {
     const rule = { name: 'r', when: { entities: ['constructor'] } };
     expect(matchingRules([rule], parseRequest({ message: 'x' }))).toEqual([]);

@@ -52,7 +52,7 @@ export async function loadFixture(name: 'hydrology' | 'assistant' | 'coding-agen
   return catalog;
 }
 
-export interface SetupParts extends Omit<PlannerParts, 'catalog'> {
+export interface SetupParts extends Omit<PlannerParts, 'catalog' | 'rules'> {
   tools?: readonly Tool[];
   rules?: readonly Rule[];
 }

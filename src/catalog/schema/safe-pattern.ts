@@ -1,5 +1,5 @@
 /**
- * Regular expressions from strangers' schemas, tried so that none can hang the process. A simple pattern on a
+ * Regular expressions from strangers' schemas and from rules, tried so that none can hang the process. A simple pattern on a
  * short text is tried directly; all else runs under a time limit, and counts as "does not match" when the limit
  * is reached: catastrophic patterns run away on texts that do not match.
  */
@@ -17,8 +17,8 @@ const SHORT_TEXT_CHARACTERS = 256;
 const LONGEST_TEXT_CHARACTERS = 100_000;
 
 /** @throws SyntaxError where it is a regular expression neither with the flag `u` nor without. */
-export function createSafePattern(pattern: string): PatternTest {
-  const expression = compile(pattern);
+export function createSafePattern(pattern: string, { ignoreCase = false } = {}): PatternTest {
+  const expression = compile(pattern, ignoreCase ? 'i' : '');
   const simple = isSimple(pattern);
   return {
     toString: () => pattern,
@@ -30,11 +30,11 @@ export function createSafePattern(pattern: string): PatternTest {
 }
 
 /** Authors write for engines without `u` (`[\w-_]`, `\-`): those count too. */
-function compile(pattern: string): RegExp {
+function compile(pattern: string, flags: string): RegExp {
   try {
-    return new RegExp(pattern, 'u');
+    return new RegExp(pattern, `${flags}u`);
   } catch {
-    return new RegExp(pattern);
+    return new RegExp(pattern, flags);
   }
 }
 

@@ -11,6 +11,7 @@ import { operatorRoutes } from './operator-routes.js';
 import { planRunRoutes } from './plan-run-routes.js';
 import { privateToolRoutes } from './private-tool-routes.js';
 import type { Route } from './route.js';
+import { ruleRoutes } from './rule-routes.js';
 import { sessionRoutes } from './session-routes.js';
 
 export interface AgentRouteParts {
@@ -29,6 +30,7 @@ export function agentRoutes(agents: Agents): Route[] {
     ...indexRoutes(agents),
     ...adaptationRoutes(agents),
     ...privateToolRoutes(agents),
+    ...ruleRoutes(agents),
   ];
 }
 

@@ -10,6 +10,7 @@ import type { Planner } from '../../planner.js';
 import { type Adaptation, type AdaptationOptions, createAdaptation } from '../../routing/adaptation/adaptation.js';
 import { keepSnapshot } from '../../routing/index/snapshot-keeper.js';
 import type { ImportedIndex, IndexStatus, ToolIndex } from '../../routing/index/tool-index.js';
+import { createKeptRules, type KeptRules } from '../../routing/kept-rules.js';
 import type { CatalogReload } from '../../routing/live-catalog.js';
 import type { RouterOptions } from '../../routing/parts.js';
 import type { PolicySource } from '../../routing/policy/policy-file.js';
@@ -34,6 +35,8 @@ export interface AgentsParts {
   reload?: (() => Promise<CatalogReload>) | undefined;
   /** Default: made from `catalog` and `store`. */
   privateTools?: PrivateTools | undefined;
+  /** What the planner takes its rules from. Default: made from `catalog` and `store`. */
+  rules?: KeptRules | undefined;
   policy: PolicySource;
   /** Asked in this order; the first that can run a tool does. Closed by `close`. */
   executors: readonly Executor[];
@@ -64,6 +67,7 @@ export interface Agents {
   /** With the private tools of all users. */
   readonly catalog: () => Catalog;
   readonly privateTools: PrivateTools;
+  readonly rules: KeptRules;
   readonly adaptation: Adaptation;
   readonly index: ToolIndex;
   readonly metrics: Metrics;
@@ -75,7 +79,7 @@ export interface Agents {
   rebuild(): Promise<Rebuilt>;
   /** Keeps a snapshot in the store for the next start, if it fits the tools of now. @throws WinnowError `invalid_request` */
   keepSnapshot(snapshot: unknown): Promise<ImportedIndex>;
-  /** Reads what other processes have added, learnt or decided. @throws WinnowError `store_failed` */
+  /** Reads what other processes have added, put, learnt or decided. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -89,6 +93,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
   const sandbox = createSandbox({ executors, limits: parts.limits });
   const privateTools =
     parts.privateTools ?? createPrivateTools({ base: parts.catalog, store: store.privateTools, audit, clock });
+  const rules = parts.rules ?? createKeptRules({ base: parts.catalog, store: store.rules, audit, clock });
   const { catalog } = privateTools;
   const adaptation = createAdaptation({
     store: store.weights,
@@ -141,6 +146,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     router,
     catalog,
     privateTools: withFollowing(privateTools, followSettled),
+    rules,
     adaptation,
     index,
     metrics,
@@ -161,6 +167,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     },
     async refresh() {
       await privateTools.refresh();
+      await rules.refresh();
       await adaptation.refresh();
       follow();
     },

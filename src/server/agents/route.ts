@@ -12,7 +12,7 @@ export interface Named<Schema extends z.ZodType = z.ZodType> {
 }
 
 interface Description {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With `:id` for the one parameter that a path may have. */
   readonly path: string;
   readonly operationId: string;

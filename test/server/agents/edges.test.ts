@@ -123,12 +123,16 @@ describe('the OpenAPI document', () => {
       ['ImportedIndex', (await ask('POST /v1/index/snapshot', { level: 'none' })).body],
       ['PrivateTool', (await ask('POST /v1/private-tools', { user: 'ann', tool: { name: 'a' } })).body],
       ['PrivateToolList', (await ask('GET /v1/private-tools?user=ann')).body],
+      ['Rule', (await ask('PUT /v1/rules/r', { when: { intent: 'i' }, first: ['a'] })).body],
+      ['RuleList', (await ask('GET /v1/rules')).body],
+      ['RemovedRule', (await ask('DELETE /v1/rules/r')).body],
       ['LearntList', (await ask('GET /v1/adaptation')).body],
       ['Learnt', (await ask('POST /v1/adaptation/learn')).body],
       ['TelemetryReport', (await ask('GET /v1/telemetry?by=tool')).body],
     ];
     for (const [name, value] of answers) expect(validate(name, value)).toEqual([name, []]);
     expect(validate('Session', {})).not.toEqual(['Session', []]);
+    expect(validate('RuleRequest', { when: {}, weight: 1 })).not.toEqual(['RuleRequest', []]);
 
     const { catalog, issues } = await loadCatalog({ sources: [`openapi:${url}/openapi.json`] });
     expect(issues.filter(({ level }) => level === 'warning')).toEqual([]);

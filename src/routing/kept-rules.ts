@@ -1,0 +1,134 @@
+/**
+ * Rules that operators keep in the store, beside those of the catalogue: they come after these, and count from the next
+ * request on. No tool changes with them, so nothing that is kept of the tools does: no index, no prompt.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Catalog } from '../catalog/catalog.js';
+import type { Rule } from '../catalog/rule.js';
+import type { EntryIssue } from '../catalog/tool.js';
+import { WinnowError } from '../errors.js';
+import type { DocumentRecord, Documents } from '../store/store.js';
+import {
+  type ListedRule,
+  MAX_RULE_NAME_CHARACTERS,
+  type MergedRules,
+  mergeRules,
+  parseKeptRule,
+  type RuleList,
+  unusableRule,
+} from './kept-rule.js';
+import type { WriteAudit } from './write-audit.js';
+
+/** More would be a catalogue: each request is held against all of them. */
+export const MAX_KEPT_RULES = 200;
+
+export interface PutOptions {
+  /** As an address says it; the rule itself may then leave it out. */
+  name?: string | undefined;
+  /** Who puts it, for the audit. */
+  by?: string | undefined;
+}
+
+export interface KeptRulesParts {
+  /** With its own rules; asked anew each time, so it may be reloaded. */
+  base: () => Catalog;
+  store: Documents;
+  /** Told of each kept rule that is not usable, or names a tool that is not there, once. Default: nothing is told. */
+  onIssue?: ((issue: EntryIssue) => void) | undefined;
+  /** Told of each change after it is in the store. Default: nothing is told. */
+  audit?: WriteAudit | undefined;
+  /** Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
+}
+
+export interface KeptRules {
+  /** As of the last `refresh`, `put` or `remove`; the same array where neither rules nor catalogue have changed. */
+  inForce(): readonly Rule[];
+  /** Reads what other processes have put or removed. @throws WinnowError `store_failed` */
+  refresh(): Promise<void>;
+  /** A rule of the same name takes the place of the old one. @throws WinnowError `invalid_request`, `store_failed` */
+  put(rule: unknown, options?: PutOptions): Promise<ListedRule>;
+  list(): RuleList;
+  /** @throws WinnowError `not_found`, also for one that the catalogue itself holds; `store_failed` */
+  remove(name: string, by?: string): Promise<void>;
+}
+
+export function createKeptRules(parts: KeptRulesParts): KeptRules {
+  const { base, store, onIssue, audit, clock = () => new Date() } = parts;
+  const told = new Set<string>();
+  const readings = { begun: 0, taken: 0 };
+  let documents: readonly DocumentRecord[] = [];
+  let merged: MergedRules | undefined;
+
+  function current(): MergedRules {
+    const catalog = base();
+    if (merged?.catalog !== catalog || merged.documents !== documents) {
+      merged = mergeRules(catalog, documents);
+      merged.issues.forEach(tellOnce);
+    }
+    return merged;
+  }
+
+  function tellOnce(issue: EntryIssue): void {
+    const text = JSON.stringify(issue);
+    if (!told.has(text)) onIssue?.(issue);
+    told.add(text);
+  }
+
+  async function refresh(): Promise<void> {
+    readings.begun += 1;
+    const reading = readings.begun;
+    const fresh = await store.list(OWNER);
+    // One that was begun before a rule was put must not take it away again.
+    if (reading < readings.taken) return;
+    readings.taken = reading;
+    if (!isDeepStrictEqual(fresh, documents)) documents = fresh;
+    // What is not usable is told now, not when a request comes.
+    current();
+  }
+
+  return {
+    inForce: () => current().inForce,
+    refresh,
+
+    async put(entry, { name: address, by } = {}) {
+      const rule = parseKeptRule(address === undefined ? entry : withName(entry, address));
+      const { name } = rule;
+      if (base().rules.some((one) => one.name === name))
+        throw unusableRule(
+          `name: the catalogue itself holds a rule "${name}"; choose another name, or change it there`,
+        );
+      const kept = await store.list(OWNER);
+      if (kept.length >= MAX_KEPT_RULES && !kept.some((one) => one.name === name))
+        throw unusableRule(`name: ${kept.length} rules are kept, and more are not; remove one first`);
+      const updatedAt = clock().toISOString();
+      await store.put({ owner: OWNER, name, content: rule, updatedAt });
+      await audit?.({ event: 'rule_put', outcome: 'allowed', user: by, reason: JSON.stringify(rule) });
+      await refresh();
+      return current().listed(rule, updatedAt);
+    },
+
+    list: () => current().list,
+
+    async remove(name, by) {
+      if (!(await store.remove(OWNER, name))) throw notKept(name, base());
+      await audit?.({ event: 'rule_removed', outcome: 'allowed', user: by, reason: JSON.stringify({ name }) });
+      await refresh();
+    },
+  };
+}
+
+const OWNER = 'operators';
+
+function withName(entry: unknown, name: string): unknown {
+  const own: unknown = Object(entry).name;
+  if (own === undefined || own === name) return { ...Object(entry), name };
+  throw unusableRule(
+    `name: the rule says ${JSON.stringify(own)}, its address "${name}"; write the same, or leave it out`,
+  );
+}
+
+function notKept(name: string, { rules }: Catalog): WinnowError {
+  const advice = rules.some((rule) => rule.name === name) ? ' It comes with the catalogue: change it there.' : '';
+  return new WinnowError('not_found', `No rule "${name.slice(0, MAX_RULE_NAME_CHARACTERS)}" is kept.${advice}`);
+}
