@@ -109,6 +109,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
   await snapshots.restore();
   await agents.adaptation.refresh();
   tellPolicyNotes(setup, { policy, agents });
+  for (const problem of agents.checkLimits()) logger.warn(problem);
   const stops = [startUpkeep(choresOf(agents, { adaptation, snapshots }), logger), ...watching(setup, agents)];
   return { agents: withStops(agents, { stops, last: snapshots.save }), planner, runnable };
 }

@@ -24,8 +24,9 @@ export function privateToolsCommand(options: OutputOptions = {}): Command {
   subcommand(command, 'add <file>', 'an entry as in a catalogue file, as JSON; - reads it from stdin').action(
     async (file: string, flags: Flags) => {
       const entry = await readEntry(file);
-      const tool = await withTools(flags, ({ privateTools }) => privateTools.add(flags.user, entry));
-      print(output, flags, { value: tool, text: renderTool(tool) });
+      const { tool, notes } = await withTools(flags, ({ privateTools }) => privateTools.add(flags.user, entry));
+      const text = [renderTool(tool), ...notes.map((note) => `note ${note}`)].join('\n');
+      print(output, flags, { value: { ...tool, notes }, text });
     },
   );
   subcommand(command, 'remove <name>', 'for good').action(async (name: string, flags: Flags) => {

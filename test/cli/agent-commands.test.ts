@@ -271,6 +271,19 @@ describe('winnow policy check', () => {
     await expect(run(policyCommand, 'check')).rejects.toThrow('Name the policy: a file, or a --config');
   });
 
+  it('tells limits of the configuration for a tool that is not there, as a problem', async () => {
+    const limits = 'sandbox: { tools: { file_delte: { timeoutMs: 10 }, file_list: { timeoutMs: 10 } } }';
+    await writeFile(at('limits.yaml'), `policy: empty.yaml\ncatalog: [tools.json]\n${limits}\n`);
+    const words = ['check', '--config', at('limits.yaml')];
+    const { notes } = await runJson(policyCommand, ...words);
+    const message = 'sandbox.tools: there is no tool "file_delte"; near: file_delete';
+    expect([notes, exitCode]).toEqual([[{ level: 'problem', message }], undefined]);
+    expect(await run(policyCommand, ...words, '--strict')).toContain(`problem ${message}\n`);
+    expect(exitCode).toBe(2);
+    await writeFile(at('limits.yaml'), 'policy: empty.yaml\nsandbox: { timeoutMs: soon }\n');
+    await expect(run(policyCommand, ...words)).rejects.toThrow('sandbox.timeoutMs');
+  });
+
   it('says that it checks against the example where no catalogue is named', async () => {
     const text = await run(policyCommand, 'check', at('empty.yaml'));
     expect(text).toMatch(/^Catalogue: the example "hydrology" that comes with Winnow; yours with --catalog\.\n/u);
@@ -345,6 +358,11 @@ describe('winnow private-tools', () => {
     await writeFile(at('zebra.json'), JSON.stringify({ name: 'zebra', toolType: 'skill', description: 'Draws.' }));
     const added = await run(privateToolsCommand, 'add', at('zebra.json'), ...words, '--user', 'ann');
     expect(added).toBe('zebra (skill, medium): Draws.\n');
+    await writeFile(at('slip.json'), JSON.stringify({ name: 'gnu', toolType: 'skill', descripton: 'Grazes.' }));
+    const slip = [at('slip.json'), ...words, '--user', 'nina'];
+    const note = 'descripton: an unknown key, without effect; "description" may be meant';
+    expect(await run(privateToolsCommand, 'add', ...slip)).toBe(`gnu (skill, medium)\nnote ${note}\n`);
+    expect((await runJson(privateToolsCommand, 'add', ...slip)).notes).toEqual([note]);
     expect(await run(privateToolsCommand, 'list', ...words, '--user', 'ann')).toBe(added);
     expect(await run(privateToolsCommand, 'list', ...words, '--user', 'bob')).toBe('bob has no tools\n');
     await expect(run(privateToolsCommand, 'remove', 'zebra', ...words, '--user', 'bob')).rejects.toMatchObject({

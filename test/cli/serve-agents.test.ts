@@ -34,7 +34,7 @@ model: { baseUrl: http://127.0.0.1:9/v1, name: none }
 store: agents.db
 policy: policy.yaml
 toolsModule: tools.mjs
-sandbox: { timeoutMs: 20000 }
+sandbox: { timeoutMs: 20000, tools: { gret: { timeoutMs: 10 } } }
 sessions: { visibleFrom: next_turn }
 `,
   );
@@ -48,6 +48,8 @@ it('runs functions, MCP tools and skills of the catalogue, follows its policy fi
     server.ask(`POST /v1/sessions/${id}/call`, { tool, arguments: input });
   expect(await call('greet')).toMatchObject({ ok: true, output: 'hello' });
   expect(first.log.lines()).toContainEqual(expect.objectContaining({ function: 'stray', level: 'warn' }));
+  const msg = 'sandbox.tools: there is no tool "gret"; near: greet';
+  expect(first.log.lines()).toContainEqual(expect.objectContaining({ msg, level: 'warn' }));
   expect(first.log.text()).not.toContain('last as long as this process');
 
   const { tools } = JSON.parse(await (await fetch(`${first.address}/v1/sessions/${id}/tools?mode=classic`)).text());

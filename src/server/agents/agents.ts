@@ -75,6 +75,8 @@ export interface Agents {
   rebuild(): Promise<Rebuilt>;
   /** Keeps a snapshot in the store for the next start, if it fits the tools of now. @throws WinnowError `invalid_request` */
   keepSnapshot(snapshot: unknown): Promise<ImportedIndex>;
+  /** What of the limits is without effect on the tools of now, in words. */
+  checkLimits(): string[];
   /** Reads what other processes have added, learnt or decided. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
   /** Idempotent. */
@@ -159,6 +161,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
       if (imported.snapshot === 'taken') await keepSnapshot(store.snapshots, snapshot, now);
       return imported;
     },
+    checkLimits: () => sandbox.checkLimits(catalog().tools),
     async refresh() {
       await privateTools.refresh();
       await adaptation.refresh();
@@ -190,9 +193,9 @@ function withFollowing(tools: PrivateTools, follow: () => Promise<void>): Privat
   return {
     ...tools,
     async add(user, entry) {
-      const tool = await tools.add(user, entry);
+      const added = await tools.add(user, entry);
       await follow();
-      return tool;
+      return added;
     },
     async remove(user, name) {
       await tools.remove(user, name);
