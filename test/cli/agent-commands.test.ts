@@ -1,4 +1,5 @@
 /** The commands around agents, on one store: what one command leaves behind, the next one finds. */
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -336,7 +337,8 @@ describe('winnow policy check', () => {
 it('a store may be named by the environment, which the flag wins over', async () => {
   process.env.WINNOW_STORE = at('none/agents.db');
   try {
-    await expect(run(approvalsCommand, 'list')).rejects.toMatchObject({ code: 'store_failed' });
+    await expect(run(approvalsCommand, 'list')).rejects.toThrow(`There is no store ${at('none/agents.db')}.`);
+    await (await openStore({ file: at('other.db') })).close();
     expect(await run(approvalsCommand, 'list', '--store', at('other.db'))).toBe('no approvals\n');
   } finally {
     delete process.env.WINNOW_STORE;
@@ -350,6 +352,25 @@ it('commands that look into a store say how to name one', async () => {
     [telemetryCommand, []],
   ] as const)
     await expect(run(make, ...words)).rejects.toThrow('--store, WINNOW_STORE or store in the file');
+});
+
+it.each([
+  ['winnow sessions list', sessionsCommand, ['list']],
+  ['winnow sessions show', sessionsCommand, ['show', 'x']],
+  ['winnow sessions end', sessionsCommand, ['end', 'x']],
+  ['winnow approvals list', approvalsCommand, ['list']],
+  ['winnow approvals grant', approvalsCommand, ['grant', 'x', '--by', 'bob']],
+  ['winnow telemetry', telemetryCommand, []],
+  ['winnow adaptation list', adaptationCommand, ['list']],
+  ['winnow adaptation learn', adaptationCommand, ['learn']],
+  ['winnow private-tools list', privateToolsCommand, ['list', '--user', 'ann']],
+  ['winnow private-tools remove', privateToolsCommand, ['remove', 'x', '--user', 'ann']],
+  ['winnow index export', indexCommand, ['export']],
+])('%s makes no store where there is none, and says which and how to name another', async (_, make, words) => {
+  const file = at('typo.db');
+  const message = `There is no store ${file}. Name that of the server: --store, WINNOW_STORE or store in the file.`;
+  await expect(run(make, ...words, '--store', file)).rejects.toMatchObject({ code: 'invalid_option', message });
+  expect(existsSync(file)).toBe(false);
 });
 
 describe('winnow private-tools', () => {
