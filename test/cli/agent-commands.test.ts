@@ -199,6 +199,28 @@ describe('winnow run', () => {
     expect(exitCode).toBeUndefined();
   });
 
+  it('leaves no trace of a dry run in the figures, and none of its calls in the audit', async () => {
+    const words = [
+      at('plan.json'),
+      '--store',
+      at('dry.db'),
+      '--catalog',
+      at('tools.json'),
+      '--policy',
+      at('policy.yaml'),
+    ];
+    const text = await run(runCommand, ...words, '--dry-run', '--user', 'nina');
+    expect(text).toMatch(/^not enabled: file_list \(unknown_tool\): There is no tool "file_list"/u);
+    expect(text).toMatch(/s2 +file_delete +planned/u);
+    const report = await runJson(telemetryCommand, '--store', at('dry.db'), '--by', 'tool');
+    expect(report).toMatchObject({ total: { calls: 0, refused: 0, enablements: 0, unused: null }, rows: [] });
+    const store = await openStore({ file: at('dry.db') });
+    const events = (await store.journal.audit({ limit: 100 })).map(({ event }) => event);
+    const kept = await store.journal.telemetry({ limit: 100 });
+    await store.close();
+    expect([events, kept]).toEqual([['session_ended', 'session_created'], []]);
+  });
+
   it('asks for a user where nobody could approve, and for a store where nothing would be kept', async () => {
     const words = [at('plan.json'), '--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
     expect(await run(runCommand, ...words)).toContain('\nNext: give --user, ');

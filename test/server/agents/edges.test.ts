@@ -202,7 +202,10 @@ describe('a run of a plan', () => {
     const dry = await ask('POST /v1/plans/run', { session, plan, dryRun: true }, ANN);
     expect(dry.body).toMatchObject({ state: 'planned', steps: { s2: { unresolved: expect.any(Array) } } });
     expect(runs).toEqual([]);
+    const figures = async () => (await ask('GET /v1/telemetry', undefined, ANN)).body.total;
+    expect(await figures()).toMatchObject({ calls: 0, refused: 0 });
     const { body } = await ask('POST /v1/plans/run', { session, plan }, ANN);
+    expect(await figures()).toMatchObject({ calls: 1, refused: 2 });
     expect(body).toMatchObject({ state: 'failed', steps: { s2: { failure: { code: 'not_enabled' } } } });
     expect(runs).toEqual(['file_list']);
     expect((await ask('POST /v1/plans/run', { session, plan }, { user: 'bob' })).status).toBe(404);
