@@ -457,6 +457,16 @@ describe('winnow index', () => {
     await expect(run(indexCommand, 'import', at('tools.json'), ...tools, ...store)).rejects.toThrow('snapshot');
   });
 
+  it('has the weights that an operator gave a server on the store', async () => {
+    const words = ['--catalog', at('tools.json'), '--store', at('weighed.db')];
+    const store = await openStore({ file: at('weighed.db') });
+    const weights = { name: 1, parameters: 0.5 };
+    await store.snapshots.put({ owner: 'index', name: 'weights', content: weights, updatedAt: '' });
+    await store.close();
+    const exported = JSON.parse(await run(indexCommand, 'export', ...words, '--level', 'meta'));
+    expect(exported.weights).toMatchObject(weights);
+  });
+
   it('holds the private tools of the store, and is stale when another is there', async () => {
     const words = ['--catalog', at('tools.json'), '--store', at('own-index.db')];
     const add = async (name: string) => {

@@ -10,6 +10,7 @@ import type { Planner } from '../../planner.js';
 import { type Adaptation, type AdaptationOptions, createAdaptation } from '../../routing/adaptation/adaptation.js';
 import { keepSnapshot } from '../../routing/index/snapshot-keeper.js';
 import type { ImportedIndex, IndexStatus, ToolIndex } from '../../routing/index/tool-index.js';
+import { createWeightsKeeper, type GivenWeights } from '../../routing/index/weights-keeper.js';
 import type { CatalogReload } from '../../routing/live-catalog.js';
 import type { RouterOptions } from '../../routing/parts.js';
 import type { PolicySource } from '../../routing/policy/policy-file.js';
@@ -53,6 +54,13 @@ export interface AgentsParts {
   clock?: (() => Date) | undefined;
 }
 
+export interface RebuildRequest {
+  /** Of the index from now on, kept in the store; null: those of `index` again. Default: they stay. */
+  readonly weights?: GivenWeights | undefined;
+  /** Who asks, for the audit. */
+  readonly by?: string | undefined;
+}
+
 /** An answer of `rebuild`. */
 export interface Rebuilt extends IndexStatus {
   /** What became of the sources; absent where they can't be read anew. */
@@ -72,7 +80,7 @@ export interface Agents {
   /** @throws WinnowError `store_failed` */
   telemetry(query: TelemetryReportQuery): Promise<TelemetryReport>;
   /** Reads the sources anew, and resolves when the index of them has settled; searches are answered meanwhile. */
-  rebuild(): Promise<Rebuilt>;
+  rebuild(request?: RebuildRequest): Promise<Rebuilt>;
   /** Keeps a snapshot in the store for the next start, if it fits the tools of now. @throws WinnowError `invalid_request` */
   keepSnapshot(snapshot: unknown): Promise<ImportedIndex>;
   /** What of the limits is without effect on the tools of now, in words. */
@@ -108,6 +116,8 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     index: { ...parts.index, clock },
   });
   const { index } = discovery;
+  const configured = parts.index?.weights;
+  const weights = createWeightsKeeper({ index, store: store.snapshots, configured, audit, clock });
   const metrics = createMetrics({ index: index.status, isNamed: isSystemName(catalog) });
   const router = createRouter({
     store,
@@ -149,7 +159,8 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     policy: policy.current,
     plans: createPlanRuns({ router, sandbox, catalog, store: store.planRuns, planner: parts.planner }),
     telemetry: (query) => reportTelemetry(store.journal, query),
-    async rebuild() {
+    async rebuild({ weights: given, by } = {}) {
+      if (given !== undefined) await weights.set(given, by);
       const reloaded = await parts.reload?.();
       follow();
       const status = await index.rebuild();
@@ -165,6 +176,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     async refresh() {
       await privateTools.refresh();
       await adaptation.refresh();
+      await weights.refresh();
       follow();
     },
     async close() {

@@ -136,6 +136,18 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(Object(call?.inputSchema.properties))).toEqual(expect.arrayContaining(['id', 'tool']));
   });
 
+  it('asks for a body only where one without any field would be refused', async () => {
+    const { ask } = await startAgentServer();
+    const { paths } = (await ask('GET /openapi.json')).body;
+    const isRequired = (path: string) => paths[path].post.requestBody.required;
+    expect(['/v1/index/rebuild', '/v1/sessions'].map(isRequired)).toEqual([false, false]);
+    expect(['/v1/index/snapshot', '/v1/sessions/{id}/call', '/v1/private-tools'].map(isRequired)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
   it('says nothing of agents where the server has none', async () => {
     const { startServer, answeringPlanner } = await import('../setup.js');
     const { url } = await startServer({ planner: answeringPlanner() });
