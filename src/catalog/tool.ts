@@ -3,6 +3,7 @@
  * `inputSchema` is the schema as its author wrote it; what a model is shown is made by `fit-schema.ts`.
  */
 import { z } from 'zod';
+import { findKeySlips } from './key-slips.js';
 import { RISKS, type Risk } from './risk.js';
 
 export { RISKS, type Risk };
@@ -107,23 +108,20 @@ export type ParsedEntry = { ok: true; tool: Tool; issues: EntryIssue[] } | { ok:
 export function parseTool(entry: unknown, place: { origin: string; index: number }): ParsedEntry {
   const where = `${place.origin}[${place.index}]`;
   const parsed = toolEntrySchema.safeParse(entry);
+  const name = nameOf(entry);
+  const warn = (message: string): EntryIssue => {
+    return { level: 'warning', entry: where, ...(name === undefined ? {} : { name }), message };
+  };
+  const issues = describeSlips(entry).map(warn);
   if (!parsed.success) {
-    const name = nameOf(entry);
-    const issues = parsed.error.issues.map((issue) => ({
-      level: 'warning' as const,
-      entry: where,
-      ...(name === undefined ? {} : { name }),
-      message: `${issue.path.join('.') || 'entry'}: ${issue.message}`,
-    }));
-    return { ok: false, issues };
+    const wrong = parsed.error.issues.map(({ path, message }) => warn(`${path.join('.') || 'entry'}: ${message}`));
+    return { ok: false, issues: [...wrong, ...issues] };
   }
   const { toolType, ...rest } = parsed.data;
-  const issues: EntryIssue[] = [];
   if (toolType === undefined) {
     issues.push({ level: 'debug', entry: where, name: rest.name, message: 'toolType is missing: taken as "skill"' });
   } else if (!isToolType(toolType)) {
-    const message = `toolType: "${toolType}" is none of ${TOOL_TYPES.join(', ')}`;
-    return { ok: false, issues: [{ level: 'warning', entry: where, name: rest.name, message }] };
+    return { ok: false, issues: [warn(`toolType: "${toolType}" is none of ${TOOL_TYPES.join(', ')}`), ...issues] };
   }
   return {
     ok: true,
@@ -157,6 +155,18 @@ function buildTool(entry: Entry, origin: string, extra: Record<string, unknown>)
     ...(instructions === undefined ? {} : { instructions }),
     metadata: { ...extra, ...(annotations === undefined ? {} : { annotations }), ...entry.metadata },
   };
+}
+
+const KEYS = Object.keys(toolEntrySchema.shape);
+/** Of the Model Context Protocol; two of them say what risk a tool has. */
+const HINTS = ['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
+
+function describeSlips(entry: unknown): string[] {
+  const slips = [
+    ...findKeySlips(entry, KEYS),
+    ...findKeySlips(Object(entry).annotations, HINTS).map(({ key, meant }) => ({ key: `annotations.${key}`, meant })),
+  ];
+  return slips.map(({ key, meant }) => `${key}: an unknown key, without effect; "${meant}" may be meant`);
 }
 
 function unknownKeys(entry: unknown): Record<string, unknown> {

@@ -1,4 +1,5 @@
 /** Flags of what lasts and of what agents may do, and where they point. Flags win over the environment, it over the file. */
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ConfigFile } from '../config/config-file.js';
 import { readEnvironment } from '../config/environment.js';
@@ -41,4 +42,11 @@ export function requireStorePlace(flags: StoreFlags, config: ConfigFile): StoreP
   const place = storePlaceOf(flags, config);
   if (place) return place;
   throw new WinnowError('invalid_option', 'Name the store of the server: --store, WINNOW_STORE or store in the file.');
+}
+
+/** A look makes no store: an empty one would read as if nothing had happened. @throws WinnowError `invalid_option` */
+export function requireStoreFile(place: StorePlace): void {
+  if (!('file' in place) || existsSync(place.file)) return;
+  const advice = 'Name that of the server: --store, WINNOW_STORE or store in the file.';
+  throw new WinnowError('invalid_option', `There is no store ${place.file}. ${advice}`);
 }

@@ -6,7 +6,6 @@ import { type AdaptationOptions, adaptationOptionsSchema } from '../routing/adap
 import { parseIndexSettings } from '../routing/index/index-settings.js';
 import { createSnapshotKeeper, type SnapshotKeeper } from '../routing/index/snapshot-keeper.js';
 import { createKeptRules } from '../routing/kept-rules.js';
-import { checkPolicy } from '../routing/policy/check-policy.js';
 import { createPolicy } from '../routing/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../routing/policy/policy-file.js';
 import { createPrivateTools } from '../routing/private-tools.js';
@@ -22,6 +21,7 @@ import type { DiscoveryFlags } from './discovery-options.js';
 import { type OpenRerank, openRerank } from './rerank-setup.js';
 import type { Setup } from './set-up.js';
 import type { SharedFlags } from './shared-options.js';
+import { tellAtStart } from './tell-at-start.js';
 import { type Chore, startUpkeep } from './upkeep.js';
 import { watchPolicy } from './watch-policy.js';
 
@@ -112,9 +112,10 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
     maxSnapshotBytes,
     onFailure: ({ code, message }) => logger.warn({ code }, `no snapshot of the index is kept: ${message}`),
   });
+  // With the weights of the store: a snapshot of others would not fit.
+  await agents.refresh();
   await snapshots.restore();
-  await agents.adaptation.refresh();
-  tellPolicyNotes(setup, { policy, agents });
+  tellAtStart({ agents, config, policyPath: policyPathOf(setup), weights: index.weights }, logger);
   const stops = [startUpkeep(choresOf(agents, { adaptation, snapshots }), logger), ...watching(setup, agents)];
   return { agents: withStops(agents, { stops, last: snapshots.save }), planner, runnable };
 }
@@ -165,13 +166,6 @@ function withStops(agents: Agents, { stops, last }: Ending): Agents {
       await agents.close();
     },
   };
-}
-
-function tellPolicyNotes(setup: AgentsSetup, { policy, agents }: { policy: PolicySource; agents: Agents }): void {
-  const path = policyPathOf(setup);
-  if (path === undefined) return;
-  for (const { level, message } of checkPolicy(policy.current(), agents.catalog().tools))
-    setup.logger[level === 'problem' ? 'warn' : 'debug']({ policy: path }, message);
 }
 
 function policyPathOf({ flags, config }: Pick<AgentsSetup, 'flags' | 'config'>): string | undefined {

@@ -13,12 +13,11 @@ import { readVariable } from '../config/environment.js';
 import { WinnowError } from '../errors.js';
 import type { Executor } from '../execution/executors/executor.js';
 import { createFunctionExecutor, type ToolFunction } from '../execution/executors/functions.js';
-import { createHttpExecutor, httpExecutorOptionsSchema } from '../execution/executors/http/http.js';
+import { createHttpExecutor } from '../execution/executors/http/http.js';
 import { createMcpExecutor } from '../execution/executors/mcp.js';
 import { createSkillExecutor } from '../execution/executors/skills.js';
 import { createWorkerExecutor } from '../execution/executors/workers.js';
 import type { Logger } from '../logging/logger.js';
-import { parseOptions } from '../routing/parse-options.js';
 import type { AgentFlags } from './agent-options.js';
 
 export interface ExecutorParts {
@@ -57,7 +56,7 @@ export async function openExecutors({
   const executors = [
     createFunctionExecutor(functions),
     createMcpExecutor(servers),
-    createHttpExecutor(parseOptions(httpExecutorOptionsSchema, config.http ?? {}, 'http')),
+    openHttp(config, logger),
     createSkillExecutor(),
     // The last: which functions its module has is not known before one is called.
     ...(workerModule === undefined ? [] : [createWorkerExecutor(threads)]),
@@ -68,6 +67,16 @@ export async function openExecutors({
     .update(JSON.stringify([servers, threads]))
     .digest('hex');
   return { executors, runnable, fingerprint };
+}
+
+/** A key that is missing is told now, and not only by the first call that fails. */
+function openHttp({ http: options }: ConfigFile, logger: Pick<Logger, 'warn'>): Executor {
+  const http = createHttpExecutor(options);
+  for (const { origin, scheme, variable } of http.unsetSecrets()) {
+    const facts = { variable, api: origin, scheme };
+    logger.warn(facts, `the variable ${variable} is not set: calls of ${origin} that need "${scheme}" fail`);
+  }
+  return http;
 }
 
 /** Exported functions, and those of a default export, whose names need be no identifiers. */

@@ -59,6 +59,7 @@ async function importIndex(file: string, flags: ImportFlags, output: Output): Pr
   const content = await readSnapshot(file);
   const imported = await withStoredAgents(flags, ({ keepSnapshot }) => keepSnapshot(content), {
     needsTools: true,
+    mayCreate: true,
     stderr: output.stderr,
   });
   const { snapshot, fingerprint = '', tools } = imported;

@@ -7,7 +7,7 @@ import { parseIndexSettings } from '../routing/index/index-settings.js';
 import { parseSessionSettings } from '../routing/sessions/session-settings.js';
 import { type Agents, createAgents } from '../server/agents/agents.js';
 import { openStore } from '../store/open-store.js';
-import { requireStorePlace, type StoreFlags, storePlaceOf } from './agent-options.js';
+import { requireStoreFile, requireStorePlace, type StoreFlags, storePlaceOf } from './agent-options.js';
 import { openPolicy } from './agents-setup.js';
 import { defaultCatalogPath } from './default-catalog.js';
 import type { Output } from './output.js';
@@ -26,6 +26,8 @@ interface WhatIsNeeded {
   learns?: boolean;
   /** Nothing need be kept. */
   storeIsOptional?: boolean;
+  /** What it writes may be the first of the store. Default: a store that is not there is an error. */
+  mayCreate?: boolean;
   /** Where it is said that no catalogue was named: what is enabled or asked for is often of another. Default: nowhere. */
   stderr?: Output['stderr'];
 }
@@ -36,10 +38,11 @@ const EXAMPLE = 'Catalogue: the example that comes with Winnow; name that of the
 export async function withStoredAgents<Result>(
   flags: LookFlags,
   work: (agents: Agents) => Promise<Result>,
-  { needsTools = false, learns = false, storeIsOptional = false, stderr }: WhatIsNeeded = {},
+  { needsTools = false, learns = false, storeIsOptional = false, mayCreate = false, stderr }: WhatIsNeeded = {},
 ): Promise<Result> {
   const config = await readConfig(flags);
   const place = storeIsOptional ? storePlaceOf(flags, config) : requireStorePlace(flags, config);
+  if (place && !mayCreate) requireStoreFile(place);
   const policy = await openPolicy(flags.policy ?? config.policy);
   if (needsTools && !(flags.catalog ?? config.catalog)) stderr?.write(EXAMPLE);
   const catalog = needsTools ? await loadTools(flags, config) : createCatalog([]);

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import type { Catalog } from '../catalog/catalog.js';
 import { RISKS, type Risk } from '../catalog/risk.js';
 import type { Tool } from '../catalog/tool.js';
+import type { ConfigFile } from '../config/config-file.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import type { PolicyNote } from '../routing/policy/check-policy.js';
 import type { Decision } from '../routing/policy/decide.js';
@@ -56,7 +57,6 @@ interface Row extends Pick<Decision, 'decision' | 'code' | 'risk' | 'reason'> {
 async function checkFile(file: string | undefined, flags: Flags, output: Output): Promise<void> {
   const { readConfig } = await import('./read-config.js');
   const { openPolicyFile } = await import('../routing/policy/policy-file.js');
-  const { checkPolicy } = await import('../routing/policy/check-policy.js');
   const { loadCatalog } = await import('../catalog/load.js');
   const { readVariable } = await import('../config/environment.js');
   const config = await readConfig(flags);
@@ -67,7 +67,7 @@ async function checkFile(file: string | undefined, flags: Flags, output: Output)
   const named = flags.catalog ?? config.catalog;
   const { catalog } = await loadCatalog({ sources: named ?? [defaultCatalogPath()], variable: readVariable });
   if (named === undefined) output.stderr.write(exampleNotice(catalog.name));
-  const notes = checkPolicy(policy, catalog.tools);
+  const notes = await findNotes(policy, config, catalog.tools);
   const rows = await decideAll(policy, { flags, catalog });
   const table = renderTable(
     ['tool', 'decision', 'risk', 'code', 'reason'],
@@ -78,6 +78,15 @@ async function checkFile(file: string | undefined, flags: Flags, output: Output)
   const text = [...lines, `version ${policy.version}`, '', table].join('\n');
   print(output, flags, { value: { version: policy.version, notes, decisions: rows }, text });
   if (notes.some((note) => isFatal(note, flags))) process.exitCode = ERROR_TABLE.invalid_option.exitCode;
+}
+
+/** Of the policy, and of the limits in the same configuration: both name tools. */
+async function findNotes(policy: Policy, { sandbox }: ConfigFile, tools: readonly Tool[]): Promise<PolicyNote[]> {
+  const { checkPolicy } = await import('../routing/policy/check-policy.js');
+  const { checkLimits } = await import('../execution/check-limits.js');
+  const { resolveLimits } = await import('../execution/limits.js');
+  const limits = checkLimits(resolveLimits(sandbox), tools);
+  return [...checkPolicy(policy, tools), ...limits.map((message): PolicyNote => ({ level: 'problem', message }))];
 }
 
 function isFatal({ level }: PolicyNote, { strict, strictPreconditions }: Flags): boolean {

@@ -24,8 +24,11 @@ export function privateToolsCommand(options: OutputOptions = {}): Command {
   subcommand(command, 'add <file>', 'an entry as in a catalogue file, as JSON; - reads it from stdin').action(
     async (file: string, flags: Flags) => {
       const entry = await readEntry(file);
-      const tool = await withTools(flags, ({ privateTools }) => privateTools.add(flags.user, entry));
-      print(output, flags, { value: tool, text: renderTool(tool) });
+      const { tool, notes } = await withTools(flags, ({ privateTools }) => privateTools.add(flags.user, entry), {
+        mayCreate: true,
+      });
+      const text = [renderTool(tool), ...notes.map((note) => `note ${note}`)].join('\n');
+      print(output, flags, { value: { ...tool, notes }, text });
     },
   );
   subcommand(command, 'remove <name>', 'for good').action(async (name: string, flags: Flags) => {
@@ -43,9 +46,13 @@ function subcommand(parent: Command, name: string, description: string): Command
     .option('--json', 'print JSON');
 }
 
-async function withTools<Result>(flags: Flags, work: (agents: Agents) => Promise<Result>): Promise<Result> {
+async function withTools<Result>(
+  flags: Flags,
+  work: (agents: Agents) => Promise<Result>,
+  { mayCreate = false }: { mayCreate?: boolean } = {},
+): Promise<Result> {
   const { withStoredAgents } = await import('./open-store-commands.js');
-  return withStoredAgents(flags, work, { needsTools: true });
+  return withStoredAgents(flags, work, { needsTools: true, mayCreate });
 }
 
 async function readEntry(file: string): Promise<unknown> {

@@ -95,7 +95,10 @@ async function openSession(
   const { user, role: roles = [] } = flags;
   const { id } = await router.createSession({ roles, ...(user === undefined ? {} : { user }) });
   const names = [...new Set(plan.steps.map(({ tool }) => tool))];
-  const { rejected } = await router.enable(id, { names });
+  // A dry run uses nothing: what it enabled would stand in the figures as enabled and never called.
+  const rejected = flags.dryRun
+    ? await router.wouldReject(id, { names })
+    : (await router.enable(id, { names })).rejected;
   for (const { name, code, reason } of rejected) output.stderr.write(`not enabled: ${name} (${code}): ${reason}\n`);
   return id;
 }

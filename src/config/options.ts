@@ -61,7 +61,7 @@ export const optionsSchema = z.strictObject({
     .number()
     .min(0)
     .max(10)
-    .default(1)
+    .default(0.5)
     .describe(
       'Rank: what the best keyword match counts beside a probability of 1. 0: the model alone gives the order.',
     ),

@@ -62,6 +62,8 @@ export interface SandboxLimits {
   readonly maxWaitMs: number;
   readonly stopGraceMs: number;
   readonly userRate?: Rate | undefined;
+  /** Tools that have limits of their own. */
+  readonly named: readonly string[];
   of(tool: Tool): ToolLimits;
 }
 
@@ -79,7 +81,9 @@ export function resolveLimits(input: SandboxLimitsInput = {}): SandboxLimits {
   const { concurrency, maxQueued, maxWaitMs, stopGraceMs, userRate, tools, ...common } = limits;
   const base = { ...DEFAULTS, ...onlyGiven(common) };
   const overrides = new Map(Object.entries(tools).map(([name, limits]) => [name, { ...base, ...onlyGiven(limits) }]));
-  return { concurrency, maxQueued, maxWaitMs, stopGraceMs, userRate, of: (tool) => overrides.get(tool.name) ?? base };
+  const named = [...overrides.keys()];
+  const of = (tool: Tool) => overrides.get(tool.name) ?? base;
+  return { concurrency, maxQueued, maxWaitMs, stopGraceMs, userRate, named, of };
 }
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

@@ -2,6 +2,7 @@
 import type { Tool } from '../catalog/tool.js';
 import type { CallResult } from '../routing/contracts.js';
 import { createAdmission } from './admission.js';
+import { checkLimits } from './check-limits.js';
 import type { Executor } from './executors/executor.js';
 import { type CallFailure, describeThrown, fail } from './failure.js';
 import { finishOutput } from './finish-output.js';
@@ -35,6 +36,8 @@ export interface Sandbox {
   prepare(tool: Tool, given: unknown): Prepared | CallFailure;
   /** Whether a call may be made twice: low risk, or marked `idempotent` in the limits. */
   isRepeatable(tool: Tool): boolean;
+  /** What of the limits is without effect on these tools: names that none of them has. */
+  checkLimits(tools: readonly Tool[]): string[];
   /** Ends the connections and processes of all executors. Idempotent. */
   close(): Promise<void>;
 }
@@ -110,6 +113,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     },
     prepare: prepareArguments,
     isRepeatable,
+    checkLimits: (tools) => checkLimits(limits, tools),
     async close() {
       await Promise.all(parts.executors.map((executor) => executor.close?.()));
     },

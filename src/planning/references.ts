@@ -45,7 +45,9 @@ export function findReferences(text: string): Reference[] {
 
 /** Parts of a text that look like references but are malformed. */
 export function findBroken(text: string): string[] {
-  return (text.replace(REFERENCE, '').match(LOOKALIKE) ?? []).filter((found) => /\b(?:s|[Ss]tep[_-]?)\d+\b/u.test(found));
+  return (text.replace(REFERENCE, '').match(LOOKALIKE) ?? []).filter((found) =>
+    /\b(?:s|[Ss]tep[_-]?)\d+\b/u.test(found),
+  );
 }
 
 function parsePath(text: string): (string | number)[] {

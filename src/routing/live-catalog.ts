@@ -16,7 +16,9 @@ export const catalogReloadSchema = z.object({
   kept: z
     .array(z.object({ source: z.string(), reason: z.string() }))
     .describe('Sources that could not be read; what they gave before stays.'),
-  warnings: z.array(z.string()).describe('Entries that were left out, and why.'),
+  warnings: z
+    .array(z.string())
+    .describe('Entries that were left out, and why; keys of others that are without effect.'),
 });
 export type CatalogReload = z.infer<typeof catalogReloadSchema>;
 

@@ -25,20 +25,27 @@ export interface AddOptions {
   at?: Date;
 }
 
-/** @returns the tool as it is kept. @throws WinnowError `invalid_request` with one issue a line */
+export interface AddedTool {
+  /** As it is kept. */
+  readonly tool: Tool;
+  /** What of its entry is without effect: slips in keys. */
+  readonly notes: readonly string[];
+}
+
+/** @throws WinnowError `invalid_request` with one issue a line */
 export async function addPrivateTool(
   store: Documents,
   user: string,
   { entry, at = new Date() }: AddOptions,
-): Promise<Tool> {
+): Promise<AddedTool> {
   const parsed = parsePrivateTool(user, entry);
+  const messages = parsed.issues.map(({ message }) => message);
   if (!parsed.ok) {
-    const issues = parsed.issues.map(({ message }) => message);
-    throw new WinnowError('invalid_request', `The tool is not usable: ${issues.join('; ')}.`, { issues });
+    throw new WinnowError('invalid_request', `The tool is not usable: ${messages.join('; ')}.`, { issues: messages });
   }
-  const { name } = parsed.tool;
-  await store.put({ owner: user, name, content: entry, updatedAt: at.toISOString() });
-  return parsed.tool;
+  const { tool } = parsed;
+  await store.put({ owner: user, name: tool.name, content: entry, updatedAt: at.toISOString() });
+  return { tool, notes: messages };
 }
 
 /** The catalogue with the private tools of all users; entries that are no longer usable are reported. */
@@ -67,7 +74,7 @@ export interface PrivateTools {
   /** Reads what other processes have added or removed. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
   /** An entry of the same name takes the place of the old one. @throws WinnowError `invalid_request`, `store_failed` */
-  add(user: string, entry: unknown): Promise<Tool>;
+  add(user: string, entry: unknown): Promise<AddedTool>;
   /** In order of name, with those that the catalogue itself holds for the user. */
   list(user: string): Tool[];
   /** @throws WinnowError `not_found`, also for one that the catalogue itself holds; `store_failed` */
@@ -119,10 +126,10 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
       if (own.length >= MAX_PRIVATE_TOOLS && !own.some((one) => one.name === name)) {
         throw invalid(`name: you have ${own.length} tools, and more are not kept; remove one first`);
       }
-      const tool = await addPrivateTool(store, user, { entry, at: clock() });
-      await audit?.({ event: 'private_tool_added', outcome: 'allowed', user, tool: tool.name });
+      const added = await addPrivateTool(store, user, { entry, at: clock() });
+      await audit?.({ event: 'private_tool_added', outcome: 'allowed', user, tool: added.tool.name });
       await refresh();
-      return tool;
+      return added;
     },
 
     list: (user) =>
@@ -178,7 +185,8 @@ function isOf({ scope }: Tool, user: string): boolean {
   return scope !== 'system' && scope.user === user;
 }
 
-type ParsedEntry = { ok: true; tool: Tool } | { ok: false; issues: readonly EntryIssue[] };
+/** Issues of a tool that is usable are what of it is without effect. */
+type ParsedEntry = { issues: readonly EntryIssue[] } & ({ ok: true; tool: Tool } | { ok: false });
 
 /** By the reader of catalogue files, so that nothing gets in which would be left out there. */
 function parsePrivateTool(user: string, entry: unknown): ParsedEntry {
@@ -186,7 +194,8 @@ function parsePrivateTool(user: string, entry: unknown): ParsedEntry {
   const own = { ...Object(entry), scope: { user }, origin, alwaysLoad: false };
   const { tools, issues } = parseReading(createReading([{ origin, entries: [own] }]));
   const [placed] = tools;
-  return placed ? { ok: true, tool: placed.tool } : { ok: false, issues: issues.filter(isWarning) };
+  const warnings = issues.filter(isWarning);
+  return placed ? { ok: true, tool: placed.tool, issues: warnings } : { ok: false, issues: warnings };
 }
 
 function isWarning({ level }: EntryIssue): boolean {

@@ -66,6 +66,7 @@ export const AUDIT_EVENTS = [
   'policy_kept',
   'catalog_reloaded',
   'catalog_kept',
+  'index_weighed',
   'private_tool_added',
   'private_tool_removed',
   'rule_put',

@@ -40,7 +40,7 @@ import {
   type RequestApprovalInput,
   requestApprovalInputSchema,
 } from './records.js';
-import { disableTools, enableTools, SESSION_ENDED } from './sessions/enabling.js';
+import { disableTools, enableTools, findRefused, SESSION_ENDED } from './sessions/enabling.js';
 import { createSessions } from './sessions/sessions.js';
 import { createSituations, type Situation } from './sessions/situation.js';
 import { createToolChanges } from './tool-changes.js';
@@ -60,6 +60,8 @@ export interface Router {
   endSession(id: string, ask?: AskOptions): Promise<SessionView>;
   search(id: string, input: SearchInput, ask?: AskOptions): Promise<SearchOutput>;
   enable(id: string, input: EnableInput, ask?: AskOptions): Promise<EnableOutput>;
+  /** What `enable` would refuse by the policy, for a dry run: nothing is enabled, and nothing is in audit or figures. */
+  wouldReject(id: string, input: DisableInput, ask?: AskOptions): Promise<EnableOutput['rejected']>;
   disable(id: string, input: DisableInput, ask?: AskOptions): Promise<DisableOutput>;
   list(id: string, input?: ListInput, ask?: AskOptions): Promise<ListOutput>;
   /** A refusal is a result: it says what to do next. */
@@ -164,6 +166,11 @@ export function createRouter(parts: RouterParts): Router {
       const { output, outcomes } = await enableTools(situation, request, store.sessions);
       await ledger.writeEnabling(situation, outcomes);
       return { ...output, visible_from: visibleFrom };
+    },
+
+    async wouldReject(id, input, ask = {}) {
+      const { names } = parseInput(disableInputSchema, input);
+      return findRefused(await situationOf(id, ask.caller, { isLook: true }), names);
     },
 
     async disable(id, input, ask = {}) {

@@ -22,16 +22,18 @@ const weight = z.number().min(0).max(10);
  * How much a word counts where it stands; 0 takes the field out of the index. Only the proportions matter. Names of
  * parameters (`path`, `id`, `limit`) are shared by half of a catalogue and say little: off by default.
  */
-export const fieldWeightsSchema = z.strictObject({
-  name: weight.default(0.6),
-  aliases: weight.default(0.6),
-  keywords: weight.default(0.6),
-  title: weight.default(0.4),
-  category: weight.default(0.2),
-  description: weight.default(0.4),
-  parameters: weight.default(0),
-  examples: weight.default(0.4),
-});
+export const fieldWeightsSchema = z
+  .strictObject({
+    name: weight.default(0.6),
+    aliases: weight.default(0.6),
+    keywords: weight.default(0.6),
+    title: weight.default(0.4),
+    category: weight.default(0.2),
+    description: weight.default(0.4),
+    parameters: weight.default(0),
+    examples: weight.default(0.4),
+  })
+  .refine((weights) => Object.values(weights).some((one) => one > 0), 'one of the weights must be above 0');
 export type FieldWeights = z.output<typeof fieldWeightsSchema>;
 
 /** Text of each field, as it is cut into words. */

@@ -61,6 +61,26 @@ describe('an entry', () => {
   });
 });
 
+describe('a slip in a key', () => {
+  const warning = (message: string) => ({ level: 'warning', entry: 'tools.json[3]', name: 'a', message });
+
+  it('is a warning, and the tool is as usable as without that key', () => {
+    const parsed = parse({ name: 'a', toolType: 'mcp', input_schema: {}, colour: 'red' });
+    expect(parsed).toMatchObject({ ok: true, tool: { metadata: { input_schema: {}, colour: 'red' } } });
+    expect(parsed.issues).toEqual([
+      warning('input_schema: an unknown key, without effect; "inputSchema" may be meant'),
+    ]);
+  });
+
+  it('is told beside what is wrong', () => {
+    const { issues } = parse({ name: 'a', tooltype: 'mcp', risk: 'deadly' });
+    expect(issues.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^risk: /u),
+      'tooltype: an unknown key, without effect; "toolType" may be meant',
+    ]);
+  });
+});
+
 describe('toolType', () => {
   it.each(['mcp', 'builtin', 'skill'])('may be %s, without a word', (toolType) => {
     expect(parse({ name: 'a', toolType })).toMatchObject({ ok: true, tool: { toolType }, issues: [] });

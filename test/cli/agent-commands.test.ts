@@ -1,4 +1,5 @@
 /** The commands around agents, on one store: what one command leaves behind, the next one finds. */
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -199,6 +200,28 @@ describe('winnow run', () => {
     expect(exitCode).toBeUndefined();
   });
 
+  it('leaves no trace of a dry run in the figures, and none of its calls in the audit', async () => {
+    const words = [
+      at('plan.json'),
+      '--store',
+      at('dry.db'),
+      '--catalog',
+      at('tools.json'),
+      '--policy',
+      at('policy.yaml'),
+    ];
+    const text = await run(runCommand, ...words, '--dry-run', '--user', 'nina');
+    expect(text).toMatch(/^not enabled: file_list \(unknown_tool\): There is no tool "file_list"/u);
+    expect(text).toMatch(/s2 +file_delete +planned/u);
+    const report = await runJson(telemetryCommand, '--store', at('dry.db'), '--by', 'tool');
+    expect(report).toMatchObject({ total: { calls: 0, refused: 0, enablements: 0, unused: null }, rows: [] });
+    const store = await openStore({ file: at('dry.db') });
+    const events = (await store.journal.audit({ limit: 100 })).map(({ event }) => event);
+    const kept = await store.journal.telemetry({ limit: 100 });
+    await store.close();
+    expect([events, kept]).toEqual([['session_ended', 'session_created'], []]);
+  });
+
   it('asks for a user where nobody could approve, and for a store where nothing would be kept', async () => {
     const words = [at('plan.json'), '--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
     expect(await run(runCommand, ...words)).toContain('\nNext: give --user, ');
@@ -272,6 +295,19 @@ describe('winnow policy check', () => {
     await expect(run(policyCommand, 'check')).rejects.toThrow('Name the policy: a file, or a --config');
   });
 
+  it('tells limits of the configuration for a tool that is not there, as a problem', async () => {
+    const limits = 'sandbox: { tools: { file_delte: { timeoutMs: 10 }, file_list: { timeoutMs: 10 } } }';
+    await writeFile(at('limits.yaml'), `policy: empty.yaml\ncatalog: [tools.json]\n${limits}\n`);
+    const words = ['check', '--config', at('limits.yaml')];
+    const { notes } = await runJson(policyCommand, ...words);
+    const message = 'sandbox.tools: there is no tool "file_delte"; near: file_delete';
+    expect([notes, exitCode]).toEqual([[{ level: 'problem', message }], undefined]);
+    expect(await run(policyCommand, ...words, '--strict')).toContain(`problem ${message}\n`);
+    expect(exitCode).toBe(2);
+    await writeFile(at('limits.yaml'), 'policy: empty.yaml\nsandbox: { timeoutMs: soon }\n');
+    await expect(run(policyCommand, ...words)).rejects.toThrow('sandbox.timeoutMs');
+  });
+
   it('says that it checks against the example where no catalogue is named', async () => {
     const text = await run(policyCommand, 'check', at('empty.yaml'));
     expect(text).toMatch(/^Catalogue: the example "hydrology" that comes with Winnow; yours with --catalog\.\n/u);
@@ -324,7 +360,8 @@ describe('winnow policy check', () => {
 it('a store may be named by the environment, which the flag wins over', async () => {
   process.env.WINNOW_STORE = at('none/agents.db');
   try {
-    await expect(run(approvalsCommand, 'list')).rejects.toMatchObject({ code: 'store_failed' });
+    await expect(run(approvalsCommand, 'list')).rejects.toThrow(`There is no store ${at('none/agents.db')}.`);
+    await (await openStore({ file: at('other.db') })).close();
     expect(await run(approvalsCommand, 'list', '--store', at('other.db'))).toBe('no approvals\n');
   } finally {
     delete process.env.WINNOW_STORE;
@@ -340,12 +377,36 @@ it('commands that look into a store say how to name one', async () => {
     await expect(run(make, ...words)).rejects.toThrow('--store, WINNOW_STORE or store in the file');
 });
 
+it.each([
+  ['winnow sessions list', sessionsCommand, ['list']],
+  ['winnow sessions show', sessionsCommand, ['show', 'x']],
+  ['winnow sessions end', sessionsCommand, ['end', 'x']],
+  ['winnow approvals list', approvalsCommand, ['list']],
+  ['winnow approvals grant', approvalsCommand, ['grant', 'x', '--by', 'bob']],
+  ['winnow telemetry', telemetryCommand, []],
+  ['winnow adaptation list', adaptationCommand, ['list']],
+  ['winnow adaptation learn', adaptationCommand, ['learn']],
+  ['winnow private-tools list', privateToolsCommand, ['list', '--user', 'ann']],
+  ['winnow private-tools remove', privateToolsCommand, ['remove', 'x', '--user', 'ann']],
+  ['winnow index export', indexCommand, ['export']],
+])('%s makes no store where there is none, and says which and how to name another', async (_, make, words) => {
+  const file = at('typo.db');
+  const message = `There is no store ${file}. Name that of the server: --store, WINNOW_STORE or store in the file.`;
+  await expect(run(make, ...words, '--store', file)).rejects.toMatchObject({ code: 'invalid_option', message });
+  expect(existsSync(file)).toBe(false);
+});
+
 describe('winnow private-tools', () => {
   it('adds, lists and removes the tools of one user, which others never see', async () => {
     const words = ['--store', at('private.db'), '--catalog', at('tools.json')];
     await writeFile(at('zebra.json'), JSON.stringify({ name: 'zebra', toolType: 'skill', description: 'Draws.' }));
     const added = await run(privateToolsCommand, 'add', at('zebra.json'), ...words, '--user', 'ann');
     expect(added).toBe('zebra (skill, medium): Draws.\n');
+    await writeFile(at('slip.json'), JSON.stringify({ name: 'gnu', toolType: 'skill', descripton: 'Grazes.' }));
+    const slip = [at('slip.json'), ...words, '--user', 'nina'];
+    const note = 'descripton: an unknown key, without effect; "description" may be meant';
+    expect(await run(privateToolsCommand, 'add', ...slip)).toBe(`gnu (skill, medium)\nnote ${note}\n`);
+    expect((await runJson(privateToolsCommand, 'add', ...slip)).notes).toEqual([note]);
     expect(await run(privateToolsCommand, 'list', ...words, '--user', 'ann')).toBe(added);
     expect(await run(privateToolsCommand, 'list', ...words, '--user', 'bob')).toBe('bob has no tools\n');
     await expect(run(privateToolsCommand, 'remove', 'zebra', ...words, '--user', 'bob')).rejects.toMatchObject({
@@ -443,6 +504,16 @@ describe('winnow index', () => {
     const stale = await runJson(indexCommand, 'import', at('index.json'), '--catalog', at('fewer.json'), ...store);
     expect([stale.snapshot, exitCode]).toEqual(['stale', 2]);
     await expect(run(indexCommand, 'import', at('tools.json'), ...tools, ...store)).rejects.toThrow('snapshot');
+  });
+
+  it('has the weights that an operator gave a server on the store', async () => {
+    const words = ['--catalog', at('tools.json'), '--store', at('weighed.db')];
+    const store = await openStore({ file: at('weighed.db') });
+    const weights = { name: 1, parameters: 0.5 };
+    await store.snapshots.put({ owner: 'index', name: 'weights', content: weights, updatedAt: '' });
+    await store.close();
+    const exported = JSON.parse(await run(indexCommand, 'export', ...words, '--level', 'meta'));
+    expect(exported.weights).toMatchObject(weights);
   });
 
   it('holds the private tools of the store, and is stale when another is there', async () => {

@@ -34,7 +34,7 @@ model: { baseUrl: http://127.0.0.1:9/v1, name: none }
 store: agents.db
 policy: policy.yaml
 toolsModule: tools.mjs
-sandbox: { timeoutMs: 20000 }
+sandbox: { timeoutMs: 20000, tools: { gret: { timeoutMs: 10 } } }
 sessions: { visibleFrom: next_turn }
 `,
   );
@@ -48,6 +48,8 @@ it('runs functions, MCP tools and skills of the catalogue, follows its policy fi
     server.ask(`POST /v1/sessions/${id}/call`, { tool, arguments: input });
   expect(await call('greet')).toMatchObject({ ok: true, output: 'hello' });
   expect(first.log.lines()).toContainEqual(expect.objectContaining({ function: 'stray', level: 'warn' }));
+  const msg = 'sandbox.tools: there is no tool "gret"; near: greet';
+  expect(first.log.lines()).toContainEqual(expect.objectContaining({ msg, level: 'warn' }));
   expect(first.log.text()).not.toContain('last as long as this process');
 
   const { tools } = JSON.parse(await (await fetch(`${first.address}/v1/sessions/${id}/tools?mode=classic`)).text());
@@ -76,6 +78,31 @@ it('runs functions, MCP tools and skills of the catalogue, follows its policy fi
   const second = await serve('--config', at('winnow.yaml'));
   expect(await call('greet', {}, second)).toMatchObject({ ok: true });
   await second.stop();
+});
+
+it('keeps the weights that an operator gave over a restart, with the snapshot of that index, and says whose they are', async () => {
+  const words = [...NO_MODEL, '--catalog', at('tools.json'), '--store', at('weights.db')];
+  const operator = { 'x-winnow-user': 'olga', 'x-winnow-roles': 'operator' };
+  const restart = async (index: string) => {
+    await writeFile(at('index.yaml'), `index: ${index}\n`);
+    const server = await serve(...words, '--config', at('index.yaml'));
+    const weights = (level: string) => expect.objectContaining({ level, msg: expect.stringContaining('the weights') });
+    return { ...server, weights, look: () => server.ask('GET /v1/index', undefined, operator) };
+  };
+  const first = await restart('{ snapshot: full }');
+  expect(first.log.lines()).not.toContainEqual(first.weights('info'));
+  const rebuilt = await first.ask('POST /v1/index/rebuild', { weights: { parameters: 0.5 } }, operator);
+  await first.stop();
+  const second = await restart('{ snapshot: full }');
+  const { fingerprint, builtAt } = rebuilt;
+  expect(await second.look()).toMatchObject({ state: 'ready', fingerprint, builtAt, weights: { parameters: 0.5 } });
+  expect(second.log.lines()).toContainEqual(second.weights('info'));
+  await second.stop();
+  const third = await restart('{ weights: { title: 2 } }');
+  expect(third.log.lines()).toContainEqual(third.weights('warn'));
+  const { weights } = await third.ask('POST /v1/index/rebuild', { weights: null }, operator);
+  expect(weights).toMatchObject({ parameters: 0, title: 2 });
+  await third.stop();
 });
 
 it('says that nothing lasts where no store is named, and refuses what it can not use', async () => {

@@ -65,6 +65,24 @@ it('go from a search to the request at the API, and back', async () => {
   expect(api.requests.at(-1)?.headers.authorization).toBe('Bearer woof-key-1');
   expect(owner.ok).toBe(true);
   expect(server.log.text()).not.toContain('woof-key-1');
+  expect(server.log.text()).not.toContain('is not set');
+  await server.stop();
+});
+
+it('are told at the start where the variable of their secret is not set', async () => {
+  const secrets = { [api.base]: { key: 'PET_SHOP_KEY', login: 'PET_SHOP_LOGIN' } };
+  await writeFile(at('unset.json'), JSON.stringify({ catalog: ['openapi:pets.json'], http: { secrets } }));
+  const server = await serve(...NO_MODEL, '--config', at('unset.json'));
+  const told = server.log.lines().filter(({ msg }) => String(msg).includes('is not set'));
+  expect(told).toMatchObject([
+    {
+      level: 'warn',
+      variable: 'PET_SHOP_LOGIN',
+      api: api.base,
+      msg: `the variable PET_SHOP_LOGIN is not set: calls of ${api.base} that need "login" fail`,
+    },
+  ]);
+  expect(server.log.text()).not.toContain('woof-key-1');
   await server.stop();
 });
 

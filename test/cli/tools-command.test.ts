@@ -129,6 +129,18 @@ describe('winnow tools check', () => {
     expect(exitCode).toBeUndefined();
   });
 
+  it('tells a slip in a key, and no other key that is unknown', async () => {
+    const slip = { ...tool, description: undefined, descripton: 'First.', annotations: { destructivHint: true } };
+    await writeFile(file, JSON.stringify([slip, { ...tool, name: 'b', version: 2, tags: ['x'], _meta: {} }]));
+    const { stdout, stderr } = await run('check', '-c', file);
+    const warnings = stdout.split('\n').filter((line) => line.startsWith('warning'));
+    expect(warnings).toEqual([
+      `warning ${file}[0] a: descripton: an unknown key, without effect; "description" may be meant`,
+      `warning ${file}[0] a: annotations.destructivHint: an unknown key, without effect; "destructiveHint" may be meant`,
+    ]);
+    expect(stderr).toContain('2 tools, 2 warnings');
+  });
+
   it('prints the same as JSON', async () => {
     await writeFile(file, JSON.stringify([{ name: 'untyped' }, 7]));
     const { stdout } = await run('check', '-c', file, '-c', join(folder, 'none.json'), '--json');

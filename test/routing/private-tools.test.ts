@@ -40,6 +40,15 @@ describe('private tools', () => {
     expect(await privateTools.list()).toEqual([]);
   });
 
+  it('with a slip in a key are kept, and the slip is told', async () => {
+    const { privateTools } = createMemoryStore();
+    const entry = { name: 'mail', toolType: 'skill', descripton: 'Writes.', colour: 'red' };
+    const { tool, notes } = await addPrivateTool(privateTools, 'ann', { entry });
+    expect(tool).toMatchObject({ name: 'mail', metadata: { descripton: 'Writes.', colour: 'red' } });
+    expect(notes).toEqual(['descripton: an unknown key, without effect; "description" may be meant']);
+    expect((await addPrivateTool(privateTools, 'ann', { entry: skill('mail') })).notes).toEqual([]);
+  });
+
   it('that are no longer readable are reported and left out', async () => {
     const { privateTools } = createMemoryStore();
     await privateTools.put({ owner: 'ann', name: 'old', content: { nothing: true }, updatedAt: '' });
@@ -59,8 +68,8 @@ describe('the private tools of a running server', () => {
 
   it('are there as soon as they are added, and gone when they are removed', async () => {
     const { tools } = together();
-    const added = await tools.add('ann', skill('letter'));
-    expect(added).toMatchObject({ name: 'letter', scope: { user: 'ann' } });
+    const { tool } = await tools.add('ann', skill('letter'));
+    expect(tool).toMatchObject({ name: 'letter', scope: { user: 'ann' } });
     expect(namesFor(tools.catalog(), 'ann')).toEqual(['read', 'letter']);
     await tools.add('ann', skill('letter', 'Writes letters.'));
     expect(tools.list('ann')).toMatchObject([{ name: 'letter', description: 'Writes letters.' }]);
@@ -82,7 +91,7 @@ describe('the private tools of a running server', () => {
 
   it('leave unchanged ones the same objects, so that nothing of them is indexed anew', async () => {
     const { tools } = together();
-    const letter = await tools.add('ann', skill('letter'));
+    const { tool: letter } = await tools.add('ann', skill('letter'));
     const before = tools.list('ann')[0];
     await tools.add('bob', skill('poem'));
     expect(tools.list('ann')[0]).toBe(before);

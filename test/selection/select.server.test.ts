@@ -46,7 +46,12 @@ async function plan(
   const connection = { baseUrl: server.baseUrl, model: 'scripted-model', retryDelayMs: 0, maxRetries: 1 };
   const model = createOpenAIModel({ ...connection, ...modelOptions });
   const planningModel = createScriptedModel({ answers: [planOf('play_song')] });
-  const planner = plannerOf({ tools, model, planningModel, ...(way ? { options: { answer: way, keywordWeight: 0 } } : {}) });
+  const planner = plannerOf({
+    tools,
+    model,
+    planningModel,
+    ...(way ? { options: { answer: way, keywordWeight: 0 } } : {}),
+  });
   const result = await planner.plan({ message: 'music, please' });
   planningModel.assertDone();
   server.assertDone();

@@ -56,7 +56,7 @@ export async function enableTools(situation: Situation, request: EnableRequest, 
   });
   const overLimit = new Set(written ? written.overLimit : wanted.map(({ name }) => name));
   const refuse = (one: Judged): Refusal | undefined => {
-    if (one.decision.decision === 'deny') return withSimilar(refusalOf(one.decision, one.name), one.name, situation);
+    if (one.decision.decision === 'deny') return refusalFor(one, situation);
     if (!overLimit.has(one.name)) return undefined;
     return written ? tooMany(maxEnabled) : SESSION_ENDED;
   };
@@ -88,6 +88,14 @@ export async function enableTools(situation: Situation, request: EnableRequest, 
       return { name: one.name, via: one.via, decision: one.decision, ...(refusal ? { refusal } : {}) };
     }),
   };
+}
+
+/** What the policy would refuse to enable; nothing is written. How many tools may be enabled at a time is left aside. */
+export function findRefused(situation: Situation, names: readonly string[]): EnableOutput['rejected'] {
+  const judged = [...new Set(names)].map((name) => judge(situation, { name, via: 'asked' }));
+  return judged
+    .filter(({ decision }) => decision.decision === 'deny')
+    .flatMap((one) => rejectedOf(one, refusalFor(one, situation)));
 }
 
 /** Takes away what was enabled for some turns; what stays by its author or the operator stays. */
@@ -160,8 +168,9 @@ function isAllowed<One extends Judged>(one: One): one is One & { tool: Tool } {
   return one.tool !== undefined && one.decision.decision !== 'deny';
 }
 
-/** The same for what is denied and what does not exist: by the names that the caller may find. */
-function withSimilar(refusal: Refusal, name: string, { view, isAllowed: isShown }: Situation): Refusal {
+/** With names that may be meant, the same for what is denied and what does not exist: of those that the caller may find. */
+function refusalFor({ decision, name }: Judged, { view, isAllowed: isShown }: Situation): Refusal {
+  const refusal = refusalOf(decision, name);
   if (refusal.code !== 'unknown_tool') return refusal;
   const names = similarNames(
     name,

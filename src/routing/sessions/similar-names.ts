@@ -1,5 +1,5 @@
 /** Names of tools that may be meant by one that does not exist. Only of those that are given, so nothing hidden is hinted at. */
-import { slipsBetween } from '../../search/spelling.js';
+import { slipsBetween } from '../../catalog/slips.js';
 import { splitIdentifier } from '../../search/words.js';
 
 const MAX_NAMES = 3;

@@ -10,6 +10,7 @@ import type { Planner } from '../../planner.js';
 import { type Adaptation, type AdaptationOptions, createAdaptation } from '../../routing/adaptation/adaptation.js';
 import { keepSnapshot } from '../../routing/index/snapshot-keeper.js';
 import type { ImportedIndex, IndexStatus, ToolIndex } from '../../routing/index/tool-index.js';
+import { createWeightsKeeper, type GivenWeights } from '../../routing/index/weights-keeper.js';
 import { createKeptRules, type KeptRules } from '../../routing/kept-rules.js';
 import type { CatalogReload } from '../../routing/live-catalog.js';
 import type { RouterOptions } from '../../routing/parts.js';
@@ -56,6 +57,13 @@ export interface AgentsParts {
   clock?: (() => Date) | undefined;
 }
 
+export interface RebuildRequest {
+  /** Of the index from now on, kept in the store; null: those of `index` again. Default: they stay. */
+  readonly weights?: GivenWeights | undefined;
+  /** Who asks, for the audit. */
+  readonly by?: string | undefined;
+}
+
 /** An answer of `rebuild`. */
 export interface Rebuilt extends IndexStatus {
   /** What became of the sources; absent where they can't be read anew. */
@@ -76,9 +84,11 @@ export interface Agents {
   /** @throws WinnowError `store_failed` */
   telemetry(query: TelemetryReportQuery): Promise<TelemetryReport>;
   /** Reads the sources anew, and resolves when the index of them has settled; searches are answered meanwhile. */
-  rebuild(): Promise<Rebuilt>;
+  rebuild(request?: RebuildRequest): Promise<Rebuilt>;
   /** Keeps a snapshot in the store for the next start, if it fits the tools of now. @throws WinnowError `invalid_request` */
   keepSnapshot(snapshot: unknown): Promise<ImportedIndex>;
+  /** What of the limits is without effect on the tools of now, in words. */
+  checkLimits(): string[];
   /** Reads what other processes have added, put, learnt or decided. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
   /** Idempotent. */
@@ -111,6 +121,8 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     index: { ...parts.index, clock },
   });
   const { index } = discovery;
+  const configured = parts.index?.weights;
+  const weights = createWeightsKeeper({ index, store: store.snapshots, configured, audit, clock });
   const metrics = createMetrics({ index: index.status, isNamed: isSystemName(catalog) });
   const router = createRouter({
     store,
@@ -153,7 +165,8 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     policy: policy.current,
     plans: createPlanRuns({ router, sandbox, catalog, store: store.planRuns, planner: parts.planner }),
     telemetry: (query) => reportTelemetry(store.journal, query),
-    async rebuild() {
+    async rebuild({ weights: given, by } = {}) {
+      if (given !== undefined) await weights.set(given, by);
       const reloaded = await parts.reload?.();
       follow();
       const status = await index.rebuild();
@@ -165,10 +178,12 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
       if (imported.snapshot === 'taken') await keepSnapshot(store.snapshots, snapshot, now);
       return imported;
     },
+    checkLimits: () => sandbox.checkLimits(catalog().tools),
     async refresh() {
       await privateTools.refresh();
       await rules.refresh();
       await adaptation.refresh();
+      await weights.refresh();
       follow();
     },
     async close() {
@@ -197,9 +212,9 @@ function withFollowing(tools: PrivateTools, follow: () => Promise<void>): Privat
   return {
     ...tools,
     async add(user, entry) {
-      const tool = await tools.add(user, entry);
+      const added = await tools.add(user, entry);
       await follow();
-      return tool;
+      return added;
     },
     async remove(user, name) {
       await tools.remove(user, name);

@@ -2,11 +2,13 @@
 import { z } from 'zod';
 import { DEFAULT_MAX_SNAPSHOT_BYTES, SNAPSHOT_LEVELS, snapshotSchema } from '../../routing/index/snapshot.js';
 import { importedIndexSchema, indexStatusSchema } from '../../routing/index/tool-index.js';
+import { givenWeightsSchema } from '../../routing/index/weights-keeper.js';
 import { catalogReloadSchema } from '../../routing/live-catalog.js';
 import { requireOperator } from '../caller.js';
 import type { Agents } from './agents.js';
 import { type Route, route } from './route.js';
 
+const rebuildInputSchema = z.strictObject({ weights: givenWeightsSchema.optional() });
 const rebuiltSchema = indexStatusSchema.extend({
   catalog: catalogReloadSchema.optional().describe('What became of the sources; absent where they are fixed.'),
 });
@@ -38,11 +40,13 @@ export function indexRoutes({ index, rebuild }: Pick<Agents, 'index' | 'rebuild'
       summary: 'Read the catalogue anew and build the index of it; for operators',
       description:
         'Answers when the index has settled; searches are answered by the last one meanwhile. A source that can not be read ' +
-        'keeps the tools that it gave before, and is listed under `catalog.kept`.',
+        'keeps the tools that it gave before, and is listed under `catalog.kept`. `weights` are kept in the store: they hold ' +
+        'after a restart, and within seconds for all servers on it, before those of the configuration.',
+      body: { name: 'RebuildIndexRequest', schema: rebuildInputSchema },
       answer: { name: 'RebuiltIndex', schema: rebuiltSchema },
-      handle({ caller }) {
+      handle({ body, caller }) {
         requireOperator(caller);
-        return rebuild();
+        return rebuild({ weights: body.weights, by: caller?.user });
       },
     }),
     route({

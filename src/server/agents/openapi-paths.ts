@@ -1,7 +1,8 @@
 /** The endpoints for agents as paths of the OpenAPI document, from the same routes that the server answers by. */
+import { z } from 'zod';
 import { type Json, parameters, problemReferences, rolesReference, success } from '../openapi-parts.js';
 import { renderQuery, schemaReference } from '../openapi-schemas.js';
-import type { Route } from './route.js';
+import type { Named, Route } from './route.js';
 
 /** Path -> its operations; none where the server has no such routes. */
 export function agentPaths(routes: readonly Route[]): Json {
@@ -28,15 +29,19 @@ function toOperation({ operationId, summary, path, body, query, answer, status =
       ...parameters(),
       rolesReference(),
     ],
-    ...(body
-      ? { requestBody: { required: true, content: { 'application/json': { schema: schemaReference(body) } } } }
-      : {}),
+    ...(body ? { requestBody: requestBody(body) } : {}),
     responses: {
       [status]: success('The answer', route.streams ? { ...content, ...streamed } : content),
       ...(route.refusedStatus ? { [route.refusedStatus]: success('A refusal', content) } : {}),
       ...problemReferences(body ? [...AGENT_STATUSES, 413, 415] : AGENT_STATUSES),
     },
   };
+}
+
+function requestBody(body: Named): Json {
+  // Who sends none sends an empty one, see `route.ts`.
+  const isOptional = body.schema instanceof z.ZodObject && body.schema.safeParse({}).success;
+  return { required: !isOptional, content: { 'application/json': { schema: schemaReference(body) } } };
 }
 
 const AGENT_STATUSES = [400, 404, 409, 499, 500, 503];

@@ -19,7 +19,9 @@ const toolSchema = listedToolSchema.extend({
   instructions: z.string().optional(),
   origin: z.string(),
 });
-const ANSWER = { name: 'PrivateTool', schema: toolSchema };
+const addedSchema = toolSchema.extend({
+  notes: z.array(z.string()).describe('What of the entry is without effect: keys that are a slip in a known one.'),
+});
 
 export function privateToolRoutes({ privateTools }: Pick<Agents, 'privateTools'>): Route[] {
   return [
@@ -41,9 +43,12 @@ export function privateToolRoutes({ privateTools }: Pick<Agents, 'privateTools'>
         'It is found, planned with and listed for you alone. What it says of its scope and origin does not count. It can be ' +
         'called if it is a skill with instructions: functions, servers and secrets of the system run no private tool.',
       body: { name: 'PrivateToolRequest', schema: addSchema },
-      answer: ANSWER,
+      answer: { name: 'PrivateTool', schema: addedSchema },
       status: 201,
-      handle: async ({ body, caller }) => toView(await privateTools.add(ownerOf(caller, body.user), body.tool)),
+      async handle({ body, caller }) {
+        const { tool, notes } = await privateTools.add(ownerOf(caller, body.user), body.tool);
+        return { ...toView(tool), notes };
+      },
     }),
     route({
       method: 'DELETE',

@@ -70,6 +70,21 @@ describe('tool_enable', () => {
     expect(await enabled()).toEqual(['lsp_open 3']);
   });
 
+  it('tells what it would reject, in the same words, and enables and writes nothing', async () => {
+    const policy = { riskCeiling: 'medium' as const };
+    const { router, store, events, id, enable, enabled } = await open({ policy });
+    const names = ['lsp_open', 'nothing', 'diary', 'deploy', 'deploy'];
+    const before = await store.journal.audit({ limit: 100 });
+    const rejected = await router.wouldReject(id, { names });
+    expect(rejected.map(({ name, code }) => `${name} ${code}`)).toEqual([
+      'nothing unknown_tool',
+      'diary unknown_tool',
+      'deploy too_risky',
+    ]);
+    expect([await enabled(), events, await store.journal.audit({ limit: 100 })]).toEqual([[], [], before]);
+    expect((await enable(names)).rejected).toEqual(rejected);
+  });
+
   it('brings related tools along to a fixpoint, listed as such, for as many turns', async () => {
     const { enable, enabled } = await open();
     expect(await enable(['file_read'], { ttl_turns: 2 })).toMatchObject({

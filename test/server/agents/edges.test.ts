@@ -140,6 +140,18 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(Object(call?.inputSchema.properties))).toEqual(expect.arrayContaining(['id', 'tool']));
   });
 
+  it('asks for a body only where one without any field would be refused', async () => {
+    const { ask } = await startAgentServer();
+    const { paths } = (await ask('GET /openapi.json')).body;
+    const isRequired = (path: string) => paths[path].post.requestBody.required;
+    expect(['/v1/index/rebuild', '/v1/sessions'].map(isRequired)).toEqual([false, false]);
+    expect(['/v1/index/snapshot', '/v1/sessions/{id}/call', '/v1/private-tools'].map(isRequired)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
   it('says nothing of agents where the server has none', async () => {
     const { startServer, answeringPlanner } = await import('../setup.js');
     const { url } = await startServer({ planner: answeringPlanner() });
@@ -206,7 +218,10 @@ describe('a run of a plan', () => {
     const dry = await ask('POST /v1/plans/run', { session, plan, dryRun: true }, ANN);
     expect(dry.body).toMatchObject({ state: 'planned', steps: { s2: { unresolved: expect.any(Array) } } });
     expect(runs).toEqual([]);
+    const figures = async () => (await ask('GET /v1/telemetry', undefined, ANN)).body.total;
+    expect(await figures()).toMatchObject({ calls: 0, refused: 0 });
     const { body } = await ask('POST /v1/plans/run', { session, plan }, ANN);
+    expect(await figures()).toMatchObject({ calls: 1, refused: 2 });
     expect(body).toMatchObject({ state: 'failed', steps: { s2: { failure: { code: 'not_enabled' } } } });
     expect(runs).toEqual(['file_list']);
     expect((await ask('POST /v1/plans/run', { session, plan }, { user: 'bob' })).status).toBe(404);

@@ -1,4 +1,7 @@
 /** The index over HTTP: reading the catalogue anew while answers go on, and snapshots on their way to another process. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createCatalog } from '../../../src/catalog/catalog.js';
 import type { CatalogReload } from '../../../src/routing/live-catalog.js';
@@ -37,6 +40,94 @@ describe('POST /v1/index/rebuild', () => {
     const { body } = await ask('POST /v1/index/rebuild');
     expect(body).toMatchObject({ state: 'ready', tools: 4 });
     expect(body.catalog).toBeUndefined();
+  });
+});
+
+describe('the weights of a running index', () => {
+  const place = (folder: string) => ({ file: join(folder, 'agents.db') });
+  const BY_DESCRIPTION = { weights: { name: 0, description: 1 } };
+
+  it('are given with a rebuild: another fingerprint, another ranking, and told by the status', async () => {
+    const { ask } = await startAgentServer();
+    const { body: before } = await ask('GET /v1/index', undefined, OPERATOR);
+    const { body: rebuilt } = await ask('POST /v1/index/rebuild', { weights: { parameters: 0.5 } }, OPERATOR);
+    expect(rebuilt).toMatchObject({ state: 'ready', weights: { ...before.weights, parameters: 0.5 } });
+    expect(rebuilt.fingerprint).not.toBe(before.fingerprint);
+    const { body: session } = await ask('POST /v1/sessions');
+    const search = async () => {
+      const { body } = await ask(`POST /v1/sessions/${session.id}/search`, { query: 'path' });
+      return body.matches.map(({ name }: { name: string }) => name);
+    };
+    expect(await search()).toEqual(['file_read', 'file_delete', 'file_list']);
+    expect((await ask('POST /v1/index/rebuild', {}, OPERATOR)).body.fingerprint).toBe(rebuilt.fingerprint);
+    expect((await ask('POST /v1/index/rebuild', { weights: null }, OPERATOR)).body).toMatchObject({
+      fingerprint: before.fingerprint,
+      weights: before.weights,
+    });
+    expect(await search()).toEqual(['file_list']);
+    const { body: trail } = await ask('GET /v1/audit?event=index_weighed', undefined, OPERATOR);
+    expect(trail.entries).toMatchObject([
+      { user: 'olga', reason: 'Those of the configuration again.' },
+      { user: 'olga' },
+    ]);
+  });
+
+  it('change while searches are answered', async () => {
+    const many = Array.from({ length: 2_000 }, (_, number) =>
+      createTool(`tool_${number}`, {}, undefined, { description: 'Counts sheep.' }),
+    );
+    const catalog = createCatalog([...TOOLS, ...many]);
+    const { ask } = await startAgentServer({ more: { catalog: () => catalog } });
+    const { body: session } = await ask('POST /v1/sessions');
+    let isOver = false;
+    const rebuild = ask('POST /v1/index/rebuild', BY_DESCRIPTION, OPERATOR).finally(() => {
+      isOver = true;
+    });
+    const seen = new Set<string>();
+    while (!isOver) {
+      const { body } = await ask(`POST /v1/sessions/${session.id}/search`, { query: 'delete a file' });
+      expect(body.matches[0]).toMatchObject({ name: 'file_delete' });
+      seen.add(body.index);
+    }
+    expect((await rebuild).body.state).toBe('ready');
+    expect(seen).toContain('building');
+  });
+
+  it('outlast the server, and reach the other one on the same store', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'winnow-weights-'));
+    const [first, second] = [
+      await startAgentServer({ place: place(folder) }),
+      await startAgentServer({ place: place(folder) }),
+    ];
+    const { body } = await first.ask('POST /v1/index/rebuild', BY_DESCRIPTION, OPERATOR);
+    await second.agents.refresh();
+    expect(await second.agents.index.settled()).toMatchObject({ fingerprint: body.fingerprint, weights: body.weights });
+    const third = await startAgentServer({ place: place(folder), more: { index: { weights: { title: 3 } } } });
+    await third.agents.refresh();
+    expect(third.agents.index.status().weights).toEqual(body.weights);
+    for (const { app } of [first, second, third]) await app.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it.each([
+    [{ weights: { nme: 1 } }, 'nme'],
+    [{ weights: { name: -1 } }, 'weights.name'],
+    [{ weights: { name: 'much' } }, 'weights.name'],
+    [{ weights: 3 }, 'weights'],
+    [{ weihgts: {} }, 'weihgts'],
+    [{ weights: { name: 0, aliases: 0, keywords: 0, title: 0, category: 0, description: 0, examples: 0 } }, 'above 0'],
+  ])('are refused where they are none, and change nothing: %j', async (input, word) => {
+    const { ask } = await startAgentServer();
+    const { body: before } = await ask('GET /v1/index', undefined, OPERATOR);
+    const { status, body } = await ask('POST /v1/index/rebuild', input, OPERATOR);
+    expect([status, body.issues?.join()]).toEqual([400, expect.stringContaining(word)]);
+    expect((await ask('GET /v1/index', undefined, OPERATOR)).body).toEqual({ ...before, requestId: undefined });
+  });
+
+  it('are for operators', async () => {
+    const { ask, agents } = await startAgentServer();
+    expect((await ask('POST /v1/index/rebuild', BY_DESCRIPTION, { user: 'ann' })).status).toBe(404);
+    expect(agents.index.status().weights.description).toBe(0.4);
   });
 });
 

@@ -78,6 +78,13 @@ it('belong to whom the gateway names, whoever the body names; without a gateway,
   expect((await ask(`DELETE ${BASE}/nothing`, undefined, ANN)).status).toBe(404);
 });
 
+it('with a slip in a key are added, and the answer tells what is without effect', async () => {
+  const { ask } = await start();
+  const { status, body } = await ask(`POST ${BASE}`, { tool: { ...ZEBRA, key_words: ['stripes'] } }, ANN);
+  expect([status, body.notes]).toEqual([201, ['key_words: an unknown key, without effect; "keywords" may be meant']]);
+  expect((await ask(`POST ${BASE}`, { tool: ZEBRA }, ANN)).body.notes).toEqual([]);
+});
+
 it('that are not usable are refused with what is wrong of them', async () => {
   const { ask } = await start();
   const rows: [unknown, string][] = [

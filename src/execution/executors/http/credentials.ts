@@ -10,6 +10,13 @@ import type { Credential, HttpTarget } from './http-target.js';
 /** Security scheme of the document -> name of the variable with its secret; for `basic` it is `user:password`. */
 export type SecretNames = Readonly<Record<string, string>>;
 
+/** A variable that is to hold a secret of an API, and is not set. */
+export interface UnsetSecret {
+  readonly origin: string;
+  readonly scheme: string;
+  readonly variable: string;
+}
+
 export interface Credentials {
   readonly ok: true;
   apply(request: HttpRequest): HttpRequest;
@@ -20,6 +27,12 @@ export interface Credentials {
 const MASK = '[masked]';
 /** A shorter one would mask ordinary text; nobody's key is so short. */
 const SHORTEST_MASKED = 4;
+
+export function findUnset(origin: string, names: SecretNames): UnsetSecret[] {
+  return Object.entries(names)
+    .filter(([, variable]) => readVariable(variable) === undefined)
+    .map(([scheme, variable]) => ({ origin, scheme, variable }));
+}
 
 /** The first way in whose secrets are all configured; without any where the document asks for none. */
 export function readCredentials(target: HttpTarget, names: SecretNames): Credentials | CallFailure {

@@ -9,7 +9,7 @@ import { type CallFailure, describeThrown, fail } from '../../failure.js';
 import { type Executed, type Executor, isSystemTool } from '../executor.js';
 import { createAddressGuard, type ResolveName } from './address-guard.js';
 import { buildRequest } from './build-request.js';
-import { readCredentials } from './credentials.js';
+import { findUnset, readCredentials, type UnsetSecret } from './credentials.js';
 import { follow } from './follow.js';
 import { type HttpTarget, readHttpTarget } from './http-target.js';
 import { readAnswer } from './read-answer.js';
@@ -36,13 +36,18 @@ export const httpExecutorOptionsSchema = z.strictObject({
 });
 export type HttpExecutorOptions = z.input<typeof httpExecutorOptionsSchema>;
 
+export interface HttpExecutor extends Executor {
+  /** What can't be called as the environment is now, so that it is told before somebody calls. */
+  unsetSecrets(): UnsetSecret[];
+}
+
 export interface HttpExecutorParts {
   /** In place of the resolver of the system. */
   resolve?: ResolveName;
 }
 
 /** @throws WinnowError `invalid_option` naming each option that is wrong */
-export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpExecutorParts = {}): Executor {
+export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpExecutorParts = {}): HttpExecutor {
   const options = parseOptions(httpExecutorOptionsSchema, input, 'http');
   const guard = createAddressGuard({ allowed: options.privateAddresses, ...parts });
   const allowedOrigins = new Set(options.hosts.map(originOf));
@@ -50,6 +55,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
 
   return {
     canRun: (tool) => readHttpTarget(tool) !== undefined,
+    unsetSecrets: () => [...secrets].flatMap(([origin, names]) => findUnset(origin, names)),
 
     async run({ tool, arguments: given, signal, maxReadBytes: maxBytes }): Promise<Executed> {
       const target = readHttpTarget(tool);

@@ -1,0 +1,67 @@
+/**
+ * Weights that an operator gave while the server ran: kept in the store, so that a restart and the other servers on it
+ * have them, too. They hold before those of the configuration, until they are taken back.
+ */
+import { z } from 'zod';
+import { fieldWeightsSchema } from '../../search/fields.js';
+import type { Documents } from '../../store/store.js';
+import { parseOptions } from '../parse-options.js';
+import type { WriteAudit } from '../write-audit.js';
+import type { ToolIndex } from './tool-index.js';
+
+export const givenWeightsSchema = fieldWeightsSchema
+  .nullable()
+  .describe('How much a word counts in each field from now on; what is left out has its default. null: as configured.');
+export type GivenWeights = z.output<typeof givenWeightsSchema>;
+
+/** Another version of the server may have fields that this one does not know. */
+const keptWeightsSchema = z.object(fieldWeightsSchema.shape);
+
+export interface WeightsKeeperParts {
+  index: Pick<ToolIndex, 'setWeights'>;
+  store: Documents;
+  /** They hold where none are kept. Default: those of `fieldWeightsSchema`. */
+  configured?: z.input<typeof fieldWeightsSchema> | undefined;
+  audit: WriteAudit;
+  clock?: (() => Date) | undefined;
+}
+
+export interface WeightsKeeper {
+  /** Takes over what is in the store now. @throws WinnowError `store_failed`, `invalid_option` for weights that are none */
+  refresh(): Promise<void>;
+  /** @throws WinnowError `store_failed`; the old ones then stay */
+  set(weights: GivenWeights, by?: string): Promise<void>;
+}
+
+const OWNER = 'index';
+const NAME = 'weights';
+
+export function createWeightsKeeper(parts: WeightsKeeperParts): WeightsKeeper {
+  const { index, store, configured = {}, audit, clock = () => new Date() } = parts;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: what was read before a change must not take its place after it. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  return {
+    refresh: () =>
+      inTurn(async () => {
+        const kept = await store.get(OWNER, NAME);
+        index.setWeights(kept ? parseOptions(keptWeightsSchema, kept.content, 'weights in the store') : configured);
+      }),
+
+    set: (weights, by) =>
+      inTurn(async () => {
+        if (weights) {
+          await store.put({ owner: OWNER, name: NAME, content: weights, updatedAt: clock().toISOString() });
+        } else await store.remove(OWNER, NAME);
+        const reason = weights ? JSON.stringify(weights) : 'Those of the configuration again.';
+        await audit({ event: 'index_weighed', outcome: 'allowed', user: by, reason });
+        index.setWeights(weights ?? configured);
+      }),
+  };
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from '@jest/globals';
+import { createToolIndex } from '../../../src/routing/index/tool-index.js';
+import { createWeightsKeeper } from '../../../src/routing/index/weights-keeper.js';
+import type { BareEntry } from '../../../src/routing/ledger.js';
+import { fieldWeightsSchema } from '../../../src/search/fields.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
+import type { Documents } from '../../../src/store/store.js';
+import { TOOLS } from '../../selection/setup.js';
+
+const DEFAULTS = fieldWeightsSchema.parse({});
+const GIVEN = fieldWeightsSchema.parse({ name: 1, parameters: 0.5 });
+
+/** A server with its own index; those with one store share the weights. */
+function server(store: Documents, configured?: Parameters<typeof createWeightsKeeper>[0]['configured']) {
+  const index = createToolIndex(TOOLS, { weights: configured, rebuildsItself: false });
+  const trail: BareEntry[] = [];
+  const keeper = createWeightsKeeper({ index, store, configured, audit: async (entry) => void trail.push(entry) });
+  return { ...keeper, trail, weights: () => index.status().weights };
+}
+
+describe('weights that an operator gave', () => {
+  it('hold at once, are in the audit, and are taken over by others on the same store', async () => {
+    const { snapshots } = createMemoryStore();
+    const [first, second] = [server(snapshots), server(snapshots, { title: 2 })];
+    await first.set(GIVEN, 'olga');
+    expect(first.weights()).toEqual(GIVEN);
+    expect(first.trail).toEqual([
+      { event: 'index_weighed', outcome: 'allowed', user: 'olga', reason: JSON.stringify(GIVEN) },
+    ]);
+    expect(second.weights()).toEqual({ ...DEFAULTS, title: 2 });
+    await second.refresh();
+    expect(second.weights()).toEqual(GIVEN);
+  });
+
+  it('give way to those of the configuration when they are taken back, everywhere', async () => {
+    const { snapshots } = createMemoryStore();
+    const [first, second] = [server(snapshots), server(snapshots, { title: 2 })];
+    await first.set(GIVEN);
+    await second.refresh();
+    await first.set(null);
+    await second.refresh();
+    expect([first.weights(), second.weights()]).toEqual([DEFAULTS, { ...DEFAULTS, title: 2 }]);
+    expect(await snapshots.list()).toEqual([]);
+  });
+
+  it('stay as they were where the store fails', async () => {
+    const { snapshots } = createMemoryStore();
+    const { set, weights, trail } = server({ ...snapshots, put: () => Promise.reject(new Error('the disk is full')) });
+    await expect(set(GIVEN)).rejects.toThrow('the disk is full');
+    expect([weights(), trail]).toEqual([DEFAULTS, []]);
+  });
+
+  it('are not undone by a look into the store that began before', async () => {
+    const { snapshots } = createMemoryStore();
+    let go = () => {};
+    const held = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const slow = {
+      ...snapshots,
+      get: (...name: [string, string]) => snapshots.get(...name).then((found) => held.then(() => found)),
+    };
+    const { refresh, set, weights } = server(slow);
+    const work = [refresh(), set(GIVEN)];
+    go();
+    await Promise.all(work);
+    expect(weights()).toEqual(GIVEN);
+  });
+
+  it('may come from a version that knows more fields', async () => {
+    const { snapshots } = createMemoryStore();
+    await snapshots.put({ owner: 'index', name: 'weights', content: { name: 1, author: 3 }, updatedAt: '' });
+    const { refresh, weights } = server(snapshots);
+    await refresh();
+    expect(weights()).toEqual({ ...DEFAULTS, name: 1 });
+  });
+
+  it('that are broken in the store are an error that names the place', async () => {
+    const { snapshots } = createMemoryStore();
+    await snapshots.put({ owner: 'index', name: 'weights', content: { name: 'much' }, updatedAt: '' });
+    await expect(server(snapshots).refresh()).rejects.toThrow('weights in the store.name');
+  });
+});
