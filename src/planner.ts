@@ -15,6 +15,7 @@ import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
 import { type PlanRequest, parseRequest, type Request } from './request.js';
 import type { PlanResult, SelectedTool, Selection, SelectResult, TraceEvent } from './result.js';
 import { askBack } from './selection/ask-back.js';
+import { dueTools } from './selection/due.js';
 import { likelyTools } from './selection/likely.js';
 import { mustRefer } from './selection/must-refer.js';
 import { createSchemaTokens } from './selection/schema-tokens.js';
@@ -176,6 +177,7 @@ export function createPlanner(parts: PlannerParts): Planner {
     const areMoreLeft = selection.mode === 'none' ? selection.leftOut > 0 : turn.view.tools.length > tools.length;
     const canNeedTools = isRoundLeft && areMoreLeft;
     turn.trace.add('planning', `${tools.length} schemas are loaded`, { tools: tools.map((tool) => tool.name) });
+    const offer = { view: turn.view, selection, request: turn.request };
     const answer = await writePlan(tools, {
       model: planningModel,
       prompt: prompts.plan,
@@ -183,7 +185,8 @@ export function createPlanner(parts: PlannerParts): Planner {
       request: turn.request,
       context: renderContext(turn.request, options),
       further: new Set(selection.tools.filter((tool) => tool.fill).map((tool) => tool.name)),
-      likely: likelyTools(turn.view, selection, turn.request),
+      likely: likelyTools(offer),
+      due: dueTools(offer),
       awaited: mustRefer(turn.view, selection, turn.request),
       canNeedTools,
       defaults: options.defaults,

@@ -74,7 +74,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'langchain/': [
     ...PUBLIC,
     'planning/fitted.ts',
-    'planning/optional-next.ts',
+    'planning/plan-penalties.ts',
     'planning/required-at.ts',
     'planning/plan-schema.ts',
     'planning/render-type.ts',

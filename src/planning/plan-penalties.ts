@@ -1,6 +1,6 @@
 /**
  * What a small model writes too readily in a plan: arguments, and properties inside them, that may be left out; steps behind
- * those of the likely tools; the end of the plan before these are there.
+ * those of the likely tools; the end of the plan before the due tools are there.
  */
 import type { Penalty } from '../model/model.js';
 import { openPlaceOf } from './open-place.js';
@@ -8,8 +8,10 @@ import { openPlaceOf } from './open-place.js';
 export interface Needed {
   /** What is required in the arguments of a tool at this path; undefined where that is not known. */
   requiredAt(tool: string, path: readonly string[]): readonly string[] | undefined;
-  /** Tools that the request speaks of; where there is none, nothing is known about the steps. */
+  /** Tools that the request speaks of; behind all of them a further step may be left out. */
   readonly likely: readonly string[];
+  /** Tools without which a plan has not done all that was asked for. */
+  readonly due: readonly string[];
 }
 
 /**
@@ -21,32 +23,27 @@ const OPTIONAL = 2;
 const TOO_EARLY = 5;
 
 /** How the text of a plan should not go on unless the model is sure, for each way in which a token may begin. */
-export function planPenalties(text: string, { requiredAt, likely }: Needed): Penalty[] {
+export function planPenalties(text: string, needed: Needed): Penalty[] {
   const place = openPlaceOf(text);
   // Behind the arguments, and behind the step.
   if (place === undefined)
-    return text.endsWith('}') ? ['', '}'].flatMap((ending) => nextStep(text, ending, likely)) : [];
+    return text.endsWith('}') ? ['', '}'].flatMap((ending) => nextStep(text, ending, needed)) : [];
   const { tool, levels, inText } = place;
   const penalties: Penalty[] = [];
   // One token may end a text, a list and an object, and begin what comes next.
   let ending = inText ? '"' : '';
   for (const { path, written } of [...levels].reverse()) {
-    const required = written && requiredAt(tool, path);
+    const required = written && needed.requiredAt(tool, path);
     if (required?.every((name) => written?.includes(name))) penalties.push({ beginning: `${ending},`, nats: OPTIONAL });
     ending += written ? '}' : ']';
   }
-  return [...penalties, ...nextStep(text, `${ending}}`, likely)];
+  return [...penalties, ...nextStep(text, `${ending}}`, needed)];
 }
 
-/** A plan that has as many steps as there are likely tools may end without one of them: it has others in their place. */
-function nextStep(text: string, ending: string, likely: readonly string[]): Penalty[] {
-  if (likely.length === 0) return [];
-  const written = new Set<string>();
-  let steps = 0;
-  for (const [, tool = ''] of text.matchAll(/"tool":"([^"]+)"/gu)) {
-    written.add(tool);
-    steps++;
-  }
-  if (likely.every((tool) => written.has(tool))) return [{ beginning: `${ending},`, nats: OPTIONAL }];
-  return steps < likely.length ? [{ beginning: `${ending}]`, nats: TOO_EARLY }] : [];
+/** A plan that has as many steps as there are due tools may end without one of them: it has others in their place. */
+function nextStep(text: string, ending: string, { likely, due }: Needed): Penalty[] {
+  const steps = [...text.matchAll(/"tool":"([^"]+)"/gu)].map(([, tool = '']) => tool);
+  const isThere = (tool: string) => steps.includes(tool);
+  if (steps.length < due.length && !due.every(isThere)) return [{ beginning: `${ending}]`, nats: TOO_EARLY }];
+  return likely.length > 0 && likely.every(isThere) ? [{ beginning: `${ending},`, nats: OPTIONAL }] : [];
 }

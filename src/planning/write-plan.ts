@@ -39,6 +39,8 @@ export interface PlanQuestion {
   further: ReadonlySet<string>;
   /** Names of tools to look at first, in a likely order of their use. */
   likely: readonly string[];
+  /** Of these, the tools without which a plan has not done all that was asked for. */
+  due: readonly string[];
   /** Arguments that only an earlier step can provide. */
   awaited: readonly AwaitedArgument[];
   canNeedTools: boolean;
@@ -56,7 +58,7 @@ export interface PlanQuestion {
 
 /** A model that wrote no valid plan also after the repair is a value with the problems; server errors go through. */
 export async function writePlan(tools: readonly Tool[], question: PlanQuestion): Promise<Parsed<Written>> {
-  const { model, prompt, repair, request, usage, signal, onRepair, awaited, likely, canNeedTools } = question;
+  const { model, prompt, repair, request, usage, signal, onRepair, awaited, likely, due, canNeedTools } = question;
   const fitting = tools.filter((tool) => !question.further.has(tool.name));
   const values = {
     tools: renderTools(fitting),
@@ -88,7 +90,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     schema: schemaWithout(),
     maxTokens: question.maxTokens,
     penalties: (text: string) =>
-      planPenalties(text, { requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely }),
+      planPenalties(text, { requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely, due }),
     signal,
     about,
   };

@@ -35,7 +35,7 @@ const COMPLEMENT_WEIGHT = 1;
 /** That none fits must be likelier than all names together: where several fit, each has a part of the probability. */
 const NONE_FITS = 0.5;
 /** A chosen name stands at least so high, relative to the best. */
-const MIN_STANDING = 0.4;
+const MIN_STANDING = 0.3;
 
 export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<Answer> {
   const { model, prompt, about, core, usage, signal } = question;

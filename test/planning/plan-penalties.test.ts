@@ -4,14 +4,15 @@ import { planPenalties } from '../../src/planning/plan-penalties.js';
 const START = '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":{';
 const REQUIRED: Readonly<Record<string, readonly string[]>> = { '': ['name'], area: ['north'], 'areas.*': ['north'] };
 const requiredAt = (tool: string, path: readonly string[]) => (tool === 'find' ? REQUIRED[path.join('.')] : []);
-const penalties = (rest: string, likely: readonly string[]) => planPenalties(START + rest, { requiredAt, likely });
+const penalties = (rest: string, needed: { likely?: readonly string[]; due?: readonly string[] }) =>
+  planPenalties(START + rest, { requiredAt, likely: [], due: [], ...needed });
 const next = (rest: string, likely: readonly string[] = []) =>
-  penalties(rest, likely)
+  penalties(rest, { likely })
     .filter(({ nats }) => nats === 2)
     .map(({ beginning }) => beginning);
 /** How a plan would end at once. */
-const end = (rest: string, likely: readonly string[]) =>
-  penalties(rest, likely)
+const end = (rest: string, due: readonly string[]) =>
+  penalties(rest, { due })
     .filter(({ nats }) => nats === 5)
     .map(({ beginning }) => beginning);
 
@@ -51,26 +52,26 @@ describe('what may be left out of a plan', () => {
 });
 
 describe('the end of a plan', () => {
-  const LIKELY = ['find', 'read'];
+  const DUE = ['find', 'read'];
 
   it.each([
     ['in the last argument', '"name":"x', ['"}}]']],
     ['behind the last argument', '"name":"x"', ['}}]']],
     ['in an object', '"name":"x","area":{"north":1', ['}}}]']],
     ['behind the arguments or the step', '"name":"x"}', [']', '}]']],
-  ])('comes too early while a likely tool is not there: %s', (_, rest, expected) => {
-    expect(end(rest, LIKELY)).toEqual(expected);
+  ])('comes too early while a due tool is not there: %s', (_, rest, expected) => {
+    expect(end(rest, DUE)).toEqual(expected);
   });
 
-  it('comes when all likely tools are there, or as many steps', () => {
+  it('comes when all due tools are there, or as many steps', () => {
     const second = (tool: string) => `"name":"x"}},{"id":"s2","tool":"${tool}","arguments":{}}`;
-    expect(end(second('read'), LIKELY)).toEqual([]);
-    expect(end(second('find'), LIKELY)).toEqual([]);
-    expect(end(second('find'), [...LIKELY, 'write'])).toEqual([']', '}]']);
+    expect(end(second('read'), DUE)).toEqual([]);
+    expect(end(second('find'), DUE)).toEqual([]);
+    expect(end(second('find'), [...DUE, 'write'])).toEqual([']', '}]']);
     expect(end('"name":"x"}}', [])).toEqual([]);
   });
 
   it('is told from the end of what stands inside the arguments', () => {
-    expect(end('"name":"x","tags":["a"', LIKELY)).toEqual([']}}]']);
+    expect(end('"name":"x","tags":["a"', DUE)).toEqual([']}}]']);
   });
 });

@@ -21,14 +21,17 @@ describe('the tools that planning looks at first', () => {
       { name: 'book_flight', via: 'companion' },
     ];
     const request = parseRequest({ message: 'read my mail' });
-    expect(likelyTools(viewOf(TOOLS), selectionOf('selected', tools), request)).toEqual(['find_hotel', 'book_flight']);
+    expect(likelyTools({ view: viewOf(TOOLS), selection: selectionOf('selected', tools), request })).toEqual([
+      'find_hotel',
+      'book_flight',
+    ]);
   });
 
   it('are else those that the request speaks of, in the order in which it does', () => {
     const view = viewOf(TOOLS);
     const names = view.tools.map((tool) => tool.name);
     const request = parseRequest({ message: 'brew a coffee, then play a song and read the weather report' });
-    expect(likelyTools(view, selectionOf('passthrough', all(names)), request)).toEqual([
+    expect(likelyTools({ view, selection: selectionOf('passthrough', all(names)), request })).toEqual([
       'brew_coffee',
       'play_song',
       'weather_report',
@@ -43,16 +46,24 @@ describe('the tools that planning looks at first', () => {
     ]);
     const request = parseRequest({ message: 'the weight of what Ada sent' });
     const selection = selectionOf('passthrough', all(['parcel_weight', 'find_parcel', 'brew_coffee']));
-    expect(likelyTools(view, selection, request)).toEqual(['find_parcel', 'parcel_weight']);
+    expect(likelyTools({ view, selection, request })).toEqual(['find_parcel', 'parcel_weight']);
   });
 
   it('are only such as were handed on, and none where no word fits', () => {
     const view = viewOf(TOOLS);
     expect(
-      likelyTools(view, selectionOf('fallback', all(['read_mail'])), parseRequest({ message: 'play a song' })),
+      likelyTools({
+        view,
+        selection: selectionOf('fallback', all(['read_mail'])),
+        request: parseRequest({ message: 'play a song' }),
+      }),
     ).toEqual([]);
     expect(
-      likelyTools(view, selectionOf('passthrough', all(['read_mail'])), parseRequest({ message: 'xyzzy' })),
+      likelyTools({
+        view,
+        selection: selectionOf('passthrough', all(['read_mail'])),
+        request: parseRequest({ message: 'xyzzy' }),
+      }),
     ).toEqual([]);
   });
 });

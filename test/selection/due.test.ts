@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseRequest } from '../../src/request.js';
+import type { Selection } from '../../src/result.js';
+import { dueTools } from '../../src/selection/due.js';
+import { makeTool, needing, returning, TOOLS, viewOf } from './setup.js';
+
+function due(message: string, { tools = TOOLS, mode = 'passthrough' as Selection['mode'], offered = tools } = {}) {
+  const selection: Selection = {
+    mode,
+    reason: '',
+    tools: offered.map(({ name }) => ({ name, via: 'all' })),
+    dropped: [],
+    leftOut: 0,
+  };
+  return dueTools({ view: viewOf(tools), selection, request: parseRequest({ message }) });
+}
+
+describe('the tools without which a plan is not done', () => {
+  it('are those that the request calls, each by a word of its own', () => {
+    expect(due('brew a coffee, then play a song').sort()).toEqual(['brew_coffee', 'play_song']);
+    expect(due('给我写一首诗')).toEqual([]);
+  });
+
+  it('are of several that the same words call only the best', () => {
+    const tools = [makeTool('find_movie'), makeTool('find_movie_reviews'), makeTool('rent_movie_theater')];
+    expect(due('find a movie', { tools })).toEqual(['find_movie']);
+    expect(due('find a movie and its reviews', { tools })).toEqual(['find_movie_reviews']);
+  });
+
+  it('are called by name, alias, keyword or title: a description speaks of much else', () => {
+    const tools = [
+      makeTool('find_song'),
+      makeTool('make_call', { description: 'Not for a poem.' }),
+      makeTool('write_text', { keywords: ['poem'] }),
+      makeTool('draw', { aliases: ['picture'] }),
+    ];
+    expect(due('a song, a poem and a picture', { tools }).sort()).toEqual(['draw', 'find_song', 'write_text']);
+  });
+
+  it('stand behind the tools that find what they need', () => {
+    const tools = [
+      makeTool('parcel_weight', { inputSchema: needing('parcel_id') }),
+      makeTool('find_parcel', { inputSchema: needing('sender'), outputSchema: returning('parcel_id') }),
+      makeTool('brew_coffee'),
+    ];
+    expect(due('the weight of what Ada sent', { tools })).toEqual(['find_parcel', 'parcel_weight']);
+  });
+
+  it('are none that was not handed on, and none where selection chose', () => {
+    expect(due('play a song', { offered: TOOLS.filter(({ name }) => name !== 'play_song') })).toEqual([]);
+    expect(due('play a song', { mode: 'selected' })).toEqual([]);
+  });
+});
