@@ -75,8 +75,9 @@ interface Parts {
 
 async function complete(request: CompletionRequest, { model, store, remembered }: Parts): Promise<Completion> {
   throwIfCancelled(request.signal);
-  const { prompt, schema, maxTokens } = request;
-  const key = hashOf(['complete', prompt.system, prompt.user, schema, maxTokens]);
+  const { prompt, schema, maxTokens, penalties } = request;
+  const asked = ['complete', prompt.system, prompt.user, schema, maxTokens];
+  const key = hashOf(penalties ? [...asked, penalties.id] : asked);
   const known = readKeptCompletion(store.get(key));
   if (known) {
     remembered.add(request);

@@ -55,6 +55,13 @@ export interface Penalty {
   readonly nats: number;
 }
 
+export interface Penalties {
+  /** Equal ids promise equal penalties, for the same prompt and schema: an answer may be kept under it. */
+  readonly id: string;
+  /** @param text the answer so far */
+  at(text: string): readonly Penalty[];
+}
+
 export interface CompletionRequest {
   stage: Stage;
   prompt: Prompt;
@@ -62,8 +69,8 @@ export interface CompletionRequest {
   schema?: { name: string; schema: JsonSchema };
   /** Upper bound of the answer, in tokens. */
   maxTokens: number;
-  /** Told the answer so far. A model that decodes in process heeds what is returned; others can't. */
-  penalties?: ((text: string) => readonly Penalty[]) | undefined;
+  /** A model that decodes in process heeds them; others can't. */
+  penalties?: Penalties | undefined;
   signal?: AbortSignal | undefined;
   about?: CallAbout | undefined;
 }

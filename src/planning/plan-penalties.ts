@@ -2,7 +2,7 @@
  * What a small model writes too readily in a plan: arguments, and properties inside them, that may be left out; steps behind
  * those of the likely tools; the end of the plan before the due tools are there.
  */
-import type { Penalty } from '../model/model.js';
+import type { Penalties, Penalty } from '../model/model.js';
 import { openPlaceOf } from './open-place.js';
 
 export interface Needed {
@@ -22,8 +22,14 @@ const OPTIONAL = 2;
 /** Odds of 150 to 1: of seven plans for NESTFUL that ended too early, 2 nats kept one from it, and 5 all but one. */
 const TOO_EARLY = 5;
 
-/** How the text of a plan should not go on unless the model is sure, for each way in which a token may begin. */
-export function planPenalties(text: string, needed: Needed): Penalty[] {
+/** How the text of a plan should not go on unless the model is sure. */
+export function planPenalties(needed: Needed): Penalties {
+  const { likely, due } = needed;
+  return { id: JSON.stringify([OPTIONAL, TOO_EARLY, likely, due]), at: (text) => penaltiesAt(text, needed) };
+}
+
+/** For each way in which a token may begin. */
+function penaltiesAt(text: string, needed: Needed): Penalty[] {
   const place = openPlaceOf(text);
   // Behind the arguments, and behind the step.
   if (place === undefined)

@@ -84,17 +84,16 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     name: 'plan',
     schema: planAnswerSchema(tools, { awaited, canNeedTools, tuples: model.limits.tuples ?? false, without }),
   });
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const call = {
     stage: 'planning' as const,
     prompt: prompt.render(values),
     schema: schemaWithout(),
     maxTokens: question.maxTokens,
-    penalties: (text: string) =>
-      planPenalties(text, { requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely, due }),
+    penalties: planPenalties({ requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely, due }),
     signal,
     about,
   };
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const { defaults, onRepeats } = question;
   const context = { tools: byName, goal: oneLine(request.message), defaults, onRepeats };
   const parse = (completion: Completion) => parseWritten(completion, context);

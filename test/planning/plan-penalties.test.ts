@@ -5,7 +5,7 @@ const START = '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":{';
 const REQUIRED: Readonly<Record<string, readonly string[]>> = { '': ['name'], area: ['north'], 'areas.*': ['north'] };
 const requiredAt = (tool: string, path: readonly string[]) => (tool === 'find' ? REQUIRED[path.join('.')] : []);
 const penalties = (rest: string, needed: { likely?: readonly string[]; due?: readonly string[] }) =>
-  planPenalties(START + rest, { requiredAt, likely: [], due: [], ...needed });
+  planPenalties({ requiredAt, likely: [], due: [], ...needed }).at(START + rest);
 const next = (rest: string, likely: readonly string[] = []) =>
   penalties(rest, { likely })
     .filter(({ nats }) => nats === 2)
@@ -74,4 +74,11 @@ describe('the end of a plan', () => {
   it('is told from the end of what stands inside the arguments', () => {
     expect(end('"name":"x","tags":["a"', DUE)).toEqual([']}}]']);
   });
+});
+
+it('has an id of its own for all that changes it besides the tools', () => {
+  const idOf = (needed: { likely?: string[]; due?: string[] }) =>
+    planPenalties({ requiredAt, likely: [], due: [], ...needed }).id;
+  expect(idOf({ due: ['find'] })).toBe(idOf({ due: ['find'] }));
+  expect(new Set([idOf({}), idOf({ due: ['find'] }), idOf({ likely: ['find'] })]).size).toBe(3);
 });

@@ -1,10 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Tool } from '../../src/catalog/tool.js';
 import { parseRequest } from '../../src/request.js';
 import type { Selection } from '../../src/result.js';
 import { dueTools } from '../../src/selection/due.js';
 import { makeTool, needing, returning, TOOLS, viewOf } from './setup.js';
 
-function due(message: string, { tools = TOOLS, mode = 'passthrough' as Selection['mode'], offered = tools } = {}) {
+interface Given {
+  tools?: readonly Tool[];
+  offered?: readonly Tool[];
+  mode?: Selection['mode'];
+}
+
+function due(message: string, { tools = TOOLS, offered = tools, mode = 'passthrough' }: Given = {}) {
   const selection: Selection = {
     mode,
     reason: '',

@@ -59,8 +59,7 @@ export async function takeStep(parts: StepParts, request: StepRequest): Promise<
       prompt: prompt.render(values),
       schema: { name: 'step', schema: stepSchema(tools, { canAnswer }) },
       maxTokens,
-      penalties: (text) =>
-        planPenalties(text, { requiredAt: (name, path) => requiredAt(byName.get(name), path), likely: [], due: [] }),
+      penalties: planPenalties({ requiredAt: (name, path) => requiredAt(byName.get(name), path), likely: [], due: [] }),
       signal,
       about: { ...about, variables: { ...values, tools: [...byName.keys()] }, secretNames: secretNamesOf(tools) },
     },

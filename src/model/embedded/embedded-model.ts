@@ -104,7 +104,7 @@ export function createModelOn(
     const tokens = sequence.evaluate(prompt.tokens.slice(sequence.nextTokenIndex), {
       temperature: 0,
       ...(state ? { grammarEvaluationState: state } : {}),
-      ...(penalties ? { tokenBias: () => penaltyBias.biasFor(penalties(runtime.model.detokenize(written))) } : {}),
+      ...(penalties ? { tokenBias: () => penaltyBias.biasFor(penalties.at(runtime.model.detokenize(written))) } : {}),
     });
     let finish: Completion['finish'] = 'stop';
     for await (const token of tokens) {

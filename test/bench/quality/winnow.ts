@@ -22,6 +22,7 @@ interface Part {
 const PARTS: Readonly<Record<string, Part>> = {
   'no-producers': { title: 'producers off', options: { producers: false } },
   'one-reading': { title: 'one reading, no complements', options: { readings: 1 } },
+  'model-order': { title: 'the order of the model alone', options: { keywordWeight: 0 } },
   'no-fill': { title: 'fill off', options: { fill: false } },
   names: {
     title: 'names in place of summaries',
@@ -36,7 +37,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   'rank-alone': {
     title: 'rank alone: one reading, 8 names',
-    options: { producers: false, readings: 1, fill: false, core: 8 },
+    options: { keywordWeight: 0, producers: false, readings: 1, fill: false, core: 8 },
   },
   'no-rules': {
     title: 'rules off',
@@ -54,7 +55,7 @@ const PARTS: Readonly<Record<string, Part>> = {
 const VARIANTS: Readonly<Record<string, Part>> = {
   'rank-keywords': {
     title: 'rank and keywords in turn: no producers, one reading',
-    options: { producers: false, readings: 1, core: 1 },
+    options: { keywordWeight: 0, producers: false, readings: 1, core: 1 },
   },
   'three-readings': { title: 'three readings', options: { readings: 3 } },
   'core-2': { title: 'two names count as chosen', options: { core: 2 } },

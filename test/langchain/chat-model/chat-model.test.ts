@@ -94,8 +94,8 @@ describe('a step', () => {
       schema: { schema: { anyOf: [{ properties: { tool: { const: 'text_search' } } }, { required: ['answer'] }] } },
     });
     const next = model.calls[0]?.penalties;
-    expect(next?.('{"tool":"text_search","arguments":{"pattern":"a')).toEqual([{ beginning: '",', nats: 2 }]);
-    expect(next?.('{"tool":"text_search","arguments":{')).toEqual([]);
+    expect(next?.at('{"tool":"text_search","arguments":{"pattern":"a')).toEqual([{ beginning: '",', nats: 2 }]);
+    expect(next?.at('{"tool":"text_search","arguments":{')).toEqual([]);
   });
 });
 
