@@ -25,7 +25,9 @@ export function rulesCommand(options: OutputOptions = {}): Command {
   changing(command, 'put <file>', 'keep a rule as in a catalogue file, as JSON; - reads it from stdin').action(
     async (file: string, flags: ChangeFlags) => {
       const content = await readRule(file);
-      const rule = await withRules({ flags, output }, ({ rules }) => rules.put(content, { by: flags.by }));
+      const rule = await withRules({ flags, output, mayCreate: true }, ({ rules }) =>
+        rules.put(content, { by: flags.by }),
+      );
       print(output, flags, { value: rule, text: renderRule(rule) });
     },
   );
@@ -53,14 +55,15 @@ function changing(parent: Command, name: string, description: string): Command {
 interface Asking {
   flags: Flags;
   output: Output;
+  mayCreate?: boolean;
 }
 
 async function withRules<Result>(
-  { flags, output: { stderr } }: Asking,
+  { flags, output: { stderr }, mayCreate = false }: Asking,
   work: (agents: Agents) => Promise<Result>,
 ): Promise<Result> {
   const { withStoredAgents } = await import('./open-store-commands.js');
-  return withStoredAgents(flags, work, { needsTools: true, stderr });
+  return withStoredAgents(flags, work, { needsTools: true, mayCreate, stderr });
 }
 
 async function readRule(file: string): Promise<unknown> {

@@ -101,6 +101,7 @@ describe('the contestants', () => {
       part: [
         'winnow-no-producers',
         'winnow-one-reading',
+        'winnow-model-order',
         'winnow-no-fill',
         'winnow-names',
         'winnow-list',
