@@ -196,7 +196,7 @@ export function createPlanner(parts: PlannerParts): Planner {
       signal: turn.signal,
       onRepair: (issues) => turn.trace.add('planning', 'the plan is repaired', { issues }),
       onRepeats: (tools) =>
-        turn.trace.add('planning', 'steps that say again what an earlier one says are left out', { tools }),
+        turn.trace.add('planning', 'last steps that say again what the one before says are left out', { tools }),
     });
     // Where the server does not decode under the schema, a model may ask for tools when there is no further round.
     if (answer.ok && answer.value.kind === 'needTools' && !canNeedTools)

@@ -39,7 +39,9 @@ export const selectionSchema = z.object({
   confidence: z
     .number()
     .optional()
-    .describe('Rank: the probability that the first name is one of the chosen, between 0 and 1.'),
+    .describe(
+      'Rank: how sure it is that the first name is one of the chosen, between 0 and 1: its probability, or more where keywords settle it.',
+    ),
   tools: z.array(selectedToolSchema),
   dropped: z.array(droppedSchema),
   leftOut: z

@@ -40,6 +40,17 @@ describe('the path of a request', () => {
     for (const { name } of TOOLS) expect(seen.includes(name)).toBe(name === 'play_song');
   });
 
+  it('holds back the end of a plan, where all tools are there, until the request has what it calls by name', async () => {
+    const written = '{"kind":"plan","steps":[{"id":"s1","tool":"brew_coffee","arguments":{}}';
+    const penaltiesOf = async (message: string, options = {}) => {
+      const model = createScriptedModel({ answers: [planOf('brew_coffee')] });
+      await plannerOf({ model, options: { passthroughTools: 15, ...options } }).plan({ message });
+      return model.calls[0]?.penalties?.at(written);
+    };
+    expect(await penaltiesOf('brew a coffee and play a song')).toContainEqual({ beginning: ']', nats: 5 });
+    expect(await penaltiesOf('brew a coffee')).not.toContainEqual({ beginning: ']', nats: 5 });
+  });
+
   it('tells the session in the first event and with every call of the model, and nowhere else', async () => {
     const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')] });
     const { trace } = await plannerOf({ model }).plan({ message: 'music', session: 'chat-7' });

@@ -48,7 +48,7 @@ function penaltiesAt(text: string, needed: Needed): Penalty[] {
 
 /** A plan that has as many steps as there are due tools may end without one of them: it has others in their place. */
 function nextStep(text: string, ending: string, { likely, due }: Needed): Penalty[] {
-  const steps = [...text.matchAll(/"tool":"([^"]+)"/gu)].map(([, tool = '']) => tool);
+  const steps = [...text.matchAll(/"id":"[^"]*","tool":"([^"]+)"/gu)].map(([, tool = '']) => tool);
   const isThere = (tool: string) => steps.includes(tool);
   if (steps.length < due.length && !due.every(isThere)) return [{ beginning: `${ending}]`, nats: TOO_EARLY }];
   return likely.length > 0 && likely.every(isThere) ? [{ beginning: `${ending},`, nats: OPTIONAL }] : [];

@@ -1,36 +1,33 @@
 /**
- * A small model that does not know how to end a plan writes its last step again. The same call with the same arguments
- * finds nothing new: references to it go to the first. Calls without arguments stay, since rolling a dice twice is two rolls.
+ * A small model that does not know how to end a plan writes its last step again and again. Only such a tail is taken away: the
+ * same call on the same thing that an earlier step found. Repeats anywhere else, or of what the request itself says, may be meant.
  */
 import { isObject } from '../catalog/schema/json.js';
-import type { DraftStep } from './check-plan.js';
-import { renameReferences } from './references.js';
+import type { Step } from '../result.js';
+import { findReferences, textsIn } from './references.js';
 
 export interface Unrepeated {
-  readonly steps: readonly DraftStep[];
+  readonly steps: readonly Step[];
   /** Tools of the steps that are left out. */
   readonly repeated: readonly string[];
 }
 
-export function withoutRepeats(draft: readonly DraftStep[]): Unrepeated {
-  const first = new Map<string, string>();
-  const renamed = new Map<string, string>();
-  const steps: DraftStep[] = [];
-  const repeated: string[] = [];
-  for (const step of draft) {
-    const values = renameReferences(step.arguments, renamed);
-    const key = JSON.stringify([step.tool, sorted(values)]);
-    const same = Object.keys(values).length > 0 ? first.get(key) : undefined;
-    if (same === undefined) {
-      first.set(key, step.id);
-      const dependsOn = step.dependsOn?.map((id) => renamed.get(id) ?? id);
-      steps.push({ ...step, arguments: values, ...(dependsOn ? { dependsOn } : {}) });
-    } else {
-      renamed.set(step.id, same);
-      repeated.push(step.tool);
-    }
-  }
-  return { steps, repeated };
+export function withoutRepeats(steps: readonly Step[]): Unrepeated {
+  let count = steps.length;
+  while (count > 1 && isRepeat(steps[count - 1], steps[count - 2])) count--;
+  return { steps: steps.slice(0, count), repeated: steps.slice(count).map(({ tool }) => tool) };
+}
+
+function isRepeat(last: Step | undefined, before: Step | undefined): boolean {
+  return last !== undefined && before !== undefined && usesResults(last) && callOf(last) === callOf(before);
+}
+
+function usesResults(step: Step): boolean {
+  return textsIn(step.arguments).some(({ text }) => findReferences(text).length > 0);
+}
+
+function callOf(step: Step): string {
+  return JSON.stringify([step.tool, sorted(step.arguments)]);
 }
 
 /** The order in which properties are written says nothing. */

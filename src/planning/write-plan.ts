@@ -52,7 +52,7 @@ export interface PlanQuestion {
   facts: RequestFacts;
   signal: AbortSignal | undefined;
   onRepair(issues: readonly string[]): void;
-  /** Told of the tools of steps that only said again what an earlier one says, and are left out. */
+  /** Told of the tools of last steps that only say again what the one before says, and are left out. */
   onRepeats(tools: readonly string[]): void;
 }
 
@@ -157,11 +157,11 @@ export function parseWritten(
     };
   if (shaped.data.kind !== 'plan') return { ok: true, value: shaped.data };
   const drafts = shaped.data.steps.map((step, place) => ({ ...step, id: String(step.id ?? `s${place + 1}`) }));
-  const { steps: distinct, repeated } = withoutRepeats(drafts);
-  const checked = checkPlan(distinct, tools, { defaults });
+  const checked = checkPlan(drafts, tools, { defaults });
   if (!checked.ok) return checked;
+  const { steps: kept, repeated } = withoutRepeats(checked.steps);
+  const steps = [...kept];
   if (repeated.length > 0) onRepeats?.(repeated);
-  const steps = checked.steps;
   return { ok: true, value: { kind: 'plan', goal: shaped.data.goal ?? goal, steps, levels: levelsOf(steps) } };
 }
 

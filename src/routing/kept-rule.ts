@@ -15,7 +15,8 @@ export const MAX_RULE_NAME_CHARACTERS = 100;
 
 const keptName = ruleFields.name
   .max(MAX_RULE_NAME_CHARACTERS)
-  .refine((name) => name === name.trim() && !/\p{Cc}/u.test(name), 'no control character, no outer space');
+  .refine((name) => name === name.trim() && !/\p{Cc}/u.test(name), 'no control character, no outer space')
+  .refine((name) => !/^\.{1,2}$/u.test(name), 'not . or .., which no address can hold');
 const keptRuleSchema = z.strictObject({ ...ruleFields, name: keptName }).refine(addsTools, ADDS_NOTHING);
 
 export const listedRuleSchema = z.object({

@@ -11,14 +11,14 @@ export interface NamedTool {
 }
 
 export interface Answer {
-  /** In the order of the model, without duplicates. */
+  /** Best first, without duplicates. */
   readonly named: readonly NamedTool[];
   /** How many of `named`, from the first, the model chose; the others are its next best. */
   readonly chosen: number;
   /** The model found that no tool fits; with `rank`, its probability. */
   readonly none: { says: boolean; probability?: number };
   readonly reason: string;
-  /** Rank: what probability the chosen names hold together, as the first name. */
+  /** Rank: how sure it is that the first name is one of the chosen, by the model's probabilities or by keywords. */
   readonly confidence?: number;
   readonly dropped: readonly Dropped[];
 }

@@ -84,7 +84,11 @@ function chosenWithProducers(input: ComposeInput): Entry[] {
   for (const [place, named] of answer.named.slice(0, answer.chosen).entries()) {
     const present = new Set(entries.map((entry) => entry.tool.name));
     if (present.has(named.tool.name)) continue;
-    const entry = modelEntry(named, { rank: place + 1, priority: PRIORITY.chosen, isUnsure: isUnsure(named) });
+    const entry = modelEntry(named, {
+      rank: place + 1,
+      priority: PRIORITY.chosen,
+      isUnsure: place > 0 && isUnsure(named),
+    });
     entries.push(...withProducers(entry, present, context));
   }
   return entries;

@@ -115,7 +115,8 @@ function toAnswer(
   named: readonly NamedTool[],
   { core, none, says }: { core: number; none: number; says: boolean },
 ): Answer {
-  const high = named.filter(({ standing = 1 }) => standing >= MIN_STANDING).length;
+  // The first stays the first, also where a complement stands far above it in the end.
+  const high = named.filter(({ standing = 1 }, place) => place === 0 || standing >= MIN_STANDING).length;
   const chosen = says ? 0 : Math.min(core, high);
   // Behind the chosen the model's own order: what keywords found fills the room in turn with it.
   const next = named.slice(chosen).filter((one) => one.probability !== undefined);

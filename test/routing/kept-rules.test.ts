@@ -113,6 +113,7 @@ describe('a kept rule', () => {
     ['without a name', { ...COFFEE, name: undefined }, 'name: '],
     ['of a name too long for an address', { ...COFFEE, name: 'x'.repeat(101) }, 'name: '],
     ['of a name with a line break', { ...COFFEE, name: 'a\nb' }, 'name: no control character'],
+    ['of a name that no address can hold', { ...COFFEE, name: '..' }, 'name: not . or ..'],
     ['without a condition', { ...COFFEE, when: {} }, 'when: a rule needs at least one condition'],
     ['with a broken pattern', { ...COFFEE, when: { message: '(' } }, 'when.message: not a regular expression'],
     ['that adds nothing', { name: 'r', when: COFFEE.when }, 'rule: a rule needs first, last or include'],

@@ -44,6 +44,11 @@ describe('the tools without which a plan is not done', () => {
     expect(due('a song, a poem and a picture', { tools }).sort()).toEqual(['draw', 'find_song', 'write_text']);
   });
 
+  it('are not called by a word that the description of a better match explains', () => {
+    const tools = [makeTool('translate_text', { description: 'A poem, a letter.' }), makeTool('write_poem')];
+    expect(due('translate this poem text', { tools })).toEqual(['translate_text']);
+  });
+
   it('stand behind the tools that find what they need', () => {
     const tools = [
       makeTool('parcel_weight', { inputSchema: needing('parcel_id') }),

@@ -22,6 +22,32 @@ describe('the rank answer', () => {
     expect(await names('read my mail', { keywordWeight: 0 })).toEqual(['play_song']);
   });
 
+  it('keeps the first where a complement stands far above it in the end', async () => {
+    const first = { play_song: 0.13, read_mail: 0.12, count_sheep: 0.12, brew_coffee: 0.12, find_hotel: 0.12 };
+    const script = { ...first, stock_quote: 0.12, resize_image: 0.12, weather_report: 0.15 };
+    const probabilities = new Map(Object.entries({ ...script, 'weather_report", "water_garden': 1 }));
+    const model = createScriptedModel({ readers: [{ probabilities }] });
+    const { tools } = await plannerOf({ model, options: { readings: 2, fill: false } }).select({ message: 'hm' });
+    expect(tools.slice(0, 2)).toMatchObject([{ name: 'weather_report' }, { name: 'water_garden' }]);
+    expect(tools.slice(0, 2).map((tool) => tool.fill)).toEqual([undefined, undefined]);
+  });
+
+  it('chooses what stands near enough to the first, and has the rest in the order of the model', async () => {
+    const script = { play_song: 0.5, read_mail: 0.2, count_sheep: 0.12, find_hotel: 0.18 };
+    const probabilities = new Map(Object.entries(script));
+    const select = (options: OptionsInput, message = 'hm') => {
+      const model = createScriptedModel({ readers: [{ probabilities }] });
+      return plannerOf({ model, options: { readings: 1, ...options } }).select({ message });
+    };
+    expect(namesOf(await select({}))).toEqual(['play_song', 'read_mail', 'find_hotel']);
+    const filled = await select({ fill: true, core: 1, maxTools: 4 }, 'play sheep');
+    expect(filled.tools.filter(({ via }) => via === 'model').map(({ name }) => name)).toEqual([
+      'play_song',
+      'read_mail',
+      'find_hotel',
+    ]);
+  });
+
   it('reads once more with the best of both opinions there', async () => {
     const script = {
       play_song: 0.5,
