@@ -119,7 +119,7 @@ function toAnswer(
   const high = named.filter(({ standing = 1 }, place) => place === 0 || standing >= MIN_STANDING).length;
   const chosen = says ? 0 : Math.min(core, high);
   // Behind the chosen the model's own order: what keywords found fills the room in turn with it.
-  const next = named.slice(chosen).filter((one) => one.probability !== undefined);
+  const next = named.slice(chosen);
   next.sort((one, other) => (other.probability ?? 0) - (one.probability ?? 0));
   return {
     named: [...named.slice(0, chosen), ...next],

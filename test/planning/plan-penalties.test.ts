@@ -71,6 +71,15 @@ describe('the end of a plan', () => {
     expect(end('"name":"x"}}', [])).toEqual([]);
   });
 
+  it('counts steps, not arguments that are named tool', () => {
+    expect(end('"name":"x","tool":"hammer"}}', ['find', 'read'])).toEqual([']', '}]']);
+  });
+
+  it('is told behind a step only', () => {
+    expect(end('"name":"x"}},{"id":"s2"', ['find', 'read'])).toEqual([]);
+    expect(next('"name":"x"}},{"id":"s2"', ['find'])).toEqual([]);
+  });
+
   it('is told from the end of what stands inside the arguments', () => {
     expect(end('"name":"x","tags":["a"', DUE)).toEqual([']}}]']);
   });

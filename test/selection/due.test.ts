@@ -45,8 +45,9 @@ describe('the tools without which a plan is not done', () => {
   });
 
   it('are not called by a word that the description of a better match explains', () => {
-    const tools = [makeTool('translate_text', { description: 'A poem, a letter.' }), makeTool('write_poem')];
-    expect(due('translate this poem text', { tools })).toEqual(['translate_text']);
+    const tools = [makeTool('sonnet', { description: 'The oldest poem.' }), makeTool('poem')];
+    expect(due('an old sonnet, a poem', { tools })).toEqual(['sonnet']);
+    expect(due('an old sonnet, a poem', { tools: [makeTool('sonnet'), makeTool('poem')] })).toHaveLength(2);
   });
 
   it('stand behind the tools that find what they need', () => {

@@ -24,8 +24,8 @@ describe('the rank answer', () => {
 
   it('keeps the first where a complement stands far above it in the end', async () => {
     const first = { play_song: 0.13, read_mail: 0.12, count_sheep: 0.12, brew_coffee: 0.12, find_hotel: 0.12 };
-    const script = { ...first, stock_quote: 0.12, resize_image: 0.12, weather_report: 0.15 };
-    const probabilities = new Map(Object.entries({ ...script, 'weather_report", "water_garden': 1 }));
+    const script = { ...first, stock_quote: 0.12, resize_image: 0.12, weather_report: 0.01 };
+    const probabilities = new Map(Object.entries({ ...script, 'weather_report", "water_garden': 0.15 }));
     const model = createScriptedModel({ readers: [{ probabilities }] });
     const { tools } = await plannerOf({ model, options: { readings: 2, fill: false } }).select({ message: 'hm' });
     expect(tools.slice(0, 2)).toMatchObject([{ name: 'weather_report' }, { name: 'water_garden' }]);
