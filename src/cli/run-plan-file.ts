@@ -4,6 +4,7 @@ import { readVariable } from '../config/environment.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { type PlanRun, type RunnablePlan, runnablePlanSchema } from '../execution/plan/plan-run.js';
 import { createLogger } from '../logging/logger.js';
+import type { Caller } from '../routing/contracts.js';
 import type { Agents } from '../server/agents/agents.js';
 import { resumePlanInputSchema, runPlanInputSchema } from '../server/agents/plan-runs.js';
 import { openAgents } from './agents-setup.js';
@@ -52,16 +53,22 @@ interface Start {
 
 async function start(agents: Agents, { path, flags, output, signal }: Start): Promise<PlanRun> {
   const { plans, router } = agents;
+  const ask = { signal, ...callerOf(flags) };
   if (flags.resume !== undefined)
-    return plans.resume(flags.resume, resumePlanInputSchema.parse({ repeat: flags.repeat }), { signal });
+    return plans.resume(flags.resume, resumePlanInputSchema.parse({ repeat: flags.repeat }), ask);
   const plan = await readPlan(path ?? '-');
   const session = flags.session ?? (await openSession(agents, { plan, flags, output }));
   const request = runPlanInputSchema.parse({ session, plan, dryRun: flags.dryRun, retries: flags.retries });
-  const run = await plans.run(request, { signal });
+  const run = await plans.run(request, flags.session === undefined ? { signal } : ask);
   // Else it is still needed: an approval is bound to it.
   if (flags.session === undefined && (run.state === 'done' || run.state === 'planned'))
     await router.endSession(session);
   return run;
+}
+
+/** Who is named goes on in sessions and runs of their own only, as over HTTP. */
+function callerOf({ user, role: roles = [] }: RunFlags): { caller?: Caller } {
+  return user === undefined ? {} : { caller: { user, roles } };
 }
 
 async function readPlan(path: string): Promise<RunnablePlan> {

@@ -116,7 +116,9 @@ describe('a plan that needs an approval', () => {
     expect([granted, exitCode]).toEqual([expect.stringContaining('granted by bob: it is old\n'), undefined]);
     expect(granted).toContain('  asked by ann\n');
 
-    const done = await runJson(runCommand, '--resume', id, ...plan);
+    const others = run(runCommand, '--resume', id, ...plan, '--user', 'bob');
+    await expect(others).rejects.toMatchObject({ code: 'not_found' });
+    const done = await runJson(runCommand, '--resume', id, ...plan, '--user', 'ann');
     expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deleted old.txt for ann' } } });
     expect(await run(approvalsCommand, 'list', ...store)).toContain(`${approval}  used, granted by bob: it is old`);
     const [session] = await runJson(sessionsCommand, 'list', ...store, ...tools, '--user', 'ann');
