@@ -113,8 +113,12 @@ async function decide(id: string, { flags, output, verb }: Deciding): Promise<vo
         : await approvals.refuse(id, input);
     return describeOutcome(decided, router);
   });
-  printOutcome(outcome, flags, output);
+  const isOfOther = !outcome.outcome.ok && outcome.outcome.code === 'approval_mismatch';
+  const advice = isOfOther && flags.policy === undefined && flags.config === undefined ? POLICY_ADVICE : '';
+  printOutcome({ ...outcome, text: outcome.text + advice }, flags, output);
 }
+
+const POLICY_ADVICE = '\nIf the server has a policy, name it here: --policy FILE, or its --config.';
 
 interface Described {
   outcome: ApprovalOutput;

@@ -158,6 +158,23 @@ describe('winnow approvals', () => {
   });
 });
 
+it('winnow approvals says which flag is missing where the policy of the server was not named', async () => {
+  await writeFile(at('strict.yaml'), 'rules: [{ name: ask, match: { tool: file_list }, decision: needs_approval }]\n');
+  const store = ['--store', at('policy.db')];
+  const plan = [...store, '--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
+  const policy = ['--policy', at('strict.yaml')];
+  const paused = await runJson(runCommand, at('plan.json'), ...plan, '--user', 'ann', ...policy);
+  const [{ approval }] = Object.values(paused.steps).filter((step) => (step as { approval?: string }).approval) as [
+    { approval: string },
+  ];
+  const text = await run(approvalsCommand, 'grant', approval, ...store, '--by', 'bob');
+  expect(text).toContain('The policy has changed since it was asked for.');
+  expect(text).toContain('--policy FILE');
+  expect(await run(approvalsCommand, 'grant', approval, ...store, '--by', 'bob', ...policy)).toContain(
+    'granted by bob',
+  );
+});
+
 describe('winnow sessions', () => {
   it('shows what has not been idle for too long, as the configuration says', async () => {
     const store = await openStore({ file: at('idle.db') });
