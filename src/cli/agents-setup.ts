@@ -104,6 +104,11 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
     options: parseSessionSettings(config.sessions ?? {}),
     adaptation,
     index,
+    onUnusableWeights: ({ code, message }) =>
+      logger.warn(
+        { code },
+        `the configured weights hold, those in the store are left out: ${message} Give others with POST /v1/index/rebuild.`,
+      ),
   });
   const snapshots = createSnapshotKeeper({
     index: agents.index,

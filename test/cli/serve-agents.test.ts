@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { serveCommand } from '../../src/cli/serve-command.js';
+import { SEARCH_FIELDS } from '../../src/search/fields.js';
+import { openStore } from '../../src/store/open-store.js';
 import { recordLog } from '../server/setup.js';
 import { readSources } from '../support/source-files.js';
 import { NO_MODEL, serve } from './serve-setup.js';
@@ -103,6 +105,20 @@ it('keeps the weights that an operator gave over a restart, with the snapshot of
   const { weights } = await third.ask('POST /v1/index/rebuild', { weights: null }, operator);
   expect(weights).toMatchObject({ parameters: 0, title: 2 });
   await third.stop();
+});
+
+it('starts with the configured weights where those in the store are not usable, and says so once', async () => {
+  const store = await openStore({ file: at('odd-weights.db') });
+  const off = Object.fromEntries(SEARCH_FIELDS.map((field) => [field, 0]));
+  await store.snapshots.put({ owner: 'index', name: 'weights', content: { ...off, author: 3 }, updatedAt: '' });
+  await store.close();
+  const server = await serve(...NO_MODEL, '--catalog', at('tools.json'), '--store', at('odd-weights.db'));
+  const operator = { 'x-winnow-user': 'olga', 'x-winnow-roles': 'operator' };
+  expect(await server.ask('GET /v1/index', undefined, operator)).toMatchObject({ weights: { description: 0.4 } });
+  expect(server.log.lines().filter(({ msg }) => String(msg).includes('the configured weights hold'))).toMatchObject([
+    { level: 'warn', code: 'invalid_option' },
+  ]);
+  await server.stop();
 });
 
 it('says that nothing lasts where no store is named, and refuses what it can not use', async () => {

@@ -30,10 +30,25 @@ describe('a rule', () => {
   it.each([
     ['(a+)+$', `${'a'.repeat(60)}!`],
     ['^\\s*(.*)\\s*x$', `x${' '.repeat(50_000)}y`],
+    [`^${'(a|a)'.repeat(28)}$`, `${'a'.repeat(28)}b`],
+    [`^${'(aa?)'.repeat(40)}$`, `${'a'.repeat(60)}b`],
   ])('whose pattern %s would run for ever does not match, and holds nobody up', (message, text) => {
     const started = performance.now();
     expect(matchingRules([{ name: 'r', when: { message } }], parseRequest({ message: text }))).toEqual([]);
     expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  it('of hundreds that would each run for ever hold a request up only briefly', () => {
+    const rules = Array.from({ length: 200 }, (_, at) => ({ name: `r${at}`, when: { message: `(a+)+$|${at}` } }));
+    const started = performance.now();
+    expect(matchingRules(rules, parseRequest({ message: `${'a'.repeat(60)}!` }))).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  it('beside one whose pattern would run for ever matches all the same', () => {
+    const rules = ['(a+)+$', '(?:b|c)+|d', '!'].map((message) => ({ name: message, when: { message } }));
+    const matched = matchingRules(rules, parseRequest({ message: `c${'a'.repeat(60)}!` }));
+    expect(matched.map(({ name }) => name)).toEqual(['(?:b|c)+|d', '!']);
   });
 
   it('finds its words in a long message, in letters of either case', () => {

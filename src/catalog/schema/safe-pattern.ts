@@ -3,7 +3,7 @@
  * short text is tried directly; all else runs under a time limit, and counts as "does not match" when the limit
  * is reached: catastrophic patterns run away on texts that do not match.
  */
-import { createContext, Script } from 'node:vm';
+import { type Context, createContext, Script } from 'node:vm';
 
 export interface PatternTest {
   test(text: string): boolean;
@@ -12,20 +12,53 @@ export interface PatternTest {
 }
 
 const TIME_LIMIT_IN_MS = 100;
+/** Of all patterns that share their trials. */
+const BUDGET_IN_MS = 500;
 const SHORT_TEXT_CHARACTERS = 256;
 /** Longer texts are refused without a try. */
 const LONGEST_TEXT_CHARACTERS = 100_000;
 
+export interface SafePatternOptions {
+  /** Default: false. */
+  ignoreCase?: boolean;
+  /** Shared by patterns that are tried together. Default: each try has a time limit of its own. */
+  trials?: PatternTrials;
+}
+
 /** @throws SyntaxError where it is a regular expression neither with the flag `u` nor without. */
-export function createSafePattern(pattern: string, { ignoreCase = false } = {}): PatternTest {
+export function createSafePattern(pattern: string, options: SafePatternOptions = {}): PatternTest {
+  const { ignoreCase = false, trials } = options;
   const expression = compile(pattern, ignoreCase ? 'i' : '');
-  const simple = isSimple(pattern);
+  // Two choices on a short text take some 10 ms at worst: too much for each of hundreds.
+  const simple = isSimple(pattern, { choices: trials ? 1 : 2 });
   return {
     toString: () => pattern,
     test(text) {
       if (simple && text.length <= SHORT_TEXT_CHARACTERS) return expression.test(text);
-      return text.length <= LONGEST_TEXT_CHARACTERS && testWithinLimit(expression, text);
+      return text.length <= LONGEST_TEXT_CHARACTERS && (trials ?? createPatternTrials())(expression, text);
     },
+  };
+}
+
+export type PatternTrials = (expression: RegExp, text: string) => boolean;
+
+/** Tries under a time limit each, and within one budget of time all together: once it is spent, none matches any more. */
+export function createPatternTrials(): PatternTrials {
+  let place: { sandbox: Context; script: Script } | undefined;
+  let leftInMs = BUDGET_IN_MS;
+  return (expression, text) => {
+    if (leftInMs <= 0) return false;
+    const started = performance.now();
+    place ??= { sandbox: createContext({}), script: new Script('new RegExp(source, flags).test(text)') };
+    Object.assign(place.sandbox, { source: expression.source, flags: expression.flags, text });
+    try {
+      const timeout = Math.ceil(Math.min(TIME_LIMIT_IN_MS, leftInMs));
+      return place.script.runInContext(place.sandbox, { timeout }) === true;
+    } catch {
+      return false;
+    } finally {
+      leftInMs -= performance.now() - started;
+    }
   };
 }
 
@@ -38,20 +71,15 @@ function compile(pattern: string, flags: string): RegExp {
   }
 }
 
-/** At most two repetitions, none over a group: at worst cubic, which a short text bounds. */
-function isSimple(pattern: string): boolean {
-  const plain = pattern.replace(/\\./gs, 'x').replace(/\[[^\]]*\]/g, 'x');
-  const repetitions = plain.match(/[*+]|\{\d+,\d*\}/g) ?? [];
-  return repetitions.length <= 2 && !/\)\s*([*+]|\{)/.test(plain);
-}
-
-function testWithinLimit(expression: RegExp, text: string): boolean {
-  const sandbox = createContext({ source: expression.source, flags: expression.flags, text });
-  try {
-    return (
-      new Script('new RegExp(source, flags).test(text)').runInContext(sandbox, { timeout: TIME_LIMIT_IN_MS }) === true
-    );
-  } catch {
-    return false;
-  }
+/**
+ * Few places where one text can be matched in several ways (repetitions, options, alternatives), and no repetition of a
+ * group: with two the work is at worst cubic, which a short text bounds. With each further one it may double.
+ */
+function isSimple(pattern: string, { choices }: { choices: number }): boolean {
+  const plain = pattern
+    .replace(/\\./gs, 'x')
+    .replace(/\[[^\]]*\]/g, 'x')
+    .replace(/\(\?(?:<?[=!]|:|<\w+>)/g, '(');
+  const found = plain.match(/(?:[*+?]|\{\d+,\d*\})\??|\|/g) ?? [];
+  return found.length <= choices && !/\)\s*([*+]|\{)/.test(plain);
 }

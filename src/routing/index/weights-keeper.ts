@@ -2,7 +2,8 @@
  * Weights that an operator gave while the server ran: kept in the store, so that a restart and the other servers on it
  * have them, too. They hold before those of the configuration, until they are taken back.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
+import { WinnowError } from '../../errors.js';
 import { fieldWeightsSchema } from '../../search/fields.js';
 import type { Documents } from '../../store/store.js';
 import { parseOptions } from '../parse-options.js';
@@ -15,19 +16,21 @@ export const givenWeightsSchema = fieldWeightsSchema
 export type GivenWeights = z.output<typeof givenWeightsSchema>;
 
 /** Another version of the server may have fields that this one does not know. */
-const keptWeightsSchema = z.object(fieldWeightsSchema.shape);
+const keptWeightsSchema = fieldWeightsSchema.strip();
 
 export interface WeightsKeeperParts {
   index: Pick<ToolIndex, 'setWeights'>;
   store: Documents;
   /** They hold where none are kept. Default: those of `fieldWeightsSchema`. */
   configured?: z.input<typeof fieldWeightsSchema> | undefined;
+  /** Told of kept weights that are not usable, once; those of `configured` then hold. Default: nothing is told. */
+  onUnusable?: ((error: WinnowError) => void) | undefined;
   audit: WriteAudit;
   clock?: (() => Date) | undefined;
 }
 
 export interface WeightsKeeper {
-  /** Takes over what is in the store now. @throws WinnowError `store_failed`, `invalid_option` for weights that are none */
+  /** Takes over what is in the store now. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
   /** @throws WinnowError `store_failed`; the old ones then stay */
   set(weights: GivenWeights, by?: string): Promise<void>;
@@ -35,9 +38,11 @@ export interface WeightsKeeper {
 
 const OWNER = 'index';
 const NAME = 'weights';
+const PLACE = 'weights in the store';
 
 export function createWeightsKeeper(parts: WeightsKeeperParts): WeightsKeeper {
-  const { index, store, configured = {}, audit, clock = () => new Date() } = parts;
+  const { index, store, configured = {}, onUnusable, audit, clock = () => new Date() } = parts;
+  const told = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
 
   /** One after the other: what was read before a change must not take its place after it. */
@@ -47,11 +52,23 @@ export function createWeightsKeeper(parts: WeightsKeeperParts): WeightsKeeper {
     return turn;
   }
 
+  /** Another version may have kept them, for fields that only it knows: that must not keep this one from its work. */
+  function read(content: unknown): z.input<typeof fieldWeightsSchema> {
+    try {
+      return parseOptions(keptWeightsSchema, content, PLACE);
+    } catch (error) {
+      if (!(error instanceof WinnowError)) throw error;
+      if (!told.has(error.message)) onUnusable?.(error);
+      told.add(error.message);
+      return configured;
+    }
+  }
+
   return {
     refresh: () =>
       inTurn(async () => {
         const kept = await store.get(OWNER, NAME);
-        index.setWeights(kept ? parseOptions(keptWeightsSchema, kept.content, 'weights in the store') : configured);
+        index.setWeights(kept ? read(kept.content) : configured);
       }),
 
     set: (weights, by) =>

@@ -10,7 +10,7 @@ import type { Planner } from '../../planner.js';
 import { type Adaptation, type AdaptationOptions, createAdaptation } from '../../routing/adaptation/adaptation.js';
 import { keepSnapshot } from '../../routing/index/snapshot-keeper.js';
 import type { ImportedIndex, IndexStatus, ToolIndex } from '../../routing/index/tool-index.js';
-import { createWeightsKeeper, type GivenWeights } from '../../routing/index/weights-keeper.js';
+import { createWeightsKeeper, type GivenWeights, type WeightsKeeperParts } from '../../routing/index/weights-keeper.js';
 import { createKeptRules, type KeptRules } from '../../routing/kept-rules.js';
 import type { CatalogReload } from '../../routing/live-catalog.js';
 import type { RouterOptions } from '../../routing/parts.js';
@@ -50,6 +50,8 @@ export interface AgentsParts {
   /** Of the catalogue's own trade. Default: none but the general ones. */
   synonyms?: DiscoveryParts['synonyms'];
   index?: Omit<NonNullable<DiscoveryParts['index']>, 'clock'> | undefined;
+  /** Told once where the weights in the store are not usable. Default: nothing is told. */
+  onUnusableWeights?: WeightsKeeperParts['onUnusable'];
   /** Learning from use. Default: off. */
   adaptation?: AdaptationOptions | undefined;
   options?: RouterOptions | undefined;
@@ -97,7 +99,7 @@ export interface Agents {
 
 /** @throws WinnowError `invalid_option` */
 export function createAgents({ store, policy, executors, ...parts }: AgentsParts): Agents {
-  const { clock, options } = parts;
+  const { clock, options, onUnusableWeights: onUnusable } = parts;
   const audit = createAuditWriter({ journal: store.journal, clock });
   const changes = createToolChanges();
   const sandbox = createSandbox({ executors, limits: parts.limits });
@@ -122,7 +124,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
   });
   const { index } = discovery;
   const configured = parts.index?.weights;
-  const weights = createWeightsKeeper({ index, store: store.snapshots, configured, audit, clock });
+  const weights = createWeightsKeeper({ index, store: store.snapshots, configured, onUnusable, audit, clock });
   const metrics = createMetrics({ index: index.status, isNamed: isSystemName(catalog) });
   const router = createRouter({
     store,
@@ -180,11 +182,15 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     },
     checkLimits: () => sandbox.checkLimits(catalog().tools),
     async refresh() {
-      await privateTools.refresh();
-      await rules.refresh();
-      await adaptation.refresh();
-      await weights.refresh();
-      follow();
+      try {
+        await privateTools.refresh();
+        await rules.refresh();
+        await adaptation.refresh();
+        await weights.refresh();
+      } finally {
+        // What could be read counts, also where something else could not.
+        follow();
+      }
     },
     async close() {
       index.close();

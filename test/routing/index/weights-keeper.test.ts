@@ -1,21 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
+import { WinnowError } from '../../../src/errors.js';
 import { createToolIndex } from '../../../src/routing/index/tool-index.js';
 import { createWeightsKeeper } from '../../../src/routing/index/weights-keeper.js';
 import type { BareEntry } from '../../../src/routing/ledger.js';
-import { fieldWeightsSchema } from '../../../src/search/fields.js';
+import { fieldWeightsSchema, SEARCH_FIELDS } from '../../../src/search/fields.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { Documents } from '../../../src/store/store.js';
 import { TOOLS } from '../../selection/setup.js';
 
 const DEFAULTS = fieldWeightsSchema.parse({});
+const ALL_OFF = Object.fromEntries(SEARCH_FIELDS.map((field) => [field, 0]));
 const GIVEN = fieldWeightsSchema.parse({ name: 1, parameters: 0.5 });
 
 /** A server with its own index; those with one store share the weights. */
 function server(store: Documents, configured?: Parameters<typeof createWeightsKeeper>[0]['configured']) {
   const index = createToolIndex(TOOLS, { weights: configured, rebuildsItself: false });
   const trail: BareEntry[] = [];
-  const keeper = createWeightsKeeper({ index, store, configured, audit: async (entry) => void trail.push(entry) });
-  return { ...keeper, trail, weights: () => index.status().weights };
+  const told: string[] = [];
+  const keeper = createWeightsKeeper({
+    index,
+    store,
+    configured,
+    onUnusable: ({ message }) => void told.push(message),
+    audit: async (entry) => void trail.push(entry),
+  });
+  return { ...keeper, trail, told, weights: () => index.status().weights };
 }
 
 describe('weights that an operator gave', () => {
@@ -75,9 +84,27 @@ describe('weights that an operator gave', () => {
     expect(weights()).toEqual({ ...DEFAULTS, name: 1 });
   });
 
-  it('that are broken in the store are an error that names the place', async () => {
+  it.each([
+    ['of a wrong type', { name: 'much' }, 'weights in the store.name'],
+    ['0 in every field that is known here', { ...ALL_OFF, author: 3 }, 'weights in the store: one of the weights'],
+    ['no fields at all', 3, 'weights in the store'],
+  ])('that are not usable in the store (%s) are told once, and the configured ones hold', async (_, content, words) => {
     const { snapshots } = createMemoryStore();
-    await snapshots.put({ owner: 'index', name: 'weights', content: { name: 'much' }, updatedAt: '' });
-    await expect(server(snapshots).refresh()).rejects.toThrow('weights in the store.name');
+    const { refresh, set, weights, told } = server(snapshots, { title: 2 });
+    await set(GIVEN);
+    await snapshots.put({ owner: 'index', name: 'weights', content, updatedAt: '' });
+    await refresh();
+    await refresh();
+    expect(weights()).toEqual({ ...DEFAULTS, title: 2 });
+    expect(told).toEqual([expect.stringContaining(words)]);
+  });
+
+  it('are an error where the store can not be read, and stay as they were', async () => {
+    const { snapshots } = createMemoryStore();
+    const failed = new WinnowError('store_failed', 'the disk is gone');
+    const { refresh, set, weights, told } = server({ ...snapshots, get: () => Promise.reject(failed) });
+    await set(GIVEN);
+    await expect(refresh()).rejects.toThrow('the disk is gone');
+    expect([weights(), told]).toEqual([GIVEN, []]);
   });
 });

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createCatalog } from '../../../src/catalog/catalog.js';
 import type { CatalogReload } from '../../../src/routing/live-catalog.js';
+import { SEARCH_FIELDS } from '../../../src/search/fields.js';
+import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { createTool } from '../../support/create-tool.js';
 import { startAgentServer, TOOLS } from './setup.js';
 
@@ -41,6 +43,18 @@ describe('POST /v1/index/rebuild', () => {
     expect(body).toMatchObject({ state: 'ready', tools: 4 });
     expect(body.catalog).toBeUndefined();
   });
+});
+
+it('follows the tools of now also where the store can not be read, and says so', async () => {
+  let catalog = createCatalog(TOOLS);
+  const store = createMemoryStore();
+  const list = () => Promise.reject(new Error('the disk is gone'));
+  const { agents } = await startAgentServer({
+    more: { store: { ...store, rules: { ...store.rules, list } }, catalog: () => catalog },
+  });
+  catalog = createCatalog(TOOLS.slice(1));
+  await expect(agents.refresh()).rejects.toThrow('the disk is gone');
+  expect(await agents.index.settled()).toMatchObject({ tools: 3 });
 });
 
 describe('the weights of a running index', () => {
@@ -91,6 +105,22 @@ describe('the weights of a running index', () => {
     }
     expect((await rebuild).body.state).toBe('ready');
     expect(seen).toContain('building');
+  });
+
+  it('that are not usable in the store are told once, and the tools of now are followed', async () => {
+    let catalog = createCatalog(TOOLS);
+    const store = createMemoryStore();
+    const told: string[] = [];
+    const { agents } = await startAgentServer({
+      more: { store, catalog: () => catalog, onUnusableWeights: ({ message }) => void told.push(message) },
+    });
+    const off = Object.fromEntries(SEARCH_FIELDS.map((field) => [field, 0]));
+    await store.snapshots.put({ owner: 'index', name: 'weights', content: { ...off, author: 3 }, updatedAt: '' });
+    catalog = createCatalog(TOOLS.slice(1));
+    await agents.refresh();
+    await agents.refresh();
+    expect(await agents.index.settled()).toMatchObject({ tools: 3, weights: { description: 0.4 } });
+    expect(told).toEqual([expect.stringContaining('weights in the store')]);
   });
 
   it('outlast the server, and reach the other one on the same store', async () => {
