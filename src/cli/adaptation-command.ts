@@ -47,12 +47,11 @@ export function adaptationCommand(options: OutputOptions = {}): Command {
       showOne(flags, output, async ({ adaptation }) => adaptation.revert(await adaptation.find(id), flags.by)),
   );
   deciding(command, 'remove <id>', 'forget it with what was decided; it may be learnt again').action(
-    (id: string, flags: DecideFlags) =>
-      showOne(flags, output, async ({ adaptation }) => {
-        const entry = await adaptation.find(id);
-        await adaptation.remove(entry, flags.by);
-        return entry;
-      }),
+    async (id: string, flags: DecideFlags) => {
+      const { withStoredAgents } = await import('./open-store-commands.js');
+      await withStoredAgents(flags, async ({ adaptation }) => adaptation.remove(await adaptation.find(id), flags.by));
+      print(output, flags, { value: { removed: id }, text: `removed ${id}` });
+    },
   );
   subcommand(command, 'learn', 'look at use now, whether or not a server does it by itself').action(
     async (flags: Flags) => {

@@ -503,7 +503,7 @@ describe('winnow adaptation', () => {
     expect(await run(adaptationCommand, 'list', ...config)).toMatch(/person ann +always_on +file_list +active +2/u);
     expect(await run(adaptationCommand, 'show', id, ...config)).toContain('decided by bob');
     expect(await run(adaptationCommand, 'revert', id, ...config, '--by', 'bob')).toContain('reverted');
-    expect(await run(adaptationCommand, 'remove', id, ...config, '--by', 'bob')).toContain(id);
+    expect(await run(adaptationCommand, 'remove', id, ...config, '--by', 'bob')).toBe(`removed ${id}\n`);
     await expect(run(adaptationCommand, 'show', id, ...config)).rejects.toMatchObject({ code: 'not_found' });
   });
 });
