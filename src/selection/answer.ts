@@ -15,6 +15,8 @@ export interface Answer {
   readonly named: readonly NamedTool[];
   /** How many of `named`, from the first, the model chose; the others are its next best. */
   readonly chosen: number;
+  /** Rank: behind the first and its producers the model would end its list: the other chosen are second opinions. */
+  readonly isFirstEnough?: boolean;
   /** The model found that no tool fits; with `rank`, its probability. */
   readonly none: { says: boolean; probability?: number };
   readonly reason: string;

@@ -87,7 +87,7 @@ function chosenWithProducers(input: ComposeInput): Entry[] {
     const entry = modelEntry(named, {
       rank: place + 1,
       priority: PRIORITY.chosen,
-      isUnsure: place > 0 && isUnsure(named),
+      isUnsure: place > 0 && isUnsure(named, answer),
     });
     entries.push(...withProducers(entry, present, context));
   }
@@ -126,11 +126,11 @@ function withProducers(entry: Entry, present: ReadonlySet<string>, context: Prod
   return [...producers, entry];
 }
 
-/** Planning sees a name as a second opinion when it stands far below the best. */
+/** Planning sees a name as a second opinion when it stands far below the best, or when the first is enough. */
 const SURE_STANDING = 0.5;
 
-function isUnsure({ standing = 1 }: NamedTool): boolean {
-  return standing < SURE_STANDING;
+function isUnsure({ standing = 1 }: NamedTool, { isFirstEnough = false }: Answer): boolean {
+  return isFirstEnough || standing < SURE_STANDING;
 }
 
 interface Place {

@@ -8,6 +8,7 @@ import { WinnowError } from '../errors.js';
 import { addUsage, type CallAbout, type Model, type Prompt, type TokenReader, type Usage } from '../model/model.js';
 import { spentUsage } from '../model/structured.js';
 import type { Answer, NamedTool } from './answer.js';
+import { probabilityOfMore } from './ends-list.js';
 import { fuse, keywordLead, type Opinions } from './fuse.js';
 import { createNameTrie, type TrieNode } from './name-trie.js';
 import { type RankedName, rankNames } from './rank-names.js';
@@ -34,6 +35,11 @@ const FURTHER = { names: 8, maxSteps: 16, minProbability: 0.01 };
 const COMPLEMENT_WEIGHT = 1;
 /** That none fits must be likelier than all names together: where several fit, each has a part of the probability. */
 const NONE_FITS = 0.5;
+/**
+ * Below it the first and its producers are all that is needed: the chosen are then exactly the needed in 0.45 of hydrology's cases
+ * (0.20 without), and in 0.32 of RestBench's (0.12); 0.1 to 0.4 are alike.
+ */
+const MORE = 0.2;
 /** A chosen name stands at least so high, relative to the best. */
 const MIN_STANDING = 0.3;
 
@@ -52,9 +58,12 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
     const [likeliest] = fuse({ ...question, probabilities });
     if (first.length === 0 || !likeliest || none > NONE_FITS) return toAnswer(first, { core, none, says: true });
     const before: Tool[] = [];
+    let isFirstEnough = false;
     for (let reading = 2, next: Tool | undefined = likeliest.tool; next && reading <= question.readings; reading++) {
       before.push(...question.leadUp(next), next);
-      const start = reader.tokenize([...new Set(before)].map((tool) => `${labels.labelOf(tool)}", "`).join(''));
+      const names = [...new Set(before)].map((tool) => labels.labelOf(tool));
+      if (reading === 2) isFirstEnough = (await probabilityOfMore(names, reader)) < MORE;
+      const start = reader.tokenize(names.map((name) => `${name}", "`).join(''));
       const further = toTools(await rankNames(trie, reader, { ...FURTHER, start }), sheet);
       const complements = further.filter(({ tool }) => !before.includes(tool));
       for (const { tool, probability = 0 } of complements)
@@ -65,7 +74,7 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
     const isFirst = ({ tool }: NamedTool) => tool === likeliest.tool;
     const ordered = [...named.filter(isFirst), ...named.filter((one) => !isFirst(one))];
     const answer = toAnswer(ordered, { core, none, says: false });
-    return { ...answer, confidence: confidenceOf(answer, first, question) };
+    return { ...answer, isFirstEnough, confidence: confidenceOf(answer, first, question) };
   } finally {
     addUsage(usage, reader.usage());
     await reader.close();

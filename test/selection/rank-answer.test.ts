@@ -48,6 +48,24 @@ describe('the rank answer', () => {
     ]);
   });
 
+  it('has the others as second opinions where the model would end its list behind the first', async () => {
+    const fills = async (script: Record<string, number>) => {
+      const model = createScriptedModel({ readers: [{ probabilities: new Map(Object.entries(script)) }] });
+      const { tools } = await plannerOf({ model, options: { readings: 2 } }).select({ message: 'hm' });
+      return tools.map(({ name, fill = false }) => [name, fill]);
+    };
+    const script = { play_song: 0.1, read_mail: 0.3, 'play_song", "water_garden': 0.3 };
+    expect(await fills({ ...script, 'play_song"]': 0.2 })).toEqual([
+      ['play_song', false],
+      ['water_garden', false],
+      ['read_mail', true],
+    ]);
+    expect(await fills({ ...script, 'play_song"]': 3 })).toEqual([
+      ['play_song', false],
+      ['water_garden', true],
+    ]);
+  });
+
   it('reads once more with the best of both opinions there', async () => {
     const script = {
       play_song: 0.5,
