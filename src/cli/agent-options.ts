@@ -5,6 +5,7 @@ import type { ConfigFile } from '../config/config-file.js';
 import { readEnvironment } from '../config/environment.js';
 import { WinnowError } from '../errors.js';
 import type { StorePlace } from '../store/open-store.js';
+import { collect } from './shared-options.js';
 
 export interface StoreFlags {
   store?: string;
@@ -22,6 +23,13 @@ export function addStoreOption(command: Command): Command {
 
 export function addPolicyOption(command: Command): Command {
   return command.option('--policy <file>', 'what agents may find, enable and run (YAML or JSON)');
+}
+
+/** Of commands that look at what a server does with its tools. */
+export function addToolsOptions(command: Command): Command {
+  return command
+    .option('--catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
+    .option('--config <file>', 'configuration file (YAML or JSON)');
 }
 
 export function addAgentOptions(command: Command): Command {

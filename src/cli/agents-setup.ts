@@ -80,7 +80,8 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
   const onIssue = (issue: EntryIssue) => logger.warn({ entry: issue.entry }, renderIssue(issue));
   const privateTools = createPrivateTools({ base, store: store.privateTools, onIssue, audit });
   const rules = createKeptRules({ base, store: store.rules, onIssue, audit });
-  await Promise.all([privateTools.refresh(), rules.refresh()]);
+  // The index is built with them; all else is read with them once more.
+  await privateTools.refresh();
   const planner =
     plannerOf &&
     createLivePlanner({

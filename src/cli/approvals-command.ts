@@ -105,7 +105,7 @@ async function decide(id: string, { flags, output, verb }: Deciding): Promise<vo
   const { withStoredAgents } = await import('./open-store-commands.js');
   const by = { user: flags.by, ...(flags.role ? { roles: flags.role } : {}) };
   const input = { by, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
-  const outcome = await withStoredAgents(flags, async ({ router }) => {
+  const { outcome, text } = await withStoredAgents(flags, async ({ router }) => {
     const { approvals } = router;
     const decided =
       verb === 'grant'
@@ -113,9 +113,9 @@ async function decide(id: string, { flags, output, verb }: Deciding): Promise<vo
         : await approvals.refuse(id, input);
     return describeOutcome(decided, router);
   });
-  const isOfOther = !outcome.outcome.ok && outcome.outcome.code === 'approval_mismatch';
+  const isOfOther = !outcome.ok && outcome.code === 'approval_mismatch';
   const advice = isOfOther && flags.policy === undefined && flags.config === undefined ? POLICY_ADVICE : '';
-  printOutcome({ ...outcome, text: outcome.text + advice }, flags, output);
+  printOutcome({ outcome, text: text + advice }, flags, output);
 }
 
 const POLICY_ADVICE = '\nIf the server has a policy, name it here: --policy FILE, or its --config.';

@@ -1,11 +1,12 @@
 /** `winnow index`: an index built ahead, for a server to take over at its start in place of building one. */
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { ERROR_TABLE, WinnowError } from '../errors.js';
-import { addStoreOption } from './agent-options.js';
+import { ERROR_TABLE } from '../errors.js';
+import { addStoreOption, addToolsOptions } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';
-import { collect, readText, wholeNumber } from './shared-options.js';
+import { readJson } from './read-json.js';
+import { wholeNumber } from './shared-options.js';
 
 const LEVELS = ['none', 'meta', 'full'] as const;
 
@@ -34,9 +35,7 @@ export function indexCommand(options: OutputOptions = {}): Command {
 }
 
 function subcommand(parent: Command, name: string, description: string): Command {
-  return addStoreOption(parent.command(name).description(description))
-    .option('--catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
-    .option('--config <file>', 'configuration file (YAML or JSON)');
+  return addToolsOptions(addStoreOption(parent.command(name).description(description)));
 }
 
 async function exportIndex({ level, maxBytes, out, ...flags }: ExportFlags, { stdout, stderr }: Output): Promise<void> {
@@ -56,7 +55,7 @@ async function exportIndex({ level, maxBytes, out, ...flags }: ExportFlags, { st
 
 async function importIndex(file: string, flags: ImportFlags, output: Output): Promise<void> {
   const { withStoredAgents } = await import('./open-store-commands.js');
-  const content = await readSnapshot(file);
+  const content = await readJson('snapshot', file);
   const imported = await withStoredAgents(flags, ({ keepSnapshot }) => keepSnapshot(content), {
     needsTools: true,
     mayCreate: true,
@@ -70,13 +69,4 @@ async function importIndex(file: string, flags: ImportFlags, output: Output): Pr
   }[snapshot];
   print(output, flags, { value: imported, text });
   if (snapshot !== 'taken') process.exitCode = ERROR_TABLE.invalid_request.exitCode;
-}
-
-async function readSnapshot(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readText(file));
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new WinnowError('invalid_option', `The snapshot ${file} can't be read: ${reason}`, { cause });
-  }
 }

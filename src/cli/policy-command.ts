@@ -118,12 +118,11 @@ async function decideAll(policy: Policy, { flags, catalog }: { flags: Flags; cat
 
 /** @throws WinnowError `invalid_option` for a name that is none: a slip must not look like a decision of the policy. */
 async function requireTools(names: readonly string[], byName: ReadonlyMap<string, Tool>): Promise<Tool[]> {
-  const { similarNames } = await import('../routing/sessions/similar-names.js');
+  const { nearHint } = await import('../routing/sessions/similar-names.js');
   return names.map((name) => {
     const tool = byName.get(name);
     if (tool) return tool;
-    const near = similarNames(name, [...byName.keys()]);
-    const hint = near.length === 0 ? '' : `; near: ${near.join(', ')}`;
+    const hint = nearHint(name, [...byName.keys()]);
     throw new WinnowError('invalid_option', `--tool: there is no tool "${name}"${hint}.`);
   });
 }

@@ -1,12 +1,11 @@
 /** `winnow private-tools`: the tools that users have added, one user at a time. */
 import { Command } from 'commander';
 import type { Tool } from '../catalog/tool.js';
-import { WinnowError } from '../errors.js';
 import type { Agents } from '../server/agents/agents.js';
-import { addStoreOption } from './agent-options.js';
+import { addStoreOption, addToolsOptions } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type OutputOptions, outputOf, print } from './output.js';
-import { collect, readText } from './shared-options.js';
+import { readJson } from './read-json.js';
 
 interface Flags extends LookFlags {
   user: string;
@@ -23,7 +22,7 @@ export function privateToolsCommand(options: OutputOptions = {}): Command {
   });
   subcommand(command, 'add <file>', 'an entry as in a catalogue file, as JSON; - reads it from stdin').action(
     async (file: string, flags: Flags) => {
-      const entry = await readEntry(file);
+      const entry = await readJson('tool', file);
       const { tool, notes } = await withTools(flags, ({ privateTools }) => privateTools.add(flags.user, entry), {
         mayCreate: true,
       });
@@ -39,11 +38,9 @@ export function privateToolsCommand(options: OutputOptions = {}): Command {
 }
 
 function subcommand(parent: Command, name: string, description: string): Command {
-  return addStoreOption(parent.command(name).description(description))
-    .requiredOption('--user <name>', 'whose tools; a running server sees a change within seconds')
-    .option('--catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
-    .option('--config <file>', 'configuration file (YAML or JSON)')
-    .option('--json', 'print JSON');
+  const stored = addStoreOption(parent.command(name).description(description));
+  const ofUser = stored.requiredOption('--user <name>', 'whose tools; a running server sees a change within seconds');
+  return addToolsOptions(ofUser).option('--json', 'print JSON');
 }
 
 async function withTools<Result>(
@@ -53,15 +50,6 @@ async function withTools<Result>(
 ): Promise<Result> {
   const { withStoredAgents } = await import('./open-store-commands.js');
   return withStoredAgents(flags, work, { needsTools: true, mayCreate });
-}
-
-async function readEntry(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readText(file));
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new WinnowError('invalid_option', `The tool ${file} can't be read: ${reason}`, { cause });
-  }
 }
 
 function renderTool({ name, toolType, risk, description }: Tool): string {

@@ -1,12 +1,11 @@
 /** `winnow rules`: what kinds of requests always get, as the catalogue says and as operators keep it in the store. */
 import { Command } from 'commander';
-import { WinnowError } from '../errors.js';
 import type { ListedRule, RuleList } from '../routing/kept-rule.js';
 import type { Agents } from '../server/agents/agents.js';
-import { addStoreOption } from './agent-options.js';
+import { addStoreOption, addToolsOptions } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';
-import { collect, readText } from './shared-options.js';
+import { readJson } from './read-json.js';
 
 interface Flags extends LookFlags {
   json?: boolean;
@@ -24,7 +23,7 @@ export function rulesCommand(options: OutputOptions = {}): Command {
   });
   changing(command, 'put <file>', 'keep a rule as in a catalogue file, as JSON; - reads it from stdin').action(
     async (file: string, flags: ChangeFlags) => {
-      const content = await readRule(file);
+      const content = await readJson('rule', file);
       const rule = await withRules({ flags, output, mayCreate: true }, ({ rules }) =>
         rules.put(content, { by: flags.by }),
       );
@@ -39,10 +38,7 @@ export function rulesCommand(options: OutputOptions = {}): Command {
 }
 
 function subcommand(parent: Command, name: string, description: string): Command {
-  return addStoreOption(parent.command(name).description(description))
-    .option('--catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
-    .option('--config <file>', 'configuration file (YAML or JSON)')
-    .option('--json', 'print JSON');
+  return addToolsOptions(addStoreOption(parent.command(name).description(description))).option('--json', 'print JSON');
 }
 
 function changing(parent: Command, name: string, description: string): Command {
@@ -64,15 +60,6 @@ async function withRules<Result>(
 ): Promise<Result> {
   const { withStoredAgents } = await import('./open-store-commands.js');
   return withStoredAgents(flags, work, { needsTools: true, mayCreate, stderr });
-}
-
-async function readRule(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readText(file));
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new WinnowError('invalid_option', `The rule ${file} can't be read: ${reason}`, { cause });
-  }
 }
 
 function renderList({ rules, leftOut }: RuleList): string {

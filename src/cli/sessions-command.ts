@@ -1,11 +1,11 @@
 /** `winnow sessions`: the sessions in the store of a server. */
 import { Command } from 'commander';
 import type { SessionView } from '../routing/contracts.js';
-import { addPolicyOption, addStoreOption } from './agent-options.js';
+import { addPolicyOption, addStoreOption, addToolsOptions } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';
 import { renderTable } from './render-table.js';
-import { collect, wholeNumber } from './shared-options.js';
+import { wholeNumber } from './shared-options.js';
 
 interface Flags extends LookFlags {
   user?: string;
@@ -39,10 +39,10 @@ export function sessionsCommand(options: OutputOptions = {}): Command {
 }
 
 function subcommand(parent: Command, name: string, description: string): Command {
-  return addPolicyOption(addStoreOption(parent.command(name).description(description)))
-    .option('--catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
-    .option('--config <file>', 'configuration file (YAML or JSON)')
-    .option('--json', 'print JSON');
+  return addToolsOptions(addPolicyOption(addStoreOption(parent.command(name).description(description)))).option(
+    '--json',
+    'print JSON',
+  );
 }
 
 async function listSessions(flags: Flags, output: Output): Promise<void> {

@@ -1,6 +1,6 @@
 /** What of the limits is without effect on a catalogue, in words: a slip in a name leaves a tool with the limits of all. */
 import type { Tool } from '../catalog/tool.js';
-import { similarNames } from '../routing/sessions/similar-names.js';
+import { nearHint } from '../routing/sessions/similar-names.js';
 import type { SandboxLimits } from './limits.js';
 
 /** Only names of the system's tools are suggested: who writes limits need not know what users call theirs. */
@@ -9,8 +9,5 @@ export function checkLimits({ named }: Pick<SandboxLimits, 'named'>, tools: read
   const suggested = tools.filter(({ scope }) => scope === 'system').map(({ name }) => name);
   return named
     .filter((name) => !known.has(name))
-    .map((name) => {
-      const near = similarNames(name, suggested);
-      return `sandbox.tools: there is no tool "${name}"${near.length === 0 ? '' : `; near: ${near.join(', ')}`}`;
-    });
+    .map((name) => `sandbox.tools: there is no tool "${name}"${nearHint(name, suggested)}`);
 }

@@ -32,8 +32,7 @@ export function planPenalties(needed: Needed): Penalties {
 function penaltiesAt(text: string, needed: Needed): Penalty[] {
   const place = openPlaceOf(text);
   // Behind the arguments, and behind the step.
-  if (place === undefined)
-    return text.endsWith('}') ? ['', '}'].flatMap((ending) => nextStep(text, ending, needed)) : [];
+  if (place === undefined) return text.endsWith('}') ? behindStep(text, ['', '}'], needed) : [];
   const { tool, levels, inText } = place;
   const penalties: Penalty[] = [];
   // One token may end a text, a list and an object, and begin what comes next.
@@ -43,13 +42,18 @@ function penaltiesAt(text: string, needed: Needed): Penalty[] {
     if (required?.every((name) => written?.includes(name))) penalties.push({ beginning: `${ending},`, nats: OPTIONAL });
     ending += written ? '}' : ']';
   }
-  return [...penalties, ...nextStep(text, `${ending}}`, needed)];
+  return [...penalties, ...behindStep(text, [`${ending}}`], needed)];
 }
 
-/** A plan that has as many steps as there are due tools may end without one of them: it has others in their place. */
-function nextStep(text: string, ending: string, { likely, due }: Needed): Penalty[] {
+/**
+ * A plan that has as many steps as there are due tools may end without one of them: it has others in their place.
+ *
+ * @param endings what is still to be written of the step
+ */
+function behindStep(text: string, endings: readonly string[], { likely, due }: Needed): Penalty[] {
   const steps = [...text.matchAll(/"id":"[^"]*","tool":"([^"]+)"/gu)].map(([, tool = '']) => tool);
   const isThere = (tool: string) => steps.includes(tool);
-  if (steps.length < due.length && !due.every(isThere)) return [{ beginning: `${ending}]`, nats: TOO_EARLY }];
-  return likely.length > 0 && likely.every(isThere) ? [{ beginning: `${ending},`, nats: OPTIONAL }] : [];
+  const all = (mark: string, nats: number) => endings.map((ending) => ({ beginning: ending + mark, nats }));
+  if (steps.length < due.length && !due.every(isThere)) return all(']', TOO_EARLY);
+  return likely.length > 0 && likely.every(isThere) ? all(',', OPTIONAL) : [];
 }

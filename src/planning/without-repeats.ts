@@ -2,7 +2,7 @@
  * A small model that does not know how to end a plan writes its last step again and again. Only such a tail is taken away: the
  * same call on the same thing that an earlier step found. Repeats anywhere else, or of what the request itself says, may be meant.
  */
-import { isObject } from '../catalog/schema/json.js';
+import { isDeepStrictEqual } from 'node:util';
 import type { Step } from '../result.js';
 import { findReferences, textsIn } from './references.js';
 
@@ -19,22 +19,10 @@ export function withoutRepeats(steps: readonly Step[]): Unrepeated {
 }
 
 function isRepeat(last: Step | undefined, before: Step | undefined): boolean {
-  return last !== undefined && before !== undefined && usesResults(last) && callOf(last) === callOf(before);
+  if (!last || !before || last.tool !== before.tool || !usesResults(last)) return false;
+  return isDeepStrictEqual(last.arguments, before.arguments);
 }
 
 function usesResults(step: Step): boolean {
   return textsIn(step.arguments).some(({ text }) => findReferences(text).length > 0);
-}
-
-function callOf(step: Step): string {
-  return JSON.stringify([step.tool, sorted(step.arguments)]);
-}
-
-/** The order in which properties are written says nothing. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  return Object.entries(value)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, inner]) => [key, sorted(inner)]);
 }

@@ -17,6 +17,7 @@ import {
   type RuleList,
   unusableRule,
 } from './kept-rule.js';
+import { tellOnce } from './tell-once.js';
 import type { WriteAudit } from './write-audit.js';
 
 /** More would be a catalogue: each request is held against all of them. */
@@ -55,7 +56,7 @@ export interface KeptRules {
 
 export function createKeptRules(parts: KeptRulesParts): KeptRules {
   const { base, store, onIssue, audit, clock = () => new Date() } = parts;
-  const told = new Set<string>();
+  const tell = tellOnce(onIssue, (issue) => JSON.stringify(issue));
   const readings = { begun: 0, taken: 0 };
   let documents: readonly DocumentRecord[] = [];
   let merged: MergedRules | undefined;
@@ -64,15 +65,9 @@ export function createKeptRules(parts: KeptRulesParts): KeptRules {
     const catalog = base();
     if (merged?.catalog !== catalog || merged.documents !== documents) {
       merged = mergeRules(catalog, documents);
-      merged.issues.forEach(tellOnce);
+      merged.issues.forEach(tell);
     }
     return merged;
-  }
-
-  function tellOnce(issue: EntryIssue): void {
-    const text = JSON.stringify(issue);
-    if (!told.has(text)) onIssue?.(issue);
-    told.add(text);
   }
 
   async function refresh(): Promise<void> {

@@ -10,6 +10,7 @@ import { createReading } from '../catalog/sources/source.js';
 import type { EntryIssue, Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
 import type { DocumentRecord, Documents } from '../store/store.js';
+import { tellOnce } from './tell-once.js';
 import type { WriteAudit } from './write-audit.js';
 
 /** Of an entry, what a user may say; whose it is, and where it comes from, is not for them to say. */
@@ -83,7 +84,7 @@ export interface PrivateTools {
 
 export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
   const { base, store, onIssue, audit, clock = () => new Date() } = parts;
-  const told = new Set<string>();
+  const tell = tellOnce(onIssue, (issue) => JSON.stringify(issue));
   let parsed: Parsed = { tools: [], issues: [] };
   let merged: { base: Catalog; parsed: Parsed; catalog: Catalog } | undefined;
 
@@ -91,16 +92,10 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
     const now = base();
     if (merged?.base !== now || merged.parsed !== parsed) {
       const { catalog: whole, issues } = merge(now, parsed);
-      issues.forEach(tellOnce);
+      issues.forEach(tell);
       merged = { base: now, parsed, catalog: whole };
     }
     return merged.catalog;
-  }
-
-  function tellOnce(issue: EntryIssue): void {
-    const text = JSON.stringify(issue);
-    if (!told.has(text)) onIssue?.(issue);
-    told.add(text);
   }
 
   async function refresh(): Promise<void> {

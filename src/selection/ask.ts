@@ -16,8 +16,8 @@ import { createSheet, type Sheet } from './sheet.js';
 import { renderContext, searchText } from './user-part.js';
 
 export interface AskCall extends SelectionCall {
-  /** What keywords find, best first: a second opinion on the order. */
-  keywords: readonly RankedTool[];
+  /** What keywords find, best first: a second opinion on the order. Found when it is asked for. */
+  keywords: () => readonly RankedTool[];
 }
 
 /** `leftOut`: visible tools that the model was not shown. @throws WinnowError when no usable answer comes, also after a repair. */
@@ -69,7 +69,7 @@ async function askAbout(sheet: Sheet, call: AskCall, parts: SelectionParts): Pro
       about,
       core: options.core,
       readings: options.readings,
-      keywords: call.keywords.filter(({ tool }) => sheet.tools.includes(tool)),
+      keywords: call.keywords().filter(({ tool }) => sheet.tools.includes(tool)),
       keywordWeight: options.keywordWeight,
       leadUp,
       usage,

@@ -23,8 +23,8 @@ export interface ComposeInput {
   request: Request;
   answer: Answer;
   rules: readonly Rule[];
-  /** Best first. */
-  keywords: readonly Pick<RankedTool, 'tool'>[];
+  /** Best first. Asked for only when there is room to fill. */
+  keywords: () => readonly Pick<RankedTool, 'tool'>[];
   options: Options;
   /** Tokens of a tool's schema in the planning prompt. */
   schemaTokens: (tool: Tool) => number;
@@ -55,7 +55,7 @@ function fillRoom(kept: readonly Entry[], input: ComposeInput): Entry[] {
     maxTools: request.maxTools ?? options.maxTools,
     schemaTokens: { budget: options.schemaTokens, of: schemaTokens },
     next,
-    keyword: input.keywords.map(({ tool }, place) => keywordEntry(tool, place + 1)),
+    keyword: () => input.keywords().map(({ tool }, place) => keywordEntry(tool, place + 1)),
     withProducers: (entry, present) => withProducers(entry, present, context),
     isEnough: (entries) => options.minMass > 0 && massOf(entries, answer) >= options.minMass,
   });

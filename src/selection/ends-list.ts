@@ -3,6 +3,7 @@
  * probability tells requests that need more tools from those that do not with an area under the curve of 0.91.
  */
 import type { Token, TokenReader } from '../model/model.js';
+import { massesOf } from './masses.js';
 
 /** How a list goes on, and how it ends, where a quote is one token with what follows, and where it is one by itself. */
 const WAYS = [
@@ -29,8 +30,7 @@ function singleToken(text: string, reader: TokenReader): Token | undefined {
 
 /** @param weights natural logarithms */
 function shareOfFirst(weights: readonly number[]): number {
-  const highest = Math.max(...weights);
-  if (!Number.isFinite(highest)) return 1;
-  const masses = weights.map((weight) => Math.exp(weight - highest));
-  return (masses[0] ?? 0) / masses.reduce((sum, mass) => sum + mass, 0);
+  const masses = massesOf(weights);
+  const total = masses.reduce((sum, mass) => sum + mass, 0);
+  return Number.isFinite(total) ? (masses[0] ?? 0) / total : 1;
 }

@@ -7,8 +7,8 @@ export interface Room {
   schemaTokens: { budget: number; of: (tool: Tool) => number };
   /** The names behind the chosen ones, best first. */
   next: readonly Entry[];
-  /** Keyword matches, best first. */
-  keyword: readonly Entry[];
+  /** Keyword matches, best first; asked for only where there is room. */
+  keyword: () => readonly Entry[];
   /** The tool behind the producers that it needs and that are not present. */
   withProducers: (entry: Entry, present: ReadonlySet<string>) => Entry[];
   isEnough: (entries: readonly Entry[]) => boolean;
@@ -17,7 +17,7 @@ export interface Room {
 export function fill(entries: readonly Entry[], room: Room): Entry[] {
   const filled = [...entries];
   if (filled.length >= room.maxTools) return filled;
-  const queues = [[...room.next], [...room.keyword]];
+  const queues = [[...room.next], [...room.keyword()]];
   let tokens = filled.reduce((sum, entry) => sum + room.schemaTokens.of(entry.tool), 0);
   for (let turn = 0; filled.length < room.maxTools && queues.some((queue) => queue.length > 0); turn++) {
     if (room.isEnough(filled)) break;

@@ -3,6 +3,7 @@
  * their probabilities. No name can be wrong and no JSON broken, and the whole distribution counts, not one sample.
  */
 import type { Token, TokenReader } from '../model/model.js';
+import { massesOf } from './masses.js';
 import type { TrieNode } from './name-trie.js';
 
 export interface RankedName {
@@ -52,12 +53,9 @@ async function sharesOf({ node, path }: Pick<Branch, 'node' | 'path'>, reader: T
     path,
     edges.flatMap((edge) => edge.tokens),
   );
-  const highest = Math.max(...weights);
+  const masses = massesOf(weights);
   let next = 0;
-  const masses = edges.map((edge) =>
-    edge.tokens.reduce((sum) => sum + Math.exp((weights[next++] ?? -Infinity) - highest), 0),
-  );
-  return normalised(masses);
+  return normalised(edges.map((edge) => edge.tokens.reduce((sum) => sum + (masses[next++] ?? 0), 0)));
 }
 
 function normalised(masses: readonly number[]): number[] {

@@ -3,6 +3,7 @@ import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
 import type { Dropped, SelectedTool, Selection } from '../result.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
+import type { RankedTool } from '../search/rank.js';
 import { ask } from './ask.js';
 import { compose } from './compose.js';
 import { fallbackTools } from './fallback.js';
@@ -18,7 +19,11 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
   if (all) return unlessUnfit(all, call, parts);
   const timeoutMs = parts.options.selectionTimeoutMs;
   const timeout = AbortSignal.timeout(timeoutMs);
-  const keywords = keywordIndexOf(view).search(searchText(call.request), MAX_KEYWORD_MATCHES);
+  let found: readonly RankedTool[] | undefined;
+  const keywords = () => {
+    found ??= keywordIndexOf(view).search(searchText(call.request), MAX_KEYWORD_MATCHES);
+    return found;
+  };
   let answer: Awaited<ReturnType<typeof ask>>;
   try {
     const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;

@@ -54,7 +54,7 @@ function composed({
     answer: { named: ranked, chosen: given.chosen ?? named.length, none: { says: false }, reason: '', dropped: [] },
     rules,
     options: resolveOptions({ fill: false, ...given.options }),
-    keywords: keywords.map((name) => ({ tool: toolOf(name) })),
+    keywords: () => keywords.map((name) => ({ tool: toolOf(name) })),
     schemaTokens: () => cost,
   });
 }

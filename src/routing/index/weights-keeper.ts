@@ -7,6 +7,7 @@ import { WinnowError } from '../../errors.js';
 import { fieldWeightsSchema } from '../../search/fields.js';
 import type { Documents } from '../../store/store.js';
 import { parseOptions } from '../parse-options.js';
+import { tellOnce } from '../tell-once.js';
 import type { WriteAudit } from '../write-audit.js';
 import type { ToolIndex } from './tool-index.js';
 
@@ -42,7 +43,7 @@ const PLACE = 'weights in the store';
 
 export function createWeightsKeeper(parts: WeightsKeeperParts): WeightsKeeper {
   const { index, store, configured = {}, onUnusable, audit, clock = () => new Date() } = parts;
-  const told = new Set<string>();
+  const tell = tellOnce(onUnusable, ({ message }) => message);
   let last: Promise<unknown> = Promise.resolve();
 
   /** One after the other: what was read before a change must not take its place after it. */
@@ -58,8 +59,7 @@ export function createWeightsKeeper(parts: WeightsKeeperParts): WeightsKeeper {
       return parseOptions(keptWeightsSchema, content, PLACE);
     } catch (error) {
       if (!(error instanceof WinnowError)) throw error;
-      if (!told.has(error.message)) onUnusable?.(error);
-      told.add(error.message);
+      tell(error);
       return configured;
     }
   }

@@ -31,3 +31,9 @@ function distanceOf(known: string, wanted: string, words: ReadonlySet<string>): 
   if (shared > 1 && shared === others.size) return MAX_SLIPS + 10 + words.size - shared;
   return undefined;
 }
+
+/** For the end of a message; empty where none is near. */
+export function nearHint(name: string, known: readonly string[]): string {
+  const near = similarNames(name, known);
+  return near.length === 0 ? '' : `; near: ${near.join(', ')}`;
+}
