@@ -65,6 +65,11 @@ export const optionsSchema = z.strictObject({
     .describe(
       'Rank: what the best keyword match counts beside a probability of 1. 0: the model alone gives the order.',
     ),
+  twins: part
+    .default(true)
+    .describe(
+      'Rank: where names are alike but for one word, the one that the request calls by its own word is no less likely.',
+    ),
   minMass: z
     .number()
     .min(0)

@@ -59,7 +59,7 @@ async function askShards(sheets: readonly Sheet[], call: AskCall, parts: Selecti
 
 async function askAbout(sheet: Sheet, call: AskCall, parts: SelectionParts): Promise<Answer> {
   const { model, options } = parts;
-  const { usage, signal, trace } = call;
+  const { request, usage, signal, trace } = call;
   const { prompt, about } = render(sheet, call, parts);
   if (answerWay(parts) === 'rank') {
     const leadUp = options.producers ? producersOf(call) : () => [];
@@ -71,6 +71,7 @@ async function askAbout(sheet: Sheet, call: AskCall, parts: SelectionParts): Pro
       readings: options.readings,
       keywords: call.keywords().filter(({ tool }) => sheet.tools.includes(tool)),
       keywordWeight: options.keywordWeight,
+      wording: options.twins ? searchText(request) : undefined,
       leadUp,
       usage,
       signal,
@@ -80,7 +81,7 @@ async function askAbout(sheet: Sheet, call: AskCall, parts: SelectionParts): Pro
       ? explainChoice(answer, { model, chosenWith: prompt, explain, about, usage, trace, signal })
       : answer;
   }
-  const maxTools = call.request.maxTools ?? options.maxTools;
+  const maxTools = request.maxTools ?? options.maxTools;
   const onRepair = (issues: readonly string[]) => trace.add('selection', 'the answer is repaired', { issues });
   const answer = await askForList(sheet, {
     model,

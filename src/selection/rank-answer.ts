@@ -13,6 +13,7 @@ import { fuse, keywordLead, type Opinions } from './fuse.js';
 import { createNameTrie, type TrieNode } from './name-trie.js';
 import { type RankedName, rankNames } from './rank-names.js';
 import type { Sheet } from './sheet.js';
+import { findTwins, liftMeant, type Twins } from './twins.js';
 
 export interface RankQuestion extends Pick<Opinions, 'keywords' | 'keywordWeight'> {
   model: Model;
@@ -22,6 +23,8 @@ export interface RankQuestion extends Pick<Opinions, 'keywords' | 'keywordWeight
   core: number;
   /** How many times to read: after the first for complements, each time with one more name already there. */
   readings: number;
+  /** The request's own words, by which it tells twins apart; undefined: it does not. */
+  wording: string | undefined;
   /** The producers that a tool needs, in the order of their use. */
   leadUp: (tool: Tool) => readonly Tool[];
   usage: Usage;
@@ -55,7 +58,8 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
     const first = toTools(ranked, sheet);
     const none = ranked.find((entry) => entry.name === labels.none)?.probability ?? 0;
     const probabilities = new Map(first.map(({ tool, probability = 0 }) => [tool, probability]));
-    const [likeliest] = fuse({ ...question, probabilities });
+    const order = () => fuse({ ...question, probabilities: corrected(probabilities, sheet, question) });
+    const [likeliest] = order();
     if (first.length === 0 || !likeliest || none > NONE_FITS) return toAnswer(first, { core, none, says: true });
     const before: Tool[] = [];
     let isFirstEnough = false;
@@ -70,7 +74,7 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
         probabilities.set(tool, (probabilities.get(tool) ?? 0) + COMPLEMENT_WEIGHT * probability);
       next = complements[0]?.tool;
     }
-    const named = fuse({ ...question, probabilities });
+    const named = order();
     const isFirst = ({ tool }: NamedTool) => tool === likeliest.tool;
     const ordered = [...named.filter(isFirst), ...named.filter((one) => !isFirst(one))];
     const answer = toAnswer(ordered, { core, none, says: false });
@@ -91,6 +95,19 @@ function trieOf(sheet: Sheet, model: Model, reader: TokenReader): TrieNode {
   const trie = known.get(sheet) ?? createNameTrie([...tools.map((tool) => labels.labelOf(tool)), labels.none], reader);
   known.set(sheet, trie);
   return trie;
+}
+
+const twinsOfSheets = new WeakMap<Sheet, Twins>();
+
+function corrected(
+  probabilities: ReadonlyMap<Tool, number>,
+  sheet: Sheet,
+  { wording }: RankQuestion,
+): ReadonlyMap<Tool, number> {
+  if (wording === undefined) return probabilities;
+  const twins = twinsOfSheets.get(sheet) ?? findTwins(sheet.tools);
+  twinsOfSheets.set(sheet, twins);
+  return liftMeant(probabilities, { twins, request: wording });
 }
 
 async function openReader(opening: Promise<TokenReader>, usage: Usage): Promise<TokenReader> {

@@ -23,6 +23,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   'no-producers': { title: 'producers off', options: { producers: false } },
   'one-reading': { title: 'one reading, no complements', options: { readings: 1 } },
   'model-order': { title: 'the order of the model alone', options: { keywordWeight: 0 } },
+  'no-twins': { title: 'twins are not told apart', options: { twins: false } },
   'no-fill': { title: 'fill off', options: { fill: false } },
   names: {
     title: 'names in place of summaries',
