@@ -102,6 +102,7 @@ describe('the contestants', () => {
         'winnow-no-producers',
         'winnow-one-reading',
         'winnow-model-order',
+        'winnow-no-twins',
         'winnow-no-fill',
         'winnow-names',
         'winnow-list',
