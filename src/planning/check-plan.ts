@@ -9,6 +9,7 @@ import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import type { Step } from '../result.js';
 import { fittedSchemas } from './fitted.js';
+import { orderEffects } from './order-effects.js';
 import {
   findBroken,
   findReferences,
@@ -57,7 +58,7 @@ export function checkPlan(
     } else issues.push(`${step.id}.tool: "${step.tool}" is not one of ${[...tools.keys()].join(', ')}`);
     earlier.set(step.id, tool);
   }
-  return issues.length > 0 ? { ok: false, issues } : { ok: true, steps: whole };
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, steps: orderEffects(whole, tools) };
 }
 
 /** Many generated schemas have defaults that they themselves do not allow: then the step stays as it was written. */
@@ -182,15 +183,12 @@ function finish(step: DraftStep, tool: Tool): Step {
   const referred = textsIn(step.arguments).flatMap((leaf) =>
     findReferences(leaf.text).map((reference) => reference.step),
   );
-  const dependsOn = [...new Set([...referred, ...(step.dependsOn ?? [])])].sort(
-    (a, b) => Number(a.slice(1)) - Number(b.slice(1)),
-  );
   return {
     id: step.id,
     tool: step.tool,
     arguments: step.arguments,
     purpose: step.purpose ?? tool.title ?? '',
-    dependsOn,
+    dependsOn: [...new Set([...referred, ...(step.dependsOn ?? [])])],
   };
 }
 

@@ -22,6 +22,11 @@ export interface PlanSchemaOptions {
 }
 
 const text = { type: 'string' } as const;
+const ORDER = {
+  type: 'array',
+  items: text,
+  description: 'Ids of earlier steps that must be done first, where no reference says so.',
+} as const;
 
 export function planAnswerSchema(tools: readonly Tool[], options: PlanSchemaOptions): JsonSchema {
   const definitions: Record<string, JsonSchema> = {};
@@ -98,6 +103,8 @@ function stepSchema(tool: Tool, context: StepContext): JsonSchema[] {
         id: earlier === undefined ? id : { const: `s${earlier + 1}` },
         tool: { const: tool.name },
         arguments: argumentsSchema(tool, context),
+        // A small model under a grammar writes it without need.
+        ...(options.tuples ? {} : { dependsOn: ORDER }),
       },
       required: ['id', 'tool', 'arguments'],
       additionalProperties: false,

@@ -61,7 +61,7 @@ function acceptor(
   );
   return (answer: unknown) => validate(answer) === true;
 }
-const plan = (...steps: { tool: string; arguments: Record<string, unknown>; id?: string }[]) => ({
+const plan = (...steps: { tool: string; arguments: Record<string, unknown>; id?: string; dependsOn?: unknown }[]) => ({
   kind: 'plan',
   steps: steps.map((step, place) => ({ id: `s${place + 1}`, ...step })),
 });
@@ -109,6 +109,15 @@ describe('the schema of a plan', () => {
     );
     expect(acceptor([untold, read])(answer)).toBe(true);
     expect(accepts(answer)).toBe(false);
+  });
+
+  it('takes an order that no reference says', () => {
+    const [first, second] = [
+      { tool: 'find', arguments: { name: 'a' } },
+      { tool: 'find', arguments: { name: 'b' } },
+    ];
+    expect(accepts(plan(first, { ...second, dependsOn: ['s1'] }))).toBe(true);
+    expect(accepts(plan(first, { ...second, dependsOn: 's1' }))).toBe(false);
   });
 
   it('takes nothing but a reference for an argument that only an earlier step can know', () => {
