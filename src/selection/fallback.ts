@@ -10,7 +10,7 @@ export interface FallbackBudget {
   tools: number;
 }
 
-/** @param first names that stay before all others: required and always-on tools. */
+/** @param first names that stay before all others: what rules demand, required and always-on tools. */
 export function fallbackTools(
   view: View,
   query: string,

@@ -10,6 +10,7 @@ import { fallbackTools } from './fallback.js';
 import { judgeFit, MAX_JUDGED } from './judge-fit.js';
 import { planningRoom, type SelectionCall, type SelectionParts, schemaBudget } from './selection-call.js';
 import { searchText } from './user-part.js';
+import { withRules } from './with-rules.js';
 
 const MAX_KEYWORD_MATCHES = 20;
 
@@ -113,9 +114,8 @@ function fallBack(call: SelectionCall, parts: SelectionParts, reason: string): S
     schemaTokens: planningRoom(parts, call),
     tools: Math.min(planningLimits.tools, request.maxTools ?? planningLimits.tools),
   };
-  const required = (request.require ?? []).map((name) => [name, 'required'] as const);
-  const always = view.tools.filter((tool) => tool.alwaysLoad).map(({ name }) => [name, 'always'] as const);
-  const wanted = new Map([...always, ...required]);
+  const demanded = withRules([], { view, request, rules: call.rules, options: parts.options });
+  const wanted = new Map(demanded.map(({ selected }) => [selected.name, selected]));
   const first = new Set(wanted.keys());
   const { tools, leftOut } = fallbackTools(view, searchText(request), { budget, schemaTokens, first });
   trace.add('fallback', `selection failed (${reason}): ${tools.length} of ${view.tools.length} tools go on`, {
@@ -123,6 +123,6 @@ function fallBack(call: SelectionCall, parts: SelectionParts, reason: string): S
     reason,
   });
   const via = leftOut > 0 ? 'keyword' : 'all';
-  const selected = tools.map(({ name }): SelectedTool => ({ name, via: wanted.get(name) ?? via }));
+  const selected = tools.map(({ name }): SelectedTool => wanted.get(name) ?? { name, via });
   return { mode: 'fallback', reason, tools: selected, dropped: unknownRequired({ view, request }), leftOut };
 }
