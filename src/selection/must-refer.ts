@@ -12,7 +12,7 @@ export function mustRefer(view: View, selection: Selection, request: Request) {
   const given = givenOf(request);
   return names
     .flatMap((name) => graph.needsOf(name))
-    .filter((need) => need.required && !isGiven(need, given))
+    .filter((need) => need.required && !need.isPath && !isGiven(need, given))
     .map((need) => ({
       tool: need.tool,
       argument: need.argument,

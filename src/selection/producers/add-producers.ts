@@ -35,7 +35,9 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
   function visit(consumer: Tool, depth: number): void {
     if (depth >= MAX_DEPTH) return;
     for (const need of context.graph.needsOf(consumer.name)) {
-      if (!need.required || isGiven(need, context.given) || isProvided(need)) continue;
+      // Which file a producer would work on is a guess upon a guess.
+      if (!need.required || (need.isPath && depth > 0)) continue;
+      if (isGiven(need, context.given) || isProvided(need)) continue;
       const best = bestProducer(need, context);
       if (!best || best.producer.name === tool.name || found.has(best.producer.name)) continue;
       visit(best.producer, depth + 1);

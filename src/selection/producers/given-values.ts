@@ -23,13 +23,14 @@ const CODE =
 const NAME_BEFORE = /[^.!?\s]\s+\p{Lu}[\p{L}\p{N}-]*\s+$/u;
 const URL = /\b[a-z][a-z0-9+.-]*:\/\/\S+/iu;
 /** A path with a folder, or a file name with an extension. */
-const PATH = /(?:^|[\s"'`(])(?:\.{0,2}\/)?(?:[\w.-]+\/)+[\w.-]*|\b[\w-]+\.[a-z]{1,5}[0-9]?\b/u;
+const PATH =
+  /(?:^|[\s"'`(])(?:(?:\.{0,2}\/)?(?:[\w.-]+\/)+[\w.-]*|~?\/[\w.-]+|[A-Za-z]:\\)|\b[\w-]+\.[a-z]{1,5}[0-9]?\b/u;
 
 export function isGiven(need: Need, given: Given): boolean {
   if (entityHolds(need, given.entities)) return true;
   if (matchesPattern(need, given.text)) return true;
   if (/(?:uri|url)$/u.test(need.key) && URL.test(given.text)) return true;
-  if (/(?:path|file|folder|directory)$/u.test(need.key) && PATH.test(given.text)) return true;
+  if ((need.isPath || /(?:path|file|folder|directory)$/u.test(need.key)) && PATH.test(given.text)) return true;
   if (namedValue(need, given.text)) return true;
   const isNumber = need.schema.type === 'integer' || need.schema.type === 'number';
   return !isNumber && (holdsCode(given.text) || statesIdentifier(given.text));

@@ -3,7 +3,7 @@ import { isObject } from '../../catalog/schema/json.js';
 import { firstSentence, oneLine } from '../../catalog/summary.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import { foldPlural, splitIdentifier } from '../../search/words.js';
-import { handleStem, identifierWords, isNoun } from './vocabulary.js';
+import { handleStem, identifierWords, isNoun, pathEntities, worksOnPath } from './vocabulary.js';
 
 export interface Need {
   readonly tool: string;
@@ -20,6 +20,8 @@ export interface Need {
   /** Description of the whole tool. */
   readonly advice: string;
   readonly schema: JsonSchema;
+  /** Where a file or folder lies: a user can name it in words, which no other handle allows. */
+  readonly isPath: boolean;
 }
 
 /** Words in a description that say: this value comes from somewhere else. */
@@ -40,7 +42,7 @@ export interface Surroundings {
 
 /**
  * An argument is a handle when its name says so (`movie_id`, `uri`), or when another tool returns a field of just
- * this name and the description speaks of a value that comes from elsewhere (`stcd`).
+ * this name and the description speaks of a value that comes from elsewhere (`stcd`); and the path of what is there.
  */
 export function needsOf(tool: Tool, { produced, nouns }: Surroundings): Need[] {
   const properties = propertiesOf(tool.inputSchema);
@@ -48,9 +50,10 @@ export function needsOf(tool: Tool, { produced, nouns }: Surroundings): Need[] {
   return Object.entries(properties).flatMap(([argument, schema]) => {
     const description = oneLine(typeof schema.description === 'string' ? schema.description : '');
     const key = identifierWords(argument).join(' ');
-    if (!canHoldHandle(schema) || !isHandle({ argument, description, key, tool }, produced)) return [];
+    const place = canHoldPath(schema) && worksOnPath(tool.name, tool.description) ? pathEntities(argument) : undefined;
+    if (!canHoldHandle(schema) || !(place || isHandle({ argument, description, key, tool }, produced))) return [];
     const said = ` ${identifierWords(description).join(' ')} `;
-    const entities = entitiesOf(argument, { description, tool, nouns });
+    const entities = place ?? entitiesOf(argument, { description, tool, nouns });
     return [
       {
         tool: tool.name,
@@ -63,6 +66,7 @@ export function needsOf(tool: Tool, { produced, nouns }: Surroundings): Need[] {
         said,
         advice: tool.description,
         schema,
+        isPath: place !== undefined,
       },
     ];
   });
@@ -83,6 +87,12 @@ function isHandle(
   if (handleStem(argument) !== undefined) return true;
   const others = [...(produced.get(key) ?? [])].filter((name) => name !== tool.name);
   return others.length > 0 && FROM_ELSEWHERE.test(description);
+}
+
+function canHoldPath({ type, items, format }: JsonSchema): boolean {
+  return (
+    (type === 'string' && format === undefined) || (type === 'array' && isObject(items) && items.type === 'string')
+  );
 }
 
 function canHoldHandle(schema: JsonSchema): boolean {

@@ -43,6 +43,9 @@ const PROVIDED_SHARE = 0.85;
 /** A handle of one server seldom fits another. */
 const OTHER_ORIGIN = 0.6;
 
+/** Many MCP servers declare the same `{content: text}` for each tool: such a schema says nothing of what is inside. */
+const ENVELOPE = /^(?:content |data |result )?(?:content|text|type|data|mime type|result|output|response|body)$/u;
+
 interface Profile {
   readonly tool: Tool;
   readonly needs: readonly Need[];
@@ -109,6 +112,8 @@ function findProducers(need: Need, profiles: readonly Profile[]): Production[] {
 
 function strengthOf(profile: Profile, need: Need): number {
   if (profile.tool.name === need.tool) return 0;
+  // A path on one server leads nowhere on another.
+  if (need.isPath && profile.tool.origin !== need.origin) return 0;
   const asksForTheSame = profile.needs.some((other) => other.required && sameThing(other, need));
   if (asksForTheSame) return 0;
   const direct = profile.outputs ? outputStrength(profile, need) : subjectStrength(profile, need);
@@ -216,7 +221,7 @@ function outputFields(tool: Tool): Set<string> | undefined {
   if (!tool.outputSchema) return undefined;
   const fields = new Set<string>();
   collectFields(tool.outputSchema, { container: '', depth: 0 }, fields);
-  return fields.size > 0 ? fields : undefined;
+  return [...fields].every((field) => ENVELOPE.test(field)) ? undefined : fields;
 }
 
 function collectFields(schema: JsonSchema, place: { container: string; depth: number }, fields: Set<string>): void {

@@ -25,6 +25,14 @@ export const HANDLE_WORDS = new Set([
   'sha',
 ]);
 
+/** Last words of an argument that says where a file or folder lies. */
+const FILE_WORDS = new Set(['path', 'file', 'filename', 'filepath', 'pathname']);
+const FOLDER_WORDS = new Set(['folder', 'directory', 'dir']);
+/** Words of an argument for a place that is still to be filled. */
+const TARGET_WORDS = new Set(['to', 'target', 'output', 'out', 'dest', 'destination', 'save', 'new', 'storage']);
+/** Verbs of tools that bring a thing into being: where it will lie nobody can look up. */
+const MAKERS = new Set(['create', 'write', 'save', 'add', 'make', 'mkdir', 'new', 'upload', 'export', 'download']);
+
 /** Handles that are known without asking: codes of a standard, secrets of the caller, places in a list. */
 const KNOWN_HANDLES =
   /(?:^| )(?:country|language|lang|currency|market|locale|zip|postal|post|area|region|time zone|timezone|status|color|source|function|api|access|auth|page|next page|cursor|continuation|idempotency|promo|discount|error|exit|qr|hex)$/u;
@@ -127,4 +135,20 @@ export function handleStem(argument: string): string | undefined {
     return isKnown ? undefined : stem;
   }
   return undefined;
+}
+
+/** `config_path` -> `config`, `file`; undefined where the argument does not say where a thing lies. */
+export function pathEntities(argument: string): string[] | undefined {
+  const words = identifierWords(argument);
+  const last = words.at(-1) === 'name' ? words.at(-2) : words.at(-1);
+  if (last === undefined || !(FILE_WORDS.has(last) || FOLDER_WORDS.has(last))) return undefined;
+  if (words.some((word) => TARGET_WORDS.has(word))) return undefined;
+  const kinds = FOLDER_WORDS.has(last) ? ['folder', 'directory'] : ['file'];
+  return [...new Set([...words.slice(0, words.lastIndexOf(last)).filter(isNoun).reverse(), ...kinds])];
+}
+
+/** Whether a tool works on what is there: a finder's path is only where it begins to look, a maker's is a new one. */
+export function worksOnPath(name: string, description: string): boolean {
+  const manner = mannerOf(name, description);
+  return manner !== 'search' && manner !== 'list' && !splitIdentifier(name).some((word) => MAKERS.has(word));
 }
