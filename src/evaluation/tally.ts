@@ -6,7 +6,7 @@ import { METRICS, meaningOf } from './metrics.js';
 import type { CaseRecord } from './record.js';
 import type { RunCounts, RunMetric, RunSummary } from './run-summary.js';
 import { createSeries, type Series } from './series.js';
-import { bootstrapMean, bootstrapQuantile, type Estimate, passPower } from './statistics.js';
+import { bootstrapMean, bootstrapQuantile, type Estimate, FRACTIONS, passPower } from './statistics.js';
 
 export interface Tally {
   add(record: CaseRecord): void;
@@ -69,7 +69,7 @@ export function createTally(): Tally {
     metrics: () => [
       ...[...METRICS.keys()]
         .filter((name) => isTold(name, series))
-        .map((name) => toMetric(name, bootstrapMean(series.get(name)?.means() ?? []))),
+        .map((name) => meanMetric(name, series.get(name)?.means() ?? [])),
       ...repeatMetrics(series.get('right')),
       ...[...times].flatMap(([name, values]) => timeMetrics(name, values.means())),
     ],
@@ -111,6 +111,11 @@ function isTold(name: string, series: ReadonlyMap<string, Series>): boolean {
   return series.has(name) && (tools === undefined || tools.means().some((mean) => mean > 0));
 }
 
+function meanMetric(name: string, values: ArrayLike<number>): RunMetric {
+  const ends = meaningOf(name)?.unit === 'fraction' ? FRACTIONS : undefined;
+  return toMetric(name, bootstrapMean(values, { ends }));
+}
+
 function toMetric(name: string, estimate: Estimate | undefined): RunMetric {
   const meaning = meaningOf(name);
   if (!meaning) throw new RangeError(`"${name}" is no metric.`);
@@ -130,11 +135,11 @@ function repeatMetrics(right: Series = createSeries()): RunMetric[] {
   const tried = cases.filter(({ tries }) => tries > 0);
   const powers = Array.from({ length: most }, (_, place) => place + 1).map((k) => {
     const values = tried.flatMap(({ tries, hits }) => passPower(hits, tries, k) ?? []);
-    return toMetric(`pass^${k}`, bootstrapMean(values));
+    return meanMetric(`pass^${k}`, values);
   });
   const repeated = tried.filter(({ tries }) => tries > 1);
   const flips = repeated.map(({ tries, hits }) => Number(hits > 0 && hits < tries));
-  return [...powers, toMetric('flipRate', bootstrapMean(flips))];
+  return [...powers, meanMetric('flipRate', flips)];
 }
 
 function timeMetrics(name: string, values: ArrayLike<number>): RunMetric[] {

@@ -135,6 +135,15 @@ describe('a run for people', () => {
     expect(text).toMatch(/Not right because +cases\ncap +1\nerror +1/u);
   });
 
+  it('has an interval beside each mean, also where all cases agree', async () => {
+    const records = Array.from({ length: 10 }, (_, place) =>
+      aRecord({ id: `c${place}`, scores: { right: 1, handedOn: 8 } }),
+    );
+    const { summary } = await aRun(records);
+    expect(renderRun(summary)).toMatch(/ right +1\.000 +0\.722 – 1\.000 +10\n/u);
+    expect(renderRun(summary)).toMatch(/ handedOn +8\.00 +8\.00 – 8\.00 +10\n/u);
+  });
+
   it('tells what each way of coming in found and cost', async () => {
     const model = { 'found.model': 0.75, 'tools.model': 2, 'tokens.model': 120 };
     const rule = { 'found.rule': 0.25, 'tools.rule': 1, 'tokens.rule': 80 };
