@@ -91,6 +91,10 @@ function countError(
   errors.set(code, { ...known, count: known.count + 1 });
 }
 
+/**
+ * `calls`: how often the model was asked for a case, of both stages, with repairs and further rounds; an answer of the
+ * cache counts as the call that it stands for. `tokens...`: what these calls read anew, had from the server's cache, wrote.
+ */
 function costsOf({ usage: { selection, planning, schemaTokens }, cost }: CaseRecord): Record<string, number> {
   return {
     ...(cost === undefined ? {} : { cost }),
@@ -123,7 +127,10 @@ function toMetric(name: string, estimate: Estimate | undefined): RunMetric {
   return { name, ...meaning, mean, low, high, count };
 }
 
-/** pass^k for every k up to the number of repeats, and how many cases are not always alike. */
+/**
+ * pass^k for every k up to the number of repeats. `flipRate`: of the cases with several tries, the share in which some are
+ * right and some wrong; our own.
+ */
 function repeatMetrics(right: Series = createSeries()): RunMetric[] {
   let most = 0;
   for (let place = 0; place < right.length(); place++) most = Math.max(most, right.triesAt(place));
