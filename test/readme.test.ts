@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { parse } from 'yaml';
 import { adaptationCommand } from '../src/cli/adaptation-command.js';
 import { approvalsCommand } from '../src/cli/approvals-command.js';
@@ -19,6 +19,7 @@ import { rulesCommand } from '../src/cli/rules-command.js';
 import { runCommand } from '../src/cli/run-command.js';
 import { serveCommand } from '../src/cli/serve-command.js';
 import { sessionsCommand } from '../src/cli/sessions-command.js';
+import { addSharedOptions } from '../src/cli/shared-options.js';
 import { telemetryCommand } from '../src/cli/telemetry-command.js';
 import { toolsCommand } from '../src/cli/tools-command.js';
 import { tuneCommand } from '../src/cli/tune-command.js';
@@ -71,6 +72,24 @@ describe('the README', () => {
   it('names only commands and flags that exist', () => {
     expect(typed.length).toBeGreaterThan(20);
     expect(typed.flatMap(unknownWords)).toEqual([]);
+  });
+
+  it.each<[string, Command, string, Command[]]>([
+    ['eval', evalCommand(), 'Evaluation', []],
+    ['worker', workerCommand(), 'Evaluation', []],
+    ['tune', tuneCommand(), 'Prompt tuning', [evalCommand()]],
+  ])('names every flag of %s where it is described, but those that it shares', (name, command, title, others) => {
+    const paragraph = /^Flags of (.*?)\n\n/msu.exec(readme)?.[0] ?? '';
+    const known = addSharedOptions(new Command()).options.map(({ long }) => long ?? '');
+    expect([paragraph, ...known.filter((flag) => !paragraph.includes(flag))]).toEqual([
+      expect.stringContaining(`\`${name}\``),
+    ]);
+    const [, section = ''] = readme.split(new RegExp(`^## (?=${title}$)`, 'mu'));
+    const [text = ''] = section.split(/^## /mu);
+    const elsewhere = [...known, ...others.flatMap(({ options }) => options.map(({ long }) => long ?? ''))];
+    const own = command.options.filter(({ long }) => long && !elsewhere.includes(long));
+    const isNamed = (flag: string | undefined) => flag !== undefined && new RegExp(`${flag}\\b`, 'u').test(text);
+    expect(own.filter(({ long, short }) => !isNamed(long) && !isNamed(short)).map(({ long }) => long)).toEqual([]);
   });
 
   it('has all commands in its table', () => {

@@ -1,4 +1,4 @@
-/** Progress of an evaluation for people: a bar where there is a terminal, else a line every tenth. */
+/** Progress of an evaluation for people: a bar where there is a terminal, else a line every tenth, and every minute. */
 import { SingleBar } from 'cli-progress';
 import type { CaseRecord } from '../evaluation/record.js';
 import { type ProgressStream, renderDuration } from './progress-bar.js';
@@ -50,19 +50,28 @@ export function createEvaluationProgress(options: EvaluationProgressOptions): Ev
   };
 }
 
-function createLines(state: State, { stream, total }: EvaluationProgressOptions): EvaluationProgress {
+/** Longest silence between two lines, as long as cases end. */
+const SILENCE_MS = 60_000;
+
+function createLines(
+  state: State,
+  { stream, total, now = () => performance.now() }: EvaluationProgressOptions,
+): EvaluationProgress {
   const tenthOf = () => Math.floor((state.done() / total) * 10);
   let told = 0;
+  let toldAt = now();
   return {
     remember(record) {
       state.remember(record);
       told = tenthOf();
+      toldAt = now();
     },
     see(record) {
       state.see(record);
       const tenth = tenthOf();
-      if (tenth === told) return;
+      if (tenth === told && now() - toldAt < SILENCE_MS) return;
       told = tenth;
+      toldAt = now();
       stream.write(`eval ${state.done()}/${total}  ${state.text()}\n`);
     },
     note: (text) => {

@@ -3,6 +3,7 @@ import type { Evaluator } from './eval-evaluator.js';
 import type { RunIdentity } from './eval-settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
 import { DEFAULT_WINDOW } from './queue-options.js';
+import { isStoreName } from './stored-models.js';
 
 export interface QueueContext {
   /** Of Winnow. */
@@ -25,16 +26,19 @@ export async function openQueueEvaluator(
   const { flags, suites, options, promptHashes } = setup;
   const { queue: url = '', window = DEFAULT_WINDOW, rate, attempts, lostAfter, cache } = flags;
   const { earlier, name, startedAt, judging } = run;
-  const named = earlier?.model ?? flags.model;
+  const model = earlier?.model ?? flags.model;
+  // Which file a name of the store stands for is known where the file lies.
+  const isName = model !== undefined && isStoreName(model);
   const lostAfterMs = lostAfter === undefined ? undefined : lostAfter * 1_000;
   const command = await openQueueCommand({
     url,
     run: {
-      format: 2,
+      format: 3,
       id: runIdOf(name, startedAt),
       name,
       startedAt,
-      identity: { version, prompts: { ...promptHashes }, ...(named === undefined ? {} : { model: named }) },
+      identity: { version, prompts: { ...promptHashes }, ...(model === undefined || isName ? {} : { model }) },
+      ...(isName ? { modelName: model } : {}),
       catalogs: Object.fromEntries(suites.map((suite) => [suite.name, suite.catalog.fingerprint])),
       options,
       judging,

@@ -1,6 +1,6 @@
 /** Two runs side by side, and runs over time, for people. */
 import type { ComparedMetric, Comparison } from '../evaluation/compare.js';
-import type { History } from '../evaluation/history.js';
+import type { History, HistoryGroup } from '../evaluation/history.js';
 import type { RunSummary } from '../evaluation/run-summary.js';
 import { colours as pc } from './colours.js';
 import { renderValue } from './render-eval.js';
@@ -56,19 +56,29 @@ const HEADLINES = ['right', 'recall', 'recall@8', 'nodeF1', 'argumentValueF1', '
 export function renderHistory({ groups, unreadable }: History): string {
   const tables = groups.map(({ suites, runs }) => {
     const names = HEADLINES.filter((name) => runs.some(({ summary }) => meanOf(summary, name) !== ''));
-    const head = ['run', 'started', 'model', 'select-tools', 'plan-steps', 'cases', ...names];
+    const prompts = toldPrompts(runs);
+    const head = ['run', 'started', 'model', ...prompts, 'cases', ...names];
     const rows = runs.map(({ summary }) => [
       summary.name,
       summary.startedAt.slice(0, 16).replace('T', ' '),
       summary.model,
-      summary.promptHashes['select-tools']?.slice(0, 8) ?? '',
-      summary.promptHashes['plan-steps']?.slice(0, 8) ?? '',
+      ...prompts.map((name) => summary.promptHashes[name]?.slice(0, 8) ?? ''),
       `${summary.counts.done}${summary.interrupted ? ` of ${summary.planned}` : ''}`,
       ...names.map((name) => meanOf(summary, name)),
     ]);
-    return `${pc.bold(suites)}\n${renderTable(head, rows, { leftColumns: 5 })}`;
+    return `${pc.bold(suites)}\n${renderTable(head, rows, { leftColumns: 3 + prompts.length })}`;
   });
   return [...(tables.length > 0 ? tables : ['There is no run yet.']), ...unreadable].join('\n\n');
+}
+
+const MAIN_PROMPTS = ['select-tools', 'plan-steps'];
+
+/** The two of every run, and each other one in which the runs differ. */
+function toldPrompts(runs: HistoryGroup['runs']): string[] {
+  const hashes = runs.map(({ summary }) => summary.promptHashes);
+  const others = new Set(hashes.flatMap((one) => Object.keys(one)));
+  for (const name of MAIN_PROMPTS) others.delete(name);
+  return [...MAIN_PROMPTS, ...[...others].filter((name) => new Set(hashes.map((one) => one[name])).size > 1)];
 }
 
 function meanOf({ metrics }: RunSummary, name: string): string {

@@ -36,9 +36,7 @@ function renderGroup({ metrics, suites }: RunSummary, group: string, title: stri
     metric.label,
     metric.name,
     renderValue(metric.mean, metric.unit),
-    metric.low === metric.high
-      ? ''
-      : `${renderValue(metric.low, metric.unit)} – ${renderValue(metric.high, metric.unit)}`,
+    `${renderValue(metric.low, metric.unit)} – ${renderValue(metric.high, metric.unit)}`,
     String(metric.count),
     ...parts.map((suite) => {
       const own = suite.metrics.find(({ name }) => name === metric.name);

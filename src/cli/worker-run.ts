@@ -14,6 +14,7 @@ import { openAnsweringModels } from './open-logged-model.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { promptPaths } from './set-up.js';
 import type { SharedFlags } from './shared-options.js';
+import { storeNameOf } from './stored-models.js';
 
 export interface WorkerFlags extends SharedFlags {
   queue: string;
@@ -33,7 +34,8 @@ export async function runWorker(flags: WorkerFlags, version: string): Promise<vo
     const context = { stderr: process.stderr, signal: signals.stop };
     // Opened once for all runs: a file of answers allows one writer a process.
     const { id, answering, close } = await openAnsweringModels(flags, config, { ...context, cache: true });
-    const identity = { version, model: id, prompts: hashes, catalogs: new Set(catalogs.keys()) };
+    const called = { model: id, modelName: storeNameOf(id) };
+    const identity = { version, ...called, prompts: hashes, catalogs: new Set(catalogs.keys()) };
     const createRunner: QueueWorkerOptions['createRunner'] = (run, onStablePart) => {
       const parts = { ...answering(run.cache), options: run.options, prompts, onStablePart };
       const planners = suitesOf(run, catalogs).map(([name, catalog]) => {

@@ -2,7 +2,7 @@
 import { METRICS, type MetricMeaning } from './metrics.js';
 import { readRecords, readSummary } from './run-folder.js';
 import { differencesOf, type RunSummary } from './run-summary.js';
-import { type Difference, mcNemarExact, pairedDifference } from './statistics.js';
+import { type Difference, FRACTION_DIFFERENCES, mcNemarExact, pairedDifference } from './statistics.js';
 import { createTally, type Tally } from './tally.js';
 
 export interface ComparedMetric extends MetricMeaning {
@@ -89,7 +89,8 @@ function compareMetric(
   tallies: Tallies,
 ): ComparedMetric[] {
   const pairs = pairsOf(metric.name, cases, tallies).map(({ pair }) => pair);
-  const difference = pairedDifference(pairs);
+  const ends = metric.unit === 'fraction' ? FRACTION_DIFFERENCES : undefined;
+  const difference = pairedDifference(pairs, { ends });
   if (!difference) return [];
   const mean = (at: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[at], 0) / pairs.length;
   return [{ ...metric, first: mean(0), second: mean(1), difference }];

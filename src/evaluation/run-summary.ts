@@ -10,7 +10,7 @@ export const runMetricSchema = z.object({
   unit: z.enum(['fraction', 'count', 'tokens', 'currency', 'milliseconds']),
   better: z.enum(['higher', 'lower', 'none']),
   mean: number.describe('Over cases, each the mean of its repeats. null: no case to which it applies.'),
-  low: number.describe('Ends of the 95 % bootstrap interval.'),
+  low: number.describe('Ends of the 95 % interval: bootstrap; Wilson where all cases agree at 0 or 1.'),
   high: number,
   count: z.int().describe('Cases to which it applies.'),
 });

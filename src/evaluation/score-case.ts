@@ -45,6 +45,10 @@ export function scoreCase(outcome: Outcome): Verdict {
   return { scores: { right, ...selectionScores, ...plan?.scores, ...savedTokens(outcome) }, cause };
 }
 
+/**
+ * `schemaTokensSaved`: 1 - tokens of the schemas of the tools handed on / tokens of those of all visible tools. Our own;
+ * null where no tool is visible.
+ */
 function savedTokens({ usage: { schemaTokens } }: Outcome): Scores {
   return { schemaTokensSaved: schemaTokens.all > 0 ? 1 - schemaTokens.loaded / schemaTokens.all : null };
 }

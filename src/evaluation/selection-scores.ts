@@ -16,9 +16,11 @@ export type Scores = Record<string, number | null>;
  *   Information Retrieval", 2008, ch. 8). `chosen...`: of those that are surely chosen, without the fill of free room.
  * - `recall@k`: share of the needed tools among the first k; `all@k`: 1 when all of them are there (COMP@k of
  *   COLT, Qu et al., CIKM 2024). `allNeeded`: all are among those handed on.
- * - `top1`, `top3`: a needed tool is first, or among the first three. `mrr`: 1 / place of the first needed tool
- *   (Voorhees, TREC-8, 1999), 0 where there is none. The order is the one in which tools are handed on, so the rank
- *   metrics are null where selection was skipped.
+ * - `top1`, `top3`: 1 when a needed tool is first, or among the first three (top-k accuracy, as ImageNet counts top-1
+ *   and top-5: Russakovsky et al., IJCV 2015). `mrr`: 1 / place of the first needed tool (Voorhees, TREC-8, 1999), 0
+ *   where there is none. The order is the one in which tools are handed on, so the rank metrics are null where
+ *   selection was skipped.
+ * - `handedOn`: how many tools planning gets, needed or not, by whatever way they came. Our own.
  * - `found.VIA`, `tools.VIA`, `tokens.VIA`: share of the needed tools that came this way, how many tools did, and what
  *   their schemas cost.
  */

@@ -4,6 +4,19 @@
  */
 import { createRandom } from './random.js';
 
+/** The least and the most that a value can be. */
+export type Ends = readonly [least: number, most: number];
+export const FRACTIONS: Ends = [0, 1];
+/** Of one fraction minus another. */
+export const FRACTION_DIFFERENCES: Ends = [-1, 1];
+
+export interface EstimateOptions {
+  /** Default: 1. */
+  seed?: number;
+  /** Where it is known, values that all lie at one end leave it open how far the mean of further cases is from there. */
+  ends?: Ends | undefined;
+}
+
 export interface Estimate {
   readonly mean: number;
   /** Ends of the 95 % interval. */
@@ -20,13 +33,33 @@ function resamplesFor(count: number): number {
   return Math.max(200, Math.min(2_000, floor(5_000_000 / Math.max(1, count))));
 }
 
-/** Percentile bootstrap (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993). Undefined without values. */
-export function bootstrapMean(values: ArrayLike<number>, seed = 1): Estimate | undefined {
-  return bootstrap(values, seed, (sample) => {
+/**
+ * Percentile bootstrap (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993). Undefined without values. It
+ * can't see beyond the values: where all are at one of the `ends`, the interval is that of `agreement`.
+ */
+export function bootstrapMean(
+  values: ArrayLike<number>,
+  { seed = 1, ends }: EstimateOptions = {},
+): Estimate | undefined {
+  const estimate = bootstrap(values, seed, (sample) => {
     let sum = 0;
     for (const value of sample) sum += value;
     return sum / sample.length;
   });
+  return estimate && ends && estimate.low === estimate.high ? agreement(estimate, ends) : estimate;
+}
+
+/** Squared: the normal distribution has 95 % within so many standard deviations. */
+const Z2 = 1.959964 ** 2;
+
+/**
+ * The score interval (Wilson, Journal of the American Statistical Association, 1927) where all n cases agree at an end:
+ * of n hits in n it is n / (n + z²) to 1, of none 0 to z² / (n + z²).
+ */
+function agreement(estimate: Estimate, [least, most]: Ends): Estimate {
+  const width = ((most - least) * Z2) / (estimate.count + Z2);
+  if (estimate.mean === most) return { ...estimate, low: most - width };
+  return estimate.mean === least ? { ...estimate, high: least + width } : estimate;
 }
 
 /** The same for a quantile between 0 and 1: the smallest value that so large a share does not exceed. */
@@ -68,10 +101,13 @@ export interface Difference extends Estimate {
   readonly equal: number;
 }
 
-/** Second minus first, pair by pair: a paired bootstrap (Koehn, EMNLP 2004). */
-export function pairedDifference(pairs: readonly (readonly [number, number])[], seed = 1): Difference | undefined {
+/** Second minus first, pair by pair: a paired bootstrap (Koehn, EMNLP 2004). `ends` are those of a difference. */
+export function pairedDifference(
+  pairs: readonly (readonly [number, number])[],
+  options: EstimateOptions = {},
+): Difference | undefined {
   const differences = pairs.map(([first, second]) => second - first);
-  const estimate = bootstrapMean(differences, seed);
+  const estimate = bootstrapMean(differences, options);
   if (!estimate) return undefined;
   const higher = differences.filter((difference) => difference > 1e-12).length;
   const lower = differences.filter((difference) => difference < -1e-12).length;

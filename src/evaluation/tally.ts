@@ -6,7 +6,7 @@ import { METRICS, meaningOf } from './metrics.js';
 import type { CaseRecord } from './record.js';
 import type { RunCounts, RunMetric, RunSummary } from './run-summary.js';
 import { createSeries, type Series } from './series.js';
-import { bootstrapMean, bootstrapQuantile, type Estimate, passPower } from './statistics.js';
+import { bootstrapMean, bootstrapQuantile, type Estimate, FRACTIONS, passPower } from './statistics.js';
 
 export interface Tally {
   add(record: CaseRecord): void;
@@ -69,7 +69,7 @@ export function createTally(): Tally {
     metrics: () => [
       ...[...METRICS.keys()]
         .filter((name) => isTold(name, series))
-        .map((name) => toMetric(name, bootstrapMean(series.get(name)?.means() ?? []))),
+        .map((name) => meanMetric(name, series.get(name)?.means() ?? [])),
       ...repeatMetrics(series.get('right')),
       ...[...times].flatMap(([name, values]) => timeMetrics(name, values.means())),
     ],
@@ -91,6 +91,10 @@ function countError(
   errors.set(code, { ...known, count: known.count + 1 });
 }
 
+/**
+ * `calls`: how often the model was asked for a case, of both stages, with repairs and further rounds; an answer of the
+ * cache counts as the call that it stands for. `tokens...`: what these calls read anew, had from the server's cache, wrote.
+ */
 function costsOf({ usage: { selection, planning, schemaTokens }, cost }: CaseRecord): Record<string, number> {
   return {
     ...(cost === undefined ? {} : { cost }),
@@ -111,6 +115,11 @@ function isTold(name: string, series: ReadonlyMap<string, Series>): boolean {
   return series.has(name) && (tools === undefined || tools.means().some((mean) => mean > 0));
 }
 
+function meanMetric(name: string, values: ArrayLike<number>): RunMetric {
+  const ends = meaningOf(name)?.unit === 'fraction' ? FRACTIONS : undefined;
+  return toMetric(name, bootstrapMean(values, { ends }));
+}
+
 function toMetric(name: string, estimate: Estimate | undefined): RunMetric {
   const meaning = meaningOf(name);
   if (!meaning) throw new RangeError(`"${name}" is no metric.`);
@@ -118,7 +127,10 @@ function toMetric(name: string, estimate: Estimate | undefined): RunMetric {
   return { name, ...meaning, mean, low, high, count };
 }
 
-/** pass^k for every k up to the number of repeats, and how many cases are not always alike. */
+/**
+ * pass^k for every k up to the number of repeats. `flipRate`: of the cases with several tries, the share in which some are
+ * right and some wrong; our own.
+ */
 function repeatMetrics(right: Series = createSeries()): RunMetric[] {
   let most = 0;
   for (let place = 0; place < right.length(); place++) most = Math.max(most, right.triesAt(place));
@@ -130,11 +142,11 @@ function repeatMetrics(right: Series = createSeries()): RunMetric[] {
   const tried = cases.filter(({ tries }) => tries > 0);
   const powers = Array.from({ length: most }, (_, place) => place + 1).map((k) => {
     const values = tried.flatMap(({ tries, hits }) => passPower(hits, tries, k) ?? []);
-    return toMetric(`pass^${k}`, bootstrapMean(values));
+    return meanMetric(`pass^${k}`, values);
   });
   const repeated = tried.filter(({ tries }) => tries > 1);
   const flips = repeated.map(({ tries, hits }) => Number(hits > 0 && hits < tries));
-  return [...powers, toMetric('flipRate', bootstrapMean(flips))];
+  return [...powers, meanMetric('flipRate', flips)];
 }
 
 function timeMetrics(name: string, values: ArrayLike<number>): RunMetric[] {

@@ -24,7 +24,7 @@ const { values: flags } = parseArgs({
 });
 const count = Number(flags.tools);
 const atOnce = Number(flags['at-once']);
-const queries = readFileSync('fixtures/cases/coding-agent.search.jsonl', 'utf8')
+const queries = readFileSync('fixtures/searches/coding-agent.jsonl', 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line).query);

@@ -137,6 +137,20 @@ describe('a run', () => {
   });
 });
 
+describe('npm run eval', () => {
+  it('measures the sets that come with the package', async () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const words: string[] = scripts.eval.split('dist/cli/main.js ')[1]?.split(' ') ?? [];
+    setup.instead = () => answerJson({ selected_tools: [], reason: 'nothing fits' });
+    const server = ['--base-url', setup.server.baseUrl, '--model', 'm'];
+    const { exitCode, error, stderr } = await run([...words, ...server, '--limit', '1', '--out', setup.out]);
+    expect([exitCode, error]).toEqual([0, undefined]);
+    expect(stderr).toContain('eval 3/3');
+    const suites = ['hydrology', 'coding-agent', 'assistant'].map((name) => ({ name, counts: { done: 1, errors: 0 } }));
+    expect(setup.summary()).toMatchObject({ suites });
+  });
+});
+
 describe('a gate', () => {
   it('gives the exit code, in a run, a report and a comparison', async () => {
     setup.instead = (place) => (place < 6 ? answerJson({ selected_tools: [], reason: 'none' }) : undefined);

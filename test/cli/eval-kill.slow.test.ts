@@ -1,10 +1,12 @@
 /** A run that is killed or interrupted, as a process of its own, goes on later: nothing is lost, nothing done twice. */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ERROR_TABLE } from '../../src/errors.js';
+import { createRandom } from '../../src/evaluation/random.js';
 import { hang } from '../support/server-behaviours.js';
-import { ALL_KEYS, type EvalSetup, setUpEval } from './eval-setup.js';
+import { ALL_KEYS, cases, type EvalSetup, setUpEval } from './eval-setup.js';
 import { runCli } from './run-cli.js';
 
 jest.setTimeout(120_000);
@@ -27,6 +29,9 @@ function begin(more: readonly string[] = []) {
   return { ended, kill };
 }
 
+/** Whole ones: a kill may leave half of one. */
+const countLines = (path: string) => readFileSync(path, 'utf8').split('\n').length - 1;
+
 describe('a run', () => {
   it('that was killed in the middle goes on: no case is done twice, none is missing', async () => {
     setup.instead = (place) => (place === 5 ? hang() : undefined);
@@ -45,6 +50,31 @@ describe('a run', () => {
     expect(stderr).toContain('5 of 8 are done already.');
     expect(setup.server.requests.length - asked).toBe(2 * 3);
     expect(setup.summary()).toMatchObject({ interrupted: false, counts: { done: 8, right: 8 } });
+  });
+
+  it('that is killed again and again at any moment has each case and repeat once in the end', async () => {
+    const random = createRandom(4);
+    const many = Array.from({ length: 150 }, (_, place) => {
+      const { query, ...one } = cases[place % cases.length] ?? { query: '' };
+      return { ...one, id: `c${place}`, query: `${query}, for the time ${place}` };
+    });
+    writeFileSync(join(setup.folder, 'set.cases.jsonl'), many.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    setup.answerAfterMs = () => 20 + 40 * random();
+    const words = ['-j', '4', '--repeat', '2'];
+    const lives: { exitCode: number | null; done: number }[] = [];
+    for (let life = 0; life < 5; life++) {
+      const asked = setup.server.requests.length;
+      const { ended, kill } = begin([...words, ...(life > 0 ? ['--resume'] : [])]);
+      await Promise.race([setup.server.received(asked + 1), ended]);
+      await delay(100 + 900 * random());
+      kill('SIGKILL');
+      lives.push({ exitCode: (await ended).exitCode, done: countLines(join(setup.out, 'cases.jsonl')) });
+    }
+    expect(lives.map(({ exitCode }) => exitCode)).toEqual([null, null, null, null, null]);
+    expect(lives[4]?.done).toBeGreaterThan(lives[0]?.done ?? 0);
+    expect((await begin([...words, '--resume']).ended).exitCode).toBe(0);
+    expect(setup.keys()).toEqual(many.flatMap(({ id }) => [`${id}#0`, `${id}#1`]).sort());
+    expect(setup.summary()).toMatchObject({ interrupted: false, counts: { done: 300, right: 300 } });
   });
 
   it('that is interrupted finishes the case under way, and goes on later', async () => {

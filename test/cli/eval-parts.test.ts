@@ -5,19 +5,22 @@ import { describe, expect, it } from '@jest/globals';
 import { expandSet } from '../../src/cli/eval-options.js';
 import { createEvaluationProgress } from '../../src/cli/eval-progress.js';
 import { loadSuites } from '../../src/cli/eval-suites.js';
-import { renderComparison } from '../../src/cli/render-comparison.js';
+import { renderComparison, renderHistory } from '../../src/cli/render-comparison.js';
 import { renderRun, renderValue } from '../../src/cli/render-eval.js';
 import { renderTable } from '../../src/cli/render-table.js';
 import { compareRuns } from '../../src/evaluation/compare.js';
 import { anError, aRecord, aRun } from '../evaluation/setup.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-function progress(isTTY: boolean, more: { currency?: string } = {}) {
+function progress(
+  isTTY: boolean,
+  { seconds = 1, ...more }: { currency?: string; total?: number; seconds?: number } = {},
+) {
   const stream = Object.assign(new PassThrough(), isTTY ? { isTTY } : {});
   const clock = { milliseconds: 0 };
   const made = createEvaluationProgress({ total: 20, stream, now: () => clock.milliseconds, ...more });
   const see = (record: Parameters<typeof made.see>[0]) => {
-    clock.milliseconds += 1_000;
+    clock.milliseconds += seconds * 1_000;
     made.see(record);
   };
   return { ...made, see, text: () => String(stream.read() ?? '') };
@@ -32,6 +35,16 @@ describe('the progress of a run', () => {
     expect(lines).toHaveLength(10);
     expect(lines[0]).toBe('eval 2/20  60.0 cases/min, 18 s left, recall 0.500, right 0.500, 0.0200 USD');
     expect(lines[9]).toBe('eval 20/20  60.0 cases/min, recall 0.500, right 0.500, 0.2000 USD');
+  });
+
+  it('is a line a minute where a tenth takes longer', () => {
+    const { see, text } = progress(false, { total: 1_000, seconds: 5 });
+    for (let place = 0; place < 105; place++) see(aRecord({ id: `c${place}` }));
+    const counts = text()
+      .trimEnd()
+      .split('\n')
+      .map((line) => /^eval (\d+)\/1000 /u.exec(line)?.[1]);
+    expect(counts).toEqual(['12', '24', '36', '48', '60', '72', '84', '96', '100']);
   });
 
   it('is a bar on a terminal, with notices above it', () => {
@@ -135,6 +148,15 @@ describe('a run for people', () => {
     expect(text).toMatch(/Not right because +cases\ncap +1\nerror +1/u);
   });
 
+  it('has an interval beside each mean, also where all cases agree', async () => {
+    const records = Array.from({ length: 10 }, (_, place) =>
+      aRecord({ id: `c${place}`, scores: { right: 1, handedOn: 8 } }),
+    );
+    const { summary } = await aRun(records);
+    expect(renderRun(summary)).toMatch(/ right +1\.000 +0\.722 – 1\.000 +10\n/u);
+    expect(renderRun(summary)).toMatch(/ handedOn +8\.00 +8\.00 – 8\.00 +10\n/u);
+  });
+
   it('tells what each way of coming in found and cost', async () => {
     const model = { 'found.model': 0.75, 'tools.model': 2, 'tokens.model': 120 };
     const rule = { 'found.rule': 0.25, 'tools.rule': 1, 'tokens.rule': 80 };
@@ -153,6 +175,22 @@ describe('a run for people', () => {
     expect(text).toContain('Won: c0 c1 c2 c3 c4 c5\n\nLost: c6');
     expect(text).toMatch(/right +0\.143 +0\.857 +\+0\.714 +\S+ – \S+ +6 +1/u);
     expect(text).toMatch(/^tokens\.read +0 +0 [\s\S]*^time +9 ms +9 ms /mu);
+  });
+
+  it('beside earlier ones has the hashes of the two main prompts, and of each other one that differs', async () => {
+    const usual = {
+      'select-tools': 'aaaaaaaa1',
+      repair: 'bbbbbbbb1',
+      'judge-fit': 'cccccccc1',
+      'plan-steps': 'dddddddd1',
+    };
+    const [first, second] = [
+      await aRun([aRecord()], { promptHashes: usual }),
+      await aRun([aRecord()], { promptHashes: { ...usual, 'judge-fit': 'eeeeeeee1' } }),
+    ];
+    const table = renderHistory({ groups: [{ suites: 'set', runs: [first, second] }], unreadable: [] });
+    expect(table).toMatch(/run +started +model +select-tools +plan-steps +judge-fit +cases/u);
+    expect(table).toMatch(/ aaaaaaaa +dddddddd +cccccccc +1 [\s\S]* aaaaaaaa +dddddddd +eeeeeeee +1 /u);
   });
 
   it.each([

@@ -2,7 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Behaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
-import { answerJson } from '../support/server-behaviours.js';
+import { answerJson, late } from '../support/server-behaviours.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const CASES = 8;
@@ -30,6 +30,8 @@ export interface EvalSetup {
   out: string;
   server: ScriptedServer;
   instead: Instead;
+  /** How long each right answer takes. */
+  answerAfterMs: () => number;
   /** `eval` with the set, the server and the folder of the run. */
   words(more?: readonly string[]): string[];
   keys(): string[];
@@ -47,13 +49,14 @@ export async function setUpEval(): Promise<EvalSetup> {
     const place = Number(/do thing number (\d)/u.exec(body)?.[1]);
     const plan = { kind: 'plan', steps: [{ id: 's1', tool: `tool_${place}`, arguments: { x: `value ${place}` } }] };
     const right = body.includes('selected_tools') ? { selected_tools: [`tool_${place}`], reason: 'r' } : plan;
-    return setup.instead(place, index) ?? answerJson(right);
+    return setup.instead(place, index) ?? late(answerJson(right), setup.answerAfterMs());
   });
   const setup: EvalSetup = {
     folder,
     out,
     server,
     instead: () => undefined,
+    answerAfterMs: () => 0,
     words: (more = []) => {
       const small = ['--set', 'passthroughTools=0,passthroughTokens=0,fill=off'];
       const model = ['--base-url', server.baseUrl, '--model', 'm'];

@@ -40,6 +40,13 @@ describe('two runs', () => {
     for (const { difference } of metrics) expect(difference).toMatchObject({ mean: 0, low: 0, high: 0 });
   });
 
+  it('that all cases tell apart differ with an interval, in fractions', async () => {
+    const [first, second] = [await aRun(right(0, 0, 0, 0, 0, 0, 0, 0)), await aRun(right(1, 1, 1, 1, 1, 1, 1, 1))];
+    const { metrics } = await compareRuns(first.path, second.path);
+    const { difference } = metrics.find(({ name }) => name === 'right') ?? {};
+    expect(difference).toMatchObject({ mean: 1, low: expect.closeTo(0.351, 3), high: 1 });
+  });
+
   it('count a case as right when more than half of its repeats are', async () => {
     const tries = (...values: number[]) =>
       values.map((value, repeat) => aRecord({ id: 'a', repeat, scores: { right: value } }));

@@ -1,18 +1,17 @@
 /** Every case that comes with the package, and of the public benchmarks: it can be read, and its own answer is right. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { type EvaluationCase, parseCase } from '../../src/evaluation/case.js';
 import { scorePlan } from '../../src/evaluation/plan-scores.js';
 import { scoreSelection } from '../../src/evaluation/selection-scores.js';
 import type { Step } from '../../src/result.js';
-import { FIXTURES } from '../support/fixtures.js';
 import { aSelection } from './setup.js';
 
 const benchmarks = process.env.WINNOW_BENCHMARKS ?? '../shared/benchmarks';
 const SETS = ['metatool', 'restbench', 'nestful', 'bfcl', 'bfcl_irrelevance', 'stabletoolbench', 'acebench_zh'];
 const FILES = [
-  ...FIXTURES.map((name) => `fixtures/cases/${name}.jsonl`),
+  ...readdirSync('fixtures/cases').map((name) => `fixtures/cases/${name}`),
   ...SETS.map((name) => join(benchmarks, `${name}.cases.jsonl`)),
 ];
 

@@ -4,6 +4,8 @@ import { createRandom, randomFor, sampleOf } from '../../src/evaluation/random.j
 import {
   bootstrapMean,
   bootstrapQuantile,
+  FRACTION_DIFFERENCES,
+  FRACTIONS,
   mcNemarExact,
   pairedDifference,
   passPower,
@@ -37,12 +39,30 @@ describe('the bootstrap interval of a mean', () => {
   it('is the same for the same values, and another for another seed', () => {
     const numbers = Array.from({ length: 40 }, (_, place) => Math.sin(place));
     expect(bootstrapMean(numbers)).toEqual(bootstrapMean(numbers));
-    expect(bootstrapMean(numbers, 2)).not.toEqual(bootstrapMean(numbers, 1));
+    expect(bootstrapMean(numbers, { seed: 2 })).not.toEqual(bootstrapMean(numbers, { seed: 1 }));
   });
 
   it('is a point where all values are alike, and absent where there are none', () => {
     expect(bootstrapMean([0.5, 0.5])).toEqual({ mean: 0.5, low: 0.5, high: 0.5, count: 2 });
     expect(bootstrapMean([])).toBeUndefined();
+  });
+
+  it.each([
+    // Published bounds of the score interval for 10 of 10 and 0 of 10.
+    [10, 1, 0.7225, 1],
+    [10, 0, 0, 0.2775],
+    [1, 1, 0.2065, 1],
+    [1_000, 0, 0, 0.0038],
+  ])("is Wilson's where all of %d fractions are %d", (count, value, low, high) => {
+    const values = Array.from({ length: count }, () => value);
+    const estimate = bootstrapMean(values, { ends: FRACTIONS });
+    expect(estimate).toMatchObject({ mean: value, count });
+    expect(estimate?.low).toBeCloseTo(low, 4);
+    expect(estimate?.high).toBeCloseTo(high, 4);
+  });
+
+  it('stays a point where all fractions are alike and at neither end', () => {
+    expect(bootstrapMean([0.5, 0.5], { ends: FRACTIONS })).toMatchObject({ low: 0.5, high: 0.5 });
   });
 });
 
@@ -70,6 +90,17 @@ describe('a paired difference', () => {
     expect(difference).toMatchObject({ higher: 40, lower: 10, equal: 0 });
     expect(difference?.mean).toBeCloseTo(0.6);
     expect((difference?.high ?? 9) - (difference?.low ?? 0)).toBeLessThan(0.6);
+  });
+
+  it.each<[number, number, number, number]>([
+    [0, 1, (10 - 1.96 ** 2) / (10 + 1.96 ** 2), 1],
+    [1, 0, -1, -(10 - 1.96 ** 2) / (10 + 1.96 ** 2)],
+    [1, 1, 0, 0],
+  ])('of fractions that all went from %d to %d is from %d to %d', (before, after, low, high) => {
+    const pairs = Array.from({ length: 10 }, (): [number, number] => [before, after]);
+    const difference = pairedDifference(pairs, { ends: FRACTION_DIFFERENCES });
+    expect(difference?.low).toBeCloseTo(low, 4);
+    expect(difference?.high).toBeCloseTo(high, 4);
   });
 
   it('turns its sign when the two are exchanged', () => {

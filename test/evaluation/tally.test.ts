@@ -31,6 +31,15 @@ describe('the metrics of a run', () => {
     expect(metric('recall')).toMatchObject({ mean: 0.5, count: 1 });
   });
 
+  it('leave it open how far off the truth is where all cases agree, for fractions alone', () => {
+    const { metric } = tallied(
+      Array.from({ length: 10 }, (_, place) => aRecord({ id: `c${place}`, scores: { right: 1, unknownNames: 1 } })),
+    );
+    expect(metric('right')).toMatchObject({ mean: 1, low: expect.closeTo(0.7225, 4), high: 1 });
+    expect(metric('errors')).toMatchObject({ mean: 0, low: 0, high: expect.closeTo(0.2775, 4) });
+    expect(metric('unknownNames')).toMatchObject({ mean: 1, low: 1, high: 1 });
+  });
+
   it('say nothing where no case has a value', () => {
     expect(tallied([aRecord({ scores: { mrr: null } })]).metric('mrr')).toMatchObject({
       mean: null,

@@ -55,7 +55,7 @@ export interface SearchCase {
 }
 
 export function loadSearchCases(): SearchCase[] {
-  const lines = readFileSync('fixtures/cases/coding-agent.search.jsonl', 'utf8').trim().split('\n');
+  const lines = readFileSync('fixtures/searches/coding-agent.jsonl', 'utf8').trim().split('\n');
   return lines.map((line): SearchCase => JSON.parse(line));
 }
 

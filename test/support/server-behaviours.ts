@@ -53,6 +53,12 @@ export function send(status: number, body: unknown, headers: Record<string, stri
   };
 }
 
+/** The same, so many milliseconds later. */
+export function late(behaviour: Behaviour, milliseconds: number): Behaviour {
+  if (milliseconds === 0) return behaviour;
+  return (request, response) => void setTimeout(() => behaviour(request, response), milliseconds);
+}
+
 /** Never answers. */
 export const hang = (): Behaviour => () => {};
 

@@ -18,7 +18,7 @@ export interface QueueOptions {
 
 export interface QueueCommand {
   /**
-   * The model that the run names; else that of the first worker, which is waited for. No model is opened for it.
+   * Id of the model that the run has; else of that of the first worker, which is waited for. No model is opened for it.
    * @throws WinnowError `cancelled` when the signal has fired; `invalid_option` where workers come with several
    */
   model(stop: AbortSignal): Promise<string>;

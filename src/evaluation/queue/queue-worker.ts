@@ -72,7 +72,7 @@ async function serveRuns(parts: Parts): Promise<void> {
   }
 }
 
-/** Whoever comes first to a run that names no model decides it: the cases of a run are done by one model. */
+/** Whoever comes first to a run that has no id of a model decides it: the cases of a run are done by one model. */
 async function findRefusals(run: QueuedRun, { registry, identity, name }: Parts): Promise<string[]> {
   const issues = refusalsOf(run, identity);
   if (issues.length > 0 || run.identity.model !== undefined) return issues;

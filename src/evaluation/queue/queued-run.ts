@@ -36,11 +36,15 @@ const identitySchema = z.object({
 export type RunIdentity = z.infer<typeof identitySchema>;
 
 export const queuedRunSchema = z.object({
-  format: z.literal(2),
+  format: z.literal(3),
   id: z.string().regex(/^[\w-]+$/u),
   name: z.string(),
   startedAt: z.iso.datetime({ offset: true }),
   identity: identitySchema,
+  modelName: z
+    .string()
+    .exactOptional()
+    .describe('In place of an id: any model that goes by it, and then that of the first worker.'),
   catalogs: z.record(z.string(), z.string()).describe('Suite -> fingerprint of its catalogue.'),
   options: optionsSchema.describe('Of the planners.'),
   judging: z.object({
@@ -99,18 +103,23 @@ export function jobIdOf(job: CaseJob): string {
 /** What a worker brings. */
 export interface WorkerIdentity extends RunIdentity {
   model: string;
+  /** What else the model is called. */
+  modelName?: string | undefined;
   /** Fingerprints. */
   catalogs: ReadonlySet<string>;
 }
 
-/** Why a worker can't do a run; nothing where it can. A run that names no model takes any: see `RunRegistry.claim`. */
-export function refusalsOf(run: QueuedRun, { catalogs, ...identity }: WorkerIdentity): string[] {
+/** Why a worker can't do a run; nothing where it can. A run without the id of a model takes several: see `RunRegistry.claim`. */
+export function refusalsOf(run: QueuedRun, { catalogs, modelName, ...identity }: WorkerIdentity): string[] {
   const missing = Object.entries(run.catalogs).flatMap(([suite, fingerprint]) =>
     catalogs.has(fingerprint)
       ? []
       : [`catalogs.${suite}: no catalogue with the fingerprint ${fingerprint.slice(0, 16)} here`],
   );
-  const { model: _, ...others } = identity;
+  const { model, ...others } = identity;
   const own = run.identity.model === undefined ? others : identity;
-  return [...differencesOf(run.identity, own), ...missing];
+  const wanted = run.modelName;
+  const isOther = wanted !== undefined && wanted !== modelName && wanted !== model;
+  const called = isOther ? differencesOf({ model: wanted }, { model }) : [];
+  return [...differencesOf(run.identity, own), ...called, ...missing];
 }

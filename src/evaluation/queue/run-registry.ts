@@ -35,7 +35,7 @@ export interface RunRegistry {
   /** Worker -> why it refuses the run, or nothing. */
   workersOf(id: string): Promise<Record<string, string>>;
   /**
-   * For a run that names no model: the one of the first worker is the run's, and it is told to all that come after.
+   * For a run that has no id of a model: the one of the first worker is the run's, and it is told to all that come after.
    * @returns the first claim, which may be this one
    */
   claim(id: string, claim: ModelClaim): Promise<ModelClaim>;

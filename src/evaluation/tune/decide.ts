@@ -22,7 +22,7 @@ export const FALSE_DISCOVERY = 0.05;
 
 /** Kept where the paired 95 % interval lies above 0, and chance alone would gain as much too seldom. */
 export function decide(pairs: readonly Pair[], { level, seed }: { level: number; seed: number }): Decision {
-  const gain = pairedDifference(pairs, seed);
+  const gain = pairedDifference(pairs, { seed });
   const p = signFlipP(pairs, seed);
   return { gain, p, level, isKept: gain !== undefined && gain.low > 0 && p <= level };
 }
@@ -32,7 +32,7 @@ export function contradicts(
   pairs: readonly Pair[],
   seed: number,
 ): { gain: Difference | undefined; isRefuted: boolean } {
-  const gain = pairedDifference(pairs, seed);
+  const gain = pairedDifference(pairs, { seed });
   return { gain, isRefuted: gain === undefined || gain.mean <= 0 };
 }
 

@@ -53,7 +53,7 @@ export async function halve({
       if (!before || !after)
         return { standings: [...ranked(tried), ...left.slice(tried.length), ...out], winner: undefined };
       const pairs = pairsOf(batch, { before, after, without: [best, one.variant] });
-      tried.push({ ...one, gain: pairedDifference(pairs, seed), rungs: one.rungs + 1 });
+      tried.push({ ...one, gain: pairedDifference(pairs, { seed }), rungs: one.rungs + 1 });
     }
     const standings = ranked(tried);
     if (size === cases.length) return { standings: [...standings, ...out], winner: standings[0] };

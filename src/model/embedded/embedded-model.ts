@@ -2,12 +2,11 @@
  * The embedded model: llama.cpp in process, no key and no server. One call computes at a time, in the order of
  * arrival, since two at once on the same cores are slower than one after the other.
  */
-import { statSync } from 'node:fs';
-import { basename } from 'node:path';
 import type { LlamaGrammar, Token } from 'node-llama-cpp';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
 import type { Completion, CompletionRequest, Model, Prompt, ReaderRequest, Usage } from '../model.js';
 import { noUsage, withUsage } from '../model.js';
+import { fileIdentity } from './file-identity.js';
 import { gbnfFromSchema } from './gbnf.js';
 import { endsInLoop } from './loop.js';
 import { createPenaltyBias } from './penalty-bias.js';
@@ -43,7 +42,7 @@ export function createModelOn(
   runtime: Runtime,
   { modelFile, prefixFolder, onWarning }: Pick<EmbeddedModelOptions, 'modelFile' | 'prefixFolder' | 'onWarning'>,
 ): Model {
-  const id = identityOf(modelFile);
+  const id = fileIdentity(modelFile);
   const store = prefixFolder
     ? createPrefixStore({
         folder: prefixFolder,
@@ -160,10 +159,4 @@ async function grammarOf(
     known.set(text, grammar);
   }
   return grammar;
-}
-
-/** Name, size and time of the file: cheap, and another file never has the same. */
-function identityOf(modelFile: string): string {
-  const { size, mtimeMs } = statSync(modelFile);
-  return `${basename(modelFile)}:${size}:${Math.trunc(mtimeMs)}`;
 }

@@ -78,6 +78,19 @@ describe('bench:quality', () => {
     expect(names).toEqual([true, true, true]);
   });
 
+  it.each([3, 5])('hands on at most %d tools, whoever chooses and however many the model names', async (most) => {
+    const model = aModel(
+      (request) => ('tools' in Object(request.schema?.schema.properties) ? JSON.stringify({ tools: NAMES }) : ''),
+      () => NAMES[0],
+    );
+    const contestants = ['winnow', 'langchain', 'langchain-shown', 'langchain-described'];
+    const args = ['--sets', 'restbench', '--max-tools', String(most), '--contestants', contestants.join(',')];
+    const { outcomes } = await runQuality({ folder: aBenchmarkFolder(), model, args });
+    const mostOf = (id: string) =>
+      Math.max(...outcomes.filter((one) => one.contestant === id).map(({ tools }) => tools.length));
+    expect(contestants.map((id) => [id, mostOf(id)])).toEqual(contestants.map((id) => [id, most]));
+  });
+
   it('counts what LangChain throws as unanswered, with the reason', async () => {
     const model = aModel((request) =>
       'tools' in Object(request.schema?.schema.properties) ? '{"tools":["made_up"]}' : rightAnswer(request),
@@ -163,11 +176,25 @@ describe('bench:quality', () => {
     ['restbench', 'no-companions', 'no companions there'],
     ['restbench', 'names', 'the names do not fit'],
     ['irrelevance', 'list', 'selection is skipped: few tools'],
+    ['restbench', 'no-fit', 'no case sees at most 4 tools'],
+    ['nestful-given', 'no-fit', 'no case sees at most 4 tools'],
   ])('does not measure on %s what would change nothing there: %s', async (set, part, why) => {
     const model = { ...aModel(), limits: { ...aModel().limits, contextTokens: 300 } };
     const args = ['--sets', set, '--contestants', `winnow-${part}`];
     const run = await runQuality({ folder: aBenchmarkFolder(), model, args });
     expect([run.outcomes, run.stderr]).toEqual([[], `${set}, winnow-${part}: not measured, ${why}\n`]);
+  });
+
+  it.each([
+    ['winnow', 6],
+    ['winnow-no-fit', 0],
+  ])('asks for %s on irrelevance %d times whether the tools fit', async (contestant, count) => {
+    const model = aModel();
+    const args = ['--sets', 'irrelevance', '--contestants', contestant];
+    const run = await runQuality({ folder: aBenchmarkFolder(), model, args });
+    expect(run.outcomes.map(({ status }) => status)).toEqual(Array(6).fill('answered'));
+    const asked = model.readerCalls.filter(({ about }) => about?.module === 'selection/judge-fit');
+    expect(asked).toHaveLength(count);
   });
 
   it('lists the cases that are not right, with what is missing and what was chosen', async () => {

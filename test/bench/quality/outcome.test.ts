@@ -110,6 +110,7 @@ describe('the contestants', () => {
         'winnow-rank-alone',
         'winnow-no-rules',
         'winnow-no-companions',
+        'winnow-no-fit',
       ],
       variant: [
         'winnow-rank-keywords',

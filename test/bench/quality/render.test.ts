@@ -18,14 +18,14 @@ describe('the report', () => {
     const outcomes = [...recalls('keywords', [0.5]), ...recalls('winnow', [1])];
     const lines = renderReport(outcomes, FACTS).split('\n');
     expect(lines[0]).toBe(
-      'small, at most 8 tools handed on, 40 cases a set, seed 1; 95 % bootstrap intervals in brackets',
+      'small, at most 8 tools handed on, 40 cases a set, seed 1; 95 % intervals in brackets (bootstrap; Wilson where all cases agree)',
     );
     expect(lines.slice(2, 8)).toEqual([
       '**RestBench**',
       '',
       '|  | cases | recall of the needed tools | unanswered | tools | schema tokens | s | tokens read + cached + written |',
       '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
-      '| Winnow | 1 | 1.000 (1.00–1.00) | 0 | 1.0 | 100 of 1,000 | - | - |',
+      '| Winnow | 1 | 1.000 (0.21–1.00) | 0 | 1.0 | 100 of 1,000 | - | - |',
       "| keywords alone, Winnow's index | 1 | 0.500 (0.50–0.50) | 0 | 1.0 | 100 of 1,000 | - | - |",
     ]);
   });

@@ -20,7 +20,7 @@ export function renderReport(outcomes: readonly Outcome[], facts: RunFacts): str
   const sets = Object.keys(SETS).filter((set) => rows.some((row) => row.set === set));
   const cases = facts.sample === undefined ? 'all cases' : `${facts.sample} cases a set, seed ${facts.seed}`;
   return [
-    `${facts.model}, at most ${facts.maxTools} tools handed on, ${cases}; 95 % bootstrap intervals in brackets`,
+    `${facts.model}, at most ${facts.maxTools} tools handed on, ${cases}; 95 % intervals in brackets (bootstrap; Wilson where all cases agree)`,
     ...sets.map((set) => renderSet(set, rows)),
     renderDuels(outcomes, sets),
     renderBars(outcomes),

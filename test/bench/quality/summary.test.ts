@@ -19,7 +19,7 @@ describe('a row', () => {
     const [row, ...others] = summarise(outcomesOf('restbench', 'winnow', scores));
     expect(others).toEqual([]);
     expect(row).toMatchObject({ set: 'restbench', contestant: 'winnow', cases: 8 });
-    expect(row?.metrics.allNeeded).toEqual({ mean: 1, low: 1, high: 1, count: 8 });
+    expect(row?.metrics.allNeeded).toMatchObject({ mean: 1, low: expect.closeTo(0.676, 3), high: 1, count: 8 });
     const { mean = 0, low = 1, high = 0 } = row?.metrics.recall ?? {};
     expect(mean).toBe(0.5);
     expect([low < 0.5, high > 0.5, low >= 0, high <= 1]).toEqual([true, true, true, true]);
@@ -106,6 +106,11 @@ describe('a duel', () => {
       ...recalls('langchain', [undefined, undefined]),
     ];
     expect(duel(outcomes, ['langchain', 'keywords', 'bm25']).map(({ peer }) => peer)).toEqual(['bm25', 'keywords']);
+  });
+
+  it('that all cases won is no certainty', () => {
+    const [won] = duel([...recalls('winnow', [1, 1, 1, 1]), ...recalls('bm25', [0, 0, 0, 0])], ['bm25']);
+    expect(won?.difference).toMatchObject({ mean: 1, low: expect.closeTo(0.02, 2), high: 1 });
   });
 
   it('has no ratio to nothing', () => {

@@ -1,5 +1,12 @@
 /** From outcomes to figures: per set and contestant means with intervals, and Winnow against others case by case. */
-import { bootstrapMean, type Difference, type Estimate, pairedDifference } from '../../../src/evaluation/statistics.js';
+import {
+  bootstrapMean,
+  type Difference,
+  type Estimate,
+  FRACTION_DIFFERENCES,
+  FRACTIONS,
+  pairedDifference,
+} from '../../../src/evaluation/statistics.js';
 import { median } from '../statistics.mjs';
 import { METRIC_NAMES, type MetricName, type Outcome } from './outcome.js';
 
@@ -76,7 +83,10 @@ function toRow({ set, contestant }: Outcome, all: readonly Outcome[]): Row {
 function metricsOf(asked: readonly Outcome[]): Row['metrics'] {
   return Object.fromEntries(
     METRIC_NAMES.flatMap((name): [MetricName, Estimate][] => {
-      const estimate = bootstrapMean(asked.flatMap(({ scores }) => scores[name] ?? []));
+      const estimate = bootstrapMean(
+        asked.flatMap(({ scores }) => scores[name] ?? []),
+        { ends: FRACTIONS },
+      );
       return estimate ? [[name, estimate]] : [];
     }),
   );
@@ -123,7 +133,7 @@ export function duelsOf(
         const own = ours.get(id);
         return own === undefined ? [] : [[score, own]];
       });
-      const difference = pairedDifference(pairs);
+      const difference = pairedDifference(pairs, { ends: FRACTION_DIFFERENCES });
       if (!difference) return [];
       const meanAt = (at: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[at], 0) / pairs.length;
       const [peerMean, ownMean] = [meanAt(0), meanAt(1)];

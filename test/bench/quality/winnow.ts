@@ -3,6 +3,7 @@ import type { Catalog } from '../../../src/catalog/catalog.js';
 import type { OptionsInput } from '../../../src/config/options.js';
 import type { Model } from '../../../src/model/model.js';
 import { createPlanner, type Planner } from '../../../src/planner.js';
+import { MAX_JUDGED } from '../../../src/selection/judge-fit.js';
 import { createSheet } from '../../../src/selection/sheet.js';
 import { askPlanner, WITHOUT_TIME_LIMITS } from './ask-planner.js';
 import type { Arena, Contestant } from './contestant.js';
@@ -14,12 +15,14 @@ interface Part {
   /** What is changed, in words. */
   title: string;
   options: Options;
+  /** It is one of what is done where selection is skipped. */
+  ofSkipped?: true;
   /** Where it would change nothing, for this reason; of a set: on all its catalogues. */
   idle?: { why: string; on: (catalog: Catalog, model: Model) => boolean };
 }
 
 /** Each part off in turn. */
-const PARTS: Readonly<Record<string, Part>> = {
+export const PARTS: Readonly<Record<string, Part>> = {
   'no-producers': { title: 'producers off', options: { producers: false } },
   'one-reading': { title: 'one reading, no complements', options: { readings: 1 } },
   'model-order': { title: 'the order of the model alone', options: { keywordWeight: 0 } },
@@ -49,6 +52,12 @@ const PARTS: Readonly<Record<string, Part>> = {
     title: 'companions off',
     options: { companions: false },
     idle: { why: 'no companions there', on: ({ tools }) => tools.every((tool) => tool.relatedTools.length === 0) },
+  },
+  'no-fit': {
+    title: 'not asked whether few tools fit',
+    options: { fitBelow: 0 },
+    ofSkipped: true,
+    idle: { why: `no case sees at most ${MAX_JUDGED} tools`, on: ({ tools }) => tools.length > MAX_JUDGED },
   },
 };
 
@@ -80,9 +89,8 @@ function toContestants(parts: Readonly<Record<string, Part>>, group: Contestant[
   }));
 }
 
-/** Every part is one of selection. */
-function idleOn({ set, model }: Pick<Arena, 'set' | 'model'>, { idle }: Part): string | undefined {
-  if (isTakenWhole(set)) return 'selection is skipped: few tools';
+function idleOn({ set, model }: Pick<Arena, 'set' | 'model'>, { idle, ofSkipped }: Part): string | undefined {
+  if (isTakenWhole(set) && !ofSkipped) return 'selection is skipped: few tools';
   const catalogs = [...new Set(set.cases.map((one) => set.catalogFor(one)))];
   return idle && catalogs.every((catalog) => idle.on(catalog, model)) ? idle.why : undefined;
 }

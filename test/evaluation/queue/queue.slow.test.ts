@@ -301,6 +301,19 @@ describe('the model of a run', () => {
     },
   );
 
+  itWithRedis(named('may go by another name at the workers, and is one of all that do'), async () => {
+    const run = { ...anyModel(), modelName: 'small' };
+    const called = (model: string) => ({ ...identityOf(model), modelName: 'small' });
+    const refused = occasion<string>();
+    const other = beginWorker(redis.url, { name: 'other', identity: identityOf('large.gguf:9:ff') });
+    const command = beginCommand(redis.url, { run, onNotice: refused.tell });
+    expect(await refused.told).toContain('The worker other refuses: model: "small" there, "large.gguf:9:ff" here');
+    const workers = ['one', 'two'].map((name) => beginWorker(redis.url, { name, identity: called('small.gguf:9:ee') }));
+    await command.ended;
+    await Promise.all([other, ...workers].map(({ end }) => end()));
+    expect([command.model.told, command.records.length]).toEqual(['small.gguf:9:ee', 5]);
+  });
+
   itWithRedis(named('is waited for until an interrupt'), async () => {
     const command = beginCommand(redis.url, { run: anyModel(), onNotice: () => command.stop.abort() });
     setTimeout(() => command.stop.abort(), 300);

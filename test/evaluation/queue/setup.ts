@@ -16,7 +16,7 @@ export const FINGERPRINT = 'f'.repeat(64);
 
 export function aRun(more: Partial<QueuedRun> = {}): QueuedRun {
   return queuedRunSchema.parse({
-    format: 2,
+    format: 3,
     id: `run-${Math.random().toString(36).slice(2)}`,
     name: 'the run',
     startedAt: '2026-11-22T08:00:00.000Z',

@@ -1,0 +1,77 @@
+/** `winnow eval --queue --model NAME` with a name of the local store: any worker with that file does the run. */
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { loadSuites } from '../../src/cli/eval-suites.js';
+import { storeNameOf } from '../../src/cli/stored-models.js';
+import type { CaseRunner } from '../../src/evaluation/case-runner.js';
+import { promptHashesOf } from '../../src/evaluation/suite.js';
+import { createModelOn } from '../../src/model/embedded/embedded-model.js';
+import { findModel } from '../../src/model/store/manifest.js';
+import { type RedisServer, startRedis, whyNoRedis } from '../evaluation/queue/redis-server.js';
+import { answers, beginWorker } from '../evaluation/queue/setup.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { ALL_KEYS, type EvalSetup, setUpEval } from './eval-setup.js';
+import { runEval } from './run-eval.js';
+
+jest.setTimeout(60_000);
+
+const reason = whyNoRedis();
+const itWithRedis = reason === undefined ? it : it.skip;
+const named = (name: string) => (reason === undefined ? name : `${name} (skipped: ${reason})`);
+
+let redis: RedisServer;
+let setup: EvalSetup;
+beforeAll(async () => {
+  if (reason === undefined) redis = await startRedis();
+});
+beforeEach(async () => {
+  setup = await setUpEval();
+});
+afterEach(() => setup.close());
+afterAll(() => redis?.stop());
+
+/** The model of a machine: as large as the entry says, without its content, which takes no room. */
+function aStoredModel(machine: string) {
+  const { file, bytes } = findModel(undefined);
+  const modelFile = join(setup.folder, machine, file);
+  mkdirSync(join(setup.folder, machine));
+  writeFileSync(modelFile, '');
+  truncateSync(modelFile, bytes);
+  return createModelOn(createFakeRuntime().runtime, { modelFile });
+}
+
+async function beginMachine(name: string, model: string) {
+  const logger = { debug: () => undefined, warn: () => undefined };
+  const context = { logger, signal: undefined, stderr: { write: () => true } };
+  const suites = await loadSuites({ suite: [join(setup.folder, 'set')], strict: false }, context);
+  const catalogs = new Set(suites.map(({ catalog }) => catalog.fingerprint));
+  const identity = { version: '', model, modelName: storeNameOf(model), prompts: promptHashesOf({}), catalogs };
+  // Longer in all than a worker waits before it looks for runs again.
+  const run: CaseRunner = async (job) => {
+    await delay(400);
+    return answers(job);
+  };
+  return beginWorker(redis.url, { name, identity, run });
+}
+
+describe('a run that names a model of the local store', () => {
+  itWithRedis(
+    named('is done by the workers that have its file, and no other, and holds the id of the file'),
+    async () => {
+      const [one, two] = [aStoredModel('one'), aStoredModel('two')];
+      expect(two.id).toBe(one.id);
+      const models = { one: one.id, two: two.id, three: 'of an endpoint' };
+      const machines = await Promise.all(Object.entries(models).map(([name, id]) => beginMachine(name, id)));
+      const words = ['eval', '--suite', join(setup.folder, 'set'), '--queue', redis.url, '--out', setup.out];
+      const run = await runEval([...words, '--model', findModel(undefined).name]);
+      await Promise.all(machines.map(({ end }) => end()));
+      expect([run.exitCode, run.error]).toEqual([0, undefined]);
+      expect([setup.keys(), setup.summary()]).toEqual([ALL_KEYS, expect.objectContaining({ model: one.id })]);
+      expect(machines[2]?.notices.join()).toContain(
+        `model: "${findModel(undefined).name}" there, "of an endpoint" here`,
+      );
+    },
+  );
+});
