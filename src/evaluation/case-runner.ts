@@ -5,6 +5,7 @@ import { addUsage, noUsage, type Stage } from '../model/model.js';
 import { type Attempt, attempt } from './attempt.js';
 import type { EvaluationCase } from './case.js';
 import { defaultsIn } from './defaults-in.js';
+import { noAnswer } from './no-answer.js';
 import { type Offer, offeredTools, toolsForPlanning } from './offered-tools.js';
 import type { Prices } from './prices.js';
 import type { CaseRecord, ModelCall } from './record.js';
@@ -79,7 +80,6 @@ function toRecord(done: Done, options: CaseRunnerOptions): CaseRecord {
   const { one, repeat, tried } = done;
   const { selection, result, error } = tried;
   const usage = usageOf(done);
-  const verdict = error ? { scores: {}, cause: 'error' } : judge(done, usage, options);
   const { message, history, entities } = one.request;
   return {
     id: one.id,
@@ -91,13 +91,10 @@ function toRecord(done: Done, options: CaseRunnerOptions): CaseRecord {
     ...(history === undefined ? {} : { history }),
     ...(entities === undefined ? {} : { entities }),
     expected: one.expected,
-    outcome: error ? 'error' : 'answered',
-    ...(error ? { error: { code: error.code, message: error.message, issues: [...error.issues] } } : {}),
+    ...(error ? noAnswer(error) : { outcome: 'answered', ...judge(done, usage, options) }),
     ...(selection ? { selection } : {}),
     ...(tried.rung === undefined ? {} : { rung: tried.rung }),
     ...(result && !error ? { result } : {}),
-    scores: verdict.scores,
-    ...(verdict.cause === undefined ? {} : { cause: verdict.cause }),
     usage,
     ...(options.prices ? { cost: options.prices.costOf(usage) } : {}),
     milliseconds: tried.milliseconds,
@@ -105,9 +102,13 @@ function toRecord(done: Done, options: CaseRunnerOptions): CaseRecord {
   };
 }
 
-function judge({ one, tried, view, schemaTokens }: Done, usage: CaseRecord['usage'], options: CaseRunnerOptions) {
+function judge(
+  { one, tried, view, schemaTokens }: Done,
+  usage: CaseRecord['usage'],
+  options: CaseRunnerOptions,
+): Pick<CaseRecord, 'scores' | 'cause'> {
   const asked = tried.calls.filter(({ stage }) => stage === 'selection');
-  return scoreCase({
+  const { scores, cause } = scoreCase({
     expected: one.expected,
     ignoreCase: options.ignoreCase || one.ignoreCase,
     defaultOf: defaultsIn(view.byName),
@@ -122,6 +123,7 @@ function judge({ one, tried, view, schemaTokens }: Done, usage: CaseRecord['usag
         ? (name) => asked.some((call) => call.stablePart.includes(name) || call.user.includes(name))
         : undefined,
   });
+  return { scores, ...(cause === undefined ? {} : { cause }) };
 }
 
 /** As told by the calls: they are there also when the request failed. */

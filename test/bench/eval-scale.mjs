@@ -1,7 +1,8 @@
 /**
- * Memory of an evaluation with many cases: `winnow eval` as a process of its own against a scripted server, with its
- * peak memory at every 10,000 cases and at the end. `node test/bench/eval-scale.mjs [CASES] [--minutes N] [--queue URL]
- * [--heap MB]`; after the minutes the run is interrupted, and what is done is told. With a queue, a worker is started, too.
+ * An evaluation with many cases: `winnow eval` as a process of its own against a scripted server, with its peak memory
+ * at every 10,000 cases and at the end, and then how quick its page is in Chromium (`page-figures.mjs`).
+ * `node test/bench/eval-scale.mjs [CASES] [--minutes N] [--queue URL] [--heap MB]`, 100,000 cases unless told; after the
+ * minutes the run is interrupted, and what is done is told. With a queue, a worker is started, too.
  * Without a heap Node lets garbage lie where there is room: with one it is seen how little must be kept.
  */
 import { spawn } from 'node:child_process';
@@ -80,6 +81,12 @@ function begin(words) {
   });
 }
 
+async function measurePage(file) {
+  const script = resolve('test/bench/page-figures.mjs');
+  const measuring = spawn(process.execPath, ['--import', LOADER, script, file], { env, stdio: 'inherit' });
+  await new Promise((done) => measuring.once('exit', done));
+}
+
 /** Peak and present memory of a process in MB, where the system tells them. */
 function memoryOf({ pid }) {
   try {
@@ -149,4 +156,5 @@ if (worker) {
 }
 server.close();
 server.closeAllConnections();
+await measurePage(join(out, 'report.html'));
 rmSync(folder, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import { type Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { noUsage } from '../../model/model.js';
 import type { CaseJob } from '../case-runner.js';
+import { noAnswer } from '../no-answer.js';
 import { type CaseRecord, caseRecordSchema } from '../record.js';
 import { caseJobSchema, jobIdOf, type QueuedRun } from './queued-run.js';
 import { PREFIX, queueNameOf } from './run-registry.js';
@@ -75,10 +76,7 @@ function recordOf({ data, returnvalue, failedReason }: AnyJob): CaseRecord {
     query: one.request.message,
     tags: one.tags,
     expected: one.expected,
-    outcome: 'error',
-    error: { code: 'internal', message, issues: [] },
-    scores: {},
-    cause: 'error',
+    ...noAnswer({ code: 'internal', message, issues: [] }),
     usage: { selection: noUsage(), planning: noUsage(), schemaTokens: { all: 0, loaded: 0 } },
     milliseconds: { selection: 0, total: 0 },
     calls: [],

@@ -5,8 +5,8 @@
 import type { SelectedTool } from '../../result.js';
 import type { CaseRecord } from '../record.js';
 
-export const CASE_STATES = ['right', 'wrong', 'error'] as const;
-export type CaseState = (typeof CASE_STATES)[number];
+/** `unjudged`: of a selection that was skipped, for example, it cannot be said where nothing fits. */
+export type CaseState = 'right' | 'wrong' | 'unjudged' | 'error';
 
 /** A number in place of a word stands for its place in `words`; -1: none. */
 export interface IndexBlock {
@@ -82,7 +82,7 @@ export function createIndexBuilder(): IndexBuilder {
       block.lang.push(numberOf(record.lang));
       block.kind.push(numberOf(record.result?.kind));
       block.mode.push(numberOf(record.selection?.mode));
-      block.cause.push(numberOf(record.cause ?? record.error?.code));
+      block.cause.push(numberOf(record.error?.code ?? record.cause));
       block.tags.push(record.tags.map(numberOf));
       block.expected.push(nearestExpected(record.expected, got).map(numberOf));
       block.got.push(got.flatMap(({ name, via }) => [numberOf(name), numberOf(via)]));
@@ -105,9 +105,10 @@ export function createIndexBuilder(): IndexBuilder {
 }
 
 /** An error is no wrong answer: the server, or Winnow, gave none. */
-export function stateOf({ outcome, cause }: Pick<CaseRecord, 'outcome' | 'cause'>): CaseState {
+export function stateOf({ outcome, scores }: Pick<CaseRecord, 'outcome' | 'scores'>): CaseState {
   if (outcome === 'error') return 'error';
-  return cause === undefined ? 'right' : 'wrong';
+  if (typeof scores.right !== 'number') return 'unjudged';
+  return scores.right === 1 ? 'right' : 'wrong';
 }
 
 /** Of the accepted sets the one of which the largest part was handed on; the first where several are as near. */

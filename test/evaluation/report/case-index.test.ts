@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CaseRecord } from '../../../src/evaluation/record.js';
 import { createIndexBuilder, stateOf } from '../../../src/evaluation/report/case-index.js';
+import { createTally } from '../../../src/evaluation/tally.js';
 import { createRecord } from './generated-run.js';
 
 const wordsOf = (words: readonly string[], numbers: readonly number[] = []) => numbers.map((at) => words[at]);
@@ -10,14 +11,22 @@ const indexOf = (...records: CaseRecord[]) => {
   return builder.take();
 };
 
+const countsOf = (record: CaseRecord) => {
+  const tally = createTally();
+  tally.add(record);
+  return tally.counts();
+};
+
 describe('the state of a case', () => {
-  it.each<[CaseRecord['outcome'], string | undefined, string]>([
-    ['answered', undefined, 'right'],
-    ['answered', 'cap', 'wrong'],
-    ['error', undefined, 'error'],
-    ['error', 'timeout', 'error'],
-  ])('of outcome %s with cause %s is %s', (outcome, cause, state) => {
-    expect(stateOf({ outcome, ...(cause === undefined ? {} : { cause }) })).toBe(state);
+  it.each<[string, Pick<CaseRecord, 'outcome' | 'scores'>]>([
+    ['right', { outcome: 'answered', scores: { right: 1 } }],
+    ['wrong', { outcome: 'answered', scores: { right: 0 } }],
+    ['unjudged', { outcome: 'answered', scores: { right: null, recall: null } }],
+    ['error', { outcome: 'error', scores: {} }],
+  ])('is %s, as the counts of the run say', (state, record) => {
+    expect(stateOf(record)).toBe(state);
+    const { right, wrong, errors } = countsOf({ ...createRecord({ number: 0 }), ...record });
+    expect([right, wrong, errors]).toEqual(['right', 'wrong', 'error'].map((name) => Number(name === state)));
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * Writes a report of a generated run, to look at and to measure; with a fourth argument also a picture of an opened case:
+ * Writes a report of a generated run, to look at and to measure; with a fourth argument also a picture of its charts above that of an opened case:
  * `node --import ./test/support/typescript-loader.mjs test/evaluation/report/example-report.mjs OUT.html [CASES] [REPEATS] [PICTURE.png]`
  */
 import { resolve } from 'node:path';
@@ -20,12 +20,40 @@ const seconds = (Date.now() - started) / 1000;
 const megabytesOfMemory = Math.round(process.resourceUsage().maxRSS / 1024);
 process.stdout.write(`${JSON.stringify({ ...facts, seconds, megabytesOfMemory })}\n`);
 
+/** A window on a part of the page, as the browser shows it. */
+async function shoot(browser, { hash, ready, width, height, top }) {
+  const page = await browser.newPage({ viewport: { width, height }, locale: 'en-GB' });
+  await page.goto(`${pathToFileURL(resolve(out)).href}${hash}`);
+  await page.locator(ready).first().waitFor();
+  await page.evaluate((place) => {
+    const panel = document.querySelector('#case');
+    const target = document.querySelector(place);
+    if (panel?.contains(target)) panel.scrollTop = target.offsetTop - panel.offsetTop - 90;
+    else target?.scrollIntoView();
+  }, top);
+  await page.waitForTimeout(500);
+  return (await page.screenshot()).toString('base64');
+}
+
 if (picture) {
-  const chain = sample.find(({ tags, cause }) => tags.includes('chain') && cause === 'missing-step') ?? sample[0];
+  const isTelling = ({ tags, cause, selection }) =>
+    tags.includes('rain') && cause === 'missing-step' && selection?.mode === 'selected';
+  const chain = sample.find(isTelling) ?? sample[0];
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
-  const page = await browser.newPage({ viewport: { width: 1280, height: 860 }, locale: 'en-GB' });
-  await page.goto(`${pathToFileURL(resolve(out)).href}#case=${chain?.id}`);
-  await page.locator('.case-body').waitFor();
+  const [width, above, below] = [1160, 830, 790];
+  const parts = [
+    await shoot(browser, { width, height: above, hash: '', ready: '#charts[aria-busy="false"]', top: '#filters' }),
+    await shoot(browser, {
+      width,
+      height: below,
+      hash: `#case=${chain?.id}`,
+      ready: '.case-body',
+      top: '#case .part.tools',
+    }),
+  ];
+  const page = await browser.newPage({ viewport: { width, height: above + below } });
+  const images = parts.map((part) => `<img src="data:image/png;base64,${part}">`);
+  await page.setContent(`<style>body { margin: 0 } img { display: block }</style>${images.join('')}`);
   await page.screenshot({ path: picture });
   await browser.close();
 }

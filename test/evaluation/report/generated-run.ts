@@ -1,8 +1,13 @@
-/** Believable runs by seed: the same seed gives the same records, made one by one, so that any number costs no memory. */
+/**
+ * Believable runs by seed: the same seed gives the same records, made one by one, so that any number costs no memory.
+ * They are judged as those of a real run are: metrics and causes have their real names.
+ */
 import { createHash } from 'node:crypto';
+import { noAnswer } from '../../../src/evaluation/no-answer.js';
 import { createRandom, type Random } from '../../../src/evaluation/random.js';
 import type { CaseRecord, ExpectedStep } from '../../../src/evaluation/record.js';
-import type { SelectedTool, Step } from '../../../src/result.js';
+import { type Outcome, type Result, scoreCase } from '../../../src/evaluation/score-case.js';
+import type { SelectedTool, Selection, Step } from '../../../src/result.js';
 import { withReferences } from '../../support/fixtures.js';
 import { callsOf } from './generated-calls.js';
 import { OTHER_TOOLS, PLACES, REQUESTS, type RequestForm } from './requests.js';
@@ -12,6 +17,7 @@ export interface GeneratedRun {
   promptText(hash: string): string | undefined;
 }
 
+/** What goes wrong; the cause that it is given may be another, where a request is too short for the flaw. */
 export type Flaw =
   | 'none'
   | 'not-ranked'
@@ -34,6 +40,9 @@ const FLAWS: readonly [Flaw, number][] = [
   ['plan-invalid', 0.015],
   ['error', 0.015],
 ];
+/** Of each tool. */
+const SCHEMA_TOKENS = 140;
+
 export function generateRun({
   cases,
   seed = 1,
@@ -97,13 +106,28 @@ export function createRecord({
       cached: 210,
       written: 40 + 35 * (steps?.length ?? 1),
     },
-    schemaTokens: { all: 6398, loaded: 140 * tools.length },
+    schemaTokens: { all: 6398, loaded: SCHEMA_TOKENS * tools.length },
   };
-  const cause = real === 'none' || real === 'error' ? undefined : real === 'extra-step' ? 'extra-step' : real;
-  const scores = scoresOf(expectedTools, tools, {
-    isPlanRight: cause === undefined && form.kind === undefined,
-    hasPlan: steps !== undefined,
-  });
+  const expected: CaseRecord['expected'] = {
+    tools: expectedTools,
+    ...(form.alternatives ? { alternatives: form.alternatives.map((set) => [...set]) } : {}),
+    steps: expectedSteps,
+    edges: edgesOf(expectedSteps),
+    kind: form.kind ?? 'plan',
+  };
+  const selection: Selection = {
+    mode: random() < 0.03 ? 'fallback' : tools.length === 0 ? 'none' : 'selected',
+    reason: form.lang === 'zh' ? '先查测站编码，再按编码查询。' : 'The code comes first, then the reading.',
+    tools,
+    dropped: real === 'cap' ? [{ name: expectedTools.at(-1) ?? '', reason: 'cap' }] : [],
+    leftOut: 0,
+  };
+  const result: Result = {
+    kind: real === 'plan-invalid' ? 'plan_invalid' : (form.kind ?? 'plan'),
+    ...(steps ? { steps, levels: levelsOf(steps) } : {}),
+    text: form.kind === 'clarification' ? 'Which station, and which threshold?' : query,
+    repaired: random() < 0.06,
+  };
   return {
     id: `hydrology-${String(number + 1).padStart(4, '0')}`,
     repeat,
@@ -119,39 +143,29 @@ export function createRecord({
         }
       : {}),
     ...(form.lang === 'zh' && expectedSteps.length > 1 ? { entities: { object: place.zh } } : {}),
-    expected: {
-      tools: expectedTools,
-      ...(form.alternatives ? { alternatives: form.alternatives.map((set) => [...set]) } : {}),
-      steps: expectedSteps,
-      edges: edgesOf(expectedSteps),
-      kind: form.kind ?? 'plan',
-    },
-    outcome: real === 'error' ? 'error' : 'answered',
+    expected,
     ...(real === 'error'
-      ? { error: { code: 'model_timeout', message: 'The model did not answer in 30 s.', issues: [] }, scores: {} }
-      : {
-          selection: {
-            mode: random() < 0.03 ? 'fallback' : tools.length === 0 ? 'none' : 'selected',
-            reason: form.lang === 'zh' ? '先查测站编码，再按编码查询。' : 'The code comes first, then the reading.',
-            tools,
-            dropped: real === 'cap' ? [{ name: expectedTools.at(-1) ?? '', reason: 'cap' as const }] : [],
-            leftOut: 0,
-          },
-          rung: 'whole',
-          result: {
-            kind: real === 'plan-invalid' ? ('plan_invalid' as const) : (form.kind ?? ('plan' as const)),
-            ...(steps ? { steps, levels: levelsOf(steps) } : {}),
-            text: form.kind === 'clarification' ? 'Which station, and which threshold?' : query,
-            repaired: random() < 0.06,
-          },
-          scores,
-        }),
-    ...(cause ? { cause } : {}),
+      ? noAnswer({ code: 'model_timeout', message: 'The model did not answer in 30 s.', issues: [] })
+      : { outcome: 'answered', ...judge({ expected, selection, result, usage }), selection, rung: 'whole', result }),
     usage,
     milliseconds: { selection: milliseconds.selection, total: milliseconds.selection + milliseconds.planning + 12 },
     cost: Math.round((usage.selection.read + usage.planning.read + 4 * usage.planning.written) * 0.15) / 1e6,
     calls: callsOf({ query, tools, steps, milliseconds, usage, keep, isError: real === 'error' }),
   };
+}
+
+function judge(
+  given: Pick<Outcome, 'expected' | 'selection' | 'result' | 'usage'>,
+): Pick<CaseRecord, 'scores' | 'cause'> {
+  const { scores, cause } = scoreCase({
+    ...given,
+    ignoreCase: false,
+    defaultOf: () => undefined,
+    selectionRepaired: false,
+    schemaTokens: () => SCHEMA_TOKENS,
+    isVisible: () => true,
+  });
+  return { scores, ...(cause === undefined ? {} : { cause }) };
 }
 
 function selectTools(expected: readonly string[], flaw: Flaw, random: Random): SelectedTool[] {
@@ -220,31 +234,6 @@ function levelsOf(steps: readonly Step[]): string[][] {
   const roots = steps.filter(({ dependsOn }) => dependsOn.length === 0).map(({ id }) => id);
   const rest = steps.filter(({ dependsOn }) => dependsOn.length > 0).map(({ id }) => id);
   return rest.length > 0 ? [roots, rest] : [roots];
-}
-
-function scoresOf(
-  expected: readonly string[],
-  tools: readonly SelectedTool[],
-  { isPlanRight, hasPlan }: { isPlanRight: boolean; hasPlan: boolean },
-): CaseRecord['scores'] {
-  const hits = expected.filter((name) => tools.some((tool) => tool.name === name)).length;
-  const recall = expected.length === 0 ? null : hits / expected.length;
-  const precision = tools.length === 0 ? null : hits / tools.length;
-  const allIn = (k: number) =>
-    expected.length === 0
-      ? null
-      : Number(expected.every((name) => tools.slice(0, k).some((tool) => tool.name === name)));
-  return {
-    recall,
-    precision,
-    'all@3': allIn(3),
-    'all@5': allIn(5),
-    'all@8': allIn(8),
-    'top-1': expected.length === 0 ? null : Number(expected.includes(tools[0]?.name ?? '')),
-    abstention: expected.length === 0 ? Number(tools.length === 0) : null,
-    'node-f1': hasPlan ? (isPlanRight ? 1 : (recall ?? 0) * 0.9) : null,
-    'plan-exact': hasPlan ? Number(isPlanRight) : null,
-  };
 }
 
 function pickFlaw(chance: number): Flaw {

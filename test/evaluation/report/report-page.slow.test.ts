@@ -14,8 +14,8 @@ const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';
 
 const generated = generateRun({ cases: 600, seed: 7 });
 const RECORDS = [...generated.records()];
-const isWrong = ({ outcome, cause }: CaseRecord) => outcome === 'answered' && cause !== undefined;
-const isRight = ({ outcome, cause }: CaseRecord) => outcome === 'answered' && cause === undefined;
+const isWrong = ({ scores }: CaseRecord) => scores.right === 0;
+const isRight = ({ scores }: CaseRecord) => scores.right === 1;
 const tokensOf = ({ usage: { selection, planning } }: CaseRecord) =>
   selection.read + selection.cached + selection.written + planning.read + planning.cached + planning.written;
 const first = (test: (record: CaseRecord) => boolean): CaseRecord => {
@@ -45,7 +45,7 @@ inBrowser(`the page of a report${skipped}`, () => {
   it('shows each metric with its mean and its interval', async () => {
     const page = await freshView();
     const cells = await page.locator('tr[data-metric="recall"]').locator('th, td').allTextContents();
-    expect(cells[0]).toBe('Recall at 8');
+    expect(cells[0]).toBe('Recall of needed tools');
     expect(cells.slice(2).join(' ')).toMatch(/^0\.\d{3} 0\.\d{3} to 0\.\d{3} \d+$/u);
     await expectShown(page, RECORDS);
   });

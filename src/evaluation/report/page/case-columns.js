@@ -2,10 +2,10 @@
 import { scoreOf } from './cases.js';
 import { element } from './dom.js';
 import { formatCost, formatDuration, formatName, formatScore, formatShort } from './format.js';
+import { STATES } from './states.js';
 
 /** @import { Case } from './cases.js' */
 
-const SIGNS = { right: '✓', wrong: '✗', error: '!' };
 /** A row has room for less; the whole request stands in the opened case. */
 const QUERY_CHARACTERS = 300;
 
@@ -24,9 +24,9 @@ export function columnsOf({ linkTo, hasCost, currency, scoreName }) {
       render: ({ state }) =>
         element(
           'span',
-          { class: `sign ${state}`, title: state },
-          element('span', { 'aria-hidden': 'true' }, SIGNS[state]),
-          element('span', { class: 'hidden' }, state),
+          { class: `sign ${state}`, title: STATES[state].word },
+          element('span', { 'aria-hidden': 'true' }, STATES[state].sign),
+          element('span', { class: 'hidden' }, STATES[state].word),
         ),
     },
     {

@@ -3,6 +3,7 @@ import { renderCase } from './case-view.js';
 import { createCaseReader } from './data.js';
 import { element } from './dom.js';
 import { formatName, formatWhole } from './format.js';
+import { STATES } from './states.js';
 
 /** @import { Case } from './cases.js' */
 
@@ -36,7 +37,7 @@ export function createCasePanel(root, { currency, labelOf, linkTo, repeatsOf, on
         'div',
         { class: 'case-title' },
         element('h2', {}, one.id),
-        element('span', { class: `badge ${one.state}` }, one.state),
+        element('span', { class: `badge ${one.state}`, title: STATES[one.state].note }, STATES[one.state].word),
         one.cause && element('span', { class: `badge ${one.state} cause` }, formatName(one.cause)),
         element(
           'span',
@@ -84,7 +85,7 @@ export function createCasePanel(root, { currency, labelOf, linkTo, repeatsOf, on
           'aria-pressed': String(other === one),
           onclick: () => onOpen(other),
         },
-        `${other.repeat + 1}: ${other.state}`,
+        `${other.repeat + 1}: ${STATES[other.state].word}`,
       ),
     );
     return element(

@@ -1,7 +1,8 @@
 /** A case as the list, the filters and the charts know it: its row of the index with words in place of numbers. */
 import { readIndex } from './data.js';
+import { STATE_NAMES } from './states.js';
 
-/** @import { IndexBlock } from '../case-index.ts' */
+/** @import { CaseState, IndexBlock } from '../case-index.ts' */
 
 /**
  * @typedef {object} Case
@@ -9,7 +10,7 @@ import { readIndex } from './data.js';
  * @property {string} id
  * @property {number} repeat
  * @property {string} query
- * @property {'right' | 'wrong' | 'error'} state
+ * @property {CaseState} state
  * @property {string} link Names the case in an address: its id, or suite/id where another suite has that id too.
  * @property {string} [suite]
  * @property {string} [lang]
@@ -74,7 +75,7 @@ function toCase(block, row, { words, number }) {
     repeat: block.repeat[row] ?? 0,
     query: block.query[row] ?? '',
     link: block.id[row] ?? '',
-    state: state === 'right' || state === 'wrong' ? state : 'error',
+    state: STATE_NAMES.find((name) => name === state) ?? 'error',
     suite: word(block.suite),
     lang: word(block.lang),
     kind: word(block.kind),

@@ -1,6 +1,7 @@
 /** Search and filters. Each choice says how many cases it would leave, given all other filters. */
 import { element } from './dom.js';
 import { formatName, formatWhole } from './format.js';
+import { STATE_NAMES, STATES } from './states.js';
 
 /** @import { Facet } from './filter.js' */
 /** @import { View } from './view-state.js' */
@@ -14,11 +15,6 @@ const CHOICES = [
   ['suite', 'Suite', 'Any suite'],
   ['lang', 'Language', 'Any language'],
 ];
-const STATES = /** @type {const} */ ([
-  ['right', 'Right', '✓'],
-  ['wrong', 'Wrong', '✗'],
-  ['error', 'Errors', '!'],
-]);
 
 /** @typedef {Record<Facet, Map<string, number>>} Counts */
 
@@ -37,7 +33,9 @@ export function createFilterBar(form, { scoreNames, labelOf, all, onChange }) {
     spellcheck: 'false',
     oninput: () => onChange({ q: search.value }),
   });
-  const states = STATES.map(([state, label, sign]) => {
+  // Most runs hold no case that cannot be judged.
+  const states = STATE_NAMES.filter((state) => state !== 'unjudged' || all.state.has(state)).map((state) => {
+    const { label, sign, note } = STATES[state];
     const count = element('span', { class: 'count' });
     const button = element(
       'button',
@@ -46,6 +44,7 @@ export function createFilterBar(form, { scoreNames, labelOf, all, onChange }) {
         class: `chip ${state}`,
         'data-state': state,
         'aria-pressed': 'false',
+        title: note,
         onclick: () => onChange({ state: toggled(state) }),
       },
       element('span', { 'aria-hidden': 'true' }, sign),
@@ -97,9 +96,7 @@ export function createFilterBar(form, { scoreNames, labelOf, all, onChange }) {
     const pressed = states
       .filter(({ button }) => button.getAttribute('aria-pressed') === 'true')
       .map((one) => one.state);
-    return STATES.map(([name]) => name)
-      .filter((name) => pressed.includes(name) !== (name === state))
-      .join(',');
+    return STATE_NAMES.filter((name) => pressed.some((one) => one === name) !== (name === state)).join(',');
   }
 
   function clearAll() {

@@ -4,7 +4,7 @@ import { scoreOf } from './cases.js';
 /** @import { Case } from './cases.js' */
 /** @import { View } from './view-state.js' */
 
-const STATE_ORDER = { error: 0, wrong: 1, right: 2 };
+const STATE_ORDER = { error: 0, wrong: 1, unjudged: 2, right: 3 };
 const compareText = new Intl.Collator(undefined, { numeric: true }).compare;
 
 /** @type {Record<string, (one: Case) => number | string | null>} */

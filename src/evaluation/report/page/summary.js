@@ -1,12 +1,16 @@
 /** The head of the page: what was run, its main figures, and every metric with its 95 % interval on one scale. */
 import { drawing, element } from './dom.js';
 import { formatCount, formatDate, formatDuration, formatMetric, formatShare, formatWhole } from './format.js';
+import { STATE_NAMES, STATES } from './states.js';
 
 /** @import { ReportMetric, ReportRun } from '../report-run.ts' */
 /** @import { Case } from './cases.js' */
 
 const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Tokens and cost', time: 'Time' };
 const UNITS = { selection: 'fraction', plan: 'fraction', cost: 'tokens', time: 'milliseconds' };
+
+/** Metrics that the tile of all outcomes tells, and one that is alike in most runs. */
+const TOLD_FIRST = new Set(['right', 'errors', 'calls']);
 
 /** @param {ReportMetric} metric */
 const unitOf = (metric) => metric.unit ?? UNITS[metric.group];
@@ -53,12 +57,14 @@ function sieve() {
 export function renderSummary(run, cases) {
   /** @param {ReportMetric['group']} group */
   const of = (group) => run.metrics.filter((metric) => metric.group === group);
-  const plan = of('plan');
+  /** @param {ReportMetric['group']} group */
+  const main = (group) => of(group).filter(({ name }) => !TOLD_FIRST.has(name));
+  const plan = main('plan');
   const heads = [
-    ...of('selection').slice(0, plan.length > 0 ? 2 : 3),
+    ...main('selection').slice(0, plan.length > 0 ? 2 : 3),
     ...plan.slice(0, 1),
-    ...of('cost').slice(0, 1),
-    ...of('time').slice(0, 1),
+    ...main('cost').slice(0, 1),
+    ...main('time').slice(0, 1),
   ];
   const groups = /** @type {const} */ (['selection', 'plan', 'cost', 'time']).filter((group) => of(group).length > 0);
   return [
@@ -81,7 +87,8 @@ export function renderSummary(run, cases) {
 function renderOutcome(cases) {
   /** @param {Case['state']} state */
   const count = (state) => cases.filter((one) => one.state === state).length;
-  const counts = /** @type {const} */ (['right', 'wrong', 'error']).map((state) => ({ state, count: count(state) }));
+  const counts = STATE_NAMES.map((state) => ({ state, count: count(state) }));
+  const judged = count('right') + count('wrong');
   let left = 0;
   const bars = counts.map(({ state, count }) => {
     const width = (100 * count) / Math.max(1, cases.length);
@@ -92,15 +99,17 @@ function renderOutcome(cases) {
     'div',
     { class: 'tile' },
     element('p', { class: 'tile-label' }, 'Right answers'),
-    element('p', { class: 'tile-value' }, formatShare(count('right') / Math.max(1, cases.length - count('error')))),
+    element('p', { class: 'tile-value' }, formatShare(judged > 0 ? count('right') / judged : null)),
     drawing('svg', { class: 'outcome-bar', width: '100%', height: 8, 'aria-hidden': 'true' }, bars),
     element(
       'p',
       { class: 'tile-note' },
-      counts.map(
-        ({ state, count }, at) =>
-          `${at > 0 ? ' · ' : ''}${state === 'error' ? formatCount(count, 'error') : `${formatWhole(count)} ${state}`}`,
-      ),
+      counts
+        .filter(({ state, count }) => state !== 'unjudged' || count > 0)
+        .map(({ state, count }) =>
+          state === 'error' ? formatCount(count, 'error') : `${formatWhole(count)} ${STATES[state].word}`,
+        )
+        .join(' · '),
     ),
   );
 }

@@ -1,0 +1,139 @@
+/** The page that `winnow eval` itself writes, in a real browser: what it shows is what the run counted. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import type { CaseRecord } from '../../src/evaluation/record.js';
+import { CHROMIUM, type ReportBrowser, startReportBrowser } from '../evaluation/report/open-report.js';
+import { shownIds } from '../evaluation/report/shown-cases.js';
+import type { Behaviour } from '../support/scripted-server.js';
+import { answerJson, fail, refusal } from '../support/server-behaviours.js';
+import { cases, type EvalSetup, setUpEval } from './eval-setup.js';
+import { runEval } from './run-eval.js';
+
+// A browser on a busy machine takes its time; no test is about it.
+jest.setTimeout(60_000);
+
+const inBrowser = CHROMIUM ? describe : describe.skip;
+const skipped = CHROMIUM ? '' : ' (skipped: chromium is not installed)';
+
+const ALL = cases.flatMap(({ expectedTools }) => expectedTools);
+/** Two tools are handed on as they are: of c6 and c7, which see one, selection is skipped. Nothing fits c7. */
+const CASES = cases.map((one, place) => ({
+  ...one,
+  candidates: place < 6 ? ALL : ['tool_6'],
+  ...(place === 7 ? { expectedTools: [], expectedSteps: [] } : {}),
+}));
+const SETTINGS = ['--candidates', 'only', '--set', 'passthroughTools=2,passthroughTokens=0,fill=off', '--no-cache'];
+
+const plan = (tool: string, x: string) => answerJson({ kind: 'plan', steps: [{ id: 's1', tool, arguments: { x } }] });
+/** What goes wrong, request by request of a case; all others are answered rightly. */
+const FULL: Record<number, (Behaviour | undefined)[]> = {
+  1: [undefined, plan('tool_1', 'another value')],
+  2: [fail(401, 'no key')],
+  3: [refusal(), refusal()],
+  7: [answerJson({ kind: 'unplannable', reason: 'No tool does it.' })],
+};
+const SELECTION: typeof FULL = { ...FULL, 1: [answerJson({ selected_tools: ['tool_5'], reason: 'r' })] };
+
+inBrowser(`the page that eval writes${skipped}`, () => {
+  let browser: ReportBrowser;
+  let setup: EvalSetup;
+  beforeAll(async () => {
+    browser = await startReportBrowser();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    setup = await setUpEval();
+    process.env.WINNOW_CACHE = join(setup.folder, 'cache');
+    writeFileSync(join(setup.folder, 'set.cases.jsonl'), CASES.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  });
+  afterEach(async () => {
+    delete process.env.WINNOW_CACHE;
+    await setup.close();
+  });
+
+  const evaluate = async (instead: typeof FULL, more: readonly string[] = []) => {
+    const asked = new Map<number, number>();
+    setup.instead = (place) => {
+      const before = asked.get(place) ?? 0;
+      asked.set(place, before + 1);
+      return instead[place]?.[before];
+    };
+    const { exitCode, error } = await runEval(setup.words([...SETTINGS, ...more]));
+    expect([exitCode, error]).toEqual([0, undefined]);
+    const opened = await browser.open(join(setup.out, 'report.html'));
+    await opened.page.waitForSelector('#charts[aria-busy="false"]');
+    return opened;
+  };
+  const modes = () =>
+    readFileSync(join(setup.out, 'cases.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line): CaseRecord => JSON.parse(line))
+      .sort((one, other) => one.id.localeCompare(other.id))
+      .map(({ selection }) => selection?.mode);
+  const tile = (page: Page, label: string) => page.locator('.tile', { hasText: label });
+  const chips = (page: Page) => page.locator('.chips .chip').allTextContents();
+
+  it('has the outcomes that the run counted, errors by their code, and what was expected beside what was got', async () => {
+    const { page, noise } = await evaluate(FULL);
+    expect(modes()).toEqual([
+      'selected',
+      'selected',
+      'fallback',
+      'fallback',
+      'selected',
+      'selected',
+      'passthrough',
+      'passthrough',
+    ]);
+    expect(setup.summary().counts).toEqual({ done: 8, answered: 7, errors: 1, right: 6, wrong: 1 });
+    expect(await tile(page, 'Right answers').locator('.tile-value').textContent()).toBe('86%');
+    expect(await tile(page, 'Right answers').locator('.tile-note').textContent()).toBe('6 right · 1 wrong · 1 error');
+    expect(await page.locator('.tile-label').allTextContents()).toEqual([
+      'Right answers',
+      'All needed tools handed on',
+      'Recall of needed tools',
+      'Plans exactly right',
+      'Tokens read, a case',
+      'Time of a case, mean',
+    ]);
+    expect(await chips(page)).toEqual(['✓Right6', '✗Wrong1', '!Errors1']);
+    expect(await page.locator('[data-cause]').evaluateAll((all) => all.map((one) => one.dataset.cause))).toEqual([
+      'wrong-argument',
+      'model_refused',
+    ]);
+    await page.locator('select[name="cause"]').selectOption('model_refused');
+    expect(await shownIds(page)).toEqual(['c2']);
+    await page.locator('button.plain').click();
+    await page.locator('select[name="mode"]').selectOption('passthrough');
+    expect((await shownIds(page)).sort()).toEqual(['c6', 'c7']);
+
+    await page.evaluate("location.hash = '#case=c1'");
+    await page.locator('#case .case-body').waitFor();
+    const row = page.locator('[data-argument="x"][data-verdict="different"]');
+    expect(await row.textContent()).toContain('value 1');
+    expect(await row.textContent()).toContain('another value');
+    for (const side of ['expected', 'got'])
+      expect(await page.locator(`[data-graph="${side}"] [data-step="s1"]`).count()).toBe(1);
+    expect(noise).toEqual([]);
+  });
+
+  it('names a case of which nothing can be said, and counts it neither as right nor as wrong', async () => {
+    const { page, noise } = await evaluate(SELECTION, ['--only', 'select']);
+    expect(setup.summary().counts).toEqual({ done: 8, answered: 7, errors: 1, right: 5, wrong: 1 });
+    expect(await tile(page, 'Right answers').locator('.tile-value').textContent()).toBe('83%');
+    expect(await tile(page, 'Right answers').locator('.tile-note').textContent()).toBe(
+      '5 right · 1 wrong · 1 not judged · 1 error',
+    );
+    expect(await chips(page)).toEqual(['✓Right5', '✗Wrong1', '?Not judged1', '!Errors1']);
+    await page.locator('[data-state="unjudged"]').click();
+    expect(await shownIds(page)).toEqual(['c7']);
+    await page.locator('tr[data-case="c7"] a').click();
+    await page.locator('#case .case-body').waitFor();
+    expect(await page.locator('#case .badge').first().textContent()).toBe('not judged');
+    expect(await page.locator('#case').textContent()).toContain('No tool fits: the right choice is none.');
+    expect(noise).toEqual([]);
+  });
+});
