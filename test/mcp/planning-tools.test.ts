@@ -9,7 +9,7 @@ import { createHangingModel } from '../server/setup.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { connect, createWorld, TOOLS } from './setup.js';
 
-const ASKED = { message: 'Read the file a' };
+const ASKED = { message: 'Read the file a.txt' };
 const SELECTION = '{"selected_tools": ["file_read"], "reason": "it reads"}';
 const PLAN = '{"kind": "plan", "steps": [{"id": "s1", "tool": "file_read", "arguments": {"path": "a"}}]}';
 

@@ -30,6 +30,8 @@ export function isGiven(need: Need, given: Given): boolean {
   if (entityHolds(need, given.entities)) return true;
   if (matchesPattern(need, given.text)) return true;
   if (/(?:uri|url)$/u.test(need.key) && URL.test(given.text)) return true;
+  // Where a tool is enabled without a request nobody knows what was said.
+  if (need.isPath && given.text.trim() === '') return true;
   if ((need.isPath || /(?:path|file|folder|directory)$/u.test(need.key)) && PATH.test(given.text)) return true;
   if (namedValue(need, given.text)) return true;
   const isNumber = need.schema.type === 'integer' || need.schema.type === 'number';

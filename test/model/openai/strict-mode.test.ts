@@ -44,8 +44,8 @@ const left = { hours: null, unit: null, marks: [{ at: 2.5, name: null }] };
 const PLAN = {
   kind: 'plan',
   steps: [
-    { tool: 'find_station', id: 's1', arguments: { name: '盘石头水库' } },
-    { tool: 'read_level', id: 's2', arguments: { stcd: '${s1.stcd}', ...left } },
+    { tool: 'find_station', id: 's1', arguments: { name: '盘石头水库' }, dependsOn: null },
+    { tool: 'read_level', id: 's2', arguments: { stcd: '${s1.stcd}', ...left }, dependsOn: ['s1'] },
   ],
 };
 const PLANNED = [
@@ -90,7 +90,10 @@ describe('a server with a strict mode', () => {
   });
 
   it('is asked for JSON alone where a tool takes an open object, and in strict form again where none does', async () => {
-    const store = { kind: 'plan', steps: [{ id: 's1', tool: 'store_anything', arguments: { record: { a: 1 } } }] };
+    const store = {
+      kind: 'plan',
+      steps: [{ id: 's1', tool: 'store_anything', arguments: { record: { a: 1 } }, dependsOn: [] }],
+    };
     const { server, planner } = await startPlanner(
       (request) => answerAsOpenAI(request, [{ answer: PLAN }, store]),
       [...TOOLS, OPEN_TOOL],

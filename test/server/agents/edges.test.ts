@@ -232,7 +232,7 @@ describe('a run of a plan', () => {
     const { body: opened } = await ask('POST /v1/sessions', {}, ANN);
     const session = opened.id;
     const failing = { steps: [step('s1', 'nothing', 'a')] };
-    const request = { message: 'Read the file a', user: 'bob' };
+    const request = { message: 'Read the file a.txt', user: 'bob' };
     const { body } = await ask('POST /v1/plans/run', { session, plan: failing, request }, ANN);
     expect(body).toMatchObject({
       state: 'failed',

@@ -36,7 +36,7 @@ describe('a tool that the policy denies', () => {
 
   it.each(['/v1/plan', '/v1/select'])('is not chosen by %s, also where the caller demands it', async (path) => {
     const { ask } = await start();
-    const asked = { message: 'Read the file a', require: ['file_delete'], deny: ['file_list'] };
+    const asked = { message: 'Read the file a.txt', require: ['file_delete'], deny: ['file_list'] };
     const { status, body } = await ask(`POST ${path}`, asked, ANN);
     const { tools } = body.selection ?? body;
     expect([status, namesOf(tools)]).toEqual([200, ['file_read']]);
@@ -47,7 +47,7 @@ describe('a tool that the policy denies', () => {
     const { ask } = await startAgentServer({ policy: POLICY, planner });
     const { body: session } = await ask('POST /v1/sessions', {}, { ...ANN, roles: 'intern' });
     const plan = { steps: [{ id: 's1', tool: 'nothing', arguments: {} }] };
-    const request = { message: 'Read the file a' };
+    const request = { message: 'Read the file a.txt' };
     await ask('POST /v1/plans/run', { session: session.id, plan, request }, ANN);
     await ask('POST /v1/plans/run', { session: session.id, plan, request: { ...request, allow: ['diary'] } }, ANN);
     expect(asked.map(({ allow }) => allow)).toEqual([['file_read'], []]);

@@ -19,7 +19,7 @@ const ANN = { user: 'ann' };
 const BASE = '/v1/rules';
 const OWN: Rule = { name: 'own', when: { intent: 'tidy' }, include: ['file_list'] };
 const LIST_FIRST = { when: { message: 'read' }, first: ['file_list'] };
-const ASKED = { message: 'Read the file a' };
+const ASKED = { message: 'Read the file a.txt' };
 const ANSWERS = {
   selection: '{"selected_tools": ["file_read"], "reason": "it reads"}',
   planning: '{"kind": "plan", "steps": [{"id": "s1", "tool": "file_read", "arguments": {"path": "a"}}]}',
