@@ -11,8 +11,8 @@ import type { Runtime } from './runtime.js';
 
 /** A cancelled request stops between two pieces of this length. */
 const PIECE_TOKENS = 256;
-/** Shorter prefixes are read faster than a file. */
-const MIN_SAVED_TOKENS = 512;
+/** Shorter prefixes are read in a second, and each would be a file. */
+const MIN_SAVED_TOKENS = 64;
 
 export interface SequencePool {
   /**

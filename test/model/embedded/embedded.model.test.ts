@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEmbeddedModel } from '../../../src/model/embedded/embedded-model.js';
 import type { Model, Prompt } from '../../../src/model/model.js';
 import { ensureModel } from '../../../src/model/store/ensure-model.js';
+import { createPlanner } from '../../../src/planner.js';
+import { loadFixture } from '../../selection/setup.js';
 import { describeModelContract } from '../contract.js';
 
 const OPENING = '{"selected_tools": ["';
@@ -49,6 +51,25 @@ describe('the evaluated prefix', () => {
     await second.close();
     expect(cold).toBeGreaterThan(600);
     expect(Math.max(warm, afterPlanning, restarted)).toBeLessThan(20 + 64);
+  });
+
+  it('is all that a second selection on a catalogue does not read, and the first after a restart', async () => {
+    const [catalog, prefixFolder] = [await loadFixture('hydrology'), await mkdtemp(join(folder, 'planner-'))];
+    const openPlanner = async () => {
+      const model = await createEmbeddedModel({ modelFile: (await ensureModel()).path, prefixFolder });
+      return { model, planner: createPlanner({ catalog, model }) };
+    };
+    const readBeyond = async ({ model, planner }: Awaited<ReturnType<typeof openPlanner>>, message: string) => {
+      const { usage } = await planner.select({ message });
+      return usage.selection.read - (await model.countTokens(message));
+    };
+    const first = await openPlanner();
+    expect(await readBeyond(first, '盘石头水库当前水位')).toBeGreaterThan(1_000);
+    expect(await readBeyond(first, '修武站水位和雨量')).toBeLessThanOrEqual(64);
+    await first.model.close();
+    const second = await openPlanner();
+    expect(await readBeyond(second, '小南海水库昨天的入库流量过程')).toBeLessThanOrEqual(64);
+    await second.model.close();
   });
 
   it('is thrown away with a warning when the file is damaged, and read anew', async () => {
