@@ -46,6 +46,8 @@ interface SetupParts {
   signal?: AbortSignal | undefined;
   stderr: NodeJS.WriteStream;
   defaultLogLevel?: LogLevel;
+  /** For log lines, and for what is told of sources that failed. Default: stderr. */
+  logTo?: { write(text: string): void } | undefined;
 }
 
 export async function setUp(flags: SharedFlags, parts: SetupParts): Promise<Setup> {
@@ -57,15 +59,15 @@ export async function setUp(flags: SharedFlags, parts: SetupParts): Promise<Setu
 /** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed` */
 export async function readTools(
   flags: Pick<SharedFlags, 'catalog' | 'config' | 'strict'>,
-  { signal, stderr, defaultLogLevel }: SetupParts,
+  { signal, stderr, defaultLogLevel, logTo }: SetupParts,
 ): Promise<ToolSetup> {
   const config = await readConfig(flags);
-  const logger = createLogger({ level: logLevelOf(config, defaultLogLevel) });
+  const logger = createLogger({ level: logLevelOf(config, defaultLogLevel), destination: logTo });
   const given = flags.catalog ?? config.catalog;
   const sources = given ?? [defaultCatalogPath()];
   const strict = flags.strict ?? config.strict ?? false;
   const loaded = await loadCatalog({ variable: readVariable, sources, strict, logger, signal });
-  for (const failure of loaded.failures) stderr.write(`${failure.error.message}\n`);
+  for (const failure of loaded.failures) (logTo ?? stderr).write(`${failure.error.message}\n`);
   return { loaded, sources, config, usedDefaultCatalog: given === undefined, logger };
 }
 
