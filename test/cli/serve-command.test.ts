@@ -98,7 +98,7 @@ describe('winnow serve', () => {
     await writeFile(catalog, JSON.stringify([{ name: 'read_level', toolType: 'builtin' }, { name: '__proto__' }]));
     const model = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none'];
     const { stderr } = await runCli(['serve', '--host', '203.0.113.1', ...model, '--catalog', catalog]);
-    expect(stderr).toMatch(/this name is not allowed[^]*Cannot listen on 203\.0\.113\.1/u);
+    expect(stderr).toMatch(/this name is not allowed[\s\S]*Cannot listen on 203\.0\.113\.1/u);
     await rm(folder, { recursive: true });
   });
 
