@@ -31,6 +31,7 @@ export { createGatedRunner, createToolRunner, type ToolRunner } from './executio
 export { createSandbox, type Sandbox, type SandboxParts } from './execution/sandbox.js';
 export { createCallLog, withCallLog } from './logging/call-log.js';
 export { type CreateModelHooks, createModel, type ModelSettings } from './model/create-model.js';
+export { createLocalModels, type LocalModels } from './model/local-models.js';
 export type {
   Completion,
   CompletionRequest,

@@ -77,40 +77,62 @@ export function createPlanner(parts: PlannerParts): Planner {
   return {
     view: (request = {}) => viewOf(request),
 
-    async select(input, call = {}) {
-      const turn = beginTurn(parseRequest(input), call);
-      const selection = await turn.inTime(selectTools(turn, turn.view));
-      return { ...selection, ...turn.told(selection) };
-    },
+    select: (input, call) =>
+      takeTurn(input, call, async (turn): Promise<SelectResult> => {
+        const selection = await turn.inTime(selectTools(turn, turn.view));
+        return { ...selection, ...turn.told(selection) };
+      }),
 
-    async plan(input, call = {}) {
-      const turn = beginTurn(parseRequest(input), call);
-      let view = turn.view;
-      let selection = await turn.inTime(selectTools(turn, view));
-      if (selection.confidence !== undefined && selection.confidence < options.clarifyBelow) {
-        turn.trace.add('selection', `confidence ${selection.confidence} is below ${options.clarifyBelow}: asked back`);
-        const question = askBack(turn.request.message, selection, view);
-        return { kind: 'clarification', question, missing: [], selection, ...turn.told(selection) };
-      }
-      for (let round = 1; ; round++) {
-        const chosen = selection;
-        const write = () => writeSteps(turn, chosen, round < options.maxRounds);
-        const written = await turn.inTime(withSpan('winnow.plan', { 'winnow.round': round }, write));
-        if (written.kind !== 'needTools') return { ...written, selection, ...turn.told(selection) };
-        turn.trace.add('planning', `a tool is missing: ${written.needTools}`);
-        view = turn.rest(selection);
-        // The cap holds for the request: fill goes first, and at least one place is free for what is missing.
-        const maxTools = turn.request.maxTools ?? options.maxTools;
-        const kept = selection.tools.filter((tool) => !tool.fill).slice(0, maxTools - 1);
-        const request = withNeed({ ...turn.request, maxTools: maxTools - kept.length }, written.needTools);
-        const taken = total(toolsOf(kept, turn.view), selectionParts.schemaTokens);
-        const more = await turn.inTime(selectTools({ ...turn, request, taken }, view));
-        selection = { ...more, tools: [...kept, ...more.tools], dropped: [...selection.dropped, ...more.dropped] };
-      }
-    },
+    plan: (input, call) =>
+      takeTurn(input, call, async (turn): Promise<PlanResult> => {
+        let view = turn.view;
+        let selection = await turn.inTime(selectTools(turn, view));
+        if (selection.confidence !== undefined && selection.confidence < options.clarifyBelow) {
+          turn.trace.add(
+            'selection',
+            `confidence ${selection.confidence} is below ${options.clarifyBelow}: asked back`,
+          );
+          const question = askBack(turn.request.message, selection, view);
+          return { kind: 'clarification', question, missing: [], selection, ...turn.told(selection) };
+        }
+        for (let round = 1; ; round++) {
+          const chosen = selection;
+          const write = () => writeSteps(turn, chosen, round < options.maxRounds);
+          const written = await turn.inTime(withSpan('winnow.plan', { 'winnow.round': round }, write));
+          if (written.kind !== 'needTools') return { ...written, selection, ...turn.told(selection) };
+          turn.trace.add('planning', `a tool is missing: ${written.needTools}`);
+          view = turn.rest(selection);
+          // The cap holds for the request: fill goes first, and at least one place is free for what is missing.
+          const maxTools = turn.request.maxTools ?? options.maxTools;
+          const kept = selection.tools.filter((tool) => !tool.fill).slice(0, maxTools - 1);
+          const request = withNeed({ ...turn.request, maxTools: maxTools - kept.length }, written.needTools);
+          const taken = total(toolsOf(kept, turn.view), selectionParts.schemaTokens);
+          const more = await turn.inTime(selectTools({ ...turn, request, taken }, view));
+          selection = { ...more, tools: [...kept, ...more.tools], dropped: [...selection.dropped, ...more.dropped] };
+        }
+      }),
   };
 
-  function beginTurn(request: Request, call: CallOptions) {
+  /** The path of one request; however it ends, whoever holds back its lines is told. */
+  async function takeTurn<T extends PlanResult | SelectResult>(
+    input: PlanRequest,
+    call: CallOptions | undefined,
+    path: (turn: Turn) => Promise<T>,
+  ): Promise<T> {
+    let end: (isPlan: boolean) => void = () => {};
+    const ended = new Promise<boolean>((resolve) => {
+      end = resolve;
+    });
+    try {
+      const result = await path(beginTurn(parseRequest(input), call ?? {}, ended));
+      end('kind' in result && result.kind === 'plan');
+      return result;
+    } finally {
+      end(false);
+    }
+  }
+
+  function beginTurn(request: Request, call: CallOptions, ended: Promise<boolean>) {
     throwIfCancelled(call.signal);
     const view = viewOf(request);
     const trace = createTrace(call.onEvent);
@@ -129,7 +151,7 @@ export function createPlanner(parts: PlannerParts): Planner {
       trace,
       signal,
       usage,
-      facts: { requestId: call.requestId ?? randomUUID(), session, secretNames: secretNamesOf(view.tools) },
+      facts: { requestId: call.requestId ?? randomUUID(), session, secretNames: secretNamesOf(view.tools), ended },
       /** The work, with its end by the budget of time told apart from the caller's own. */
       inTime: async <T>(work: Promise<T>): Promise<T> => {
         try {

@@ -82,7 +82,17 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'prompts/',
     'routing/',
   ],
-  'cli/': [...PUBLIC, 'evaluation/', 'execution/', 'mcp/', 'opening.ts', 'routing/', 'server/', 'store/'],
+  'cli/': [
+    ...PUBLIC,
+    'evaluation/',
+    'execution/',
+    'mcp/',
+    'opening.ts',
+    'planning/fitted.ts',
+    'routing/',
+    'server/',
+    'store/',
+  ],
 };
 
 /** Each outside library has one room; everything else sees our small interface. */

@@ -111,6 +111,25 @@ describe('the path of a request', () => {
   });
 });
 
+describe('the language of the user', () => {
+  it.each<[string, Partial<PlanRequest>, string]>([
+    ['as the caller says', { message: '今天的水位', locale: 'de-CH' }, 'de-CH'],
+    ['Chinese', { message: '盘石头水库当前水位' }, 'zh'],
+    ['Chinese with names of code', { message: '把 src/planner.ts 里的 createPlanner 重命名' }, 'zh'],
+    ['Japanese', { message: '東京の天気を教えてください' }, 'ja'],
+    ['Korean', { message: '서울의 水位를 알려줘' }, 'ko'],
+    ['Russian', { message: 'Какой сейчас уровень воды?' }, 'written in Cyrillic, as in the request'],
+    ['Arabic', { message: 'ما هو منسوب المياه الآن؟' }, 'ar'],
+    ['Persian, whose script Arabic has too', { message: 'سطح آب چقدر است؟' }, 'that of the request'],
+    ['English', { message: 'What is the water level?' }, 'that of the request'],
+    ['English with a Chinese name', { message: 'What is the level at 盘石头水库 now?' }, 'that of the request'],
+  ])('is told to planning: %s', async (_, request, language) => {
+    const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')] });
+    await plannerOf({ model }).plan({ message: 'x', ...request });
+    expect(model.calls[1]?.prompt.user).toContain(`The user's language is ${language}.`);
+  });
+});
+
 describe('the stable prefix', () => {
   const requests: PlanRequest[] = [
     { message: 'music' },

@@ -27,7 +27,7 @@ import { watchPolicy } from './watch-policy.js';
 
 export interface AgentsSetup
   extends Pick<Setup, 'loaded' | 'sources' | 'config' | 'logger'>,
-    Partial<Pick<Setup, 'plannerOf' | 'model' | 'callLog'>> {
+    Partial<Pick<Setup, 'plannerOf' | 'model' | 'localModels' | 'callLog'>> {
   flags: AgentFlags & DiscoveryFlags & Pick<SharedFlags, 'strict' | 'prompt'>;
   /** For the progress of a model that is fetched. Default: that of the process. */
   stderr?: NodeJS.WriteStream | undefined;

@@ -5,6 +5,7 @@ import { pairId } from '../evaluation/model-pair.js';
 import type { AnsweringModel } from '../evaluation/suite.js';
 import { withCallLog } from '../logging/call-log.js';
 import type { ModelSettings } from '../model/create-model.js';
+import { createLocalModels } from '../model/local-models.js';
 import type { Model } from '../model/model.js';
 import { answersFolder } from './kept-answers.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
@@ -65,11 +66,12 @@ export async function openAnsweringModels(
   const settings = modelSettings(flags, config);
   const planningSettings = planningModelSettings(flags, config, settings);
   const opened: { close(): unknown }[] = [];
+  const localModels = createLocalModels();
   const close = async () => {
     for (const one of opened.splice(0).reverse()) await one.close();
   };
   const open = async (own: ModelSettings, answers: AnswerCacheOptions): Promise<AnsweringModel> => {
-    const bare = await openModel(own, context);
+    const bare = await openModel(own, { ...context, localModels });
     opened.push(bare);
     const model = withCallLog(bare, callLog);
     const cache = context.cache ? createAnswerCache(model, answers) : undefined;

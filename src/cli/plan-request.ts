@@ -56,8 +56,9 @@ async function answer(
   try {
     const { result, text } = await run(setup, request, { signal, onEvent: ({ note }) => spinner.show(note) });
     spinner.stop();
-    const isExample = setup.usedDefaultCatalog ? `${exampleNotice(setup.loaded.catalog.name)}\n` : '';
-    process.stdout.write(flags.json ? `${JSON.stringify(result, null, 2)}\n` : `${isExample}${text}\n`);
+    const notices = setup.usedDefaultCatalog ? [exampleNotice(setup.loaded.catalog.name)] : [];
+    if (flags.json) process.stderr.write(notices.join(''));
+    process.stdout.write(`${flags.json ? JSON.stringify(result, null, 2) : [...notices, text].join('\n')}\n`);
   } finally {
     spinner.stop();
     await setup.close();

@@ -1,5 +1,4 @@
 /** The tools of a catalogue, one of them, and every problem of its sources, as people or programs read them. */
-import { fitSchema } from '../catalog/fit-schema.js';
 import { type LoadedCatalog, loadCatalog, renderIssue } from '../catalog/load.js';
 import { createScope, type View } from '../catalog/scope.js';
 import { describeSource } from '../catalog/sources/source.js';
@@ -7,6 +6,7 @@ import { renderSummary } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { readVariable } from '../config/environment.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
+import { fittedSchemas } from '../planning/fitted.js';
 import { defaultCatalogPath } from './default-catalog.js';
 import { readConfig } from './read-config.js';
 
@@ -98,9 +98,9 @@ function viewOf({ catalog }: LoadedCatalog, { user }: ToolFlags): View {
   return createScope(catalog)({ user });
 }
 
-/** What a model is shown is a mended schema; each change is a note, though the tool is usable. */
-function findNotes({ name, inputSchema }: Tool): { tool: string; note: string }[] {
-  return fitSchema(inputSchema).notes.map((note) => ({ tool: name, note }));
+/** What a model is shown are mended schemas; each change is a note, though the tool is usable. */
+function findNotes(tool: Tool): { tool: string; note: string }[] {
+  return fittedSchemas(tool).notes.map((note) => ({ tool: tool.name, note }));
 }
 
 function renderField([name, value]: [string, unknown]): string {

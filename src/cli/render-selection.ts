@@ -1,5 +1,6 @@
 /** The chosen tools for people: what each is here for. */
 import { oneLine } from '../catalog/summary.js';
+import type { Usage } from '../model/model.js';
 import type { SelectedTool, Selection, SelectResult } from '../result.js';
 import { colours as pc } from './colours.js';
 
@@ -42,11 +43,22 @@ function renderWhy({ via, serves, rank, probability, fill }: SelectedTool): stri
 
 /** One line of cost: tokens of both calls, what all schemas would have cost, the time. */
 export function renderCost({ selection, planning, schemaTokens, milliseconds }: SelectResult['usage']): string {
-  const read = selection.read + planning.read;
-  const cached = selection.cached + planning.cached;
-  const written = selection.written + planning.written;
+  const calls = [...renderTokens('selection', selection), ...renderTokens('planning', planning)];
   const saved = schemaTokens.all > 0 ? Math.round((1 - schemaTokens.loaded / schemaTokens.all) * 100) : 0;
   return pc.dim(
-    `${read} tokens read, ${cached} from cache, ${written} written; schemas ${schemaTokens.loaded} of ${schemaTokens.all} tokens (${saved} % less); ${(milliseconds / 1000).toFixed(1)} s`,
+    [
+      `tokens: ${calls.join('; ') || 'no call'}`,
+      `schemas ${count(schemaTokens.loaded)}, all would be ${count(schemaTokens.all)} (${saved} % less)`,
+      `${count(milliseconds)} ms`,
+    ].join('; '),
   );
+}
+
+/** Nothing of a stage that asked no model. */
+function renderTokens(stage: string, { calls, read, cached, written }: Usage): string[] {
+  return calls === 0 ? [] : [`${stage} ${count(read)} read, ${count(cached)} from cache, ${count(written)} written`];
+}
+
+function count(number: number): string {
+  return Math.round(number).toLocaleString('en');
 }

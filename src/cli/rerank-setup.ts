@@ -10,7 +10,9 @@ import { blockSettings } from './model-settings.js';
 import { openModel, promptPaths, type Setup } from './set-up.js';
 import type { SharedFlags } from './shared-options.js';
 
-export interface RerankSetup extends Pick<Setup, 'config' | 'model' | 'callLog' | 'logger'> {
+export interface RerankSetup
+  extends Pick<Setup, 'config' | 'model' | 'callLog' | 'logger'>,
+    Partial<Pick<Setup, 'localModels'>> {
   flags: DiscoveryFlags & Pick<SharedFlags, 'prompt'>;
   stderr: NodeJS.WriteStream;
   signal?: AbortSignal | undefined;
@@ -38,11 +40,11 @@ export async function openRerank({ flags, config, logger, ...setup }: RerankSetu
 
 async function openOwn(
   block: ModelBlock,
-  { callLog, stderr, signal }: Pick<RerankSetup, 'callLog' | 'stderr' | 'signal'>,
+  { callLog, ...context }: Pick<RerankSetup, 'callLog' | 'stderr' | 'signal' | 'localModels'>,
 ): Promise<Model> {
   if (block.baseUrl !== undefined && block.name === undefined)
     throw new WinnowError('invalid_option', 'rerank.model.name: the endpoint needs the name of a model.');
-  return withCallLog(await openModel(blockSettings(block, { place: 'rerank.model' }), { stderr, signal }), callLog);
+  return withCallLog(await openModel(blockSettings(block, { place: 'rerank.model' }), context), callLog);
 }
 
 function ofFlags({ rerank, rerankTimeout, rerankConfidence }: DiscoveryFlags): Record<string, unknown> {

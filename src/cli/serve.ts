@@ -1,5 +1,6 @@
 /** What `winnow serve` does: set up, listen until a signal, stop in order. Its address is the first thing it logs. */
 import { WinnowError } from '../errors.js';
+import { holdLines } from '../logging/held-lines.js';
 import type { Logger } from '../logging/logger.js';
 import type { Agents } from '../server/agents/agents.js';
 import { createServer } from '../server/app.js';
@@ -16,15 +17,17 @@ export async function serve(
 ): Promise<void> {
   const { stdout = process.stdout, stderr = process.stderr } = output;
   const stop = createStopSignal();
+  const lines = holdLines(stderr);
   try {
-    const setup = await setUp(flags, { signal: stop.signal, stderr, defaultLogLevel: 'info' });
+    const setup = await setUp(flags, { signal: stop.signal, stderr, defaultLogLevel: 'info', logTo: lines });
     const logger = output.logger ?? setup.logger;
     const { app, agents, isTrial, runnable } = await createApp(setup, { flags, logger, version, stderr });
     const forgetReload = reloadOn('SIGHUP', agents, logger);
     try {
       const address = await listen(app, flags);
       const models = { model: setup.model.id, planningModel: setup.planningModel?.id };
-      logger.info({ address, tools: setup.loaded.catalog.tools.length, runnable, ...models }, 'listening');
+      const tools = setup.loaded.catalog.tools.length;
+      lines.release(() => logger.info({ address, tools, runnable, ...models }, 'listening'));
       if (!isLoopback(flags.host))
         logger.warn('whoever reaches this address may ask, and as any user: put a gateway before it');
       if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
@@ -36,6 +39,7 @@ export async function serve(
       await app.close();
     }
   } finally {
+    lines.release();
     stop.forget();
   }
 }

@@ -7,6 +7,7 @@ import type { OptionsInput } from '../config/options.js';
 import { type CallLog, createCallLog, withCallLog } from '../logging/call-log.js';
 import { createLogger, type Logger, type LogLevel } from '../logging/logger.js';
 import { createModel, type ModelSettings } from '../model/create-model.js';
+import { createLocalModels, type LocalModels } from '../model/local-models.js';
 import type { Model } from '../model/model.js';
 import { createPlanner, type Planner, type PlannerParts } from '../planner.js';
 import { defaultCatalogPath } from './default-catalog.js';
@@ -31,6 +32,8 @@ export interface PlanningSetup {
   /** Of selection, and of planning where that has none of its own. Its calls go to the call log. */
   model: Model;
   planningModel?: Model | undefined;
+  /** Those that are open, for whoever opens one more. */
+  localModels: LocalModels;
   callLog: CallLog;
   close(): Promise<void>;
 }
@@ -43,6 +46,8 @@ interface SetupParts {
   signal?: AbortSignal | undefined;
   stderr: NodeJS.WriteStream;
   defaultLogLevel?: LogLevel;
+  /** For log lines, and for what is told of sources that failed. Default: stderr. */
+  logTo?: { write(text: string): void } | undefined;
 }
 
 export async function setUp(flags: SharedFlags, parts: SetupParts): Promise<Setup> {
@@ -54,15 +59,15 @@ export async function setUp(flags: SharedFlags, parts: SetupParts): Promise<Setu
 /** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed` */
 export async function readTools(
   flags: Pick<SharedFlags, 'catalog' | 'config' | 'strict'>,
-  { signal, stderr, defaultLogLevel }: SetupParts,
+  { signal, stderr, defaultLogLevel, logTo }: SetupParts,
 ): Promise<ToolSetup> {
   const config = await readConfig(flags);
-  const logger = createLogger({ level: logLevelOf(config, defaultLogLevel) });
+  const logger = createLogger({ level: logLevelOf(config, defaultLogLevel), destination: logTo });
   const given = flags.catalog ?? config.catalog;
   const sources = given ?? [defaultCatalogPath()];
   const strict = flags.strict ?? config.strict ?? false;
   const loaded = await loadCatalog({ variable: readVariable, sources, strict, logger, signal });
-  for (const failure of loaded.failures) stderr.write(`${failure.error.message}\n`);
+  for (const failure of loaded.failures) (logTo ?? stderr).write(`${failure.error.message}\n`);
   return { loaded, sources, config, usedDefaultCatalog: given === undefined, logger };
 }
 
@@ -73,7 +78,9 @@ export async function openPlanning(
   { signal, stderr }: SetupParts,
 ): Promise<PlanningSetup> {
   const callLog = openCallLog(flags, config);
-  const { model, planningModel, close } = await openModels(flags, config, { stderr, signal }).catch((error) => {
+  const localModels = createLocalModels();
+  const context = { stderr, signal, localModels };
+  const { model, planningModel, close } = await openModels(flags, config, context).catch((error) => {
     callLog.close();
     throw error;
   });
@@ -89,6 +96,7 @@ export async function openPlanning(
     plannerOf: (catalog, rules) => createPlanner({ ...parts, catalog, rules }),
     model: logged,
     planningModel: loggedPlanning,
+    localModels,
     callLog,
     close: async () => {
       await close();
@@ -111,7 +119,8 @@ export function promptPaths(
 
 interface ModelContext {
   stderr: NodeJS.WriteStream;
-  signal: AbortSignal | undefined;
+  signal?: AbortSignal | undefined;
+  localModels?: LocalModels | undefined;
 }
 
 export interface OpenModels {
@@ -143,10 +152,13 @@ export async function openModels(flags: SharedFlags, config: ConfigFile, context
   }
 }
 
-export async function openModel(settings: ModelSettings, { stderr, signal }: ModelContext): Promise<Model> {
+export async function openModel(
+  settings: ModelSettings,
+  { stderr, signal, localModels }: ModelContext,
+): Promise<Model> {
   const bar = createProgressBar('model', stderr);
   try {
-    return await createModel(settings, { onProgress: bar.update, onNotice: bar.note, signal });
+    return await createModel(settings, { onProgress: bar.update, onNotice: bar.note, signal, localModels });
   } finally {
     bar.stop();
   }

@@ -1,6 +1,8 @@
 /**
  * The call log: one JSON line a model call, with the whole prompt and answer, for those who tune prompts. Off
- * unless a file is named, since prompts hold what users wrote. A logged model answers exactly as the bare one.
+ * unless a file is named, since prompts hold what users wrote. A logged model answers exactly as the bare one. Where a visible
+ * tool has an argument marked secret, lines are written when their request has ended: a process that is killed loses those
+ * of the requests that were running.
  */
 import { toWinnowError } from '../errors.js';
 import type {
@@ -15,7 +17,7 @@ import type {
 } from '../model/model.js';
 import { watchReader } from '../model/watch-reader.js';
 import type { CallLog } from './call-log-file.js';
-import { secretValuesIn } from './secret-values.js';
+import { writeLine } from './held-line.js';
 
 export { type CallLog, type CallLogEntry, type CallLogOptions, createCallLog } from './call-log-file.js';
 
@@ -73,8 +75,8 @@ function loggedReader(
   const tell = (outcome: Outcome) => writeCall(log, model, { call, outcome });
   return watchReader(model.openReader, request, {
     onRefused: (error) => tell(failed(error)),
-    onClose(reader, failure, weighed) {
-      const answer = { opening: request.opening, weighed };
+    onClose(reader, failure, read) {
+      const answer = { opening: request.opening, ...read };
       tell({ outcome: 'ok', ...(failure ? failed(failure.error) : {}), answer, usage: reader.usage() });
     },
   });
@@ -83,7 +85,7 @@ function loggedReader(
 function writeCall(log: CallLog, model: Model, { call, outcome }: { call: Call; outcome: Outcome }): void {
   const { about, prompt } = call;
   const { calls, read, cached, written } = outcome.usage;
-  const entry = {
+  const line = {
     time: new Date().toISOString(),
     requestId: about?.requestId,
     session: about?.session,
@@ -101,12 +103,7 @@ function writeCall(log: CallLog, model: Model, { call, outcome }: { call: Call; 
     outcome: outcome.outcome,
     error: outcome.error,
   };
-  const secretNames = about?.secretNames ?? [];
-  // What the answer shows to be secret stood in the user's words before: it is masked there too. The prompt of a repair
-  // holds the answer before, and what the caller extracted stands in every prompt.
-  const texts = [prompt.user, ...(typeof outcome.answer === 'string' ? [outcome.answer] : [])];
-  const found = texts.flatMap((text) => secretValuesIn(text, secretNames));
-  log.write(entry, { secrets: [...(about?.secrets ?? []), ...found], secretNames });
+  writeLine(log, line, about);
 }
 
 function failed(thrown: unknown): Outcome {

@@ -1,5 +1,6 @@
 /** Settings -> a model: an endpoint where one is set, else the embedded one. What is not used is not even loaded. */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { LocalModels } from './local-models.js';
 import type { Model } from './model.js';
 import type { OpenAIModelOptions } from './openai/options.js';
 import type { PullProgress } from './store/progress.js';
@@ -22,6 +23,8 @@ export interface CreateModelHooks {
   onProgress?: ((progress: PullProgress) => void) | undefined;
   onNotice?: ((text: string) => void) | undefined;
   signal?: AbortSignal | undefined;
+  /** A local model that is open here already, with the same file, context and threads, is shared. Default: none is. */
+  localModels?: LocalModels | undefined;
 }
 
 /** @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
@@ -41,13 +44,10 @@ export async function createModel(settings: ModelSettings, hooks: CreateModelHoo
   // Before a gigabyte is fetched that could not be used.
   await importLibrary();
   const modelFile = file ?? (await fetchModel(model, hooks));
-  return createEmbeddedModel({
-    modelFile,
-    contextTokens,
-    threads,
-    prefixFolder: join(cacheFolder(), 'prefixes'),
-    onWarning: hooks.onNotice,
-  });
+  const weights = { modelFile: resolve(modelFile), contextTokens, threads };
+  const prefixFolder = join(cacheFolder(), 'prefixes');
+  const load = () => createEmbeddedModel({ ...weights, prefixFolder, onWarning: hooks.onNotice });
+  return hooks.localModels ? hooks.localModels.open(JSON.stringify(weights), load) : load();
 }
 
 async function fetchModel(

@@ -31,10 +31,12 @@ export interface CallAbout {
   readonly secrets?: readonly string[];
   /** Names of arguments marked secret: their values in the answer and in the changing part of the prompt are masked. */
   readonly secretNames?: readonly string[];
+  /** Of the request: settles when it has ended, in any way, with whether its result is a plan. */
+  readonly ended?: Promise<boolean>;
 }
 
 /** What every call that is made for one request says of it. */
-export type RequestFacts = Pick<CallAbout, 'requestId' | 'session' | 'secretNames'>;
+export type RequestFacts = Pick<CallAbout, 'requestId' | 'session' | 'secretNames' | 'ended'>;
 
 /** Counted by the server, or by the tokenizer of the embedded model. All in tokens. */
 export interface Usage {
@@ -98,8 +100,11 @@ export interface TokenReader {
   weigh(path: readonly Token[], candidates: readonly Token[]): Promise<readonly number[]>;
   /** What was read since the reader was opened. */
   usage(): Usage;
-  /** Must be called once; gives the place in the queue back. */
-  close(): Promise<void>;
+  /**
+   * Must be called once; gives the place in the queue back.
+   * @param found what was made of the weights, for the call log
+   */
+  close(found?: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
 export interface ReaderRequest {

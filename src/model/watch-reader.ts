@@ -1,11 +1,15 @@
 /** A reader that tells when it is closed, and whether something went wrong on the way; what it reads is left alone. */
 import type { Model, ReaderRequest, TokenReader } from './model.js';
 
+export interface ReadAnswer extends Readonly<Record<string, unknown>> {
+  readonly weighed: number;
+}
+
 export interface ReaderWatch {
   /** It could not be opened; the error goes on to the caller. */
   onRefused(error: unknown): void;
-  /** Told just before it is closed, with the last error of a weighing. */
-  onClose(reader: TokenReader, failure: { readonly error: unknown } | undefined, weighed: number): void;
+  /** Told just before it is closed, with the last error of a weighing, and with what was found. */
+  onClose(reader: TokenReader, failure: { readonly error: unknown } | undefined, answer: ReadAnswer): void;
 }
 
 export async function watchReader(
@@ -31,9 +35,9 @@ export async function watchReader(
         throw error;
       }
     },
-    async close() {
-      watch.onClose(reader, failure, weighed);
-      await reader.close();
+    async close(found) {
+      watch.onClose(reader, failure, { weighed, ...found });
+      await reader.close(found);
     },
   };
 }

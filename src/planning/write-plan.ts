@@ -9,6 +9,7 @@ import type { Request } from '../request.js';
 import type { Step } from '../result.js';
 import { type AwaitedArgument, renderAwaited } from './awaited.js';
 import { checkPlan } from './check-plan.js';
+import { guessLanguage } from './guess-language.js';
 import { levelsOf } from './levels.js';
 import { type ArgumentName, openPlaceOf } from './open-place.js';
 import { planPenalties } from './plan-penalties.js';
@@ -163,16 +164,4 @@ export function parseWritten(
   const steps = [...kept];
   if (repeated.length > 0) onRepeats?.(repeated);
   return { ok: true, value: { kind: 'plan', goal: shaped.data.goal ?? goal, steps, levels: levelsOf(steps) } };
-}
-
-const SCRIPTS: readonly (readonly [RegExp, string])[] = [
-  [/[\p{Script=Hiragana}\p{Script=Katakana}]/u, 'ja'],
-  [/\p{Script=Hangul}/u, 'ko'],
-  [/\p{Script=Han}/u, 'zh'],
-  [/\p{Script=Cyrillic}/u, 'written in Cyrillic, as in the request'],
-  [/\p{Script=Arabic}/u, 'ar'],
-];
-
-function guessLanguage(message: string): string {
-  return SCRIPTS.find(([script]) => script.test(message))?.[1] ?? 'that of the request';
 }

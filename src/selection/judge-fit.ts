@@ -41,11 +41,13 @@ export async function judgeFit(
   };
   try {
     const reader = await model.openReader({ prompt: fit.render(values), opening: OPENING, signal, about });
+    let fits: number | undefined;
     try {
-      return await readYes(reader);
+      fits = await readYes(reader);
+      return fits;
     } finally {
       addUsage(usage, reader.usage());
-      await reader.close();
+      await reader.close({ fits });
     }
   } catch (error) {
     addUsage(usage, spentUsage(error));

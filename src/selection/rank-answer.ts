@@ -51,10 +51,13 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
   if (!model.openReader)
     throw new WinnowError('model_refused', 'This model gives no next-token probabilities: use --set answer=list.');
   const reader = await openReader(model.openReader({ prompt, opening: OPENING, signal, about }), usage);
+  /** For the call log: the names of each reading, those before them, and the probability of going on. */
+  const readings: { before: readonly string[]; more?: number; names: readonly RankedName[] }[] = [];
   try {
     const { labels } = sheet;
     const trie = trieOf(sheet, model, reader);
     const ranked = await rankNames(trie, reader, FIRST);
+    readings.push({ before: [], names: ranked });
     const first = toTools(ranked, sheet);
     const none = ranked.find((entry) => entry.name === labels.none)?.probability ?? 0;
     const probabilities = new Map(first.map(({ tool, probability = 0 }) => [tool, probability]));
@@ -66,9 +69,12 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
     for (let reading = 2, next: Tool | undefined = likeliest.tool; next && reading <= question.readings; reading++) {
       before.push(...question.leadUp(next), next);
       const names = [...new Set(before)].map((tool) => labels.labelOf(tool));
-      if (reading === 2) isFirstEnough = (await probabilityOfMore(names, reader)) < MORE;
+      const more = reading === 2 ? await probabilityOfMore(names, reader) : undefined;
+      if (more !== undefined) isFirstEnough = more < MORE;
       const start = reader.tokenize(names.map((name) => `${name}", "`).join(''));
-      const further = toTools(await rankNames(trie, reader, { ...FURTHER, start }), sheet);
+      const listed = await rankNames(trie, reader, { ...FURTHER, start });
+      readings.push({ before: names, ...(more === undefined ? {} : { more }), names: listed });
+      const further = toTools(listed, sheet);
       const complements = further.filter(({ tool }) => !before.includes(tool));
       for (const { tool, probability = 0 } of complements)
         probabilities.set(tool, (probabilities.get(tool) ?? 0) + COMPLEMENT_WEIGHT * probability);
@@ -81,7 +87,7 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
     return { ...answer, isFirstEnough, confidence: confidenceOf(answer, first, question) };
   } finally {
     addUsage(usage, reader.usage());
-    await reader.close();
+    await reader.close({ readings });
   }
 }
 

@@ -4,6 +4,7 @@ import { createCatalog } from '../../src/catalog/catalog.js';
 import { createLazyPlanning } from '../../src/cli/lazy-planning.js';
 import type { PlanningSetup } from '../../src/cli/set-up.js';
 import { createCallLog } from '../../src/logging/call-log.js';
+import { createLocalModels } from '../../src/model/local-models.js';
 import { ASKED, answeringPlanner, TOOLS } from '../server/setup.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 
@@ -20,6 +21,7 @@ function setUp(open: (signal: AbortSignal, count: number) => Promise<void> = asy
         return answeringPlanner();
       },
       model: createScriptedModel(),
+      localModels: createLocalModels(),
       callLog: createCallLog({ destination: 'off' }),
       async close() {
         counts.closed += 1;
@@ -51,6 +53,7 @@ describe('planning that is opened late', () => {
           return answeringPlanner();
         },
         model: createScriptedModel(),
+        localModels: createLocalModels(),
         callLog: createCallLog({ destination: 'off' }),
         close: async () => {},
       }),

@@ -110,15 +110,24 @@ describe('winnow plan', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ module: 'planning/write-plan' });
   });
 
-  it('tells that the example catalogue is used where none is named', async () => {
-    const printed: string[] = [];
-    jest.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0);
+  it('tells that the example catalogue is used where none is named, under --json beside the data', async () => {
+    const told = 'Catalogue: the example "hydrology" that comes with Winnow; yours with --catalog.\n';
+    const written = { stdout: '', stderr: '' };
+    for (const stream of ['stdout', 'stderr'] as const) {
+      jest.spyOn(process[stream], 'write').mockImplementation((text) => {
+        written[stream] += text;
+        return true;
+      });
+    }
     server = await startScriptedServer([]);
     const words = ['x', '--base-url', server.baseUrl, '--model', 'm', '--set', 'passthroughTools=128'];
     await selectCommand().parseAsync(words, { from: 'user' });
-    expect(printed.join('')).toMatch(
-      /^Catalogue: the example "hydrology" that comes with Winnow; yours with --catalog\.\n/u,
-    );
+    expect(written.stdout).toMatch(new RegExp(`^${told}\\n`, 'u'));
+    expect(written.stderr).toBe('');
+    written.stdout = '';
+    await selectCommand().parseAsync([...words, '--json'], { from: 'user' });
+    expect(JSON.parse(written.stdout)).toMatchObject({ mode: 'passthrough' });
+    expect(written.stderr).toBe(told);
   });
 
   it.each<[string, string[], ErrorCode, string]>([

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const usage = {
   selection: { calls: 1, read: 900, cached: 800, written: 30 },
-  planning: { calls: 1, read: 600, cached: 0, written: 70 },
+  planning: { calls: 1, read: 1196, cached: 0, written: 70 },
   schemaTokens: { all: 5210, loaded: 640 },
   milliseconds: 4321,
 };
@@ -49,9 +49,22 @@ describe('a selection for people', () => {
         '  rare          named by the model (4., 1.2 %)',
         '  dropped: raed_level does not exist (near: read_level)',
         '',
-        '1500 tokens read, 800 from cache, 100 written; schemas 640 of 5210 tokens (88 % less); 4.3 s',
+        'tokens: selection 900 read, 800 from cache, 30 written; planning 1,196 read, 0 from cache, 70 written; schemas 640, all would be 5,210 (88 % less); 4,321 ms',
       ].join('\n'),
     );
+  });
+
+  it.each([
+    ['of selection alone', 1, 0, 'tokens: selection 900 read, 800 from cache, 30 written; schemas 640'],
+    ['of planning alone', 0, 1, 'tokens: planning 1,196 read, 0 from cache, 70 written; schemas 640'],
+    ['of no call', 0, 0, 'tokens: no call; schemas 640'],
+  ])('tells the cost %s', (_, selecting, planning, cost) => {
+    const calls = {
+      selection: { ...usage.selection, calls: selecting },
+      planning: { ...usage.planning, calls: planning },
+    };
+    const rendered = render.renderSelection({ ...selection, usage: { ...usage, ...calls }, trace: [] });
+    expect(rendered.split('\n').at(-1)).toContain(cost);
   });
 
   it.each<[string, Partial<Selection>, string]>([

@@ -1,11 +1,15 @@
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, jest } from '@jest/globals';
 import { serveCommand } from '../../src/cli/serve-command.js';
 import { recordLog } from '../server/setup.js';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answer } from '../support/server-behaviours.js';
+import { runCli } from './run-cli.js';
 
 // The first test of a run loads the model client.
 jest.setTimeout(60_000);
@@ -63,6 +67,39 @@ describe('winnow serve', () => {
     await stop(running, 'SIGTERM');
     expect(running.log.lines()[0]).toMatchObject({ level: 'info', msg: 'listening', address });
     expect(running.log.text()).not.toContain('put a gateway before it');
+  });
+
+  it('has it there also where there was something to tell of the sources before', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'winnow-serve-'));
+    const catalog = join(folder, 'tools.json');
+    await writeFile(catalog, JSON.stringify([{ name: 'read_level', toolType: 'builtin' }, { name: '__proto__' }]));
+    const sources = ['--catalog', catalog, '--catalog', join(folder, 'none.json')];
+    let told = '';
+    const { exitCode, stderr } = await runCli(
+      ['serve', '--port', '0', '--base-url', 'http://127.0.0.1:9/v1', '--model', 'none', ...sources],
+      {
+        onStderr(text, kill) {
+          told += text;
+          if (told.includes('as long as this process')) kill('SIGTERM');
+        },
+      },
+    );
+    const [first = '', ...others] = stderr.trim().split('\n');
+    expect(JSON.parse(first)).toMatchObject({ msg: 'listening', address: expect.stringMatching(/^http:.*:\d+$/u) });
+    expect(others.join('\n')).toContain('name: this name is not allowed');
+    expect(others.join('\n')).toContain("none.json can't be found");
+    expect(exitCode).toBe(0);
+    await rm(folder, { recursive: true });
+  });
+
+  it('tells all the same where it can not listen', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'winnow-serve-'));
+    const catalog = join(folder, 'tools.json');
+    await writeFile(catalog, JSON.stringify([{ name: 'read_level', toolType: 'builtin' }, { name: '__proto__' }]));
+    const model = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none'];
+    const { stderr } = await runCli(['serve', '--host', '203.0.113.1', ...model, '--catalog', catalog]);
+    expect(stderr).toMatch(/this name is not allowed[\s\S]*Cannot listen on 203\.0\.113\.1/u);
+    await rm(folder, { recursive: true });
   });
 
   it('prints nothing on stdout without --json', async () => {

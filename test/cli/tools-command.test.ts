@@ -129,6 +129,18 @@ describe('winnow tools check', () => {
     expect(exitCode).toBeUndefined();
   });
 
+  it('tells of mended results as of mended arguments', async () => {
+    const outputSchema = { type: 'object', properties: { level: { type: 'float' }, rows: { type: 'list' } } };
+    const open = { ...tool, name: 'open', outputSchema: { type: 'object' } };
+    await writeFile(file, JSON.stringify([{ ...tool, outputSchema }, open]));
+    const notes = (await run('check', '-c', file)).stdout.split('\n').filter((line) => line.includes('returns'));
+    expect(notes).toEqual([
+      'note a: returns.level: type "float" read as "number"',
+      'note a: returns.rows: type "list" read as "array"',
+      'note open: returns: no `properties`: any is taken',
+    ]);
+  });
+
   it('tells a slip in a key, and no other key that is unknown', async () => {
     const slip = { ...tool, description: undefined, descripton: 'First.', annotations: { destructivHint: true } };
     await writeFile(file, JSON.stringify([slip, { ...tool, name: 'b', version: 2, tags: ['x'], _meta: {} }]));

@@ -19,17 +19,31 @@ beforeAll(async () => {
     if (/^(@?node-llama-cpp)(\\/|$)/.test(name)) throw Object.assign(new Error('not here'), { code: 'ERR_MODULE_NOT_FOUND' });
     return next(name, context);
   };`;
-  await writeFile(join(folder, 'hooks.mjs'), hooks);
-  await writeFile(
-    join(folder, 'refuse.mjs'),
-    `import { register } from 'node:module'; register('./hooks.mjs', import.meta.url);`,
+  await writePreload('refuse', hooks);
+  const library = `export const LlamaLogLevel = { error: 'error' };
+  export const getLlama = async () => { throw new Error('no binary for this processor'); };`;
+  await writeFile(join(folder, 'library.mjs'), library);
+  await writePreload(
+    'broken',
+    `export const resolve = (name, context, next) => name === 'node-llama-cpp'
+      ? { url: new URL('library.mjs', import.meta.url).href, shortCircuit: true }
+      : next(name, context);`,
   );
   await writeFile(join(folder, 'tools.json'), JSON.stringify([{ name: 'read_level', toolType: 'builtin' }]));
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-function run(...words: string[]) {
-  const env = { NODE_OPTIONS: `--import=${join(folder, 'refuse.mjs')}`, WINNOW_CACHE: cache };
+/** A module that takes these hooks into a process. */
+async function writePreload(name: string, hooks: string): Promise<void> {
+  await writeFile(join(folder, `${name}.hooks.mjs`), hooks);
+  const register = `import { register } from 'node:module'; register('./${name}.hooks.mjs', import.meta.url);`;
+  await writeFile(join(folder, `${name}.mjs`), register);
+}
+
+const run = (...words: string[]) => runWith('refuse', words);
+
+function runWith(preload: 'refuse' | 'broken', words: readonly string[]) {
+  const env = { NODE_OPTIONS: `--import=${join(folder, `${preload}.mjs`)}`, WINNOW_CACHE: cache };
   return runCli(['plan', 'What is the level?', '--catalog', join(folder, 'tools.json'), ...words], { env });
 }
 
@@ -59,5 +73,16 @@ describe('without the local runtime', () => {
     expect(outcome).toMatchObject({ exitCode: ERROR_TABLE.model_unavailable.exitCode, stdout: '' });
     expect(outcome.stderr).toContain('The local runtime (package node-llama-cpp) is not installed here.');
     await expect(readdir(cache)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
+
+describe('with a local runtime that is installed but does not run here', () => {
+  it('who asks for the local model is told why, and what to do', async () => {
+    const file = join(folder, 'own.gguf');
+    await writeFile(file, '');
+    const outcome = await runWith('broken', ['--model-file', file]);
+    expect(outcome).toMatchObject({ exitCode: ERROR_TABLE.model_unavailable.exitCode, stdout: '' });
+    expect(outcome.stderr).toContain(`The local model ${file} can't be loaded: no binary for this processor.`);
+    expect(outcome.stderr).toContain('--base-url URL --model NAME');
   });
 });

@@ -3,10 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { WinnowError } from '../../src/errors.js';
 import { createCallLog, withCallLog } from '../../src/logging/call-log.js';
 import type { PlanRequest } from '../../src/request.js';
 import { makeTool, naming, plannerOf, TOOLS } from '../selection/setup.js';
-import { createScriptedModel } from '../support/scripted-model.js';
+import { createScriptedModel, type ScriptedAnswer, type ScriptedModelOptions } from '../support/scripted-model.js';
 
 const SECRET = 'tr0ub4dor-&-"3"';
 
@@ -28,22 +29,37 @@ interface Turn {
   mark?: object;
   request?: Partial<PlanRequest>;
   /** After the selection. */
-  answers?: readonly string[];
+  answers?: readonly ScriptedAnswer[];
   answer?: 'list' | 'rank';
 }
 
-async function planLogged({ mark = { 'x-secret': true }, request = {}, answers = [PLAN], answer = 'list' }: Turn) {
+function loggedPlanner(script: ScriptedModelOptions, { mark = { 'x-secret': true }, answer = 'list' }: Turn = {}) {
+  const bare = createScriptedModel(script);
+  const model = withCallLog(bare, createCallLog({ destination: join(folder, 'calls.jsonl') }));
+  return { bare, planner: plannerOf({ tools: [unlocking(mark), ...TOOLS], model, options: { answer } }) };
+}
+
+/** One tool, so that selection is skipped. */
+async function judgeLogged(request: Partial<PlanRequest>): Promise<string> {
   const destination = join(folder, 'calls.jsonl');
+  const bare = createScriptedModel({ readers: () => ({ probabilities: new Map([['yes', 0.9]]) }), answers: [PLAN] });
+  const model = withCallLog(bare, createCallLog({ destination }));
+  const planner = plannerOf({ tools: [unlocking({ 'x-secret': true })], model, options: { passthroughTools: 15 } });
+  await planner.plan({ message: 'Unlock it', ...request });
+  return readFileSync(destination, 'utf8');
+}
+
+async function planLogged({ request = {}, answers = [PLAN], ...turn }: Turn) {
+  const { answer = 'list' } = turn;
   const reader = { probabilities: new Map([['unlock_door', 0.9]]) };
-  const bare = createScriptedModel({
+  const script = {
     answers: [...(answer === 'list' ? [naming('unlock_door')] : []), ...answers],
     ...(answer === 'rank' ? { readers: () => reader } : {}),
-  });
-  const model = withCallLog(bare, createCallLog({ destination }));
-  const planner = plannerOf({ tools: [unlocking(mark), ...TOOLS], model, options: { answer } });
+  };
+  const { bare, planner } = loggedPlanner(script, turn);
   const result = await planner.plan({ message: 'Unlock the north door', ...request });
   bare.assertDone();
-  return { result, log: readFileSync(destination, 'utf8') };
+  return { result, log: logText() };
 }
 
 /** No part of it may stand in the log, however it is escaped. */
@@ -70,13 +86,7 @@ describe('arguments marked secret in the call log of a request', () => {
   });
 
   it('are masked where few tools are judged and selection is skipped', async () => {
-    const destination = join(folder, 'calls.jsonl');
-    const probabilities = new Map([['yes', 0.9]]);
-    const bare = createScriptedModel({ readers: () => ({ probabilities }), answers: [PLAN] });
-    const model = withCallLog(bare, createCallLog({ destination }));
-    const planner = plannerOf({ tools: [unlocking({ 'x-secret': true })], model, options: { passthroughTools: 15 } });
-    await planner.plan({ message: 'Unlock it', entities: { phrase: SECRET } });
-    const log = readFileSync(destination, 'utf8');
+    const log = await judgeLogged({ entities: { phrase: SECRET } });
     expect(log).toContain('selection/judge-fit');
     expect(log).not.toContain(SECRET_PART);
   });
@@ -90,11 +100,62 @@ describe('arguments marked secret in the call log of a request', () => {
     expect(log).not.toContain(SECRET_PART);
   });
 
-  it('are masked in the message of planning too, as soon as the answer shows that they are secret', async () => {
-    const { log } = await planLogged({ request: { message: `Unlock the north door with ${SECRET}` } });
-    const [selection = '', planning = ''] = log.trim().split('\n');
-    expect(planning).not.toContain(SECRET_PART);
-    // Before any answer nothing tells which of the user's words is a secret: said in the README.
-    expect(selection).toContain(SECRET_PART);
+  const message = `Unlock the north door with ${SECRET}`;
+
+  it.each(['list', 'rank'] as const)(
+    'are masked in the message of all lines, since the plan shows which words they are, selection by %s',
+    async (answer) => {
+      const { log } = await planLogged({ request: { message }, answer });
+      expect(modulesOf(log)).toEqual(['selection/select', 'planning/write-plan']);
+      for (const line of log.trim().split('\n')) expect(line).toContain('Unlock the north door with [masked]');
+      expect(log).not.toContain(SECRET_PART);
+    },
+  );
+
+  it('are masked in the message of the judgement whether the tools fit', async () => {
+    const log = await judgeLogged({ message });
+    expect(modulesOf(log)).toEqual(['selection/judge-fit', 'planning/write-plan']);
+    expect(log.match(/Unlock the north door with \[masked\]/gu)?.length).toBeGreaterThanOrEqual(2);
+    expect(log).not.toContain(SECRET_PART);
+  });
+
+  it.each([
+    ['planning fails', new WinnowError('model_failed', 'The server failed.'), 'model_failed'],
+    ['the user is asked back', `{"kind":"clarification","question":"Is ${SECRET_PART} right?"}`, 'ok'],
+  ])('are left out with all of the words where %s, which shows nothing', async (_, answer, outcome) => {
+    const { log } = await planLogged({ request: { message }, answers: [answer] }).catch(() => ({ log: logText() }));
+    expect(log).not.toContain(SECRET_PART);
+    expect(log).not.toContain('north');
+    const [selection, planning] = log
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(selection).toMatchObject({ outcome: 'ok', prompt: { user: LEFT_OUT }, variables: LEFT_OUT });
+    expect(planning).toMatchObject({ outcome, prompt: { user: LEFT_OUT }, tokens: { calls: expect.any(Number) } });
+  });
+
+  it('are left out where only tools are selected', async () => {
+    const { planner } = loggedPlanner({ answers: [naming('unlock_door')] });
+    await planner.select({ message });
+    expect(logText()).toContain(LEFT_OUT);
+    expect(logText()).not.toContain(SECRET_PART);
+  });
+
+  it('of no tool hold no line back, and leave nothing out', async () => {
+    const bare = createScriptedModel({ answers: [naming('play_song'), new WinnowError('model_failed', 'Failed.')] });
+    const told: string[] = [];
+    const model = withCallLog(bare, createCallLog({ destination: join(folder, 'calls.jsonl') }));
+    const onEvent = ({ stage }: { stage: string }) => void (stage === 'planning' && told.push(logText()));
+    await expect(plannerOf({ model }).plan({ message: 'music' }, { onEvent })).rejects.toThrow('Failed.');
+    expect(told[0]).toContain('music');
+    expect(logText()).not.toContain(LEFT_OUT);
   });
 });
+
+const LEFT_OUT = '[left out: it may hold the value of an argument marked secret]';
+const logText = () => readFileSync(join(folder, 'calls.jsonl'), 'utf8');
+const modulesOf = (log: string) =>
+  log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).module);

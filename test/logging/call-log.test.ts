@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WinnowError } from '../../src/errors.js';
 import { type CallLogOptions, createCallLog, withCallLog } from '../../src/logging/call-log.js';
 import type { CompletionRequest } from '../../src/model/model.js';
+import { plannerOf, TOOLS } from '../selection/setup.js';
 import { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from '../support/scripted-model.js';
 
 let folder: string;
@@ -181,17 +182,48 @@ describe('readers in the call log', () => {
     const weights = await reader?.weigh([], [get, list]);
     expect(weights?.map((weight) => Number(Math.exp(weight).toFixed(3)))).toEqual([0.8, 0.2]);
     expect(text()).toBe('');
-    await reader?.close();
+    await reader?.close({ names: ['get_user'] });
     expect(entries()).toMatchObject([
       {
         stage: 'selection',
         promptName: 'plan',
         outcome: 'ok',
-        answer: { opening: '["', weighed: 1 },
+        answer: { opening: '["', weighed: 1, names: ['get_user'] },
         tokens: { calls: 1, read: 2 },
       },
     ]);
     bare.assertDone();
+  });
+
+  it('hold the names that selection ranked with their probabilities, and the probability of going on', async () => {
+    const script = { play_song: 0.6, read_mail: 0.2, 'play_song", "water_garden': 0.05, 'play_song"]': 0.15 };
+    const { model } = logged({ readers: [{ probabilities: new Map(Object.entries(script)) }] });
+    await plannerOf({ model, options: { readings: 2 } }).select({ message: 'hm' });
+    const { answer } = entries()[0] ?? {};
+    expect(answer).toMatchObject({
+      opening: '{"selected_tools": ["',
+      readings: [
+        {
+          before: [],
+          names: expect.arrayContaining([
+            { name: 'play_song', probability: expect.closeTo(0.8, 2) },
+            { name: 'read_mail', probability: expect.closeTo(0.2, 2) },
+          ]),
+        },
+        {
+          before: ['play_song'],
+          more: expect.closeTo(0.25, 2),
+          names: expect.arrayContaining([{ name: 'water_garden', probability: expect.closeTo(1, 2) }]),
+        },
+      ],
+    });
+  });
+
+  it('hold the probability that the tools fit', async () => {
+    const { model } = logged({ readers: [{ probabilities: new Map(Object.entries({ yes: 0.3, no: 0.7 })) }] });
+    const planner = plannerOf({ model, tools: TOOLS.slice(0, 1), options: { passthroughTools: 15 } });
+    await planner.select({ message: 'hm' });
+    expect(entries()).toMatchObject([{ module: 'selection/judge-fit', answer: { fits: expect.closeTo(0.3, 3) } }]);
   });
 
   it('tell why they could not be opened, or failed', async () => {

@@ -25,6 +25,8 @@ export interface FakeRuntime {
   runtime: Runtime;
   /** Tokens of prompts that were read, saved or loaded, in the order in which that happened. */
   readonly log: readonly string[];
+  /** How often its memory was given back. */
+  readonly closes: number;
 }
 
 const tokensOf = (text: string) => Array.from(text, (sign) => sign.codePointAt(0) ?? 0);
@@ -34,6 +36,7 @@ const UNLIKELY = -20;
 export function createFakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
   const { contextSize = 4096, sequences = 2, version = 'fake 1', answer = () => '' } = options;
   const log: string[] = [];
+  let closes = 0;
   const context = {
     contextSize,
     totalSequences: sequences,
@@ -51,6 +54,9 @@ export function createFakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime
   // The library's classes can't be made without weights, and of each only what Winnow asks for is here.
   return {
     log,
+    get closes() {
+      return closes;
+    },
     runtime: Object.assign(Object.create(null), {
       version,
       library,
@@ -58,7 +64,9 @@ export function createFakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime
       model,
       context,
       chat,
-      close: async () => {},
+      close: async () => {
+        closes += 1;
+      },
     }),
   };
 }

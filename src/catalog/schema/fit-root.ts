@@ -25,7 +25,7 @@ export function fitRoot(fitted: JsonSchema, context: FitContext): FittedRoot {
   if (types.length > 1) addNote(context, '', `the root is of type ${types.join(' or ')}: taken as object`);
   draft.type = 'object';
   for (const keyword of ['enum', 'const', 'format']) {
-    if (keyword in draft) addNote(context, '', `\`${keyword}\` at the root says nothing of arguments: left out`);
+    if (keyword in draft) addNote(context, '', `\`${keyword}\` at the root says nothing of an object: left out`);
     delete draft[keyword];
   }
   for (const keyword of ['allOf', 'anyOf', 'oneOf']) flattenForms(draft, keyword, context);
@@ -60,11 +60,7 @@ function describeNothing(draft: Draft, context: FitContext): void {
   if (names.length === 0 && !isOpen) {
     const declared = 'properties' in draft;
     draft.additionalProperties = !declared;
-    addNote(
-      context,
-      '',
-      declared ? 'no argument is described: none is taken' : 'no `properties`: any argument is taken',
-    );
+    addNote(context, '', declared ? '`properties` is empty: none is taken' : 'no `properties`: any is taken');
   }
   draft.properties ??= {};
 }
@@ -86,7 +82,7 @@ function flattenForms(draft: Draft, keyword: string, context: FitContext): void 
   if (forms.length > 0 && forms.every((form) => form.additionalProperties === false))
     draft.additionalProperties = false;
   requireOf(draft, keyword, forms);
-  addNote(context, '', `\`${keyword}\` at the root: the arguments of its ${forms.length} members put side by side`);
+  addNote(context, '', `\`${keyword}\` at the root: the properties of its ${forms.length} members put side by side`);
 }
 
 function requireOf(draft: Draft, keyword: string, forms: readonly JsonSchema[]): void {

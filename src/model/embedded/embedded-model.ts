@@ -56,6 +56,7 @@ export function createModelOn(
   const turnstile = createTurnstile();
   const grammars = new Map<string, Promise<LlamaGrammar>>();
   const limit = runtime.context.contextSize;
+  let closing: Promise<void> | undefined;
 
   const fit = (prompt: Prompt, { opening, room }: { opening: string; room: number }): PromptTokens => {
     const prepared = toTokens(prompt, opening);
@@ -81,9 +82,9 @@ export function createModelOn(
       ),
     openReader: (request) =>
       countingUsage((usage) => turnstile.hold(request.signal, (leave) => openReader(request, { usage, leave }))),
-    async close() {
-      await turnstile.close();
-      await runtime.close();
+    close() {
+      closing ??= turnstile.close().then(() => runtime.close());
+      return closing;
     },
   };
 

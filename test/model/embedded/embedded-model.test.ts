@@ -145,6 +145,19 @@ describe('a call that is cancelled', () => {
   });
 });
 
+describe('closing', () => {
+  it('gives the memory back once, when the call in progress has ended', async () => {
+    const fake = createFakeRuntime({ answer: answerFruit });
+    const model = createModelOn(fake.runtime, { modelFile });
+    let closesWhileRead = -1;
+    const reading = read(model, 'one').then(() => {
+      closesWhileRead = fake.closes;
+    });
+    await Promise.all([reading, model.close(), model.close()]);
+    expect([closesWhileRead, fake.closes]).toEqual([0, 1]);
+  });
+});
+
 describe('a runtime that fails', () => {
   const broken = () => {
     let pieces = 0;

@@ -1,0 +1,27 @@
+/** The language of a message as far as its script tells; where it does not, the model sees for itself. */
+
+const UNKNOWN = 'that of the request';
+
+/** The first that is found counts: Japanese and Korean have Chinese characters too. */
+const SCRIPTS: readonly (readonly [RegExp, string])[] = [
+  [/[\p{Script=Hiragana}\p{Script=Katakana}]/u, 'ja'],
+  [/\p{Script=Hangul}/u, 'ko'],
+  [/\p{Script=Han}/u, 'zh'],
+  [/\p{Script=Cyrillic}/u, 'written in Cyrillic, as in the request'],
+  // Letters that Persian and Urdu have, and Arabic has not.
+  [/[پچژگٹڈڑںکیے]/u, UNKNOWN],
+  [/\p{Script=Arabic}/u, 'ar'],
+];
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
+
+/** A message of mostly Latin words only names something in another script. */
+export function guessLanguage(message: string): string {
+  const found = SCRIPTS.find(([script]) => script.test(message));
+  return found && !isMostlyLatin(message) ? found[1] : UNKNOWN;
+}
+
+function isMostlyLatin(message: string): boolean {
+  const words = [...segmenter.segment(message)].filter(({ isWordLike }) => isWordLike);
+  return words.filter(({ segment }) => /\p{Script=Latin}/u.test(segment)).length > words.length / 2;
+}
