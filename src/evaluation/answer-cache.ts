@@ -117,12 +117,12 @@ async function openReader(
       fresh[place] = read.map((weight) => (Number.isFinite(weight) ? weight : null));
       return read;
     },
-    async close() {
+    async close(found) {
       try {
         if (reader && Object.keys(fresh).length > 0)
           store.put(key, { usage: usage(), weights: { ...before.weights, ...fresh } });
       } finally {
-        await reader?.close();
+        await reader?.close(found);
       }
     },
   };

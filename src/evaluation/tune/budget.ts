@@ -15,6 +15,8 @@ export interface Budget {
   spent(): Spent;
   /** Whether less than the reserve is left. */
   isOver(reserve?: Spent): boolean;
+  /** What may still be spent; without a bound on calls, any number of them. */
+  left(): Spent;
   /** Has fired when a call was refused: answers that come now are no answers. */
   readonly exhausted: AbortSignal;
   /** What an earlier process spent: so many calls, up to this time. */
@@ -53,6 +55,10 @@ export function createBudget({
     isOver: (reserve = { calls: 0, milliseconds: 0 }) => {
       const used = spent();
       return used.calls + reserve.calls >= most || used.milliseconds + reserve.milliseconds >= milliseconds;
+    },
+    left: () => {
+      const used = spent();
+      return { calls: Math.max(0, most - used.calls), milliseconds: Math.max(0, milliseconds - used.milliseconds) };
     },
     exhausted: exhausted.signal,
     recall(earlier, elapsedInMs) {

@@ -25,6 +25,8 @@ export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
   const first = await parts.measure(base, parts.split.training, parts.reserve);
   if (!first) return unfinishedBase(parts, base);
   const facts = baseFactsOf(parts, first);
+  const shortfall = shortfallOf(parts, facts);
+  if (shortfall) parts.onProgress(shortfall);
   const search = createSearch(parts, { base, facts });
   // A part that was looked at is no evidence for what is found later: such a run ends where it ended before.
   const looked = parts.journal.recall(lookKey(parts.prompt), lookSchema);
@@ -36,6 +38,31 @@ export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
   }
   const { tried, end } = looked ?? { tried: search.tried, end: ended ?? 'the rounds are over' };
   return finish(parts, { base, facts, best: search.best(), tried, end, rounds });
+}
+
+/** Half of the training cases a candidate in the first rungs, then two prompts on each of the other parts. */
+const TRAINING_PASSES = 3;
+
+/** Told at once where one decision alone takes more time than there is: else it shows only when the time is gone. */
+function shortfallOf({ budget, reserve, split }: TunePromptParts, { cost }: BaseFacts): string | undefined {
+  const cases = split.training.length + split.choosing.length + split.heldBack.length;
+  const measured = TRAINING_PASSES * split.training.length + 2 * (split.choosing.length + split.heldBack.length);
+  const needed = measured * cost.milliseconds;
+  const left = budget.left().milliseconds - reserve.milliseconds;
+  if (needed <= left) return undefined;
+  const minutes = (time: number) => `${Math.max(1, Math.ceil(time / 60_000))} minutes`;
+  const fewer = Math.floor((cases * left) / needed);
+  const advice = fewer >= FEWEST_CASES ? `, or about ${fewer} of the ${cases} cases by --sample` : '';
+  return `a decision takes about ${minutes(needed)} more, and ${minutes(left)} are left: give a larger --budget${advice}`;
+}
+
+/** With fewer hardly any gain is clear. */
+const FEWEST_CASES = 20;
+
+function whyEnded(end: string, parts: TunePromptParts, facts: BaseFacts): string {
+  if (end !== BUDGET_ENDED || parts.budget.isOver()) return end;
+  const shortfall = shortfallOf(parts, facts);
+  return `what is left of the budget was kept for the look at the held-back part${shortfall ? `; ${shortfall}` : ''}`;
 }
 
 /** What was known when the held-back part was looked at; rounds that were done whole. */
@@ -85,7 +112,10 @@ async function finish(parts: TunePromptParts, { base, facts, best, tried, end, r
   };
   if (best === base)
     return {
-      report: { ...common, reason: `Nothing is clearly better than the prompt as it is; ${end}.` },
+      report: {
+        ...common,
+        reason: `Nothing is clearly better than the prompt as it is; ${whyEnded(end, parts, facts)}.`,
+      },
       best: undefined,
     };
   parts.journal.keep(lookKey(parts.prompt), { rounds, end, tried }, 0);
