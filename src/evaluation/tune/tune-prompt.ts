@@ -9,6 +9,7 @@ import { contradicts } from './decide.js';
 import { pairsOf } from './halving.js';
 import { parseDraft, type TunedPrompt, withoutMarks } from './prompt-draft.js';
 import { BUDGET_ENDED, createSearch } from './search.js';
+import { shortfallOf } from './shortfall.js';
 import type { TunePromptParts } from './tune-parts.js';
 import { type PromptReport, type Tried, triedSchema } from './tune-record.js';
 import { toCandidate, type Variant } from './variant.js';
@@ -25,7 +26,7 @@ export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
   const first = await parts.measure(base, parts.split.training, parts.reserve);
   if (!first) return unfinishedBase(parts, base);
   const facts = baseFactsOf(parts, first);
-  const shortfall = shortfallOf(parts, facts);
+  const shortfall = shortfallOf(parts, facts.cost);
   if (shortfall) parts.onProgress(shortfall);
   const search = createSearch(parts, { base, facts });
   // A part that was looked at is no evidence for what is found later: such a run ends where it ended before.
@@ -40,28 +41,9 @@ export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
   return finish(parts, { base, facts, best: search.best(), tried, end, rounds });
 }
 
-/** Half of the training cases a candidate in the first rungs, then two prompts on each of the other parts. */
-const TRAINING_PASSES = 3;
-
-/** Told at once where one decision alone takes more time than there is: else it shows only when the time is gone. */
-function shortfallOf({ budget, reserve, split }: TunePromptParts, { cost }: BaseFacts): string | undefined {
-  const cases = split.training.length + split.choosing.length + split.heldBack.length;
-  const measured = TRAINING_PASSES * split.training.length + 2 * (split.choosing.length + split.heldBack.length);
-  const needed = measured * cost.milliseconds;
-  const left = budget.left().milliseconds - reserve.milliseconds;
-  if (needed <= left) return undefined;
-  const minutes = (time: number) => `${Math.max(1, Math.ceil(time / 60_000))} minutes`;
-  const fewer = Math.floor((cases * left) / needed);
-  const advice = fewer >= FEWEST_CASES ? `, or about ${fewer} of the ${cases} cases by --sample` : '';
-  return `a decision takes about ${minutes(needed)} more, and ${minutes(left)} are left: give a larger --budget${advice}`;
-}
-
-/** With fewer hardly any gain is clear. */
-const FEWEST_CASES = 20;
-
 function whyEnded(end: string, parts: TunePromptParts, facts: BaseFacts): string {
   if (end !== BUDGET_ENDED || parts.budget.isOver()) return end;
-  const shortfall = shortfallOf(parts, facts);
+  const shortfall = shortfallOf(parts, facts.cost);
   return `what is left of the budget was kept for the look at the held-back part${shortfall ? `; ${shortfall}` : ''}`;
 }
 

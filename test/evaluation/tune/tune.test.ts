@@ -231,23 +231,6 @@ describe('the budget', () => {
     expect(prompts[0]).toMatchObject({ isChanged: false });
     expect(model.calls.length).toBeLessThan(40);
   });
-
-  it('that is too small for one decision is told as soon as the cost of a case is known', async () => {
-    let time = 0;
-    const now = () => time++;
-    const told: string[] = [];
-    const model = aModel({ helps: (system) => system.includes(RULE), proposal: withRule });
-    const onProgress = (text: string) => told.push(text);
-    const limits = { milliseconds: 180, now };
-    const { prompts } = await tune({ ...tuneOptions(model, { limits }), onProgress });
-    expect(told[0]).toMatch(
-      /a decision takes about \d+ minutes more, and \d+ minutes are left: give a larger --budget/,
-    );
-    expect(prompts[0]?.reason).toContain('kept for the look at the held-back part; a decision takes about');
-    told.length = 0;
-    await tune({ ...tuneOptions(model), onProgress });
-    expect(told.join()).not.toContain('a decision takes');
-  });
 });
 
 describe('a run that was stopped', () => {
