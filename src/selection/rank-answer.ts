@@ -13,7 +13,7 @@ import { fuse, keywordLead, type Opinions } from './fuse.js';
 import { createNameTrie, type TrieNode } from './name-trie.js';
 import { type RankedName, rankNames } from './rank-names.js';
 import type { Sheet } from './sheet.js';
-import { findTwins, liftMeant, type Twins } from './twins.js';
+import { liftMeant } from './twins.js';
 
 export interface RankQuestion extends Pick<Opinions, 'keywords' | 'keywordWeight'> {
   model: Model;
@@ -61,7 +61,11 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
     const first = toTools(ranked, sheet);
     const none = ranked.find((entry) => entry.name === labels.none)?.probability ?? 0;
     const probabilities = new Map(first.map(({ tool, probability = 0 }) => [tool, probability]));
-    const order = () => fuse({ ...question, probabilities: corrected(probabilities, sheet, question) });
+    const order = () => {
+      const { wording } = question;
+      const told = wording === undefined ? probabilities : liftMeant(probabilities, { tools: sheet.tools, wording });
+      return fuse({ ...question, probabilities: told });
+    };
     const [likeliest] = order();
     if (first.length === 0 || !likeliest || none > NONE_FITS) return toAnswer(first, { core, none, says: true });
     const before: Tool[] = [];
@@ -101,19 +105,6 @@ function trieOf(sheet: Sheet, model: Model, reader: TokenReader): TrieNode {
   const trie = known.get(sheet) ?? createNameTrie([...tools.map((tool) => labels.labelOf(tool)), labels.none], reader);
   known.set(sheet, trie);
   return trie;
-}
-
-const twinsOfSheets = new WeakMap<Sheet, Twins>();
-
-function corrected(
-  probabilities: ReadonlyMap<Tool, number>,
-  sheet: Sheet,
-  { wording }: RankQuestion,
-): ReadonlyMap<Tool, number> {
-  if (wording === undefined) return probabilities;
-  const twins = twinsOfSheets.get(sheet) ?? findTwins(sheet.tools);
-  twinsOfSheets.set(sheet, twins);
-  return liftMeant(probabilities, { twins, request: wording });
 }
 
 async function openReader(opening: Promise<TokenReader>, usage: Usage): Promise<TokenReader> {

@@ -29,12 +29,21 @@ function push<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
   else lists.set(key, [item]);
 }
 
-/** A tool that the request calls by a word of its own is at least as likely as a twin whose own words the request does not hold. */
+const found = new WeakMap<readonly Tool[], Twins>();
+
+/**
+ * A tool that the request calls by a word of its own is at least as likely as a twin whose own words the request does not hold.
+ *
+ * @param tools all that can be named; their twins are found once
+ * @param wording the request's own words
+ */
 export function liftMeant(
   probabilities: ReadonlyMap<Tool, number>,
-  { twins, request }: { twins: Twins; request: string },
+  { tools, wording }: { tools: readonly Tool[]; wording: string },
 ): Map<Tool, number> {
-  const said = new Set(wordsOf(request));
+  const twins = found.get(tools) ?? findTwins(tools);
+  found.set(tools, twins);
+  const said = new Set(wordsOf(wording));
   const lifted = new Map(probabilities);
   for (const [tool, probability] of probabilities)
     for (const twin of (twins.get(tool) ?? []).flat())

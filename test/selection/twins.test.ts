@@ -43,7 +43,7 @@ describe('twins', () => {
 describe('the meant of twins', () => {
   const lift = (request: string, probabilities: Iterable<[Tool, number]>, tools: readonly Tool[] = TOOLS) =>
     Object.fromEntries(
-      [...liftMeant(new Map(probabilities), { twins: findTwins(tools), request })].map(([{ name }, p]) => [name, p]),
+      [...liftMeant(new Map(probabilities), { tools, wording: request })].map(([{ name }, p]) => [name, p]),
     );
   const MIXED_UP: [Tool, number][] = [
     [tv, 0.4],
