@@ -1,27 +1,27 @@
 /** The path of a request, in order: scope, selection, planning, one more round when a tool is missing, result. */
-import { randomUUID } from 'node:crypto';
 import type { Catalog } from './catalog/catalog.js';
 import type { Rule } from './catalog/rule.js';
 import { createScope, type ToolFilter, type View } from './catalog/scope.js';
-import { secretNamesOf } from './catalog/secret-arguments.js';
 import type { Tool } from './catalog/tool.js';
 import { type OptionsInput, resolveOptions } from './config/options.js';
-import { throwIfCancelled, WinnowError } from './errors.js';
+import { WinnowError } from './errors.js';
 import { withSpan } from './logging/spans.js';
-import { type Model, noUsage } from './model/model.js';
+import type { Model } from './model/model.js';
 import { createShownTokens } from './planning/shown-tokens.js';
 import { type Written, writePlan } from './planning/write-plan.js';
 import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
-import { type PlanRequest, parseRequest, type Request } from './request.js';
-import type { PlanResult, SelectedTool, Selection, SelectResult, TraceEvent } from './result.js';
+import type { PlanRequest, Request } from './request.js';
+import type { PlanResult, Selection, SelectResult } from './result.js';
 import { askBack } from './selection/ask-back.js';
 import { dueTools } from './selection/due.js';
 import { likelyTools } from './selection/likely.js';
 import { mustRefer } from './selection/must-refer.js';
 import { createSchemaTokens } from './selection/schema-tokens.js';
 import { select } from './selection/select.js';
-import { renderContext, unseenHistory } from './selection/user-part.js';
-import { createTrace } from './trace.js';
+import { renderContext } from './selection/user-part.js';
+import { type CallOptions, type Turn, takeTurn, toolsOf, totalTokens } from './turn.js';
+
+export type { CallOptions };
 
 export interface PlannerParts {
   catalog: Catalog;
@@ -35,14 +35,6 @@ export interface PlannerParts {
   filter?: ToolFilter | undefined;
   /** Asked at each request, so they may change while all that is kept of the tools stays. Default: those of the catalogue. */
   rules?: (() => readonly Rule[]) | undefined;
-}
-
-export interface CallOptions {
-  /** Cancels the request; it then throws `cancelled`. */
-  signal?: AbortSignal | undefined;
-  /** Told of every event of the trace as it happens. */
-  onEvent?: ((event: TraceEvent) => void) | undefined;
-  requestId?: string | undefined;
 }
 
 export interface Planner {
@@ -62,7 +54,7 @@ export function createPlanner(parts: PlannerParts): Planner {
   const viewOf = createScope(catalog, parts.filter);
   const schemaTokens = createSchemaTokens(planningModel);
   const shownTokens = createShownTokens(planningModel);
-  const viewTokens = new WeakMap<View, number>();
+  const turns = { viewOf, rules, options, schemaTokens };
   const selectionParts = {
     model,
     options,
@@ -78,13 +70,13 @@ export function createPlanner(parts: PlannerParts): Planner {
     view: (request = {}) => viewOf(request),
 
     select: (input, call) =>
-      takeTurn(input, call, async (turn): Promise<SelectResult> => {
+      takeTurn(turns, { input, call }, async (turn): Promise<SelectResult> => {
         const selection = await turn.inTime(selectTools(turn, turn.view));
         return { ...selection, ...turn.told(selection) };
       }),
 
     plan: (input, call) =>
-      takeTurn(input, call, async (turn): Promise<PlanResult> => {
+      takeTurn(turns, { input, call }, async (turn): Promise<PlanResult> => {
         let view = turn.view;
         let selection = await turn.inTime(selectTools(turn, view));
         if (selection.confidence !== undefined && selection.confidence < options.clarifyBelow) {
@@ -106,86 +98,12 @@ export function createPlanner(parts: PlannerParts): Planner {
           const maxTools = turn.request.maxTools ?? options.maxTools;
           const kept = selection.tools.filter((tool) => !tool.fill).slice(0, maxTools - 1);
           const request = withNeed({ ...turn.request, maxTools: maxTools - kept.length }, written.needTools);
-          const taken = total(toolsOf(kept, turn.view), selectionParts.schemaTokens);
+          const taken = totalTokens(toolsOf(kept, turn.view), selectionParts.schemaTokens);
           const more = await turn.inTime(selectTools({ ...turn, request, taken }, view));
           selection = { ...more, tools: [...kept, ...more.tools], dropped: [...selection.dropped, ...more.dropped] };
         }
       }),
   };
-
-  /** The path of one request; however it ends, whoever holds back its lines is told. */
-  async function takeTurn<T extends PlanResult | SelectResult>(
-    input: PlanRequest,
-    call: CallOptions | undefined,
-    path: (turn: Turn) => Promise<T>,
-  ): Promise<T> {
-    let end: (isPlan: boolean) => void = () => {};
-    const ended = new Promise<boolean>((resolve) => {
-      end = resolve;
-    });
-    try {
-      const result = await path(beginTurn(parseRequest(input), call ?? {}, ended));
-      end('kind' in result && result.kind === 'plan');
-      return result;
-    } finally {
-      end(false);
-    }
-  }
-
-  function beginTurn(request: Request, call: CallOptions, ended: Promise<boolean>) {
-    throwIfCancelled(call.signal);
-    const view = viewOf(request);
-    const trace = createTrace(call.onEvent);
-    const timeout = AbortSignal.timeout(options.timeoutMs);
-    const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
-    const usage = { selection: noUsage(), planning: noUsage() };
-    // Not "of how many": the rest would count the tools of other users.
-    const { session } = request;
-    trace.add('scope', `${view.tools.length} tools are visible`, session === undefined ? {} : { session });
-    const unseen = unseenHistory(request, options);
-    if (unseen !== undefined) trace.add('scope', unseen);
-    return {
-      request,
-      view,
-      rules: rules(),
-      trace,
-      signal,
-      usage,
-      facts: { requestId: call.requestId ?? randomUUID(), session, secretNames: secretNamesOf(view.tools), ended },
-      /** The work, with its end by the budget of time told apart from the caller's own. */
-      inTime: async <T>(work: Promise<T>): Promise<T> => {
-        try {
-          return await work;
-        } catch (error) {
-          if (!timeout.aborted || call.signal?.aborted) throw error;
-          throw new WinnowError(
-            'model_timeout',
-            `The request took longer than ${options.timeoutMs} ms (option timeoutMs).`,
-            { cause: error },
-          );
-        }
-      },
-      rest: (selection: Selection) =>
-        viewOf({ ...request, deny: [...(request.deny ?? []), ...selection.tools.map((tool) => tool.name)] }),
-      /** What every result tells of the way to it. */
-      told: (selection: Selection) => ({
-        usage: {
-          ...usage,
-          schemaTokens: { all: tokensOfAll(view), loaded: total(toolsOf(selection.tools, view), schemaTokens) },
-          milliseconds: trace.milliseconds(),
-        },
-        trace: trace.events(),
-      }),
-    };
-  }
-
-  function tokensOfAll(view: View): number {
-    const tokens = viewTokens.get(view) ?? total(view.tools, schemaTokens);
-    viewTokens.set(view, tokens);
-    return tokens;
-  }
-
-  type Turn = ReturnType<typeof beginTurn>;
 
   function selectTools({ usage, ...turn }: Turn & { taken?: number }, view: View) {
     const { request, rules, trace, signal, facts, taken } = turn;
@@ -230,14 +148,6 @@ export function createPlanner(parts: PlannerParts): Planner {
       details,
     });
   }
-}
-
-function toolsOf(selected: readonly SelectedTool[], { byName }: View): Tool[] {
-  return selected.flatMap(({ name }) => byName.get(name) ?? []);
-}
-
-function total(tools: readonly Tool[], tokensOf: (tool: Tool) => number): number {
-  return tools.reduce((sum, tool) => sum + tokensOf(tool), 0);
 }
 
 /** The second round looks for what is missing, with the request as its context. */
