@@ -141,6 +141,16 @@ describe('arguments marked secret in the call log of a request', () => {
     expect(logText()).not.toContain(SECRET_PART);
   });
 
+  it('are no reason to leave anything out where a plan has none of them', async () => {
+    const plan = JSON.stringify({ kind: 'plan', steps: [{ id: 's1', tool: 'play_song', arguments: {} }] });
+    const script = { answers: [naming('unlock_door', 'play_song'), plan] };
+    const { planner } = loggedPlanner(script);
+    await planner.plan({ message: 'Play a song at the north door' });
+    const lines = logText().trim().split('\n');
+    expect(lines).toHaveLength(2);
+    for (const line of lines) expect(line).toContain('Play a song at the north door');
+  });
+
   it('of no tool hold no line back, and leave nothing out', async () => {
     const bare = createScriptedModel({ answers: [naming('play_song'), new WinnowError('model_failed', 'Failed.')] });
     const told: string[] = [];
