@@ -79,8 +79,10 @@ describe('winnow serve', () => {
       ['serve', '--port', '0', '--base-url', 'http://127.0.0.1:9/v1', '--model', 'none', ...sources],
       {
         onStderr(text, kill) {
+          const wasReady = told.includes('as long as this process');
           told += text;
-          if (told.includes('as long as this process')) kill('SIGTERM');
+          // Once: a second signal ends it at once.
+          if (!wasReady && told.includes('as long as this process')) kill('SIGTERM');
         },
       },
     );
