@@ -16,10 +16,10 @@ import { askBack } from './selection/ask-back.js';
 import { dueTools } from './selection/due.js';
 import { likelyTools } from './selection/likely.js';
 import { mustRefer } from './selection/must-refer.js';
-import { createSchemaTokens } from './selection/schema-tokens.js';
+import { createSchemaTokens, createViewTokens, totalTokens } from './selection/schema-tokens.js';
 import { select } from './selection/select.js';
 import { renderContext } from './selection/user-part.js';
-import { type CallOptions, type Turn, takeTurn, toolsOf, totalTokens } from './turn.js';
+import { type CallOptions, type Turn, takeTurn, toolsOf } from './turn.js';
 
 export type { CallOptions };
 
@@ -54,7 +54,7 @@ export function createPlanner(parts: PlannerParts): Planner {
   const viewOf = createScope(catalog, parts.filter);
   const schemaTokens = createSchemaTokens(planningModel);
   const shownTokens = createShownTokens(planningModel);
-  const turns = { viewOf, rules, options, schemaTokens };
+  const turns = { viewOf, rules, options, schemaTokens, viewTokens: createViewTokens(schemaTokens) };
   const selectionParts = {
     model,
     options,

@@ -9,6 +9,7 @@ import { throwIfCancelled, WinnowError } from './errors.js';
 import { noUsage } from './model/model.js';
 import { type PlanRequest, parseRequest, type Request } from './request.js';
 import type { PlanResult, SelectedTool, Selection, SelectResult, TraceEvent } from './result.js';
+import { totalTokens } from './selection/schema-tokens.js';
 import { unseenHistory } from './selection/user-part.js';
 import { createTrace } from './trace.js';
 
@@ -26,6 +27,8 @@ export interface TurnParts {
   options: Options;
   /** Of a tool's full schema. */
   schemaTokens: (tool: Tool) => number;
+  /** Of all schemas of a view. */
+  viewTokens: (view: View) => number;
 }
 
 export type Turn = ReturnType<typeof beginTurn>;
@@ -55,7 +58,10 @@ interface Beginning {
   ended: Promise<boolean>;
 }
 
-function beginTurn({ viewOf, rules, options, schemaTokens }: TurnParts, { request, call, ended }: Beginning) {
+function beginTurn(
+  { viewOf, rules, options, schemaTokens, viewTokens }: TurnParts,
+  { request, call, ended }: Beginning,
+) {
   throwIfCancelled(call.signal);
   const view = viewOf(request);
   const trace = createTrace(call.onEvent);
@@ -92,7 +98,7 @@ function beginTurn({ viewOf, rules, options, schemaTokens }: TurnParts, { reques
       usage: {
         ...usage,
         schemaTokens: {
-          all: tokensOfAll(view, schemaTokens),
+          all: viewTokens(view),
           loaded: totalTokens(toolsOf(selection.tools, view), schemaTokens),
         },
         milliseconds: trace.milliseconds(),
@@ -102,21 +108,6 @@ function beginTurn({ viewOf, rules, options, schemaTokens }: TurnParts, { reques
   };
 }
 
-const known = new WeakMap<TurnParts['schemaTokens'], WeakMap<View, number>>();
-
-/** Counted once a view. */
-function tokensOfAll(view: View, schemaTokens: TurnParts['schemaTokens']): number {
-  const counted = known.get(schemaTokens) ?? new WeakMap<View, number>();
-  known.set(schemaTokens, counted);
-  const tokens = counted.get(view) ?? totalTokens(view.tools, schemaTokens);
-  counted.set(view, tokens);
-  return tokens;
-}
-
 export function toolsOf(selected: readonly SelectedTool[], { byName }: View): Tool[] {
   return selected.flatMap(({ name }) => byName.get(name) ?? []);
-}
-
-export function totalTokens(tools: readonly Tool[], tokensOf: (tool: Tool) => number): number {
-  return tools.reduce((sum, tool) => sum + tokensOf(tool), 0);
 }

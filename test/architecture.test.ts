@@ -28,7 +28,13 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'selection/': [...CATALOG_AND_CONTRACTS, ...MODEL_SEAM, 'config/options.ts', 'prompts/prompt-template.ts', 'search/'],
   'selection/producers/': ['catalog/', 'request.ts', 'search/words.ts'],
   'planning/': [...CATALOG_AND_CONTRACTS, ...MODEL_SEAM, 'prompts/prompt-template.ts'],
-  'turn.ts': [...CATALOG_AND_CONTRACTS, 'config/options.ts', 'model/model.ts', 'selection/user-part.ts'],
+  'turn.ts': [
+    ...CATALOG_AND_CONTRACTS,
+    'config/options.ts',
+    'model/model.ts',
+    'selection/schema-tokens.ts',
+    'selection/user-part.ts',
+  ],
   'planner.ts': [
     ...CATALOG_AND_CONTRACTS,
     'config/options.ts',

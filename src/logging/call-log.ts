@@ -17,7 +17,7 @@ import type {
 } from '../model/model.js';
 import { watchReader } from '../model/watch-reader.js';
 import type { CallLog } from './call-log-file.js';
-import { writeLine } from './held-line.js';
+import { writeLine } from './secret-line.js';
 
 export { type CallLog, type CallLogEntry, type CallLogOptions, createCallLog } from './call-log-file.js';
 

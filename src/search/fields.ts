@@ -16,6 +16,9 @@ export const SEARCH_FIELDS = [
 ] as const;
 export type SearchField = (typeof SEARCH_FIELDS)[number];
 
+/** What a tool is called by; a description speaks of much else. */
+export const CALL_FIELDS: readonly SearchField[] = ['name', 'aliases', 'keywords', 'title'];
+
 const weight = z.number().min(0).max(10);
 
 /**

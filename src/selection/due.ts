@@ -5,14 +5,13 @@
  * selection chose the share is 0.5 to 0.8, so there nothing is due.
  */
 import type { Tool } from '../catalog/tool.js';
-import type { SearchField } from '../search/fields.js';
+import { CALL_FIELDS, type SearchField } from '../search/fields.js';
 import type { RankedTool } from '../search/rank.js';
 import { wordsOf } from '../search/words.js';
 import { mentionedTools, namesWithProducers, type Offer } from './mentioned.js';
 import { isNoun } from './producers/vocabulary.js';
 
-/** What a tool is called by; a description speaks of much else. */
-const CALLED_BY = new Set<SearchField | 'learnt'>(['name', 'aliases', 'keywords', 'title']);
+const CALLED_BY = new Set<SearchField | 'learnt'>(CALL_FIELDS);
 
 export function dueTools(offer: Offer): string[] {
   if (offer.selection.mode !== 'passthrough') return [];

@@ -2,6 +2,7 @@
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
+import { totalTokens } from './schema-tokens.js';
 
 export interface FallbackBudget {
   /** For all schemas together. */
@@ -20,7 +21,7 @@ export function fallbackTools(
     first = new Set(),
   }: { budget: FallbackBudget; schemaTokens: (tool: Tool) => number; first?: ReadonlySet<string> },
 ): { tools: Tool[]; leftOut: number } {
-  const total = view.tools.reduce((sum, tool) => sum + schemaTokens(tool), 0);
+  const total = totalTokens(view.tools, schemaTokens);
   if (total <= budget.schemaTokens && view.tools.length <= budget.tools) return { tools: [...view.tools], leftOut: 0 };
   const matches = keywordIndexOf(view)
     .search(query, view.tools.length)

@@ -3,6 +3,7 @@
  * token after the other mixes them up, also where the request says which is meant. There the request decides.
  */
 import type { Tool } from '../catalog/tool.js';
+import { CALL_FIELDS, fieldTexts } from '../search/fields.js';
 import { splitIdentifier, wordsOf } from '../search/words.js';
 
 /** Of each tool the groups that it stands in with its twins; a tool without any is not there. */
@@ -62,10 +63,13 @@ function isCalledByOwnWord(tool: Tool, twin: Tool, said: ReadonlySet<string>): b
 
 const known = new WeakMap<Tool, ReadonlySet<string>>();
 
-/** What a tool is called by; a description speaks of much else. */
 function callWords(tool: Tool): ReadonlySet<string> {
-  const { name, title = '', keywords, aliases } = tool;
-  const words = known.get(tool) ?? new Set(wordsOf([name, title, ...keywords, ...aliases].join(' ')));
+  const words = known.get(tool) ?? readCallWords(tool);
   known.set(tool, words);
   return words;
+}
+
+function readCallWords(tool: Tool): ReadonlySet<string> {
+  const texts = fieldTexts(tool);
+  return new Set(CALL_FIELDS.flatMap((field) => wordsOf(texts[field])));
 }
