@@ -6,7 +6,14 @@ import { WinnowError } from '../errors.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import { addUsage, type Completion, type CompletionRequest, type Model, type Usage } from './model.js';
 
-export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: readonly string[] };
+export type Parsed<T> = Usable<T> | { ok: false; issues: readonly string[] };
+
+export interface Usable<T> {
+  ok: true;
+  value: T;
+  /** What is likely wrong, and worth one more call. Without a better answer it stays. */
+  doubts?: readonly string[];
+}
 
 export interface StructuredRequest<T> {
   model: Model;
@@ -16,18 +23,41 @@ export interface StructuredRequest<T> {
   /** Counts every attempt, also failed ones. */
   usage: Usage;
   /** A schema under which the same can't go wrong again; then the same question is asked once more under it. */
-  narrow?: (completion: Completion) => CompletionRequest['schema'];
+  narrow?: (completion: Completion, parsed: Parsed<T>) => CompletionRequest['schema'];
   /** Told when a repair begins, with the problems. */
   onRepair?: (issues: readonly string[]) => void;
 }
 
 export async function completeStructured<T>(asked: StructuredRequest<T>): Promise<Parsed<T>> {
   const first = await attempt(asked, asked.request);
-  if (first.parsed.ok) return first.parsed;
-  asked.onRepair?.(first.parsed.issues);
-  const schema = asked.narrow?.(first.completion);
-  const second = await attempt(asked, schema ? { ...asked.request, schema } : repairRequest(asked, first));
-  return second.parsed;
+  const issues = issuesOf(first.parsed);
+  if (issues.length === 0) return first.parsed;
+  asked.onRepair?.(issues);
+  const schema = asked.narrow?.(first.completion, first.parsed);
+  const request = schema ? { ...asked.request, schema } : repairRequest(asked, first);
+  if (!first.parsed.ok) return (await attempt(asked, request)).parsed;
+  const second = await attemptToBetter(asked, request);
+  return second?.ok ? second : first.parsed;
+}
+
+function issuesOf<T>(parsed: Parsed<T>): readonly string[] {
+  return parsed.ok ? (parsed.doubts ?? []) : parsed.issues;
+}
+
+/** Where there is a usable answer already, only a caller who no longer wants any is a reason to give up. */
+async function attemptToBetter<T>(asked: StructuredRequest<T>, request: CompletionRequest) {
+  try {
+    return (await attempt(asked, request)).parsed;
+  } catch (error) {
+    const { signal } = request;
+    if (signal?.aborted && !isTimeout(signal.reason)) throw error;
+    return undefined;
+  }
+}
+
+/** The reason that `AbortSignal.timeout` gives. */
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
 function repairRequest<T>(
@@ -35,7 +65,9 @@ function repairRequest<T>(
   { completion, parsed }: { completion: Completion; parsed: Parsed<T> },
 ): CompletionRequest {
   const { system, user } = request.prompt;
-  const issues = parsed.ok ? '' : parsed.issues.map((issue) => `- ${issue}`).join('\n');
+  const issues = issuesOf(parsed)
+    .map((issue) => `- ${issue}`)
+    .join('\n');
   return { ...request, prompt: repair.render({ system, user, answer: completion.text.slice(0, 8000), issues }) };
 }
 

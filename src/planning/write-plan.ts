@@ -1,33 +1,24 @@
 /** Stage two: the full schemas of the chosen tools -> a checked plan, a question, or the reason why there is none. */
-import { z } from 'zod';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import type { CallAbout, Completion, Model, RequestFacts, Usage } from '../model/model.js';
-import { completeStructured, type Parsed, readJson } from '../model/structured.js';
+import { completeStructured, type Parsed } from '../model/structured.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
-import type { Step } from '../result.js';
 import { type AwaitedArgument, renderAwaited } from './awaited.js';
-import { checkPlan } from './check-plan.js';
 import { guessLanguage } from './guess-language.js';
-import { levelsOf } from './levels.js';
 import { type ArgumentName, openPlaceOf } from './open-place.js';
 import { planPenalties } from './plan-penalties.js';
-import { planAnswerSchema } from './plan-schema.js';
+import { type PlanSchemaOptions, planAnswerSchema } from './plan-schema.js';
+import { readPlan, type Written } from './read-plan.js';
 import { renderTools } from './render-tool.js';
 import { requiredAt } from './required-at.js';
 import { renderToday } from './today.js';
-import { withoutRepeats } from './without-repeats.js';
+import { ungivenValues } from './ungiven-values.js';
 
 export type PlanPrompt = PromptTemplate<
   'tools' | 'further' | 'context' | 'awaited' | 'likely' | 'today' | 'locale' | 'message'
 >;
-
-export type Written =
-  | { kind: 'plan'; goal: string; steps: Step[]; levels: string[][] }
-  | { kind: 'clarification'; question: string; missing: string[] }
-  | { kind: 'needTools'; needTools: string }
-  | { kind: 'unplannable'; reason: string };
 
 export interface PlanQuestion {
   model: Model;
@@ -59,109 +50,73 @@ export interface PlanQuestion {
 
 /** A model that wrote no valid plan also after the repair is a value with the problems; server errors go through. */
 export async function writePlan(tools: readonly Tool[], question: PlanQuestion): Promise<Parsed<Written>> {
-  const { model, prompt, repair, request, usage, signal, onRepair, awaited, likely, due, canNeedTools } = question;
-  const fitting = tools.filter((tool) => !question.further.has(tool.name));
-  const values = {
+  const { model, prompt, repair, usage, signal, onRepair, awaited, likely, due, canNeedTools, maxTokens } = question;
+  const values = promptValues(tools, question);
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const schemaFor = (change: Partial<Pick<PlanSchemaOptions, 'awaited' | 'without'>> = {}) => ({
+    name: 'plan',
+    schema: planAnswerSchema(tools, { awaited, canNeedTools, tuples: model.limits.tuples ?? false, ...change }),
+  });
+  const request = {
+    stage: 'planning' as const,
+    prompt: prompt.render(values),
+    schema: schemaFor(),
+    maxTokens,
+    penalties: planPenalties({ requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely, due }),
+    signal,
+    about: aboutCall(tools, question, values),
+  };
+  const { message, context, today } = values;
+  const { defaults, onRepeats } = question;
+  const said = [context, today, message].join('\n');
+  const ungivenIn = (parsed: Parsed<Written>) =>
+    parsed.ok && parsed.value.kind === 'plan' ? ungivenValues(parsed.value.steps, { tools: byName, said }) : [];
+  const parse = (completion: Completion): Parsed<Written> => {
+    const parsed = readPlan(completion, { tools: byName, message, defaults, onRepeats });
+    return parsed.ok ? { ...parsed, doubts: ungivenIn(parsed).map(({ problem }) => problem) } : parsed;
+  };
+  const narrow = (completion: Completion, parsed: Parsed<Written>) => {
+    const ungiven = ungivenIn(parsed);
+    if (ungiven.length > 0) return schemaFor({ awaited: [...awaited, ...ungiven] });
+    const without = runawayArgument(completion, { tools: byName, maxTokens });
+    return without && schemaFor({ without });
+  };
+  return completeStructured({ model, request, parse, narrow, repair, usage, onRepair });
+}
+
+type PromptValues = Parameters<PlanPrompt['render']>[0];
+
+function promptValues(tools: readonly Tool[], { request, context, further, awaited, likely }: PlanQuestion) {
+  const fitting = tools.filter((tool) => !further.has(tool.name));
+  const others = tools.filter((tool) => further.has(tool.name));
+  return {
     tools: renderTools(fitting),
-    further: renderTools(
-      tools.filter((tool) => question.further.has(tool.name)),
-      fitting.length + 1,
-    ),
-    context: question.context,
+    further: renderTools(others, fitting.length + 1),
+    context,
     awaited: renderAwaited(awaited),
     likely: likely.length > 0 ? `Likely tools: ${likely.join(', ')}.\n` : '',
     today: renderToday(request),
     locale: request.locale ?? guessLanguage(request.message),
     message: oneLine(request.message),
   };
-  const about: CallAbout = {
+}
+
+function aboutCall(tools: readonly Tool[], { prompt, further, facts }: PlanQuestion, values: PromptValues): CallAbout {
+  return {
     module: 'planning/write-plan',
     promptName: prompt.name,
     promptHash: prompt.hash,
-    variables: { ...values, tools: tools.map((tool) => tool.name), further: [...question.further] },
-    ...question.facts,
+    variables: { ...values, tools: tools.map((tool) => tool.name), further: [...further] },
+    ...facts,
   };
-  const schemaWithout = (without?: ArgumentName) => ({
-    name: 'plan',
-    schema: planAnswerSchema(tools, { awaited, canNeedTools, tuples: model.limits.tuples ?? false, without }),
-  });
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const call = {
-    stage: 'planning' as const,
-    prompt: prompt.render(values),
-    schema: schemaWithout(),
-    maxTokens: question.maxTokens,
-    penalties: planPenalties({ requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely, due }),
-    signal,
-    about,
-  };
-  const { defaults, onRepeats } = question;
-  const context = { tools: byName, goal: oneLine(request.message), defaults, onRepeats };
-  const parse = (completion: Completion) => parseWritten(completion, context);
-  const narrow = (completion: Completion) => {
-    const endless = endlessArgument(completion, byName);
-    return endless && schemaWithout(endless);
-  };
-  return completeStructured({ model, request: call, parse, narrow, repair, usage, onRepair });
 }
 
-/** The optional argument that ran on until the answer was cut. */
-function endlessArgument({ text, finish }: Completion, tools: ReadonlyMap<string, Tool>): ArgumentName | undefined {
+/** The argument that ran on until the answer was cut; of the required ones only where it ran in a loop, before the limit. */
+function runawayArgument(
+  { text, finish, usage }: Completion,
+  { tools, maxTokens }: { tools: ReadonlyMap<string, Tool>; maxTokens: number },
+): ArgumentName | undefined {
   const cut = finish === 'length' ? openPlaceOf(text) : undefined;
-  return cut && requiredAt(tools.get(cut.tool))?.includes(cut.argument) ? undefined : cut;
-}
-
-/** `null` says no more than nothing: some servers write every property of an answer. */
-function orLeftOut<T extends z.ZodType>(schema: T) {
-  return schema.nullish().transform((value) => value ?? undefined);
-}
-
-const draftStep = z.object({
-  id: z.union([z.string(), z.number()]).nullish(),
-  tool: z.string(),
-  arguments: orLeftOut(z.record(z.string(), z.unknown())).transform((values) => values ?? {}),
-  dependsOn: orLeftOut(z.array(z.string())),
-  purpose: orLeftOut(z.string()),
-});
-const written = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('plan'), goal: orLeftOut(z.string()), steps: z.array(draftStep).min(1) }),
-  z.object({
-    kind: z.literal('clarification'),
-    question: z.string().min(1),
-    missing: orLeftOut(z.array(z.string())).transform((names) => names ?? []),
-  }),
-  z.object({ kind: z.literal('needTools'), needTools: z.string().min(1) }),
-  z.object({ kind: z.literal('unplannable'), reason: z.string().min(1) }),
-]);
-
-interface ParseContext extends Partial<Pick<PlanQuestion, 'defaults' | 'onRepeats'>> {
-  tools: ReadonlyMap<string, Tool>;
-  goal: string;
-}
-
-/** Exported for tests: text -> checked plan, or the problems to repair. */
-export function parseWritten(
-  completion: Pick<Completion, 'text' | 'finish'>,
-  { tools, goal, defaults = false, onRepeats }: ParseContext,
-): Parsed<Written> {
-  const json = readJson(completion.text);
-  if (!json.ok)
-    return {
-      ok: false,
-      issues: completion.finish === 'length' ? ['the answer was cut: write fewer steps'] : json.issues,
-    };
-  const shaped = written.safeParse(json.value);
-  if (!shaped.success)
-    return {
-      ok: false,
-      issues: shaped.error.issues.map((issue) => `${issue.path.join('.') || 'answer'}: ${issue.message}`),
-    };
-  if (shaped.data.kind !== 'plan') return { ok: true, value: shaped.data };
-  const drafts = shaped.data.steps.map((step, place) => ({ ...step, id: String(step.id ?? `s${place + 1}`) }));
-  const checked = checkPlan(drafts, tools, { defaults });
-  if (!checked.ok) return checked;
-  const { steps: kept, repeated } = withoutRepeats(checked.steps);
-  const steps = [...kept];
-  if (repeated.length > 0) onRepeats?.(repeated);
-  return { ok: true, value: { kind: 'plan', goal: shaped.data.goal ?? goal, steps, levels: levelsOf(steps) } };
+  const isRequired = cut && requiredAt(tools.get(cut.tool))?.includes(cut.argument);
+  return isRequired && usage.written >= maxTokens ? undefined : cut;
 }

@@ -8,6 +8,8 @@ const VOWEL = /[aeiouy]/u;
 const DOUBLED = /(?<=.{2})([bdfgmnprt])\1$/u;
 /** As in `nam(ing)` and `cod(ed)`: what lost its final e. */
 const LOST_E = /^[^aeiou][aeiouy][^aeiouwxy]$/u;
+/** `translate`, as `translation` below. Not `repeated`, `floating`. */
+const FORMS_OF_ATE = /^(.{4,})(?<![eo])at(?:e|ed|ing|or)$/u;
 const MIN_STEM = 3;
 
 /** The stem of one lower-case word; words of other scripts, short ones and those with digits stay as they are. */
@@ -18,6 +20,8 @@ export function stemOf(word: string): string {
 }
 
 function withoutEnding(word: string): string {
+  const [, former] = FORMS_OF_ATE.exec(word) ?? [];
+  if (former !== undefined) return former;
   const [, verb] = /^(.{3,})(?:ing|ed)$/u.exec(word) ?? [];
   if (verb !== undefined && VOWEL.test(verb)) return LOST_E.test(verb) ? `${verb}e` : verb.replace(DOUBLED, '$1');
   const [, agent] = /^(.*([bdfgmnprt])\2)er$/u.exec(word) ?? [];

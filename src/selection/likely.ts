@@ -13,7 +13,7 @@ export function likelyTools(offer: Offer): string[] {
   const { selection, request } = offer;
   if (selection.mode === 'selected') return selection.tools.filter((tool) => !tool.fill).map((tool) => tool.name);
   const words = wordsOf(searchText(request));
-  const mentioned = mentionedTools(offer).filter(tellsSomething);
+  const mentioned = mentionedTools(offer).filter((match) => match.isClear && tellsSomething(match));
   const places = new Map(mentioned.map((match) => [match.tool, placeOf(match, words)]));
   const byMention = [...places].sort(([, one], [, other]) => one - other).map(([tool]) => tool);
   return namesWithProducers(byMention, offer);

@@ -1,4 +1,4 @@
-/** The tools on offer whose words stand in the request, and what they need besides. */
+/** The tools on offer of which words stand in the request, and what they need besides. */
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Request } from '../request.js';
@@ -18,12 +18,19 @@ export interface Offer {
   readonly request: Request;
 }
 
+export interface Mention extends RankedTool {
+  /** Not far behind the best of all tools. */
+  readonly isClear: boolean;
+}
+
 /** Best first; others on offer than those of the selection do not count. */
-export function mentionedTools({ view, selection, request }: Offer): RankedTool[] {
+export function mentionedTools({ view, selection, request }: Offer): Mention[] {
   const offered = new Set(selection.tools.map((tool) => tool.name));
   const matches = keywordIndexOf(view).search(searchText(request), view.tools.length);
   const least = MIN_SHARE * (matches[0]?.score ?? 0);
-  return matches.filter(({ tool, score }) => offered.has(tool.name) && score >= least);
+  return matches
+    .filter(({ tool }) => offered.has(tool.name))
+    .map((match) => ({ ...match, isClear: match.score >= least }));
 }
 
 /** Names of the tools, each behind the producers on offer that it needs. */

@@ -14,6 +14,9 @@ describe('two values are the same', () => {
     ['dates with other separators', '2024-08-05', '2024/8/5'],
     ['a Chinese date', '2026年5月12日', '2026-05-12'],
     ['a date in words', 'Aug 5th, 2024', '5 August 2024'],
+    ['a day that can be no month', '25/12/2024', '2024-12-25'],
+    ['a day in front', '12.25.2024', '25 December 2024'],
+    ['a day that has the number of its month', '5/05/2024', '2024-05-05'],
     ['times with and without seconds', '2024-08-05 09:30', '2024-08-05T09:30:00.000'],
     ['times at the zero meridian', '2024-08-05T09:30Z', '2024-08-05T09:30:00+00:00'],
     ['objects with keys in another order', { a: 1, b: [2] }, { b: ['2'], a: 1 }],
@@ -32,6 +35,7 @@ describe('two values are the same', () => {
     ['lists in another order', [1, 2], [2, 1]],
     ['two days', '2024-08-05', '2024-08-06'],
     ['a day that can be read in two ways', '05/08/2024', '2024-08-05'],
+    ['a day that is none', '30/45/2024', '2024-30-45'],
     ['an object with more keys', { a: 1 }, { a: 1, b: 2 }],
     ['texts in another case', 'Paris', 'paris'],
   ])('but not for %s', (_, one, other) => {

@@ -10,10 +10,10 @@ const FAILED = new WinnowError('model_failed', 'broken', {
   details: { usage: { calls: 3, read: 30, cached: 20, written: 10 } },
 });
 
-/** The answer "yes" is right. */
+/** The answer "yes" is right, "perhaps" usable. */
 const parse = ({ text }: Completion): Parsed<string> =>
-  text === 'yes'
-    ? { ok: true, value: text }
+  text === 'yes' || text === 'perhaps'
+    ? { ok: true, value: text, doubts: text === 'yes' ? [] : ['perhaps is not yes'] }
     : { ok: false, issues: [`"${text.slice(0, 20)}" is not yes`, 'path.to: second problem'] };
 
 function ask(answers: readonly ScriptedAnswer[]) {
@@ -28,7 +28,7 @@ function ask(answers: readonly ScriptedAnswer[]) {
 describe('a valid object from a model', () => {
   it('takes one call when the answer is right', async () => {
     const { model, usage, repairs, answer } = ask(['yes']);
-    expect(await answer).toEqual({ ok: true, value: 'yes' });
+    expect(await answer).toMatchObject({ ok: true, value: 'yes' });
     expect(usage.calls).toBe(1);
     expect(repairs).toEqual([]);
     model.assertDone();
@@ -36,7 +36,7 @@ describe('a valid object from a model', () => {
 
   it('is asked for once more, with the answer, every problem and the same stable part', async () => {
     const { model, usage, repairs, answer } = ask(['maybe', 'yes']);
-    expect(await answer).toEqual({ ok: true, value: 'yes' });
+    expect(await answer).toMatchObject({ ok: true, value: 'yes' });
     const [first, second] = model.calls;
     expect(second?.prompt.system).toBe(first?.prompt.system);
     expect(second?.prompt.user.startsWith(first?.prompt.user ?? 'none')).toBe(true);
@@ -73,6 +73,43 @@ describe('a valid object from a model', () => {
     await answer;
     expect(model.calls[1]?.prompt.user).toContain('x'.repeat(1_000));
     expect(model.calls[1]?.prompt.user.length).toBeLessThan(10_000);
+  });
+});
+
+describe('an answer that is usable and doubted', () => {
+  it('is asked for once more with the doubts', async () => {
+    const { model, repairs, answer } = ask(['perhaps', 'yes']);
+    expect(await answer).toMatchObject({ ok: true, value: 'yes' });
+    expect(repairs).toEqual([['perhaps is not yes']]);
+    expect(model.calls[1]?.prompt.user).toContain('- perhaps is not yes');
+    model.assertDone();
+  });
+
+  it.each<[string, ScriptedAnswer]>([
+    ['no usable answer comes', 'no'],
+    ['the server fails', FAILED],
+    ['the second is doubted, too', 'perhaps'],
+  ])('stays where %s, with all that was spent', async (_, second) => {
+    const { usage, answer } = ask(['perhaps', second]);
+    expect(await answer).toMatchObject({ ok: true, value: 'perhaps' });
+    expect(usage.calls).toBe(second === FAILED ? 4 : 2);
+  });
+
+  it('stays where the time is over, and is not kept from a caller who wants none any more', async () => {
+    const ended = async (reason: unknown) => {
+      const controller = new AbortController();
+      const answers = (_: unknown, index: number) => {
+        if (index === 0) return 'perhaps';
+        controller.abort(reason);
+        return FAILED;
+      };
+      const model = createScriptedModel({ answers });
+      const request = { stage: 'selection', prompt: { system: '', user: '' }, maxTokens: 5 } as const;
+      const { signal } = controller;
+      return completeStructured({ model, request: { ...request, signal }, parse, repair, usage: noUsage() });
+    };
+    await expect(ended(new DOMException('late', 'TimeoutError'))).resolves.toMatchObject({ value: 'perhaps' });
+    await expect(ended(new DOMException('left', 'AbortError'))).rejects.toMatchObject({ code: 'cancelled' });
   });
 });
 

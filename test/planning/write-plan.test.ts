@@ -1,162 +1,108 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseWritten } from '../../src/planning/write-plan.js';
-import { createTool } from '../support/create-tool.js';
+import type { Completion } from '../../src/model/model.js';
+import { makeTool, plannerOf } from '../selection/setup.js';
+import { createScriptedModel, type ScriptedAnswer } from '../support/scripted-model.js';
 
-const find = createTool('find', {
-  properties: { name: { type: 'string' } },
-  required: ['name'],
-  additionalProperties: false,
+const convert = makeTool('convert_currency', {
+  inputSchema: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
 });
-const read = createTool('read', {
-  properties: { stcd: { type: 'string' } },
-  required: ['stcd'],
-  additionalProperties: false,
+const invoice = makeTool('create_invoice', {
+  inputSchema: {
+    type: 'object',
+    properties: { amount: { type: 'number' }, day: { type: 'string' }, note: { type: 'string' } },
+    required: ['amount', 'day'],
+  },
 });
-const CONTEXT = { tools: new Map([find, read].map((tool) => [tool.name, tool])), goal: 'read the level' };
-const parse = (text: string, finish: 'stop' | 'length' = 'stop') => parseWritten({ text, finish }, CONTEXT);
-const parseJson = (value: unknown) => parse(JSON.stringify(value));
+const MAX = 512;
+const MESSAGE = 'Convert 100 USD to EUR, then an invoice over it for 3/4/2026';
 
-const PLAN = {
-  kind: 'plan',
-  steps: [
-    { id: 's1', tool: 'find', arguments: { name: 'a' } },
-    { id: 's2', tool: 'read', arguments: { stcd: '${s1.stcd}' } },
-  ],
-};
-
-describe('what a model wrote as a plan', () => {
-  it('becomes a plan with its goal, its dependencies and its levels', () => {
-    expect(parseJson({ ...PLAN, goal: 'own words' })).toEqual({
-      ok: true,
-      value: {
-        kind: 'plan',
-        goal: 'own words',
-        steps: [
-          { id: 's1', tool: 'find', arguments: { name: 'a' }, purpose: '', dependsOn: [] },
-          { id: 's2', tool: 'read', arguments: { stcd: '${s1.stcd}' }, purpose: '', dependsOn: ['s1'] },
-        ],
-        levels: [['s1'], ['s2']],
-      },
-    });
+const planWith = (values: Record<string, unknown>) =>
+  JSON.stringify({
+    kind: 'plan',
+    steps: [
+      { id: 's1', tool: 'convert_currency', arguments: { amount: 100 } },
+      { id: 's2', tool: 'create_invoice', arguments: values },
+    ],
   });
+const cutIn = (values: string, written = 90): Partial<Completion> & { text: string } => ({
+  text: `{"kind":"plan","steps":[{"id":"s1","tool":"create_invoice","arguments":{${values}`,
+  finish: 'length',
+  usage: { calls: 1, read: 10, cached: 0, written },
+});
 
-  it('may hold nulls for all that may be left out', () => {
-    const stop = createTool('stop', { additionalProperties: false });
-    const steps = [{ id: null, tool: 'stop', arguments: null, dependsOn: null, purpose: null }];
-    const plan = JSON.stringify({ kind: 'plan', goal: null, steps, question: null, missing: null });
-    const written = parseWritten({ text: plan, finish: 'stop' }, { tools: new Map([['stop', stop]]), goal: 'stop' });
-    const step = { id: 's1', tool: 'stop', arguments: {}, purpose: '', dependsOn: [] };
-    expect(written).toMatchObject({ ok: true, value: { kind: 'plan', goal: 'stop', steps: [step] } });
-    const question = { kind: 'clarification', question: 'which?', missing: null, steps: null };
-    expect(parseJson(question)).toMatchObject({ ok: true, value: { question: 'which?', missing: [] } });
-  });
+async function plan(...answers: ScriptedAnswer[]) {
+  const model = createScriptedModel({ answers });
+  const options = { passthroughTools: 8, planTokens: MAX };
+  const planner = plannerOf({ tools: [convert, invoice], model, options });
+  const result = await planner.plan({ message: MESSAGE });
+  model.assertDone();
+  const [first, second] = model.calls;
+  return { result, first, second, isSamePrompt: second?.prompt.user === first?.prompt.user };
+}
 
-  it('does not say its last step again, and tells what was left out', () => {
-    const last = PLAN.steps.slice(1);
-    const text = JSON.stringify({
-      kind: 'plan',
-      steps: [...PLAN.steps, ...last.map((step) => ({ ...step, id: 's3' }))],
-    });
-    const told: (readonly string[])[] = [];
-    const context = { ...CONTEXT, onRepeats: (tools: readonly string[]) => told.push(tools) };
-    expect(parseWritten({ text, finish: 'stop' }, context)).toMatchObject({
-      value: { steps: [{ id: 's1' }, { id: 's2', tool: 'read' }], levels: [['s1'], ['s2']] },
-    });
-    expect(told).toEqual([['read']]);
-  });
+const schemaText = (call: { schema?: { schema: unknown } } | undefined) => JSON.stringify(call?.schema?.schema);
 
-  it('has the request as its goal where the model gave none', () => {
-    expect(parseJson(PLAN)).toMatchObject({ ok: true, value: { goal: 'read the level' } });
-  });
-
-  it.each([
-    ['in a fence', `\`\`\`json\n${JSON.stringify(PLAN, null, 2)}\n\`\`\``],
-    ['with words around it', `Here you are: ${JSON.stringify(PLAN)} Anything else?`],
-    ['with a fence and words', `Sure.\n\`\`\`\n${JSON.stringify(PLAN)}\n\`\`\`\nDone.`],
-  ])('is read %s', (_, text) => {
-    expect(parse(text)).toMatchObject({ ok: true, value: { kind: 'plan' } });
-  });
-
-  it('may number its steps, leave arguments out of a step that has none, and ids in front', () => {
-    const stop = createTool('stop', { additionalProperties: false });
-    const steps = [
-      { id: 1, tool: 'stop' },
-      { id: 2, tool: 'stop', arguments: {} },
-    ];
-    const parsed = parseWritten(
-      { text: JSON.stringify({ kind: 'plan', steps }), finish: 'stop' },
-      { tools: new Map([['stop', stop]]), goal: '' },
+describe('a second attempt at a plan', () => {
+  it('has only a reference where the first made a value up, and is the same question', async () => {
+    const right = { amount: '${s1.amount}', day: 'Friday' };
+    const { result, first, second, isSamePrompt } = await plan(
+      planWith({ amount: 92, day: 'Friday' }),
+      planWith(right),
     );
-    expect(parsed).toMatchObject({ ok: true, value: { steps: [{ id: 's1', arguments: {} }, { id: 's2' }] } });
+    expect(result).toMatchObject({ kind: 'plan', steps: [{}, { arguments: right, dependsOn: ['s1'] }] });
+    expect(isSamePrompt).toBe(true);
+    expect(schemaText(first)).toContain('"amount":{"anyOf":[{"type":"number"}');
+    expect(schemaText(second)).toMatch(
+      /"const":"create_invoice"[^}]*\},"arguments":\{[^}]*"amount":\{"type":"string","pattern"/u,
+    );
+    const [repair] = result.trace.filter(({ note }) => note === 'the plan is repaired');
+    expect(repair?.issues).toEqual(['s2.arguments.amount: nobody gave 92; refer to the step that finds it']);
   });
 
-  it.each<[string, string, 'stop' | 'length', string]>([
-    ['nothing', '', 'stop', 'the answer is empty'],
-    ['words alone', 'I can not do that.', 'stop', 'the answer holds no complete JSON'],
-    ['an answer that was cut', JSON.stringify(PLAN).slice(0, 60), 'length', 'the answer was cut: write fewer steps'],
-    [
-      'an answer that stops in the middle',
-      JSON.stringify(PLAN).slice(0, 60),
-      'stop',
-      'the answer holds no complete JSON',
-    ],
-    ['a list', '[]', 'stop', 'answer: '],
-    ['another kind', '{"kind":"poem"}', 'stop', 'kind: '],
-    ['no kind', '{"steps":[]}', 'stop', 'kind: '],
-    ['a plan without steps', '{"kind":"plan","steps":[]}', 'stop', 'steps: '],
-    ['steps that are texts', '{"kind":"plan","steps":["find"]}', 'stop', 'steps.0: '],
-    ['a step without a tool', '{"kind":"plan","steps":[{"id":"s1","arguments":{}}]}', 'stop', 'steps.0.tool: '],
-    [
-      'arguments that are a list',
-      '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":[]}]}',
-      'stop',
-      'steps.0.arguments: ',
-    ],
-    [
-      'a step with a wrong argument',
-      '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":{"name":1}}]}',
-      'stop',
-      's1.arguments.name: must be string',
-    ],
-    ['a question without words', '{"kind":"clarification","question":""}', 'stop', 'question: '],
-    ['a lack without words', '{"kind":"needTools"}', 'stop', 'needTools: '],
-    ['no reason', '{"kind":"unplannable"}', 'stop', 'reason: '],
-  ])('is refused with its place: %s', (_, text, finish, start) => {
-    const parsed = parse(text, finish);
-    expect(parsed).toEqual({ ok: false, issues: [expect.stringContaining(start)] });
+  it('that brings nothing better leaves the first', async () => {
+    const first = { amount: 92, day: 'Friday' };
+    const { result } = await plan(planWith(first), 'no plan');
+    expect(result).toMatchObject({ kind: 'plan', steps: [{}, { arguments: first, dependsOn: [] }] });
   });
 
-  it.each([
-    ['a question', { kind: 'clarification', question: 'Which one?', missing: ['name'] }, {}],
-    ['a question about nothing in particular', { kind: 'clarification', question: 'Which one?' }, { missing: [] }],
-    ['a tool that is missing', { kind: 'needTools', needTools: 'one that books' }, {}],
-    ['that there is no plan', { kind: 'unplannable', reason: 'no tool books' }, {}],
-  ])('may be %s', (_, answer, more) => {
-    expect(parseJson(answer)).toEqual({ ok: true, value: { ...answer, ...more } });
+  it('is not made where the request gave all', async () => {
+    const { result } = await plan(planWith({ amount: '${s1.amount}', day: 'Friday' }));
+    expect(result.usage.planning.calls).toBe(1);
   });
 
-  it('tells all that is wrong with the steps at once', () => {
-    const parsed = parseJson({
-      kind: 'plan',
-      steps: [
-        { id: 's1', tool: 'lose', arguments: {} },
-        { id: 's2', tool: 'read', arguments: {} },
-      ],
-    });
-    expect(parsed).toMatchObject({
-      ok: false,
-      issues: [expect.stringContaining('s1.tool'), expect.stringContaining('s2.arguments.stcd')],
-    });
+  it('can write no optional argument that ran on without end', async () => {
+    const { result, second, isSamePrompt } = await plan(
+      cutIn('"amount":100,"day":"Friday","note":"so so so so'),
+      planWith({ amount: '${s1.amount}', day: 'Friday' }),
+    );
+    expect(result.kind).toBe('plan');
+    expect(isSamePrompt).toBe(true);
+    expect(schemaText(second)).toContain('create_invoice');
+    expect(schemaText(second)).not.toContain('"note"');
   });
 
-  it('may have steps without ids', () => {
-    const steps = [
-      { tool: 'find', arguments: { name: 'a' } },
-      { tool: 'find', arguments: { name: 'b' } },
-    ];
-    expect(parseJson({ kind: 'plan', steps })).toMatchObject({
-      ok: true,
-      value: { steps: [{ id: 's1' }, { id: 's2' }] },
-    });
+  it('can take no tool of which a required argument ran in a loop', async () => {
+    const { result, second } = await plan(
+      cutIn('"amount":100,"day":"so so so so'),
+      '{"kind":"unplannable","reason":"no day"}',
+    );
+    expect(result.kind).toBe('unplannable');
+    expect(schemaText(second)).toContain('convert_currency');
+    expect(schemaText(second)).not.toContain('create_invoice');
+  });
+
+  it('is told what was wrong where a long required argument met the limit', async () => {
+    const answer = planWith({ amount: '${s1.amount}', day: 'Friday' });
+    const { result, first, second } = await plan(cutIn('"amount":100,"day":"a long story', MAX), answer);
+    expect(result.kind).toBe('plan');
+    expect(second?.prompt.user).toContain('the answer was cut');
+    expect(schemaText(second)).toBe(schemaText(first));
+  });
+});
+
+describe('a date of the request that can be read in two ways', () => {
+  it('is in the plan as the user wrote it', async () => {
+    const { result } = await plan(planWith({ amount: '${s1.amount}', day: '2026-04-03' }));
+    expect(result).toMatchObject({ steps: [{}, { arguments: { day: '3/4/2026' } }] });
   });
 });

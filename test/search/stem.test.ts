@@ -13,6 +13,11 @@ describe('stems', () => {
     ['reference', 'references', 'referenced'],
     ['name', 'names', 'named', 'naming'],
     ['add', 'adds', 'added', 'adding'],
+    ['translate', 'translated', 'translating', 'translator', 'translation', 'translations'],
+    ['evaluate', 'evaluated', 'evaluation'],
+    ['create', 'created', 'creating', 'creation'],
+    ['locate', 'located', 'location'],
+    ['repeat', 'repeated', 'repeating'],
   ])('of %s and its forms are one', (...forms) => {
     expect(new Set(forms.map(stemOf)).size).toBe(1);
   });
@@ -26,6 +31,8 @@ describe('stems', () => {
     ['user', 'use'],
     ['notes', 'not'],
     ['wipe', 'wip'],
+    ['format', 'form'],
+    ['state', 'station'],
   ])('of %s is not that of %s', (one, other) => {
     expect(stemOf(one)).not.toBe(stemOf(other));
   });

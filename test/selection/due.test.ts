@@ -50,6 +50,16 @@ describe('the tools without which a plan is not done', () => {
     expect(due('an old sonnet, a poem', { tools: [makeTool('sonnet'), makeTool('poem')] })).toHaveLength(2);
   });
 
+  it('are called by their action also in a request that speaks more of another, where it calls no other tool', () => {
+    const loan = makeTool('loan_payment', {
+      description: 'Monthly payment of a loan, by amount, rate and term of years.',
+    });
+    const message = 'The payment for a loan: the amount is 50000, the rate 3 %, the term 10 years. Then convert it.';
+    const euros = makeTool('convert_currency');
+    expect(due(message, { tools: [loan, euros, makeTool('years')] })).toEqual(['loan_payment', 'convert_currency']);
+    expect(due(message, { tools: [loan, euros, makeTool('convert_units')] })).toEqual(['loan_payment']);
+  });
+
   it('stand behind the tools that find what they need', () => {
     const tools = [
       makeTool('parcel_weight', { inputSchema: needing('parcel_id') }),

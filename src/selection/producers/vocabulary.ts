@@ -54,6 +54,8 @@ const READERS = new Set([
   'load',
   'check',
   'count',
+  'calculate',
+  'compute',
   'inspect',
 ]);
 const WRITERS = new Set(

@@ -1,0 +1,75 @@
+/** What a model wrote -> a checked plan, a question, what is missing, or the problems to repair. */
+import { z } from 'zod';
+import type { Tool } from '../catalog/tool.js';
+import type { Completion } from '../model/model.js';
+import { type Parsed, readJson } from '../model/structured.js';
+import type { Step } from '../result.js';
+import { checkPlan } from './check-plan.js';
+import { withDatesAsWritten } from './dates-as-written.js';
+import { levelsOf } from './levels.js';
+import { withoutRepeats } from './without-repeats.js';
+
+export type Written =
+  | { kind: 'plan'; goal: string; steps: Step[]; levels: string[][] }
+  | { kind: 'clarification'; question: string; missing: string[] }
+  | { kind: 'needTools'; needTools: string }
+  | { kind: 'unplannable'; reason: string };
+
+/** `null` says no more than nothing: some servers write every property of an answer. */
+function orLeftOut<T extends z.ZodType>(schema: T) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
+const draftStep = z.object({
+  id: z.union([z.string(), z.number()]).nullish(),
+  tool: z.string(),
+  arguments: orLeftOut(z.record(z.string(), z.unknown())).transform((values) => values ?? {}),
+  dependsOn: orLeftOut(z.array(z.string())),
+  purpose: orLeftOut(z.string()),
+});
+const written = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('plan'), goal: orLeftOut(z.string()), steps: z.array(draftStep).min(1) }),
+  z.object({
+    kind: z.literal('clarification'),
+    question: z.string().min(1),
+    missing: orLeftOut(z.array(z.string())).transform((names) => names ?? []),
+  }),
+  z.object({ kind: z.literal('needTools'), needTools: z.string().min(1) }),
+  z.object({ kind: z.literal('unplannable'), reason: z.string().min(1) }),
+]);
+
+export interface ReadContext {
+  tools: ReadonlyMap<string, Tool>;
+  /** Of the user; also the goal of the plan where the model gives none. */
+  message: string;
+  /** Whether arguments that were left out are written down where the tool has a default for them. Default: false. */
+  defaults?: boolean;
+  /** Told of the tools of last steps that only say again what the one before says, and are left out. */
+  onRepeats?: (tools: readonly string[]) => void;
+}
+
+export function readPlan(
+  completion: Pick<Completion, 'text' | 'finish'>,
+  { tools, message, defaults = false, onRepeats }: ReadContext,
+): Parsed<Written> {
+  const json = readJson(completion.text);
+  if (!json.ok)
+    return {
+      ok: false,
+      issues: completion.finish === 'length' ? ['the answer was cut: write fewer steps'] : json.issues,
+    };
+  const shaped = written.safeParse(json.value);
+  if (!shaped.success)
+    return {
+      ok: false,
+      issues: shaped.error.issues.map((issue) => `${issue.path.join('.') || 'answer'}: ${issue.message}`),
+    };
+  if (shaped.data.kind !== 'plan') return { ok: true, value: shaped.data };
+  const drafts = shaped.data.steps.map((step, place) => ({ ...step, id: String(step.id ?? `s${place + 1}`) }));
+  const checked = checkPlan(drafts, tools, { defaults });
+  if (!checked.ok) return checked;
+  const { steps: kept, repeated } = withoutRepeats(checked.steps);
+  const steps = kept.map((step) => withDatesAsWritten(step, tools.get(step.tool), message));
+  if (repeated.length > 0) onRepeats?.(repeated);
+  return { ok: true, value: { kind: 'plan', goal: shaped.data.goal ?? message, steps, levels: levelsOf(steps) } };
+}
