@@ -14,6 +14,8 @@ export type Stage = 'selection' | 'planning';
 export interface Prompt {
   readonly system: string;
   readonly user: string;
+  /** What `user` begins with where that is stable, too: a model in process keeps it as it keeps `system`. */
+  readonly lead?: string;
 }
 
 /** What a call is for. It changes no answer: it is what the call log says of it. */

@@ -11,7 +11,7 @@ export interface PromptTemplate<Name extends string> {
   readonly name: string;
   /** First 12 hexadecimal digits of the SHA-256 of the file. */
   readonly hash: string;
-  render(values: Readonly<Record<Name, string>>): { system: string; user: string };
+  render(values: Readonly<Record<Name, string>>): { system: string; user: string; lead?: string };
 }
 
 export interface PromptSource<Name extends string> {
@@ -21,6 +21,8 @@ export interface PromptSource<Name extends string> {
   system: readonly Name[];
   /** Placeholders of the part that changes with each request; all must stand there. */
   user: readonly Name[];
+  /** Of those, what stays the same nevertheless: all before the first of the others is the lead. Default: there is none. */
+  lead?: readonly Name[];
   /** Another file in place of the one in `prompts/`. */
   path?: string | undefined;
 }
@@ -48,8 +50,17 @@ export function loadPrompt<Name extends string>(source: PromptSource<Name>): Pro
   return {
     name: source.name,
     hash: createHash('sha256').update(text).digest('hex').slice(0, 12),
-    render: (values) => ({ system: fill(system, values), user: fill(user, values) }),
+    render: (values) => ({
+      system: fill(system, values),
+      user: fill(user, values),
+      ...(source.lead ? { lead: fill(leadOf(user, source.lead), values) } : {}),
+    }),
   };
+}
+
+function leadOf(user: string, stable: readonly string[]): string {
+  const changing = [...user.matchAll(PLACEHOLDER)].find(([, name = '']) => !stable.includes(name));
+  return user.slice(0, changing?.index);
 }
 
 /** The file in `prompts/`. */

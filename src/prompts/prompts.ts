@@ -41,6 +41,7 @@ export function loadPrompts(paths: PromptPaths = {}) {
       name: 'judge-fit',
       system: [],
       user: ['tools', 'context', 'message'],
+      lead: ['tools'],
       path: paths['judge-fit'],
     }),
     repair: loadRepairPrompt(paths.repair),

@@ -10,7 +10,7 @@ import type { RankedTool } from '../search/rank.js';
 import { stemOf } from '../search/stem.js';
 import { wordsOf } from '../search/words.js';
 import { mentionedTools, namesWithProducers, type Offer } from './mentioned.js';
-import { isNoun } from './producers/vocabulary.js';
+import { nounsIn } from './producers/vocabulary.js';
 
 const CALLED_BY = new Set<SearchField | 'learnt'>(CALL_FIELDS);
 
@@ -43,5 +43,5 @@ function callsItsAction({ tool, called }: Called, others: readonly string[]): bo
 type Called = Pick<RankedTool, 'tool'> & { called: readonly string[] };
 
 function nounsOf(why: RankedTool['why']): string[] {
-  return why.flatMap(({ asked }) => wordsOf(asked).filter(isNoun));
+  return why.flatMap(({ asked }) => nounsIn(asked));
 }

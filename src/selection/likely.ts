@@ -5,7 +5,7 @@
 import type { RankedTool } from '../search/rank.js';
 import { wordsOf } from '../search/words.js';
 import { mentionedTools, namesWithProducers, type Offer } from './mentioned.js';
-import { isNoun } from './producers/vocabulary.js';
+import { nounsIn } from './producers/vocabulary.js';
 import { searchText } from './user-part.js';
 
 /** Names out of the selection, in a likely order of their use. */
@@ -21,7 +21,7 @@ export function likelyTools(offer: Offer): string[] {
 
 /** "get" and "find" stand in any request. */
 function tellsSomething({ why }: RankedTool): boolean {
-  return why.some(({ asked }) => wordsOf(asked).some(isNoun));
+  return why.some(({ asked }) => nounsIn(asked).length > 0);
 }
 
 /** Middle of the places in the request at which words of the tool stand, those of its name before all others. */

@@ -25,6 +25,18 @@ describe('a prompt file', () => {
     expect(prompt.render({ list: 'a, b', message: 'hi' })).toEqual({ system: 'Tools: a, b', user: 'Said: hi' });
   });
 
+  it('has as its lead what the user part begins with, as far as that is stable', async () => {
+    const leadOf = async (user: string) => {
+      await writeFile(path, `<!-- system -->\nChoose.\n<!-- user -->\n${user}\n`);
+      const prompt = loadPrompt({ name: 'p', system: [], user: ['list', 'message'], lead: ['list'], path });
+      const { user: text, lead } = prompt.render({ list: 'a, b', message: 'hi' });
+      expect(text.startsWith(lead ?? 'none')).toBe(true);
+      return lead;
+    };
+    expect(await leadOf('Tools: {{list}}\nSaid: {{message}}')).toBe('Tools: a, b\nSaid: ');
+    expect(await leadOf('{{message}}, with {{list}}')).toBe('');
+  });
+
   it('never fills what a value holds', async () => {
     const prompt = await load(GOOD);
     const attack = "{{list}} $& $1 $' {{message}}";

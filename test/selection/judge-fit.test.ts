@@ -62,6 +62,15 @@ describe('few tools', () => {
     expect(model.readerCalls[0]?.prompt.user).toContain('I think of the inbox.');
   });
 
+  it('are what a model in process reads once: only what is said changes', async () => {
+    const prompts = await Promise.all(
+      ['the inbox', 'a flight'].map(async (message) => (await select({ yes: 0.9, request: { message } })).model),
+    ).then((models) => models.map(({ readerCalls }) => readerCalls[0]?.prompt));
+    const [one, other] = prompts.map((prompt) => ({ ...prompt, user: '' }));
+    expect(one).toEqual(other);
+    for (const { name } of FEW) expect(one?.lead).toContain(name);
+  });
+
   it('end with the request when it is cancelled', async () => {
     const model = createScriptedModel({ readers: () => new WinnowError('cancelled', 'cancelled') });
     const controller = new AbortController();

@@ -5,7 +5,7 @@ import type { Runtime } from './runtime.js';
 
 export interface PromptTokens {
   readonly tokens: Token[];
-  /** Tokens that stay the same whatever the user part is. */
+  /** Tokens that stay the same whatever the user part is behind its lead. */
   readonly stable: number;
 }
 
@@ -14,15 +14,16 @@ export function createPromptTokenizer({
   chat,
   model,
 }: Pick<Runtime, 'chat' | 'model'>): (prompt: Prompt, opening: string) => PromptTokens {
-  let lastSystem: { text: string; stable: Token[] } | undefined;
+  let last: { system: string; lead: string; stable: Token[] } | undefined;
   return (prompt, opening) => {
     const tokens = tokenize(prompt, opening);
-    if (lastSystem?.text !== prompt.system) {
-      const one = tokenize({ system: prompt.system, user: 'a' }, '');
-      const other = tokenize({ system: prompt.system, user: '#' }, '');
-      lastSystem = { text: prompt.system, stable: one.slice(0, commonLength(one, other)) };
+    const { system, lead = '' } = prompt;
+    if (last?.system !== system || last.lead !== lead) {
+      const one = tokenize({ system, user: `${lead}a` }, '');
+      const other = tokenize({ system, user: `${lead}#` }, '');
+      last = { system, lead, stable: one.slice(0, commonLength(one, other)) };
     }
-    return { tokens, stable: commonLength(tokens, lastSystem.stable) };
+    return { tokens, stable: commonLength(tokens, last.stable) };
   };
 
   function tokenize(prompt: Prompt, opening: string): Token[] {

@@ -2,7 +2,7 @@
  * The words by which schemas of all domains tell handles, finders and writers apart. Terms of APIs in general;
  * nothing of one catalogue.
  */
-import { foldPlural, splitIdentifier } from '../../search/words.js';
+import { foldPlural, splitIdentifier, wordsOf } from '../../search/words.js';
 
 /** Last words of an argument that names a thing by a value which only another tool can give. */
 export const HANDLE_WORDS = new Set([
@@ -105,6 +105,12 @@ export function isVerb(word: string): boolean {
 
 export function isNoun(word: string): boolean {
   return word.length > 1 && !isVerb(word) && !FILLERS.has(word) && !HANDLE_WORDS.has(word) && !/^\d+$/u.test(word);
+}
+
+/** Nouns of a text, singular. What is a verb else is a noun in the plural: `books`, `posts`. */
+export function nounsIn(text: string): string[] {
+  const plurals = new Set(splitIdentifier(text).flatMap((word) => (foldPlural(word) === word ? [] : foldPlural(word))));
+  return wordsOf(text).filter((word) => isNoun(word) || (isVerb(word) && plurals.has(word)));
 }
 
 export type Manner = 'search' | 'list' | 'read' | 'write';

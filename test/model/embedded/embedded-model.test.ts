@@ -56,6 +56,19 @@ describe('the prefix on disk', () => {
     expect(usage).toMatchObject({ cached: STABLE, read: chatText(prompt('two')).length + OPENING.length - STABLE });
   });
 
+  it('holds what the user part begins with, where that is stable, too', async () => {
+    const lead = 'Tools: one, two. ';
+    const led = (words: string) => ({ prompt: { system: SYSTEM, user: lead + words, lead } });
+    const first = open({ prefixFolder, answer: answerFruit });
+    await read(first.model, '', led('one'));
+    expect(first.log).toContain(`saved ${STABLE + lead.length}`);
+    const { log, model } = open({ prefixFolder, answer: answerFruit });
+    const rest = chatText(prompt('two')).length + OPENING.length - STABLE;
+    expect(await read(model, '', led('two'))).toMatchObject({ cached: STABLE + lead.length, read: rest });
+    expect(await read(model, '', led('six'))).toMatchObject({ cached: STABLE + lead.length, read: rest });
+    expect(log.filter((line) => line.startsWith('loaded'))).toHaveLength(1);
+  });
+
   it('is not that of another version of the runtime: a state may be laid out differently there', async () => {
     await read(open({ prefixFolder, version: 'fake 1', answer: answerFruit }).model, 'one');
     const upgraded = open({ prefixFolder, version: 'fake 2', answer: answerFruit });
