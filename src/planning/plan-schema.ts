@@ -9,7 +9,6 @@ import { fittedSchemas } from './fitted.js';
 import type { ArgumentName } from './open-place.js';
 import { type ProducedPath, pathsFor, producedPaths } from './produced-paths.js';
 import { referenceSchema } from './references.js';
-import { requiredAt } from './required-at.js';
 
 export interface PlanSchemaOptions {
   /** The request can't hold these values: only a reference may stand there. */
@@ -18,7 +17,7 @@ export interface PlanSchemaOptions {
   canNeedTools: boolean;
   /** Whether the schema may say what stands at which place of a list: then no step can refer to a later one. */
   tuples?: boolean;
-  /** What can't be written this time: an optional argument, or with a required one the whole tool. */
+  /** An optional argument that can't be written this time. */
   without?: ArgumentName | undefined;
 }
 
@@ -95,7 +94,7 @@ interface StepContext {
 function stepSchema(tool: Tool, context: StepContext): JsonSchema[] {
   const { earlier, options } = context;
   const waits = options.awaited.some((one) => one.tool === tool.name);
-  if ((earlier === 0 && waits) || cannotStand(tool, options)) return [];
+  if (earlier === 0 && waits) return [];
   const id = { type: 'string', pattern: '^s[1-9][0-9]?$' };
   return [
     {
@@ -111,10 +110,6 @@ function stepSchema(tool: Tool, context: StepContext): JsonSchema[] {
       additionalProperties: false,
     },
   ];
-}
-
-function cannotStand(tool: Tool, { without }: PlanSchemaOptions): boolean {
-  return without?.tool === tool.name && (requiredAt(tool) ?? []).includes(without.argument);
 }
 
 function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {

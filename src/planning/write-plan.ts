@@ -7,7 +7,7 @@ import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
 import { type AwaitedArgument, renderAwaited } from './awaited.js';
 import { guessLanguage } from './guess-language.js';
-import { type ArgumentName, openPlaceOf } from './open-place.js';
+import { openPlaceOf } from './open-place.js';
 import { planPenalties } from './plan-penalties.js';
 import { type PlanSchemaOptions, planAnswerSchema } from './plan-schema.js';
 import { readPlan, type Written } from './read-plan.js';
@@ -53,14 +53,14 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   const { model, prompt, repair, usage, signal, onRepair, awaited, likely, due, canNeedTools, maxTokens } = question;
   const values = promptValues(tools, question);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const schemaFor = (change: Partial<Pick<PlanSchemaOptions, 'awaited' | 'without'>> = {}) => ({
+  const schemaFor = (among: readonly Tool[], change: Partial<PlanSchemaOptions> = {}) => ({
     name: 'plan',
-    schema: planAnswerSchema(tools, { awaited, canNeedTools, tuples: model.limits.tuples ?? false, ...change }),
+    schema: planAnswerSchema(among, { awaited, canNeedTools, tuples: model.limits.tuples ?? false, ...change }),
   });
   const request = {
     stage: 'planning' as const,
     prompt: prompt.render(values),
-    schema: schemaFor(),
+    schema: schemaFor(tools),
     maxTokens,
     penalties: planPenalties({ requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely, due }),
     signal,
@@ -77,9 +77,12 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   };
   const narrow = (completion: Completion, parsed: Parsed<Written>) => {
     const ungiven = ungivenIn(parsed);
-    if (ungiven.length > 0) return schemaFor({ awaited: [...awaited, ...ungiven] });
-    const without = runawayArgument(completion, { tools: byName, maxTokens });
-    return without && schemaFor({ without });
+    if (ungiven.length > 0) return schemaFor(tools, { awaited: [...awaited, ...ungiven] });
+    const without = completion.finish === 'length' ? openPlaceOf(completion.text) : undefined;
+    if (!without) return undefined;
+    if (!requiredAt(byName.get(without.tool))?.includes(without.argument)) return schemaFor(tools, { without });
+    // A model that runs in a loop, before the limit, has no value for it: then there is no plan.
+    return completion.usage.written < maxTokens ? schemaFor([]) : undefined;
   };
   return completeStructured({ model, request, parse, narrow, repair, usage, onRepair });
 }
@@ -109,14 +112,4 @@ function aboutCall(tools: readonly Tool[], { prompt, further, facts }: PlanQuest
     variables: { ...values, tools: tools.map((tool) => tool.name), further: [...further] },
     ...facts,
   };
-}
-
-/** The argument that ran on until the answer was cut; of the required ones only where it ran in a loop, before the limit. */
-function runawayArgument(
-  { text, finish, usage }: Completion,
-  { tools, maxTokens }: { tools: ReadonlyMap<string, Tool>; maxTokens: number },
-): ArgumentName | undefined {
-  const cut = finish === 'length' ? openPlaceOf(text) : undefined;
-  const isRequired = cut && requiredAt(tools.get(cut.tool))?.includes(cut.argument);
-  return isRequired && usage.written >= maxTokens ? undefined : cut;
 }
