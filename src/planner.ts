@@ -136,10 +136,13 @@ export function createPlanner(parts: PlannerParts): Planner {
       facts: turn.facts,
       signal: turn.signal,
       onRepair: (issues) => turn.trace.add('planning', 'the plan is repaired', { issues }),
+      onDoubt: (issues) => turn.trace.add('planning', 'the plan is doubted, and asked for once more', { issues }),
       onRepeats: (tools) =>
         turn.trace.add('planning', 'last steps that say again what the one before says are left out', { tools }),
     });
     // Where the server does not decode under the schema, a model may ask for tools when there is no further round.
+    if (answer.ok && answer.doubts?.length)
+      turn.trace.add('planning', 'no better plan came: what is doubted stays', { issues: answer.doubts });
     if (answer.ok && answer.value.kind === 'needTools' && !canNeedTools)
       return { kind: 'unplannable', reason: `A tool is missing: ${answer.value.needTools}` };
     if (answer.ok) return answer.value;

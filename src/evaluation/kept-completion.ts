@@ -5,7 +5,7 @@ import { usageSchema } from '../result.js';
 
 const completionSchema = z.object({
   text: z.string(),
-  finish: z.enum(['stop', 'length']),
+  finish: z.enum(['stop', 'length', 'loop']),
   usage: usageSchema,
   logprobs: z.array(z.object({ text: z.string(), logprob: z.number() })).optional(),
 });

@@ -66,18 +66,21 @@ function canonicalText(text: string, { ignoreCase }: ValueOptions): string {
 }
 
 const YEAR_FIRST = /^(\d{4})(?:[-/.年])(\d{1,2})(?:[-/.月])(\d{1,2})日?(?:[T ]?(.+))?$/u;
-const YEAR_LAST = /^0?(\d{1,2})[-/.]0?(\d{1,2})[-/.](\d{4})$/u;
+const YEAR_LAST = /^0?(\d{1,2})([-/.])0?(\d{1,2})\2(\d{4})$/u;
 const MONTH_IN_WORDS =
   /^(?:(\d{1,2})(?:st|nd|rd|th)? )?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?: (\d{1,2})(?:st|nd|rd|th)?)?,? (\d{4})$/iu;
 const TIME = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.0+)?)?(Z|[+-]\d{2}:?\d{2})?$/u;
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** Only what can be read in one way: with the year first, the month in words, or a day that can be no month or is its number. */
+/**
+ * A day that can be read in one way: with the year first, the month in words, or a day that can be no month or is its
+ * number. What can be read in two ways stays as it is but for zeros in front.
+ */
 function canonicalDate(text: string): string | undefined {
-  const [, one, other, last] = YEAR_LAST.exec(text) ?? [];
+  const [, one, mark, other, last] = YEAR_LAST.exec(text) ?? [];
   if (one && other && last) {
     if (Number(other) > 12 || one === other) return isoDay(last, one, other);
-    return Number(one) > 12 ? isoDay(last, other, one) : undefined;
+    return Number(one) > 12 ? isoDay(last, other, one) : [one, other, last].join(mark);
   }
   const words = MONTH_IN_WORDS.exec(text);
   const day = words?.[1] ?? words?.[3];

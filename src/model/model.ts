@@ -81,8 +81,8 @@ export interface CompletionRequest {
 
 export interface Completion {
   text: string;
-  /** `length`: cut at `maxTokens`, at the end of the context, or where the text only repeats itself. */
-  finish: 'stop' | 'length';
+  /** `length`: cut at `maxTokens` or at the end of the context. `loop`: cut where the text only repeats itself. */
+  finish: 'stop' | 'length' | 'loop';
   usage: Usage;
   /** Per written token, where the server gives them: its text and natural-log probability. */
   logprobs?: readonly { text: string; logprob: number }[];

@@ -11,7 +11,7 @@ export type Parsed<T> = Usable<T> | { ok: false; issues: readonly string[] };
 export interface Usable<T> {
   ok: true;
   value: T;
-  /** What is likely wrong, and worth one more call. Without a better answer it stays. */
+  /** What is likely wrong, and worth one more call. Without a better answer the value stays, with its doubts. */
   doubts?: readonly string[];
 }
 
@@ -22,26 +22,29 @@ export interface StructuredRequest<T> {
   repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
   /** Counts every attempt, also failed ones. */
   usage: Usage;
-  /** A schema under which the same can't go wrong again; then the same question is asked once more under it. */
+  /** A schema under which the same can't go wrong again. A model that surely keeps to it is asked the same question. */
   narrow?: (completion: Completion, parsed: Parsed<T>) => CompletionRequest['schema'];
+  /** Whether an answer with fewer doubts may take the place of the first. Default: it may. */
+  isBetter?: (second: T, first: T) => boolean;
   /** Told when a repair begins, with the problems. */
   onRepair?: (issues: readonly string[]) => void;
+  /** Told when a usable answer is asked for once more, with the doubts. */
+  onDoubt?: (doubts: readonly string[]) => void;
 }
 
 export async function completeStructured<T>(asked: StructuredRequest<T>): Promise<Parsed<T>> {
   const first = await attempt(asked, asked.request);
-  const issues = issuesOf(first.parsed);
-  if (issues.length === 0) return first.parsed;
-  asked.onRepair?.(issues);
-  const schema = asked.narrow?.(first.completion, first.parsed);
-  const request = schema ? { ...asked.request, schema } : repairRequest(asked, first);
-  if (!first.parsed.ok) return (await attempt(asked, request)).parsed;
-  const second = await attemptToBetter(asked, request);
-  return second?.ok ? second : first.parsed;
-}
-
-function issuesOf<T>(parsed: Parsed<T>): readonly string[] {
-  return parsed.ok ? (parsed.doubts ?? []) : parsed.issues;
+  const { parsed } = first;
+  if (!parsed.ok) {
+    asked.onRepair?.(parsed.issues);
+    return (await attempt(asked, secondRequest(asked, first))).parsed;
+  }
+  const { doubts = [] } = parsed;
+  if (doubts.length === 0) return parsed;
+  asked.onDoubt?.(doubts);
+  const second = await attemptToBetter(asked, secondRequest(asked, first));
+  const isSurer = second?.ok && (second.doubts?.length ?? 0) < doubts.length;
+  return isSurer && (asked.isBetter?.(second.value, parsed.value) ?? true) ? second : parsed;
 }
 
 /** Where there is a usable answer already, only a caller who no longer wants any is a reason to give up. */
@@ -50,7 +53,7 @@ async function attemptToBetter<T>(asked: StructuredRequest<T>, request: Completi
     return (await attempt(asked, request)).parsed;
   } catch (error) {
     const { signal } = request;
-    if (signal?.aborted && !isTimeout(signal.reason)) throw error;
+    if (!(error instanceof WinnowError) || (signal?.aborted && !isTimeout(signal.reason))) throw error;
     return undefined;
   }
 }
@@ -60,18 +63,31 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
+interface Attempt<T> {
+  completion: Completion;
+  parsed: Parsed<T>;
+}
+
+function secondRequest<T>(asked: StructuredRequest<T>, first: Attempt<T>): CompletionRequest {
+  const schema = asked.narrow?.(first.completion, first.parsed);
+  if (!schema) return repairRequest(asked, first);
+  return { ...(asked.model.limits.tuples ? asked.request : repairRequest(asked, first)), schema };
+}
+
 function repairRequest<T>(
   { request, repair }: StructuredRequest<T>,
-  { completion, parsed }: { completion: Completion; parsed: Parsed<T> },
+  { completion, parsed }: Attempt<T>,
 ): CompletionRequest {
   const { system, user } = request.prompt;
-  const issues = issuesOf(parsed)
-    .map((issue) => `- ${issue}`)
-    .join('\n');
+  const problems = parsed.ok ? (parsed.doubts ?? []) : parsed.issues;
+  const issues = problems.map((issue) => `- ${issue}`).join('\n');
   return { ...request, prompt: repair.render({ system, user, answer: completion.text.slice(0, 8000), issues }) };
 }
 
-async function attempt<T>({ model, parse, usage }: StructuredRequest<T>, request: CompletionRequest) {
+async function attempt<T>(
+  { model, parse, usage }: StructuredRequest<T>,
+  request: CompletionRequest,
+): Promise<Attempt<T>> {
   try {
     const completion = await model.complete(request);
     addUsage(usage, completion.usage);

@@ -4,43 +4,49 @@
  */
 import { isObject } from '../catalog/schema/json.js';
 import type { Tool } from '../catalog/tool.js';
-import type { Step } from '../result.js';
+import { validatorFor } from '../catalog/validate.js';
 
 const IN_FIGURES = /(?<!\d)(\d{1,2})([-/.])(\d{1,2})\2(\d{4})(?!\d)/gu;
 /** A pattern of letters, a standard, or an example. */
-const TELLS_FORM = /y{2,4}\W?m|[md]{2}\W?[md]{2}|iso|"format"|"pattern"|"enum"|"const"|\d{4}-\d{2}-\d{2}|\d\/\d/iu;
+const TELLS_FORM = /y{2,4}\W?mm|\bdd\W?mm|\bmm\W?dd|\biso\b|"format"|"pattern"|\d{4}-\d{2}-\d{2}|\d\/\d{1,2}\/\d/iu;
 
-/** The same step, with the dates of the message that can be read in two ways as they stand there. */
-export function withDatesAsWritten(step: Step, tool: Tool | undefined, message: string): Step {
+/** The arguments of a call, with the dates of the message that can be read in two ways as they stand there. */
+export function withDatesAsWritten(
+  values: Record<string, unknown>,
+  tool: Tool | undefined,
+  message: string,
+): Record<string, unknown> {
   const written = ambiguousDates(message);
-  if (written.size === 0 || !tool || TELLS_FORM.test(tool.description)) return step;
-  const entries = Object.entries(step.arguments).map(([name, value]): [string, unknown] => {
-    const asWritten = typeof value === 'string' ? written.get(value) : undefined;
-    return [name, asWritten === undefined || tellsForm(tool, name) ? value : asWritten];
+  if (written.size === 0 || !tool || TELLS_FORM.test(tool.description)) return values;
+  const entries = Object.entries(values).map(([name, value]) => {
+    const text = typeof value === 'string' ? written.get(value) : undefined;
+    const isFree = text !== undefined && !tellsForm(tool, name) && takes(tool, name, { ...values, [name]: text });
+    return [name, isFree ? text : value] as const;
   });
-  return { ...step, arguments: Object.fromEntries(entries) };
+  return Object.fromEntries(entries);
 }
 
-/** `2026-03-04` and `2026-04-03` -> `3/4/2026`. */
+/** `2026-03-04` and `2026-04-03` -> `3/4/2026`; none where another date shows what stands first. */
 function ambiguousDates(message: string): Map<string, string> {
-  const dates = [...message.matchAll(IN_FIGURES)].filter(([, one, , other]) => isMonth(one) && isMonth(other));
-  return new Map(
-    dates.flatMap(([text, one = '', , other = '', year]): [string, string][] =>
-      Number(one) === Number(other)
-        ? []
-        : [
-            [`${year}-${one.padStart(2, '0')}-${other.padStart(2, '0')}`, text],
-            [`${year}-${other.padStart(2, '0')}-${one.padStart(2, '0')}`, text],
-          ],
-    ),
-  );
-}
-
-function isMonth(text: string | undefined): boolean {
-  return Number(text) >= 1 && Number(text) <= 12;
+  const found = [...message.matchAll(IN_FIGURES)];
+  if (found.some(([, one, , other]) => Number(one) > 12 || Number(other) > 12)) return new Map();
+  const ambiguous = found.filter(([, one, , other]) => Number(one) !== Number(other));
+  const readings = ambiguous.flatMap(([text, one = '', , other = '', year]) => [
+    { day: `${year}-${one.padStart(2, '0')}-${other.padStart(2, '0')}`, text },
+    { day: `${year}-${other.padStart(2, '0')}-${one.padStart(2, '0')}`, text },
+  ]);
+  const isClear = ({ day, text }: { day: string; text: string }) =>
+    !message.includes(day) && readings.every((other) => other.day !== day || other.text === text);
+  return new Map(readings.filter(isClear).map(({ day, text }) => [day, text]));
 }
 
 function tellsForm({ inputSchema }: Tool, argument: string): boolean {
   const { properties } = inputSchema;
   return isObject(properties) && TELLS_FORM.test(JSON.stringify(properties[argument]));
+}
+
+/** Its schema may ask for a form in other places than beside the argument. */
+function takes(tool: Tool, argument: string, values: Record<string, unknown>): boolean {
+  const checked = validatorFor(tool).check(values);
+  return checked.ok || !checked.issues.some((issue) => issue.startsWith(`${argument}:`));
 }

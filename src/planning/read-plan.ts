@@ -56,7 +56,7 @@ export function readPlan(
   if (!json.ok)
     return {
       ok: false,
-      issues: completion.finish === 'length' ? ['the answer was cut: write fewer steps'] : json.issues,
+      issues: completion.finish !== 'stop' ? ['the answer was cut: write fewer steps'] : json.issues,
     };
   const shaped = written.safeParse(json.value);
   if (!shaped.success)
@@ -65,11 +65,15 @@ export function readPlan(
       issues: shaped.error.issues.map((issue) => `${issue.path.join('.') || 'answer'}: ${issue.message}`),
     };
   if (shaped.data.kind !== 'plan') return { ok: true, value: shaped.data };
-  const drafts = shaped.data.steps.map((step, place) => ({ ...step, id: String(step.id ?? `s${place + 1}`) }));
+  const drafts = shaped.data.steps.map((step, place) => ({
+    ...step,
+    id: String(step.id ?? `s${place + 1}`),
+    arguments: withDatesAsWritten(step.arguments, tools.get(step.tool), message),
+  }));
   const checked = checkPlan(drafts, tools, { defaults });
   if (!checked.ok) return checked;
   const { steps: kept, repeated } = withoutRepeats(checked.steps);
-  const steps = kept.map((step) => withDatesAsWritten(step, tools.get(step.tool), message));
+  const steps = [...kept];
   if (repeated.length > 0) onRepeats?.(repeated);
   return { ok: true, value: { kind: 'plan', goal: shaped.data.goal ?? message, steps, levels: levelsOf(steps) } };
 }

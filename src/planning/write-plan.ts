@@ -44,6 +44,8 @@ export interface PlanQuestion {
   facts: RequestFacts;
   signal: AbortSignal | undefined;
   onRepair(issues: readonly string[]): void;
+  /** Told what is doubted in a valid plan, which is asked for once more then. */
+  onDoubt(doubts: readonly string[]): void;
   /** Told of the tools of last steps that only say again what the one before says, and are left out. */
   onRepeats(tools: readonly string[]): void;
 }
@@ -66,9 +68,9 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     signal,
     about: aboutCall(tools, question, values),
   };
-  const { message, context, today } = values;
-  const { defaults, onRepeats } = question;
-  const said = [context, today, message].join('\n');
+  const { message, context } = values;
+  const { defaults, onRepeats, onDoubt } = question;
+  const said = context + message;
   const ungivenIn = (parsed: Parsed<Written>) =>
     parsed.ok && parsed.value.kind === 'plan' ? ungivenValues(parsed.value.steps, { tools: byName, said }) : [];
   const parse = (completion: Completion): Parsed<Written> => {
@@ -78,13 +80,30 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   const narrow = (completion: Completion, parsed: Parsed<Written>) => {
     const ungiven = ungivenIn(parsed);
     if (ungiven.length > 0) return schemaFor(tools, { awaited: [...awaited, ...ungiven] });
-    const without = completion.finish === 'length' ? openPlaceOf(completion.text) : undefined;
+    const without = completion.finish !== 'stop' ? openPlaceOf(completion.text) : undefined;
     if (!without) return undefined;
     if (!requiredAt(byName.get(without.tool))?.includes(without.argument)) return schemaFor(tools, { without });
-    // A model that runs in a loop, before the limit, has no value for it: then there is no plan.
-    return completion.usage.written < maxTokens ? schemaFor([]) : undefined;
+    // A model that runs in a loop there has no value for it: then there is no plan.
+    return completion.finish === 'loop' ? schemaFor([]) : undefined;
   };
-  return completeStructured({ model, request, parse, narrow, repair, usage, onRepair });
+  return completeStructured({
+    model,
+    request,
+    parse,
+    narrow,
+    isBetter: keepsItsTools,
+    repair,
+    usage,
+    onRepair,
+    onDoubt,
+  });
+}
+
+/** In place of a valid plan no question is better, and no plan that leaves something out. */
+function keepsItsTools(second: Written, first: Written): boolean {
+  if (second.kind !== 'plan' || first.kind !== 'plan') return false;
+  const tools = second.steps.map(({ tool }) => tool);
+  return first.steps.every(({ tool }) => tools.includes(tool));
 }
 
 type PromptValues = Parameters<PlanPrompt['render']>[0];

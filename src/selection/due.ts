@@ -5,43 +5,37 @@
  * and 0.77 (ACEBench) of them are needed. Among tools that selection chose the share is 0.5 to 0.8, so there nothing is due.
  */
 import type { Tool } from '../catalog/tool.js';
-import { CALL_FIELDS, type SearchField } from '../search/fields.js';
-import type { RankedTool } from '../search/rank.js';
 import { stemOf } from '../search/stem.js';
 import { wordsOf } from '../search/words.js';
-import { mentionedTools, namesWithProducers, type Offer } from './mentioned.js';
-import { nounsIn } from './producers/vocabulary.js';
-
-const CALLED_BY = new Set<SearchField | 'learnt'>(CALL_FIELDS);
+import {
+  CLEARLY_MENTIONED,
+  type Mention,
+  mentionedTools,
+  namesWithProducers,
+  nounsAsked,
+  type Offer,
+} from './mentioned.js';
 
 export function dueTools(offer: Offer): string[] {
   if (offer.selection.mode !== 'passthrough') return [];
-  const mentions = mentionedTools(offer).map((mention) => ({ ...mention, called: calledBy(mention) }));
+  const mentions = mentionedTools(offer);
   const explained = new Set<string>();
   const due: Tool[] = [];
   for (const mention of mentions) {
     const others = mentions.filter((other) => other !== mention).flatMap(({ called }) => called);
-    if (!mention.isClear && !callsItsAction(mention, others)) continue;
+    if (mention.share < CLEARLY_MENTIONED && !callsItsAction(mention, others)) continue;
     if (mention.called.every((word) => explained.has(word))) continue;
     due.push(mention.tool);
-    for (const noun of nounsOf(mention.why)) explained.add(noun);
+    for (const noun of nounsAsked(mention.why)) explained.add(noun);
   }
   return namesWithProducers(due, offer);
 }
 
-/** Words of the request. */
-function calledBy({ why }: RankedTool): string[] {
-  return nounsOf(why.filter(({ fields }) => fields.some((field) => CALLED_BY.has(field))));
-}
-
-/** Whether the first word of its name is asked for, as in `convert_currency`, and calls no other tool. */
-function callsItsAction({ tool, called }: Called, others: readonly string[]): boolean {
-  const [action = ''] = wordsOf(tool.name);
-  return called.some((word) => stemOf(word) === stemOf(action) && !others.includes(word));
-}
-
-type Called = Pick<RankedTool, 'tool'> & { called: readonly string[] };
-
-function nounsOf(why: RankedTool['why']): string[] {
-  return why.flatMap(({ asked }) => nounsIn(asked));
+/**
+ * Whether what it does is asked for, and by a word that calls no other tool: the first of its name and of its description,
+ * as in `convert_currency`: "Converts an amount".
+ */
+function callsItsAction({ tool, called }: Mention, others: readonly string[]): boolean {
+  const [action, described] = [tool.name, tool.description].map((text) => stemOf(wordsOf(text)[0] ?? ''));
+  return action === described && called.some((word) => stemOf(word) === action && !others.includes(word));
 }

@@ -2,10 +2,15 @@
  * The tools that planning should look at first. Where selection chose, its choice; else those whose words stand in the
  * request, in the order in which it speaks of them. A small model that reads many schemas forgets the first ones.
  */
-import type { RankedTool } from '../search/rank.js';
 import { wordsOf } from '../search/words.js';
-import { mentionedTools, namesWithProducers, type Offer } from './mentioned.js';
-import { nounsIn } from './producers/vocabulary.js';
+import {
+  CLEARLY_MENTIONED,
+  type Mention,
+  mentionedTools,
+  namesWithProducers,
+  nounsAsked,
+  type Offer,
+} from './mentioned.js';
 import { searchText } from './user-part.js';
 
 /** Names out of the selection, in a likely order of their use. */
@@ -13,19 +18,24 @@ export function likelyTools(offer: Offer): string[] {
   const { selection, request } = offer;
   if (selection.mode === 'selected') return selection.tools.filter((tool) => !tool.fill).map((tool) => tool.name);
   const words = wordsOf(searchText(request));
-  const mentioned = mentionedTools(offer).filter((match) => match.isClear && tellsSomething(match));
+  const mentioned = mentionedTools(offer).filter(isLikely);
   const places = new Map(mentioned.map((match) => [match.tool, placeOf(match, words)]));
   const byMention = [...places].sort(([, one], [, other]) => one - other).map(([tool]) => tool);
   return namesWithProducers(byMention, offer);
 }
 
+/** Of those whose descriptions alone speak of what is asked for, most are alternatives. */
+const DESCRIBED = 0.5;
+
 /** "get" and "find" stand in any request. */
-function tellsSomething({ why }: RankedTool): boolean {
-  return why.some(({ asked }) => nounsIn(asked).length > 0);
+function isLikely(mention: Mention): boolean {
+  if (mention.share < CLEARLY_MENTIONED) return false;
+  if (mention.share < DESCRIBED && mention.called.length === 0) return false;
+  return nounsAsked(mention.why).length > 0;
 }
 
 /** Middle of the places in the request at which words of the tool stand, those of its name before all others. */
-function placeOf({ why }: RankedTool, words: readonly string[]): number {
+function placeOf({ why }: Mention, words: readonly string[]): number {
   const inName = why.filter(({ fields }) => fields.includes('name'));
   const known = new Set((inName.length > 0 ? inName : why).flatMap(({ asked }) => wordsOf(asked)));
   const places = words.flatMap((word, place) => (known.has(word) ? [place] : []));

@@ -74,7 +74,7 @@ export function parseAnswer(
   completion: Pick<Completion, 'text' | 'finish' | 'logprobs'>,
   sheet: Sheet,
 ): Parsed<Answer> {
-  const isCut = completion.finish === 'length';
+  const isCut = completion.finish !== 'stop';
   const whole = readJson(completion.text);
   const json = isCut && !whole.ok ? readJson(closeList(completion.text)) : whole;
   if (!json.ok) return { ok: false, issues: isCut ? ['the answer was cut: be shorter'] : json.issues };

@@ -3,14 +3,13 @@ import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Request } from '../request.js';
 import type { Selection } from '../result.js';
+import { CALL_FIELDS, type SearchField } from '../search/fields.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
 import type { RankedTool } from '../search/rank.js';
 import { missingProducers } from './producers/add-producers.js';
 import { createProducerContext } from './producers/producer-context.js';
+import { nounsIn } from './producers/vocabulary.js';
 import { searchText } from './user-part.js';
-
-/** Of the best score. On NESTFUL: 0.90 of the needed tools are above it, and 0.91 of those above it are needed. */
-const MIN_SHARE = 0.3;
 
 export interface Offer {
   readonly view: View;
@@ -19,18 +18,48 @@ export interface Offer {
 }
 
 export interface Mention extends RankedTool {
-  /** Not far behind the best of all tools. */
-  readonly isClear: boolean;
+  /** Of the best score of all tools. */
+  readonly share: number;
+  /** Nouns of the request by which it is called. */
+  readonly called: readonly string[];
 }
+
+/** A share. On NESTFUL 0.90 of the needed tools are above it, and 0.91 of those above it are needed. */
+export const CLEARLY_MENTIONED = 0.3;
 
 /** Best first; others on offer than those of the selection do not count. */
 export function mentionedTools({ view, selection, request }: Offer): Mention[] {
   const offered = new Set(selection.tools.map((tool) => tool.name));
   const matches = keywordIndexOf(view).search(searchText(request), view.tools.length);
-  const least = MIN_SHARE * (matches[0]?.score ?? 0);
-  return matches
-    .filter(({ tool }) => offered.has(tool.name))
-    .map((match) => ({ ...match, isClear: match.score >= least }));
+  const best = matches[0]?.score ?? 0;
+  return matches.filter(({ tool }) => offered.has(tool.name)).map((match) => toMention(match, best));
+}
+
+/** Why it was found is worked out when it is asked for. */
+function toMention(match: RankedTool, best: number): Mention {
+  const { tool, score } = match;
+  return {
+    tool,
+    score,
+    share: best > 0 ? score / best : 0,
+    get why() {
+      return match.why;
+    },
+    get called() {
+      return calledBy(match);
+    },
+  };
+}
+
+const CALLED_BY = new Set<SearchField | 'learnt'>(CALL_FIELDS);
+
+function calledBy({ why }: RankedTool): string[] {
+  return nounsAsked(why.filter(({ fields }) => fields.some((field) => CALLED_BY.has(field))));
+}
+
+/** Of the words that a tool was found by. */
+export function nounsAsked(why: RankedTool['why']): string[] {
+  return why.flatMap(({ asked }) => nounsIn(asked));
 }
 
 /** Names of the tools, each behind the producers on offer that it needs. */

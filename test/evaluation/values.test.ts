@@ -17,6 +17,7 @@ describe('two values are the same', () => {
     ['a day that can be no month', '25/12/2024', '2024-12-25'],
     ['a day in front', '12.25.2024', '25 December 2024'],
     ['a day that has the number of its month', '5/05/2024', '2024-05-05'],
+    ['one day that can be read in two ways', '05/08/2024', '5/8/2024'],
     ['times with and without seconds', '2024-08-05 09:30', '2024-08-05T09:30:00.000'],
     ['times at the zero meridian', '2024-08-05T09:30Z', '2024-08-05T09:30:00+00:00'],
     ['objects with keys in another order', { a: 1, b: [2] }, { b: ['2'], a: 1 }],
@@ -36,6 +37,7 @@ describe('two values are the same', () => {
     ['two days', '2024-08-05', '2024-08-06'],
     ['a day that can be read in two ways', '05/08/2024', '2024-08-05'],
     ['a day that is none', '30/45/2024', '2024-30-45'],
+    ['a day with two marks', '25/12-2024', '2024-12-25'],
     ['an object with more keys', { a: 1 }, { a: 1, b: 2 }],
     ['texts in another case', 'Paris', 'paris'],
   ])('but not for %s', (_, one, other) => {

@@ -13,7 +13,6 @@ const invoice = makeTool('create_invoice', {
     required: ['amount', 'day'],
   },
 });
-const MAX = 512;
 const MESSAGE = 'Convert 100 USD to EUR, then an invoice over it for 3/4/2026';
 
 const planWith = (values: Record<string, unknown>) =>
@@ -24,15 +23,15 @@ const planWith = (values: Record<string, unknown>) =>
       { id: 's2', tool: 'create_invoice', arguments: values },
     ],
   });
-const cutIn = (values: string, written = 90): Partial<Completion> & { text: string } => ({
+const cutIn = (values: string, finish: Completion['finish'] = 'loop'): Completion => ({
   text: `{"kind":"plan","steps":[{"id":"s1","tool":"create_invoice","arguments":{${values}`,
-  finish: 'length',
-  usage: { calls: 1, read: 10, cached: 0, written },
+  finish,
+  usage: { calls: 1, read: 10, cached: 0, written: 90 },
 });
 
 async function plan(...answers: ScriptedAnswer[]) {
-  const model = createScriptedModel({ answers });
-  const options = { passthroughTools: 8, planTokens: MAX };
+  const model = createScriptedModel({ answers, limits: { tuples: true } });
+  const options = { passthroughTools: 8, planTokens: 512 };
   const planner = plannerOf({ tools: [convert, invoice], model, options });
   const result = await planner.plan({ message: MESSAGE });
   model.assertDone();
@@ -55,14 +54,27 @@ describe('a second attempt at a plan', () => {
     expect(schemaText(second)).toMatch(
       /"const":"create_invoice"[^}]*\},"arguments":\{[^}]*"amount":\{"type":"string","pattern"/u,
     );
-    const [repair] = result.trace.filter(({ note }) => note === 'the plan is repaired');
-    expect(repair?.issues).toEqual(['s2.arguments.amount: nobody gave 92; refer to the step that finds it']);
+    expect(result.trace.at(-1)?.note).toBe('the plan is doubted, and asked for once more');
+    expect(result.trace.at(-1)?.issues).toEqual([
+      's2.arguments.amount: nobody gave this value; refer to the step that finds it',
+    ]);
   });
 
-  it('that brings nothing better leaves the first', async () => {
+  it.each([
+    ['no plan', 'no plan'],
+    ['a question', '{"kind":"clarification","question":"How much?","missing":[]}'],
+    ['a reason', '{"kind":"unplannable","reason":"there is no sum"}'],
+    ['a wish for tools', '{"kind":"needTools","needTools":"sums"}'],
+    [
+      'a plan that leaves a step out',
+      '{"kind":"plan","steps":[{"id":"s1","tool":"convert_currency","arguments":{"amount":100}}]}',
+    ],
+    ['another value that nobody gave', planWith({ amount: 77, day: 'Friday' })],
+  ])('that brings %s leaves the first plan, and says so', async (_, second) => {
     const first = { amount: 92, day: 'Friday' };
-    const { result } = await plan(planWith(first), 'no plan');
+    const { result } = await plan(planWith(first), second);
     expect(result).toMatchObject({ kind: 'plan', steps: [{}, { arguments: first, dependsOn: [] }] });
+    expect(result.trace.at(-1)?.note).toBe('no better plan came: what is doubted stays');
   });
 
   it('is not made where the request gave all', async () => {
@@ -94,7 +106,7 @@ describe('a second attempt at a plan', () => {
 
   it('is told what was wrong where a long required argument met the limit', async () => {
     const answer = planWith({ amount: '${s1.amount}', day: 'Friday' });
-    const { result, first, second } = await plan(cutIn('"amount":100,"day":"a long story', MAX), answer);
+    const { result, first, second } = await plan(cutIn('"amount":100,"day":"a long story', 'length'), answer);
     expect(result.kind).toBe('plan');
     expect(second?.prompt.user).toContain('the answer was cut');
     expect(schemaText(second)).toBe(schemaText(first));

@@ -61,9 +61,11 @@ describe('the tools without which a plan is not done', () => {
       description: 'Monthly payment of a loan, by amount, rate and term of years.',
     });
     const message = 'The payment for a loan: the amount is 50000, the rate 3 %, the term 10 years. Then convert it.';
-    const euros = makeTool('convert_currency');
+    const euros = makeTool('convert_currency', { description: 'Converts an amount.' });
     expect(due(message, { tools: [loan, euros, makeTool('years')] })).toEqual(['loan_payment', 'convert_currency']);
     expect(due(message, { tools: [loan, euros, makeTool('convert_units')] })).toEqual(['loan_payment']);
+    const weather = makeTool('weather_forecast', { description: 'Rain and sunshine.' });
+    expect(due(`${message} Near the weather station.`, { tools: [loan, weather] })).toEqual(['loan_payment']);
   });
 
   it('stand behind the tools that find what they need', () => {

@@ -78,7 +78,7 @@ function parseWording(
   { instructions: before, findIssues }: WordingQuestion,
 ): Parsed<Wording> {
   const json = readJson(text);
-  if (!json.ok) return finish === 'length' ? { ok: false, issues: ['the answer was cut: write less'] } : json;
+  if (!json.ok) return finish !== 'stop' ? { ok: false, issues: ['the answer was cut: write less'] } : json;
   const parsed = wordingSchema.safeParse(json.value);
   if (!parsed.success) {
     return {

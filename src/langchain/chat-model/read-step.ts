@@ -31,7 +31,7 @@ export function readStep(
 ): Parsed<Step> {
   const json = readJson(text);
   if (!json.ok)
-    return { ok: false, issues: finish === 'length' ? ['the answer was cut: write a shorter one'] : json.issues };
+    return { ok: false, issues: finish !== 'stop' ? ['the answer was cut: write a shorter one'] : json.issues };
   const step = stepSchema.safeParse(json.value);
   if (!step.success) return { ok: false, issues: ['neither {"tool":"name","arguments":{...}} nor {"answer":"..."}'] };
   if ('answer' in step.data)

@@ -111,10 +111,9 @@ export function createModelOn(
       throwIfCancelled(request.signal);
       written.push(token);
       usage.written += 1;
-      if (written.length >= room || endsInLoop(written)) {
-        finish = 'length';
-        break;
-      }
+      if (endsInLoop(written)) finish = 'loop';
+      else if (written.length >= room) finish = 'length';
+      if (finish !== 'stop') break;
     }
     return { text: runtime.model.detokenize(written), finish, usage };
   }

@@ -1,12 +1,14 @@
-/** A prompt as the model's own chat format writes it, in tokens, with the length of its stable part. */
+/** A prompt as the model's own chat format writes it, in tokens, with the lengths of its stable parts. */
 import type { ChatHistoryItem, Token } from 'node-llama-cpp';
 import type { Prompt } from '../model.js';
 import type { Runtime } from './runtime.js';
 
 export interface PromptTokens {
   readonly tokens: Token[];
-  /** Tokens that stay the same whatever the user part is behind its lead. */
+  /** Tokens that stay the same whatever the user part is. */
   readonly stable: number;
+  /** Tokens that stay the same whatever stands behind the lead of the user part; without a lead the same number. */
+  readonly led: number;
 }
 
 /** @param opening what the answer begins with; the model goes on from there. */
@@ -14,17 +16,20 @@ export function createPromptTokenizer({
   chat,
   model,
 }: Pick<Runtime, 'chat' | 'model'>): (prompt: Prompt, opening: string) => PromptTokens {
-  let last: { system: string; lead: string; stable: Token[] } | undefined;
+  const stableOf = rememberLast((system) => beginningOf(system, ''));
+  const ledOf = rememberLast((system, lead) => beginningOf(system, lead));
   return (prompt, opening) => {
     const tokens = tokenize(prompt, opening);
-    const { system, lead = '' } = prompt;
-    if (last?.system !== system || last.lead !== lead) {
-      const one = tokenize({ system, user: `${lead}a` }, '');
-      const other = tokenize({ system, user: `${lead}#` }, '');
-      last = { system, lead, stable: one.slice(0, commonLength(one, other)) };
-    }
-    return { tokens, stable: commonLength(tokens, last.stable) };
+    const stable = commonLength(tokens, stableOf(prompt.system));
+    return { tokens, stable, led: prompt.lead ? commonLength(tokens, ledOf(prompt.system, prompt.lead)) : stable };
   };
+
+  /** What all prompts have in common that begin so. */
+  function beginningOf(system: string, lead: string): Token[] {
+    const one = tokenize({ system, user: `${lead}a` }, '');
+    const other = tokenize({ system, user: `${lead}#` }, '');
+    return one.slice(0, commonLength(one, other));
+  }
 
   function tokenize(prompt: Prompt, opening: string): Token[] {
     const chatHistory: ChatHistoryItem[] = [
@@ -34,6 +39,14 @@ export function createPromptTokenizer({
     ];
     return chat.generateContextState({ chatHistory }).contextText.tokenize(model.tokenizer);
   }
+}
+
+function rememberLast<T>(make: (...texts: string[]) => T): (...texts: string[]) => T {
+  let last: { texts: string[]; made: T } | undefined;
+  return (...texts) => {
+    if (!last?.texts.every((text, place) => text === texts[place])) last = { texts, made: make(...texts) };
+    return last.made;
+  };
 }
 
 export function commonLength(one: readonly Token[], other: readonly Token[]): number {

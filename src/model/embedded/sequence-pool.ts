@@ -48,35 +48,45 @@ export function createSequencePool(
     return isBeginning || best.length >= Math.max(1, stable * 0.9) ? best.sequence : (order[0] ?? best.sequence);
   }
 
-  /** @returns how many tokens more the sequence holds now. */
-  async function loadPrefix(sequence: LlamaContextSequence, { tokens, stable }: PromptTokens): Promise<number> {
+  /** The longest that is kept. @returns how many tokens more the sequence holds now. */
+  async function loadPrefix(sequence: LlamaContextSequence, prompt: PromptTokens): Promise<number> {
+    const { tokens } = prompt;
     const before = sequence.nextTokenIndex;
-    if (!store || stable < MIN_SAVED_TOKENS || before >= stable) return 0;
-    const prefix = tokens.slice(0, stable);
-    const loaded = await store.load(prefix, (file) => sequence.loadStateFromFile(file, { acceptRisk: true }));
-    if (!loaded) return 0;
-    await rewind(sequence, tokens, tokens.length - 1);
-    return sequence.nextTokenIndex - before;
+    for (const length of savedLengths(prompt).filter((length) => length > before)) {
+      const prefix = tokens.slice(0, length);
+      if (!(await store?.load(prefix, (file) => sequence.loadStateFromFile(file, { acceptRisk: true })))) continue;
+      await rewind(sequence, tokens, tokens.length - 1);
+      return sequence.nextTokenIndex - before;
+    }
+    return 0;
   }
 
   async function readTo(
     sequence: LlamaContextSequence,
-    { tokens, stable }: PromptTokens,
+    prompt: PromptTokens,
     { end, usage, signal }: { end: number; usage: Usage; signal: AbortSignal | undefined },
   ): Promise<void> {
+    const { tokens } = prompt;
+    const borders = savedLengths(prompt);
     while (sequence.nextTokenIndex < end) {
       throwIfCancelled(signal);
       const start = sequence.nextTokenIndex;
-      const border = start < stable ? Math.min(stable, end) : end;
+      const border = Math.min(end, ...borders.filter((length) => length > start));
       const piece = tokens.slice(start, Math.min(start + PIECE_TOKENS, border));
       // Counted when it begins: a caller who is cancelled meanwhile has spent the whole piece.
       usage.read += piece.length;
       await sequence.evaluateWithoutGeneratingNewTokens(piece);
-      if (store && sequence.nextTokenIndex === stable && stable >= MIN_SAVED_TOKENS) {
-        await store.save(tokens.slice(0, stable), (file) => sequence.saveStateToFile(file));
+      const reached = sequence.nextTokenIndex;
+      if (borders.includes(reached)) {
+        await store?.save(tokens.slice(0, reached), (file) => sequence.saveStateToFile(file));
       }
     }
   }
+}
+
+/** Of the prefixes that are kept on disk, the longest first. */
+function savedLengths({ stable, led }: PromptTokens): number[] {
+  return [...new Set([led, stable])].filter((length) => length >= MIN_SAVED_TOKENS);
 }
 
 /** Takes away what the sequence holds beyond its common part with the first `limit` of `tokens`. */

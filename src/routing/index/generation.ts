@@ -6,7 +6,7 @@ import type { FieldWeights } from '../../search/fields.js';
 import { buildSegment, type Segment } from '../../search/segment.js';
 
 /** Raised when the same tools would be cut into other words or weighed by another rule. */
-export const INDEX_VERSION = 3;
+export const INDEX_VERSION = 4;
 
 export interface Generation {
   /** SHA-256 over what is searched of each tool, the weights and the version, in hexadecimal. */

@@ -67,6 +67,12 @@ describe('the prefix on disk', () => {
     expect(await read(model, '', led('two'))).toMatchObject({ cached: STABLE + lead.length, read: rest });
     expect(await read(model, '', led('six'))).toMatchObject({ cached: STABLE + lead.length, read: rest });
     expect(log.filter((line) => line.startsWith('loaded'))).toHaveLength(1);
+    const others = open({ prefixFolder, answer: answerFruit });
+    expect(
+      await read(others.model, '', { prompt: { system: SYSTEM, user: 'Tool: four', lead: 'Tool: ' } }),
+    ).toMatchObject({
+      cached: STABLE,
+    });
   });
 
   it('is not that of another version of the runtime: a state may be laid out differently there', async () => {
