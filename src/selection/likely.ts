@@ -24,14 +24,9 @@ export function likelyTools(offer: Offer): string[] {
   return namesWithProducers(byMention, offer);
 }
 
-/** Of those whose descriptions alone speak of what is asked for, most are alternatives. */
-const DESCRIBED = 0.5;
-
 /** "get" and "find" stand in any request. */
 function isLikely(mention: Mention): boolean {
-  if (mention.share < CLEARLY_MENTIONED) return false;
-  if (mention.share < DESCRIBED && mention.called.length === 0) return false;
-  return nounsAsked(mention.why).length > 0;
+  return mention.share >= CLEARLY_MENTIONED && nounsAsked(mention.why).length > 0;
 }
 
 /** Middle of the places in the request at which words of the tool stand, those of its name before all others. */
