@@ -14,7 +14,7 @@ import { readPlan, type Written } from './read-plan.js';
 import { renderTools } from './render-tool.js';
 import { requiredAt } from './required-at.js';
 import { renderToday } from './today.js';
-import { ungivenValues } from './ungiven-values.js';
+import { type Givers, type UngivenValue, ungivenValues } from './ungiven-values.js';
 
 export type PlanPrompt = PromptTemplate<
   'tools' | 'further' | 'context' | 'awaited' | 'likely' | 'today' | 'locale' | 'message'
@@ -52,51 +52,52 @@ export interface PlanQuestion {
 
 /** A model that wrote no valid plan also after the repair is a value with the problems; server errors go through. */
 export async function writePlan(tools: readonly Tool[], question: PlanQuestion): Promise<Parsed<Written>> {
-  const { model, prompt, repair, usage, signal, onRepair, awaited, likely, due, canNeedTools, maxTokens } = question;
+  const { model, prompt, repair, usage, signal, onRepair, onDoubt, likely, due, maxTokens } = question;
   const values = promptValues(tools, question);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const schemaFor = (among: readonly Tool[], change: Partial<PlanSchemaOptions> = {}) => ({
-    name: 'plan',
-    schema: planAnswerSchema(among, { awaited, canNeedTools, tuples: model.limits.tuples ?? false, ...change }),
-  });
   const request = {
     stage: 'planning' as const,
     prompt: prompt.render(values),
-    schema: schemaFor(tools),
+    schema: schemaFor(tools, question),
     maxTokens,
     penalties: planPenalties({ requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely, due }),
     signal,
     about: aboutCall(tools, question, values),
   };
-  const { message, context } = values;
-  const { defaults, onRepeats, onDoubt } = question;
-  const said = context + message;
-  const ungivenIn = (parsed: Parsed<Written>) =>
-    parsed.ok && parsed.value.kind === 'plan' ? ungivenValues(parsed.value.steps, { tools: byName, said }) : [];
+  const givers = { tools: byName, said: values.context + values.message };
+  const finishes: Completion['finish'][] = [];
   const parse = (completion: Completion): Parsed<Written> => {
-    const parsed = readPlan(completion, { tools: byName, message, defaults, onRepeats });
-    return parsed.ok ? { ...parsed, doubts: ungivenIn(parsed).map(({ problem }) => problem) } : parsed;
+    finishes.push(completion.finish);
+    const parsed = readPlan(completion, { ...question, tools: byName, message: values.message });
+    return parsed.ok ? { ...parsed, doubts: ungivenIn(parsed, givers).map(({ problem }) => problem) } : parsed;
   };
   const narrow = (completion: Completion, parsed: Parsed<Written>) => {
-    const ungiven = ungivenIn(parsed);
-    if (ungiven.length > 0) return schemaFor(tools, { awaited: [...awaited, ...ungiven] });
+    const ungiven = ungivenIn(parsed, givers);
+    if (ungiven.length > 0) return schemaFor(tools, question, { awaited: [...question.awaited, ...ungiven] });
     const without = completion.finish !== 'stop' ? openPlaceOf(completion.text) : undefined;
     if (!without) return undefined;
-    if (!requiredAt(byName.get(without.tool))?.includes(without.argument)) return schemaFor(tools, { without });
-    // A model that runs in a loop there has no value for it: then there is no plan.
-    return completion.finish === 'loop' ? schemaFor([]) : undefined;
+    const isRequired = requiredAt(byName.get(without.tool))?.includes(without.argument);
+    if (!isRequired) return schemaFor(tools, question, { without });
+    return completion.finish === 'loop' ? schemaFor([], question) : undefined;
   };
-  return completeStructured({
-    model,
-    request,
-    parse,
-    narrow,
-    isBetter: keepsItsTools,
-    repair,
-    usage,
-    onRepair,
-    onDoubt,
-  });
+  const asked = { model, request, parse, repair, usage, onRepair };
+  const answer = await completeStructured({ ...asked, narrow, isBetter: keepsItsTools, onDoubt });
+  if (answer.ok || finishes.at(-1) !== 'loop') return answer;
+  // A model that runs in loops has no values for a plan: a question or a reason is left.
+  return completeStructured({ ...asked, request: { ...request, schema: schemaFor([], question) } });
+}
+
+function schemaFor(
+  tools: readonly Tool[],
+  { model, awaited, canNeedTools }: PlanQuestion,
+  change: Partial<Pick<PlanSchemaOptions, 'awaited' | 'without'>> = {},
+) {
+  const options = { awaited, canNeedTools, tuples: model.limits.tuples ?? false, ...change };
+  return { name: 'plan', schema: planAnswerSchema(tools, options) };
+}
+
+function ungivenIn(parsed: Parsed<Written>, givers: Givers): UngivenValue[] {
+  return parsed.ok && parsed.value.kind === 'plan' ? ungivenValues(parsed.value.steps, givers) : [];
 }
 
 /** In place of a valid plan no question is better, and no plan that leaves something out. */

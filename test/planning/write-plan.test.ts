@@ -104,6 +104,15 @@ describe('a second attempt at a plan', () => {
     expect(schemaText(second)).not.toContain('steps');
   });
 
+  it('that runs in a loop, too, is the last: a question or a reason is left', async () => {
+    const { result } = await plan(
+      cutIn('"amount":100,"day":"Friday","note":"so so so so'),
+      cutIn('"amount":100,"day":"so so so so'),
+      '{"kind":"unplannable","reason":"no day"}',
+    );
+    expect(result).toMatchObject({ kind: 'unplannable', reason: 'no day', usage: { planning: { calls: 3 } } });
+  });
+
   it('is told what was wrong where a long required argument met the limit', async () => {
     const answer = planWith({ amount: '${s1.amount}', day: 'Friday' });
     const { result, first, second } = await plan(cutIn('"amount":100,"day":"a long story', 'length'), answer);
