@@ -3,7 +3,6 @@ import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Request } from '../request.js';
 import type { Selection } from '../result.js';
-import { CALL_FIELDS, type SearchField } from '../search/fields.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
 import type { RankedTool } from '../search/rank.js';
 import { missingProducers } from './producers/add-producers.js';
@@ -17,11 +16,10 @@ export interface Offer {
   readonly request: Request;
 }
 
-export interface Mention extends RankedTool {
+export interface Mention {
+  readonly match: RankedTool;
   /** Of the best score of all tools. */
   readonly share: number;
-  /** Nouns of the request by which it is called. */
-  readonly called: readonly string[];
 }
 
 /** A share. On NESTFUL 0.90 of the needed tools are above it, and 0.91 of those above it are needed. */
@@ -32,32 +30,12 @@ export function mentionedTools({ view, selection, request }: Offer): Mention[] {
   const offered = new Set(selection.tools.map((tool) => tool.name));
   const matches = keywordIndexOf(view).search(searchText(request), view.tools.length);
   const best = matches[0]?.score ?? 0;
-  return matches.filter(({ tool }) => offered.has(tool.name)).map((match) => toMention(match, best));
+  return matches
+    .filter(({ tool }) => offered.has(tool.name))
+    .map((match) => ({ match, share: best > 0 ? match.score / best : 0 }));
 }
 
-/** Why it was found is worked out when it is asked for. */
-function toMention(match: RankedTool, best: number): Mention {
-  const { tool, score } = match;
-  return {
-    tool,
-    score,
-    share: best > 0 ? score / best : 0,
-    get why() {
-      return match.why;
-    },
-    get called() {
-      return calledBy(match);
-    },
-  };
-}
-
-const CALLED_BY = new Set<SearchField | 'learnt'>(CALL_FIELDS);
-
-function calledBy({ why }: RankedTool): string[] {
-  return nounsAsked(why.filter(({ fields }) => fields.some((field) => CALLED_BY.has(field))));
-}
-
-/** Of the words that a tool was found by. */
+/** Nouns of the request, of those words that a tool was found by. */
 export function nounsAsked(why: RankedTool['why']): string[] {
   return why.flatMap(({ asked }) => nounsIn(asked));
 }
