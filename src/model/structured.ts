@@ -23,7 +23,7 @@ export interface StructuredRequest<T> {
   /** Counts every attempt, also failed ones. */
   usage: Usage;
   /** A schema under which the same can't go wrong again. A model that surely keeps to it is asked the same question. */
-  narrow?: (completion: Completion, parsed: Parsed<T>) => CompletionRequest['schema'];
+  narrow?: (completion: Completion) => CompletionRequest['schema'];
   /** Whether an answer with fewer doubts may take the place of the first. Default: it may. */
   isBetter?: (second: T, first: T) => boolean;
   /** Told when a repair begins, with the problems. */
@@ -69,7 +69,7 @@ interface Attempt<T> {
 }
 
 function secondRequest<T>(asked: StructuredRequest<T>, first: Attempt<T>): CompletionRequest {
-  const schema = asked.narrow?.(first.completion, first.parsed);
+  const schema = asked.narrow?.(first.completion);
   if (!schema) return repairRequest(asked, first);
   return { ...(asked.model.limits.tuples ? asked.request : repairRequest(asked, first)), schema };
 }

@@ -14,7 +14,8 @@ export function requiredAt(tool: Tool | undefined, path: readonly string[] = [])
   return Array.isArray(schema.required) ? schema.required.map(String) : [];
 }
 
-function inside(schema: JsonSchema | undefined, step: string): JsonSchema | undefined {
+/** What is said of a property, or of the items of a list. */
+export function inside(schema: JsonSchema | undefined, step: string): JsonSchema | undefined {
   const next = step === '*' ? schema?.items : isObject(schema?.properties) ? schema.properties[step] : undefined;
   return isObject(next) ? next : undefined;
 }

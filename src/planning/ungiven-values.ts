@@ -4,14 +4,13 @@
  * where the request says no number and no time in words. Of the plans that the benchmarks and fixtures hold to be
  * right, two of 429 with several steps have such a value.
  */
-import { isObject } from '../catalog/schema/json.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import type { Step } from '../result.js';
 import type { AwaitedArgument } from './awaited.js';
 import { fittedSchemas } from './fitted.js';
 import { pathsFor, producedPaths } from './produced-paths.js';
 import { findReferences, textsIn } from './references.js';
-import { requiredAt } from './required-at.js';
+import { inside, requiredAt } from './required-at.js';
 import { type Numerals, numeralsOf } from './said-numbers.js';
 
 export interface UngivenValue extends AwaitedArgument {
@@ -35,7 +34,7 @@ export function ungivenValues(steps: readonly Step[], { tools, said }: Givers): 
     const idle = steps.slice(0, place).flatMap((step) => (used.has(step.id) ? [] : (tools.get(step.tool) ?? [])));
     const tool = tools.get(name);
     return (requiredAt(tool) ?? []).flatMap((argument): UngivenValue[] => {
-      const schema = argumentSchema(tool, argument);
+      const schema = inside(tool && fittedSchemas(tool).input, argument) ?? {};
       const producers = idle.filter((one) => mayProduce(one, schema)).map((one) => one.name);
       if (producers.length === 0 || isGiven(values[argument], numerals, schema)) return [];
       const problem = `${id}.arguments.${argument}: nobody gave this value; refer to the step that finds it`;
@@ -46,12 +45,6 @@ export function ungivenValues(steps: readonly Step[], { tools, said }: Givers): 
 
 function referredIn(values: unknown): string[] {
   return textsIn(values).flatMap(({ text }) => findReferences(text).map(({ step }) => step));
-}
-
-function argumentSchema(tool: Tool | undefined, argument: string): JsonSchema {
-  const properties = tool && fittedSchemas(tool).input.properties;
-  const schema = isObject(properties) ? properties[argument] : undefined;
-  return isObject(schema) ? schema : {};
 }
 
 /** Also where it does not tell what it returns. */

@@ -14,7 +14,7 @@ import { readPlan, type Written } from './read-plan.js';
 import { renderTools } from './render-tool.js';
 import { requiredAt } from './required-at.js';
 import { renderToday } from './today.js';
-import { type Givers, type UngivenValue, ungivenValues } from './ungiven-values.js';
+import { type UngivenValue, ungivenValues } from './ungiven-values.js';
 
 export type PlanPrompt = PromptTemplate<
   'tools' | 'further' | 'context' | 'awaited' | 'likely' | 'today' | 'locale' | 'message'
@@ -65,14 +65,15 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     about: aboutCall(tools, question, values),
   };
   const givers = { tools: byName, said: values.context + values.message };
-  const finishes: Completion['finish'][] = [];
+  const last: { finish: Completion['finish']; ungiven: readonly UngivenValue[] } = { finish: 'stop', ungiven: [] };
   const parse = (completion: Completion): Parsed<Written> => {
-    finishes.push(completion.finish);
     const parsed = readPlan(completion, { ...question, tools: byName, message: values.message });
-    return parsed.ok ? { ...parsed, doubts: ungivenIn(parsed, givers).map(({ problem }) => problem) } : parsed;
+    last.finish = completion.finish;
+    last.ungiven = parsed.ok && parsed.value.kind === 'plan' ? ungivenValues(parsed.value.steps, givers) : [];
+    return parsed.ok ? { ...parsed, doubts: last.ungiven.map(({ problem }) => problem) } : parsed;
   };
-  const narrow = (completion: Completion, parsed: Parsed<Written>) => {
-    const ungiven = ungivenIn(parsed, givers);
+  const narrow = (completion: Completion) => {
+    const { ungiven } = last;
     if (ungiven.length > 0) return schemaFor(tools, question, { awaited: [...question.awaited, ...ungiven] });
     const without = completion.finish !== 'stop' ? openPlaceOf(completion.text) : undefined;
     if (!without) return undefined;
@@ -82,7 +83,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   };
   const asked = { model, request, parse, repair, usage, onRepair };
   const answer = await completeStructured({ ...asked, narrow, isBetter: keepsItsTools, onDoubt });
-  if (answer.ok || finishes.at(-1) !== 'loop') return answer;
+  if (answer.ok || last.finish !== 'loop') return answer;
   // A model that runs in loops has no values for a plan: a question or a reason is left.
   return completeStructured({ ...asked, request: { ...request, schema: schemaFor([], question) } });
 }
@@ -94,10 +95,6 @@ function schemaFor(
 ) {
   const options = { awaited, canNeedTools, tuples: model.limits.tuples ?? false, ...change };
   return { name: 'plan', schema: planAnswerSchema(tools, options) };
-}
-
-function ungivenIn(parsed: Parsed<Written>, givers: Givers): UngivenValue[] {
-  return parsed.ok && parsed.value.kind === 'plan' ? ungivenValues(parsed.value.steps, givers) : [];
 }
 
 /** In place of a valid plan no question is better, and no plan that leaves something out. */
