@@ -1,9 +1,10 @@
 /**
  * What a small model writes too readily in a plan: arguments, and properties inside them, that may be left out; steps behind
- * those of the likely tools; the end of the plan before the due tools are there.
+ * those of the likely tools; the end of the plan before the due tools are there, and what the request states.
  */
 import type { Penalties, Penalty } from '../model/model.js';
 import { openPlaceOf } from './open-place.js';
+import { NOTHING_STATED, type Stated, useOf } from './unused-values.js';
 
 export interface Needed {
   /** What is required in the arguments of a tool at this path; undefined where that is not known. */
@@ -12,6 +13,8 @@ export interface Needed {
   readonly likely: readonly string[];
   /** Tools without which a plan has not done all that was asked for. */
   readonly due: readonly string[];
+  /** Values that belong into some step. Default: none. */
+  readonly stated?: Stated;
 }
 
 /**
@@ -24,8 +27,11 @@ const TOO_EARLY = 5;
 
 /** How the text of a plan should not go on unless the model is sure. */
 export function planPenalties(needed: Needed): Penalties {
-  const { likely, due } = needed;
-  return { id: JSON.stringify([OPTIONAL, TOO_EARLY, likely, due]), at: (text) => penaltiesAt(text, needed) };
+  const { likely, due, stated = NOTHING_STATED } = needed;
+  return {
+    id: JSON.stringify([OPTIONAL, TOO_EARLY, likely, due, ...stated.kinds]),
+    at: (text) => penaltiesAt(text, needed),
+  };
 }
 
 /** For each way in which a token may begin. */
@@ -45,15 +51,32 @@ function penaltiesAt(text: string, needed: Needed): Penalty[] {
   return [...penalties, ...behindStep(text, [`${ending}}`], needed)];
 }
 
+/** How a step begins. */
+const FRAME = /"id":"[^"]*","tool":"([^"]+)"/gu;
+
 /**
  * A plan that has as many steps as there are due tools may end without one of them: it has others in their place.
  *
  * @param endings what is still to be written of the step
  */
-function behindStep(text: string, endings: readonly string[], { likely, due }: Needed): Penalty[] {
-  const steps = [...text.matchAll(/"id":"[^"]*","tool":"([^"]+)"/gu)].map(([, tool = '']) => tool);
+function behindStep(
+  text: string,
+  endings: readonly string[],
+  { likely, due, stated = NOTHING_STATED }: Needed,
+): Penalty[] {
+  const steps = [...text.matchAll(FRAME)].map(([, tool = '']) => tool);
   const isThere = (tool: string) => steps.includes(tool);
   const all = (mark: string, nats: number) => endings.map((ending) => ({ beginning: ending + mark, nats }));
-  if (steps.length < due.length && !due.every(isThere)) return all(']', TOO_EARLY);
+  const isDue = steps.length < due.length && !due.every(isThere);
+  if (isDue || isUnfinished(text, stated)) return all(']', TOO_EARLY);
   return likely.length > 0 && likely.every(isThere) ? all(',', OPTIONAL) : [];
+}
+
+/** A step that used none of the stated values shows that there is no place for the others; the first may only find something. */
+function isUnfinished(text: string, stated: Stated): boolean {
+  const { used, unused } = useOf(stated, text.replace(FRAME, ''));
+  if (unused.length === 0) return false;
+  const begins = [...text.matchAll(FRAME)].map(({ index }) => index);
+  const before = text.slice(0, begins.at(-1) ?? 0).replace(FRAME, '');
+  return begins.length === 1 || used > useOf(stated, before).used;
 }

@@ -17,6 +17,8 @@ export interface PlanSchemaOptions {
   canNeedTools: boolean;
   /** Whether the schema may say what stands at which place of a list: then no step can refer to a later one. */
   tuples?: boolean;
+  /** How many things of one kind the request lists: each may take a step. Default: 0. */
+  things?: number;
   /** An optional argument that can't be written this time. */
   without?: ArgumentName | undefined;
 }
@@ -38,7 +40,9 @@ export function planAnswerSchema(tools: readonly Tool[], options: PlanSchemaOpti
     ...(steps.length > 0
       ? [
           answer('plan', {
-            steps: options.tuples ? orderedSteps(stepsAfter) : { type: 'array', minItems: 1, items: oneOf(steps) },
+            steps: options.tuples
+              ? orderedSteps(stepsAfter, options.things)
+              : { type: 'array', minItems: 1, items: oneOf(steps) },
           }),
         ]
       : []),
@@ -53,9 +57,11 @@ export function planAnswerSchema(tools: readonly Tool[], options: PlanSchemaOpti
 const PLACES = 4;
 /** A small model that has lost the thread writes steps without end. */
 const MAX_STEPS = 8;
+/** What may stand beside one step for each of several things. */
+const FURTHER_STEPS = 2;
 
 /** At its place a step refers only to those before it; what needs an earlier result can't come first. */
-function orderedSteps(stepsAfter: (earlier: number | undefined) => JsonSchema[]): JsonSchema {
+function orderedSteps(stepsAfter: (earlier: number | undefined) => JsonSchema[], things = 0): JsonSchema {
   const places = Array.from({ length: PLACES }, (_, earlier) => stepsAfter(earlier));
   const unordered = stepsAfter(undefined);
   return {
@@ -63,7 +69,7 @@ function orderedSteps(stepsAfter: (earlier: number | undefined) => JsonSchema[])
     minItems: 1,
     prefixItems: places.map((steps) => oneOf(steps.length > 0 ? steps : unordered)),
     items: oneOf(unordered),
-    maxItems: MAX_STEPS,
+    maxItems: Math.max(MAX_STEPS, things + FURTHER_STEPS),
   };
 }
 

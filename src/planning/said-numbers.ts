@@ -53,7 +53,7 @@ function digitsOf(text: string): string {
 }
 
 /** `1,500` and `9.30` are one number or two: each reading is a list of numbers. */
-function readingsIn(text: string): number[][][] {
+export function readingsIn(text: string): number[][][] {
   const found = text.match(/\d+(?:,\d{3})*(?:\.\d+)?/gu) ?? [];
   return found.map((one) => [[Number(one.replaceAll(',', ''))], one.split(/[,.]/u).map(Number)]);
 }
@@ -63,7 +63,7 @@ const UNITS = [7, 12, 24, 60, 3600, 86_400];
 /** Percent, thousands, grams and kilograms, "2 billion". */
 const POWERS_OF_TEN = Array.from({ length: 19 }, (_, place) => 10 ** (place - 9));
 
-function isInOtherUnits(number: number, said: number): boolean {
+export function isInOtherUnits(number: number, said: number): boolean {
   if (said + 12 === number) return number <= 24;
   return [...UNITS, ...POWERS_OF_TEN].some(
     (factor) => isClose(number, said * factor) || isClose(number * factor, said),

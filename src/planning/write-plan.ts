@@ -15,6 +15,7 @@ import { renderTools } from './render-tool.js';
 import { requiredAt } from './required-at.js';
 import { renderToday } from './today.js';
 import { type UngivenValue, ungivenValues } from './ungiven-values.js';
+import { statedValues, useOf } from './unused-values.js';
 
 export type PlanPrompt = PromptTemplate<
   'tools' | 'further' | 'context' | 'awaited' | 'likely' | 'today' | 'locale' | 'message'
@@ -55,12 +56,14 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   const { model, prompt, repair, usage, signal, onRepair, onDoubt, likely, due, maxTokens } = question;
   const values = promptValues(tools, question);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const stated = statedValues(question.request.message, byName.keys());
+  const things = stated.most;
   const request = {
     stage: 'planning' as const,
     prompt: prompt.render(values),
-    schema: schemaFor(tools, question),
+    schema: schemaFor(tools, question, { things }),
     maxTokens,
-    penalties: planPenalties({ requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely, due }),
+    penalties: planPenalties({ requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely, due, stated }),
     signal,
     about: aboutCall(tools, question, values),
   };
@@ -69,17 +72,25 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   const parse = (completion: Completion): Parsed<Written> => {
     const parsed = readPlan(completion, { ...question, tools: byName, message: values.message });
     last.finish = completion.finish;
-    last.ungiven = parsed.ok && parsed.value.kind === 'plan' ? ungivenValues(parsed.value.steps, givers) : [];
-    return parsed.ok ? { ...parsed, doubts: last.ungiven.map(({ problem }) => problem) } : parsed;
+    last.ungiven = [];
+    if (!parsed.ok || parsed.value.kind !== 'plan') return parsed;
+    const { steps } = parsed.value;
+    last.ungiven = ungivenValues(steps, givers);
+    const { unused } = useOf(stated, JSON.stringify(steps.map((step) => step.arguments)));
+    const left = unused.map((text) => `no step uses ${text}, which the request states`);
+    return { ...parsed, doubts: [...last.ungiven.map(({ problem }) => problem), ...left] };
   };
   const narrow = (completion: Completion) => {
     const { ungiven } = last;
-    if (ungiven.length > 0) return schemaFor(tools, question, { awaited: [...question.awaited, ...ungiven] });
+    if (ungiven.length > 0) return schemaFor(tools, question, { things, awaited: [...question.awaited, ...ungiven] });
     const without = completion.finish !== 'stop' ? openPlaceOf(completion.text) : undefined;
     if (!without) return undefined;
     const isRequired = requiredAt(byName.get(without.tool))?.includes(without.argument);
-    if (!isRequired) return schemaFor(tools, question, { without });
-    return completion.finish === 'loop' ? schemaFor([], question) : undefined;
+    if (!isRequired) return schemaFor(tools, question, { things, without });
+    if (completion.finish !== 'loop') return undefined;
+    // There is no value for it. Without the tool there may be a plan where the request does not speak of it.
+    const others = likely.includes(without.tool) ? [] : tools.filter((tool) => tool.name !== without.tool);
+    return schemaFor(others, question, { things });
   };
   const asked = { model, request, parse, repair, usage, onRepair };
   const answer = await completeStructured({ ...asked, narrow, isBetter: keepsItsTools, onDoubt });
@@ -91,7 +102,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
 function schemaFor(
   tools: readonly Tool[],
   { model, awaited, canNeedTools }: PlanQuestion,
-  change: Partial<Pick<PlanSchemaOptions, 'awaited' | 'without'>> = {},
+  change: Partial<Pick<PlanSchemaOptions, 'awaited' | 'things' | 'without'>> = {},
 ) {
   const options = { awaited, canNeedTools, tuples: model.limits.tuples ?? false, ...change };
   return { name: 'plan', schema: planAnswerSchema(tools, options) };

@@ -34,7 +34,7 @@ ask, question, clarify, confirm, prompt, inquire, consult, check with, ask for, 
 install, add dependency, set up, 安装, 装, 装一个, 装上, bring in, pull in, 引入
 upload, push, publish, send, 上传, 推送, 发布, 推
 download, fetch, pull, 下载, 拉取
-apply, accept, confirm, take over, 应用, 采纳, 接受, 落实, approve, go ahead, go ahead with, looks good, put into effect, make real, 同意, 生效, 写进
+apply, accept, confirm, take over, 应用, 采纳, 接受, 落实, approve, go ahead, go ahead with, looks good, put into effect, 同意, 生效, 写进
 compile, build, bundle, make, assemble, 编译, 构建, 打包
 format, prettify, beautify, formatter, code style, indent, pretty print, reformat, tidy, style, 格式化, 格式, 美化, 排版, tidy up, 整齐
 debug, debugger, troubleshoot, step through, 调试, 排错

@@ -7,6 +7,7 @@ import { lowerBound } from './postings.js';
 import type { Unit } from './query.js';
 import type { Reading } from './reading.js';
 import type { Segment } from './segment.js';
+import { stemOf } from './stem.js';
 import type { SynonymTable } from './synonyms.js';
 
 export interface ReadingParts {
@@ -32,8 +33,17 @@ export function readingsOf(unit: Unit, parts: ReadingParts): Reading[] {
   const [term = ''] = unit.own;
   if (certain.length > 0 || unit.own.length > 1 || !isGuessed(unit)) return certain;
   const beginnings = beginningsOf(term, parts);
-  return beginnings.length > 0 || unit.text.length < MIN_SLIPPED ? beginnings : slipsOf(term, parts);
+  const isSlip = unit.text.length >= MIN_SLIPPED && !CALENDAR.has(term);
+  return beginnings.length === 0 && isSlip ? slipsOf(term, parts) : beginnings;
 }
+
+/** They stand in every other request, and are no slips of what tools are called. */
+const CALENDAR = new Set(
+  `january february march april june july august september october november december
+   monday tuesday wednesday thursday friday saturday sunday`
+    .split(/\s+/u)
+    .map(stemOf),
+);
 
 /** Whether the unit says enough to be guessed at where no tool knows it. */
 export function isGuessed({ importance }: Unit): boolean {

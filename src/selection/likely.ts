@@ -19,15 +19,33 @@ export function likelyTools(offer: Offer): string[] {
   const { selection, request } = offer;
   if (selection.mode === 'selected') return selection.tools.filter((tool) => !tool.fill).map((tool) => tool.name);
   const words = wordsOf(searchText(request));
-  const mentioned = mentionedTools(offer).filter(isLikely);
+  const mentioned = onlyLikely(mentionedTools(offer));
   const places = new Map(mentioned.map(({ match }) => [match.tool, placeOf(match, words)]));
   const byMention = [...places].sort(([, one], [, other]) => one - other).map(([tool]) => tool);
   return namesWithProducers(byMention, offer);
 }
 
-/** "get" and "find" stand in any request. */
-function isLikely({ match, share }: Mention): boolean {
-  return share >= CLEARLY_MENTIONED && nounsAsked(match.why).length > 0;
+/** Of the best score. */
+const NEARLY_AS_GOOD = 0.5;
+/** In a request that speaks of less, the second tool of the same words is a step more often than an alternative. */
+const CLEAR_REQUEST = 2;
+
+/**
+ * By nouns: "get" and "find" stand in any request. Behind some better matches, a tool of which they explain all nouns is an
+ * alternative to them, unless it is nearly as good. On NESTFUL 0.95 of the tools are needed then (0.91 without), and 0.91 of
+ * the needed ones are among them (0.92).
+ */
+function onlyLikely(mentions: readonly Mention[]): Mention[] {
+  const explained = new Set<string>();
+  const likely: Mention[] = [];
+  for (const mention of mentions) {
+    const nouns = nounsAsked(mention.match.why);
+    const isAlternative = likely.length >= CLEAR_REQUEST && nouns.every((noun) => explained.has(noun));
+    if (nouns.length === 0 || mention.share < (isAlternative ? NEARLY_AS_GOOD : CLEARLY_MENTIONED)) continue;
+    likely.push(mention);
+    for (const noun of nouns) explained.add(noun);
+  }
+  return likely;
 }
 
 /** Middle of the places in the request at which words of the tool stand, those of its name before all others. */

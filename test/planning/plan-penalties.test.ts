@@ -1,18 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { planPenalties } from '../../src/planning/plan-penalties.js';
+import { NOTHING_STATED, statedValues } from '../../src/planning/unused-values.js';
 
 const START = '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":{';
 const REQUIRED: Readonly<Record<string, readonly string[]>> = { '': ['name'], area: ['north'], 'areas.*': ['north'] };
 const requiredAt = (tool: string, path: readonly string[]) => (tool === 'find' ? REQUIRED[path.join('.')] : []);
-const penalties = (rest: string, needed: { likely?: readonly string[]; due?: readonly string[] }) =>
-  planPenalties({ requiredAt, likely: [], due: [], ...needed }).at(START + rest);
+const NOTHING = { requiredAt, likely: [], due: [] };
+type Needed = Partial<Parameters<typeof planPenalties>[0]>;
+const penalties = (rest: string, needed: Needed) => planPenalties({ ...NOTHING, ...needed }).at(START + rest);
 const next = (rest: string, likely: readonly string[] = []) =>
   penalties(rest, { likely })
     .filter(({ nats }) => nats === 2)
     .map(({ beginning }) => beginning);
 /** How a plan would end at once. */
-const end = (rest: string, due: readonly string[]) =>
-  penalties(rest, { due })
+const end = (rest: string, due: readonly string[], stated = NOTHING_STATED) =>
+  penalties(rest, { due, stated })
     .filter(({ nats }) => nats === 5)
     .map(({ beginning }) => beginning);
 
@@ -83,11 +85,33 @@ describe('the end of a plan', () => {
   it('is told from the end of what stands inside the arguments', () => {
     expect(end('"name":"x","tags":["a"', DUE)).toEqual([']}}]']);
   });
+
+  it('comes too early while one of several things is not there, wherever it stands outside of arguments', () => {
+    const stated = statedValues('Rooms s1, s2 and s3', []);
+    const second = (values: string) => `"name":"s1"}},{"id":"s2","tool":"s3","arguments":{${values}`;
+    expect(end('"name":"s1"}}', [], stated)).toEqual([']', '}]']);
+    expect(end(second('"name":"s2"}}'), [], stated)).toEqual([']', '}]']);
+    expect(end(second('"names":["s2","s3"'), [], stated)).toEqual([]);
+  });
+
+  it('comes behind a step that found no use for what is left', () => {
+    const stated = statedValues('Rooms for 7 people', []);
+    expect(end('"name":"rooms"}}', [], stated)).toEqual([']', '}]']);
+    expect(end('"name":"rooms"}},{"id":"s2","tool":"find","arguments":{"name":"more"}}', [], stated)).toEqual([]);
+  });
+
+  it('comes too early also where all likely tools are there', () => {
+    const needed = { likely: ['find'], stated: statedValues('Rooms A1 and A2', []) };
+    expect(penalties('"name":"A1"}}', needed)).toEqual([
+      { beginning: ']', nats: 5 },
+      { beginning: '}]', nats: 5 },
+    ]);
+  });
 });
 
 it('has an id of its own for all that changes it besides the tools', () => {
-  const idOf = (needed: { likely?: string[]; due?: string[] }) =>
-    planPenalties({ requiredAt, likely: [], due: [], ...needed }).id;
+  const idOf = (needed: Needed) => planPenalties({ ...NOTHING, ...needed }).id;
   expect(idOf({ due: ['find'] })).toBe(idOf({ due: ['find'] }));
-  expect(new Set([idOf({}), idOf({ due: ['find'] }), idOf({ likely: ['find'] })]).size).toBe(3);
+  const different = [{}, { due: ['find'] }, { likely: ['find'] }, { stated: statedValues('A1, A2', []) }].map(idOf);
+  expect(new Set(different).size).toBe(different.length);
 });

@@ -21,9 +21,9 @@ const read = createTool(
   STATION,
 );
 
-const accepts = (references: string[], steps: unknown[]) =>
+const accepts = (references: string[], steps: unknown[], things = 0) =>
   compileSchema(
-    planAnswerSchema([find, read], { awaited: references.map(toAwaited), canNeedTools: false, tuples: true }),
+    planAnswerSchema([find, read], { awaited: references.map(toAwaited), canNeedTools: false, tuples: true, things }),
     DRAFT_2020,
   )({ kind: 'plan', steps });
 const finding = (id: string) => ({ id, tool: 'find', arguments: { name: 'x' } });
@@ -45,9 +45,11 @@ describe('a plan under a schema with places', () => {
     expect(accepts(['read.stcd'], [finding('s1'), reading('s2', '${s1.stcd}')])).toBe(true);
   });
 
-  it('ends at eight steps', () => {
+  it('ends at eight steps, or two behind one for each of several things', () => {
     const steps = (count: number) => Array.from({ length: count }, (_, place) => finding(`s${place + 1}`));
     expect(accepts([], steps(8))).toBe(true);
     expect(accepts([], steps(9))).toBe(false);
+    expect(accepts([], steps(12), 10)).toBe(true);
+    expect(accepts([], steps(13), 10)).toBe(false);
   });
 });

@@ -29,11 +29,13 @@ const cutIn = (values: string, finish: Completion['finish'] = 'loop'): Completio
   usage: { calls: 1, read: 10, cached: 0, written: 90 },
 });
 
-async function plan(...answers: ScriptedAnswer[]) {
+const plan = (...answers: ScriptedAnswer[]) => planOf(MESSAGE, ...answers);
+
+async function planOf(message: string, ...answers: ScriptedAnswer[]) {
   const model = createScriptedModel({ answers, limits: { tuples: true } });
   const options = { passthroughTools: 8, planTokens: 512 };
   const planner = plannerOf({ tools: [convert, invoice], model, options });
-  const result = await planner.plan({ message: MESSAGE });
+  const result = await planner.plan({ message });
   model.assertDone();
   const [first, second] = model.calls;
   return { result, first, second, isSamePrompt: second?.prompt.user === first?.prompt.user };
@@ -43,9 +45,9 @@ const schemaText = (call: { schema?: { schema: unknown } } | undefined) => JSON.
 
 describe('a second attempt at a plan', () => {
   it('has only a reference where the first made a value up, and is the same question', async () => {
-    const right = { amount: '${s1.amount}', day: 'Friday' };
+    const right = { amount: '${s1.amount}', day: '3/4/2026' };
     const { result, first, second, isSamePrompt } = await plan(
-      planWith({ amount: 92, day: 'Friday' }),
+      planWith({ amount: 92, day: '3/4/2026' }),
       planWith(right),
     );
     expect(result).toMatchObject({ kind: 'plan', steps: [{}, { arguments: right, dependsOn: ['s1'] }] });
@@ -69,23 +71,43 @@ describe('a second attempt at a plan', () => {
       'a plan that leaves a step out',
       '{"kind":"plan","steps":[{"id":"s1","tool":"convert_currency","arguments":{"amount":100}}]}',
     ],
-    ['another value that nobody gave', planWith({ amount: 77, day: 'Friday' })],
+    ['another value that nobody gave', planWith({ amount: 77, day: '3/4/2026' })],
   ])('that brings %s leaves the first plan, and says so', async (_, second) => {
-    const first = { amount: 92, day: 'Friday' };
+    const first = { amount: 92, day: '3/4/2026' };
     const { result } = await plan(planWith(first), second);
     expect(result).toMatchObject({ kind: 'plan', steps: [{}, { arguments: first, dependsOn: [] }] });
     expect(result.trace.at(-1)?.note).toBe('no better plan came: what is doubted stays');
   });
 
+  it('is told what the request states and no step uses', async () => {
+    const converts = (...amounts: number[]) => {
+      const steps = amounts.map((amount, place) => ({
+        id: `s${place + 1}`,
+        tool: 'convert_currency',
+        arguments: { amount },
+      }));
+      return JSON.stringify({ kind: 'plan', steps });
+    };
+    const { result, second } = await planOf('Convert 120 USD and 75 USD to EUR', converts(120), converts(120, 75));
+    expect(result).toMatchObject({
+      kind: 'plan',
+      steps: [{ arguments: { amount: 120 } }, { arguments: { amount: 75 } }],
+    });
+    expect(JSON.stringify(second?.prompt)).toContain('no step uses 75, which the request states');
+    const { result: unchanged } = await planOf('Convert 120 USD and 75 USD to EUR', converts(120), converts(120));
+    expect(unchanged).toMatchObject({ kind: 'plan', steps: [{ arguments: { amount: 120 } }] });
+    expect(unchanged.trace.at(-1)?.note).toBe('no better plan came: what is doubted stays');
+  });
+
   it('is not made where the request gave all', async () => {
-    const { result } = await plan(planWith({ amount: '${s1.amount}', day: 'Friday' }));
+    const { result } = await plan(planWith({ amount: '${s1.amount}', day: '3/4/2026' }));
     expect(result.usage.planning.calls).toBe(1);
   });
 
   it('can write no optional argument that ran on without end', async () => {
     const { result, second, isSamePrompt } = await plan(
-      cutIn('"amount":100,"day":"Friday","note":"so so so so'),
-      planWith({ amount: '${s1.amount}', day: 'Friday' }),
+      cutIn('"amount":100,"day":"3/4/2026","note":"so so so so'),
+      planWith({ amount: '${s1.amount}', day: '3/4/2026' }),
     );
     expect(result.kind).toBe('plan');
     expect(isSamePrompt).toBe(true);
@@ -104,9 +126,19 @@ describe('a second attempt at a plan', () => {
     expect(schemaText(second)).not.toContain('steps');
   });
 
+  it('can write no step of a tool that the request does not speak of where a required argument ran in a loop', async () => {
+    const { result, second } = await planOf(
+      'An invoice over 100 USD',
+      { ...cutIn(''), text: '{"kind":"plan","steps":[{"id":"s1","tool":"convert_currency","arguments":{"amount":1111' },
+      '{"kind":"plan","steps":[{"id":"s1","tool":"create_invoice","arguments":{"amount":100,"day":"today"}}]}',
+    );
+    expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'create_invoice' }] });
+    expect(schemaText(second)).not.toContain('convert_currency');
+  });
+
   it('that runs in a loop, too, is the last: a question or a reason is left', async () => {
     const { result } = await plan(
-      cutIn('"amount":100,"day":"Friday","note":"so so so so'),
+      cutIn('"amount":100,"day":"3/4/2026","note":"so so so so'),
       cutIn('"amount":100,"day":"so so so so'),
       '{"kind":"unplannable","reason":"no day"}',
     );
@@ -114,7 +146,7 @@ describe('a second attempt at a plan', () => {
   });
 
   it('is told what was wrong where a long required argument met the limit', async () => {
-    const answer = planWith({ amount: '${s1.amount}', day: 'Friday' });
+    const answer = planWith({ amount: '${s1.amount}', day: '3/4/2026' });
     const { result, first, second } = await plan(cutIn('"amount":100,"day":"a long story', 'length'), answer);
     expect(result.kind).toBe('plan');
     expect(second?.prompt.user).toContain('the answer was cut');

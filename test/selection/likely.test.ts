@@ -49,6 +49,21 @@ describe('the tools that planning looks at first', () => {
     expect(likelyTools({ view, selection, request })).toEqual(['find_parcel', 'parcel_weight']);
   });
 
+  it('are without alternatives to better matches where the request speaks clearly of several things', () => {
+    const tools = [
+      makeTool('brew_coffee', { description: 'Brews a strong coffee for the guests.' }),
+      makeTool('play_song', { description: 'Plays a song in the kitchen.' }),
+      makeTool('song_charts', { description: 'Charts.' }),
+    ];
+    const likely = (message: string) => {
+      const view = viewOf(tools);
+      const selection = selectionOf('passthrough', all(view.tools.map((tool) => tool.name)));
+      return likelyTools({ view, selection, request: parseRequest({ message }) });
+    };
+    expect(likely('coffee for guests and a song')).toEqual(['brew_coffee', 'play_song']);
+    expect(likely('a song')).toEqual(['play_song', 'song_charts']);
+  });
+
   it('are only such as were handed on, and none where no word fits', () => {
     const view = viewOf(TOOLS);
     expect(

@@ -1,0 +1,41 @@
+/** Days that a text names: `December 1, 2024`, `the 20th of July`, `3/4/2026`, `2024-12-01`, `12月1日`. */
+
+export interface SaidDate {
+  /** As it stands in the text. */
+  readonly text: string;
+  /** Month and day; both orders where the figures may be read either way. */
+  readonly days: readonly string[];
+}
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const MONTH = String.raw`(?<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|(?:octo|novem|decem)ber|oct|nov|dec)\b`;
+const DAY = String.raw`\b(?<day>\d{1,2})(?:st|nd|rd|th)?\b(?!:)`;
+const FORMS = [
+  new RegExp(String.raw`\b${MONTH}\.?\s+(?:the\s+)?${DAY}`, 'giu'),
+  new RegExp(String.raw`${DAY}\s+(?:of\s+)?${MONTH}`, 'giu'),
+  /(?<!\d)(?:19|20)\d\d\s?(?:[-/.]|年)\s?(?<month>\d{1,2})\s?(?:[-/.]|月)\s?(?<day>\d{1,2})(?!\d)日?/gu,
+  /(?<!\d)(?:19|20)\d\d(?<month>0[1-9]|1[0-2])(?<day>0[1-9]|[12]\d|3[01])(?!\d)/gu,
+  /(?<![\d年])(?<month>\d{1,2})月(?<day>\d{1,2})[日号]?/gu,
+  /(?<![\d.])(?<either>\d{1,2})(?<mark>[-/.])(?<other>\d{1,2})\k<mark>(?:19|20)\d\d(?!\d|\.\d)/gu,
+];
+
+export function datesIn(text: string): SaidDate[] {
+  return FORMS.flatMap((form) =>
+    [...text.matchAll(form)].map(({ 0: found, groups = {} }) => {
+      const { month = '', day = '', either, other } = groups;
+      return {
+        text: found,
+        days: either && other ? [dayOf(either, other), dayOf(other, either)] : [dayOf(month, day)],
+      };
+    }),
+  );
+}
+
+export function isSameDay(one: SaidDate, other: SaidDate): boolean {
+  return one.days.some((day) => other.days.includes(day));
+}
+
+function dayOf(month: string, day: string): string {
+  const named = MONTHS.indexOf(month.slice(0, 3).toLowerCase()) + 1;
+  return `${named || Number(month)}-${Number(day)}`;
+}
