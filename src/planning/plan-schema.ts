@@ -19,8 +19,14 @@ export interface PlanSchemaOptions {
   tuples?: boolean;
   /** How many things of one kind the request lists: each may take a step. Default: 0. */
   things?: number;
+  /** Only one of these texts may stand there, or a reference. */
+  choices?: readonly Choice[];
   /** An optional argument that can't be written this time. */
   without?: ArgumentName | undefined;
+}
+
+export interface Choice extends ArgumentName {
+  readonly among: readonly string[];
 }
 
 const text = { type: 'string' } as const;
@@ -136,8 +142,13 @@ function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
   const ordered = properties.sort(([one], [other]) => Number(required.has(other)) - Number(required.has(one)));
   const wanted = ordered.filter(([name]) => options.without?.tool !== tool.name || options.without.argument !== name);
   const open = wanted.map(([name, schema]) => {
-    const onlyReference = options.awaited.some((one) => one.tool === tool.name && one.argument === name);
-    return [name, onlyReference ? onlyReferences(schema, context) : orReference(schema, context)] as const;
+    const isHere = (one: ArgumentName) => one.tool === tool.name && one.argument === name;
+    const among = options.choices?.find(isHere)?.among;
+    const chosen = among ? { type: 'string', enum: among } : schema;
+    return [
+      name,
+      options.awaited.some(isHere) ? onlyReferences(schema, context) : orReference(chosen, context),
+    ] as const;
   });
   const schema = { ...input, properties: Object.fromEntries(open) };
   return isObject($defs) ? prefixDefinitions(schema, prefix) : schema;

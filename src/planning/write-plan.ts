@@ -6,6 +6,7 @@ import { completeStructured, type Parsed } from '../model/structured.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
 import { type AwaitedArgument, renderAwaited } from './awaited.js';
+import { type Doubts, doubtsOf, NO_DOUBTS } from './doubts.js';
 import { guessLanguage } from './guess-language.js';
 import { openPlaceOf } from './open-place.js';
 import { planPenalties } from './plan-penalties.js';
@@ -14,8 +15,7 @@ import { readPlan, type Written } from './read-plan.js';
 import { renderTools } from './render-tool.js';
 import { requiredAt } from './required-at.js';
 import { renderToday } from './today.js';
-import { type UngivenValue, ungivenValues } from './ungiven-values.js';
-import { statedValues, useOf } from './unused-values.js';
+import { statedValues } from './unused-values.js';
 
 export type PlanPrompt = PromptTemplate<
   'tools' | 'further' | 'context' | 'awaited' | 'likely' | 'today' | 'locale' | 'message'
@@ -57,40 +57,36 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   const values = promptValues(tools, question);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const stated = statedValues(question.request.message, byName.keys());
-  const things = stated.most;
+  const schemaWith = (change: SchemaChange) => schemaFor(tools, question, { things: stated.most, ...change });
   const request = {
     stage: 'planning' as const,
     prompt: prompt.render(values),
-    schema: schemaFor(tools, question, { things }),
+    schema: schemaWith({}),
     maxTokens,
     penalties: planPenalties({ requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely, due, stated }),
     signal,
     about: aboutCall(tools, question, values),
   };
-  const givers = { tools: byName, said: values.context + values.message };
-  const last: { finish: Completion['finish']; ungiven: readonly UngivenValue[] } = { finish: 'stop', ungiven: [] };
+  const { message } = question.request;
+  const known = { tools: byName, message, said: values.context + values.message, stated, today: values.today };
+  const last: { finish: Completion['finish']; doubts: Doubts } = { finish: 'stop', doubts: NO_DOUBTS };
   const parse = (completion: Completion): Parsed<Written> => {
     const parsed = readPlan(completion, { ...question, tools: byName, message: values.message });
     last.finish = completion.finish;
-    last.ungiven = [];
-    if (!parsed.ok || parsed.value.kind !== 'plan') return parsed;
-    const { steps } = parsed.value;
-    last.ungiven = ungivenValues(steps, givers);
-    const { unused } = useOf(stated, JSON.stringify(steps.map((step) => step.arguments)));
-    const left = unused.map((text) => `no step uses ${text}, which the request states`);
-    return { ...parsed, doubts: [...last.ungiven.map(({ problem }) => problem), ...left] };
+    last.doubts = parsed.ok && parsed.value.kind === 'plan' ? doubtsOf(parsed.value.steps, known) : NO_DOUBTS;
+    return parsed.ok ? { ...parsed, doubts: last.doubts.problems } : parsed;
   };
   const narrow = (completion: Completion) => {
-    const { ungiven } = last;
-    if (ungiven.length > 0) return schemaFor(tools, question, { things, awaited: [...question.awaited, ...ungiven] });
+    const { narrowed } = last.doubts;
+    if (narrowed) return schemaWith({ ...narrowed, awaited: [...question.awaited, ...narrowed.awaited] });
     const without = completion.finish !== 'stop' ? openPlaceOf(completion.text) : undefined;
     if (!without) return undefined;
     const isRequired = requiredAt(byName.get(without.tool))?.includes(without.argument);
-    if (!isRequired) return schemaFor(tools, question, { things, without });
+    if (!isRequired) return schemaWith({ without });
     if (completion.finish !== 'loop') return undefined;
     // There is no value for it. Without the tool there may be a plan where the request does not speak of it.
     const others = likely.includes(without.tool) ? [] : tools.filter((tool) => tool.name !== without.tool);
-    return schemaFor(others, question, { things });
+    return schemaFor(others, question);
   };
   const asked = { model, request, parse, repair, usage, onRepair };
   const answer = await completeStructured({ ...asked, narrow, isBetter: keepsItsTools, onDoubt });
@@ -99,11 +95,9 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   return completeStructured({ ...asked, request: { ...request, schema: schemaFor([], question) } });
 }
 
-function schemaFor(
-  tools: readonly Tool[],
-  { model, awaited, canNeedTools }: PlanQuestion,
-  change: Partial<Pick<PlanSchemaOptions, 'awaited' | 'things' | 'without'>> = {},
-) {
+type SchemaChange = Partial<Omit<PlanSchemaOptions, 'canNeedTools' | 'tuples'>>;
+
+function schemaFor(tools: readonly Tool[], { model, awaited, canNeedTools }: PlanQuestion, change: SchemaChange = {}) {
   const options = { awaited, canNeedTools, tuples: model.limits.tuples ?? false, ...change };
   return { name: 'plan', schema: planAnswerSchema(tools, options) };
 }

@@ -3,11 +3,8 @@ import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Request } from '../request.js';
 import type { Selection } from '../result.js';
-import type { WhyMatched } from '../search/explain.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
 import type { RankedTool } from '../search/rank.js';
-import { stemOf } from '../search/stem.js';
-import { wordsOf } from '../search/words.js';
 import { missingProducers } from './producers/add-producers.js';
 import { createProducerContext } from './producers/producer-context.js';
 import { nounsIn } from './producers/vocabulary.js';
@@ -40,18 +37,8 @@ export function mentionedTools({ view, selection, request }: Offer): Mention[] {
 
 /** Nouns of the request, of those words that a tool was found by. */
 export function nounsAsked(why: RankedTool['why']): string[] {
-  return why.filter(isAsSaid).flatMap(({ asked }) => nounsIn(asked));
+  return why.flatMap(({ asked }) => nounsIn(asked));
 }
-
-/** A tool of other words in the same script has a synonym, or one of a slip: "apple" is near "apply", and that near "accept". */
-function isAsSaid({ asked, word }: WhyMatched): boolean {
-  const [, found] = word.split(' → ');
-  if (found === undefined || HAN.test(asked) !== HAN.test(found)) return true;
-  const stems = wordsOf(found).map(stemOf);
-  return wordsOf(asked).some((one) => stems.includes(stemOf(one)));
-}
-
-const HAN = /\p{Script=Han}/u;
 
 /** Names of the tools, each behind the producers on offer that it needs. */
 export function namesWithProducers(tools: Iterable<Tool>, { view, selection, request }: Offer): string[] {

@@ -95,7 +95,7 @@ describe('the end of a plan', () => {
   });
 
   it('comes behind a step that found no use for what is left', () => {
-    const stated = statedValues('Rooms for 7 people', []);
+    const stated = statedValues('Rooms for 70 people', []);
     expect(end('"name":"rooms"}}', [], stated)).toEqual([']', '}]']);
     expect(end('"name":"rooms"}},{"id":"s2","tool":"find","arguments":{"name":"more"}}', [], stated)).toEqual([]);
   });

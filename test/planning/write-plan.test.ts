@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Tool } from '../../src/catalog/tool.js';
 import type { Completion } from '../../src/model/model.js';
 import { makeTool, plannerOf } from '../selection/setup.js';
 import { createScriptedModel, type ScriptedAnswer } from '../support/scripted-model.js';
@@ -32,9 +33,13 @@ const cutIn = (values: string, finish: Completion['finish'] = 'loop'): Completio
 const plan = (...answers: ScriptedAnswer[]) => planOf(MESSAGE, ...answers);
 
 async function planOf(message: string, ...answers: ScriptedAnswer[]) {
+  return planWithTools([convert, invoice], message, ...answers);
+}
+
+async function planWithTools(tools: Tool[], message: string, ...answers: ScriptedAnswer[]) {
   const model = createScriptedModel({ answers, limits: { tuples: true } });
   const options = { passthroughTools: 8, planTokens: 512 };
-  const planner = plannerOf({ tools: [convert, invoice], model, options });
+  const planner = plannerOf({ tools, model, options });
   const result = await planner.plan({ message });
   model.assertDone();
   const [first, second] = model.calls;
@@ -93,10 +98,38 @@ describe('a second attempt at a plan', () => {
       kind: 'plan',
       steps: [{ arguments: { amount: 120 } }, { arguments: { amount: 75 } }],
     });
-    expect(JSON.stringify(second?.prompt)).toContain('no step uses 75, which the request states');
+    expect(JSON.stringify(second?.prompt)).toContain(
+      'no step uses 75, which the request states: does it belong into one?',
+    );
     const { result: unchanged } = await planOf('Convert 120 USD and 75 USD to EUR', converts(120), converts(120));
     expect(unchanged).toMatchObject({ kind: 'plan', steps: [{ arguments: { amount: 120 } }] });
     expect(unchanged.trace.at(-1)?.note).toBe('no better plan came: what is doubted stays');
+  });
+
+  it('is not told a part of the request that may be of a secret', async () => {
+    const secret = { type: 'string', writeOnly: true };
+    const reset = makeTool('reset_user', {
+      inputSchema: { type: 'object', properties: { user: { type: 'string' }, password: secret }, required: ['user'] },
+    });
+    const plan = '{"kind":"plan","steps":[{"id":"s1","tool":"reset_user","arguments":{"user":"ann"}}]}';
+    const { result, second } = await planWithTools([reset], 'Reset ann, with the password tr0ub!48219', plan, plan);
+    expect(second?.prompt.user).toContain('no step uses one of the values');
+    expect(second?.prompt.user.split('48219')).toHaveLength(2);
+    expect(JSON.stringify(result.trace)).not.toContain('48219');
+  });
+
+  it('has only the days of the request to choose from where the first took another', async () => {
+    const onDay = (day: string) => planWith({ amount: '${s1.amount}', day });
+    const { result, second, isSamePrompt } = await planOf(
+      'Convert 100 USD to EUR, then an invoice over it for December 4, 2026',
+      onDay('2026-11-22'),
+      onDay('2026-12-04'),
+    );
+    expect(result).toMatchObject({ kind: 'plan', steps: [{}, { arguments: { day: '2026-12-04' } }] });
+    expect(isSamePrompt).toBe(true);
+    expect(schemaText(second)).toContain(
+      '"day":{"anyOf":[{"type":"string","enum":["2026-12-04"]},{"type":"string","pattern"',
+    );
   });
 
   it('is not made where the request gave all', async () => {

@@ -44,12 +44,6 @@ describe('the tools without which a plan is not done', () => {
     expect(due('a song, a poem and a picture', { tools }).sort()).toEqual(['draw', 'find_song', 'write_text']);
   });
 
-  it('are not called by a word that is only a synonym of theirs, or near to one', () => {
-    const tools = [makeTool('count_cases'), makeTool('accept_price')];
-    expect(due('count the cases that are confirmed', { tools })).toEqual(['count_cases']);
-    expect(due('count the cases of an apple', { tools })).toEqual(['count_cases']);
-  });
-
   it('are called in another script by what their words mean', () => {
     expect(due('天气', { tools: [makeTool('get_weather'), makeTool('accept_order')] })).toEqual(['get_weather']);
   });

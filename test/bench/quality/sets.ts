@@ -29,6 +29,13 @@ export const SETS: Readonly<Record<string, SetMeaning>> = {
   stabletoolbench: { title: 'StableToolBench', judged: 'select' },
   nestful: { title: 'NESTFUL', judged: 'plan' },
   'nestful-given': { title: 'NESTFUL, the needed tools given among 8', judged: 'plan', given: 8, files: 'nestful' },
+  'bfcl-given': { title: 'BFCL, the needed tools given among 8', judged: 'plan', given: 8, files: 'bfcl' },
+  'acebench-given': {
+    title: 'ACEBench Chinese, the needed tools given among 8',
+    judged: 'plan',
+    given: 8,
+    files: 'acebench_zh',
+  },
 };
 
 export interface QualitySet extends SetMeaning {

@@ -1,0 +1,42 @@
+/** What is likely wrong in a valid plan, and the schema under which it can't be written again. */
+import { secretNamesOf } from '../catalog/secret-arguments.js';
+import type { Tool } from '../catalog/tool.js';
+import type { Step } from '../result.js';
+import type { PlanSchemaOptions } from './plan-schema.js';
+import { ungivenValues } from './ungiven-values.js';
+import { unsaidDates } from './unsaid-dates.js';
+import { type Stated, useOf } from './unused-values.js';
+
+export interface Doubts {
+  readonly problems: readonly string[];
+  /** Undefined where no schema helps. */
+  readonly narrowed: Pick<PlanSchemaOptions, 'awaited' | 'choices'> | undefined;
+}
+
+/** What was known before the plan was written. */
+export interface Known {
+  tools: ReadonlyMap<string, Tool>;
+  message: string;
+  /** All that the model was told of the request. */
+  said: string;
+  stated: Stated;
+  /** Begins with the day: `2026-11-22 (Sunday)`. */
+  today: string;
+}
+
+export const NO_DOUBTS: Doubts = { problems: [], narrowed: undefined };
+
+export function doubtsOf(steps: readonly Step[], { tools, message, said, stated, today }: Known): Doubts {
+  const ungiven = ungivenValues(steps, { tools, said });
+  const { unused } = useOf(stated, JSON.stringify(steps.map((step) => step.arguments)));
+  // A part of a secret is not masked in a log, as the whole is.
+  const hidden = secretNamesOf([...tools.values()]).length > 0 ? 'one of the values' : undefined;
+  const choices = unused.length > 0 ? unsaidDates(steps, { message, today }) : [];
+  return {
+    problems: [
+      ...ungiven.map(({ problem }) => problem),
+      ...unused.map((text) => `no step uses ${hidden ?? text}, which the request states: does it belong into one?`),
+    ],
+    narrowed: ungiven.length + choices.length > 0 ? { awaited: ungiven, choices } : undefined,
+  };
+}
