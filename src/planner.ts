@@ -142,7 +142,7 @@ export function createPlanner(parts: PlannerParts): Planner {
     });
     // Where the server does not decode under the schema, a model may ask for tools when there is no further round.
     if (answer.ok && answer.doubts?.length)
-      turn.trace.add('planning', 'no better plan came: what is doubted stays', { issues: answer.doubts });
+      turn.trace.add('planning', 'what is doubted in the plan stays', { issues: answer.doubts });
     if (answer.ok && answer.value.kind === 'needTools' && !canNeedTools)
       return { kind: 'unplannable', reason: `A tool is missing: ${answer.value.needTools}` };
     if (answer.ok) return answer.value;

@@ -81,7 +81,7 @@ describe('a second attempt at a plan', () => {
     const first = { amount: 92, day: '3/4/2026' };
     const { result } = await plan(planWith(first), second);
     expect(result).toMatchObject({ kind: 'plan', steps: [{}, { arguments: first, dependsOn: [] }] });
-    expect(result.trace.at(-1)?.note).toBe('no better plan came: what is doubted stays');
+    expect(result.trace.at(-1)?.note).toBe('what is doubted in the plan stays');
   });
 
   it('is told what the request states and no step uses', async () => {
@@ -103,7 +103,7 @@ describe('a second attempt at a plan', () => {
     );
     const { result: unchanged } = await planOf('Convert 120 USD and 75 USD to EUR', converts(120), converts(120));
     expect(unchanged).toMatchObject({ kind: 'plan', steps: [{ arguments: { amount: 120 } }] });
-    expect(unchanged.trace.at(-1)?.note).toBe('no better plan came: what is doubted stays');
+    expect(unchanged.trace.at(-1)?.note).toBe('what is doubted in the plan stays');
   });
 
   it('is not told a part of the request that may be of a secret', async () => {
