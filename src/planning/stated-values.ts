@@ -41,7 +41,7 @@ export function statedValuesOf(message: string, names: Iterable<string>): Stated
     .normalize('NFKC')
     .replace(/^\s*(["'])(.*)\1\s*$/su, '$2')
     .replace(PAGE, ' | ');
-  const dates = datesIn(text).sort((one, other) => other.text.length - one.text.length);
+  const dates = datesIn(text);
   const undated = dates.reduce((rest, date) => rest.replaceAll(date.text, ' | '), text).replace(TIME, ' | ');
   const known = new Set([...names].map(plainOf));
   const values = [

@@ -42,6 +42,7 @@ describe('what a request states and no step uses', () => {
     ['where it replaces something', '把价格改成250元，原来200元', { price: 250 }],
     ['for the old of two values', 'Change the price of C001 from 200 to 250 dollars', { id: 'C001', price: 250 }],
     ['for counts', 'Invite 2 people to the 3 newest groups', { who: ['Ann', 'Bo'] }],
+    ['for counts of nothing in common', 'Rooms 3 and 5', { room: 3 }],
     ['for spans of time', 'orders of the last 30 days, 1 hour 30 minutes, at 3 pm, 最近90天', { from: '2026-01-01' }],
     ['for marks of lists', '(1) find users 2) delete them, step 3, 第4个, page 25, 24/7', { of: 'users' }],
     ['for a page', 'Open https://example.com/a?id=55&x=70', { url: 'example' }],
@@ -61,7 +62,7 @@ describe('what a request states and no step uses', () => {
   });
 
   it('is nothing of a document or a table', () => {
-    expect(unusedOf(`Sum 7 and 9 ${'of this text '.repeat(400)}`, { of: 7 })).toEqual([]);
+    expect(unusedOf(`Sum 70 and 90 ${'of this text '.repeat(400)}`, { of: 70 })).toEqual([]);
     expect(unusedOf(`Sum ${Array.from({ length: 50 }, (_, place) => place * 7).join(', ')}`, { of: 7 })).toEqual([]);
   });
 

@@ -167,6 +167,7 @@ describe('a second attempt at a plan', () => {
     );
     expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'create_invoice' }] });
     expect(schemaText(second)).not.toContain('convert_currency');
+    expect(schemaText(second)).toContain('create_invoice');
   });
 
   it('that runs in a loop, too, is the last: a question or a reason is left', async () => {
@@ -185,6 +186,19 @@ describe('a second attempt at a plan', () => {
     expect(second?.prompt.user).toContain('the answer was cut');
     expect(schemaText(second)).toBe(schemaText(first));
   });
+});
+
+it('has room for a step for each of many things', async () => {
+  const amounts = Array.from({ length: 10 }, (_, place) => 20 + place);
+  const steps = amounts.map((amount, place) => ({
+    id: `s${place + 1}`,
+    tool: 'convert_currency',
+    arguments: { amount },
+  }));
+  const message = `Convert ${amounts.map((amount) => `${amount} USD`).join(', ')}`;
+  const { result, first } = await planOf(message, JSON.stringify({ kind: 'plan', steps }));
+  expect(result).toMatchObject({ kind: 'plan', steps: { length: 10 } });
+  expect(schemaText(first)).toContain('"maxItems":12');
 });
 
 describe('a date of the request that can be read in two ways', () => {

@@ -61,7 +61,7 @@ describe('the tools that planning looks at first', () => {
       return likelyTools({ view, selection, request: parseRequest({ message }) });
     };
     expect(likely('coffee for guests and a song')).toEqual(['brew_coffee', 'play_song']);
-    expect(likely('a song')).toEqual(['play_song', 'song_charts']);
+    expect(likely('a song in the kitchen')).toEqual(['play_song', 'song_charts']);
   });
 
   it('are only such as were handed on, and none where no word fits', () => {
