@@ -165,7 +165,7 @@ function saidNumber(number: string, text: string, place: number): StatedValue {
 }
 
 const NAME = String.raw`\p{Lu}[\p{L}’']*(?:\s(?:(?:of|the|of\sthe)\s)?\p{Lu}[\p{L}’']*)*`;
-const JOINT = String.raw`,?\s(?:and|&)\s(?:(?:in|for|the|with|of|to)\s)?`;
+const JOINT = String.raw`,?\sand\s(?:(?:in|for|the|with|of|to)\s)?`;
 /** "Rome and Athens", "in Rome, Athens and in Paris"; not the first word of a sentence, which is written so anyway. */
 const JOINED = new RegExp(
   String.raw`(?<![.!?"']\s|^|[\p{L}\p{N}])(?:${NAME},\s)*${NAME}${JOINT}${NAME}(?![\p{L}\p{N}])`,

@@ -46,6 +46,7 @@ describe('what a request states and no step uses', () => {
     ['for spans of time', 'orders of the last 30 days, 1 hour 30 minutes, at 3 pm, 最近90天', { from: '2026-01-01' }],
     ['for marks of lists', '(1) find users 2) delete them, step 3, 第4个, page 25, 24/7', { of: 'users' }],
     ['for a page', 'Open https://example.com/a?id=55&x=70', { url: 'example' }],
+    ['for names of firms', 'The bill of Miller & Sons', { reason: 'sons' }],
     ['for alternatives', 'Ask Ann or Bob', { who: 'Ann' }],
     ['for texts in other forms', '发送“你好，世界”和“再见”', ['你好，世界', '再见']],
     ['for names with other marks', 'Mail Ann Smith and Bo Lee', ['ann.smith@example.com', 'bo_lee']],
