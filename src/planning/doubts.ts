@@ -29,14 +29,16 @@ export const NO_DOUBTS: Doubts = { problems: [], narrowed: undefined };
 export function doubtsOf(steps: readonly Step[], { tools, message, said, stated, today }: Known): Doubts {
   const ungiven = ungivenValues(steps, { tools, said });
   const { unused } = useOf(stated, JSON.stringify(steps.map((step) => step.arguments)));
-  // A part of a secret is not masked in a log, as the whole is.
-  const hidden = secretNamesOf([...tools.values()]).length > 0 ? 'one of the values' : undefined;
   const choices = unused.length > 0 ? unsaidDates(steps, { message, today }) : [];
   return {
-    problems: [
-      ...ungiven.map(({ problem }) => problem),
-      ...unused.map((text) => `no step uses ${hidden ?? text}, which the request states: does it belong into one?`),
-    ],
+    problems: [...ungiven.map(({ problem }) => problem), ...problemsOf(unused, tools)],
     narrowed: ungiven.length + choices.length > 0 ? { awaited: ungiven, choices } : undefined,
   };
+}
+
+function problemsOf(unused: readonly string[], tools: Known['tools']): string[] {
+  if (unused.length === 0) return [];
+  // A part of a secret is not masked in a log, as the whole is.
+  const hidden = secretNamesOf([...tools.values()]).length > 0 ? 'one of the values' : undefined;
+  return unused.map((text) => `no step uses ${hidden ?? text}, which the request states: does it belong into one?`);
 }

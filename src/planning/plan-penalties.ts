@@ -30,12 +30,12 @@ export function planPenalties(needed: Needed): Penalties {
   const { likely, due, stated = NOTHING_STATED } = needed;
   return {
     id: JSON.stringify([OPTIONAL, TOO_EARLY, likely, due, ...stated.kinds]),
-    at: (text) => penaltiesAt(text, needed),
+    at: (text) => penaltiesAt(text, { ...needed, stated }),
   };
 }
 
 /** For each way in which a token may begin. */
-function penaltiesAt(text: string, needed: Needed): Penalty[] {
+function penaltiesAt(text: string, needed: Required<Needed>): Penalty[] {
   const place = openPlaceOf(text);
   // Behind the arguments, and behind the step.
   if (place === undefined) return text.endsWith('}') ? behindStep(text, ['', '}'], needed) : [];
@@ -59,24 +59,23 @@ const FRAME = /"id":"[^"]*","tool":"([^"]+)"/gu;
  *
  * @param endings what is still to be written of the step
  */
-function behindStep(
-  text: string,
-  endings: readonly string[],
-  { likely, due, stated = NOTHING_STATED }: Needed,
-): Penalty[] {
-  const steps = [...text.matchAll(FRAME)].map(([, tool = '']) => tool);
+function behindStep(text: string, endings: readonly string[], { likely, due, stated }: Required<Needed>): Penalty[] {
+  const frames = [...text.matchAll(FRAME)];
+  const steps = frames.map(([, tool = '']) => tool);
   const isThere = (tool: string) => steps.includes(tool);
   const all = (mark: string, nats: number) => endings.map((ending) => ({ beginning: ending + mark, nats }));
   const isDue = steps.length < due.length && !due.every(isThere);
-  if (isDue || isUnfinished(text, stated)) return all(']', TOO_EARLY);
+  if (isDue || isUnfinished(text, { lastStep: frames.at(-1)?.index ?? 0, isFirst: frames.length === 1, stated }))
+    return all(']', TOO_EARLY);
   return likely.length > 0 && likely.every(isThere) ? all(',', OPTIONAL) : [];
 }
 
 /** A step that used none of the stated values shows that there is no place for the others; the first may only find something. */
-function isUnfinished(text: string, stated: Stated): boolean {
-  const { used, unused } = useOf(stated, text.replace(FRAME, ''));
-  if (unused.length === 0) return false;
-  const begins = [...text.matchAll(FRAME)].map(({ index }) => index);
-  const before = text.slice(0, begins.at(-1) ?? 0).replace(FRAME, '');
-  return begins.length === 1 || used > useOf(stated, before).used;
+function isUnfinished(
+  text: string,
+  { lastStep, isFirst, stated }: { lastStep: number; isFirst: boolean; stated: Stated },
+): boolean {
+  const usedIn = (part: string) => useOf(stated, part.replace(FRAME, ''));
+  const { used, unused } = usedIn(text);
+  return unused.length > 0 && (isFirst || used > usedIn(text.slice(0, lastStep)).used);
 }

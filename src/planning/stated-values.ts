@@ -171,12 +171,13 @@ const JOINED = new RegExp(
   String.raw`(?<![.!?"']\s|^|[\p{L}\p{N}])(?:${NAME},\s)*${NAME}${JOINT}${NAME}(?![\p{L}\p{N}])`,
   'gu',
 );
+const BETWEEN = new RegExp(`${JOINT}|,\\s`, 'u');
 const NO_NAME =
   /^(?:I(?:['’]\w+)?|(?:Janu|Febru)ary|March|April|May|Ju(?:ne|ly)|August|(?:Septem|Octo|Novem|Decem)ber|\w+day)$/u;
 
 function joinedIn(text: string): StatedValue[] {
   return [...text.matchAll(JOINED)].flatMap(({ 0: joined, index }) => {
-    const names = joined.split(new RegExp(`${JOINT}|,\\s`, 'u')).filter((name) => !NO_NAME.test(name));
+    const names = joined.split(BETWEEN).filter((name) => !NO_NAME.test(name));
     return names.map((name) => ({ kind: `& ${index}`, text: name, isUsed: isIn(name) }));
   });
 }

@@ -32,7 +32,7 @@ const CLEAR_REQUEST = 2;
 
 /**
  * By nouns: "get" and "find" stand in any request. Behind some better matches, a tool of which they explain all nouns is an
- * alternative to them, unless it is nearly as good. On NESTFUL 0.95 of the tools are needed then (0.91 without), and 0.91 of
+ * alternative to them, unless it is nearly as good. On NESTFUL 0.95 of the tools are needed then (0.90 without), and 0.91 of
  * the needed ones are among them (0.92).
  */
 function onlyLikely(mentions: readonly Mention[]): Mention[] {

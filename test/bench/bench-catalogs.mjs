@@ -59,11 +59,6 @@ function parseEntries(origin, entries) {
   });
 }
 
-/** A figure in the message would be a value that the plan has to use. */
-function inLetters(number) {
-  return [...String(number)].map((digit) => 'abcdefghij'[digit]).join('');
-}
-
 /** Answers may name only tools that Winnow shows: where it shows a shortlist, a request keeps those of its names there. */
 async function finish(key, label, { tools, requests }) {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
@@ -71,7 +66,8 @@ async function finish(key, label, { tools, requests }) {
   const planner = createPlanner({ catalog: createCatalog(tools), model: createListModel(answer), options: OPTIONS });
   const cases = [];
   for (const [number, request] of requests.entries()) {
-    const message = `<<${inLetters(number)}>> ${request.message.replace(/\d+|"/gu, 'some')}`;
+    // What a request states a plan has to use: a number with a bracket is one of a list, and other figures are left out.
+    const message = `<<${number}) ${request.message.replace(/\d+|"/gu, 'some')}`;
     answer.names = request.names;
     const selection = await planner.select({ message });
     const names = selection.tools.filter((tool) => tool.via === 'model').map((tool) => tool.name);

@@ -1,7 +1,7 @@
 /**
  * An OpenAI-compatible server that thinks for no time, in a process of its own (forked by `own-cost.mjs`). It keeps no
- * state: which answer is due stands in the path (who asks, on which catalogue), in the number of the request, `<<bd>>` for
- * 13, of its message and in one word of the body; the body is never parsed.
+ * state: which answer is due stands in the path (who asks, on which catalogue), in the number `<<n)` of the request's
+ * message and in one word of the body; the body is never parsed.
  */
 import { createServer } from 'node:http';
 
@@ -24,11 +24,6 @@ function completion(content) {
   return Buffer.from(JSON.stringify({ ...facts, choices, usage }));
 }
 
-/** Of letters in place of figures. */
-function readNumber(letters) {
-  return Number([...letters].map((letter) => 'abcdefghij'.indexOf(letter)).join(''));
-}
-
 function start(answers) {
   const bodies = new Map(Object.entries(answers).map(([catalog, cases]) => [catalog, cases.map(renderBodies)]));
   const server = createServer((request, response) => {
@@ -38,7 +33,7 @@ function start(answers) {
       const [, who, catalog] = request.url.split('/');
       const body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
       const at = body.lastIndexOf(NUMBER_OPENS) + NUMBER_OPENS.length;
-      const number = readNumber(body.latin1Slice(at, body.indexOf('>>', at)));
+      const number = Number.parseInt(body.latin1Slice(at, at + 6), 10);
       const answer = bodies.get(catalog)?.[number]?.[who]?.[body.includes(FIRST_CALL[who]) ? 0 : 1];
       response.writeHead(answer ? 200 : 400, {
         'content-type': 'application/json',

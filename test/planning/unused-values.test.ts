@@ -74,6 +74,8 @@ describe('what a request states and no step uses', () => {
       'Xx and '.repeat(550),
       `${'"a '.repeat(1300)}`,
       '9'.repeat(3900),
+      '\n'.repeat(2000) + '1 '.repeat(900),
+      'Anna and '.repeat(400),
     ];
     for (const text of words) expect(unusedOf(text, {}).length).toBeLessThan(3);
   });

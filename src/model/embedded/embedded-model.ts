@@ -119,8 +119,8 @@ export function createModelOn(
   }
 
   /** Now and then: a text is dearer than tokens. */
-  function isCounting(written: readonly Token[]): boolean {
-    return written.length % 16 === 0 && endsInCount(runtime.model.detokenize([...written]));
+  function isCounting(written: Token[]): boolean {
+    return written.length % 16 === 0 && endsInCount(runtime.model.detokenize(written));
   }
 
   async function openReader(request: ReaderRequest, { usage, leave }: { usage: Usage; leave: () => void }) {
