@@ -133,6 +133,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   picocolors: ['cli/'],
   pino: ['logging/'],
   'prom-client': ['routing/telemetry/'],
+  undici: ['model/openai/'],
   yaml: ['catalog/sources/', 'config/', 'routing/policy/'],
   yauzl: ['model/store/'],
   'yocto-spinner': ['cli/'],

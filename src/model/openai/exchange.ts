@@ -26,12 +26,12 @@ export async function exchange<T>(
   request: ExchangeRequest,
   schema: z.ZodType<T>,
 ): Promise<{ answer: T; text: string }> {
-  const { response, text } = await post(settings, request).catch((error: unknown) => {
+  const { status, headers, text } = await post(settings, request).catch((error: unknown) => {
     throw networkFailure(error);
   });
-  if (!response.ok) {
-    const retryAfterMs = readRetryAfterMs(response.headers);
-    throw new ServerFailure({ kind: 'status', status: response.status, body: text, retryAfterMs });
+  if (status < 200 || status > 299) {
+    const retryAfterMs = readRetryAfterMs(headers);
+    throw new ServerFailure({ kind: 'status', status, body: text, retryAfterMs });
   }
   const parsed = parseJson(text);
   const answer = schema.safeParse(parsed);
@@ -42,11 +42,8 @@ export async function exchange<T>(
   throw new ServerFailure({ kind: 'answer', message: typeof said === 'string' ? said : why });
 }
 
-async function post(
-  settings: OpenAISettings,
-  { path, body, signal }: ExchangeRequest,
-): Promise<{ response: Response; text: string }> {
-  const response = await settings.fetch(`${settings.baseUrl}${path}`, {
+async function post(settings: OpenAISettings, { path, body, signal }: ExchangeRequest) {
+  const sent = await settings.connections.send(`${settings.baseUrl}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -57,7 +54,7 @@ async function post(
     body,
     signal,
   });
-  return { response, text: await response.text() };
+  return { status: sent.status, headers: sent.headers, text: await sent.text() };
 }
 
 /** What the server counted; where it counts nothing, `estimate` stands in. */

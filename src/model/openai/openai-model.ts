@@ -60,8 +60,7 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
       }),
     openReader,
     countTokens: estimateTokens,
-    // Connections belong to the platform's fetch, which lets idle ones go by itself.
-    close: async () => {},
+    close: settings.connections.close,
   };
 }
 

@@ -1,5 +1,6 @@
 /** How to reach an OpenAI-compatible server. Resolved once; every default stands here. */
 import { WinnowError } from '../../errors.js';
+import { type Connections, createConnections } from './connections.js';
 
 export interface OpenAIModelOptions {
   /** For example `http://127.0.0.1:8080/v1`; `/chat/completions` is put after it. */
@@ -22,7 +23,7 @@ export interface OpenAIModelOptions {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Further fields of each request body, for example `{"chat_template_kwargs": {…}}`. */
   extraBody?: Readonly<Record<string, unknown>> | undefined;
-  /** Default: the `fetch` of the platform. */
+  /** In place of Winnow's own connections, for example the platform's `fetch`, or one that goes through a proxy. */
   fetch?: typeof fetch | undefined;
 }
 
@@ -38,7 +39,7 @@ export interface OpenAISettings {
   readonly logprobs: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly extraBody: Readonly<Record<string, unknown>>;
-  readonly fetch: typeof fetch;
+  readonly connections: Connections;
 }
 
 /** @throws WinnowError `invalid_option` for a base URL that is none, an empty model name, an unusable number or header. */
@@ -61,7 +62,7 @@ export function resolveOpenAIOptions(options: OpenAIModelOptions): OpenAISetting
       ]),
     ),
     extraBody: options.extraBody ?? {},
-    fetch: options.fetch ?? fetch,
+    connections: options.fetch ? { send: options.fetch, close: async () => {} } : createConnections(),
   };
 }
 

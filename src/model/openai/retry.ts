@@ -36,7 +36,7 @@ export function retryDelayMs(retries: number, firstDelayMs: number, random = Mat
 }
 
 /** `Retry-After-Ms`, else `Retry-After` as seconds or as a date; undefined where the server says nothing usable. */
-export function readRetryAfterMs(headers: Headers): number | undefined {
+export function readRetryAfterMs(headers: Pick<Headers, 'get'>): number | undefined {
   const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN);
   if (milliseconds >= 0) return milliseconds;
   const text = headers.get('retry-after');
