@@ -22,13 +22,14 @@ export interface CatalogOptions {
 }
 
 /**
- * @throws WinnowError `invalid_catalog` when two system tools, or two tools of one user, have the same name;
- * both sources are named.
+ * @throws WinnowError `invalid_catalog` when two system tools, or two tools of one user, have the same name (both
+ * sources are named), and for an entry that nobody made a tool of.
  */
 export function createCatalog(tools: readonly Tool[], options: CatalogOptions = {}): Catalog {
   const seen = new Map<string, Tool>();
   const clashes: string[] = [];
-  for (const tool of tools) {
+  for (const [index, tool] of tools.entries()) {
+    if (tool?.scope === undefined) refuseEntry(tool, index);
     const key = `${scopeKey(tool)}\n${tool.name}`;
     const other = seen.get(key);
     if (other) clashes.push(`two tools are named "${tool.name}": one from ${other.origin}, one from ${tool.origin}`);
@@ -74,6 +75,13 @@ export function toolHash(tool: Tool): string {
     hashes.set(tool, hash);
   }
   return hash;
+}
+
+/** Types keep entries out of here, but not in JavaScript. */
+function refuseEntry(entry: Partial<Tool> | undefined, index: number): never {
+  const where = `tools[${index}]${entry?.name ? ` ("${entry.name}")` : ''}`;
+  const advice = "loadCatalog({ sources: [{ kind: 'tools', name, tools }] }) checks entries and makes tools of them";
+  throw new WinnowError('invalid_catalog', `${where}: scope is missing, so this is an entry and no tool. ${advice}.`);
 }
 
 function scopeKey(tool: Tool): string {

@@ -12,7 +12,7 @@ import { mergeTools } from './sources/merge.js';
 import { readOpenApiSource } from './sources/openapi.js';
 import { messageOf, sourceFailed } from './sources/read.js';
 import { readSkillsSource } from './sources/skills.js';
-import { describeSource, type ReadContext, type SourceFailure, type SourceSpec } from './sources/source.js';
+import { createReading, describeSource, type ReadContext, type SourceFailure, type SourceSpec } from './sources/source.js';
 import type { EntryIssue } from './tool.js';
 
 /** The part of a pino logger that is used. */
@@ -116,10 +116,6 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
   const spec = describeSource(source);
   try {
     const detected = typeof source === 'string' ? await detectSource(source, context) : source;
-    if (detected.kind === 'tools') {
-      const tools = detected.tools.map((tool, index) => ({ tool, place: `${detected.name}[${index}]` }));
-      return { spec, name: spec, parsed: { tools, rules: [], issues: [] }, failures: [] };
-    }
     const reading = await readSource(detected, context);
     return { spec, name: reading.name ?? spec, parsed: parseReading(reading), failures: reading.failures };
   } catch (error) {
@@ -131,8 +127,10 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
   }
 }
 
-async function readSource(spec: Exclude<SourceSpec, { kind: 'tools' }>, context: ReadContext) {
+async function readSource(spec: SourceSpec, context: ReadContext) {
   switch (spec.kind) {
+    case 'tools':
+      return createReading([{ origin: spec.name, entries: spec.tools }]);
     case 'json':
       return readJsonSource(spec.path, context);
     case 'openapi':

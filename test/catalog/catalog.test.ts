@@ -23,6 +23,13 @@ describe('a catalogue', () => {
     );
   });
 
+  it('refuses an entry that nobody made a tool of, and says what does', () => {
+    const entry = { name: 'a', description: '', inputSchema: {} } as unknown as Tool;
+    const advice = 'tools[1] ("a"): scope is missing, so this is an entry and no tool. loadCatalog(';
+    expect(() => createCatalog([createTool('b'), entry])).toThrow(advice);
+    expect(() => createCatalog([undefined as unknown as Tool])).toThrow('tools[0]: scope is missing');
+  });
+
   it('tells of all clashes at once', () => {
     const tools = ['x', 'y'].flatMap((name) => [from('a', name), from('b', name)]);
     expect(() => createCatalog(tools)).toThrow(

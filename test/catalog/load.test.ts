@@ -46,7 +46,17 @@ describe('a catalogue of several sources', () => {
     const path = await write('b.json', [entry('b')]);
     const result = await loadCatalog({ sources: [path, { kind: 'tools', name: 'code', tools: catalog.tools }] });
     expect(names(result)).toEqual(['b', 'a']);
-    expect(result.catalog.tools[1]).toBe(catalog.tools[0]);
+    expect(result.catalog.tools[1]).toEqual(catalog.tools[0]);
+  });
+
+  it('takes entries from code as it takes those of a file, and leaves out those that are wrong', async () => {
+    const tools = [{ name: 'a', description: 'does a', inputSchema: { type: 'object' } }, { name: '__proto__' }];
+    const { catalog, issues } = await loadCatalog({ sources: [{ kind: 'tools', name: 'code', tools }] });
+    expect(catalog.tools).toMatchObject([{ name: 'a', origin: 'code', scope: 'system' }]);
+    expect(issues).toContainEqual(expect.objectContaining({ entry: 'code[1]', level: 'warning' }));
+    await expect(loadCatalog({ sources: [{ kind: 'tools', name: 'code', tools }], strict: true })).rejects.toThrow(
+      'code[1]',
+    );
   });
 
   it('does without a source that fails, and says which and why', async () => {

@@ -1,6 +1,6 @@
 /** What a source is told by, and what every reader hands back: raw entries with the place they come from. */
 import type { WinnowError } from '../../errors.js';
-import type { EntryIssue, Tool } from '../tool.js';
+import type { EntryIssue, Tool, ToolEntry } from '../tool.js';
 
 /** One server of an `mcpServers` configuration: a process on stdio, or a URL on streamable HTTP. */
 export type McpServer =
@@ -20,7 +20,8 @@ export type SourceSpec =
   | { readonly kind: 'skills'; readonly path: string }
   | { readonly kind: 'mcp'; readonly path: string }
   | { readonly kind: 'mcp'; readonly servers: Readonly<Record<string, McpServer>> }
-  | { readonly kind: 'tools'; readonly name: string; readonly tools: readonly Tool[] };
+  /** From code: entries as a file has them, or tools of another catalogue. */
+  | { readonly kind: 'tools'; readonly name: string; readonly tools: readonly (ToolEntry | Tool)[] };
 
 export interface SourceFailure {
   /** The source as it was told, or `config#server` for one server of an MCP configuration. */
