@@ -12,7 +12,13 @@ import { mergeTools } from './sources/merge.js';
 import { readOpenApiSource } from './sources/openapi.js';
 import { messageOf, sourceFailed } from './sources/read.js';
 import { readSkillsSource } from './sources/skills.js';
-import { createReading, describeSource, type ReadContext, type SourceFailure, type SourceSpec } from './sources/source.js';
+import {
+  createReading,
+  describeSource,
+  type ReadContext,
+  type SourceFailure,
+  type SourceSpec,
+} from './sources/source.js';
 import type { EntryIssue } from './tool.js';
 
 /** The part of a pino logger that is used. */
