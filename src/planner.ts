@@ -14,7 +14,7 @@ import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
 import type { PlanRequest, Request } from './request.js';
 import type { PlanResult, Selection, SelectResult } from './result.js';
 import { askBack } from './selection/ask-back.js';
-import { dueTools } from './selection/due.js';
+import { calledTools, dueTools } from './selection/due.js';
 import { likelyTools } from './selection/likely.js';
 import { mustRefer } from './selection/must-refer.js';
 import { createSchemaTokens, createViewTokens, totalTokens } from './selection/schema-tokens.js';
@@ -128,6 +128,7 @@ export function createPlanner(parts: PlannerParts): Planner {
       further: new Set(selection.tools.filter((tool) => tool.fill).map((tool) => tool.name)),
       likely: likelyTools(offer),
       due: dueTools(offer),
+      called: () => calledTools(offer),
       awaited: mustRefer(turn.view, selection, turn.request),
       canNeedTools,
       defaults: options.defaults,

@@ -2,6 +2,7 @@
 import { secretNamesOf } from '../catalog/secret-arguments.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Step } from '../result.js';
+import { inventedIds } from './invented-ids.js';
 import type { PlanSchemaOptions } from './plan-schema.js';
 import { ungivenValues } from './ungiven-values.js';
 import { unsaidDates } from './unsaid-dates.js';
@@ -11,6 +12,8 @@ export interface Doubts {
   readonly problems: readonly string[];
   /** Undefined where no schema helps. */
   readonly narrowed: Pick<PlanSchemaOptions, 'awaited' | 'choices'> | undefined;
+  /** Tools that run on identifiers which nobody gave. */
+  readonly unsupplied: readonly string[];
 }
 
 /** What was known before the plan was written. */
@@ -24,15 +27,17 @@ export interface Known {
   today: string;
 }
 
-export const NO_DOUBTS: Doubts = { problems: [], narrowed: undefined };
+export const NO_DOUBTS: Doubts = { problems: [], narrowed: undefined, unsupplied: [] };
 
 export function doubtsOf(steps: readonly Step[], { tools, message, said, stated, today }: Known): Doubts {
   const ungiven = ungivenValues(steps, { tools, said });
+  const invented = inventedIds(steps, { tools, said });
   const { unused } = useOf(stated, JSON.stringify(steps.map((step) => step.arguments)));
   const choices = unused.length > 0 ? unsaidDates(steps, { message, today }) : [];
   return {
-    problems: [...ungiven.map(({ problem }) => problem), ...problemsOf(unused, tools)],
+    problems: [...[...ungiven, ...invented].map(({ problem }) => problem), ...problemsOf(unused, tools)],
     narrowed: ungiven.length + choices.length > 0 ? { awaited: ungiven, choices } : undefined,
+    unsupplied: [...new Set(invented.map(({ tool }) => tool))],
   };
 }
 

@@ -6,14 +6,14 @@ import { completeStructured, type Parsed } from '../model/structured.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
 import { type AwaitedArgument, renderAwaited } from './awaited.js';
-import { type Doubts, doubtsOf, NO_DOUBTS } from './doubts.js';
+import { doubtsOf, NO_DOUBTS } from './doubts.js';
 import { guessLanguage } from './guess-language.js';
-import { openPlaceOf } from './open-place.js';
 import { planPenalties } from './plan-penalties.js';
 import { type PlanSchemaOptions, planAnswerSchema } from './plan-schema.js';
 import { readPlan, type Written } from './read-plan.js';
 import { renderTools } from './render-tool.js';
 import { requiredAt } from './required-at.js';
+import { type FirstAnswer, narrowedSchema, type SecondAttempt, takesThePlaceOf } from './second-attempt.js';
 import { renderToday } from './today.js';
 import { statedValues } from './unused-values.js';
 
@@ -34,6 +34,8 @@ export interface PlanQuestion {
   likely: readonly string[];
   /** Of these, the tools without which a plan has not done all that was asked for. */
   due: readonly string[];
+  /** Names of the tools that the request calls by a word of their own; asked for only where a step may be left out. */
+  called: () => readonly string[];
   /** Arguments that only an earlier step can provide. */
   awaited: readonly AwaitedArgument[];
   canNeedTools: boolean;
@@ -53,15 +55,14 @@ export interface PlanQuestion {
 
 /** A model that wrote no valid plan also after the repair is a value with the problems; server errors go through. */
 export async function writePlan(tools: readonly Tool[], question: PlanQuestion): Promise<Parsed<Written>> {
-  const { model, prompt, repair, usage, signal, onRepair, onDoubt, likely, due, maxTokens } = question;
+  const { model, prompt, repair, usage, signal, onRepair, onDoubt, likely, due, called, maxTokens } = question;
   const values = promptValues(tools, question);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const stated = statedValues(question.request.message, byName.keys());
-  const schemaWith = (change: SchemaChange) => schemaFor(tools, question, { things: stated.most, ...change });
   const request = {
     stage: 'planning' as const,
     prompt: prompt.render(values),
-    schema: schemaWith({}),
+    schema: schemaFor(tools, question, { things: stated.most }),
     maxTokens,
     penalties: planPenalties({ requiredAt: (tool, path) => requiredAt(byName.get(tool), path), likely, due, stated }),
     signal,
@@ -69,44 +70,43 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   };
   const { message } = question.request;
   const known = { tools: byName, message, said: values.context + values.message, stated, today: values.today };
-  const last: { finish: Completion['finish']; doubts: Doubts } = { finish: 'stop', doubts: NO_DOUBTS };
+  const second: SecondAttempt = {
+    tools,
+    known,
+    likely,
+    called,
+    schemaFor: (some, { awaited = [], ...change }) =>
+      schemaFor(some, question, { things: stated.most, awaited: [...question.awaited, ...awaited], ...change }),
+  };
+  let last: FirstAnswer | undefined;
   const parse = (completion: Completion): Parsed<Written> => {
     const parsed = readPlan(completion, { ...question, tools: byName, message: values.message });
-    last.finish = completion.finish;
-    last.doubts = parsed.ok && parsed.value.kind === 'plan' ? doubtsOf(parsed.value.steps, known) : NO_DOUBTS;
-    return parsed.ok ? { ...parsed, doubts: last.doubts.problems } : parsed;
-  };
-  const narrow = (completion: Completion) => {
-    const { narrowed } = last.doubts;
-    if (narrowed) return schemaWith({ ...narrowed, awaited: [...question.awaited, ...narrowed.awaited] });
-    const without = completion.finish !== 'stop' ? openPlaceOf(completion.text) : undefined;
-    if (!without) return undefined;
-    const isRequired = requiredAt(byName.get(without.tool))?.includes(without.argument);
-    if (!isRequired) return schemaWith({ without });
-    if (completion.finish !== 'loop') return undefined;
-    // There is no value for it. Without the tool there may be a plan where the request does not speak of it.
-    const others = likely.includes(without.tool) ? [] : tools.filter((tool) => tool.name !== without.tool);
-    return schemaFor(others, question);
+    const steps = parsed.ok && parsed.value.kind === 'plan' ? parsed.value.steps : [];
+    const doubts = steps.length > 0 ? doubtsOf(steps, known) : NO_DOUBTS;
+    last = { completion, steps, doubts };
+    return parsed.ok ? { ...parsed, doubts: doubts.problems } : parsed;
   };
   const asked = { model, request, parse, repair, usage, onRepair };
-  const answer = await completeStructured({ ...asked, narrow, isBetter: keepsItsTools, onDoubt });
-  if (answer.ok || last.finish !== 'loop') return answer;
+  const answer = await completeStructured({
+    ...asked,
+    narrow: () => last && narrowedSchema(last, second),
+    isBetter: (other, first) => takesThePlaceOf(first, other, second),
+    onDoubt,
+  });
+  if (answer.ok || last?.completion.finish !== 'loop') return answer;
   // A model that runs in loops has no values for a plan: a question or a reason is left.
   return completeStructured({ ...asked, request: { ...request, schema: schemaFor([], question) } });
 }
 
-type SchemaChange = Partial<Omit<PlanSchemaOptions, 'canNeedTools' | 'tuples'>>;
+type PlanSchemaChange = Partial<Omit<PlanSchemaOptions, 'canNeedTools' | 'tuples'>>;
 
-function schemaFor(tools: readonly Tool[], { model, awaited, canNeedTools }: PlanQuestion, change: SchemaChange = {}) {
+function schemaFor(
+  tools: readonly Tool[],
+  { model, awaited, canNeedTools }: PlanQuestion,
+  change: PlanSchemaChange = {},
+) {
   const options = { awaited, canNeedTools, tuples: model.limits.tuples ?? false, ...change };
   return { name: 'plan', schema: planAnswerSchema(tools, options) };
-}
-
-/** In place of a valid plan no question is better, and no plan that leaves something out. */
-function keepsItsTools(second: Written, first: Written): boolean {
-  if (second.kind !== 'plan' || first.kind !== 'plan') return false;
-  const tools = second.steps.map(({ tool }) => tool);
-  return first.steps.every(({ tool }) => tools.includes(tool));
 }
 
 type PromptValues = Parameters<PlanPrompt['render']>[0];

@@ -23,8 +23,8 @@ export interface ComposeInput {
   request: Request;
   answer: Answer;
   rules: readonly Rule[];
-  /** Best first. Asked for only when there is room to fill. */
-  keywords: () => readonly Pick<RankedTool, 'tool'>[];
+  /** Best first. Asked for only where they count. */
+  keywords: () => readonly Pick<RankedTool, 'tool' | 'score'>[];
   options: Options;
   /** Tokens of a tool's schema in the planning prompt. */
   schemaTokens: (tool: Tool) => number;
@@ -80,15 +80,13 @@ function sumOf(named: readonly NamedTool[]): number {
 function chosenWithProducers(input: ComposeInput): Entry[] {
   const { answer, options } = input;
   const context = options.producers ? contextOf(input) : undefined;
+  const sure = surelyChosen(input);
   const entries: Entry[] = [];
   for (const [place, named] of answer.named.slice(0, answer.chosen).entries()) {
     const present = new Set(entries.map((entry) => entry.tool.name));
     if (present.has(named.tool.name)) continue;
-    const entry = modelEntry(named, {
-      rank: place + 1,
-      priority: PRIORITY.chosen,
-      isUnsure: place > 0 && isUnsure(named, answer),
-    });
+    const isUnsure = !sure.has(named.tool);
+    const entry = modelEntry(named, { rank: place + 1, priority: PRIORITY.chosen, isUnsure });
     entries.push(...withProducers(entry, present, context));
   }
   return entries;
@@ -128,9 +126,26 @@ function withProducers(entry: Entry, present: ReadonlySet<string>, context: Prod
 
 /** Planning sees a name as a second opinion when it stands far below the best, or when the first is enough. */
 const SURE_STANDING = 0.5;
+/**
+ * And when the request speaks of it less than half as much as of its best match, but of another chosen one more. Of 97 such
+ * names in 217 requests of nine sets 8 were needed; without them 0.60 of the chosen are needed (0.49 with them).
+ */
+const CLEARLY_SPOKEN_OF = 0.5;
 
-function isUnsure({ standing = 1 }: NamedTool, { isFirstEnough = false }: Answer): boolean {
-  return isFirstEnough || standing < SURE_STANDING;
+function surelyChosen({ answer, options, keywords }: ComposeInput): Set<Tool> {
+  const { named, chosen, isFirstEnough = false } = answer;
+  const sure = named
+    .slice(0, chosen)
+    .filter(({ standing = 1 }, place) => place === 0 || !(isFirstEnough || standing < SURE_STANDING))
+    .map(({ tool }) => tool);
+  // A list has no second best; and who lets keywords count nothing wants the model's own choice.
+  const isRanked = named[0]?.standing !== undefined;
+  if (!isRanked || options.keywordWeight === 0 || sure.length < 2) return new Set(sure);
+  const matches = keywords();
+  const least = CLEARLY_SPOKEN_OF * (matches[0]?.score ?? 0);
+  const spokenOf = new Set(matches.filter(({ score }) => score >= least).map(({ tool }) => tool));
+  const spoken = sure.filter((tool) => spokenOf.has(tool));
+  return new Set(spoken.length > 0 ? spoken : sure);
 }
 
 interface Place {

@@ -12,7 +12,11 @@ import { wordsOf } from '../search/words.js';
 import { CLEARLY_MENTIONED, mentionedTools, namesWithProducers, nounsAsked, type Offer } from './mentioned.js';
 
 export function dueTools(offer: Offer): string[] {
-  if (offer.selection.mode !== 'passthrough') return [];
+  return offer.selection.mode === 'passthrough' ? calledTools(offer) : [];
+}
+
+/** The tools that the request calls so, whoever handed them on, and the producers that they need. */
+export function calledTools(offer: Offer): string[] {
   const mentions = mentionedTools(offer).map((mention) => ({ ...mention, called: calledBy(mention.match) }));
   const explained = new Set<string>();
   const due: Tool[] = [];

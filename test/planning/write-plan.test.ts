@@ -106,6 +106,58 @@ describe('a second attempt at a plan', () => {
     expect(unchanged.trace.at(-1)?.note).toBe('what is doubted in the plan stays');
   });
 
+  describe('where a step runs on an identifier that nobody gave', () => {
+    const schema = (property: string) => ({
+      type: 'object',
+      properties: { [property]: { type: 'string' } },
+      required: [property],
+    });
+    const translate = makeTool('translate_text', { inputSchema: schema('text'), description: 'Translates a text' });
+    const save = makeTool('save_file', { inputSchema: schema('project_id'), description: 'Saves a file' });
+    const steps = (...list: [tool: string, values: Record<string, string>][]) =>
+      JSON.stringify({
+        kind: 'plan',
+        steps: list.map(([tool, values], place) => ({ id: `s${place + 1}`, tool, arguments: values })),
+      });
+    const hello: [string, Record<string, string>] = ['translate_text', { text: 'Hello' }];
+    const saved: [string, Record<string, string>] = ['save_file', { project_id: 'main-archive' }];
+    const question = '{"kind":"clarification","question":"Which project?","missing":["project_id"]}';
+    const ask = (message: string, ...answers: ScriptedAnswer[]) =>
+      planWithTools([translate, save], message, ...answers);
+    const TRANSLATE = 'Translate the text "Hello" and keep it';
+
+    it('can write no step of its tool where the request does not call it', async () => {
+      const { result, first, second, isSamePrompt } = await ask(TRANSLATE, steps(hello, saved), steps(hello));
+      expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'translate_text' }] });
+      expect([schemaText(first).includes('save_file'), schemaText(second).includes('save_file')]).toEqual([
+        true,
+        false,
+      ]);
+      expect(isSamePrompt).toBe(true);
+    });
+
+    it('may not lose the other steps', async () => {
+      const { result } = await ask(TRANSLATE, steps(hello, saved), question);
+      expect(result).toMatchObject({ kind: 'plan', steps: [{}, { tool: 'save_file' }] });
+      expect(result.trace.at(-1)?.note).toBe('what is doubted in the plan stays');
+    });
+
+    it('is told of it where the request calls the tool, and may not leave it out', async () => {
+      const message = 'Translate the text "Hello", then save a file of it';
+      const { result, second } = await ask(message, steps(hello, saved), steps(hello));
+      expect(schemaText(second)).toContain('save_file');
+      expect(JSON.stringify(second?.prompt)).toContain('s2.arguments.project_id: nobody gave this identifier');
+      expect(result).toMatchObject({ kind: 'plan', steps: [{}, { tool: 'save_file' }] });
+    });
+
+    it('may ask where all steps do', async () => {
+      const { result } = await ask('Save a file', steps(saved), question);
+      expect(result).toMatchObject({ kind: 'clarification', question: 'Which project?' });
+      const { result: other } = await ask('Save a file', steps(saved), steps(hello));
+      expect(other).toMatchObject({ kind: 'plan', steps: [{ tool: 'save_file' }] });
+    });
+  });
+
   it('is not told a part of the request that may be of a secret', async () => {
     const secret = { type: 'string', writeOnly: true };
     const reset = makeTool('reset_user', {

@@ -14,7 +14,8 @@ interface Given {
   standings?: readonly number[];
   chosen?: number;
   rules?: readonly Rule[];
-  keywords?: readonly string[];
+  /** Best first, with a score where it is not 1. */
+  keywords?: readonly (string | readonly [name: string, score: number])[];
   options?: OptionsInput;
   request?: Partial<PlanRequest>;
   /** Tokens of each schema. */
@@ -54,7 +55,11 @@ function composed({
     answer: { named: ranked, chosen: given.chosen ?? named.length, none: { says: false }, reason: '', dropped: [] },
     rules,
     options: resolveOptions({ fill: false, ...given.options }),
-    keywords: () => keywords.map((name) => ({ tool: toolOf(name) })),
+    keywords: () =>
+      keywords.map((match) => {
+        const [name, score] = typeof match === 'string' ? ([match, 1] as const) : match;
+        return { tool: toolOf(name), score };
+      }),
     schemaTokens: () => cost,
   });
 }
@@ -68,6 +73,38 @@ describe('what the model chose', () => {
       { name: 'a', via: 'model', rank: 2, probability: 0.2, fill: true },
     ]);
     expect(dropped).toEqual([]);
+  });
+
+  describe('and the request hardly speaks of', () => {
+    const given: Given = {
+      named: ['a', 'b', 'c'],
+      probabilities: [0.8, 0.7, 0.6],
+      standings: [1, 0.9, 0.8],
+      keywords: [
+        ['d', 0.9],
+        ['c', 0.5],
+        ['a', 0.4],
+      ],
+    };
+    const opinionsIn = (change: Given = {}) =>
+      composed({ ...given, ...change })
+        .tools.filter(({ fill }) => fill)
+        .map(({ name }) => name);
+
+    it('is a second opinion where it speaks of another chosen one', () => {
+      expect(opinionsIn()).toEqual(['a', 'b']);
+      expect(composed(given).tools.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+    });
+
+    it('stays chosen where it speaks of none of them', () => {
+      expect(opinionsIn({ keywords: [['d', 0.9]] })).toEqual([]);
+      expect(opinionsIn({ keywords: [] })).toEqual([]);
+    });
+
+    it('stays chosen where keywords count nothing, or the model wrote a list', () => {
+      expect(opinionsIn({ options: { keywordWeight: 0 } })).toEqual([]);
+      expect(opinionsIn({ probabilities: [], standings: [] })).toEqual([]);
+    });
   });
 
   it('says so where only keywords found it', () => {

@@ -1,0 +1,80 @@
+/** How the second attempt is asked where the first can't be used or is doubted, and whether it takes the first one's place. */
+import type { Tool } from '../catalog/tool.js';
+import type { Completion, CompletionRequest } from '../model/model.js';
+import type { Step } from '../result.js';
+import { type Doubts, doubtsOf, type Known } from './doubts.js';
+import { openPlaceOf } from './open-place.js';
+import type { PlanSchemaOptions } from './plan-schema.js';
+import type { Written } from './read-plan.js';
+import { requiredAt } from './required-at.js';
+
+export type SchemaChange = Partial<Pick<PlanSchemaOptions, 'awaited' | 'choices' | 'without'>>;
+
+export interface SecondAttempt {
+  tools: readonly Tool[];
+  known: Known;
+  /** Names of the tools that planning should look at first. */
+  likely: readonly string[];
+  /** Names of the tools that the request calls by a word of their own. */
+  called: () => readonly string[];
+  schemaFor(tools: readonly Tool[], change: SchemaChange): CompletionRequest['schema'];
+}
+
+export interface FirstAnswer {
+  completion: Completion;
+  /** Of its plan, where it was a valid one. */
+  steps: readonly Step[];
+  doubts: Doubts;
+}
+
+/** Under it the same can't go wrong again; undefined where no schema helps. */
+export function narrowedSchema(
+  { completion, steps, doubts }: FirstAnswer,
+  attempt: SecondAttempt,
+): CompletionRequest['schema'] {
+  const { tools } = attempt;
+  const dispensable = dispensableTools(steps, doubts, attempt);
+  if (doubts.narrowed || dispensable.length > 0)
+    return attempt.schemaFor(without(tools, dispensable), { ...doubts.narrowed });
+  return completion.finish === 'stop' ? undefined : schemaWithoutOpenPlace(completion, attempt);
+}
+
+/** Where the answer was cut or ran in a loop: without the argument in which it was. */
+function schemaWithoutOpenPlace({ text, finish }: Completion, { tools, known, likely, schemaFor }: SecondAttempt) {
+  const open = openPlaceOf(text);
+  if (!open) return undefined;
+  const isRequired = requiredAt(known.tools.get(open.tool))?.includes(open.argument);
+  if (!isRequired) return schemaFor(tools, { without: open });
+  if (finish !== 'loop') return undefined;
+  // There is no value for it. Without the tool there may be a plan where the request does not speak of it.
+  return schemaFor(likely.includes(open.tool) ? [] : without(tools, [open.tool]), {});
+}
+
+/**
+ * In place of a valid plan no plan is better that leaves something out, but for steps that nobody asked for and that run on
+ * an identifier which nobody gave. A question is better where all steps do.
+ */
+export function takesThePlaceOf(first: Written, second: Written, attempt: SecondAttempt): boolean {
+  if (first.kind !== 'plan') return false;
+  const doubts = doubtsOf(first.steps, attempt.known);
+  if (second.kind === 'clarification') return isWithoutSupply(first.steps, doubts);
+  if (second.kind !== 'plan') return false;
+  const dispensable = dispensableTools(first.steps, doubts, attempt);
+  const tools = second.steps.map(({ tool }) => tool);
+  return first.steps.every(({ tool }) => dispensable.includes(tool) || tools.includes(tool));
+}
+
+/** Of steps on identifiers that nobody gave, where the request does not call them and other steps are left. */
+function dispensableTools(steps: readonly Step[], doubts: Doubts, { called }: SecondAttempt): string[] {
+  if (doubts.unsupplied.length === 0 || isWithoutSupply(steps, doubts)) return [];
+  const wanted = called();
+  return doubts.unsupplied.filter((name) => !wanted.includes(name));
+}
+
+function isWithoutSupply(steps: readonly Step[], { unsupplied }: Doubts): boolean {
+  return steps.every(({ tool }) => unsupplied.includes(tool));
+}
+
+function without(tools: readonly Tool[], names: readonly string[]): Tool[] {
+  return tools.filter(({ name }) => !names.includes(name));
+}

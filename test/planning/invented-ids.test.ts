@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { inventedIds } from '../../src/planning/invented-ids.js';
+import type { Step } from '../../src/result.js';
+import { createTool } from '../support/create-tool.js';
+
+const text = { type: 'string' };
+const save = createTool('save', {
+  properties: {
+    project_id: text,
+    ownerEmail: text,
+    userID: { anyOf: [text, { type: 'integer' }] },
+    region_id: { ...text, description: 'Such as eu-central-1' },
+    path: text,
+    api_key: text,
+    folder_id: text,
+  },
+  required: ['project_id', 'ownerEmail', 'userID', 'region_id', 'path', 'api_key'],
+});
+const TOOLS = new Map([[save.name, save]]);
+const SAID = 'Entities: team_id=t-77-a. Save the text in project 48219 for the user Anna Li (+1 555 0123), Paris.';
+const inventedIn = (values: Step['arguments'], said = SAID) => {
+  const step: Step = { id: 's1', tool: 'save', arguments: values, purpose: '', dependsOn: [] };
+  return inventedIds([step], { tools: TOOLS, said });
+};
+
+describe('an identifier that nobody gave', () => {
+  it('is told with its place and without its value', () => {
+    expect(inventedIn({ project_id: '12345' })).toEqual([
+      {
+        tool: 'save',
+        problem:
+          's1.arguments.project_id: nobody gave this identifier; leave the step out, refer to a step that finds it, or ask for it',
+      },
+    ]);
+  });
+
+  it.each([
+    ['of digits', { project_id: '12345' }],
+    ['a placeholder', { ownerEmail: 'example@example.com' }],
+    ['the name of the argument', { project_id: 'text_project_id' }],
+    ['a number', { userID: 90_210 }],
+    ['with one word of the request among others', { project_id: 'paris-main-archive' }],
+  ])('is found: %s', (_, values) => {
+    expect(inventedIn(values)).toHaveLength(1);
+  });
+
+  it.each([
+    ['stands in the request', { project_id: '48219' }],
+    ['stands in an entity, written otherwise', { project_id: 'T77A' }],
+    ['stands in the request with other marks', { userID: '+1-555-0123' }],
+    ['consists of words of the request', { userID: 'anna.li' }],
+    ['is a reference', { project_id: '${s1.id}' }],
+    ['stands in the schema', { region_id: 'eu-central-1' }],
+    ['is a code that all know', { region_id: 'US' }],
+    ['counts', { userID: 1 }],
+    ['is none', { project_id: 'null' }],
+    ['is no text and no number', { project_id: true }],
+    ['is of an optional argument', { folder_id: '777' }],
+    ['is a path, which may be new', { path: 'out/777.txt' }],
+    ['is a key', { api_key: 'k-777' }],
+    ['is missing', {}],
+  ])('is not one that %s', (_, values) => {
+    expect(inventedIn(values)).toEqual([]);
+  });
+
+  it('is looked for only in tools that are known', () => {
+    const step: Step = { id: 's1', tool: 'other', arguments: { id: '777' }, purpose: '', dependsOn: [] };
+    expect(inventedIds([step], { tools: TOOLS, said: SAID })).toEqual([]);
+  });
+});
