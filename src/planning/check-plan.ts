@@ -9,6 +9,7 @@ import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import type { Step } from '../result.js';
 import { fittedSchemas } from './fitted.js';
+import type { ArgumentName } from './open-place.js';
 import { orderEffects } from './order-effects.js';
 import {
   findBroken,
@@ -30,7 +31,15 @@ export interface DraftStep {
   purpose?: string | undefined;
 }
 
-export type CheckedPlan = { ok: true; steps: Step[] } | { ok: false; issues: string[] };
+export type CheckedPlan =
+  | { ok: true; steps: Step[] }
+  | { ok: false; issues: string[]; misreferences: readonly Misreference[] };
+
+/** An argument whose reference names a field that the producer's result lacks, or one of another type. */
+export interface Misreference extends ArgumentName {
+  /** Name of the tool whose result was referred to. */
+  readonly producer: string;
+}
 
 export interface CheckOptions {
   /** Whether what was left out is written down where the tool's schema has a default for it. Default: false. */
@@ -46,6 +55,7 @@ export function checkPlan(
     draft.map((step) => ({ ...step, arguments: withoutNulls(step.arguments, inputOf(tools.get(step.tool))) })),
   );
   const issues: string[] = [];
+  const misreferences: Misreference[] = [];
   const earlier = new Map<string, Tool | undefined>();
   const whole: Step[] = [];
   for (const step of steps) {
@@ -54,19 +64,22 @@ export function checkPlan(
     if (tool) {
       const settled = settle(step, { tool, earlier }, { defaults });
       issues.push(...settled.issues);
+      misreferences.push(...settled.misreferences);
       whole.push(finish(settled.step, tool));
     } else issues.push(`${step.id}.tool: "${step.tool}" is not one of ${[...tools.keys()].join(', ')}`);
     earlier.set(step.id, tool);
   }
-  return issues.length > 0 ? { ok: false, issues } : { ok: true, steps: orderEffects(whole, tools) };
+  return issues.length > 0 ? { ok: false, issues, misreferences } : { ok: true, steps: orderEffects(whole, tools) };
 }
 
 /** Many generated schemas have defaults that they themselves do not allow: then the step stays as it was written. */
 function settle(step: DraftStep, place: { tool: Tool; earlier: Earlier }, { defaults }: CheckOptions) {
   const filled = defaults ? fillDefaults(place.tool.inputSchema, step.arguments, { nulls: false }) : undefined;
   const whole = isObject(filled) ? { ...step, arguments: filled } : step;
-  const issues = checkStep(whole, place);
-  return whole === step || issues.length === 0 ? { step: whole, issues } : { step, issues: checkStep(step, place) };
+  const checked = checkStep(whole, place);
+  return whole === step || checked.issues.length === 0
+    ? { step: whole, ...checked }
+    : { step, ...checkStep(step, place) };
 }
 
 /** Ids as they should be, `s1`, `s2`, …; references follow. Only where the model's own ids are unique, and it refers to no other. */
@@ -96,7 +109,7 @@ function inputOf(tool: Tool | undefined): Subschema {
 
 type Earlier = ReadonlyMap<string, Tool | undefined>;
 
-function checkStep(step: DraftStep, { tool, earlier }: { tool: Tool; earlier: Earlier }): string[] {
+function checkStep(step: DraftStep, { tool, earlier }: { tool: Tool; earlier: Earlier }) {
   const texts = textsIn(step.arguments);
   const input = fittedSchemas(tool).input;
   const references = texts.flatMap((leaf) => findReferences(leaf.text).map((reference) => ({ leaf, reference })));
@@ -105,18 +118,24 @@ function checkStep(step: DraftStep, { tool, earlier }: { tool: Tool; earlier: Ea
   );
   const wrong = references.flatMap(({ leaf, reference }) => {
     const problem = referenceProblem(reference, { wanted: subschemaAt(input, leaf.path), earlier });
-    return problem ? [`${at(step, leaf)}: ${problem}`] : [];
+    const producer = earlier.get(reference.step)?.name;
+    return problem ? [{ issue: `${at(step, leaf)}: ${problem}`, argument: String(leaf.path[0]), producer }] : [];
   });
   const unknownOrder = (step.dependsOn ?? [])
     .filter((id) => !earlier.has(id))
     .map((id) => `${step.id}.dependsOn: "${id}" is not an earlier step`);
-  return [
-    ...unknownArguments(step, tool),
-    ...checkArguments(step, { tool, input, texts }),
-    ...broken,
-    ...wrong,
-    ...unknownOrder,
-  ];
+  return {
+    issues: [
+      ...unknownArguments(step, tool),
+      ...checkArguments(step, { tool, input, texts }),
+      ...broken,
+      ...wrong.map(({ issue }) => issue),
+      ...unknownOrder,
+    ],
+    misreferences: wrong.flatMap(({ argument, producer }): Misreference[] =>
+      producer === undefined ? [] : [{ tool: tool.name, argument, producer }],
+    ),
+  };
 }
 
 /**

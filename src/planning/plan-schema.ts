@@ -5,6 +5,7 @@
 import { isObject } from '../catalog/schema/json.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import type { AwaitedArgument } from './awaited.js';
+import type { Misreference } from './check-plan.js';
 import { fittedSchemas } from './fitted.js';
 import type { ArgumentName } from './open-place.js';
 import { type ProducedPath, pathsFor, producedPaths } from './produced-paths.js';
@@ -21,6 +22,8 @@ export interface PlanSchemaOptions {
   things?: number;
   /** Only one of these texts may stand there, or a reference. */
   choices?: readonly Choice[];
+  /** Only fields of that producer may be referred to there; where none fits, none. */
+  misreferences?: readonly Misreference[];
   /** An optional argument that can't be written this time. */
   without?: ArgumentName | undefined;
 }
@@ -39,8 +42,11 @@ const ORDER = {
 export function planAnswerSchema(tools: readonly Tool[], options: PlanSchemaOptions): JsonSchema {
   const definitions: Record<string, JsonSchema> = {};
   const paths = producedPaths(tools);
+  const producers = new Map(tools.map((tool) => [tool.name, tool]));
   const stepsAfter = (earlier: number | undefined) =>
-    tools.flatMap((tool, place) => stepSchema(tool, { prefix: `t${place + 1}`, options, definitions, paths, earlier }));
+    tools.flatMap((tool, place) =>
+      stepSchema(tool, { prefix: `t${place + 1}`, options, definitions, paths, producers, earlier }),
+    );
   const steps = stepsAfter(undefined);
   const answers = [
     ...(steps.length > 0
@@ -98,6 +104,7 @@ interface StepContext {
   options: PlanSchemaOptions;
   definitions: Record<string, JsonSchema>;
   paths: readonly ProducedPath[] | undefined;
+  producers: ReadonlyMap<string, Tool>;
   /** How many steps stand before; `undefined`: not known, any may be referred to. */
   earlier: number | undefined;
 }
@@ -125,7 +132,7 @@ function stepSchema(tool: Tool, context: StepContext): JsonSchema[] {
 }
 
 function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
-  const { prefix, options, definitions } = context;
+  const { prefix, options, definitions, producers } = context;
   const { $defs, ...input } = fittedSchemas(tool).input;
   if (isObject($defs)) {
     for (const [name, schema] of Object.entries($defs)) {
@@ -145,10 +152,13 @@ function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
     const isHere = (one: ArgumentName) => one.tool === tool.name && one.argument === name;
     const among = options.choices?.find(isHere)?.among;
     const chosen = among ? { type: 'string', enum: among } : schema;
-    return [
-      name,
-      options.awaited.some(isHere) ? onlyReferences(schema, context) : orReference(chosen, context),
-    ] as const;
+    const wrong = options.misreferences?.filter(isHere) ?? [];
+    const referred = producedPaths(wrong.flatMap(({ producer }) => producers.get(producer) ?? []));
+    const sight = wrong.length > 0 ? { ...context, paths: referred } : context;
+    if (!options.awaited.some(isHere))
+      return [name, orReference(wrong.length > 0 ? withoutReferences(chosen) : chosen, sight)] as const;
+    const isFound = isObject(schema) && pathsFor(schema, sight.paths)?.length !== 0;
+    return [name, onlyReferences(schema, isFound ? sight : context)] as const;
   });
   const schema = { ...input, properties: Object.fromEntries(open) };
   return isObject($defs) ? prefixDefinitions(schema, prefix) : schema;
@@ -170,15 +180,18 @@ function onlyReferences(schema: unknown, { paths, earlier }: Sight): JsonSchema 
 function orReference(schema: unknown, sight: Sight): unknown {
   if (!isObject(schema)) return schema;
   const inner = withReferences(schema, sight);
-  const isPlainText =
-    schema.type === 'string' &&
-    !('enum' in schema) &&
-    !('format' in schema) &&
-    !('pattern' in schema) &&
-    !('const' in schema);
   const fitting = pathsFor(schema, sight.paths);
-  const isAlone = isPlainText || fitting?.length === 0 || sight.earlier === 0;
+  const isAlone = isPlainText(schema) || fitting?.length === 0 || sight.earlier === 0;
   return isAlone ? inner : { anyOf: [inner, referenceSchema(fitting, sight.earlier)] };
+}
+
+function isPlainText(schema: JsonSchema): boolean {
+  return schema.type === 'string' && !['enum', 'format', 'pattern', 'const'].some((key) => key in schema);
+}
+
+/** A plain string could hold one. */
+function withoutReferences(schema: unknown): unknown {
+  return isObject(schema) && isPlainText(schema) ? { ...schema, pattern: '^([^$]|[$]+[^${])*[$]*$' } : schema;
 }
 
 function withReferences(schema: JsonSchema, sight: Sight): JsonSchema {

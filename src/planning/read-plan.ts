@@ -4,7 +4,7 @@ import type { Tool } from '../catalog/tool.js';
 import type { Completion } from '../model/model.js';
 import { type Parsed, readJson } from '../model/structured.js';
 import type { Step } from '../result.js';
-import { checkPlan } from './check-plan.js';
+import { checkPlan, type Misreference } from './check-plan.js';
 import { withDatesAsWritten } from './dates-as-written.js';
 import { levelsOf } from './levels.js';
 import { withoutRepeats } from './without-repeats.js';
@@ -48,10 +48,13 @@ export interface ReadContext {
   onRepeats?: (tools: readonly string[]) => void;
 }
 
+/** What is no plan may tell which references were wrong. */
+export type ReadPlan = Parsed<Written> & { misreferences?: readonly Misreference[] };
+
 export function readPlan(
   completion: Pick<Completion, 'text' | 'finish'>,
   { tools, message, defaults = false, onRepeats }: ReadContext,
-): Parsed<Written> {
+): ReadPlan {
   const json = readJson(completion.text);
   if (!json.ok)
     return {

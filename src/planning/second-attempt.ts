@@ -2,13 +2,14 @@
 import type { Tool } from '../catalog/tool.js';
 import type { Completion, CompletionRequest } from '../model/model.js';
 import type { Step } from '../result.js';
+import type { Misreference } from './check-plan.js';
 import { type Doubts, doubtsOf, type Known } from './doubts.js';
 import { openPlaceOf } from './open-place.js';
 import type { PlanSchemaOptions } from './plan-schema.js';
 import type { Written } from './read-plan.js';
 import { requiredAt } from './required-at.js';
 
-export type SchemaChange = Partial<Pick<PlanSchemaOptions, 'awaited' | 'choices' | 'without'>>;
+export type SchemaChange = Partial<Pick<PlanSchemaOptions, 'awaited' | 'choices' | 'misreferences' | 'without'>>;
 
 export interface SecondAttempt {
   tools: readonly Tool[];
@@ -25,14 +26,16 @@ export interface FirstAnswer {
   /** Of its plan, where it was a valid one. */
   steps: readonly Step[];
   doubts: Doubts;
+  misreferences: readonly Misreference[];
 }
 
 /** Under it the same can't go wrong again; undefined where no schema helps. */
 export function narrowedSchema(
-  { completion, steps, doubts }: FirstAnswer,
+  { completion, steps, doubts, misreferences }: FirstAnswer,
   attempt: SecondAttempt,
 ): CompletionRequest['schema'] {
   const { tools } = attempt;
+  if (misreferences.length > 0) return attempt.schemaFor(tools, { misreferences });
   const dispensable = dispensableTools(steps, doubts, attempt);
   if (doubts.narrowed || dispensable.length > 0)
     return attempt.schemaFor(without(tools, dispensable), { ...doubts.narrowed });

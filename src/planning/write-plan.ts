@@ -10,7 +10,7 @@ import { doubtsOf, NO_DOUBTS } from './doubts.js';
 import { guessLanguage } from './guess-language.js';
 import { planPenalties } from './plan-penalties.js';
 import { type PlanSchemaOptions, planAnswerSchema } from './plan-schema.js';
-import { readPlan, type Written } from './read-plan.js';
+import { type ReadPlan, readPlan, type Written } from './read-plan.js';
 import { renderTools } from './render-tool.js';
 import { requiredAt } from './required-at.js';
 import { type FirstAnswer, narrowedSchema, type SecondAttempt, takesThePlaceOf } from './second-attempt.js';
@@ -83,7 +83,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     const parsed = readPlan(completion, { ...question, tools: byName, message: values.message });
     const steps = parsed.ok && parsed.value.kind === 'plan' ? parsed.value.steps : [];
     const doubts = steps.length > 0 ? doubtsOf(steps, known) : NO_DOUBTS;
-    last = { completion, steps, doubts };
+    last = { completion, steps, doubts, misreferences: onlyMisreferences(parsed) };
     return parsed.ok ? { ...parsed, doubts: doubts.problems } : parsed;
   };
   const asked = { model, request, parse, repair, usage, onRepair };
@@ -96,6 +96,12 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   if (answer.ok || last?.completion.finish !== 'loop') return answer;
   // A model that runs in loops has no values for a plan: a question or a reason is left.
   return completeStructured({ ...asked, request: { ...request, schema: schemaFor([], question) } });
+}
+
+/** Where something else is wrong as well, the model has to be told. */
+function onlyMisreferences(parsed: ReadPlan) {
+  const { misreferences = [] } = parsed;
+  return !parsed.ok && parsed.issues.length === misreferences.length ? misreferences : [];
 }
 
 type PlanSchemaChange = Partial<Omit<PlanSchemaOptions, 'canNeedTools' | 'tuples'>>;

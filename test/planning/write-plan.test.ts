@@ -106,6 +106,51 @@ describe('a second attempt at a plan', () => {
     expect(unchanged.trace.at(-1)?.note).toBe('what is doubted in the plan stays');
   });
 
+  describe('where a reference names a field that the result lacks', () => {
+    const find = makeTool('find_person', {
+      inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+      outputSchema: {
+        type: 'object',
+        properties: { title: { type: 'string' }, age: { type: 'integer' } },
+      },
+    });
+    const rate = makeTool('rate_person', {
+      inputSchema: {
+        type: 'object',
+        properties: { stars: { type: 'integer' }, note: { type: 'string' } },
+        required: ['stars', 'note'],
+      },
+      outputSchema: { type: 'object', properties: { score: { type: 'integer' } } },
+    });
+    const rated = (stars: unknown, note: string) =>
+      JSON.stringify({
+        kind: 'plan',
+        steps: [
+          { id: 's1', tool: 'find_person', arguments: { name: 'Anna' } },
+          { id: 's2', tool: 'rate_person', arguments: { stars, note } },
+        ],
+      });
+    const ask = (...answers: ScriptedAnswer[]) =>
+      planWithTools([find, rate], 'Find the person Anna and rate her with 4 stars and a note', ...answers);
+
+    it('can name only fields that it has, or a value', async () => {
+      const { result, first, second, isSamePrompt } = await ask(rated('${s1.score}', '${s1.name}'), rated(4, 'good'));
+      expect(result).toMatchObject({ kind: 'plan', steps: [{}, { arguments: { stars: 4, note: 'good' } }] });
+      expect(isSamePrompt).toBe(true);
+      expect(schemaText(first)).toContain('(\\\\.age|\\\\.score)');
+      expect(schemaText(second)).toContain(
+        '"stars":{"anyOf":[{"type":"integer"},{"type":"string","pattern":"^\\\\$\\\\{s[1-1](\\\\.age)',
+      );
+      expect(schemaText(second)).toContain('"note":{"anyOf":[{"type":"string","pattern":"^([^$]|[$]+[^${])*[$]*$"},');
+    });
+
+    it('is told of it where more is wrong', async () => {
+      const { result, second } = await ask(rated('${s1.score}', 5 as unknown as string), rated(4, 'good'));
+      expect(result).toMatchObject({ kind: 'plan' });
+      expect(second?.prompt.user).toContain('has no field score');
+    });
+  });
+
   describe('where a step runs on an identifier that nobody gave', () => {
     const schema = (property: string) => ({
       type: 'object',

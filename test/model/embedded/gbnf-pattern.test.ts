@@ -28,6 +28,8 @@ describe('a pattern as a grammar', () => {
     ['^https?://', ['http://a', 'https://', 'https://a"b\\c\n'], ['ftp://a', 'xhttp://a']],
     ['\\.(png|svg)$', ['a.png', '.svg'], ['a.png ', 'a.gif']],
     ['b', ['b', 'abc', '"b"'], ['', 'ac']],
+    // A text without a reference; see planning/plan-schema.ts.
+    ['^([^$]|[$]+[^${])*[$]*$', ['', 'a {b}', '5$', '$5 "a"', '$$'], ['${s1.a}', 'a ${s1.a}', '$${']],
     ['', ['', 'x'], []],
     ['^$', [''], ['x']],
     ['^a|b$', ['ax', 'xb', 'a', 'b'], ['xa', 'bx']],
