@@ -29,7 +29,7 @@ export async function writeOutputs(
   const records = () => readRecords(path);
   await writeCsv(
     records(),
-    summary.metrics.map(({ name }) => name),
+    summary.metrics.filter(({ count }) => count > 0).map(({ name }) => name),
     paths.csv,
   );
   await writeJUnit({ summary, records, gate, out: paths.junit });
