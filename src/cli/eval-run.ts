@@ -13,7 +13,7 @@ import { createEvaluationProgress } from './eval-progress.js';
 import { openQueueEvaluator } from './eval-queue.js';
 import { identifyRun, type RunIdentity, startOf } from './eval-settings.js';
 import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
-import { judgeBars, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
+import { judgeBars, refuseOtherRuns, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { refuseQueueFlags } from './queue-options.js';
 import { renderRun } from './render-eval.js';
@@ -22,6 +22,7 @@ import { renderRun } from './render-eval.js';
 export async function runEvaluation(flags: EvalFlags, version: string): Promise<void> {
   refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
+  refuseOtherRuns(bars, flags.only ?? 'all');
   const signals = catchInterrupts();
   const { stderr } = process;
   try {

@@ -151,6 +151,23 @@ describe('npm run eval', () => {
   });
 });
 
+describe('the commands of the README', () => {
+  it('work in their order', async () => {
+    const [, block = ''] = /^## Evaluation\n\n```sh\n(.*?)```/msu.exec(readFileSync('README.md', 'utf8')) ?? [];
+    const lines = [...block.matchAll(/^npx winnow (eval [^#\n]*)/gmu)].map(([, words = '']) => words);
+    const outcomes = [];
+    for (const line of lines) {
+      const words = line.replaceAll('runs/', join(setup.folder, 'runs/')).replaceAll('"', '').trim().split(/\s+/u);
+      const model = words.includes('--suite') ? ['--base-url', setup.server.baseUrl, '--model', 'm'] : [];
+      setup.instead = () => answerJson({ selected_tools: [], reason: 'nothing fits' });
+      const { exitCode, error, stdout } = await run([...words, ...model]);
+      outcomes.push([exitCode, error]);
+      if (words.includes('--gate')) expect(stdout).toMatch(/^failed {2}recall>=[\s\S]*^passed {2}noWorseThan=/mu);
+    }
+    expect(outcomes).toEqual([0, ERROR_TABLE.gate_failed.exitCode, 0].map((code) => [code, undefined]));
+  });
+});
+
 describe('a gate', () => {
   it('gives the exit code, in a run, a report and a comparison', async () => {
     setup.instead = (place) => (place < 6 ? answerJson({ selected_tools: [], reason: 'none' }) : undefined);
@@ -179,6 +196,39 @@ describe('a gate', () => {
       exitCode: ERROR_TABLE.gate_failed.exitCode,
       stdout: expect.stringContaining('Lost: c0 c1 c2 c3 c4 c5'),
     });
+  });
+});
+
+describe('a gate against another run', () => {
+  const SELECT = ['--only', 'select'];
+
+  it('is refused before the first case, where that run is not there or judged another stage', async () => {
+    const gone = await evaluate(['--gate', 'noWorseThan=runs/gone']);
+    expect([gone.exitCode, String(gone.error)]).toEqual([
+      2,
+      expect.stringContaining('--gate noWorseThan=runs/gone: There is no run in runs/gone'),
+    ]);
+    expect([asked(), existsSync(setup.out)]).toEqual([0, false]);
+    const selected = join(setup.folder, 'selected');
+    await evaluate([...SELECT, '--limit', '1', '--out', selected]);
+    const before = asked();
+    const other = await evaluate(['--gate', `noWorseThan=${selected}`]);
+    expect([other.exitCode, asked(), existsSync(setup.out)]).toEqual([2, before, false]);
+    expect(String(other.error)).toMatch(/that run judged selection only, this one both stages: what is right is not/u);
+  });
+
+  it('is refused also for a run that is there already', async () => {
+    await evaluate([...SELECT, '--limit', '1']);
+    const planned = join(setup.folder, 'planned');
+    await evaluate(['--only', 'plan', '--limit', '1', '--out', planned]);
+    const gate = ['--gate', `noWorseThan=${planned}`];
+    for (const words of [
+      ['report', setup.out],
+      ['compare', planned, setup.out],
+    ]) {
+      const { exitCode, error } = await run(['eval', ...words, ...gate]);
+      expect([exitCode, String(error)]).toEqual([2, expect.stringContaining('judged plans only')]);
+    }
   });
 });
 
