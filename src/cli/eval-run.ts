@@ -1,5 +1,4 @@
 /** A run of `winnow eval`: set up, done, judged and printed. An interrupt ends it cleanly, a second one at once. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { WinnowError } from '../errors.js';
 import { type EvaluationEnd, evaluate } from '../evaluation/evaluate.js';
@@ -15,6 +14,7 @@ import { identifyRun, type RunIdentity, startOf } from './eval-settings.js';
 import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
 import { judgeBars, refuseOtherRuns, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
+import { makeOut } from './out-folder.js';
 import { refuseQueueFlags } from './queue-options.js';
 import { renderRun } from './render-eval.js';
 
@@ -28,7 +28,7 @@ export async function runEvaluation(flags: EvalFlags, version: string): Promise<
   try {
     const setup = await setUpEvaluation(flags, { stderr, signal: signals.stop });
     const { out } = setup;
-    mkdirSync(out, { recursive: true });
+    makeOut(out);
     const onWait = (owner: string) => stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
     const end = await withLock(join(out, '.lock'), { signal: signals.stop, onWait }, () =>
       runInFolder(setup, version, signals),

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../evaluation/tune/budget.js';
 import type { Shares } from '../evaluation/tune/split-cases.js';
-import { addSharedOptions, collect, type SharedFlags, wholeNumber } from './shared-options.js';
+import { addSharedOptions, calendarDay, collect, type SharedFlags, wholeNumber } from './shared-options.js';
 
 export interface TuneFlags extends SharedFlags {
   suite?: string[];
@@ -43,7 +43,7 @@ export function addTuneOptions(command: Command): Command {
     .option('--sample <number>', 'so many cases of each set, by chance', wholeNumber)
     .option('--tag <tag>', 'only cases with this tag; repeatable', collect)
     .option('--seed <number>', 'for all that is by chance', wholeNumber, 1)
-    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD')
+    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD', calendarDay)
     .option('--ignore-case', 'upper and lower case of argument values do not count')
     .option(
       '--metric <name>',
