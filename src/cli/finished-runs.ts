@@ -31,8 +31,8 @@ export async function printComparison(first: string, second: string, flags: Comp
   setExitCode(gate);
 }
 
-export function printHistory(folder: string, flags: FinishedRunFlags): void {
-  const history = readHistory(folder);
+export async function printHistory(folder: string, flags: FinishedRunFlags): Promise<void> {
+  const history = await readHistory(folder);
   print(flags, history, renderHistory(history));
 }
 

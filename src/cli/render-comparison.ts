@@ -59,13 +59,13 @@ export function renderHistory({ groups, unreadable }: History): string {
     const names = HEADLINES.filter((name) => runs.some(({ summary }) => meanOf(summary, name) !== ''));
     const prompts = toldPrompts(runs);
     const head = ['run', 'started', 'model', 'scope', ...prompts, 'cases', ...names];
-    const rows = runs.map(({ summary }) => [
+    const rows = runs.map(({ summary, done }) => [
       summary.name,
       summary.startedAt.slice(0, 16).replace('T', ' '),
       summary.model,
       scopeOf(summary).join(', ') || 'all',
       ...prompts.map((name) => summary.promptHashes[name]?.slice(0, 8) ?? ''),
-      `${summary.counts.done}${summary.interrupted ? ` of ${summary.planned}` : ''}`,
+      `${done}${summary.interrupted ? ` of ${summary.planned}` : ''}`,
       ...names.map((name) => meanOf(summary, name)),
     ]);
     return `${pc.bold(suites)}\n${renderTable(head, rows, { leftColumns: 4 + prompts.length })}`;

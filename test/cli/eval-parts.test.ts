@@ -188,7 +188,10 @@ describe('a run for people', () => {
       await aRun([aRecord()], { promptHashes: usual }),
       await aRun([aRecord()], { promptHashes: { ...usual, 'judge-fit': 'eeeeeeee1' } }),
     ];
-    const table = renderHistory({ groups: [{ suites: 'set', runs: [first, second] }], unreadable: [] });
+    const table = renderHistory({
+      groups: [{ suites: 'set', runs: [first, second].map((one) => ({ ...one, done: 1 })) }],
+      unreadable: [],
+    });
     expect(table).toMatch(/run +started +model +scope +select-tools +plan-steps +judge-fit +cases/u);
     expect(table).toMatch(/ aaaaaaaa +dddddddd +cccccccc +1 [\s\S]* aaaaaaaa +dddddddd +eeeeeeee +1 /u);
   });
@@ -200,7 +203,9 @@ describe('a run for people', () => {
       { only: 'select', candidates: 'only' },
       { only: 'plan', filter: filters },
     ];
-    const runs = await Promise.all(settings.map((one) => aRun([aRecord()], { settings: one })));
+    const runs = await Promise.all(
+      settings.map(async (one) => ({ ...(await aRun([aRecord()], { settings: one })), done: 1 })),
+    );
     const lines = renderHistory({ groups: [{ suites: 'set', runs }], unreadable: [] })
       .split('\n')
       .slice(2);
