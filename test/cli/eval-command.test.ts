@@ -132,7 +132,8 @@ describe('a run', () => {
     writeFileSync(prices, JSON.stringify({ currency: 'EUR', models: { m: { read: 10, written: 20 } } }));
     const { stdout, stderr } = await evaluate(['--prices', prices, '--limit', '1', '--only', 'select']);
     // 10 tokens read and 5 written.
-    expect(stdout).toMatch(/Cost, a case +cost +0\.00020/u);
+    expect(stdout).toMatch(/Cost, a case \(EUR\) +cost +0\.00020/u);
+    expect(stdout).toMatch(/^Cost of the run \(EUR\) +0\.00020 +1$/mu);
     expect(stderr).toMatch(/^eval 1\/1 .*, 0\.0002 EUR$/mu);
   });
 });
