@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { tuneCommand } from '../../src/cli/tune-command.js';
 import { type EvalSetup, setUpEval } from './eval-setup.js';
 import { runEval } from './run-eval.js';
 
@@ -49,6 +50,10 @@ describe.each(['eval', 'tune'])('winnow %s', (command) => {
       );
     }
   });
+});
+
+it('tells in the help of tune what may be written for its budget', () => {
+  expect(tuneCommand().helpInformation()).toMatch(/--budget <time>[^-]*\(default: 30m\)/u);
 });
 
 it('goes on where an earlier process ended before the first case', async () => {
