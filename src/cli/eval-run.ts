@@ -1,6 +1,6 @@
 /** A run of `winnow eval`: set up, done, judged and printed. An interrupt ends it cleanly, a second one at once. */
 import { join } from 'node:path';
-import { WinnowError } from '../errors.js';
+import { toWinnowError, WinnowError } from '../errors.js';
 import { type EvaluationEnd, evaluate } from '../evaluation/evaluate.js';
 import { type BarResult, parseGate } from '../evaluation/gate.js';
 import { openRunFolder } from '../evaluation/run-folder.js';
@@ -32,7 +32,10 @@ export async function runEvaluation(flags: EvalFlags, version: string): Promise<
     const onWait = (owner: string) => stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
     const end = await withLock(join(out, '.lock'), { signal: signals.stop, onWait }, () =>
       runInFolder(setup, version, signals),
-    );
+    ).catch((error) => {
+      // While another process is waited for, the model is loaded, or no worker has come.
+      throw toWinnowError(error).code === 'cancelled' ? interrupted(out) : error;
+    });
     if (signals.cancel.aborted) throw interrupted(out);
     const gate = await judgeBars(bars, end.summary, out);
     await finish(out, { end, gate, json: flags.json ?? false });

@@ -46,7 +46,7 @@ interface SeenFile {
 }
 
 /**
- * @throws WinnowError `invalid_request` for a bad line or an id that is there twice, naming file and line;
+ * @throws WinnowError `invalid_request` for a bad line or an id that is there twice, naming file and line, and for a file without cases;
  * `not_found` for a file that can't be read; `invalid_option` when no case is left
  */
 export async function openCases(suites: readonly Suite[], filter: CaseFilter): Promise<CaseSource> {
@@ -100,6 +100,7 @@ async function scanFile(suite: Suite, filter: CaseFilter, seen: SeenFile[]) {
     notices.seeCase(one, line);
     fitting.push(line);
   }
+  if (own.lines.size === 0) throw new WinnowError('invalid_request', `The file ${file} holds no case.`);
   const sampled =
     filter.sample === undefined ? fitting : sampleOf(fitting, filter.sample, randomFor(filter.seed, name));
   const lines = Uint32Array.from(sampled.slice(0, filter.limit));

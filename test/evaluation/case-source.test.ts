@@ -142,6 +142,10 @@ describe('a run is refused', () => {
     await expect(idsOf(MANY, { tags: ['none'] })).rejects.toMatchObject({ code: 'invalid_option' });
   });
 
+  it('for a file without a case, whatever the filter', async () => {
+    await expect(idsOf(['', ' '], { tags: ['none'] })).rejects.toThrow(/The file .*set\.jsonl holds no case\./u);
+  });
+
   it('for a file that is not there', async () => {
     const suite = { name: 'set', catalog, caseFile: 'none.jsonl' };
     await expect(openCases([suite], { seed: 1 })).rejects.toMatchObject({
