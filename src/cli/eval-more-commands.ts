@@ -24,7 +24,7 @@ export function historyCommand(): Command {
     .option('--json', 'print JSON')
     .action(async (folder: string, flags: FinishedRunFlags) => {
       const { printHistory } = await import('./finished-runs.js');
-      printHistory(folder, flags);
+      await printHistory(folder, flags);
     });
 }
 

@@ -1,7 +1,7 @@
 /** The flags of `winnow eval`, and what of them a resumed run must have the same. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addQueueOptions, type QueueFlags } from './queue-options.js';
-import { addSharedOptions, assign, collect, type SharedFlags, wholeNumber } from './shared-options.js';
+import { addSharedOptions, assign, calendarDay, collect, type SharedFlags, wholeNumber } from './shared-options.js';
 
 export interface EvalFlags extends SharedFlags, QueueFlags {
   suite?: string[];
@@ -63,7 +63,7 @@ function addCaseOptions(command: Command): Command {
     .option('--tag <tag>', 'only cases with this tag; repeatable', collect)
     .option('--failing-of <run>', 'only cases that are not right in that run')
     .option('--ignore-case', 'upper and lower case of argument values do not count')
-    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD');
+    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD', calendarDay);
 }
 
 /** How they are done, and what comes of it. */

@@ -1,7 +1,6 @@
 /** A run of `winnow eval`: set up, done, judged and printed. An interrupt ends it cleanly, a second one at once. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { WinnowError } from '../errors.js';
+import { toWinnowError, WinnowError } from '../errors.js';
 import { type EvaluationEnd, evaluate } from '../evaluation/evaluate.js';
 import { type BarResult, parseGate } from '../evaluation/gate.js';
 import { openRunFolder } from '../evaluation/run-folder.js';
@@ -13,8 +12,9 @@ import { createEvaluationProgress } from './eval-progress.js';
 import { openQueueEvaluator } from './eval-queue.js';
 import { identifyRun, type RunIdentity, startOf } from './eval-settings.js';
 import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
-import { judgeBars, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
+import { judgeBars, refuseOtherRuns, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
+import { makeOut } from './out-folder.js';
 import { refuseQueueFlags } from './queue-options.js';
 import { renderRun } from './render-eval.js';
 
@@ -22,16 +22,20 @@ import { renderRun } from './render-eval.js';
 export async function runEvaluation(flags: EvalFlags, version: string): Promise<void> {
   refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
+  refuseOtherRuns(bars, flags.only ?? 'all');
   const signals = catchInterrupts();
   const { stderr } = process;
   try {
     const setup = await setUpEvaluation(flags, { stderr, signal: signals.stop });
     const { out } = setup;
-    mkdirSync(out, { recursive: true });
+    makeOut(out);
     const onWait = (owner: string) => stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
     const end = await withLock(join(out, '.lock'), { signal: signals.stop, onWait }, () =>
       runInFolder(setup, version, signals),
-    );
+    ).catch((error) => {
+      // While another process is waited for, the model is loaded, or no worker has come.
+      throw toWinnowError(error).code === 'cancelled' ? interrupted(out) : error;
+    });
     if (signals.cancel.aborted) throw interrupted(out);
     const gate = await judgeBars(bars, end.summary, out);
     await finish(out, { end, gate, json: flags.json ?? false });

@@ -6,8 +6,8 @@ import { WinnowError } from '../errors.js';
 import type { CaseRunnerOptions } from '../evaluation/case-runner.js';
 import { hasRun, readSummary } from '../evaluation/run-folder.js';
 import { differencesOf, type RunStart, type RunSummary } from '../evaluation/run-summary.js';
-import { refuseOtherRun } from './eval-folder.js';
 import type { EvaluationSetup } from './eval-setup.js';
+import { checkOut } from './out-folder.js';
 
 /** How cases are put and judged. */
 export type Judging = Omit<CaseRunnerOptions, 'suites' | 'prices'>;
@@ -22,7 +22,7 @@ export interface RunIdentity {
 
 /** Read under the lock of the folder: another process may have written there in the meantime. */
 export function identifyRun({ out, flags, options }: EvaluationSetup): RunIdentity {
-  refuseOtherRun(out, flags);
+  checkOut('eval', out, flags);
   const earlier = hasRun(out) ? readSummary(out) : undefined;
   const { only, candidates, distractors, seed, ignoreCase = false } = flags;
   const today = flags.today ?? todayOf(earlier) ?? new Date().toISOString().slice(0, 10);

@@ -8,9 +8,9 @@ import { loadPrices, type PriceTable } from '../evaluation/prices.js';
 import { readRecords } from '../evaluation/run-folder.js';
 import { promptHashesOf, type Suite, type SuitePlannerOptions } from '../evaluation/suite.js';
 import { createLogger } from '../logging/logger.js';
-import { refuseOtherRun } from './eval-folder.js';
 import { type EvalFlags, expandSet, RUNS_FOLDER } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
+import { checkOut } from './out-folder.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { plannerOptions, promptPaths } from './set-up.js';
 
@@ -35,7 +35,10 @@ export interface SetupContext {
 export async function setUpEvaluation(flags: EvalFlags, { stderr, signal }: SetupContext): Promise<EvaluationSetup> {
   const config = await readConfig(flags);
   const out = flags.out ?? join(RUNS_FOLDER, new Date().toISOString().replace(/[:.]/gu, '-'));
-  refuseOtherRun(out, flags);
+  if (flags.retryErrors && !flags.resume) {
+    throw new WinnowError('invalid_option', '--retry-errors goes with --resume.');
+  }
+  checkOut('eval', out, flags);
   const options = optionsOf(flags, config);
   const prompts = promptPaths(flags, config);
   const promptHashes = promptHashesOf(prompts);

@@ -4,9 +4,10 @@ import { summarise } from '../evaluation/evaluate.js';
 import { parseGate } from '../evaluation/gate.js';
 import { readHistory } from '../evaluation/history.js';
 import { readSummary } from '../evaluation/run-folder.js';
+import { onlyOf } from '../evaluation/run-scope.js';
 import { writeComparisonJUnit } from '../evaluation/write-comparison-junit.js';
 import { writeOutputs } from '../evaluation/write-outputs.js';
-import { judgeBars, setExitCode, withGate } from './gate-outcome.js';
+import { judgeBars, refuseOtherRuns, setExitCode, withGate } from './gate-outcome.js';
 import { renderComparison, renderHistory } from './render-comparison.js';
 import { renderRun } from './render-eval.js';
 
@@ -22,6 +23,7 @@ export interface ComparisonFlags extends FinishedRunFlags {
 /** @throws WinnowError `invalid_option` for a gate that can't be read, `not_found` where there is no run */
 export async function printComparison(first: string, second: string, flags: ComparisonFlags): Promise<void> {
   const bars = parseGate(flags.gate ?? '');
+  refuseOtherRuns(bars, onlyOf(readSummary(second)));
   const comparison = await compareRuns(first, second);
   const gate = await judgeBars(bars, comparison.second, second);
   if (flags.junit !== undefined) writeComparisonJUnit({ comparison, gate, out: flags.junit });
@@ -29,8 +31,8 @@ export async function printComparison(first: string, second: string, flags: Comp
   setExitCode(gate);
 }
 
-export function printHistory(folder: string, flags: FinishedRunFlags): void {
-  const history = readHistory(folder);
+export async function printHistory(folder: string, flags: FinishedRunFlags): Promise<void> {
+  const history = await readHistory(folder);
   print(flags, history, renderHistory(history));
 }
 
@@ -38,6 +40,7 @@ export function printHistory(folder: string, flags: FinishedRunFlags): void {
 export async function writeReport(path: string, flags: FinishedRunFlags): Promise<void> {
   const bars = parseGate(flags.gate ?? '');
   const earlier = readSummary(path);
+  refuseOtherRuns(bars, onlyOf(earlier));
   const { endedAt } = earlier;
   const summary = await summarise(path, earlier, endedAt === undefined ? undefined : new Date(endedAt));
   const gate = await judgeBars(bars, summary, path);

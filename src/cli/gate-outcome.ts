@@ -1,9 +1,36 @@
 /** What a run comes to, in the exit code: its bars of `--gate`, also shown below its text, and whether any case was answered. */
-import { ERROR_TABLE } from '../errors.js';
+import { ERROR_TABLE, toWinnowError, WinnowError } from '../errors.js';
 import { compareRuns } from '../evaluation/compare.js';
 import { type Bar, type BarResult, judgeGate } from '../evaluation/gate.js';
+import { readSummary } from '../evaluation/run-folder.js';
+import { type Only, onlyOf } from '../evaluation/run-scope.js';
 import type { RunSummary } from '../evaluation/run-summary.js';
 import { renderGate } from './render-eval.js';
+
+/**
+ * Before the first case: a bar that can't be judged should not cost a run.
+ * @param only of the run that is judged
+ * @throws WinnowError `invalid_option` for a bar whose run is not there, or judged another stage
+ */
+export function refuseOtherRuns(bars: readonly Bar[], only: Only): void {
+  for (const bar of bars) {
+    if (bar.kind !== 'noWorseThan') continue;
+    const other = onlyOf(readNamedRun(bar));
+    if (other === only) continue;
+    const message = `--gate ${bar.text}: that run judged ${STAGES[other]}, this one ${STAGES[only]}: what is right is not the same in both.`;
+    throw new WinnowError('invalid_option', message);
+  }
+}
+
+const STAGES: Readonly<Record<Only, string>> = { all: 'both stages', select: 'selection only', plan: 'plans only' };
+
+function readNamedRun({ text, run }: Extract<Bar, { kind: 'noWorseThan' }>): RunSummary {
+  try {
+    return readSummary(run);
+  } catch (cause) {
+    throw new WinnowError('invalid_option', `--gate ${text}: ${toWinnowError(cause).message}`, { cause });
+  }
+}
 
 /** @param path folder of the run that is judged. @returns nothing where there are no bars */
 export async function judgeBars(bars: readonly Bar[], summary: RunSummary, path: string): Promise<BarResult[]> {

@@ -1,6 +1,7 @@
 /** Two runs side by side, and runs over time, for people. */
 import type { ComparedMetric, Comparison } from '../evaluation/compare.js';
 import type { History, HistoryGroup } from '../evaluation/history.js';
+import { scopeOf } from '../evaluation/run-scope.js';
 import type { RunSummary } from '../evaluation/run-summary.js';
 import { colours as pc } from './colours.js';
 import { renderValue } from './render-eval.js';
@@ -57,16 +58,17 @@ export function renderHistory({ groups, unreadable }: History): string {
   const tables = groups.map(({ suites, runs }) => {
     const names = HEADLINES.filter((name) => runs.some(({ summary }) => meanOf(summary, name) !== ''));
     const prompts = toldPrompts(runs);
-    const head = ['run', 'started', 'model', ...prompts, 'cases', ...names];
-    const rows = runs.map(({ summary }) => [
+    const head = ['run', 'started', 'model', 'scope', ...prompts, 'cases', ...names];
+    const rows = runs.map(({ summary, done }) => [
       summary.name,
       summary.startedAt.slice(0, 16).replace('T', ' '),
       summary.model,
+      scopeOf(summary).join(', ') || 'all',
       ...prompts.map((name) => summary.promptHashes[name]?.slice(0, 8) ?? ''),
-      `${summary.counts.done}${summary.interrupted ? ` of ${summary.planned}` : ''}`,
+      `${done}${summary.interrupted ? ` of ${summary.planned}` : ''}`,
       ...names.map((name) => meanOf(summary, name)),
     ]);
-    return `${pc.bold(suites)}\n${renderTable(head, rows, { leftColumns: 3 + prompts.length })}`;
+    return `${pc.bold(suites)}\n${renderTable(head, rows, { leftColumns: 4 + prompts.length })}`;
   });
   return [...(tables.length > 0 ? tables : ['There is no run yet.']), ...unreadable].join('\n\n');
 }

@@ -27,13 +27,14 @@ function renderHead({ name, model, cases, planned, counts, interrupted }: RunSum
 const isOfVia = (name: string) =>
   /^(?:found|tools|tokens)\.(.+)$/u.test(name) && VIAS.some((via) => name.endsWith(`.${via}`));
 
-function renderGroup({ metrics, suites }: RunSummary, group: string, title: string): string[] {
+function renderGroup(summary: RunSummary, group: string, title: string): string[] {
+  const { metrics, suites, currency } = summary;
   const shown = metrics.filter((metric) => metric.group === group && metric.mean !== null && !isOfVia(metric.name));
   if (shown.length === 0) return [];
   const parts = suites.length > 1 ? suites : [];
   const head = [title, 'metric', 'mean', '95 %', 'cases', ...parts.map((suite) => suite.name)];
   const rows = shown.map((metric) => [
-    metric.label,
+    metric.unit === 'currency' && currency ? `${metric.label} (${currency})` : metric.label,
     metric.name,
     renderValue(metric.mean, metric.unit),
     `${renderValue(metric.low, metric.unit)} – ${renderValue(metric.high, metric.unit)}`,
@@ -43,7 +44,13 @@ function renderGroup({ metrics, suites }: RunSummary, group: string, title: stri
       return renderValue(own?.mean ?? null, metric.unit);
     }),
   ]);
-  return [renderTable(head, rows, { leftColumns: 2 })];
+  return [renderTable(head, [...rows, ...(group === 'cost' ? renderTotal(summary) : [])], { leftColumns: 2 })];
+}
+
+function renderTotal({ totalCost, currency, counts }: RunSummary): string[][] {
+  if (totalCost === undefined) return [];
+  const label = currency ? `Cost of the run (${currency})` : 'Cost of the run';
+  return [[label, '', renderValue(totalCost, 'currency'), '', String(counts.done)]];
 }
 
 /** What each way of coming in added, and what it cost. */

@@ -71,6 +71,14 @@ function readValue(text: string): unknown {
   return /^-?\d+(?:\.\d+)?$/u.test(text) ? Number(text) : text;
 }
 
+/** As text. */
+export function calendarDay(text: string): string {
+  const day = /^\d{4}-\d{2}-\d{2}$/u.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);
+  const isThere = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+  if (!isThere) throw new InvalidArgumentError('must be a day of the calendar, YYYY-MM-DD.');
+  return text;
+}
+
 export function wholeNumber(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('must be a whole number above 0.');

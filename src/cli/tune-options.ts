@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../evaluation/tune/budget.js';
 import type { Shares } from '../evaluation/tune/split-cases.js';
-import { addSharedOptions, collect, type SharedFlags, wholeNumber } from './shared-options.js';
+import { addSharedOptions, calendarDay, collect, type SharedFlags, wholeNumber } from './shared-options.js';
 
 export interface TuneFlags extends SharedFlags {
   suite?: string[];
@@ -34,6 +34,8 @@ export interface TuneFlags extends SharedFlags {
 /** Where runs go without `--out`. */
 export const TUNING_FOLDER = '.winnow/tune';
 
+const DEFAULT_BUDGET = '30m';
+
 export function addTuneOptions(command: Command): Command {
   return addSharedOptions(command)
     .option('--suite <set>', 'cases with their catalogue, as for winnow eval; repeatable', collect)
@@ -43,13 +45,17 @@ export function addTuneOptions(command: Command): Command {
     .option('--sample <number>', 'so many cases of each set, by chance', wholeNumber)
     .option('--tag <tag>', 'only cases with this tag; repeatable', collect)
     .option('--seed <number>', 'for all that is by chance', wholeNumber, 1)
-    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD')
+    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD', calendarDay)
     .option('--ignore-case', 'upper and lower case of argument values do not count')
     .option(
       '--metric <name>',
       'what is to rise, such as recall, right or planExact (default: recall; for plans a mean of four)',
     )
-    .option('--budget <time>', 'time for all, such as 90s, 30m or 2h', duration, parseDuration('30m'))
+    .addOption(
+      new Option('--budget <time>', 'time for all, such as 90s, 30m or 2h')
+        .argParser(duration)
+        .default(duration(DEFAULT_BUDGET), DEFAULT_BUDGET),
+    )
     .option('--max-calls <number>', 'at most so many model calls (default: no bound)', wholeNumber)
     .option('--max-tokens-growth <share>', 'how much longer a prompt as it is sent may become, such as 20%', share, 0.2)
     .option('--rounds <number>', 'at most so many rounds a prompt', wholeNumber, 6)

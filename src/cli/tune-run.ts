@@ -1,5 +1,4 @@
 /** A run of `winnow tune`: set up, searched and written. An interrupt ends it cleanly; it goes on with --resume. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigFile } from '../config/config-file.js';
 import { type Options, resolveOptions } from '../config/options.js';
@@ -12,8 +11,9 @@ import { objectiveOf } from '../evaluation/tune/objective.js';
 import { TUNED_PROMPTS, type TunedPrompt } from '../evaluation/tune/prompt-draft.js';
 import { renderGain } from '../evaluation/tune/render-tune-report.js';
 import { DEFAULT_SHARES } from '../evaluation/tune/split-cases.js';
-import { earlierSettings, type TuneOptions, tune } from '../evaluation/tune/tune.js';
+import { type TuneOptions, tune } from '../evaluation/tune/tune.js';
 import type { TuneReport } from '../evaluation/tune/tune-record.js';
+import { earlierSettings } from '../evaluation/tune/tune-settings.js';
 import { createLogger } from '../logging/logger.js';
 import type { ModelSettings } from '../model/create-model.js';
 import type { Model } from '../model/model.js';
@@ -23,6 +23,7 @@ import { loadSuites } from './eval-suites.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openLoggedModel } from './open-logged-model.js';
+import { checkOut, makeOut } from './out-folder.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { plannerOptions, promptPaths as promptPathsOf } from './set-up.js';
 import { TUNING_FOLDER, type TuneFlags } from './tune-options.js';
@@ -68,7 +69,7 @@ async function runIn(out: string, flags: TuneFlags, signals: Interrupts): Promis
   const suites = await loadSuites({ suite, cases, catalog, strict }, { logger, signal: signals.stop, stderr });
   const source = await openCases(suites, { tags, sample, limit, seed });
   for (const notice of source.notices) stderr.write(`${notice}\n`);
-  mkdirSync(out, { recursive: true });
+  makeOut(out);
   const context = { flags, config, stderr, signal: signals.stop };
   const { model, answers, close } = await openLoggedModel(tunedModelSettings(flags, config), context);
   const parts = { suites, source, options, promptPaths, promptHashes, model, answers };
@@ -82,18 +83,10 @@ async function runIn(out: string, flags: TuneFlags, signals: Interrupts): Promis
   }
 }
 
-/** @throws WinnowError `invalid_option` where a run would be written over, or is not there to go on with. */
+/** @throws WinnowError `invalid_option`: see `checkOut` */
 function folderOf(flags: TuneFlags): string {
-  if (flags.resume && flags.out === undefined) {
-    throw new WinnowError('invalid_option', '--resume needs --out FOLDER: the run to go on with.');
-  }
   const out = flags.out ?? join(TUNING_FOLDER, new Date().toISOString().replace(/[:.]/gu, '-'));
-  if (earlierSettings(out) && !flags.resume) {
-    throw new WinnowError(
-      'invalid_option',
-      `There is a run in ${out} already: go on with --resume, or give another --out.`,
-    );
-  }
+  checkOut('tune', out, flags);
   return out;
 }
 

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { WinnowError } from '../errors.js';
 import { type EvaluationCase, parseCase } from './case.js';
+import { createCaseNotices } from './case-notices.js';
 import { linesOf } from './lines.js';
 import { randomFor, sampleOf } from './random.js';
 import type { Suite } from './suite.js';
@@ -25,7 +26,7 @@ export interface CaseFilter {
 export interface CaseSource {
   /** Taken cases. */
   readonly total: number;
-  /** What people should know of the files: unknown fields, tools that do not exist. */
+  /** What people should know of the files: fields, tools and arguments that do not exist. */
   readonly notices: readonly string[];
   /** Suite -> SHA-256 of its case file. */
   readonly hashes: Readonly<Record<string, string>>;
@@ -45,7 +46,7 @@ interface SeenFile {
 }
 
 /**
- * @throws WinnowError `invalid_request` for a bad line or an id that is there twice, naming file and line;
+ * @throws WinnowError `invalid_request` for a bad line or an id that is there twice, naming file and line, and for a file without cases;
  * `not_found` for a file that can't be read; `invalid_option` when no case is left
  */
 export async function openCases(suites: readonly Suite[], filter: CaseFilter): Promise<CaseSource> {
@@ -79,18 +80,16 @@ async function* readChosen(chosen: readonly Chosen[]): AsyncGenerator<Evaluation
 }
 
 async function scanFile(suite: Suite, filter: CaseFilter, seen: SeenFile[]) {
-  const { name, caseFile: file, catalog } = suite;
-  const toolNames = new Set(catalog.tools.map((tool) => tool.name));
+  const { name, caseFile: file } = suite;
   const hash = createHash('sha256');
-  const unknown = new Map<string, number>();
+  const notices = createCaseNotices(suite);
   const fitting: number[] = [];
-  let strangers = 0;
   const own: SeenFile = { file, lines: new Map() };
   seen.push(own);
   for await (const { text, line } of linesOf(file)) {
     hash.update(`${text}\n`);
     const { case: one, unknownFields } = parseCase(text, { suite: name, file, line });
-    for (const field of unknownFields) unknown.set(field, (unknown.get(field) ?? 0) + 1);
+    notices.seeFields(unknownFields);
     refuseDouble(one.id, `${file}:${line}`, seen);
     own.lines.set(one.id, line);
     if (!isTaken(one, filter)) continue;
@@ -98,18 +97,14 @@ async function scanFile(suite: Suite, filter: CaseFilter, seen: SeenFile[]) {
       const message = `${file}:${line} candidates: "only the candidates" was asked for, and the case names none.`;
       throw new WinnowError('invalid_request', message);
     }
-    strangers += Number(one.expected.tools.some((tool) => !toolNames.has(tool)));
+    notices.seeCase(one, line);
     fitting.push(line);
   }
+  if (own.lines.size === 0) throw new WinnowError('invalid_request', `The file ${file} holds no case.`);
   const sampled =
     filter.sample === undefined ? fitting : sampleOf(fitting, filter.sample, randomFor(filter.seed, name));
   const lines = Uint32Array.from(sampled.slice(0, filter.limit));
-  const notices = [...unknown].map(
-    ([field, count]) => `${file}: the field "${field}" is not known, and is left out of account (${count} lines)`,
-  );
-  if (strangers > 0)
-    notices.push(`${file}: ${strangers} cases expect tools that are not in the catalogue "${catalog.name}"`);
-  return { hash: hash.digest('hex'), notices, lines };
+  return { hash: hash.digest('hex'), notices: notices.texts(), lines };
 }
 
 function isTaken({ id, tags }: EvaluationCase, filter: CaseFilter): boolean {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { WinnowError } from '../errors.js';
 import { requestSchema } from '../request.js';
 import { type CaseRecord, expectedStepSchema, RESULT_KINDS } from './record.js';
-import { referencedPlaces } from './references.js';
+import { lateReferences, referencedPlaces } from './references.js';
 
 const names = z.array(z.string().min(1));
 const alternatives = z.union([z.array(names), names]);
@@ -121,7 +121,12 @@ function findContradictions({ expectedSteps: steps, expectedEdges: edges = [], e
   const missing = (steps ?? []).flatMap(({ tool }, place) =>
     expectedTools.includes(tool) ? [] : [`expectedSteps.${place}.tool: "${tool}" is not among expectedTools`],
   );
-  return [...outside, ...missing];
+  const late = (steps ?? []).flatMap(({ arguments: given, argumentsAnyOf }, place) =>
+    lateReferences({ arguments: given, argumentsAnyOf }, place).map(
+      ({ path, text }) => `expectedSteps.${place}${path}: "${text}" refers to a step that is not earlier`,
+    ),
+  );
+  return [...outside, ...missing, ...late];
 }
 
 function toCase(line: CaseLine, suite: string): EvaluationCase {

@@ -109,6 +109,7 @@ export async function summarise(path: string, start: RunStart, now = new Date())
   const interrupted = counts.done < start.planned;
   const metrics = all.metrics();
   const commonestError = all.commonestError();
+  const totalCost = all.totalCost();
   return {
     format: 1,
     ...start,
@@ -117,6 +118,7 @@ export async function summarise(path: string, start: RunStart, now = new Date())
     counts,
     ...(commonestError ? { commonestError } : {}),
     causes: all.causes(),
+    ...(totalCost === undefined ? {} : { totalCost }),
     metrics,
     suites: start.suites.map((suite) => {
       const tally = bySuite.get(suite.name);

@@ -1,5 +1,6 @@
 /** Bars that a run has to reach, such as `recall@8>=0.85,precision>=0.3,noWorseThan=RUN`. */
 import { WinnowError } from '../errors.js';
+import { VIAS } from '../result.js';
 import type { Comparison } from './compare.js';
 import { METRICS, meaningOf } from './metrics.js';
 import type { RunSummary } from './run-summary.js';
@@ -42,10 +43,17 @@ function parseBar(text: string): Bar {
     throw new WinnowError('invalid_option', `--gate: "${text}" is no bar; ${form}.`);
   }
   if (!meaningOf(metric)) {
-    const known = [...METRICS.keys()].filter((name) => !/^(?:found|tools|tokens)\./u.test(name)).join(', ');
-    throw new WinnowError('invalid_option', `--gate: there is no metric "${metric}"; there are ${known}.`);
+    throw new WinnowError('invalid_option', `--gate: there is no metric "${metric}"; there are ${knownMetrics()}.`);
   }
   return { kind: 'metric', text, metric, operator, value: Number(value) };
+}
+
+/** All of them, those of each way in one. */
+function knownMetrics(): string {
+  const ofWays = ['found', 'tools', 'tokens'].flatMap((what) => VIAS.map((via) => `${what}.${via}`));
+  const others = [...METRICS.keys()].filter((name) => !ofWays.includes(name));
+  const ways = `found.WAY, tools.WAY and tokens.WAY, where WAY is ${VIAS.join(', ')}`;
+  return `${others.join(', ')}; with --repeat pass^1, pass^2, … and flipRate; and ${ways}`;
 }
 
 function isOperator(text: string | undefined): text is Operator {

@@ -2,14 +2,21 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { WinnowError } from '../errors.js';
-import { hasRun, readSummary } from './run-folder.js';
+import { countRecords, hasRun, readSummary } from './run-folder.js';
 import type { RunSummary } from './run-summary.js';
+
+export interface PastRun {
+  readonly path: string;
+  readonly summary: RunSummary;
+  /** Cases and repeats. Of a run that was killed its summary does not know. */
+  readonly done: number;
+}
 
 export interface HistoryGroup {
   /** Names of the suites. */
   readonly suites: string;
   /** Oldest first. */
-  readonly runs: readonly { readonly path: string; readonly summary: RunSummary }[];
+  readonly runs: readonly PastRun[];
 }
 
 export interface History {
@@ -19,14 +26,15 @@ export interface History {
 }
 
 /** @throws WinnowError `not_found` where there is no such folder. */
-export function readHistory(folder: string): History {
+export async function readHistory(folder: string): Promise<History> {
   const unreadable: string[] = [];
-  const groups = new Map<string, HistoryGroup['runs'][number][]>();
+  const groups = new Map<string, PastRun[]>();
   for (const path of runsIn(folder)) {
     try {
       const summary = readSummary(path);
+      const done = summary.interrupted ? await countRecords(path) : summary.counts.done;
       const key = JSON.stringify(summary.suites.map(({ name, caseHash }) => [name, caseHash]));
-      groups.set(key, [...(groups.get(key) ?? []), { path, summary }]);
+      groups.set(key, [...(groups.get(key) ?? []), { path, summary, done }]);
     } catch (error) {
       unreadable.push(error instanceof Error ? error.message : String(error));
     }

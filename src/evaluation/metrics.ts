@@ -57,7 +57,7 @@ const PLAN: readonly Row[] = [
   ['clarificationWrong', 'Asked back where it should not', 'lower'],
 ];
 
-const COST: readonly Row[] = [
+const USAGE: readonly Row[] = [
   ['cost', 'Cost, a case', 'lower', 'currency'],
   ['errors', 'Cases with an error of the server', 'lower', 'fraction'],
   ['calls', 'Model calls, a case', 'lower', 'count'],
@@ -67,6 +67,9 @@ const COST: readonly Row[] = [
   ['tokens.selection', 'Tokens of selection, a case', 'lower', 'tokens'],
   ['tokens.planning', 'Tokens of planning, a case', 'lower', 'tokens'],
   ['schemaTokens', 'Tokens of schemas loaded, a case', 'lower', 'tokens'],
+];
+
+const SCHEMAS: readonly Row[] = [
   ['schemaTokensSaved', 'Schema tokens saved', 'higher', 'fraction'],
   ...VIAS.map((via): Row => [`tokens.${via}`, `Schema tokens by ${via}, a case`, 'none', 'tokens']),
 ];
@@ -84,9 +87,12 @@ const TIME: readonly Row[] = [
 export const METRICS: ReadonlyMap<string, MetricMeaning> = new Map([
   ...SELECTION.map((row) => toEntry(row, 'selection', 'fraction')),
   ...PLAN.map((row) => toEntry(row, 'plan', 'fraction')),
-  ...COST.map((row) => toEntry(row, 'cost', 'tokens')),
+  ...[...USAGE, ...SCHEMAS].map((row) => toEntry(row, 'cost', 'tokens')),
   ...TIME.map((row) => toEntry([row[0], row[1], 'lower'], 'time', 'milliseconds')),
 ]);
+
+/** Those in `scores` of a record; the others are worked out of its usage, its time and its outcome. */
+export const SCORES: ReadonlySet<string> = new Set([...SELECTION, ...PLAN, ...SCHEMAS].map(([name]) => name));
 
 function toEntry(
   [name, label, better = 'higher', unit]: Row,

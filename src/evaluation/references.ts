@@ -11,6 +11,19 @@ export interface GoldReference {
 const WHOLE = /^\$(\d+)((?:[.[][^$]*)?)$/u;
 const INSIDE = /\$(\d+)((?:\.[\p{L}\p{N}_-]+|\[\d+\])*)/gu;
 
+/** What can't be a price, as `$3`, `$3.50` and `$3.5m` may be: a whole text that goes on with a field or an index. */
+const SURELY = /^\$(\d+)(?:\.[\p{L}_][\p{L}\p{N}_-]*|\[\d+\])(?:\.[\p{L}\p{N}_-]+|\[\d+\])*$/u;
+
+/** References to a step that is not earlier, each with the path of the field below the value that has it. */
+export function lateReferences(value: unknown, step: number, path = ''): { path: string; text: string }[] {
+  if (typeof value === 'string') {
+    const place = SURELY.exec(value)?.[1];
+    return place !== undefined && Number(place) >= step ? [{ path, text: value }] : [];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => lateReferences(inner, step, `${path}.${key}`));
+}
+
 /** `$100` in the third step is a price, `$1` a reference. */
 export function readGoldReference(value: unknown, step: number): GoldReference | undefined {
   const [, place, path = ''] = typeof value === 'string' ? (WHOLE.exec(value) ?? []) : [];

@@ -3,7 +3,7 @@
  * loses nothing that was done, and a power loss at most the last second: a last line that was cut is taken off when the
  * run goes on.
  */
-import { createWriteStream, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -151,6 +151,17 @@ export function readSummary(path: string): RunSummary {
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   throw new WinnowError('invalid_request', `${file} is not the summary of a run: ${issues.join('; ')}.`, { issues });
+}
+
+/** How many whole lines there are: also those of a process that was killed and wrote no summary of them. */
+export async function countRecords(path: string): Promise<number> {
+  const file = join(path, CASES);
+  let count = 0;
+  if (!existsSync(file)) return count;
+  for await (const block of createReadStream(file)) {
+    for (let at = block.indexOf(LINE_BREAK); at >= 0; at = block.indexOf(LINE_BREAK, at + 1)) count += 1;
+  }
+  return count;
 }
 
 export function hasRun(path: string): boolean {

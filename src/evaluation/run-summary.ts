@@ -44,6 +44,7 @@ export const runSummarySchema = z.object({
     .optional()
     .describe('Why most of the cases without an answer have none.'),
   causes: z.record(z.string(), z.int()).describe('Why cases are not right -> how many, most first.'),
+  totalCost: z.number().optional().describe('Of all cases and repeats, with those that ended with an error.'),
   metrics: z.array(runMetricSchema),
   suites: z.array(
     z.object({

@@ -104,7 +104,7 @@ function viaScores(needed: readonly string[], { tools }: Selection, schemaTokens
 
 /**
  * - `fallback`: selection failed, and the full set went on; `passthrough`: it was skipped.
- * - `unknownNames`: how many names the model made up. `selectionRepaired`: it had to be asked again.
+ * - `unknownNames`: how many names the model made up, each once, in all its answers. `selectionRepaired`: it had to be asked again.
  * - `abstention`: nothing fits, and nothing was picked (irrelevance detection of BFCL). `falseAbstention`: something
  *   fits, and nothing was picked. Not judged where selection was skipped, nor where the case wants a question back.
  */

@@ -15,6 +15,8 @@ export interface Tally {
   causes(): Record<string, number>;
   /** By its code, of all tries. Undefined: each has an answer. */
   commonestError(): RunSummary['commonestError'];
+  /** Of all tries, also of those with an error. Undefined: no prices are known. */
+  totalCost(): number | undefined;
   metrics(): RunMetric[];
   /** Case -> its place, in the order in which the first try of each was added. */
   places(): ReadonlyMap<string, number>;
@@ -36,6 +38,7 @@ export function createTally(): Tally {
   const causes = new Map<string, number>();
   /** By code: messages may name the case. */
   const errors = new Map<string, NonNullable<RunSummary['commonestError']>>();
+  let totalCost: number | undefined;
   const push = (name: string, place: number, value: number | null): void => {
     const one = series.get(name) ?? createSeries();
     series.set(name, one);
@@ -48,6 +51,7 @@ export function createTally(): Tally {
       places.set(record.id, place);
       const isError = record.outcome === 'error';
       countIn(counts, record);
+      if (record.cost !== undefined) totalCost = (totalCost ?? 0) + record.cost;
       if (record.cause !== undefined) causes.set(record.cause, (causes.get(record.cause) ?? 0) + 1);
       push('errors', place, Number(isError));
       if (record.error) countError(errors, record.error);
@@ -64,6 +68,7 @@ export function createTally(): Tally {
     counts: () => ({ ...counts }),
     causes: () => Object.fromEntries([...causes].sort(([, one], [, other]) => other - one)),
     commonestError: () => [...errors.values()].sort((one, other) => other.count - one.count)[0],
+    totalCost: () => totalCost,
     places: () => places,
     valueAt: (name, place) => series.get(name)?.meanAt(place),
     metrics: () => [

@@ -1,9 +1,9 @@
-/** The cases of a run as a table for spreadsheets: one row a case and repeat, one column a metric. */
+/** The cases of a run as a table for spreadsheets: one row a case and repeat, one column a score, then what it cost. */
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify';
-import { METRICS } from './metrics.js';
+import { SCORES } from './metrics.js';
 import type { CaseRecord } from './record.js';
 
 const FACTS = [
@@ -22,13 +22,13 @@ const FACTS = [
 const COSTS = ['read', 'cached', 'written', 'schemaTokens', 'cost', 'milliseconds'] as const;
 type Cell = string | number | null | undefined;
 
-/** @param names of the metrics that the run has. What begins like a formula is written so that it is none. */
+/** @param names of the metrics that the run has; those that no single case has a value of are left out. What begins like a formula is written so that it is none. */
 export async function writeCsv(
   records: AsyncIterable<CaseRecord>,
   names: readonly string[],
   out: string,
 ): Promise<void> {
-  const scores = names.filter((name) => METRICS.has(name) && !(COSTS as readonly string[]).includes(name));
+  const scores = names.filter((name) => SCORES.has(name));
   async function* rows(): AsyncGenerator<Cell[]> {
     for await (const record of records) {
       yield [...factsOf(record), ...scores.map((name) => record.scores[name]), ...costsOf(record)];

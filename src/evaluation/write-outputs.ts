@@ -1,6 +1,7 @@
 /** What a run leaves besides its two files: a table, a file for build servers, and the page. The one place that knows the page. */
 import { join } from 'node:path';
 import type { BarResult } from './gate.js';
+import { METRICS } from './metrics.js';
 import { renderReport } from './report/render-report.js';
 import { readPrompt, readRecords } from './run-folder.js';
 import type { RunSummary } from './run-summary.js';
@@ -28,7 +29,7 @@ export async function writeOutputs(
   const records = () => readRecords(path);
   await writeCsv(
     records(),
-    summary.metrics.map(({ name }) => name),
+    summary.metrics.filter(({ count }) => count > 0).map(({ name }) => name),
     paths.csv,
   );
   await writeJUnit({ summary, records, gate, out: paths.junit });
@@ -36,8 +37,14 @@ export async function writeOutputs(
   const metrics = summary.metrics.map(({ better: _, ...metric }) => metric);
   const catalog = summary.suites.map((suite) => `${suite.catalog} (${suite.tools} tools)`).join(', ');
   const run = { name, startedAt, model, catalog, cases: summary.planned, settings, promptHashes, metrics, interrupted };
+  const scores = Object.fromEntries(METRICS);
   await renderReport({
-    run: { ...run, ...(endedAt === undefined ? {} : { endedAt }), ...(currency === undefined ? {} : { currency }) },
+    run: {
+      ...run,
+      scores,
+      ...(endedAt === undefined ? {} : { endedAt }),
+      ...(currency === undefined ? {} : { currency }),
+    },
     records: records(),
     promptText: (hash) => readPrompt(path, hash),
     out: paths.report,

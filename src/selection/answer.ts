@@ -1,6 +1,5 @@
 /** What stage one's model said, whichever way it was asked. */
 import type { Tool } from '../catalog/tool.js';
-import type { Dropped } from '../result.js';
 
 export interface NamedTool {
   readonly tool: Tool;
@@ -22,5 +21,4 @@ export interface Answer {
   readonly reason: string;
   /** Rank: how sure it is that the first name is one of the chosen, by the model's probabilities or by keywords. */
   readonly confidence?: number;
-  readonly dropped: readonly Dropped[];
 }

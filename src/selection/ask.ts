@@ -3,6 +3,7 @@ import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
 import type { CallAbout, Prompt } from '../model/model.js';
+import type { Dropped } from '../result.js';
 import type { RankedTool } from '../search/rank.js';
 import type { Answer } from './answer.js';
 import { explainChoice } from './explain.js';
@@ -18,6 +19,8 @@ import { renderContext, searchText } from './user-part.js';
 export interface AskCall extends SelectionCall {
   /** What keywords find, best first: a second opinion on the order. Found when it is asked for. */
   keywords: () => readonly RankedTool[];
+  /** Told of each answer, also of one that is refused, which of its names are no tool that was shown, or stand there twice. */
+  onDropped: (names: readonly Dropped[]) => void;
 }
 
 /** `leftOut`: visible tools that the model was not shown. @throws WinnowError when no usable answer comes, also after a repair. */
@@ -45,7 +48,7 @@ export async function ask(call: AskCall, parts: SelectionParts): Promise<Answer 
   return { ...answer, leftOut };
 }
 
-const NOTHING: Answer = { named: [], chosen: 0, none: { says: true }, reason: '', dropped: [] };
+const NOTHING: Answer = { named: [], chosen: 0, none: { says: true }, reason: '' };
 
 /** A shard that fails is left out and told; only when all fail, the selection does. */
 async function askShards(sheets: readonly Sheet[], call: AskCall, parts: SelectionParts): Promise<Answer[]> {
@@ -59,7 +62,7 @@ async function askShards(sheets: readonly Sheet[], call: AskCall, parts: Selecti
 
 async function askAbout(sheet: Sheet, call: AskCall, parts: SelectionParts): Promise<Answer> {
   const { model, options } = parts;
-  const { request, usage, signal, trace } = call;
+  const { request, usage, signal, trace, onDropped } = call;
   const { prompt, about } = render(sheet, call, parts);
   if (answerWay(parts) === 'rank') {
     const leadUp = options.producers ? producersOf(call) : () => [];
@@ -92,6 +95,7 @@ async function askAbout(sheet: Sheet, call: AskCall, parts: SelectionParts): Pro
     usage,
     signal,
     onRepair,
+    onDropped,
   });
   if (!answer.ok) {
     throw new WinnowError('model_failed', `the answer is not usable, also after a repair: ${answer.issues.join('; ')}`);

@@ -18,6 +18,8 @@ export interface ListQuestion {
   usage: Usage;
   signal: AbortSignal | undefined;
   onRepair(issues: readonly string[]): void;
+  /** Told of each answer, also of one that is refused. */
+  onDropped(names: readonly Dropped[]): void;
 }
 
 /** Names longer than this are never written in full; the bound keeps a runaway answer short. */
@@ -27,7 +29,7 @@ const REASON_TOKENS = 120;
 const MAX_SUGGESTIONS = 20;
 
 export async function askForList(sheet: Sheet, question: ListQuestion): Promise<Parsed<Answer>> {
-  const { model, prompt, about, maxTools, usage, signal, repair, onRepair } = question;
+  const { model, prompt, about, maxTools, usage, signal, repair, onRepair, onDropped } = question;
   const schema = { name: 'selection', schema: answerSchema(sheet, model.limits, maxTools) };
   const request = {
     stage: 'selection' as const,
@@ -40,7 +42,11 @@ export async function askForList(sheet: Sheet, question: ListQuestion): Promise<
   return completeStructured({
     model,
     request,
-    parse: (completion) => parseAnswer(completion, sheet),
+    parse(completion) {
+      const parsed = parseAnswer(completion, sheet);
+      onDropped(parsed.dropped);
+      return parsed;
+    },
     repair,
     usage,
     onRepair,
@@ -69,24 +75,26 @@ function answerSchema({ tools, labels }: Sheet, limits: ModelLimits, maxTools: n
 const CUT = 'the answer was cut, and is taken as far as it came';
 const answerShape = z.object({ selected_tools: z.array(z.string()), reason: z.string().optional().catch(undefined) });
 
-/** Exported for tests: text -> answer, or the problems to repair. */
+/** Exported for tests: text -> answer, or the problems to repair; and what of its names is not taken, either way. */
 export function parseAnswer(
   completion: Pick<Completion, 'text' | 'finish' | 'logprobs'>,
   sheet: Sheet,
-): Parsed<Answer> {
+): Parsed<Answer> & { dropped: readonly Dropped[] } {
   const isCut = completion.finish !== 'stop';
   const whole = readJson(completion.text);
   const json = isCut && !whole.ok ? readJson(closeList(completion.text)) : whole;
-  if (!json.ok) return { ok: false, issues: isCut ? ['the answer was cut: be shorter'] : json.issues };
+  if (!json.ok) return { ok: false, issues: isCut ? ['the answer was cut: be shorter'] : json.issues, dropped: [] };
   const value = Array.isArray(json.value) ? { selected_tools: json.value } : json.value;
   const shaped = answerShape.safeParse(value);
-  if (!shaped.success) return { ok: false, issues: ['selected_tools: must be an array of tool names'] };
+  if (!shaped.success) return { ok: false, issues: ['selected_tools: must be an array of tool names'], dropped: [] };
   const names = shaped.data.selected_tools;
-  const answer = sortNames(names, sheet, probabilitiesOf(completion, names));
+  const { answer, dropped } = sortNames(names, sheet, probabilitiesOf(completion, names));
   const nothingUsable = answer.named.length === 0 && names.length > 0 && !answer.none.says;
-  if (nothingUsable)
-    return { ok: false, issues: [`selected_tools: none of ${names.slice(0, 5).join(', ')} is in the list of tools`] };
-  return { ok: true, value: { ...answer, reason: shaped.data.reason ?? '' } };
+  if (nothingUsable) {
+    const issues = [`selected_tools: none of ${names.slice(0, 5).join(', ')} is in the list of tools`];
+    return { ok: false, issues, dropped };
+  }
+  return { ok: true, value: { ...answer, reason: shaped.data.reason ?? '' }, dropped };
 }
 
 /**
@@ -104,7 +112,7 @@ function sortNames(
   names: readonly string[],
   { labels, tools }: Sheet,
   probabilities: ReadonlyMap<string, number>,
-): Answer {
+): { answer: Answer; dropped: Dropped[] } {
   const named = new Map<string, NamedTool>();
   const dropped = new Map<string, Dropped>();
   for (const name of names) {
@@ -126,7 +134,8 @@ function sortNames(
     }
   }
   const says = named.size === 0 && (names.length === 0 || names.includes(labels.none));
-  return { named: [...named.values()], chosen: named.size, none: { says }, reason: '', dropped: [...dropped.values()] };
+  const answer = { named: [...named.values()], chosen: named.size, none: { says }, reason: '' };
+  return { answer, dropped: [...dropped.values()] };
 }
 
 /** Where the server gives log-probabilities: of each name, the product over the tokens that write it. */

@@ -149,6 +149,5 @@ function toAnswer(
     chosen,
     none: { says, probability: none },
     reason: '',
-    dropped: [],
   };
 }

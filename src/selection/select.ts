@@ -25,10 +25,15 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
     found ??= keywordIndexOf(view).search(searchText(call.request), MAX_KEYWORD_MATCHES);
     return found;
   };
+  /** Of all answers, also of those that are refused; each once. */
+  const notTaken = new Map<string, Dropped>();
+  const onDropped = (names: readonly Dropped[]) => {
+    for (const one of names) notTaken.set(`${one.reason} ${one.name}`, one);
+  };
   let answer: Awaited<ReturnType<typeof ask>>;
   try {
     const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
-    answer = await ask({ ...call, signal, keywords }, parts);
+    answer = await ask({ ...call, signal, keywords, onDropped }, parts);
   } catch (error) {
     const failure = toWinnowError(error);
     if (failure.code === 'cancelled' && call.signal?.aborted) throw failure;
@@ -36,7 +41,7 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
     const reason = isLate
       ? `model_timeout: no selection within ${timeoutMs} ms`
       : `${failure.code}: ${failure.message}`;
-    return fallBack(call, parts, reason);
+    return fallBack(call, parts, { reason, notTaken: [...notTaken.values()] });
   }
   if (answer.none.says) {
     trace.add('selection', 'the model found that no tool fits', { none: answer.none.probability });
@@ -54,12 +59,16 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
     keywords,
     schemaTokens: parts.schemaTokens,
   });
-  const lost = [...answer.dropped, ...dropped, ...unknownRequired(call)];
-  if (lost.length > 0) trace.add('selection', `${lost.length} names were dropped`, { dropped: lost.slice(0, 20) });
+  const lost = [...notTaken.values(), ...dropped, ...unknownRequired(call)];
+  traceDropped(call, lost);
   const mode = tools.length === 0 ? 'none' : 'selected';
   const { reason, confidence, leftOut } = answer;
   const sure = confidence === undefined ? {} : { confidence };
   return { mode, reason, ...sure, tools: [...tools], dropped: lost, leftOut };
+}
+
+function traceDropped({ trace }: SelectionCall, lost: readonly Dropped[]): void {
+  if (lost.length > 0) trace.add('selection', `${lost.length} names were dropped`, { dropped: lost.slice(0, 20) });
 }
 
 /** What the caller requires and does not see, or what does not exist: the two are not told apart. */
@@ -107,7 +116,12 @@ function fitTogether(tools: readonly Tool[], budget: number, schemaTokens: (tool
   return true;
 }
 
-function fallBack(call: SelectionCall, parts: SelectionParts, reason: string): Selection {
+/** @param failure why, and which names of the answers could not be taken. */
+function fallBack(
+  call: SelectionCall,
+  parts: SelectionParts,
+  { reason, notTaken }: { reason: string; notTaken: readonly Dropped[] },
+): Selection {
   const { view, request, trace } = call;
   const { planningLimits, schemaTokens } = parts;
   const budget = {
@@ -124,5 +138,7 @@ function fallBack(call: SelectionCall, parts: SelectionParts, reason: string): S
   });
   const via = leftOut > 0 ? 'keyword' : 'all';
   const selected = tools.map(({ name }): SelectedTool => wanted.get(name) ?? { name, via });
-  return { mode: 'fallback', reason, tools: selected, dropped: unknownRequired({ view, request }), leftOut };
+  const lost = [...notTaken, ...unknownRequired({ view, request })];
+  traceDropped(call, lost);
+  return { mode: 'fallback', reason, tools: selected, dropped: lost, leftOut };
 }

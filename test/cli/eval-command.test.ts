@@ -132,7 +132,8 @@ describe('a run', () => {
     writeFileSync(prices, JSON.stringify({ currency: 'EUR', models: { m: { read: 10, written: 20 } } }));
     const { stdout, stderr } = await evaluate(['--prices', prices, '--limit', '1', '--only', 'select']);
     // 10 tokens read and 5 written.
-    expect(stdout).toMatch(/Cost, a case +cost +0\.00020/u);
+    expect(stdout).toMatch(/Cost, a case \(EUR\) +cost +0\.00020/u);
+    expect(stdout).toMatch(/^Cost of the run \(EUR\) +0\.00020 +1$/mu);
     expect(stderr).toMatch(/^eval 1\/1 .*, 0\.0002 EUR$/mu);
   });
 });
@@ -148,6 +149,23 @@ describe('npm run eval', () => {
     expect(stderr).toContain('eval 3/3');
     const suites = ['hydrology', 'coding-agent', 'assistant'].map((name) => ({ name, counts: { done: 1, errors: 0 } }));
     expect(setup.summary()).toMatchObject({ suites });
+  });
+});
+
+describe('the commands of the README', () => {
+  it('work in their order', async () => {
+    const [, block = ''] = /^## Evaluation\n\n```sh\n(.*?)```/msu.exec(readFileSync('README.md', 'utf8')) ?? [];
+    const lines = [...block.matchAll(/^npx winnow (eval [^#\n]*)/gmu)].map(([, words = '']) => words);
+    const outcomes = [];
+    for (const line of lines) {
+      const words = line.replaceAll('runs/', join(setup.folder, 'runs/')).replaceAll('"', '').trim().split(/\s+/u);
+      const model = words.includes('--suite') ? ['--base-url', setup.server.baseUrl, '--model', 'm'] : [];
+      setup.instead = () => answerJson({ selected_tools: [], reason: 'nothing fits' });
+      const { exitCode, error, stdout } = await run([...words, ...model]);
+      outcomes.push([exitCode, error]);
+      if (words.includes('--gate')) expect(stdout).toMatch(/^failed {2}recall>=[\s\S]*^passed {2}noWorseThan=/mu);
+    }
+    expect(outcomes).toEqual([0, ERROR_TABLE.gate_failed.exitCode, 0].map((code) => [code, undefined]));
   });
 });
 
@@ -179,6 +197,39 @@ describe('a gate', () => {
       exitCode: ERROR_TABLE.gate_failed.exitCode,
       stdout: expect.stringContaining('Lost: c0 c1 c2 c3 c4 c5'),
     });
+  });
+});
+
+describe('a gate against another run', () => {
+  const SELECT = ['--only', 'select'];
+
+  it('is refused before the first case, where that run is not there or judged another stage', async () => {
+    const gone = await evaluate(['--gate', 'noWorseThan=runs/gone']);
+    expect([gone.exitCode, String(gone.error)]).toEqual([
+      2,
+      expect.stringContaining('--gate noWorseThan=runs/gone: There is no run in runs/gone'),
+    ]);
+    expect([asked(), existsSync(setup.out)]).toEqual([0, false]);
+    const selected = join(setup.folder, 'selected');
+    await evaluate([...SELECT, '--limit', '1', '--out', selected]);
+    const before = asked();
+    const other = await evaluate(['--gate', `noWorseThan=${selected}`]);
+    expect([other.exitCode, asked(), existsSync(setup.out)]).toEqual([2, before, false]);
+    expect(String(other.error)).toMatch(/that run judged selection only, this one both stages: what is right is not/u);
+  });
+
+  it('is refused also for a run that is there already', async () => {
+    await evaluate([...SELECT, '--limit', '1']);
+    const planned = join(setup.folder, 'planned');
+    await evaluate(['--only', 'plan', '--limit', '1', '--out', planned]);
+    const gate = ['--gate', `noWorseThan=${planned}`];
+    for (const words of [
+      ['report', setup.out],
+      ['compare', planned, setup.out],
+    ]) {
+      const { exitCode, error } = await run(['eval', ...words, ...gate]);
+      expect([exitCode, String(error)]).toEqual([2, expect.stringContaining('judged plans only')]);
+    }
   });
 });
 

@@ -188,9 +188,32 @@ describe('a run for people', () => {
       await aRun([aRecord()], { promptHashes: usual }),
       await aRun([aRecord()], { promptHashes: { ...usual, 'judge-fit': 'eeeeeeee1' } }),
     ];
-    const table = renderHistory({ groups: [{ suites: 'set', runs: [first, second] }], unreadable: [] });
-    expect(table).toMatch(/run +started +model +select-tools +plan-steps +judge-fit +cases/u);
+    const table = renderHistory({
+      groups: [{ suites: 'set', runs: [first, second].map((one) => ({ ...one, done: 1 })) }],
+      unreadable: [],
+    });
+    expect(table).toMatch(/run +started +model +scope +select-tools +plan-steps +judge-fit +cases/u);
     expect(table).toMatch(/ aaaaaaaa +dddddddd +cccccccc +1 [\s\S]* aaaaaaaa +dddddddd +eeeeeeee +1 /u);
+  });
+
+  it('marks in the history which runs are of one stage, or not of all cases', async () => {
+    const filters = { tags: ['zh', 'en'], failingOf: 'runs/a', sample: 12, seed: 3, limit: 5 };
+    const settings = [
+      { only: 'all', filter: { seed: 1 } },
+      { only: 'select', candidates: 'only' },
+      { only: 'plan', filter: filters },
+    ];
+    const runs = await Promise.all(
+      settings.map(async (one) => ({ ...(await aRun([aRecord()], { settings: one })), done: 1 })),
+    );
+    const lines = renderHistory({ groups: [{ suites: 'set', runs }], unreadable: [] })
+      .split('\n')
+      .slice(2);
+    expect(lines).toEqual([
+      expect.stringMatching(/ scripted +all +abcdef01 /u),
+      expect.stringMatching(/ scripted +select only, candidates only +abcdef01 /u),
+      expect.stringMatching(/ plan only, tag zh, en, failing of runs\/a, sample 12 \(seed 3\), first 5 +abcdef01 /u),
+    ]);
   });
 
   it.each([

@@ -1,7 +1,8 @@
-/** `winnow eval` within the process of the test: what it prints, and how the process would end. */
+/** `winnow eval` and `winnow tune` within the process of the test: what it prints, and how the process would end. */
 import { jest } from '@jest/globals';
 import { Command } from 'commander';
 import { evalCommand } from '../../src/cli/eval-command.js';
+import { tuneCommand } from '../../src/cli/tune-command.js';
 import { WinnowError } from '../../src/errors.js';
 
 export interface Printed {
@@ -20,8 +21,8 @@ export async function runEval(words: readonly string[]): Promise<Printed> {
       return true;
     });
   }
-  const command = evalCommand().exitOverride();
-  const program = new Command('winnow').enablePositionalOptions().exitOverride().addCommand(command);
+  const program = new Command('winnow').enablePositionalOptions().exitOverride();
+  for (const command of [evalCommand(), tuneCommand()]) program.addCommand(command.exitOverride());
   try {
     await program.parseAsync([...words], { from: 'user' });
     return { ...printed, exitCode: Number(process.exitCode ?? 0) };

@@ -112,6 +112,22 @@ describe('one case', () => {
     expect(record).toMatchObject({ outcome: 'answered', scores: { fallback: 1, selectionRepaired: 1 } });
   });
 
+  it.each<[string, string[], number]>([
+    ['beside a tool', ['nope', 'find_station'], 1],
+    ['alone, also after a repair', ['nope'], 1],
+  ])('has the names counted that its model made up %s', async (_, names, unknownNames) => {
+    const answer = JSON.stringify({ selected_tools: names, reason: 'r' });
+    const { scores } = await aRunner(aModel(answer), { only: 'select' }).run({ case: aCase(), repeat: 0 });
+    expect(scores).toMatchObject({ unknownNames });
+  });
+
+  it('has the names counted that its model made up before a repair, and those after it', async () => {
+    const naming = (...names: string[]) => JSON.stringify({ selected_tools: names, reason: 'r' });
+    const answers = [naming('nope', 'never'), naming('nothing', 'find_station')];
+    const { run } = aRunner(createScriptedModel({ answers }), { only: 'select' });
+    expect((await run({ case: aCase(), repeat: 0 })).scores).toMatchObject({ unknownNames: 3, fallback: 0 });
+  });
+
   it('is tried anew with every repeat, whatever the cache holds', async () => {
     const model = aModel();
     const { run } = aRunner(model, { only: 'select', cached: true });

@@ -6,7 +6,12 @@ import { type CaseFilter, openCases } from '../../src/evaluation/case-source.js'
 import { createTool } from '../support/create-tool.js';
 import { aFolder } from './setup.js';
 
-const catalog = createCatalog([createTool('a'), createTool('b')], { name: 'tools' });
+const TOOLS = [
+  createTool('a', { properties: { x: {} } }),
+  createTool('b'),
+  createTool('open', { properties: { x: {} }, additionalProperties: true }),
+];
+const catalog = createCatalog(TOOLS, { name: 'tools' });
 const aLine = (id: string, more: Record<string, unknown> = {}) =>
   JSON.stringify({ id, query: 'q', expectedTools: ['a'], ...more });
 
@@ -61,13 +66,52 @@ describe('the cases of a run', () => {
     expect((await openCases(sets, { seed: 1, sample: 3 })).total).toBe(6);
   });
 
-  it('are told of, where fields are not known or tools do not exist', async () => {
-    const suite = aSuite('set', [aLine('c1', { expected: 1 }), aLine('c2', { expectedTools: ['gone'] })]);
-    const { notices } = await openCases([suite], { seed: 1 });
-    expect(notices).toEqual([
-      expect.stringContaining('the field "expected" is not known, and is left out of account (1 lines)'),
-      expect.stringContaining('1 cases expect tools that are not in the catalogue "tools"'),
+  const noticesOf = async (lines: readonly string[], more: Partial<CaseFilter> = {}) => {
+    const { notices } = await openCases([aSuite('set', lines)], { seed: 1, ...more });
+    return notices.map((text) => text.replace(/^\/\S+\//u, ''));
+  };
+
+  it('are told of, where fields are not known or tools do not exist, with line, field and name', async () => {
+    const lines = [
+      aLine('c1', { expected: 1 }),
+      aLine('c2', { expectedTools: ['gone', 'a'], alternatives: ['lost', 'b'], meta: { candidates: ['a', 'away'] } }),
+      aLine('c3', { alternatives: [['b', 'lost']], candidates: ['gone'] }),
+    ];
+    expect(await noticesOf(lines)).toEqual([
+      'set.jsonl: the field "expected" is not known, and is left out of account (1 lines)',
+      'set.jsonl:2 expectedTools: "gone" is no tool of the catalogue "tools"',
+      'set.jsonl:2 alternatives: "lost" is no tool of the catalogue "tools"',
+      'set.jsonl:2 candidates: "away" is no tool of the catalogue "tools"',
+      'set.jsonl:3 alternatives: "lost" is no tool of the catalogue "tools"',
+      'set.jsonl:3 candidates: "gone" is no tool of the catalogue "tools"',
     ]);
+    expect(await noticesOf(lines, { ids: new Set(['c1']) })).toHaveLength(1);
+  });
+
+  it('are told of ten times, and how many more there are', async () => {
+    const lines = Array.from({ length: 13 }, (_, place) => aLine(`c${place}`, { expectedTools: ['gone'] }));
+    const notices = await noticesOf(lines);
+    expect(notices).toHaveLength(11);
+    expect(notices.slice(-2)).toEqual([
+      'set.jsonl:10 expectedTools: "gone" is no tool of the catalogue "tools"',
+      'and 3 more names that are no tools',
+    ]);
+  });
+
+  it('are told of once, where steps name arguments that their tools lack', async () => {
+    const step = (tool: string, ...names: string[]) => ({
+      expectedSteps: [{ tool, arguments: Object.fromEntries(names.map((name) => [name, 1])) }],
+    });
+    const lines = [
+      aLine('c1', step('a', 'x')),
+      aLine('c2', { expectedTools: ['open'], ...step('open', 'x', 'more') }),
+      aLine('c3', { expectedTools: ['gone'], ...step('gone', 'x') }),
+    ];
+    expect(await noticesOf(lines)).toEqual(['set.jsonl:3 expectedTools: "gone" is no tool of the catalogue "tools"']);
+    const wrong = [aLine('c1', step('a', 'x', 'y')), aLine('c2', step('a', 'z'))];
+    const first = 'set.jsonl:1 expectedSteps.0.arguments.y is no argument of its tool';
+    expect(await noticesOf(wrong.slice(0, 1))).toEqual([`${first}; such names in the file: 1`]);
+    expect(await noticesOf(wrong)).toEqual([`${first}; such names in the file: 2`]);
   });
 
   it('have a hash that changes with any line', async () => {
@@ -96,6 +140,10 @@ describe('a run is refused', () => {
 
   it('where no case is left', async () => {
     await expect(idsOf(MANY, { tags: ['none'] })).rejects.toMatchObject({ code: 'invalid_option' });
+  });
+
+  it('for a file without a case, whatever the filter', async () => {
+    await expect(idsOf(['', ' '], { tags: ['none'] })).rejects.toThrow(/The file .*set\.jsonl holds no case\./u);
   });
 
   it('for a file that is not there', async () => {

@@ -83,6 +83,13 @@ describe('a line of a case file', () => {
     });
   });
 
+  it.each(['$3', '$3.50', '$3.5m', 'a $3.x', '$3. ', '$1 [a]'])(
+    'may hold %j where there is no such step: it may be a price',
+    (x) => {
+      expect(parse({ expectedSteps: [{ tool: 'a', arguments: { x } }] }).expected.edges).toEqual([]);
+    },
+  );
+
   it('names fields that it does not know', () => {
     expect(parseCase(line({ expectedTool: 'a', source: 's' }), place).unknownFields).toEqual(['expectedTool']);
   });
@@ -107,6 +114,16 @@ describe('a bad line', () => {
       'with an edge backwards',
       line({ expectedSteps: [{ tool: 'a' }, { tool: 'b' }], expectedEdges: [[1, 0]] }),
       'expectedEdges.0: [1,0]',
+    ],
+    [
+      'with a reference to a step that is not there',
+      line({ expectedSteps: [{ tool: 'a', arguments: { x: { y: ['$3.x'] } } }] }),
+      'expectedSteps.0.arguments.x.y.0: "$3.x" refers to a step that is not earlier',
+    ],
+    [
+      'with a reference to the step itself among the values that are right too',
+      line({ expectedSteps: [{ tool: 'a' }, { tool: 'b', argumentsAnyOf: { x: ['$0.id', '$1[0].id'] } }] }),
+      'expectedSteps.1.argumentsAnyOf.x.1: "$1[0].id"',
     ],
     ['with alternatives of another form', line({ alternatives: 'c' }), 'alternatives: '],
     ['with candidates of another form', line({ meta: { candidates: 'c' } }), 'meta.candidates: '],

@@ -1,6 +1,7 @@
-import { mkdirSync, renameSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { renderHistory } from '../../src/cli/render-comparison.js';
 import { compareRuns } from '../../src/evaluation/compare.js';
 import { judgeGate, parseGate } from '../../src/evaluation/gate.js';
 import { readHistory } from '../../src/evaluation/history.js';
@@ -115,6 +116,19 @@ describe('a gate', () => {
     expect(() => parseGate(text)).toThrow(message);
   });
 
+  it('on a metric that is none names all that there are', () => {
+    let message = '';
+    try {
+      parseGate('recal>=0.5');
+    } catch (error) {
+      message = String(error);
+    }
+    const names = message.split(/[,;]? /u);
+    const some = ['recall', 'tokens.read', 'tokens.planning', 'pass^1', 'flipRate', 'found.WAY', 'tokens.WAY', 'model'];
+    expect(names).toEqual(expect.arrayContaining(some));
+    expect(names).not.toContain('tokens.model');
+  });
+
   it('may bar pass^k, and nothing at all', () => {
     expect(parseGate('pass^3>=0.5')).toHaveLength(1);
     expect(parseGate('')).toEqual([]);
@@ -134,9 +148,8 @@ describe('the history', () => {
     await put('c', { suites: [suite] });
     mkdirSync(join(folder, 'no-run'));
     await put('broken', {});
-    const { writeFileSync } = await import('node:fs');
     writeFileSync(join(folder, 'broken', 'run.json'), '{}');
-    const { groups, unreadable } = readHistory(folder);
+    const { groups, unreadable } = await readHistory(folder);
     expect(groups.map(({ suites, runs }) => [suites, runs.map(({ summary }) => summary.name)])).toEqual([
       ['set', ['b', 'a']],
       ['other', ['c']],
@@ -144,7 +157,19 @@ describe('the history', () => {
     expect(unreadable).toEqual([expect.stringContaining('broken')]);
   });
 
-  it('of a folder that is not there is an error', () => {
-    expect(() => readHistory('none')).toThrow('There is no folder of runs at none');
+  it('counts what a run has done that was killed before it wrote so', async () => {
+    const folder = aFolder();
+    const { path } = await aRun(right(1, 1, 0), { planned: 97, cases: 97 });
+    const killed = JSON.parse(readFileSync(join(path, 'run.json'), 'utf8'));
+    writeFileSync(join(path, 'run.json'), JSON.stringify({ ...killed, counts: { ...killed.counts, done: 0 } }));
+    appendFileSync(join(path, 'cases.jsonl'), '{"id":"c9","rep');
+    renameSync(path, join(folder, 'killed'));
+    const { groups } = await readHistory(folder);
+    expect(groups[0]?.runs[0]?.done).toBe(3);
+    expect(renderHistory({ groups, unreadable: [] })).toContain(' 3 of 97');
+  });
+
+  it('of a folder that is not there is an error', async () => {
+    await expect(readHistory('none')).rejects.toThrow('There is no folder of runs at none');
   });
 });

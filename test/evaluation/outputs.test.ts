@@ -18,17 +18,19 @@ describe('the table for spreadsheets', () => {
     return readFileSync(join(path, 'x.csv'), 'utf8').trimEnd().split('\n');
   }
 
-  it('has a column a metric, and an empty cell where one does not apply', async () => {
+  it('has a column a score, and an empty cell where one does not apply', async () => {
     const [head, row] = await rowsOf({ scores: { recall: 0.5, mrr: null }, tags: ['a', 'b'], cost: 0.25 }, [
       'recall',
       'mrr',
       'cost',
+      'errors',
+      'tokens.read',
       'time.p50',
     ]);
     expect(head).toBe(
-      'id,suite,repeat,lang,tags,query,outcome,cause,expected,got,kind,recall,mrr,time.p50,read,cached,written,schemaTokens,cost,milliseconds',
+      'id,suite,repeat,lang,tags,query,outcome,cause,expected,got,kind,recall,mrr,read,cached,written,schemaTokens,cost,milliseconds',
     );
-    expect(row).toBe('c1,set,0,,a b,the level of the lake,answered,,read_level,read_level,,0.5,,,0,0,0,10,0.25,9');
+    expect(row).toBe('c1,set,0,,a b,the level of the lake,answered,,read_level,read_level,,0.5,,0,0,0,10,0.25,9');
   });
 
   it('quotes what needs it, and holds no formula', async () => {
@@ -96,6 +98,16 @@ describe('the outputs of a run', () => {
     const { csv, junit, report } = await writeOutputs(path, summary, []);
     for (const file of [csv, junit]) expect(readFileSync(file, 'utf8')).toContain('case-one');
     expect(readFileSync(report, 'utf8')).toMatch(/^<!doctype html>[\s\S]*"interrupted":false[\s\S]*<\/html>\s*$/iu);
+  });
+
+  it('have no column in the table that is empty in every row', async () => {
+    const scores = { right: 1, recall: 0.5, mrr: null, schemaTokensSaved: 0.9, 'tokens.model': 7 };
+    const { path, summary } = await aRun([aRecord({ lang: 'en', tags: ['t'], cause: 'c', cost: 1, scores })]);
+    const { csv } = await writeOutputs(path, summary, []);
+    const [head = '', row = ''] = readFileSync(csv, 'utf8').trimEnd().split('\n');
+    const cells = row.split(',');
+    expect(head.split(',').filter((_, place) => cells[place] === '')).toEqual(['kind']);
+    expect(head).toContain('right,recall,schemaTokensSaved,');
   });
 
   it('say of a run in which cases are missing that it is not complete', async () => {

@@ -52,7 +52,7 @@ function composed({
   return compose({
     view,
     request: parseRequest({ message: 'do it', ...given.request }),
-    answer: { named: ranked, chosen: given.chosen ?? named.length, none: { says: false }, reason: '', dropped: [] },
+    answer: { named: ranked, chosen: given.chosen ?? named.length, none: { says: false }, reason: '' },
     rules,
     options: resolveOptions({ fill: false, ...given.options }),
     keywords: () =>

@@ -81,6 +81,8 @@ describe('a selection', () => {
     expect(selected.reason).toContain('plugh');
     expect(namesOf(selected)).toEqual(NAMES);
     expect(notesOf(selected.trace, 'selection')).toContain('repaired');
+    expect(namesOf({ tools: selected.dropped })).toEqual(['xyzzy', 'plugh']);
+    expect(notesOf(selected.trace, 'selection')).toContain('2 names were dropped');
     expect(selected.usage.selection.calls).toBe(2);
     model.assertDone();
   });
@@ -89,6 +91,7 @@ describe('a selection', () => {
     const model = createScriptedModel({ answers: [naming('xyzzy'), naming('play_song')] });
     const selected = await plannerOf({ model }).select({ message: 'x' });
     expect(selected).toMatchObject({ mode: 'selected', tools: [{ name: 'play_song', via: 'model', rank: 1 }] });
+    expect(selected.dropped).toEqual([{ name: 'xyzzy', reason: 'unknown' }]);
   });
 
   it('that a model did not manage is not called a fault of Winnow', async () => {

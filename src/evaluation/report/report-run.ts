@@ -20,6 +20,12 @@ export const reportMetricSchema = z.object({
 });
 export type ReportMetric = z.infer<typeof reportMetricSchema>;
 
+export const scoreMeaningSchema = z.object({
+  label: z.string().min(1).describe('For people.'),
+  better: z.enum(['higher', 'lower', 'none']).describe('none: it says what happened, not whether that is good.'),
+});
+export type ScoreMeaning = z.infer<typeof scoreMeaningSchema>;
+
 export const reportRunSchema = z.object({
   name: z.string().min(1),
   startedAt: z.iso.datetime({ offset: true }),
@@ -30,6 +36,9 @@ export const reportRunSchema = z.object({
   settings: z.record(z.string(), z.unknown()),
   promptHashes: z.record(z.string(), z.string()).describe('Name of the prompt file -> its hash.'),
   metrics: z.array(reportMetricSchema),
+  scores: z
+    .record(z.string(), scoreMeaningSchema)
+    .describe('What is in `scores` of a record, also where no case has it.'),
   interrupted: z.boolean(),
   currency: z
     .string()

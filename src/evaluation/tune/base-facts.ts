@@ -29,17 +29,25 @@ export function baseFactsOf(
         : 'give cases with expectedSteps';
     throw new WinnowError('invalid_option', `No training case says anything about ${prompt}: ${hint}.`);
   }
-  const mean = (values: readonly number[]) =>
-    values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
   return {
     meanOfBase: mean(scores),
     failing: scores.filter((score) => score < 1).length,
     withoutScore: all.length - scores.length,
     withoutExample: split.training.filter((one) => (first.get(one.id)?.score ?? 1) < 1 && !exampleOf(one)).length,
     allowedGrowth: Math.floor(maxTokensGrowth * mean(asked.map(({ stableTokens }) => stableTokens))),
-    cost: {
-      calls: mean(all.map(({ calls }) => calls)),
-      milliseconds: mean(all.map(({ milliseconds }) => milliseconds)) / jobs,
-    },
+    cost: costOf(first, jobs),
   };
+}
+
+/** Of one case, on average, where so many are done at once. */
+export function costOf(measured: Measurements, jobs: number): Spent {
+  const all = [...measured.values()];
+  return {
+    calls: mean(all.map(({ calls }) => calls)),
+    milliseconds: mean(all.map(({ milliseconds }) => milliseconds)) / jobs,
+  };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }

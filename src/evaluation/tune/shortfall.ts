@@ -22,8 +22,11 @@ export function shortfallOf(
   if (needed <= left) return undefined;
   const cases = split.training.length + later;
   const fewer = Math.floor((cases * left) / needed);
-  const advice = fewer >= FEWEST_CASES ? `, or about ${fewer} of the ${cases} cases by --sample` : '';
-  return `a decision takes about ${inMinutes(needed)} more; what is left is ${inMinutes(left)}: give a larger --budget${advice}`;
+  const advice =
+    fewer >= FEWEST_CASES
+      ? `give a larger --budget, or about ${fewer} of the ${cases} cases by --sample`
+      : `it does for about ${Math.max(0, fewer)} of the ${cases} cases, which show hardly any gain: give a larger --budget`;
+  return `a decision takes about ${inMinutes(needed)} more; what is left is ${inMinutes(left)}: ${advice}`;
 }
 
 function inMinutes(milliseconds: number): string {

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { WinnowError } from '../../errors.js';
-import { type BaseFacts, baseFactsOf } from './base-facts.js';
+import { type BaseFacts, baseFactsOf, costOf } from './base-facts.js';
 import { contradicts } from './decide.js';
 import { pairsOf } from './halving.js';
 import { parseDraft, type TunedPrompt, withoutMarks } from './prompt-draft.js';
@@ -23,8 +23,11 @@ export interface TunedResult {
 /** @throws WinnowError `cancelled`, `model_failed`, `prompt_invalid`; `invalid_option` where no case asks the model */
 export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
   const base = baseOf(parts);
-  const first = await parts.measure(base, parts.split.training, parts.reserve);
-  if (!first) return unfinishedBase(parts, base);
+  const { measure, split, reserve, jobs } = parts;
+  // Begun before any budget is over, so that it is known what a case costs.
+  const begun = await measure(base, split.training.slice(0, jobs), reserve);
+  const first = begun && (await measure(base, split.training, reserve));
+  if (!first) return unfinishedBase(parts, base, begun && shortfallOf(parts, costOf(begun, jobs)));
   const facts = baseFactsOf(parts, first);
   const shortfall = shortfallOf(parts, facts.cost);
   if (shortfall) parts.onProgress(shortfall);
@@ -127,9 +130,9 @@ async function finish(parts: TunePromptParts, { base, facts, best, tried, end, r
   return { report, best };
 }
 
-function unfinishedBase(parts: TunePromptParts, base: Variant): TunedResult {
-  const reason =
-    'The budget ended before the prompt as it is was measured. Go on with --resume and a larger --budget or --max-calls.';
+function unfinishedBase(parts: TunePromptParts, base: Variant, shortfall: string | undefined): TunedResult {
+  const why = shortfall ? `: ${shortfall}` : '';
+  const reason = `The budget ended before the prompt as it is was measured${why}. Go on with --resume and a larger --budget or --max-calls.`;
   return { report: { ...emptyReport(parts, base), reason }, best: undefined };
 }
 

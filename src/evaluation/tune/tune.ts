@@ -1,15 +1,12 @@
 /** `winnow tune` as a whole: the cases are split once, each prompt is tuned by itself, and what came of it is written. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Options, OptionsInput } from '../../config/options.js';
-import { WinnowError } from '../../errors.js';
 import type { Model } from '../../model/model.js';
 import { defaultPromptPath, readPrompt } from '../../prompts/prompt-template.js';
 import type { PromptPaths } from '../../prompts/prompts.js';
 import { type AnswerCacheOptions, createAnswerCache } from '../answer-cache.js';
 import type { EvaluationCase } from '../case.js';
 import { createCaseRunner } from '../case-runner.js';
-import { differencesOf } from '../run-summary.js';
 import { createSuitePlanners, type Suite } from '../suite.js';
 import { type Budget, type BudgetLimits, createBudget, type Spent } from './budget.js';
 import { type Journal, openJournal } from './journal.js';
@@ -21,6 +18,7 @@ import { PARTS, type Shares, type Split, splitCases, stratumOf } from './split-c
 import type { TunePromptParts } from './tune-parts.js';
 import { type TunedResult, tunePrompt } from './tune-prompt.js';
 import type { TuneReport } from './tune-record.js';
+import { keepSettings } from './tune-settings.js';
 import { createExamples } from './worked-example.js';
 import { writeTuneOutputs } from './write-tune-outputs.js';
 
@@ -67,7 +65,7 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
   const { folder, limits, model } = options;
   const texts = new Map(options.prompts.map((name) => [name, textOf(name, options.promptPaths)]));
   const { split, notices } = splitOf(options, [...texts.values()]);
-  checkSettings(folder, options.settings);
+  keepSettings(folder, options.settings);
   const budget = createBudget(limits);
   const journal = openJournal(join(folder, 'journal.jsonl'), budget);
   const metered = budget.meter(model);
@@ -95,28 +93,6 @@ export async function tune(options: TuneOptions): Promise<TuneReport> {
     journal.close();
     cache?.close();
   }
-}
-
-const SETTINGS = 'settings.json';
-
-/** What the run in a folder was begun with; undefined where there is none. */
-export function earlierSettings(folder: string): Readonly<Record<string, unknown>> | undefined {
-  const path = join(folder, SETTINGS);
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
-}
-
-function checkSettings(folder: string, settings: Readonly<Record<string, unknown>>): void {
-  const path = join(folder, SETTINGS);
-  const here = JSON.parse(JSON.stringify(settings));
-  const earlier = earlierSettings(folder);
-  if (!earlier) {
-    writeFileSync(path, `${JSON.stringify(here, null, 2)}\n`);
-    return;
-  }
-  const issues = differencesOf(earlier, here);
-  if (issues.length === 0) return;
-  const message = `The tuning can't go on with other settings: ${issues.join('; ')}. Give the same flags, or another --out.`;
-  throw new WinnowError('invalid_option', message, { issues });
 }
 
 function textOf(name: TunedPrompt, paths: PromptPaths): string {

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type Outcome, runCli } from '../../cli/run-cli.js';
@@ -193,4 +194,13 @@ describe('a run on three workers', () => {
       expect((await worker.ended).exitCode).toBe(0);
     },
   );
+
+  itWithRedis(named('says how to go on, also where it was interrupted before a worker came'), async () => {
+    const out = join(folder, 'early');
+    const { ended, kill } = beginRun(out);
+    while ((await keysInRedis()).length === 0) await delay(50);
+    kill('SIGINT');
+    const { exitCode, stderr } = await ended;
+    expect([exitCode, stderr]).toEqual([130, expect.stringContaining(`Go on with --resume --out ${out}.`)]);
+  });
 });

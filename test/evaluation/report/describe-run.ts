@@ -1,4 +1,5 @@
 /** The run around generated records: its settings, and the metrics that a real run would have of them. */
+import { METRICS } from '../../../src/evaluation/metrics.js';
 import type { CaseRecord } from '../../../src/evaluation/record.js';
 import type { ReportRun } from '../../../src/evaluation/report/report-run.js';
 import { createTally } from '../../../src/evaluation/tally.js';
@@ -16,6 +17,7 @@ export function describeRun(records: readonly CaseRecord[], more: Partial<Report
     settings: { answer: 'rank', maxTools: 8, producers: true, fill: true, repeat: 1 },
     promptHashes: { 'select-tools': '4f1c09b2a7de', 'plan-steps': '93be10c7720a' },
     metrics: tally.metrics().map(({ better: _, ...metric }) => metric),
+    scores: Object.fromEntries(METRICS),
     interrupted: false,
     currency: 'USD',
     ...more,

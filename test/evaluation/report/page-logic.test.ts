@@ -29,6 +29,9 @@ interface MatchModule {
   matchSteps(expected: ExpectedStep[], got: Step[]): StepPair[];
   compareArguments(pair: StepPair, pairs: StepPair[]): { name: string; verdict: string }[];
 }
+interface ColourModule {
+  colourOf(value: number | null, better: string | undefined): string;
+}
 interface RecallModule {
   recallAtK(cases: ChartCase[]): { k: number; recall: { mean: number; count: number }; all: { mean: number } }[];
 }
@@ -42,6 +45,7 @@ interface ChartCase {
 const { placeGraph, BOX }: GraphModule = await load('plan-graph');
 const { matchSteps, compareArguments }: MatchModule = await load('match-steps');
 const { recallAtK }: RecallModule = await load('recall-chart');
+const { colourOf }: ColourModule = await load('score-colour');
 
 /** Plans of up to nine steps, each after some of those before it. */
 const plans = fc.array(fc.array(fc.nat(8), { maxLength: 4 }), { minLength: 1, maxLength: 9 }).map((lists) =>
@@ -52,6 +56,18 @@ const plans = fc.array(fc.array(fc.nat(8), { maxLength: 4 }), { minLength: 1, ma
     }),
   ),
 );
+
+describe('the colour of a score', () => {
+  it.each([
+    ['higher', ['bad', 'between', 'good', 'good']],
+    ['lower', ['good', 'between', 'bad', 'bad']],
+    ['none', ['none', 'none', 'none', 'none']],
+    [undefined, ['none', 'none', 'none', 'none']],
+  ])('where %s is better says whether it is good', (better, colours) => {
+    expect([0, 0.5, 1, 3].map((value) => colourOf(value, better))).toEqual(colours);
+    expect(colourOf(null, better)).toBe('none');
+  });
+});
 
 describe('the graph of a plan', () => {
   it('stands every step below all that it waits for', () => {

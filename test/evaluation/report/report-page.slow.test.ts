@@ -190,6 +190,20 @@ inBrowser(`the page of a report${skipped}`, () => {
     expect(await panel.locator('.part.cost').textContent()).toContain('6,398');
   });
 
+  it('calls each score of a case by its name, and colours it by the direction that is better', async () => {
+    const record = first((record) => isRight(record) && record.scores.fallback === 0);
+    const page = await freshView(`#case=${record.id}`);
+    const rows = page.locator('#case .score-list > div');
+    await rows.first().waitFor();
+    const names = await rows.locator('dt').allTextContents();
+    expect(names).toContain('Tools by required, a case');
+    expect(names.filter((name) => /\w\.\w/u.test(name))).toEqual([]);
+    const colourOf = (name: string) => rows.filter({ hasText: name }).getAttribute('class');
+    expect(await colourOf('Selection failed, full set used')).toBe('good');
+    expect(await colourOf('Cases right as a whole')).toBe('good');
+    expect(await colourOf('Tools by required, a case')).toBe('none');
+  });
+
   it('draws both plans by levels with the edges that are missing, and compares arguments', async () => {
     const record = first(({ tags, cause }) => tags.includes('rain') && cause === 'missing-step');
     const page = await freshView(`#case=${record.id}`);

@@ -233,6 +233,17 @@ describe('the budget', () => {
   });
 });
 
+describe('a budget that ends before the prompt as it is was measured', () => {
+  it('is told with what a decision takes, and with how many cases it does for', async () => {
+    const model = aModel({ helps: (system) => system.includes(RULE), proposal: withRule });
+    const now = () => model.calls.length * 20_000;
+    const { prompts } = await tune(tuneOptions(model, { limits: { milliseconds: 1_000, now } }));
+    expect(prompts[0]?.reason).toMatch(
+      /^The budget ended before the prompt as it is was measured: a decision takes about \d+ minutes? more; what is left is 0 minutes: it does for about 0 of the \d+ cases, .* Go on with --resume and a larger --budget/u,
+    );
+  });
+});
+
 describe('a run that was stopped', () => {
   const world = { helps: (system: string) => system.includes(RULE), proposal: withRule };
   let whole: TuneReport;

@@ -6,12 +6,13 @@ import { formatName, formatWhole } from './format.js';
 import { STATES } from './states.js';
 
 /** @import { Case } from './cases.js' */
+/** @import { BetterOf } from './case-view.js' */
 
 /**
  * @param {HTMLElement} root
- * @param {{currency: string | undefined, labelOf(score: string): string, linkTo(one: Case): string, repeatsOf(one: Case): Case[], onOpen(one: Case): void, onMove(by: number): void, onClose(): void}} options
+ * @param {{currency: string | undefined, labelOf(score: string): string, betterOf: BetterOf, linkTo(one: Case): string, repeatsOf(one: Case): Case[], onOpen(one: Case): void, onMove(by: number): void, onClose(): void}} options
  */
-export function createCasePanel(root, { currency, labelOf, linkTo, repeatsOf, onOpen, onMove, onClose }) {
+export function createCasePanel(root, { currency, labelOf, betterOf, linkTo, repeatsOf, onOpen, onMove, onClose }) {
   const reader = createCaseReader();
   let wanted = /** @type {Case | undefined} */ (undefined);
 
@@ -132,7 +133,7 @@ export function createCasePanel(root, { currency, labelOf, linkTo, repeatsOf, on
       if (wanted !== one) return;
       fillWith(
         root.querySelector('.case-head') ?? head,
-        renderCase(whole, { one, currency, labelOf, readPrompt: reader.readPrompt }),
+        renderCase(whole, { one, currency, labelOf, betterOf, readPrompt: reader.readPrompt }),
       );
     },
   };

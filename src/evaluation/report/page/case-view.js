@@ -4,23 +4,27 @@ import { element, section } from './dom.js';
 import { renderFacts } from './facts-view.js';
 import { formatScore } from './format.js';
 import { renderPlans } from './plan-view.js';
+import { colourOf } from './score-colour.js';
 import { renderTools } from './tools-view.js';
 
 /** @import { CaseRecord } from '../../record.ts' */
 /** @import { Case } from './cases.js' */
 /** @import { WholeCase } from './data.js' */
+/** @import { ScoreMeaning } from '../report-run.ts' */
+
+/** @typedef {(score: string) => ScoreMeaning['better'] | undefined} BetterOf */
 
 /**
  * @param {WholeCase} whole
- * @param {{one: Case, currency: string | undefined, labelOf(score: string): string, readPrompt(place: [number, number]): Promise<string>}} options
+ * @param {{one: Case, currency: string | undefined, labelOf(score: string): string, betterOf: BetterOf, readPrompt(place: [number, number]): Promise<string>}} options
  */
-export function renderCase({ record, prompts }, { one, currency, labelOf, readPrompt }) {
+export function renderCase({ record, prompts }, { one, currency, labelOf, betterOf, readPrompt }) {
   return element(
     'div',
     { class: 'case-body' },
     renderRequest(record),
     renderError(record),
-    renderScores(record.scores, labelOf),
+    renderScores(record.scores, { labelOf, betterOf }),
     renderTools(record, one.expected),
     renderPlans(record),
     renderCalls(record.calls, { prompts, readPrompt }),
@@ -76,8 +80,8 @@ function renderError({ error }) {
   );
 }
 
-/** @param {CaseRecord['scores']} scores @param {(score: string) => string} labelOf */
-function renderScores(scores, labelOf) {
+/** @param {CaseRecord['scores']} scores @param {{labelOf(score: string): string, betterOf: BetterOf}} options */
+function renderScores(scores, { labelOf, betterOf }) {
   const entries = Object.entries(scores);
   if (entries.length === 0) return null;
   return section(
@@ -89,7 +93,7 @@ function renderScores(scores, labelOf) {
       entries.map(([name, value]) =>
         element(
           'div',
-          { class: value === null ? 'none' : value >= 1 ? 'full' : value > 0 ? 'some' : 'zero' },
+          { class: colourOf(value, betterOf(name)) },
           element('dt', { title: labelOf(name) }, labelOf(name)),
           element('dd', { title: value === null ? 'does not apply to this case' : '' }, formatScore(value)),
         ),

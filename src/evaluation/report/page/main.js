@@ -15,10 +15,9 @@ import { hashOf, readView, writeView } from './view-state.js';
 
 /** @param {ReportRun} run @param {Case[]} cases */
 function createPage(run, cases) {
-  const labels = new Map(run.metrics.map(({ name, label }) => [name, label]));
   const common = {
     currency: run.currency,
-    labelOf: (/** @type {string} */ score) => labels.get(score) ?? formatName(score),
+    labelOf: (/** @type {string} */ score) => run.scores[score]?.label ?? formatName(score),
     onOpen: open,
   };
   let view = readView();
@@ -30,6 +29,7 @@ function createPage(run, cases) {
   });
   const panel = createCasePanel(byId('case'), {
     ...common,
+    betterOf: (score) => run.scores[score]?.better,
     linkTo: (one) => hashOf(linkOf(one)),
     repeatsOf: (one) => cases.filter(({ link }) => link === one.link),
     onMove: move,

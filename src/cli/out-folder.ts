@@ -1,0 +1,53 @@
+/** The folder of `--out`: what can't be one, or holds something else than the run that is meant, is refused before anything runs. */
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { WinnowError } from '../errors.js';
+import { hasRun } from '../evaluation/run-folder.js';
+import { hasTuning } from '../evaluation/tune/tune-settings.js';
+
+const HOLDS = { eval: hasRun, tune: hasTuning } as const;
+type Kind = keyof typeof HOLDS;
+
+/** @throws WinnowError `invalid_option` where it can't be a folder, where a run would be written over, or none is there to go on with */
+export function checkOut(kind: Kind, out: string, flags: { out?: string; resume?: boolean }): void {
+  if (flags.resume && flags.out === undefined) throw bad('--resume needs --out FOLDER: the run to go on with.');
+  refuseUnusable(out);
+  const other = kind === 'eval' ? 'tune' : 'eval';
+  if (HOLDS[other](out)) throw bad(`There is a run of winnow ${other} in ${out}: give another --out.`);
+  const isThere = HOLDS[kind](out);
+  if (isThere && !flags.resume)
+    throw bad(`There is a run in ${out} already: go on with --resume, or give another --out.`);
+  if (flags.resume && !isThere && !hasOnlyBegun(out))
+    throw bad(`There is no run in ${out} to go on with. Mind the name; a new run begins without --resume.`);
+}
+
+/** Where the nearest folder above it can't hold it. */
+function refuseUnusable(out: string): void {
+  if (out.trim() === '') throw bad('--out needs the name of a folder.');
+  let there = resolve(out);
+  while (!existsSync(there)) there = dirname(there);
+  if (!statSync(there).isDirectory()) throw bad(`--out ${out}: ${there} is a file, and no folder.`);
+  try {
+    accessSync(there, constants.W_OK);
+  } catch (cause) {
+    throw bad(`--out ${out}: ${there} can't be written to.`, cause);
+  }
+}
+
+/** It ended before its first case: while the model was loaded, or before a worker came. */
+function hasOnlyBegun(out: string): boolean {
+  return existsSync(out) && readdirSync(out).every((name) => name === 'prompts' || name.startsWith('.lock'));
+}
+
+/** @throws WinnowError `invalid_option` */
+export function makeOut(out: string): void {
+  try {
+    mkdirSync(out, { recursive: true });
+  } catch (cause) {
+    throw bad(`--out ${out}: the folder can't be made (${cause instanceof Error ? cause.message : cause}).`, cause);
+  }
+}
+
+function bad(message: string, cause?: unknown): WinnowError {
+  return new WinnowError('invalid_option', message, { cause });
+}
