@@ -20,7 +20,9 @@ export interface CaseNotices {
 const MAX_TOLD = 10;
 
 export function createCaseNotices({ caseFile: file, catalog }: Pick<Suite, 'caseFile' | 'catalog'>): CaseNotices {
-  const tools = new Map(catalog.tools.map((tool) => [tool.name, tool]));
+  // A user's private tool may have the name of another.
+  const tools = new Map<string, Tool[]>();
+  for (const tool of catalog.tools) tools.set(tool.name, [...(tools.get(tool.name) ?? []), tool]);
   const fields = new Map<string, number>();
   const strangers = createList();
   const lacking = createList();
@@ -61,10 +63,15 @@ function namesOf({ expected, candidates = [] }: EvaluationCase): [field: string,
 }
 
 /** What is given to tools that have no such argument. Open ones take any. */
-function lackingArguments({ expected: { steps = [] } }: EvaluationCase, tools: ReadonlyMap<string, Tool>): string[] {
+function lackingArguments(
+  { expected: { steps = [] } }: EvaluationCase,
+  tools: ReadonlyMap<string, readonly Tool[]>,
+): string[] {
   return steps.flatMap(({ tool, arguments: given }, place) => {
-    const schema = tools.get(tool)?.inputSchema;
-    const lacking = Object.keys(given).filter((name) => schema && subschemaAt(schema, [name]) === undefined);
+    const schemas = tools.get(tool)?.map(({ inputSchema }) => inputSchema);
+    const lacking = Object.keys(given).filter((name) =>
+      schemas?.every((schema) => subschemaAt(schema, [name]) === undefined),
+    );
     return lacking.map((name) => `expectedSteps.${place}.arguments.${name}`);
   });
 }

@@ -10,6 +10,8 @@ const TOOLS = [
   createTool('a', { properties: { x: {} } }),
   createTool('b'),
   createTool('open', { properties: { x: {} }, additionalProperties: true }),
+  // Of one user, under the name of another's.
+  createTool('a', { properties: { own: {} } }, undefined, { scope: { user: 'alice' } }),
 ];
 const catalog = createCatalog(TOOLS, { name: 'tools' });
 const aLine = (id: string, more: Record<string, unknown> = {}) =>
@@ -103,7 +105,7 @@ describe('the cases of a run', () => {
       expectedSteps: [{ tool, arguments: Object.fromEntries(names.map((name) => [name, 1])) }],
     });
     const lines = [
-      aLine('c1', step('a', 'x')),
+      aLine('c1', step('a', 'x', 'own')),
       aLine('c2', { expectedTools: ['open'], ...step('open', 'x', 'more') }),
       aLine('c3', { expectedTools: ['gone'], ...step('gone', 'x') }),
     ];
