@@ -138,6 +138,8 @@ export function createPlanner(parts: PlannerParts): Planner {
       signal: turn.signal,
       onRepair: (issues) => turn.trace.add('planning', 'the plan is repaired', { issues }),
       onDoubt: (issues) => turn.trace.add('planning', 'the plan is doubted, and asked for once more', { issues }),
+      onLeftOut: (tools) =>
+        turn.trace.add('planning', 'steps are left out that run on an identifier which nobody gave', { tools }),
       onRepeats: (tools) =>
         turn.trace.add('planning', 'last steps that say again what the one before says are left out', { tools }),
     });

@@ -35,7 +35,7 @@ export type CheckedPlan =
   | { ok: true; steps: Step[] }
   | { ok: false; issues: string[]; misreferences: readonly Misreference[] };
 
-/** An argument whose reference names a field that the producer's result lacks, or one of another type. */
+/** An argument that is a reference to a field which the producer's result lacks, or to one of another type. */
 export interface Misreference extends ArgumentName {
   /** Name of the tool whose result was referred to. */
   readonly producer: string;
@@ -119,7 +119,10 @@ function checkStep(step: DraftStep, { tool, earlier }: { tool: Tool; earlier: Ea
   const wrong = references.flatMap(({ leaf, reference }) => {
     const problem = referenceProblem(reference, { wanted: subschemaAt(input, leaf.path), earlier });
     const producer = earlier.get(reference.step)?.name;
-    return problem ? [{ issue: `${at(step, leaf)}: ${problem}`, argument: String(leaf.path[0]), producer }] : [];
+    const isValue = reference.whole && leaf.path.length === 1;
+    return problem
+      ? [{ issue: `${at(step, leaf)}: ${problem}`, argument: String(leaf.path[0]), producer, isValue }]
+      : [];
   });
   const unknownOrder = (step.dependsOn ?? [])
     .filter((id) => !earlier.has(id))
@@ -132,8 +135,8 @@ function checkStep(step: DraftStep, { tool, earlier }: { tool: Tool; earlier: Ea
       ...wrong.map(({ issue }) => issue),
       ...unknownOrder,
     ],
-    misreferences: wrong.flatMap(({ argument, producer }): Misreference[] =>
-      producer === undefined ? [] : [{ tool: tool.name, argument, producer }],
+    misreferences: wrong.flatMap(({ argument, producer, isValue }): Misreference[] =>
+      producer === undefined || !isValue ? [] : [{ tool: tool.name, argument, producer }],
     ),
   };
 }

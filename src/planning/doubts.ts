@@ -12,7 +12,7 @@ export interface Doubts {
   readonly problems: readonly string[];
   /** Undefined where no schema helps. */
   readonly narrowed: Pick<PlanSchemaOptions, 'awaited' | 'choices'> | undefined;
-  /** Tools that run on identifiers which nobody gave. */
+  /** Tools all of whose steps run on identifiers which nobody gave. */
   readonly unsupplied: readonly string[];
 }
 
@@ -37,8 +37,13 @@ export function doubtsOf(steps: readonly Step[], { tools, message, said, stated,
   return {
     problems: [...[...ungiven, ...invented].map(({ problem }) => problem), ...problemsOf(unused, tools)],
     narrowed: ungiven.length + choices.length > 0 ? { awaited: ungiven, choices } : undefined,
-    unsupplied: [...new Set(invented.map(({ tool }) => tool))],
+    unsupplied: unsuppliedTools(steps, new Set(invented.map(({ step }) => step))),
   };
+}
+
+function unsuppliedTools(steps: readonly Step[], lacking: ReadonlySet<string>): string[] {
+  const supplied = new Set(steps.filter(({ id }) => !lacking.has(id)).map(({ tool }) => tool));
+  return [...new Set(steps.map(({ tool }) => tool))].filter((tool) => !supplied.has(tool));
 }
 
 function problemsOf(unused: readonly string[], tools: Known['tools']): string[] {

@@ -155,10 +155,8 @@ function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
     const wrong = options.misreferences?.filter(isHere) ?? [];
     const referred = producedPaths(wrong.flatMap(({ producer }) => producers.get(producer) ?? []));
     const sight = wrong.length > 0 ? { ...context, paths: referred } : context;
-    if (!options.awaited.some(isHere))
-      return [name, orReference(wrong.length > 0 ? withoutReferences(chosen) : chosen, sight)] as const;
-    const isFound = isObject(schema) && pathsFor(schema, sight.paths)?.length !== 0;
-    return [name, onlyReferences(schema, isFound ? sight : context)] as const;
+    if (options.awaited.some(isHere)) return [name, onlyReferences(schema, context)] as const;
+    return [name, orReference(wrong.length > 0 ? withoutReferences(chosen) : chosen, sight)] as const;
   });
   const schema = { ...input, properties: Object.fromEntries(open) };
   return isObject($defs) ? prefixDefinitions(schema, prefix) : schema;

@@ -2,20 +2,21 @@
 import type { Tool } from '../catalog/tool.js';
 import type { Completion, CompletionRequest } from '../model/model.js';
 import type { Step } from '../result.js';
-import type { Misreference } from './check-plan.js';
 import { type Doubts, doubtsOf, type Known } from './doubts.js';
 import { openPlaceOf } from './open-place.js';
 import type { PlanSchemaOptions } from './plan-schema.js';
 import type { Written } from './read-plan.js';
 import { requiredAt } from './required-at.js';
 
-export type SchemaChange = Partial<Pick<PlanSchemaOptions, 'awaited' | 'choices' | 'misreferences' | 'without'>>;
+export type SchemaChange = Partial<Pick<PlanSchemaOptions, 'awaited' | 'choices' | 'without'>>;
 
 export interface SecondAttempt {
   tools: readonly Tool[];
   known: Known;
   /** Names of the tools that planning should look at first. */
   likely: readonly string[];
+  /** Names of tools that were not chosen but fill free room. */
+  further: ReadonlySet<string>;
   /** Names of the tools that the request calls by a word of their own. */
   called: () => readonly string[];
   schemaFor(tools: readonly Tool[], change: SchemaChange): CompletionRequest['schema'];
@@ -26,16 +27,14 @@ export interface FirstAnswer {
   /** Of its plan, where it was a valid one. */
   steps: readonly Step[];
   doubts: Doubts;
-  misreferences: readonly Misreference[];
 }
 
 /** Under it the same can't go wrong again; undefined where no schema helps. */
 export function narrowedSchema(
-  { completion, steps, doubts, misreferences }: FirstAnswer,
+  { completion, steps, doubts }: FirstAnswer,
   attempt: SecondAttempt,
 ): CompletionRequest['schema'] {
   const { tools } = attempt;
-  if (misreferences.length > 0) return attempt.schemaFor(tools, { misreferences });
   const dispensable = dispensableTools(steps, doubts, attempt);
   if (doubts.narrowed || dispensable.length > 0)
     return attempt.schemaFor(without(tools, dispensable), { ...doubts.narrowed });
@@ -63,15 +62,25 @@ export function takesThePlaceOf(first: Written, second: Written, attempt: Second
   if (second.kind === 'clarification') return isWithoutSupply(first.steps, doubts);
   if (second.kind !== 'plan') return false;
   const dispensable = dispensableTools(first.steps, doubts, attempt);
-  const tools = second.steps.map(({ tool }) => tool);
-  return first.steps.every(({ tool }) => dispensable.includes(tool) || tools.includes(tool));
+  return leftOut(first, second).every((tool) => dispensable.includes(tool));
 }
 
-/** Of steps on identifiers that nobody gave, where the request does not call them and other steps are left. */
-function dispensableTools(steps: readonly Step[], doubts: Doubts, { called }: SecondAttempt): string[] {
-  if (doubts.unsupplied.length === 0 || isWithoutSupply(steps, doubts)) return [];
-  const wanted = called();
-  return doubts.unsupplied.filter((name) => !wanted.includes(name));
+/** Tools of steps of the first plan that the second has none of. */
+export function leftOut(first: Written, second: Written): string[] {
+  if (first.kind !== 'plan' || second.kind !== 'plan') return [];
+  const kept = new Set(second.steps.map(({ tool }) => tool));
+  return [...new Set(first.steps.map(({ tool }) => tool))].filter((tool) => !kept.has(tool));
+}
+
+/**
+ * Of steps on identifiers that nobody gave, where other steps are left: the tools that only fill free room, and that the
+ * request does not call.
+ */
+function dispensableTools(steps: readonly Step[], doubts: Doubts, { further, called }: SecondAttempt): string[] {
+  if (isWithoutSupply(steps, doubts)) return [];
+  const found = doubts.unsupplied.filter((name) => further.has(name));
+  const wanted = found.length > 0 ? called() : [];
+  return found.filter((name) => !wanted.includes(name));
 }
 
 function isWithoutSupply(steps: readonly Step[], { unsupplied }: Doubts): boolean {

@@ -6,6 +6,7 @@ import { completeStructured, type Parsed } from '../model/structured.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
 import { type AwaitedArgument, renderAwaited } from './awaited.js';
+import type { Misreference } from './check-plan.js';
 import { doubtsOf, NO_DOUBTS } from './doubts.js';
 import { guessLanguage } from './guess-language.js';
 import { planPenalties } from './plan-penalties.js';
@@ -13,7 +14,7 @@ import { type PlanSchemaOptions, planAnswerSchema } from './plan-schema.js';
 import { type ReadPlan, readPlan, type Written } from './read-plan.js';
 import { renderTools } from './render-tool.js';
 import { requiredAt } from './required-at.js';
-import { type FirstAnswer, narrowedSchema, type SecondAttempt, takesThePlaceOf } from './second-attempt.js';
+import { type FirstAnswer, leftOut, narrowedSchema, type SecondAttempt, takesThePlaceOf } from './second-attempt.js';
 import { renderToday } from './today.js';
 import { statedValues } from './unused-values.js';
 
@@ -49,6 +50,8 @@ export interface PlanQuestion {
   onRepair(issues: readonly string[]): void;
   /** Told what is doubted in a valid plan, which is asked for once more then. */
   onDoubt(doubts: readonly string[]): void;
+  /** Told of the tools whose steps a second plan leaves out: nobody gave an identifier that they run on. */
+  onLeftOut(tools: readonly string[]): void;
   /** Told of the tools of last steps that only say again what the one before says, and are left out. */
   onRepeats(tools: readonly string[]): void;
 }
@@ -74,11 +77,12 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     tools,
     known,
     likely,
+    further: question.further,
     called,
     schemaFor: (some, { awaited = [], ...change }) =>
       schemaFor(some, question, { things: stated.most, awaited: [...question.awaited, ...awaited], ...change }),
   };
-  let last: FirstAnswer | undefined;
+  let last: (FirstAnswer & { misreferences: readonly Misreference[] }) | undefined;
   const parse = (completion: Completion): Parsed<Written> => {
     const parsed = readPlan(completion, { ...question, tools: byName, message: values.message });
     const steps = parsed.ok && parsed.value.kind === 'plan' ? parsed.value.steps : [];
@@ -90,15 +94,26 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   const answer = await completeStructured({
     ...asked,
     narrow: () => last && narrowedSchema(last, second),
-    isBetter: (other, first) => takesThePlaceOf(first, other, second),
+    isBetter(other, first) {
+      const isTaken = takesThePlaceOf(first, other, second);
+      const lost = isTaken ? leftOut(first, other) : [];
+      if (lost.length > 0) question.onLeftOut(lost);
+      return isTaken;
+    },
     onDoubt,
   });
-  if (answer.ok || last?.completion.finish !== 'loop') return answer;
+  if (answer.ok || !last) return answer;
+  const askWith = (schema: typeof request.schema) => completeStructured({ ...asked, request: { ...request, schema } });
   // A model that runs in loops has no values for a plan: a question or a reason is left.
-  return completeStructured({ ...asked, request: { ...request, schema: schemaFor([], question) } });
+  if (last.completion.finish === 'loop') return askWith(schemaFor([], question));
+  const { misreferences } = last;
+  if (misreferences.length === 0) return answer;
+  // Told what is wrong, it has referred to a field that is not there again: it is asked where that can't be written.
+  onRepair(answer.issues);
+  return askWith(schemaFor(tools, question, { things: stated.most, misreferences }));
 }
 
-/** Where something else is wrong as well, the model has to be told. */
+/** None where something else is wrong as well. */
 function onlyMisreferences(parsed: ReadPlan) {
   const { misreferences = [] } = parsed;
   return !parsed.ok && parsed.issues.length === misreferences.length ? misreferences : [];

@@ -42,8 +42,9 @@ async function planWithTools(tools: Tool[], message: string, ...answers: Scripte
   const planner = plannerOf({ tools, model, options });
   const result = await planner.plan({ message });
   model.assertDone();
-  const [first, second] = model.calls;
-  return { result, first, second, isSamePrompt: second?.prompt.user === first?.prompt.user };
+  const { calls } = model;
+  const [first, second] = calls;
+  return { result, calls, first, second, isSamePrompt: second?.prompt.user === first?.prompt.user };
 }
 
 const schemaText = (call: { schema?: { schema: unknown } } | undefined) => JSON.stringify(call?.schema?.schema);
@@ -133,21 +134,26 @@ describe('a second attempt at a plan', () => {
     const ask = (...answers: ScriptedAnswer[]) =>
       planWithTools([find, rate], 'Find the person Anna and rate her with 4 stars and a note', ...answers);
 
-    it('can name only fields that it has, or a value', async () => {
-      const { result, first, second, isSamePrompt } = await ask(rated('${s1.score}', '${s1.name}'), rated(4, 'good'));
+    const wrong = rated('${s1.score}', '${s1.name}');
+
+    it('is told of it, and a third can name only fields that it has, or a value', async () => {
+      const { result, calls } = await ask(wrong, wrong, rated(4, 'good'));
       expect(result).toMatchObject({ kind: 'plan', steps: [{}, { arguments: { stars: 4, note: 'good' } }] });
-      expect(isSamePrompt).toBe(true);
+      const [first, second, third] = calls;
+      expect(second?.prompt.user).toContain('has no field score');
+      expect(schemaText(second)).toBe(schemaText(first));
       expect(schemaText(first)).toContain('(\\\\.age|\\\\.score)');
-      expect(schemaText(second)).toContain(
+      expect(schemaText(third)).toContain(
         '"stars":{"anyOf":[{"type":"integer"},{"type":"string","pattern":"^\\\\$\\\\{s[1-1](\\\\.age)',
       );
-      expect(schemaText(second)).toContain('"note":{"anyOf":[{"type":"string","pattern":"^([^$]|[$]+[^${])*[$]*$"},');
+      expect(schemaText(third)).toContain('"note":{"anyOf":[{"type":"string","pattern":"^([^$]|[$]+[^${])*[$]*$"},');
     });
 
-    it('is told of it where more is wrong', async () => {
-      const { result, second } = await ask(rated('${s1.score}', 5 as unknown as string), rated(4, 'good'));
-      expect(result).toMatchObject({ kind: 'plan' });
-      expect(second?.prompt.user).toContain('has no field score');
+    it.each([
+      ['more is wrong', rated('${s1.score}', 5 as unknown as string)],
+      ['it stands in a longer text', rated(4, 'as ${s1.name} is')],
+    ])('is told of it and nothing else where %s', async (_, written) => {
+      await expect(ask(written, written)).rejects.toMatchObject({ code: 'plan_invalid' });
     });
   });
 
@@ -165,40 +171,56 @@ describe('a second attempt at a plan', () => {
         steps: list.map(([tool, values], place) => ({ id: `s${place + 1}`, tool, arguments: values })),
       });
     const hello: [string, Record<string, string>] = ['translate_text', { text: 'Hello' }];
-    const saved: [string, Record<string, string>] = ['save_file', { project_id: 'main-archive' }];
+    const saved: [string, Record<string, string>] = ['save_file', { project_id: 'prj-9f3a' }];
     const question = '{"kind":"clarification","question":"Which project?","missing":["project_id"]}';
-    const ask = (message: string, ...answers: ScriptedAnswer[]) =>
-      planWithTools([translate, save], message, ...answers);
-    const TRANSLATE = 'Translate the text "Hello" and keep it';
+    /** The first answer is the selection: what it does not name fills free room. */
+    const ask = async (message: string, chosen: string[], ...answers: ScriptedAnswer[]) => {
+      const selected = JSON.stringify({ selected_tools: chosen });
+      const model = createScriptedModel({ answers: [selected, ...answers], limits: { tuples: true } });
+      const options = { passthroughTools: 0, passthroughTokens: 0, fill: true };
+      const result = await plannerOf({ tools: [translate, save], model, options }).plan({ message });
+      model.assertDone();
+      const [, first, second] = model.calls;
+      return { result, first, second };
+    };
+    const MESSAGE = 'Translate the text "Hello" for the project';
+    const notesOf = ({ trace }: { trace: readonly { note: string }[] }) => trace.map(({ note }) => note);
+    const LEFT_OUT = 'steps are left out that run on an identifier which nobody gave';
 
-    it('can write no step of its tool where the request does not call it', async () => {
-      const { result, first, second, isSamePrompt } = await ask(TRANSLATE, steps(hello, saved), steps(hello));
+    it('can write no step of its tool where it only fills free room and the request does not call it', async () => {
+      const { result, first, second } = await ask(MESSAGE, ['translate_text'], steps(hello, saved), steps(hello));
       expect(result).toMatchObject({ kind: 'plan', steps: [{ tool: 'translate_text' }] });
-      expect([schemaText(first).includes('save_file'), schemaText(second).includes('save_file')]).toEqual([
-        true,
-        false,
-      ]);
-      expect(isSamePrompt).toBe(true);
+      const isWritable = [first, second].map((call) => schemaText(call).includes('save_file'));
+      expect(isWritable).toEqual([true, false]);
+      expect(second?.prompt.user).toBe(first?.prompt.user);
+      expect(result.trace.at(-1)).toMatchObject({ note: LEFT_OUT, tools: ['save_file'] });
     });
 
-    it('may not lose the other steps', async () => {
-      const { result } = await ask(TRANSLATE, steps(hello, saved), question);
+    it('may not lose the other steps, also where one of the tool has its identifier', async () => {
+      const { result } = await ask(MESSAGE, ['translate_text'], steps(hello, saved), question);
       expect(result).toMatchObject({ kind: 'plan', steps: [{}, { tool: 'save_file' }] });
-      expect(result.trace.at(-1)?.note).toBe('what is doubted in the plan stays');
+      expect(notesOf(result)).toContain('what is doubted in the plan stays');
+      const known: typeof saved = ['save_file', { project_id: 'project' }];
+      const both = await ask(MESSAGE, ['translate_text'], steps(hello, known, saved), steps(hello));
+      expect(both.result).toMatchObject({ kind: 'plan', steps: [{}, {}, { tool: 'save_file' }] });
+      expect(schemaText(both.second)).toContain('save_file');
     });
 
-    it('is told of it where the request calls the tool, and may not leave it out', async () => {
-      const message = 'Translate the text "Hello", then save a file of it';
-      const { result, second } = await ask(message, steps(hello, saved), steps(hello));
+    it.each([
+      ['was chosen', MESSAGE, ['translate_text', 'save_file']],
+      ['is called by the request', 'Translate the text "Hello", then save a file of it', ['translate_text']],
+    ])('is told of it where the tool %s, and may not leave it out', async (_, message, chosen) => {
+      const { result, second } = await ask(message, chosen, steps(hello, saved), steps(hello));
       expect(schemaText(second)).toContain('save_file');
       expect(JSON.stringify(second?.prompt)).toContain('s2.arguments.project_id: nobody gave this identifier');
       expect(result).toMatchObject({ kind: 'plan', steps: [{}, { tool: 'save_file' }] });
+      expect(notesOf(result)).not.toContain(LEFT_OUT);
     });
 
     it('may ask where all steps do', async () => {
-      const { result } = await ask('Save a file', steps(saved), question);
+      const { result } = await ask('Save a file', ['save_file'], steps(saved), question);
       expect(result).toMatchObject({ kind: 'clarification', question: 'Which project?' });
-      const { result: other } = await ask('Save a file', steps(saved), steps(hello));
+      const { result: other } = await ask('Save a file', ['save_file'], steps(saved), steps(hello));
       expect(other).toMatchObject({ kind: 'plan', steps: [{ tool: 'save_file' }] });
     });
   });
