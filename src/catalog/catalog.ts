@@ -29,7 +29,7 @@ export function createCatalog(tools: readonly Tool[], options: CatalogOptions = 
   const seen = new Map<string, Tool>();
   const clashes: string[] = [];
   for (const [index, tool] of tools.entries()) {
-    if (tool?.scope === undefined) refuseEntry(tool, index);
+    if (!isTool(tool)) refuseEntry(tool, index);
     const key = `${scopeKey(tool)}\n${tool.name}`;
     const other = seen.get(key);
     if (other) clashes.push(`two tools are named "${tool.name}": one from ${other.origin}, one from ${tool.origin}`);
@@ -77,11 +77,18 @@ export function toolHash(tool: Tool): string {
   return hash;
 }
 
-/** Types keep entries out of here, but not in JavaScript. */
+const LISTS = ['keywords', 'aliases', 'examples', 'relatedTools', 'preconditions'] as const;
+
+/** Types keep entries out of here, but not in JavaScript: `parseTool` gives a tool all that an entry may leave out. */
+function isTool(tool: Partial<Tool> | undefined): boolean {
+  const { scope, metadata, inputSchema } = tool ?? {};
+  return Boolean(scope && metadata && inputSchema) && LISTS.every((key) => Array.isArray(tool?.[key]));
+}
+
 function refuseEntry(entry: Partial<Tool> | undefined, index: number): never {
   const where = `tools[${index}]${entry?.name ? ` ("${entry.name}")` : ''}`;
   const advice = "loadCatalog({ sources: [{ kind: 'tools', name, tools }] }) checks entries and makes tools of them";
-  throw new WinnowError('invalid_catalog', `${where}: scope is missing, so this is an entry and no tool. ${advice}.`);
+  throw new WinnowError('invalid_catalog', `${where} is an entry and no tool: ${advice}.`);
 }
 
 function scopeKey(tool: Tool): string {

@@ -23,11 +23,17 @@ describe('a catalogue', () => {
     );
   });
 
-  it('refuses an entry that nobody made a tool of, and says what does', () => {
-    const entry = { name: 'a', description: '', inputSchema: {} } as unknown as Tool;
-    const advice = 'tools[1] ("a"): scope is missing, so this is an entry and no tool. loadCatalog(';
-    expect(() => createCatalog([createTool('b'), entry])).toThrow(advice);
-    expect(() => createCatalog([undefined as unknown as Tool])).toThrow('tools[0]: scope is missing');
+  it.each<[string, unknown]>([
+    ['plain', { name: 'a', description: '', inputSchema: {} }],
+    ['with a scope', { name: 'a', description: '', inputSchema: {}, scope: 'system' }],
+    ['with a scope that is none', { ...createTool('a'), scope: null }],
+  ])('refuses an entry that nobody made a tool of, and says what does: %s', (_, entry) => {
+    const tools = [createTool('b'), entry as Tool];
+    expect(() => createCatalog(tools)).toThrow('tools[1] ("a") is an entry and no tool: loadCatalog(');
+  });
+
+  it('refuses what is nothing', () => {
+    expect(() => createCatalog([undefined as unknown as Tool])).toThrow('tools[0] is an entry and no tool');
   });
 
   it('tells of all clashes at once', () => {

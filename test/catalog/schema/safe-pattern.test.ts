@@ -8,39 +8,53 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Of a process that works so much, in milliseconds, between one look at the clock and the next. */
-function countLooks(workedMs: number) {
-  let looks = 0;
-  jest.spyOn(process, 'cpuUsage').mockImplementation(() => {
-    looks += 1;
-    return { user: looks * workedMs * 1000, system: 0 };
-  });
-  return () => looks;
+/** Of a process that has worked so much of each time it is asked about, in milliseconds. */
+function workBy(workedMs: number) {
+  return jest
+    .spyOn(process, 'cpuUsage')
+    .mockImplementation((since) => ({ user: since ? workedMs * 1000 : 0, system: 0 }));
 }
+
+const timeOf = (work: () => void) => {
+  const begin = performance.now();
+  work();
+  return performance.now() - begin;
+};
 
 describe('a pattern that runs away', () => {
   it('does not match, and is tried once where the process worked all the time', () => {
-    const looks = countLooks(100);
+    const looks = workBy(1_000);
     expect(createSafePattern(RUNS_AWAY).test(AWAY)).toBe(false);
-    expect(looks()).toBe(3);
+    expect(looks).toHaveBeenCalledTimes(2);
   });
 
   it('is tried again where the process only stood in line, a few times', () => {
-    const looks = countLooks(1);
+    const looks = workBy(1);
     expect(createSafePattern(RUNS_AWAY).test(AWAY)).toBe(false);
-    expect(looks()).toBe(9);
+    expect(looks).toHaveBeenCalledTimes(6);
   });
 
   it('leaves a text that matches alone', () => {
     expect(createSafePattern(RUNS_AWAY).test('aaaa')).toBe(true);
   });
 
-  it('spends the budget of those that share it, by work', () => {
+  it('spends the budget of those that share it, by its own work', () => {
     const trials = createPatternTrials();
-    countLooks(0);
-    for (let tries = 0; tries < 3; tries++) expect(trials(/^(a+)+$/u, 'aaaa')).toBe(true);
-    countLooks(600);
-    expect(trials(/^(a+)+$/u, 'aaaa')).toBe(true);
+    workBy(1_000);
+    // Other threads worked for a second in each of these moments.
+    for (let tries = 0; tries < 20; tries++) expect(trials(/^(a+)+$/u, 'aaaa')).toBe(true);
+    for (let tries = 0; tries < 8; tries++) expect(trials(/^(a+)+$/u, AWAY)).toBe(false);
     expect(trials(/^(a+)+$/u, 'aaaa')).toBe(false);
+  });
+
+  it('spends no more than some seconds by the clock, however little of it was work', () => {
+    const trials = createPatternTrials();
+    workBy(0);
+    const spent = timeOf(() => {
+      for (let tries = 0; tries < 30; tries++) expect(trials(/^(a+)+$/u, AWAY)).toBe(false);
+    });
+    // Without a bound it were nine seconds.
+    expect(trials(/^(a+)+$/u, 'aaaa')).toBe(false);
+    expect(spent).toBeGreaterThan(1_000);
   });
 });
