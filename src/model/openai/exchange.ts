@@ -48,6 +48,7 @@ async function post(settings: OpenAISettings, { path, body, signal }: ExchangeRe
     headers: {
       'content-type': 'application/json',
       accept: 'application/json',
+      'user-agent': 'winnow',
       ...(settings.apiKey === undefined ? {} : { authorization: `Bearer ${settings.apiKey}` }),
       ...settings.headers,
     },

@@ -56,8 +56,9 @@ export function resolveOpenAIOptions(options: OpenAIModelOptions): OpenAISetting
     contextTokens: numberFrom('contextTokens', options.contextTokens ?? 32_768, 1),
     logprobs: options.logprobs ?? false,
     headers: Object.fromEntries(
+      // In lower case, so that one of these takes the place of our own.
       Object.entries(options.headers ?? {}).map(([name, value]) => [
-        name,
+        name.toLowerCase(),
         checkedHeader(`headers.${name}`, value) ?? '',
       ]),
     ),

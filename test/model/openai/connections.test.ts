@@ -2,7 +2,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Agent, MockAgent } from 'undici';
 import { type Connections, createConnections } from '../../../src/model/openai/connections.js';
 
 const servers: Server[] = [];
@@ -91,19 +93,64 @@ describe('the connections to a model server', () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it('let a call under way end when they are closed', async () => {
+  it('let a call under way end when they are closed, and do not wait for it', async () => {
     let release = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let end = () => {};
     const { url } = await startServer((request, response) => {
       request.resume();
-      release = () => response.end('late');
+      end = () => response.end('late');
+      release();
     });
     const { connections, ask } = open();
     const answer = ask(url);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const closing = connections.close();
-    release();
+    await arrived;
+    await connections.close();
+    end();
     expect((await answer).text).toBe('late');
-    await closing;
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+  ])('read an answer that is compressed: %s', async (encoding, compress) => {
+    const { url } = await startServer((request, response) => {
+      request.resume();
+      response.setHeader('content-encoding', encoding).end(compress('{"水位": 3}'));
+    });
+    expect((await open().ask(url)).text).toBe('{"水位": 3}');
+  });
+
+  it('fail where a compressed answer is cut', async () => {
+    const { url } = await startServer((request, response) => {
+      request.resume();
+      const whole = gzipSync('a'.repeat(1000));
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': whole.length });
+      response.write(whole.subarray(0, 15), () => response.destroy());
+    });
+    await expect(open().ask(url)).rejects.toThrow();
+  });
+
+  it('leave all to the dispatcher that a program has set', async () => {
+    const { url, sockets } = await startServer(echo);
+    const place = Symbol.for('undici.globalDispatcher.1');
+    const mock = new MockAgent();
+    const platform = jest.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('by fetch'));
+    Reflect.set(globalThis, place, mock);
+    try {
+      expect((await open().ask(url)).text).toBe('by fetch');
+      expect(platform).toHaveBeenCalledTimes(1);
+      Reflect.set(globalThis, place, new Agent());
+      expect(JSON.parse((await open().ask(url)).text)).toMatchObject({ method: 'POST' });
+    } finally {
+      Reflect.deleteProperty(globalThis, place);
+      platform.mockRestore();
+      await mock.close();
+    }
+    expect(sockets).toHaveLength(1);
   });
 
   it('drop a call whose signal fires, before and behind the first bytes', async () => {
