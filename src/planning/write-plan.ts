@@ -139,7 +139,8 @@ function promptValues(tools: readonly Tool[], { request, context, further, await
     tools: renderTools(fitting),
     further: renderTools(others, fitting.length + 1),
     context,
-    awaited: renderAwaited(awaited),
+    // What fills free room is not advertised.
+    awaited: renderAwaited(awaited.filter(({ tool }) => !further.has(tool))),
     likely: likely.length > 0 ? `Likely tools: ${likely.join(', ')}.\n` : '',
     today: renderToday(request),
     locale: request.locale ?? guessLanguage(request.message),
