@@ -307,6 +307,35 @@ describe('a second attempt at a plan', () => {
   });
 });
 
+it('does not say what tools wait for that only fill free room', async () => {
+  const ids = { type: 'object', properties: { city_id: { type: 'string' } }, required: ['city_id'] };
+  const tools = [
+    makeTool('find_city', {
+      inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+      outputSchema: ids,
+    }),
+    makeTool('show_weather', { inputSchema: ids, description: 'The weather of a city' }),
+    makeTool('show_map', { inputSchema: ids, description: 'The map of a city' }),
+  ];
+  const steps = [
+    { id: 's1', tool: 'find_city', arguments: { name: 'Paris' } },
+    { id: 's2', tool: 'show_weather', arguments: { city_id: '${s1.city_id}' } },
+  ];
+  const answers = ['{"selected_tools":["show_weather"]}', JSON.stringify({ kind: 'plan', steps })];
+  const model = createScriptedModel({ answers, limits: { tuples: true } });
+  const options = { passthroughTools: 0, passthroughTokens: 0, fill: true };
+  const { kind } = await plannerOf({ tools, model, options }).plan({ message: 'The weather of the city of Paris' });
+  const [, planning] = model.calls;
+  expect(kind).toBe('plan');
+  expect(planning?.prompt.user).toContain('show_weather needs what find_city finds.');
+  expect(planning?.prompt.system + (planning?.prompt.user ?? '')).toContain('show_map');
+  expect(planning?.prompt.user).not.toContain('show_map needs');
+  // It can be called all the same, and only with a reference.
+  expect(schemaText(planning)).toMatch(
+    /"const":"show_map"\},"arguments":\{[^}]*"city_id":\{"type":"string","pattern"/u,
+  );
+});
+
 it('has room for a step for each of many things', async () => {
   const amounts = Array.from({ length: 10 }, (_, place) => 20 + place);
   const steps = amounts.map((amount, place) => ({
