@@ -26,6 +26,7 @@ describe('a catalogue', () => {
   it.each<[string, unknown]>([
     ['plain', { name: 'a', description: '', inputSchema: {} }],
     ['with a scope', { name: 'a', description: '', inputSchema: {}, scope: 'system' }],
+    ['with a scope and facts', { name: 'a', description: '', inputSchema: {}, scope: 'system', metadata: {} }],
     ['with a scope that is none', { ...createTool('a'), scope: null }],
   ])('refuses an entry that nobody made a tool of, and says what does: %s', (_, entry) => {
     const tools = [createTool('b'), entry as Tool];
