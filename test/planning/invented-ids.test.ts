@@ -53,7 +53,7 @@ describe('an identifier that nobody gave', () => {
     ['stands in the request as a number', { userID: -48_219 }],
     ['stands in an entity, written otherwise', { project_id: 'T77A' }],
     ['stands in the request with other marks', { userID: '+1-555-0123' }],
-    ['stands in the request without the country', { userID: '+86 13800138000' }, 'Call the number 13800138000'],
+    ['stands in the request without the country', { userID: '+86-13800138000' }, 'Call the number 13800138000'],
     ['consists of words of the request', { userID: 'anna.li7' }],
     ['is a reference', { project_id: '${s1.id}' }],
     ['stands in the description', { region_id: 'eu-central-1' }],
