@@ -80,6 +80,10 @@ export function createPlanner(parts: PlannerParts): Planner {
       takeTurn(turns, { input, call }, async (turn): Promise<PlanResult> => {
         let view = turn.view;
         let selection = await turn.inTime(selectTools(turn, view));
+        if (view.tools.length === 0) {
+          const reason = 'There are no tools: the catalogue is empty, or all of it is hidden from this request.';
+          return { kind: 'unplannable', reason, selection, ...turn.told(selection) };
+        }
         if (selection.confidence !== undefined && selection.confidence < options.clarifyBelow) {
           turn.trace.add(
             'selection',

@@ -32,6 +32,14 @@ describe('the path of a request', () => {
     model.assertDone();
   });
 
+  it('asks no model where there are no tools, and says so', async () => {
+    const model = createScriptedModel({ answers: [] });
+    const empty = await plannerOf({ tools: [], model }).plan({ message: 'music' });
+    expect(empty).toMatchObject({ kind: 'unplannable', reason: expect.stringContaining('There are no tools') });
+    const hidden = await plannerOf({ model }).plan({ message: 'music', allow: [] });
+    expect(hidden).toMatchObject({ kind: 'unplannable', usage: { planning: { calls: 0 } } });
+  });
+
   it('shows planning the schemas of the chosen tools and of no other', async () => {
     const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')] });
     await plannerOf({ model }).plan({ message: 'music' });

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { WinnowError } from '../errors.js';
 import type { PlanRequest } from '../request.js';
+import type { TraceEvent } from '../result.js';
 import { exampleNotice } from './default-catalog.js';
 import { renderPlan } from './render-plan.js';
 import { renderSelection } from './render-selection.js';
@@ -35,7 +36,7 @@ export function printSelection(text: string, flags: RequestFlags): Promise<void>
   });
 }
 
-type Call = { signal: AbortSignal; onEvent: (event: { note: string }) => void };
+type Call = { signal: AbortSignal; onEvent: (event: TraceEvent) => void };
 type Run = (setup: Setup, request: PlanRequest, call: Call) => Promise<{ result: unknown; text: string }>;
 
 async function runRequest(text: string, flags: RequestFlags, run: Run): Promise<void> {
@@ -54,8 +55,14 @@ async function answer(
   const setup = await setUp(flags, { signal, stderr: process.stderr });
   const spinner = createStageSpinner('reading the request', process.stderr);
   try {
-    const { result, text } = await run(setup, request, { signal, onEvent: ({ note }) => spinner.show(note) });
+    const failures: string[] = [];
+    const onEvent = ({ stage, note }: TraceEvent) => {
+      if (stage === 'fallback') failures.push(`${note}\n`);
+      spinner.show(note);
+    };
+    const { result, text } = await run(setup, request, { signal, onEvent });
     spinner.stop();
+    process.stderr.write(failures.join(''));
     const notices = setup.usedDefaultCatalog ? [exampleNotice(setup.loaded.catalog.name)] : [];
     if (flags.json) process.stderr.write(notices.join(''));
     process.stdout.write(`${flags.json ? JSON.stringify(result, null, 2) : [...notices, text].join('\n')}\n`);

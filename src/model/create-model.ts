@@ -1,5 +1,7 @@
 /** Settings -> a model: an endpoint where one is set, else the embedded one. What is not used is not even loaded. */
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { WinnowError } from '../errors.js';
 import type { LocalModels } from './local-models.js';
 import type { Model } from './model.js';
 import type { OpenAIModelOptions } from './openai/options.js';
@@ -31,6 +33,8 @@ export interface CreateModelHooks {
 export async function createModel(settings: ModelSettings, hooks: CreateModelHooks = {}): Promise<Model> {
   const { modelFile: file, threads, callTimeoutMs: timeoutMs, baseUrl, model, contextTokens, ...ofEndpoint } = settings;
   if (baseUrl !== undefined) {
+    if (file !== undefined)
+      hooks.onNotice?.(`The endpoint ${baseUrl} is used: without effect is the model file ${file}.`);
     const { createOpenAIModel } = await import('./openai/openai-model.js');
     return createOpenAIModel({ ...ofEndpoint, baseUrl, model: model ?? '', contextTokens, timeoutMs });
   }
@@ -38,6 +42,8 @@ export async function createModel(settings: ModelSettings, hooks: CreateModelHoo
   const names = Object.entries(unused).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (names.length > 0)
     hooks.onNotice?.(`Only an endpoint has ${names.join(', ')}: without effect on the local model.`);
+  if (file !== undefined && !existsSync(file))
+    throw new WinnowError('model_unavailable', `There is no model file ${file}. Correct the path, or leave it out.`);
   const { createEmbeddedModel } = await import('./embedded/embedded-model.js');
   const { importLibrary } = await import('./embedded/runtime.js');
   const { cacheFolder } = await import('./store/cache-folder.js');

@@ -71,7 +71,7 @@ export function createServer({
   const answerWork = createAnswerWork({ gate, stop, heartbeatMs, reportError });
   const routes = agents ? agentRoutes(agents) : [];
   const conceal = createConceal(planner, agents);
-  addPlanRoutes(app, { planner, conceal, answerWork });
+  addPlanRoutes(app, { planner, logger, conceal, answerWork });
   addToolRoutes(app, planner, conceal);
   if (agents) addAgentRoutes(app, { routes, metrics: agents.metrics, answerWork, stop });
   if (mcp) addMcpRoute(app, { mcp, gate, stop });

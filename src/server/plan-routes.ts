@@ -10,6 +10,8 @@ import { publicEvent, publicSelection } from './public-answer.js';
 
 export interface PlanRouteParts {
   planner: Planner;
+  /** The part of a pino logger that is used. */
+  logger: { warn(facts: object, message: string): void };
   conceal: Conceal;
   answerWork: AnswerWork;
 }
@@ -19,14 +21,20 @@ interface Endpoint {
   ask(request: Request, call: CallOptions): Promise<unknown>;
 }
 
-export function addPlanRoutes(app: FastifyInstance, { planner, conceal, answerWork }: PlanRouteParts): void {
+export function addPlanRoutes(app: FastifyInstance, { planner, logger, conceal, answerWork }: PlanRouteParts): void {
   for (const { path, ask } of endpointsOf(planner)) {
     app.post(path, async (request, reply) => {
       const asked = conceal(parseRequest(withCaller(request.body, request.headers)), request.headers);
       return answerWork<TraceEvent>(request, reply, {
         event: 'stage',
-        run: ({ signal, onEvent }) =>
-          ask(asked, { signal, requestId: request.id, onEvent: (event) => onEvent(publicEvent(event)) }),
+        run: ({ signal, onEvent }) => {
+          const told = (event: TraceEvent) => {
+            // The caller is told the code of the failure only.
+            if (event.stage === 'fallback') logger.warn({ requestId: request.id }, event.note);
+            onEvent(publicEvent(event));
+          };
+          return ask(asked, { signal, requestId: request.id, onEvent: told });
+        },
       });
     });
   }

@@ -110,6 +110,15 @@ describe('winnow plan', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ module: 'planning/write-plan' });
   });
 
+  it('tells beside the data that the selection failed', async () => {
+    const told: string[] = [];
+    jest.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
+    const words = ['level', '--json', '--set', 'passthroughTools=0', '--set', 'passthroughTokens=0'];
+    const printed = await run('plan', words, [answerJson('none'), answerJson('none'), answerJson(PLAN)]);
+    expect(JSON.parse(printed)).toMatchObject({ kind: 'plan', selection: { mode: 'fallback' } });
+    expect(told.join('')).toMatch(/^selection failed \(model_failed: .+\): 1 of 1 tools go on\n$/mu);
+  });
+
   it('tells that the example catalogue is used where none is named, under --json beside the data', async () => {
     const told = 'Catalogue: the example "hydrology" that comes with Winnow; yours with --catalog.\n';
     const written = { stdout: '', stderr: '' };

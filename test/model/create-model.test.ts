@@ -34,11 +34,19 @@ describe('a model from settings', () => {
     expect(server.requests).toHaveLength(asked);
   });
 
+  it('tells that a model file has no effect beside an endpoint', async () => {
+    const notices: string[] = [];
+    const settings = { baseUrl: 'http://127.0.0.1:9/v1', model: 'm', modelFile: 'own.gguf' };
+    await createModel(settings, { onNotice: (text) => notices.push(text) });
+    expect(notices).toEqual(['The endpoint http://127.0.0.1:9/v1 is used: without effect is the model file own.gguf.']);
+  });
+
   it('tells what has no effect on a local model', async () => {
     const notices: string[] = [];
     const settings = { modelFile: 'none.gguf', temperature: 0.5, headers: { a: 'b' }, apiKey: 'k' };
     await expect(createModel(settings, { onNotice: (text) => notices.push(text) })).rejects.toMatchObject({
       code: 'model_unavailable',
+      message: 'There is no model file none.gguf. Correct the path, or leave it out.',
     });
     expect(notices).toEqual(['Only an endpoint has temperature, headers: without effect on the local model.']);
   });

@@ -3,7 +3,17 @@ import { createOpenAIModel } from '../../src/model/openai/openai-model.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { startScriptedServer } from '../support/scripted-server.js';
 import { answer, fail } from '../support/server-behaviours.js';
-import { ASKED, answeringPlanner, createHangingModel, PLAN, plannerOf, post, SELECTION, startServer } from './setup.js';
+import {
+  ASKED,
+  answeringPlanner,
+  createHangingModel,
+  PLAN,
+  plannerOf,
+  post,
+  recordLog,
+  SELECTION,
+  startServer,
+} from './setup.js';
 
 describe('POST /v1/plan', () => {
   it('answers the result of the planner', async () => {
@@ -72,8 +82,12 @@ describe('POST /v1/select', () => {
 
   it('says that it fell back, and by which code, but not in whose words', async () => {
     const model = createScriptedModel({ answers: [new Error('ENOENT: /home/someone/model.gguf')] });
-    const { url } = await startServer({ planner: plannerOf(model) });
+    const log = recordLog();
+    const { url } = await startServer({ planner: plannerOf(model), logger: log.logger });
     const text = await (await post(`${url}/v1/select`, ASKED)).text();
+    // Whoever runs the server is told why.
+    const warning = { level: 'warn', requestId: expect.any(String), msg: expect.stringContaining('ENOENT') };
+    expect(log.lines()).toContainEqual(expect.objectContaining(warning));
     const result = JSON.parse(text);
     const note = expect.stringMatching(/^selection failed \(internal: .+\): 2 of 2 tools go on$/);
     expect(result).toMatchObject({ mode: 'fallback', reason: expect.stringMatching(/^internal: /), leftOut: 0 });

@@ -101,7 +101,7 @@ async function answer(body: Body, state: State, { model, shows, maxTokens }: Bri
     const shown = shows === 'nothing' ? (system ?? '') : `${system ?? ''}\n\n${renderFormat(name, seen)}`;
     const prompt = { system: shown, user };
     const completion = await model.complete({ stage: 'selection', maxTokens, prompt, schema: { name, schema } });
-    const ended = endLoop(completion, { ...model.limits, maxTokens });
+    const ended = endLoop(completion);
     state.ranInLoop = ended !== undefined;
     return ended ?? completion;
   }
@@ -117,17 +117,12 @@ async function answer(body: Body, state: State, { model, shows, maxTokens }: Bri
 }
 
 /**
- * The embedded model ends an answer that only repeats itself, and calls it cut. A server without that guard writes on, and
- * nobody knows whether it would come to an end: so the selector is given the list as far as it came. Undefined where
- * the answer is no such list, or was cut at its bound.
+ * The embedded model ends an answer that only repeats itself. A server without that guard writes on, and nobody knows
+ * whether it would come to an end: so the selector is given the list as far as it came. Undefined where the answer is no
+ * such list, or was cut at its bound.
  */
-function endLoop(
-  { text, finish, usage }: Completion,
-  limits: { maxTokens: number; contextTokens: number },
-): Completion | undefined {
-  const { read, cached, written } = usage;
-  const room = Math.min(limits.maxTokens, limits.contextTokens - read - cached);
-  if (finish !== 'length' || written >= room) return undefined;
+function endLoop({ text, finish, usage }: Completion): Completion | undefined {
+  if (finish !== 'loop') return undefined;
   const closed = `${text.slice(0, text.lastIndexOf('",') + 1)}]}`;
   try {
     JSON.parse(closed);
