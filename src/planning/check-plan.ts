@@ -37,8 +37,8 @@ export type CheckedPlan =
 
 /** An argument that is a reference to a field which the producer's result lacks, or to one of another type. */
 export interface Misreference extends ArgumentName {
-  /** Name of the tool whose result was referred to. */
-  readonly producer: string;
+  /** Whose result was referred to. */
+  readonly producer: Tool;
 }
 
 export interface CheckOptions {
@@ -118,7 +118,7 @@ function checkStep(step: DraftStep, { tool, earlier }: { tool: Tool; earlier: Ea
   );
   const wrong = references.flatMap(({ leaf, reference }) => {
     const problem = referenceProblem(reference, { wanted: subschemaAt(input, leaf.path), earlier });
-    const producer = earlier.get(reference.step)?.name;
+    const producer = earlier.get(reference.step);
     const isValue = reference.whole && leaf.path.length === 1;
     return problem
       ? [{ issue: `${at(step, leaf)}: ${problem}`, argument: String(leaf.path[0]), producer, isValue }]

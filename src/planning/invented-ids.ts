@@ -6,10 +6,10 @@
  */
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import type { Step } from '../result.js';
-import { fittedSchemas } from './fitted.js';
 import { findReferences } from './references.js';
-import { inside, requiredAt } from './required-at.js';
+import { requiredArguments } from './required-at.js';
 import { numeralsOf } from './said-numbers.js';
+import { MOST_UNSAID } from './ungiven-values.js';
 
 export interface InventedId {
   /** Id of the step. */
@@ -28,9 +28,7 @@ export function inventedIds(
     areNumbersPlain: numeralsOf(said) !== undefined,
   };
   return steps.flatMap(({ id, tool: name, arguments: values }) => {
-    const tool = tools.get(name);
-    return (requiredAt(tool) ?? []).flatMap((argument): InventedId[] => {
-      const schema = inside(tool && fittedSchemas(tool).input, argument) ?? {};
+    return requiredArguments(tools.get(name)).flatMap(({ argument, schema }): InventedId[] => {
       const value = values[argument];
       const noun = IDENTIFIER.exec(splitCamelCase(argument))?.[1];
       if (noun === undefined || isChosenByCaller(name, noun)) return [];
@@ -67,24 +65,19 @@ interface Place {
   heard: Heard;
 }
 
-/** "user 1": small numbers count things. */
-const SMALL = 12;
 const BLANK = /^(?:<.*>|\{.*\})$/su;
 const PLACEHOLDER = /^(?:string|(?:your|sample|dummy|example|placeholder)[^\p{L}].*)$/isu;
 
 function isMadeUp(value: unknown, place: Place): boolean {
-  if (typeof value === 'number') return Math.abs(value) > SMALL && isUnheard(String(value), place);
+  if (typeof value === 'number') return Math.abs(value) > MOST_UNSAID && isUnheard(String(value), place);
   if (typeof value !== 'string' || findReferences(value).length > 0) return false;
   if (BLANK.test(value)) return true;
   const isAddress = /^\S+@\S+$/u.test(value);
   if (isAddress) return isUnheard(value, place);
   // `game_engine_id` as engine_id: a name in the place of a value.
   if (PLACEHOLDER.test(value) || plain(value).endsWith(plain(place.argument))) return !isHeardWhole(value, place);
-  return /^\S*\d\S*$/u.test(value) && !isSmall(value) && isUnheard(value, place);
-}
-
-function isSmall(text: string): boolean {
-  return Number(text) <= SMALL;
+  // "user 1": small numbers count things.
+  return /^\S*\d\S*$/u.test(value) && !(Number(value) <= MOST_UNSAID) && isUnheard(value, place);
 }
 
 /** Digits of a telephone number that is said without its country. */

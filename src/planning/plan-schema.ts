@@ -42,11 +42,8 @@ const ORDER = {
 export function planAnswerSchema(tools: readonly Tool[], options: PlanSchemaOptions): JsonSchema {
   const definitions: Record<string, JsonSchema> = {};
   const paths = producedPaths(tools);
-  const producers = new Map(tools.map((tool) => [tool.name, tool]));
   const stepsAfter = (earlier: number | undefined) =>
-    tools.flatMap((tool, place) =>
-      stepSchema(tool, { prefix: `t${place + 1}`, options, definitions, paths, producers, earlier }),
-    );
+    tools.flatMap((tool, place) => stepSchema(tool, { prefix: `t${place + 1}`, options, definitions, paths, earlier }));
   const steps = stepsAfter(undefined);
   const answers = [
     ...(steps.length > 0
@@ -104,7 +101,6 @@ interface StepContext {
   options: PlanSchemaOptions;
   definitions: Record<string, JsonSchema>;
   paths: readonly ProducedPath[] | undefined;
-  producers: ReadonlyMap<string, Tool>;
   /** How many steps stand before; `undefined`: not known, any may be referred to. */
   earlier: number | undefined;
 }
@@ -132,7 +128,7 @@ function stepSchema(tool: Tool, context: StepContext): JsonSchema[] {
 }
 
 function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
-  const { prefix, options, definitions, producers } = context;
+  const { prefix, options, definitions } = context;
   const { $defs, ...input } = fittedSchemas(tool).input;
   if (isObject($defs)) {
     for (const [name, schema] of Object.entries($defs)) {
@@ -152,11 +148,11 @@ function argumentsSchema(tool: Tool, context: StepContext): JsonSchema {
     const isHere = (one: ArgumentName) => one.tool === tool.name && one.argument === name;
     const among = options.choices?.find(isHere)?.among;
     const chosen = among ? { type: 'string', enum: among } : schema;
-    const wrong = options.misreferences?.filter(isHere) ?? [];
-    const referred = producedPaths(wrong.flatMap(({ producer }) => producers.get(producer) ?? []));
-    const sight = wrong.length > 0 ? { ...context, paths: referred } : context;
+    const referred = options.misreferences?.filter(isHere).map(({ producer }) => producer) ?? [];
     if (options.awaited.some(isHere)) return [name, onlyReferences(schema, context)] as const;
-    return [name, orReference(wrong.length > 0 ? withoutReferences(chosen) : chosen, sight)] as const;
+    if (referred.length === 0) return [name, orReference(chosen, context)] as const;
+    const sight = { ...context, paths: producedPaths(referred) };
+    return [name, orReference(withoutReferences(chosen), sight)] as const;
   });
   const schema = { ...input, properties: Object.fromEntries(open) };
   return isObject($defs) ? prefixDefinitions(schema, prefix) : schema;

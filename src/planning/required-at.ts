@@ -14,6 +14,12 @@ export function requiredAt(tool: Tool | undefined, path: readonly string[] = [])
   return Array.isArray(schema.required) ? schema.required.map(String) : [];
 }
 
+/** The arguments that a call has to have, each with what is said of it. */
+export function requiredArguments(tool: Tool | undefined): { argument: string; schema: JsonSchema }[] {
+  const input = tool && fittedSchemas(tool).input;
+  return (requiredAt(tool) ?? []).map((argument) => ({ argument, schema: inside(input, argument) ?? {} }));
+}
+
 /** What is said of a property, or of the items of a list. */
 export function inside(schema: JsonSchema | undefined, step: string): JsonSchema | undefined {
   const next = step === '*' ? schema?.items : isObject(schema?.properties) ? schema.properties[step] : undefined;

@@ -2,7 +2,7 @@
 import type { Tool } from '../catalog/tool.js';
 import type { Completion, CompletionRequest } from '../model/model.js';
 import type { Step } from '../result.js';
-import { type Doubts, doubtsOf, type Known } from './doubts.js';
+import type { Doubts } from './doubts.js';
 import { openPlaceOf } from './open-place.js';
 import type { PlanSchemaOptions } from './plan-schema.js';
 import type { Written } from './read-plan.js';
@@ -12,7 +12,7 @@ export type SchemaChange = Partial<Pick<PlanSchemaOptions, 'awaited' | 'choices'
 
 export interface SecondAttempt {
   tools: readonly Tool[];
-  known: Known;
+  byName: ReadonlyMap<string, Tool>;
   /** Names of the tools that planning should look at first. */
   likely: readonly string[];
   /** Names of tools that were not chosen but fill free room. */
@@ -30,22 +30,20 @@ export interface FirstAnswer {
 }
 
 /** Under it the same can't go wrong again; undefined where no schema helps. */
-export function narrowedSchema(
-  { completion, steps, doubts }: FirstAnswer,
-  attempt: SecondAttempt,
-): CompletionRequest['schema'] {
+export function narrowedSchema(first: FirstAnswer, attempt: SecondAttempt): CompletionRequest['schema'] {
+  const { completion, doubts } = first;
   const { tools } = attempt;
-  const dispensable = dispensableTools(steps, doubts, attempt);
+  const dispensable = dispensableTools(first, attempt);
   if (doubts.narrowed || dispensable.length > 0)
     return attempt.schemaFor(without(tools, dispensable), { ...doubts.narrowed });
   return completion.finish === 'stop' ? undefined : schemaWithoutOpenPlace(completion, attempt);
 }
 
 /** Where the answer was cut or ran in a loop: without the argument in which it was. */
-function schemaWithoutOpenPlace({ text, finish }: Completion, { tools, known, likely, schemaFor }: SecondAttempt) {
+function schemaWithoutOpenPlace({ text, finish }: Completion, { tools, byName, likely, schemaFor }: SecondAttempt) {
   const open = openPlaceOf(text);
   if (!open) return undefined;
-  const isRequired = requiredAt(known.tools.get(open.tool))?.includes(open.argument);
+  const isRequired = requiredAt(byName.get(open.tool))?.includes(open.argument);
   if (!isRequired) return schemaFor(tools, { without: open });
   if (finish !== 'loop') return undefined;
   // There is no value for it. Without the tool there may be a plan where the request does not speak of it.
@@ -55,35 +53,29 @@ function schemaWithoutOpenPlace({ text, finish }: Completion, { tools, known, li
 /**
  * In place of a valid plan no plan is better that leaves something out, but for steps that nobody asked for and that run on
  * an identifier which nobody gave. A question is better where all steps do.
+ * @returns the tools whose steps are left out then; undefined where the first plan stays
  */
-export function takesThePlaceOf(first: Written, second: Written, attempt: SecondAttempt): boolean {
-  if (first.kind !== 'plan') return false;
-  const doubts = doubtsOf(first.steps, attempt.known);
-  if (second.kind === 'clarification') return isWithoutSupply(first.steps, doubts);
-  if (second.kind !== 'plan') return false;
-  const dispensable = dispensableTools(first.steps, doubts, attempt);
-  return leftOut(first, second).every((tool) => dispensable.includes(tool));
-}
-
-/** Tools of steps of the first plan that the second has none of. */
-export function leftOut(first: Written, second: Written): string[] {
-  if (first.kind !== 'plan' || second.kind !== 'plan') return [];
+export function leftOutBy(second: Written, first: FirstAnswer, attempt: SecondAttempt): readonly string[] | undefined {
+  if (second.kind === 'clarification') return isWithoutSupply(first) ? [] : undefined;
+  if (second.kind !== 'plan') return undefined;
   const kept = new Set(second.steps.map(({ tool }) => tool));
-  return [...new Set(first.steps.map(({ tool }) => tool))].filter((tool) => !kept.has(tool));
+  const lost = [...new Set(first.steps.map(({ tool }) => tool))].filter((tool) => !kept.has(tool));
+  const dispensable = dispensableTools(first, attempt);
+  return lost.every((tool) => dispensable.includes(tool)) ? lost : undefined;
 }
 
 /**
  * Of steps on identifiers that nobody gave, where other steps are left: the tools that only fill free room, and that the
  * request does not call.
  */
-function dispensableTools(steps: readonly Step[], doubts: Doubts, { further, called }: SecondAttempt): string[] {
-  if (isWithoutSupply(steps, doubts)) return [];
-  const found = doubts.unsupplied.filter((name) => further.has(name));
+function dispensableTools(first: FirstAnswer, { further, called }: SecondAttempt): string[] {
+  if (isWithoutSupply(first)) return [];
+  const found = first.doubts.unsupplied.filter((name) => further.has(name));
   const wanted = found.length > 0 ? called() : [];
   return found.filter((name) => !wanted.includes(name));
 }
 
-function isWithoutSupply(steps: readonly Step[], { unsupplied }: Doubts): boolean {
+function isWithoutSupply({ steps, doubts: { unsupplied } }: FirstAnswer): boolean {
   return steps.every(({ tool }) => unsupplied.includes(tool));
 }
 

@@ -7,10 +7,9 @@
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import type { Step } from '../result.js';
 import type { AwaitedArgument } from './awaited.js';
-import { fittedSchemas } from './fitted.js';
 import { pathsFor, producedPaths } from './produced-paths.js';
 import { findReferences, textsIn } from './references.js';
-import { inside, requiredAt } from './required-at.js';
+import { requiredArguments } from './required-at.js';
 import { type Numerals, numeralsOf } from './said-numbers.js';
 
 export interface UngivenValue extends AwaitedArgument {
@@ -32,9 +31,7 @@ export function ungivenValues(steps: readonly Step[], { tools, said }: Givers): 
     // What only a reference may stand for would be so at each step of the tool.
     if (steps.filter((step) => step.tool === name).length > 1) return [];
     const idle = steps.slice(0, place).flatMap((step) => (used.has(step.id) ? [] : (tools.get(step.tool) ?? [])));
-    const tool = tools.get(name);
-    return (requiredAt(tool) ?? []).flatMap((argument): UngivenValue[] => {
-      const schema = inside(tool && fittedSchemas(tool).input, argument) ?? {};
+    return requiredArguments(tools.get(name)).flatMap(({ argument, schema }): UngivenValue[] => {
       const producers = idle.filter((one) => mayProduce(one, schema)).map((one) => one.name);
       if (producers.length === 0 || isGiven(values[argument], numerals, schema)) return [];
       const problem = `${id}.arguments.${argument}: nobody gave this value; refer to the step that finds it`;
@@ -55,7 +52,7 @@ function mayProduce(tool: Tool, schema: JsonSchema): boolean {
 /** What is less than this much digits has other things to say. */
 const MOSTLY_DIGITS = 1 / 3;
 /** "for the two of us": counts that are said without a number. */
-const MOST_UNSAID = 12;
+export const MOST_UNSAID = 12;
 
 function isGiven(value: unknown, numerals: Numerals, schema: JsonSchema): boolean {
   if (typeof value === 'number') return isCount(value) || numerals.hold(String(Math.abs(value)), schema);

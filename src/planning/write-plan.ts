@@ -14,7 +14,7 @@ import { type PlanSchemaOptions, planAnswerSchema } from './plan-schema.js';
 import { type ReadPlan, readPlan, type Written } from './read-plan.js';
 import { renderTools } from './render-tool.js';
 import { requiredAt } from './required-at.js';
-import { type FirstAnswer, leftOut, narrowedSchema, type SecondAttempt, takesThePlaceOf } from './second-attempt.js';
+import { type FirstAnswer, leftOutBy, narrowedSchema, type SecondAttempt } from './second-attempt.js';
 import { renderToday } from './today.js';
 import { statedValues } from './unused-values.js';
 
@@ -75,33 +75,33 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   const known = { tools: byName, message, said: values.context + values.message, stated, today: values.today };
   const second: SecondAttempt = {
     tools,
-    known,
+    byName,
     likely,
     further: question.further,
     called,
     schemaFor: (some, { awaited = [], ...change }) =>
       schemaFor(some, question, { things: stated.most, awaited: [...question.awaited, ...awaited], ...change }),
   };
-  let last: (FirstAnswer & { misreferences: readonly Misreference[] }) | undefined;
+  const answers: (FirstAnswer & { misreferences: readonly Misreference[] })[] = [];
   const parse = (completion: Completion): Parsed<Written> => {
     const parsed = readPlan(completion, { ...question, tools: byName, message: values.message });
     const steps = parsed.ok && parsed.value.kind === 'plan' ? parsed.value.steps : [];
     const doubts = steps.length > 0 ? doubtsOf(steps, known) : NO_DOUBTS;
-    last = { completion, steps, doubts, misreferences: onlyMisreferences(parsed) };
+    answers.push({ completion, steps, doubts, misreferences: onlyMisreferences(parsed) });
     return parsed.ok ? { ...parsed, doubts: doubts.problems } : parsed;
   };
   const asked = { model, request, parse, repair, usage, onRepair };
   const answer = await completeStructured({
     ...asked,
-    narrow: () => last && narrowedSchema(last, second),
-    isBetter(other, first) {
-      const isTaken = takesThePlaceOf(first, other, second);
-      const lost = isTaken ? leftOut(first, other) : [];
-      if (lost.length > 0) question.onLeftOut(lost);
-      return isTaken;
+    narrow: () => answers[0] && narrowedSchema(answers[0], second),
+    isBetter(other) {
+      const lost = answers[0] && leftOutBy(other, answers[0], second);
+      if (lost?.length) question.onLeftOut(lost);
+      return lost !== undefined;
     },
     onDoubt,
   });
+  const last = answers.at(-1);
   if (answer.ok || !last) return answer;
   const askWith = (schema: typeof request.schema) => completeStructured({ ...asked, request: { ...request, schema } });
   // A model that runs in loops has no values for a plan: a question or a reason is left.
