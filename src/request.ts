@@ -1,6 +1,6 @@
 /** What a caller asks. Parsed once at the edge (HTTP, command line, library); inside it is trusted. */
 import { z } from 'zod';
-import { WinnowError } from './errors.js';
+import { parseInput } from './parse.js';
 
 export const messageSchema = z.strictObject({
   role: z.enum(['user', 'assistant', 'tool']),
@@ -54,10 +54,7 @@ export type Message = z.infer<typeof messageSchema>;
 
 /** @throws WinnowError `invalid_request` with one issue a line, each with the path of the field. */
 export function parseRequest(input: unknown): Request {
-  const parsed = requestSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'request'}: ${issue.message}`);
-  throw new WinnowError('invalid_request', `The request is not usable: ${issues.join('; ')}.`, { issues });
+  return parseInput(requestSchema, input);
 }
 
 export function isTimeZone(name: string): boolean {

@@ -3,6 +3,7 @@
  * `inputSchema` is the schema as its author wrote it; what a model is shown is made by `fit-schema.ts`.
  */
 import { z } from 'zod';
+import { parse } from '../parse.js';
 import { findKeySlips } from './key-slips.js';
 import { RISKS, type Risk } from './risk.js';
 
@@ -107,17 +108,14 @@ export type ParsedEntry = { ok: true; tool: Tool; issues: EntryIssue[] } | { ok:
  */
 export function parseTool(entry: unknown, place: { origin: string; index: number }): ParsedEntry {
   const where = `${place.origin}[${place.index}]`;
-  const parsed = toolEntrySchema.safeParse(entry);
+  const parsed = parse(toolEntrySchema, entry, { root: 'entry' });
   const name = nameOf(entry);
   const warn = (message: string): EntryIssue => {
     return { level: 'warning', entry: where, ...(name === undefined ? {} : { name }), message };
   };
   const issues = describeSlips(entry).map(warn);
-  if (!parsed.success) {
-    const wrong = parsed.error.issues.map(({ path, message }) => warn(`${path.join('.') || 'entry'}: ${message}`));
-    return { ok: false, issues: [...wrong, ...issues] };
-  }
-  const { toolType, ...rest } = parsed.data;
+  if (!parsed.ok) return { ok: false, issues: [...parsed.issues.map(warn), ...issues] };
+  const { toolType, ...rest } = parsed.value;
   if (toolType === undefined) {
     issues.push({ level: 'debug', entry: where, name: rest.name, message: 'toolType is missing: taken as "skill"' });
   } else if (!isToolType(toolType)) {

@@ -63,7 +63,8 @@ try {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : ERROR_TABLE.invalid_option.exitCode);
   const failure = toWinnowError(error);
   process.stderr.write(`${pc.red('winnow:')} ${failure.message}\n`);
-  for (const issue of failure.issues.slice(0, 20)) process.stderr.write(`  - ${issue}\n`);
+  const untold = failure.issues.filter((issue) => !failure.message.includes(issue));
+  for (const issue of untold.slice(0, 20)) process.stderr.write(`  - ${issue}\n`);
   if (failure.code === 'internal')
     process.stderr.write(`${failure.cause instanceof Error ? failure.cause.stack : ''}\n`);
   process.exit(failure.meaning.exitCode);

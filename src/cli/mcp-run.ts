@@ -17,10 +17,10 @@ export async function runMcp(
   const stop = createStopSignal();
   const kept = keepStdout();
   const { signal } = stop;
-  const { stdin, stderr } = process;
+  const { stdin } = process;
   try {
     const options = mcpOptionsOf(flags);
-    const tools = await readTools(flags, { signal, stderr });
+    const tools = await readTools(flags, { signal });
     const { agents, planner, isTrial, close } = await open(flags, tools, signal);
     const { logger } = tools;
     if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');

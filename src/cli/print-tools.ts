@@ -24,7 +24,7 @@ export interface ToolFlags {
 }
 
 export async function listTools(flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
-  const { tools } = viewOf(await load(flags, stderr), flags);
+  const { tools } = viewOf(await loadUsable(flags, stderr), flags);
   if (flags.json) {
     const rows = tools.map(({ name, title, description, category, toolType, risk, origin }) => {
       return { name, title, description, category, toolType, risk, origin };
@@ -37,7 +37,7 @@ export async function listTools(flags: ToolFlags, { stdout, stderr }: ToolOutput
 }
 
 export async function showTool(name: string, flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
-  const view = viewOf(await load(flags, stderr), flags);
+  const view = viewOf(await loadUsable(flags, stderr), flags);
   const tool = view.byName.get(name);
   if (!tool) {
     throw new WinnowError('not_found', `There is no tool "${name}" here. List them with: winnow tools list`);
@@ -61,17 +61,33 @@ export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutpu
     for (const issue of issues) stdout.write(`${issue.level} ${renderIssue(issue)}\n`);
     for (const { tool, note } of notes) stdout.write(`note ${tool}: ${note}\n`);
   }
-  const warnings = issues.filter(({ level }) => level === 'warning').length;
+  const warnings = countWarnings(loaded);
   const counts = [
-    `${tools.length} tools`,
-    `${warnings} warnings`,
-    `${failures.length} failures`,
-    `${notes.length} notes`,
+    counted(tools.length, 'tool'),
+    counted(warnings, 'warning'),
+    counted(failures.length, 'failure'),
+    counted(notes.length, 'note'),
   ];
   stderr.write(`${counts.join(', ')}\n`);
   if (!loaded.isStrict) return;
   if (warnings > 0) process.exitCode = ERROR_TABLE.invalid_catalog.exitCode;
   else if (failures.length > 0) process.exitCode = ERROR_TABLE.source_failed.exitCode;
+}
+
+/** What is wrong with the sources is counted; `check` tells it. */
+async function loadUsable(flags: ToolFlags, stderr: ToolOutput['stderr']): Promise<LoadedTools> {
+  const loaded = await load(flags, stderr);
+  const warnings = countWarnings(loaded);
+  if (warnings > 0) stderr.write(`${counted(warnings, 'warning')}: see winnow tools check\n`);
+  return loaded;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function countWarnings({ issues }: LoadedCatalog): number {
+  return issues.filter(({ level }) => level === 'warning').length;
 }
 
 interface LoadedTools extends LoadedCatalog {

@@ -4,6 +4,7 @@ import { readVariable } from '../config/environment.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { type PlanRun, type RunnablePlan, runnablePlanSchema } from '../execution/plan/plan-run.js';
 import { createLogger } from '../logging/logger.js';
+import { parseAs } from '../parse.js';
 import type { Caller } from '../routing/contracts.js';
 import type { Agents } from '../server/agents/agents.js';
 import { resumePlanInputSchema, runPlanInputSchema } from '../server/agents/plan-runs.js';
@@ -72,10 +73,9 @@ function callerOf({ user, role: roles = [] }: RunFlags): { caller?: Caller } {
 }
 
 async function readPlan(path: string): Promise<RunnablePlan> {
-  const parsed = runnablePlanSchema.safeParse(parseJson(path, await readFileOf(path)));
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'plan'}: ${issue.message}`);
-  throw new WinnowError('invalid_request', `The plan ${path} can't be run: ${issues.join('; ')}.`, { issues });
+  const content = parseJson(path, await readFileOf(path));
+  const problem = `The plan ${path} can't be run`;
+  return parseAs(runnablePlanSchema, content, { code: 'invalid_request', problem, root: 'plan' });
 }
 
 async function readFileOf(path: string): Promise<string> {

@@ -46,7 +46,7 @@ interface SetupParts {
   signal?: AbortSignal | undefined;
   stderr: NodeJS.WriteStream;
   defaultLogLevel?: LogLevel;
-  /** For log lines, and for what is told of sources that failed. Default: stderr. */
+  /** For log lines. Default: stderr. */
   logTo?: { write(text: string): void } | undefined;
 }
 
@@ -59,7 +59,7 @@ export async function setUp(flags: SharedFlags, parts: SetupParts): Promise<Setu
 /** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed` */
 export async function readTools(
   flags: Pick<SharedFlags, 'catalog' | 'config' | 'strict'>,
-  { signal, stderr, defaultLogLevel, logTo }: SetupParts,
+  { signal, defaultLogLevel, logTo }: Omit<SetupParts, 'stderr'>,
 ): Promise<ToolSetup> {
   const config = await readConfig(flags);
   const logger = createLogger({ level: logLevelOf(config, defaultLogLevel), destination: logTo });
@@ -67,7 +67,6 @@ export async function readTools(
   const sources = given ?? [defaultCatalogPath()];
   const strict = flags.strict ?? config.strict ?? false;
   const loaded = await loadCatalog({ variable: readVariable, sources, strict, logger, signal });
-  for (const failure of loaded.failures) (logTo ?? stderr).write(`${failure.error.message}\n`);
   return { loaded, sources, config, usedDefaultCatalog: given === undefined, logger };
 }
 

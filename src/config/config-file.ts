@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { WinnowError } from '../errors.js';
+import { parseAs } from '../parse.js';
 import { optionsSchema } from './options.js';
 
 const settings = z.record(z.string(), z.unknown());
@@ -39,7 +40,11 @@ const modelSchema = z.strictObject({
 export type ModelBlock = z.infer<typeof modelSchema>;
 
 const configSchema = z.strictObject({
-  catalog: z.array(z.string().min(1)).min(1).optional().describe('Sources of tools; paths are relative to this file.'),
+  catalog: z
+    .array(z.string().min(1), { error: 'a list is expected, also of one source: [tools.json]' })
+    .min(1)
+    .optional()
+    .describe('Sources of tools; paths are relative to this file.'),
   strict: z.boolean().optional(),
   model: modelSchema.optional(),
   planningModel: modelSchema
@@ -97,14 +102,9 @@ export async function loadConfigFile(path: string): Promise<ConfigFile> {
       { cause: error },
     );
   }
-  const parsed = configSchema.safeParse(content ?? {});
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`);
-    throw new WinnowError('invalid_option', `The configuration file ${path} is not usable: ${issues.join('; ')}.`, {
-      issues,
-    });
-  }
-  return withPaths(onlyGiven(content, parsed.data), dirname(path));
+  const problem = `The configuration file ${path} is not usable`;
+  const config = parseAs(configSchema, content ?? {}, { code: 'invalid_option', problem, root: 'file' });
+  return withPaths(onlyGiven(content, config), dirname(path));
 }
 
 /** The defaults of the options are filled in later, when flags have been added. */

@@ -1,6 +1,6 @@
 /** All options of a planner with their defaults, resolved once; inside, every value is there. */
 import { z } from 'zod';
-import { WinnowError } from '../errors.js';
+import { parseAs } from '../parse.js';
 
 const part = z.boolean();
 
@@ -14,7 +14,9 @@ export const optionsSchema = z.strictObject({
     .min(1)
     .max(128)
     .default(8)
-    .describe('Most tools handed on to planning; a request can ask for fewer or more.'),
+    .describe(
+      'Most tools that selection hands on to planning; a request can ask for fewer or more, where selection is skipped too.',
+    ),
   passthroughTools: z.int().min(0).default(15).describe('Up to so many visible tools, selection is skipped.'),
   passthroughTokens: z
     .int()
@@ -108,8 +110,5 @@ export type OptionsInput = z.input<typeof optionsSchema>;
 
 /** @throws WinnowError `invalid_option` naming each option that is wrong. */
 export function resolveOptions(input: OptionsInput = {}): Options {
-  const parsed = optionsSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`);
-  throw new WinnowError('invalid_option', `Options are not usable: ${issues.join('; ')}.`, { issues });
+  return parseAs(optionsSchema, input, { code: 'invalid_option', problem: 'Options are not usable', root: 'options' });
 }

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { WinnowError } from '../errors.js';
+import { parse } from '../parse.js';
 import { requestSchema } from '../request.js';
 import { type CaseRecord, expectedStepSchema, RESULT_KINDS } from './record.js';
 import { lateReferences, referencedPlaces } from './references.js';
@@ -85,12 +86,12 @@ const KNOWN = new Set(Object.keys(caseLineSchema.shape));
  */
 export function parseCase(text: string, place: CasePlace): { case: EvaluationCase; unknownFields: string[] } {
   const where = `${place.file}:${place.line}`;
-  const parsed = caseLineSchema.safeParse(readLine(text, where));
-  const issues = parsed.success ? findContradictions(parsed.data) : parsed.error.issues.map(renderIssue);
-  if (!parsed.success || issues.length > 0) throw badCase(where, issues);
+  const parsed = parse(caseLineSchema, readLine(text, where), { root: 'line' });
+  const issues = parsed.ok ? findContradictions(parsed.value) : parsed.issues;
+  if (!parsed.ok || issues.length > 0) throw badCase(where, issues);
   return {
-    case: toCase(parsed.data, place.suite),
-    unknownFields: Object.keys(parsed.data).filter((key) => !KNOWN.has(key)),
+    case: toCase(parsed.value, place.suite),
+    unknownFields: Object.keys(parsed.value).filter((key) => !KNOWN.has(key)),
   };
 }
 
@@ -105,10 +106,6 @@ function readLine(text: string, where: string): unknown {
 function badCase(where: string, issues: readonly string[], cause?: unknown): WinnowError {
   const message = `${where} is no usable case: ${issues.join('; ')}. Mend the line, or take it out.`;
   return new WinnowError('invalid_request', message, { issues: issues.map((issue) => `${where} ${issue}`), cause });
-}
-
-function renderIssue({ path, message }: z.core.$ZodIssue): string {
-  return `${path.map(String).join('.') || 'line'}: ${message}`;
 }
 
 function findContradictions({ expectedSteps: steps, expectedEdges: edges = [], expectedTools }: CaseLine): string[] {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { WinnowError } from '../errors.js';
 import type { Stage, Usage } from '../model/model.js';
+import { parseAs } from '../parse.js';
 import { modelsOf } from './model-pair.js';
 
 const amount = z.number().min(0);
@@ -34,12 +35,9 @@ const MILLION = 1_000_000;
 
 /** @throws WinnowError `invalid_option` naming the file and what is wrong */
 export async function loadPrices(path: string): Promise<PriceTable> {
-  const parsed = priceTableSchema.safeParse(await readJson(path));
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`);
-    throw new WinnowError('invalid_option', `The price table ${path} is not usable: ${issues.join('; ')}.`, { issues });
-  }
-  const { currency, models } = parsed.data;
+  const problem = `The price table ${path} is not usable`;
+  const place = { code: 'invalid_option', problem, root: 'file' } as const;
+  const { currency, models } = parseAs(priceTableSchema, await readJson(path), place);
   return {
     currency,
     of(modelId) {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { WinnowError } from '../errors.js';
+import { parse, parseAs } from '../parse.js';
 import { openDurableFile } from './durable-file.js';
 import { linesOf } from './lines.js';
 import { type CaseRecord, caseRecordSchema } from './record.js';
@@ -133,13 +134,12 @@ async function takeErrorsOut(path: string): Promise<void> {
 export async function* readRecords(path: string): AsyncGenerator<CaseRecord> {
   const file = join(path, CASES);
   for await (const { text, line } of linesOf(file)) {
-    const parsed = caseRecordSchema.safeParse(parseJson(text));
-    if (!parsed.success) {
-      const [issue] = parsed.error.issues;
-      const what = `${issue?.path.join('.') || 'line'}: ${issue?.message}`;
-      throw new WinnowError('invalid_request', `${file}:${line} is no record of a case (${what}).`, { issues: [what] });
+    const parsed = parse(caseRecordSchema, parseJson(text), { root: 'line' });
+    if (!parsed.ok) {
+      const message = `${file}:${line} is no record of a case (${parsed.issues[0]}).`;
+      throw new WinnowError('invalid_request', message, { issues: parsed.issues });
     }
-    yield parsed.data;
+    yield parsed.value;
   }
 }
 
@@ -147,10 +147,8 @@ export async function* readRecords(path: string): AsyncGenerator<CaseRecord> {
 export function readSummary(path: string): RunSummary {
   const file = join(path, SUMMARY);
   if (!existsSync(file)) throw new WinnowError('not_found', `There is no run in ${path}: it has no ${SUMMARY}.`);
-  const parsed = runSummarySchema.safeParse(parseJson(readFileSync(file, 'utf8')));
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  throw new WinnowError('invalid_request', `${file} is not the summary of a run: ${issues.join('; ')}.`, { issues });
+  const problem = `${file} is not the summary of a run`;
+  return parseAs(runSummarySchema, parseJson(readFileSync(file, 'utf8')), { code: 'invalid_request', problem });
 }
 
 /** How many whole lines there are: also those of a process that was killed and wrote no summary of them. */

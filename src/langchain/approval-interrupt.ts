@@ -4,7 +4,7 @@
  */
 import { interrupt } from '@langchain/langgraph';
 import { z } from 'zod';
-import { WinnowError } from '../errors.js';
+import { parseAs } from '../parse.js';
 import type { CallResult } from '../routing/contracts.js';
 import { type Approval, grantInputSchema } from '../routing/records.js';
 import type { Router } from '../routing/router.js';
@@ -19,7 +19,7 @@ const decisionSchema = z.discriminatedUnion('type', [
 type Decision = z.infer<typeof decisionSchema>;
 
 /** What a run is resumed with: `new Command({ resume: { decisions: [{ type: 'approve', by: { user: 'ann' } }] } })`. */
-export const approvalResumeSchema = z.strictObject({ decisions: z.array(decisionSchema).length(1) });
+export const approvalResumeSchema = z.strictObject({ decisions: z.tuple([decisionSchema]) });
 export type ApprovalResume = z.input<typeof approvalResumeSchema>;
 
 /** The value of the interrupt. */
@@ -92,10 +92,8 @@ function rejected({ id }: Approval, { message }: Decision): CallResult {
 
 /** Older versions of LangGraph do not parse it. */
 function parseResume(value: unknown): Decision {
-  const parsed = approvalResumeSchema.safeParse(value);
-  const decision = parsed.data?.decisions[0];
-  if (decision) return decision;
-  const issues = parsed.error?.issues.map(({ path, message }) => `${path.join('.') || 'resume'}: ${message}`) ?? [];
   const form = '{"decisions": [{"type": "approve" or "reject", "by": {"user": "…"}}]}';
-  throw new WinnowError('invalid_request', `Resume with ${form}: ${issues.join('; ')}.`, { issues });
+  const place = { code: 'invalid_request', problem: `Resume with ${form}`, root: 'resume' } as const;
+  const { decisions } = parseAs(approvalResumeSchema, value, place);
+  return decisions[0];
 }

@@ -1,8 +1,8 @@
 /** tool_search, tool_enable and tool_disable as LangChain tools of one session. */
 import { DynamicStructuredTool } from '@langchain/core/tools';
 import { z } from 'zod';
+import { parseInput } from '../parse.js';
 import { META_TOOLS, type MetaToolName } from '../routing/meta-tools.js';
-import { parseInput } from '../routing/parse-input.js';
 import type { AskOptions, Router } from '../routing/router.js';
 
 export const META_NAMES = ['tool_search', 'tool_enable', 'tool_disable'] as const satisfies readonly MetaToolName[];

@@ -1,6 +1,6 @@
 /** What can be set about Winnow as an MCP server; every default stands here. */
 import { z } from 'zod';
-import { WinnowError } from '../errors.js';
+import { parseAs } from '../parse.js';
 
 export const mcpOptionsSchema = z.strictObject({
   toolPrefix: z
@@ -30,10 +30,6 @@ export type McpOptionsInput = z.input<typeof mcpOptionsSchema>;
 
 /** @throws WinnowError `invalid_option` naming each option that is wrong. */
 export function resolveMcpOptions(input: McpOptionsInput = {}): McpOptions {
-  const parsed = mcpOptionsSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`);
-  throw new WinnowError('invalid_option', `Options of the MCP server are not usable: ${issues.join('; ')}.`, {
-    issues,
-  });
+  const problem = 'Options of the MCP server are not usable';
+  return parseAs(mcpOptionsSchema, input, { code: 'invalid_option', problem, root: 'options' });
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Tool } from '../catalog/tool.js';
 import type { Completion } from '../model/model.js';
 import { type Parsed, readJson } from '../model/structured.js';
+import { parse } from '../parse.js';
 import type { Step } from '../result.js';
 import { checkPlan, type Misreference } from './check-plan.js';
 import { withDatesAsWritten } from './dates-as-written.js';
@@ -61,14 +62,10 @@ export function readPlan(
       ok: false,
       issues: completion.finish !== 'stop' ? ['the answer was cut: write fewer steps'] : json.issues,
     };
-  const shaped = written.safeParse(json.value);
-  if (!shaped.success)
-    return {
-      ok: false,
-      issues: shaped.error.issues.map((issue) => `${issue.path.join('.') || 'answer'}: ${issue.message}`),
-    };
-  if (shaped.data.kind !== 'plan') return { ok: true, value: shaped.data };
-  const drafts = shaped.data.steps.map((step, place) => ({
+  const shaped = parse(written, json.value, { root: 'answer' });
+  if (!shaped.ok) return shaped;
+  if (shaped.value.kind !== 'plan') return { ok: true, value: shaped.value };
+  const drafts = shaped.value.steps.map((step, place) => ({
     ...step,
     id: String(step.id ?? `s${place + 1}`),
     arguments: withDatesAsWritten(step.arguments, tools.get(step.tool), message),
@@ -78,5 +75,5 @@ export function readPlan(
   const { steps: kept, repeated } = withoutRepeats(checked.steps);
   const steps = [...kept];
   if (repeated.length > 0) onRepeats?.(repeated);
-  return { ok: true, value: { kind: 'plan', goal: shaped.data.goal ?? message, steps, levels: levelsOf(steps) } };
+  return { ok: true, value: { kind: 'plan', goal: shaped.value.goal ?? message, steps, levels: levelsOf(steps) } };
 }

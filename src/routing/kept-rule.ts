@@ -7,6 +7,7 @@ import type { Catalog } from '../catalog/catalog.js';
 import { ADDS_NOTHING, addsTools, type Rule, ruleFields, toolsOfRule } from '../catalog/rule.js';
 import type { EntryIssue } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
+import { parse } from '../parse.js';
 import type { DocumentRecord } from '../store/store.js';
 import { instantSchema } from './contracts.js';
 
@@ -39,9 +40,9 @@ export type RuleList = z.infer<typeof ruleListSchema>;
 
 /** @throws WinnowError `invalid_request` with one issue a line, each with its field */
 export function parseKeptRule(entry: unknown): Rule {
-  const parsed = keptRuleSchema.safeParse(entry);
-  if (parsed.success) return parsed.data;
-  throw unusableRule(...issuesOf(parsed.error));
+  const parsed = parse(keptRuleSchema, entry, { root: 'rule' });
+  if (parsed.ok) return parsed.value;
+  throw unusableRule(...parsed.issues);
 }
 
 export function unusableRule(...issues: string[]): WinnowError {
@@ -90,14 +91,10 @@ export function mergeRules(catalog: Catalog, documents: readonly DocumentRecord[
 type Read = { rule: Rule; updatedAt: string } | { name: string; reason: string };
 
 function readDocument({ name, content, updatedAt }: DocumentRecord, taken: ReadonlySet<string>): Read {
-  const parsed = keptRuleSchema.safeParse({ ...Object(content), name });
-  if (!parsed.success) return { name, reason: issuesOf(parsed.error).join('; ') };
+  const parsed = parse(keptRuleSchema, { ...Object(content), name }, { root: 'rule' });
+  if (!parsed.ok) return { name, reason: parsed.issues.join('; ') };
   if (taken.has(name)) return { name, reason: 'name: the catalogue holds a rule of this name' };
-  return { rule: parsed.data, updatedAt };
-}
-
-function issuesOf({ issues }: z.ZodError): string[] {
-  return issues.map(({ path, message }) => `${path.join('.') || 'rule'}: ${message}`);
+  return { rule: parsed.value, updatedAt };
 }
 
 function toIssue(name: string, message: string): EntryIssue {

@@ -4,6 +4,7 @@
  */
 import { toWinnowError } from '../errors.js';
 import { withSpan } from '../logging/spans.js';
+import { parseInput } from '../parse.js';
 import { type Approvals, createApprovals } from './approvals/approvals.js';
 import { createCallGate } from './calls/call-gate.js';
 import { callValues } from './calls/call-values.js';
@@ -29,7 +30,6 @@ import {
 } from './contracts.js';
 import { fingerprintEnabled, handOut } from './hand-out.js';
 import { createLedger } from './ledger.js';
-import { parseInput } from './parse-input.js';
 import type { RouterParts, SessionContext } from './parts.js';
 import type { PolicyReload } from './policy/policy-file.js';
 import {

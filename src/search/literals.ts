@@ -11,12 +11,13 @@ export interface SplitQuery {
   readonly kinds: readonly string[];
 }
 
+/** None starts inside of a run that it would read to its end: a long run would be read again from each of its places. */
 const KINDS: readonly { form: RegExp; kind: string }[] = [
   { form: /\bhttps?:\/\/\S+/giu, kind: 'url' },
   { form: /"[^"]{1,200}"|“[^”]{1,200}”|「[^」]{1,200}」|(?<!\w)'[^']{1,200}'(?!\w)|`[^`]{1,200}`/gu, kind: '' },
   { form: /(?<!\S)\S*\*\S*/gu, kind: 'pattern' },
-  { form: /(?<![\w/])(?:~|\.{0,2})\/?(?:[\w@*.-]+\/)+[\w@*.-]*/gu, kind: 'file' },
-  { form: /(?<![\w/])[\w*-]+\.[a-z]{1,5}\b(?![\w/])/gu, kind: 'file' },
+  { form: /(?<![\w/@*.-])(?:~|\.{0,2})\/?(?:[\w@*.-]+\/)+[\w@*.-]*/gu, kind: 'file' },
+  { form: /(?<![\w/*-])[\w*-]+\.[a-z]{1,5}\b(?![\w/])/gu, kind: 'file' },
   { form: /\b(?:readme|dockerfile|makefile)\b/giu, kind: 'file' },
   { form: /#\d+\b/gu, kind: 'issue' },
   { form: /\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b/gu, kind: 'commit' },
@@ -25,11 +26,11 @@ const KINDS: readonly { form: RegExp; kind: string }[] = [
   { form: /\b(?:before|after|while|once)\s+\p{L}+ing\b/giu, kind: '' },
   { form: /(?<!\p{Script=Han})\p{Script=Han}{1,5}(?:之前|之后|以后|的时候)(?!的)/gu, kind: '' },
   // `Remember: …`, `记住：…`: a word or two say what is to be done with the rest.
-  { form: /(?<=^\s*(?:\p{L}+\s+)?\p{L}+\s*[:：]\s*)\S.{7,}$/su, kind: '' },
+  { form: /(?=\S)(?<=^\s*(?:\p{L}+\s+)?\p{L}+\s*[:：]\s*)\S.{7,}$/su, kind: '' },
 ];
 
 /** The `'s` of "what's", and all of "don't": what must not happen is no word for what should. */
-const CONTRACTIONS = /\b\p{L}+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b/giu;
+const CONTRACTIONS = /\b\p{L}{1,20}n['’]t\b|['’](?:s|re|ve|ll|d|m)\b/giu;
 const NEGATED = /\b(?:instead of|rather than|no need to)\s+\p{L}+|别(?![名的人处])\p{Script=Han}/giu;
 
 export function splitLiterals(query: string): SplitQuery {

@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { WinnowError } from '../errors.js';
+import { parseAs } from '../parse.js';
 import { createWordAt, groupByFirst, type KnownWord, type Meaning, type SplitPhrase, splitPlaces } from './phrases.js';
 import { createSpelling, type Spelling } from './spelling.js';
 import { stemOf } from './stem.js';
@@ -140,8 +141,6 @@ async function readContent(path: string): Promise<unknown> {
 
 /** @throws WinnowError `invalid_option` naming each entry that is wrong. */
 export function parseSynonyms(input: unknown, place = 'synonyms'): Synonyms {
-  const parsed = synonymsSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${place}[${issue.path.join('.')}]: ${issue.message}`);
-  throw new WinnowError('invalid_option', `The synonyms are not usable: ${issues.join('; ')}.`, { issues });
+  const problem = `The synonyms of ${place} are not usable`;
+  return parseAs(synonymsSchema, input, { code: 'invalid_option', problem, within: 'group' });
 }

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { JsonSchema } from '../catalog/tool.js';
 import type { CallAbout, Completion, Model, ModelLimits, Prompt, Usage } from '../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../model/structured.js';
+import { nearestName } from '../nearest-name.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Dropped } from '../result.js';
 import type { Answer, NamedTool } from './answer.js';
-import { nearestName } from './nearest-name.js';
 import type { Sheet } from './sheet.js';
 
 export interface ListQuestion {

@@ -63,6 +63,9 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
   traceDropped(call, lost);
   const mode = tools.length === 0 ? 'none' : 'selected';
   const { reason, confidence, leftOut } = answer;
+  trace.add('selection', `${tools.length} of ${view.tools.length} tools are handed on`, {
+    tools: tools.map(({ name }) => name),
+  });
   const sure = confidence === undefined ? {} : { confidence };
   return { mode, reason, ...sure, tools: [...tools], dropped: lost, leftOut };
 }

@@ -45,7 +45,7 @@ export function createServer({
   ...parts
 }: ServerParts): FastifyInstance {
   const options: ServerOptions = { ...SERVER_DEFAULTS, ...parts.options };
-  const reportError = createReportError(logger);
+  const reportError = createReportError(logger, options);
   const onError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const problem = reportError(error, request);
     if (problem.code === 'overloaded') reply.header('retry-after', options.retryAfterSeconds);

@@ -5,8 +5,8 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { WinnowError } from '../errors.js';
+import { parseInput } from '../parse.js';
 import { type Caller, callerSchema } from '../routing/contracts.js';
-import { parseInput } from '../routing/parse-input.js';
 
 export const USER_HEADER = 'x-winnow-user';
 /** Names with commas in between; counts only beside the user's header. */

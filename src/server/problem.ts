@@ -43,8 +43,13 @@ export const TOLD: ReadonlySet<ErrorCode> = new Set([
   'cancelled',
 ]);
 
-export function toProblem(thrown: unknown, requestId: string): Problem {
+/** @param bodyLimitBytes told to whom sent a longer body */
+export function toProblem(thrown: unknown, requestId: string, bodyLimitBytes?: number): Problem {
   const fault = faultStatusOf(thrown);
+  if (fault === 413 && bodyLimitBytes !== undefined) {
+    const detail = `The body is larger than this server takes: at most ${bodyLimitBytes} bytes.`;
+    return { ...faultProblem(fault, requestId), detail };
+  }
   if (fault !== undefined) return faultProblem(fault, requestId);
   const { code, message, issues, meaning } = toWinnowError(thrown);
   const isTold = TOLD.has(code);

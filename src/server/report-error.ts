@@ -4,12 +4,16 @@ import { toWinnowError } from '../errors.js';
 import type { Logger } from '../logging/logger.js';
 import { PROBLEM_TYPE, type Problem, toProblem } from './problem.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
+import type { ServerOptions } from './server-options.js';
 
 export type ReportError = (thrown: unknown, request: FastifyRequest) => Problem;
 
-export function createReportError(logger: Logger): ReportError {
+export function createReportError(
+  logger: Logger,
+  { bodyLimitBytes }: Pick<ServerOptions, 'bodyLimitBytes'>,
+): ReportError {
   return (thrown, request) => {
-    const problem = toProblem(thrown, request.id);
+    const problem = toProblem(thrown, request.id, bodyLimitBytes);
     if (problem.status >= 500) {
       const { code, message, details, cause } = toWinnowError(thrown);
       // The issues are left out: they may quote arguments of a plan.

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { View } from '../catalog/scope.js';
 import { RISKS, TOOL_TYPES, type Tool } from '../catalog/tool.js';
-import { WinnowError } from '../errors.js';
+import { parseAs } from '../parse.js';
 import type { Planner } from '../planner.js';
 import { withCaller } from './caller.js';
 import type { Conceal } from './conceal.js';
@@ -36,10 +36,7 @@ export function addToolRoutes(app: FastifyInstance, planner: Pick<Planner, 'view
 }
 
 function parseQuery(query: unknown): z.infer<typeof querySchema> {
-  const parsed = querySchema.safeParse(query);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${['query', ...issue.path].join('.')}: ${issue.message}`);
-  throw new WinnowError('invalid_request', `The query is not usable: ${issues.join('; ')}.`, { issues });
+  return parseAs(querySchema, query, { code: 'invalid_request', problem: 'The query is not usable', within: 'query' });
 }
 
 function listTools({ fingerprint, tools }: View): ToolList {

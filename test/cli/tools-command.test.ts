@@ -53,6 +53,15 @@ describe('winnow tools list', () => {
     expect((await run('list', '-c', file, '--user', 'ann')).stdout).toContain('own');
   });
 
+  it('counts what is wrong with entries, as show does', async () => {
+    await writeFile(file, JSON.stringify([tool, { description: 'of none' }]));
+    const told = '1 warning: see winnow tools check\n';
+    expect((await run('list', '-c', file)).stderr).toContain(told);
+    expect((await run('show', 'a', '-c', file)).stderr).toContain(told);
+    await writeFile(file, JSON.stringify([tool]));
+    expect((await run('list', '-c', file)).stderr).not.toContain('warning');
+  });
+
   it('tells a failing source on stderr, and refuses it under --strict', async () => {
     await writeFile(file, JSON.stringify([tool]));
     const none = join(folder, 'none.json');
@@ -125,7 +134,7 @@ describe('winnow tools check', () => {
     expect(lines[1]).toBe(`debug ${file}[1] untyped: toolType is missing: taken as "skill"`);
     expect(lines[2]).toBe(`warning ${file}[2] __proto__: name: this name is not allowed`);
     expect(lines).toContain('note messy: q: type "str" read as "string"');
-    expect(stderr).toMatch(/3 tools, 1 warnings, 1 failures, \d+ notes/);
+    expect(stderr).toMatch(/3 tools, 1 warning, 1 failure, \d+ notes/);
     expect(exitCode).toBeUndefined();
   });
 

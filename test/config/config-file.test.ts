@@ -77,9 +77,9 @@ describe('a configuration file', () => {
   });
 
   it.each([
-    ['an unknown key', 'catalogue: [a]\n', 'catalogue'],
+    ['an unknown key', 'catalogue: [a]\n', 'file: Unrecognized key "catalogue"; nearest: "catalog"'],
     ['an unknown key inside', 'model:\n  url: http://x\n', 'url'],
-    ['an unknown option', 'options:\n  maxTool: 3\n', 'maxTool'],
+    ['an unknown option', 'options:\n  maxTool: 3\n', 'nearest: "maxTools"'],
     ['an option out of its bounds', 'options:\n  maxTools: 0\n', 'options.maxTools'],
     ['a text for a number', 'options:\n  maxTools: many\n', 'options.maxTools'],
     ['a key in the file', 'model:\n  apiKey: secret-123\n', 'apiKey'],
@@ -87,6 +87,7 @@ describe('a configuration file', () => {
     ['a temperature below nought', 'model:\n  temperature: -1\n', 'model.temperature'],
     ['an endpoint that is none', 'model:\n  baseUrl: here\n', 'model.baseUrl'],
     ['no catalogue', 'catalog: []\n', 'catalog'],
+    ['one source without a list', 'catalog: tools.json\n', 'catalog: a list is expected'],
     ['a list for all', '- a\n', 'file'],
   ])('is refused with %s, naming file and key', async (_, text, key) => {
     const error = await load(text).catch((thrown: unknown) => thrown);

@@ -229,7 +229,7 @@ describe('the result of a tool', () => {
 describe('limits', () => {
   it.each([
     ['a time-out of nothing', { timeoutMs: 0 }, 'sandbox.timeoutMs'],
-    ['an unknown name', { timeout: 1 }, 'sandbox: Unrecognized key "timeout"; known: timeoutMs, '],
+    ['an unknown name', { timeout: 1 }, 'sandbox: Unrecognized key "timeout"; nearest: "timeoutMs"'],
     [
       'an unknown name for a tool',
       { tools: { a: { concurrency: 1 } } },

@@ -117,7 +117,7 @@ describe('a kept rule', () => {
     ['without a condition', { ...COFFEE, when: {} }, 'when: a rule needs at least one condition'],
     ['with a broken pattern', { ...COFFEE, when: { message: '(' } }, 'when.message: not a regular expression'],
     ['that adds nothing', { name: 'r', when: COFFEE.when }, 'rule: a rule needs first, last or include'],
-    ['with a field that is none', { ...COFFEE, before: ['x'] }, 'rule: Unrecognized key: "before"'],
+    ['with a field that is none', { ...COFFEE, before: ['x'] }, 'rule: Unrecognized key "before"'],
     [
       'of the name of a rule of the catalogue',
       { ...COFFEE, name: OWN.name },

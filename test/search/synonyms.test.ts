@@ -60,7 +60,7 @@ describe('a table of synonyms', () => {
 
   it('says which entry is wrong', () => {
     expect(() => parseSynonyms([['alone'], { words: ['a'] }], 'tools.json')).toThrow(
-      /tools\.json\[0\].*tools\.json\[1\]/su,
+      /tools\.json are not usable: group\.0: .*group\.1: /su,
     );
   });
 });

@@ -72,6 +72,7 @@ describe('a selection', () => {
       { name: 'play_song', reason: 'duplicate' },
     ]);
     expect(trace).toContainEqual(expect.objectContaining({ stage: 'selection', dropped }));
+    expect(trace).toContainEqual(expect.objectContaining({ stage: 'selection', tools: ['play_song'] }));
   });
 
   it('with nothing usable is repaired once, then the fallback', async () => {

@@ -139,6 +139,12 @@ describe('a fault of HTTP', () => {
     });
   });
 
+  it('says how long a body may be', async () => {
+    const { url } = await startServer({ planner: answeringPlanner(), options: { bodyLimitBytes: 2000 } });
+    const response = await post(`${url}/v1/plan`, { message: 'x'.repeat(3000) });
+    expect(await response.json()).toMatchObject({ status: 413, detail: expect.stringContaining('at most 2000 bytes') });
+  });
+
   it('names the fields that are wrong', async () => {
     const { url } = await startServer({ planner: answeringPlanner() });
     const response = await post(`${url}/v1/plan`, { message: ' ', maxTools: 0 });

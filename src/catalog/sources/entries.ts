@@ -1,4 +1,6 @@
 /** Raw entries and rules -> tools and rules. What is wrong is left out with an issue; nothing throws. */
+
+import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
 import { type EntryIssue, parseTool, type Tool } from '../tool.js';
 import { isRecord } from './read.js';
@@ -68,13 +70,10 @@ function withoutNulls(entry: unknown): unknown {
 }
 
 function parseRule(rule: unknown, place: string, issues: EntryIssue[]): Rule[] {
-  const parsed = ruleSchema.safeParse(rule);
-  if (parsed.success) return [parsed.data];
+  const parsed = parse(ruleSchema, rule, { root: 'rule' });
+  if (parsed.ok) return [parsed.value];
   const name = isRecord(rule) && typeof rule.name === 'string' ? { name: shorten(rule.name) } : {};
-  for (const issue of parsed.error.issues) {
-    const path = issue.path.join('.') || 'rule';
-    issues.push({ level: 'warning', entry: place, ...name, message: `${path}: ${issue.message}` });
-  }
+  for (const message of parsed.issues) issues.push({ level: 'warning', entry: place, ...name, message });
   return [];
 }
 

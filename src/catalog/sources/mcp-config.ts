@@ -1,6 +1,7 @@
 /** The usual `mcpServers` configuration, parsed. */
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { parse } from '../../parse.js';
 import { parseJson, readText, sourceFailed } from './read.js';
 import { describeSource, isUrl, type McpServer, type ReadContext, type SourceFailure } from './source.js';
 
@@ -35,15 +36,14 @@ export interface McpConfig {
  */
 export async function loadMcpConfig(path: string, context: ReadContext): Promise<McpConfig> {
   if (isUrl(path)) throw sourceFailed(path, 'is a URL: a configuration that starts processes is read from files only');
-  const parsed = configSchema.safeParse(parseJson(await readText(path, context), path));
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+  const parsed = parse(configSchema, parseJson(await readText(path, context), path), { root: 'file' });
+  if (!parsed.ok) {
     const form = '{"mcpServers": {"name": {"command", "args"} or {"url", "headers"}}}';
-    throw sourceFailed(path, `is no MCP configuration (${problems}). Write it as ${form}`);
+    throw sourceFailed(path, `is no MCP configuration (${parsed.issues.join('; ')}). Write it as ${form}`);
   }
   const servers: Record<string, McpServer> = {};
   const failures: SourceFailure[] = [];
-  for (const [name, written] of Object.entries(parsed.data.mcpServers)) {
+  for (const [name, written] of Object.entries(parsed.value.mcpServers)) {
     if (written.disabled === true) continue;
     const source = `${describeSource(path)}#${name}`;
     const missing = new Set<string>();

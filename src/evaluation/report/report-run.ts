@@ -1,6 +1,6 @@
 /** What a report says of a run as a whole: its settings and its metrics with their intervals. The cases come apart. */
 import { z } from 'zod';
-import { WinnowError } from '../../errors.js';
+import { parseAs } from '../../parse.js';
 
 export const METRIC_GROUPS = ['selection', 'plan', 'cost', 'time'] as const;
 export const METRIC_UNITS = ['fraction', 'count', 'tokens', 'currency', 'milliseconds'] as const;
@@ -50,8 +50,6 @@ export type ReportRun = z.infer<typeof reportRunSchema>;
 
 /** @throws WinnowError `invalid_request` with one issue a line, each with the path of the field. */
 export function parseReportRun(input: unknown): ReportRun {
-  const parsed = reportRunSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `run.${issue.path.join('.')}: ${issue.message}`);
-  throw new WinnowError('invalid_request', `The run cannot be reported: ${issues.join('; ')}.`, { issues });
+  const problem = 'The run cannot be reported';
+  return parseAs(reportRunSchema, input, { code: 'invalid_request', problem, within: 'run' });
 }

@@ -9,6 +9,7 @@ import { oneLine } from '../../catalog/summary.js';
 import { WinnowError } from '../../errors.js';
 import { type Completion, type Model, noUsage } from '../../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../../model/structured.js';
+import { parse } from '../../parse.js';
 import { loadProposalPrompt, loadRepairPrompt } from '../../prompts/prompts.js';
 import type { EvaluationCase } from '../case.js';
 import { findBrokenPlaces, type TunedPrompt } from './prompt-draft.js';
@@ -79,17 +80,12 @@ function parseWording(
 ): Parsed<Wording> {
   const json = readJson(text);
   if (!json.ok) return finish !== 'stop' ? { ok: false, issues: ['the answer was cut: write less'] } : json;
-  const parsed = wordingSchema.safeParse(json.value);
-  if (!parsed.success) {
-    return {
-      ok: false,
-      issues: parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'answer'}: ${message}`),
-    };
-  }
-  const instructions = parsed.data.instructions.trim();
+  const parsed = parse(wordingSchema, json.value, { root: 'answer' });
+  if (!parsed.ok) return parsed;
+  const instructions = parsed.value.instructions.trim();
   if (instructions === before.trim()) return { ok: false, issues: ['instructions: nothing is changed'] };
   const issues = [...findBrokenPlaces(before, instructions), ...findIssues(instructions)];
-  return issues.length > 0 ? { ok: false, issues } : { ok: true, value: { ...parsed.data, instructions } };
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, value: { ...parsed.value, instructions } };
 }
 
 export function renderFailure(prompt: TunedPrompt, { one, got }: Failure): string {

@@ -1,5 +1,6 @@
 /** Which steps must be done before which: by what a plan says, and by its references. A circle is refused. */
 import { WinnowError } from '../../errors.js';
+import { parse } from '../../parse.js';
 import { findReferences, textsIn } from '../../planning/references.js';
 import { type ParsedPlan, type RunnablePlan, runnablePlanSchema } from './plan-run.js';
 
@@ -11,10 +12,9 @@ export interface OrderedPlan {
 
 /** @throws WinnowError `invalid_request` with one issue a line, each with its step */
 export function orderSteps(input: RunnablePlan): OrderedPlan {
-  const parsed = runnablePlanSchema.safeParse(input);
-  if (!parsed.success)
-    throw unusable(parsed.error.issues.map((issue) => `plan.${issue.path.join('.')}: ${issue.message}`));
-  const plan = parsed.data;
+  const parsed = parse(runnablePlanSchema, input, { within: 'plan' });
+  if (!parsed.ok) throw unusable(parsed.issues);
+  const plan = parsed.value;
   const ids = new Set(plan.steps.map(({ id }) => id));
   const needs = new Map(
     plan.steps.map((step) => [step.id, new Set([...step.dependsOn, ...referredIn(step.arguments)])]),

@@ -10,6 +10,9 @@ export interface Deadline {
   remainingMs(): number;
 }
 
+/** Where the time-out of a call is set. */
+const SETTINGS = 'timeoutMs of the model in the configuration file, callTimeoutMs or timeoutMs from code';
+
 /** The longest time a timer takes. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -25,9 +28,13 @@ export async function withDeadline<T>(
     controller.abort(new WinnowError('cancelled', 'The request was cancelled.', { cause: signal?.reason }));
   const expire = () =>
     controller.abort(
-      new WinnowError('model_timeout', `The model did not answer within ${timeoutMs} ms. Raise the time-out.`, {
-        details: { timeoutMs },
-      }),
+      new WinnowError(
+        'model_timeout',
+        `The model did not answer within ${timeoutMs} ms. Raise its time-out: ${SETTINGS}.`,
+        {
+          details: { timeoutMs },
+        },
+      ),
     );
   const endsAt = performance.now() + timeoutMs;
   const timer = setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS));

@@ -10,6 +10,8 @@ export type FailureFacts =
   | { kind: 'network'; code: string; message: string }
   | { kind: 'answer'; message: string };
 
+type StatusFacts = Extract<FailureFacts, { kind: 'status' }>;
+
 /** Internal: never leaves the room. */
 export class ServerFailure extends Error {
   readonly facts: FailureFacts;
@@ -66,7 +68,7 @@ export function toModelError(failure: ServerFailure, settings: OpenAISettings): 
   const said = maskKeys(serverMessage(facts.body), settings);
   const code = codeOf(facts);
   const message = `The server at ${settings.baseUrl} answered ${facts.status}${said ? `: ${said}` : ''}`;
-  return new WinnowError(code, `${message.replace(/[.\s]+$/, '')}.${adviceFor(code, facts.status)}`, {
+  return new WinnowError(code, `${message.replace(/[.\s]+$/, '')}.${adviceFor(facts)}`, {
     details: { ...details, status: facts.status },
   });
 }
@@ -82,16 +84,19 @@ function networkError(facts: { code: string; message: string }, settings: OpenAI
   return new WinnowError('model_failed', message, { details, cause });
 }
 
-function codeOf(facts: Extract<FailureFacts, { kind: 'status' }>): ErrorCode {
+function codeOf(facts: StatusFacts): ErrorCode {
   if (isContextExceeded(facts)) return 'context_exceeded';
   return isPassing(facts) ? 'model_failed' : 'model_refused';
 }
 
-function adviceFor(code: ErrorCode, status: number): string {
-  if (code !== 'model_refused') return '';
+function adviceFor(facts: StatusFacts): string {
+  const { status, body } = facts;
+  if (isContextExceeded(facts)) return '';
   if (status === 401 || status === 403) return ' Check the key.';
   if (status === 404) return ' Check the name of the model and the base URL (it often ends in /v1).';
-  return '';
+  if (status === 429) return QUOTA.test(body) ? ' Check the quota of the key.' : ' Wait, or ask for less at once.';
+  if (status >= 500) return ' The log of the server should tell more.';
+  return ' Headers and further fields of each call can be set: headers and extraBody of the model.';
 }
 
 /** The words of the server: OpenAI's `error.message`, else the usual other places, else the body. */

@@ -1,6 +1,7 @@
 /** The model files that Winnow can fetch by itself, and where each is to be had. A file is right by its SHA-256 alone. */
 import { z } from 'zod';
 import { WinnowError } from '../../errors.js';
+import { parseAs } from '../../parse.js';
 
 const packagesSchema = z.strictObject({
   prefix: z
@@ -52,10 +53,8 @@ export const MODELS: readonly ModelEntry[] = [
 
 /** @throws WinnowError `invalid_option` with one issue a line, each with the path of what is wrong. */
 export function parseManifest(input: unknown): readonly ModelEntry[] {
-  const parsed = z.array(modelEntrySchema).min(1).safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'manifest'}: ${issue.message}`);
-  throw new WinnowError('invalid_option', `The list of models is not usable: ${issues.join('; ')}.`, { issues });
+  const problem = 'The list of models is not usable';
+  return parseAs(z.array(modelEntrySchema).min(1), input, { code: 'invalid_option', problem, root: 'manifest' });
 }
 
 /** The model of that name, or the default. @throws WinnowError `not_found` that lists the known names. */

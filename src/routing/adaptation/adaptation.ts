@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import { WinnowError } from '../../errors.js';
+import { parseOptions } from '../../parse.js';
 import type { Learnt } from '../../search/rank.js';
 import type { BareEntry } from '../ledger.js';
-import { parseOptions } from '../parse-options.js';
 import type { TelemetryEvent } from '../records.js';
 import type { WriteAudit } from '../write-audit.js';
 import {

@@ -3,9 +3,9 @@
  * never decided by the one who asks.
  */
 import { randomUUID } from 'node:crypto';
+import { parseInput } from '../../parse.js';
 import type { ApprovalRecord, Approvals as StoredApprovals } from '../../store/store.js';
 import type { Caller, GateCode, Refusal } from '../contracts.js';
-import { parseInput } from '../parse-input.js';
 import type { Policy } from '../policy/policy.js';
 import {
   type Approval,

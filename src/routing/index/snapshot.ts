@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Tool } from '../../catalog/tool.js';
 import { WinnowError } from '../../errors.js';
+import { parse } from '../../parse.js';
 import { fieldWeightsSchema } from '../../search/fields.js';
 import type { Postings } from '../../search/postings.js';
 import { createSegment, runWhole, type Segment } from '../../search/segment.js';
@@ -94,9 +95,9 @@ export function restoreGeneration(snapshot: Snapshot & { level: 'full' }, tools:
 
 /** @throws WinnowError `invalid_request` */
 export function parseSnapshot(input: unknown): Snapshot {
-  const parsed = snapshotSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'snapshot'}: ${issue.message}`);
+  const parsed = parse(snapshotSchema, input, { root: 'snapshot' });
+  if (parsed.ok) return parsed.value;
+  const { issues } = parsed;
   throw new WinnowError('invalid_request', `The snapshot is not usable: ${issues.slice(0, 5).join('; ')}.`, { issues });
 }
 

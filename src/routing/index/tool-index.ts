@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import type { Tool } from '../../catalog/tool.js';
 import { WinnowError } from '../../errors.js';
+import { parseOptions } from '../../parse.js';
 import { fieldWeightsSchema } from '../../search/fields.js';
-import { parseOptions } from '../parse-options.js';
 import { type Audience, createAudiences, type VisibleLayers } from './audience.js';
 import { buildGeneration, fingerprintTools, type Generation } from './generation.js';
 import { runInSlices } from './in-slices.js';

@@ -4,9 +4,9 @@
  */
 import type { z } from 'zod';
 import { WinnowError } from '../../errors.js';
+import { parseOptions } from '../../parse.js';
 import { fieldWeightsSchema } from '../../search/fields.js';
 import type { Documents } from '../../store/store.js';
-import { parseOptions } from '../parse-options.js';
 import { tellOnce } from '../tell-once.js';
 import type { WriteAudit } from '../write-audit.js';
 import type { ToolIndex } from './tool-index.js';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { RISKS, type Risk, type Tool } from '../../catalog/tool.js';
-import { WinnowError } from '../../errors.js';
+import { parseAs } from '../../parse.js';
 import { canonicalJson } from '../approvals/canonical-json.js';
 import { compileGlobs, compileToolMatch, type Match, matchSchema } from './match.js';
 import { parseRequirement, type Requirement, requirementSchema } from './requirement.js';
@@ -92,12 +92,8 @@ export interface Policy {
 
 /** @throws WinnowError `invalid_option`, one issue a line with the path of the field. */
 export function createPolicy(input: PolicyInput = {}): Policy {
-  const parsed = policySchema.safeParse(input);
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'policy'}: ${issue.message}`);
-    throw new WinnowError('invalid_option', `The policy is not usable: ${issues.join('; ')}.`, { issues });
-  }
-  const settings = parsed.data;
+  const problem = 'The policy is not usable';
+  const settings = parseAs(policySchema, input, { code: 'invalid_option', problem, root: 'policy' });
   const known = new WeakMap<Tool, ToolPolicy>();
   const compile = createToolPolicies(settings);
   return {

@@ -7,9 +7,9 @@ import { renderSummary } from '../../catalog/summary.js';
 import { throwIfCancelled, toWinnowError, type WinnowError } from '../../errors.js';
 import { type Model, noUsage, type Usage } from '../../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../../model/structured.js';
+import { parse, parseOptions } from '../../parse.js';
 import type { PromptTemplate } from '../../prompts/prompt-template.js';
 import type { RankedTool } from '../../search/rank.js';
-import { parseOptions } from '../parse-options.js';
 
 export const rerankSettingsSchema = z.strictObject({
   enabled: z.boolean().default(false),
@@ -142,10 +142,5 @@ function schemaOf(names: readonly string[]) {
 function parseAnswer(text: string): Parsed<Answer> {
   const json = readJson(text);
   if (!json.ok) return json;
-  const parsed = answerSchema.safeParse(json.value);
-  if (parsed.success) return { ok: true, value: parsed.data };
-  return {
-    ok: false,
-    issues: parsed.error.issues.map((issue) => `${issue.path.join('.') || 'answer'}: ${issue.message}`),
-  };
+  return parse(answerSchema, json.value, { root: 'answer' });
 }

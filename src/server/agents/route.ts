@@ -1,8 +1,8 @@
 /** One endpoint for agents as data: the server answers by it, and the OpenAPI document is made from it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
+import { parseInput } from '../../parse.js';
 import type { Caller } from '../../routing/contracts.js';
-import { parseInput } from '../../routing/parse-input.js';
 import { callerOf } from '../caller.js';
 
 /** A schema under the name that it has in the OpenAPI document. */

@@ -37,7 +37,8 @@ describe('failures that may pass', () => {
 
   it.each([
     ['429', rateLimited(), '429'],
-    ['500', fail(500, 'oops'), '500: oops'],
+    ['429', rateLimited(), 'Wait, or ask for less at once'],
+    ['500', fail(500, 'oops'), '500: oops. The log of the server'],
     ['a cut connection', cutBeforeAnswer(), 'was cut'],
     ['no choices', send(200, { choices: [] }), 'choices'],
   ])('ends as model_failed when %s stays, after the retries', async (_, behaviour, said) => {
@@ -66,10 +67,16 @@ describe('failures that may pass', () => {
 describe('failures that do not pass', () => {
   it.each([
     ['a wrong key', fail(401, `Incorrect API key provided: ${KEY}.`), 'model_refused', 'Incorrect API key'],
+    ['a key that may not', fail(401, 'No.'), 'model_refused', 'Check the key'],
     ['a forbidden model', fail(403, 'Not for you.'), 'model_refused', 'Not for you'],
     ['an unknown model', fail(404, 'The model `x` does not exist.'), 'model_refused', 'The model `x` does not exist'],
-    ['a spent quota', fail(429, 'insufficient_quota'), 'model_refused', 'insufficient_quota'],
-    ['a bad field', send(422, { detail: 'max_tokens too large' }), 'model_refused', 'max_tokens too large'],
+    ['a spent quota', fail(429, 'insufficient_quota'), 'model_refused', 'insufficient_quota. Check the quota'],
+    [
+      'a bad field',
+      send(422, { detail: 'max_tokens too large' }),
+      'model_refused',
+      'max_tokens too large. Headers and further fields',
+    ],
     ['a long prompt (OpenAI)', fail(400, 'maximum context length is 8192 tokens'), 'context_exceeded', '8192'],
     ['a long prompt (llama.cpp)', fail(400, 'exceeds the available context size'), 'context_exceeded', 'context size'],
     ['a long prompt (500)', fail(500, 'context length exceeded'), 'context_exceeded', 'context length'],
@@ -96,6 +103,7 @@ describe('time and cancellation', () => {
     const { model } = await startModel([hang()], { timeoutMs: 30 });
     await expect(model.complete(PLAIN)).rejects.toMatchObject({
       code: 'model_timeout',
+      message: expect.stringContaining('Raise its time-out: timeoutMs of the model'),
       details: { timeoutMs: 30, usage: { calls: 1 } },
     });
   });

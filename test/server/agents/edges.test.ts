@@ -15,7 +15,7 @@ describe('a broken request', () => {
     const session = `/v1/sessions/${opened.id}`;
     const rows: [string, unknown, string][] = [
       ['POST /v1/sessions', { user: '' }, 'user'],
-      ['POST /v1/sessions', { name: 'x' }, 'request: Unrecognized key: "name"'],
+      ['POST /v1/sessions', { name: 'x' }, 'request: Unrecognized key "name"; known: user, roles'],
       ['POST /v1/sessions', { riskCeiling: 'huge' }, 'riskCeiling'],
       [`POST ${session}/search`, undefined, 'query'],
       [`POST ${session}/search`, { query: 'x', top_k: 0 }, 'top_k'],

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Tool } from '../../../catalog/tool.js';
-import { parseOptions } from '../../../routing/parse-options.js';
+import { parseOptions } from '../../../parse.js';
 import { type CallFailure, describeThrown, fail } from '../../failure.js';
 import { type Executed, type Executor, isSystemTool } from '../executor.js';
 import { createAddressGuard, type ResolveName } from './address-guard.js';

@@ -287,11 +287,7 @@ describe('attacks by where a request goes', () => {
 describe('the options of HTTP calls', () => {
   it.each([
     ['a host without a scheme', { hosts: ['example.com'] }, 'http.hosts.0'],
-    [
-      'an unknown name',
-      { host: [] },
-      'http: Unrecognized key "host"; known: hosts, servers, privateAddresses, secrets.',
-    ],
+    ['an unknown name', { host: [] }, 'http: Unrecognized key "host"; nearest: "hosts".'],
     ['a host with a path', { hosts: ['https://example.com/a'] }, 'http.hosts.0'],
     ['a network that is none', { privateAddresses: ['local'] }, 'privateAddresses'],
     ['a secret for no origin', { secrets: { petstore: { key: 'A' } } }, 'http.secrets'],

@@ -1,4 +1,4 @@
-/** The known name nearest to a wrong one, for the trace; it is suggested there and never used. */
+/** The known name nearest to a wrong one: it is suggested to people and never used. */
 
 const MAX_DISTANCE = 0.4;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { parseOptions } from '../../src/routing/parse-options.js';
+import { parseOptions } from '../src/parse.js';
 
 const rate = z.strictObject({ calls: z.int(), seconds: z.number() });
 const schema = z.strictObject({
@@ -24,11 +24,15 @@ describe('options', () => {
   });
 
   it.each([
-    ['the block itself', { sise: 1 }, 'block: Unrecognized key "sise"; known: size, rate, tools, list'],
+    ['the block itself', { sise: 1 }, 'block: Unrecognized key "sise"; nearest: "size"'],
     ['two at once', { a: 1, b: 2 }, 'block: Unrecognized keys "a", "b"; known: size, rate, tools, list'],
     ['a part', { rate: { calls: 1, seconds: 1, x: 1 } }, 'block.rate: Unrecognized key "x"; known: calls, seconds'],
     ['a part with a name', { tools: { a: { x: 1 } } }, 'block.tools.a: Unrecognized key "x"; known: calls, seconds'],
-    ['an entry of a list', { list: [{ calls: 1, seconds: 1, x: 1 }] }, 'block.list.0: Unrecognized key "x"'],
+    [
+      'an entry of a list',
+      { list: [{ calls: 1, seconds: 1, x: 1 }] },
+      'block.list.0: Unrecognized key "x"; known: calls, seconds',
+    ],
   ])('with a key that does not exist are refused with its place and those that exist: %s', (_, input, issue) => {
     expect(messageOf(input)).toBe(`Options are not usable: ${issue}.`);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { nearestName } from '../../src/selection/nearest-name.js';
+import { nearestName } from '../src/nearest-name.js';
 
 const KNOWN = ['read_mail', 'send_mail', 'stock_quote'];
 

@@ -1,0 +1,72 @@
+/**
+ * Unknown -> what a zod schema describes. What is wrong is told one problem a line, each with the path of its field; of a
+ * key that does not exist, mostly a slip, the nearest that does is named, or all there are.
+ */
+import { z } from 'zod';
+import { type ErrorCode, WinnowError } from './errors.js';
+import { nearestName } from './nearest-name.js';
+
+export interface Place {
+  /** What the whole is called where a problem has no path of its own. */
+  root?: string;
+  /** Where the whole stands in something larger, for example `adaptation` in a configuration. */
+  within?: string;
+}
+
+type Parsed<Value> = { ok: true; value: Value } | { ok: false; issues: string[] };
+
+export function parse<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  { root = 'input', within }: Place = {},
+): Parsed<z.output<Schema>> {
+  const parsed = schema.safeParse(input, { error: unknownKeys });
+  if (parsed.success) return { ok: true, value: parsed.data };
+  const before = within === undefined ? [] : [within];
+  const issues = parsed.error.issues.map(
+    ({ path, message }) => `${[...before, ...path].join('.') || root}: ${message}`,
+  );
+  return { ok: false, issues };
+}
+
+/** @throws WinnowError of that code: `problem`, then every issue. */
+export function parseAs<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  { code, problem, ...place }: Place & { code: ErrorCode; problem: string },
+): z.output<Schema> {
+  const parsed = parse(schema, input, place);
+  if (parsed.ok) return parsed.value;
+  throw new WinnowError(code, `${problem}: ${parsed.issues.join('; ')}.`, { issues: parsed.issues });
+}
+
+/** @throws WinnowError `invalid_request` */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  return parseAs(schema, input, { code: 'invalid_request', problem: 'The request is not usable', root: 'request' });
+}
+
+/**
+ * @param within where the options stand in the configuration, for example `adaptation`
+ * @throws WinnowError `invalid_option`
+ */
+export function parseOptions<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  within: string,
+): z.output<Schema> {
+  return parseAs(schema, input, { code: 'invalid_option', problem: 'Options are not usable', within });
+}
+
+/** Other problems keep the words of zod. */
+const unknownKeys: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code !== 'unrecognized_keys') return undefined;
+  const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
+  const unknown = issue.keys.map((key) => `"${key}"`).join(', ');
+  return `Unrecognized key${issue.keys.length === 1 ? '' : 's'} ${unknown}${advice(issue.keys, known)}`;
+};
+
+function advice(unknown: readonly string[], known: readonly string[]): string {
+  const near = unknown.map((key) => nearestName(key, known));
+  if (near.every((name) => name !== undefined)) return `; nearest: ${near.map((name) => `"${name}"`).join(', ')}`;
+  return known.length === 0 ? '' : `; known: ${known.join(', ')}`;
+}
