@@ -28,7 +28,7 @@ describe('the path of a request', () => {
     });
     expect(result.usage.schemaTokens.loaded).toBeGreaterThan(0);
     expect(result.usage.schemaTokens.loaded).toBeLessThan(result.usage.schemaTokens.all);
-    expect(result.trace.map(({ stage }) => stage)).toEqual(['scope', 'summaries', 'planning']);
+    expect(result.trace.map(({ stage }) => stage)).toEqual(['scope', 'summaries', 'selection', 'planning']);
     model.assertDone();
   });
 
@@ -72,7 +72,15 @@ describe('the path of a request', () => {
     const told: string[] = [];
     const call = { onEvent: ({ stage }: { stage: string }) => void told.push(`${stage} after ${model.calls.length}`) };
     await plannerOf({ model }).plan({ message: 'music' }, call);
-    expect(told).toEqual(['scope after 0', 'summaries after 0', 'planning after 1']);
+    expect(told).toEqual(['scope after 0', 'summaries after 0', 'selection after 1', 'planning after 1']);
+  });
+
+  // Expressions that read a run again from each of its places need minutes for these.
+  it.each(['-', '.', 'a-', 'A', ' ', 'id:', 'é', '的'])('takes a long message of nothing but %j', async (run) => {
+    const limits = { contextTokens: 1_000_000 };
+    const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')], limits });
+    const message = `${run.repeat(90_000 / run.length)}x`;
+    expect(await plannerOf({ model }).plan({ message })).toMatchObject({ kind: 'plan' });
   });
 
   it.each([

@@ -15,6 +15,9 @@ const SCRIPTS: readonly (readonly [RegExp, string])[] = [
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
+/** What is asked mostly stands before what is pasted. */
+const TOLD_BY_CHARACTERS = 1000;
+
 /** A message of mostly Latin words only names something in another script. */
 export function guessLanguage(message: string): string {
   const found = SCRIPTS.find(([script]) => script.test(message));
@@ -22,6 +25,6 @@ export function guessLanguage(message: string): string {
 }
 
 function isMostlyLatin(message: string): boolean {
-  const words = [...segmenter.segment(message)].filter(({ isWordLike }) => isWordLike);
+  const words = [...segmenter.segment(message.slice(0, TOLD_BY_CHARACTERS))].filter(({ isWordLike }) => isWordLike);
   return words.filter(({ segment }) => /\p{Script=Latin}/u.test(segment)).length > words.length / 2;
 }

@@ -3,6 +3,8 @@
 const SEGMENTER = new Intl.Segmenter('zh', { granularity: 'word' });
 /** Most words are such, and there is nothing to split in them. */
 const PLAIN_WORD = /^[a-z\d]+$/u;
+/** The segmenter of V8 holds the whole of a text for each of its words: without punctuation that grows with the square. */
+const PIECES = /.{1,256}/gsu;
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
 /** Function words that say nothing about a tool. Short on purpose: BM25 already weighs frequent words down. */
@@ -20,7 +22,7 @@ export function splitIdentifier(text: string): string[] {
   return (
     text
       // CVEs and userIDs: the plural of a shortening is not the beginning of a word.
-      .replace(/(\p{Lu}{2,})s\b/gu, '$1')
+      .replace(/(?<=\p{Lu}{2})s\b/gu, '')
       .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
       .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
       .split(/[^\p{L}\p{N}]+/u)
@@ -44,7 +46,9 @@ export function isStopWord(word: string): boolean {
 /** The words of one piece that holds no space: itself, or for Chinese and Japanese its segments and their pairs. */
 export function segmentWords(word: string): string[] {
   if (PLAIN_WORD.test(word) || !CJK.test(word)) return [word];
-  const parts = [...SEGMENTER.segment(word)].filter((part) => part.isWordLike).map((part) => part.segment);
+  const parts = (word.match(PIECES) ?? []).flatMap((piece) =>
+    [...SEGMENTER.segment(piece)].filter((part) => part.isWordLike).map((part) => part.segment),
+  );
   // Compounds are cut differently in different sentences; pairs of characters make them meet.
   return [...new Set([...parts, ...parts.flatMap(pairs)])];
 }
