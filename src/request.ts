@@ -15,7 +15,7 @@ export const requestSchema = z.strictObject({
   entities: z
     .record(z.string(), z.unknown())
     .optional()
-    .describe('What the caller has extracted already, for example {"object": "盘石头水库"}.'),
+    .describe('What the caller has extracted already, for example {"city": "Zürich"}.'),
   history: z
     .array(messageSchema)
     .optional()

@@ -15,24 +15,27 @@ export interface Usable<T> {
   doubts?: readonly string[];
 }
 
-export interface StructuredRequest<T> {
+/** @typeParam Answer what `parse` makes of a completion; it may carry more than the value */
+export interface StructuredRequest<T, Answer extends Parsed<T> = Parsed<T>> {
   model: Model;
   request: CompletionRequest;
-  parse: (completion: Completion) => Parsed<T>;
+  parse: (completion: Completion) => Answer;
   repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
   /** Counts every attempt, also failed ones. */
   usage: Usage;
   /** A schema under which the same can't go wrong again. A model that surely keeps to it is asked the same question. */
-  narrow?: (completion: Completion) => CompletionRequest['schema'];
+  narrow?: (first: Answer) => CompletionRequest['schema'];
   /** Whether an answer with fewer doubts may take the place of the first. Default: it may. */
-  isBetter?: (second: T, first: T) => boolean;
+  isBetter?: (second: Answer, first: Answer) => boolean;
   /** Told when a repair begins, with the problems. */
   onRepair?: (issues: readonly string[]) => void;
   /** Told when a usable answer is asked for once more, with the doubts. */
   onDoubt?: (doubts: readonly string[]) => void;
 }
 
-export async function completeStructured<T>(asked: StructuredRequest<T>): Promise<Parsed<T>> {
+export async function completeStructured<T, Answer extends Parsed<T>>(
+  asked: StructuredRequest<T, Answer>,
+): Promise<Answer> {
   const first = await attempt(asked, asked.request);
   const { parsed } = first;
   if (!parsed.ok) {
@@ -44,11 +47,14 @@ export async function completeStructured<T>(asked: StructuredRequest<T>): Promis
   asked.onDoubt?.(doubts);
   const second = await attemptToBetter(asked, secondRequest(asked, first));
   const isSurer = second?.ok && (second.doubts?.length ?? 0) < doubts.length;
-  return isSurer && (asked.isBetter?.(second.value, parsed.value) ?? true) ? second : parsed;
+  return isSurer && (asked.isBetter?.(second, parsed) ?? true) ? second : parsed;
 }
 
 /** Where there is a usable answer already, only a caller who no longer wants any is a reason to give up. */
-async function attemptToBetter<T>(asked: StructuredRequest<T>, request: CompletionRequest) {
+async function attemptToBetter<T, Answer extends Parsed<T>>(
+  asked: StructuredRequest<T, Answer>,
+  request: CompletionRequest,
+) {
   try {
     return (await attempt(asked, request)).parsed;
   } catch (error) {
@@ -63,20 +69,23 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
-interface Attempt<T> {
+interface Attempt<Answer> {
   completion: Completion;
-  parsed: Parsed<T>;
+  parsed: Answer;
 }
 
-function secondRequest<T>(asked: StructuredRequest<T>, first: Attempt<T>): CompletionRequest {
-  const schema = asked.narrow?.(first.completion);
+function secondRequest<T, Answer extends Parsed<T>>(
+  asked: StructuredRequest<T, Answer>,
+  first: Attempt<Answer>,
+): CompletionRequest {
+  const schema = asked.narrow?.(first.parsed);
   if (!schema) return repairRequest(asked, first);
   return { ...(asked.model.limits.tuples ? asked.request : repairRequest(asked, first)), schema };
 }
 
-function repairRequest<T>(
-  { request, repair }: StructuredRequest<T>,
-  { completion, parsed }: Attempt<T>,
+function repairRequest<T, Answer extends Parsed<T>>(
+  { request, repair }: StructuredRequest<T, Answer>,
+  { completion, parsed }: Attempt<Answer>,
 ): CompletionRequest {
   const { system, user } = request.prompt;
   const problems = parsed.ok ? (parsed.doubts ?? []) : parsed.issues;
@@ -84,10 +93,10 @@ function repairRequest<T>(
   return { ...request, prompt: repair.render({ system, user, answer: completion.text.slice(0, 8000), issues }) };
 }
 
-async function attempt<T>(
-  { model, parse, usage }: StructuredRequest<T>,
+async function attempt<T, Answer extends Parsed<T>>(
+  { model, parse, usage }: StructuredRequest<T, Answer>,
   request: CompletionRequest,
-): Promise<Attempt<T>> {
+): Promise<Attempt<Answer>> {
   try {
     const completion = await model.complete(request);
     addUsage(usage, completion.usage);

@@ -9,7 +9,7 @@ interface Place {
   readonly open: readonly string[];
 }
 
-/** `{stcd: string, start?: string}` with comments behind the fields; `root` is where `$ref` looks. */
+/** `{station: string, start?: string}` with comments behind the fields; `root` is where `$ref` looks. */
 export function renderType(schema: unknown, root: JsonSchema): string {
   return render(schema, { root, open: [] });
 }

@@ -26,16 +26,16 @@ export interface FirstAnswer {
   completion: Completion;
   /** Of its plan, where it was a valid one. */
   steps: readonly Step[];
-  doubts: Doubts;
+  doubted: Doubts;
 }
 
 /** Under it the same can't go wrong again; undefined where no schema helps. */
 export function narrowedSchema(first: FirstAnswer, attempt: SecondAttempt): CompletionRequest['schema'] {
-  const { completion, doubts } = first;
+  const { completion, doubted } = first;
   const { tools } = attempt;
   const dispensable = dispensableTools(first, attempt);
-  if (doubts.narrowed || dispensable.length > 0)
-    return attempt.schemaFor(without(tools, dispensable), { ...doubts.narrowed });
+  if (doubted.narrowed || dispensable.length > 0)
+    return attempt.schemaFor(without(tools, dispensable), { ...doubted.narrowed });
   return completion.finish === 'stop' ? undefined : schemaWithoutOpenPlace(completion, attempt);
 }
 
@@ -70,12 +70,12 @@ export function leftOutBy(second: Written, first: FirstAnswer, attempt: SecondAt
  */
 function dispensableTools(first: FirstAnswer, { further, called }: SecondAttempt): string[] {
   if (isWithoutSupply(first)) return [];
-  const found = first.doubts.unsupplied.filter((name) => further.has(name));
+  const found = first.doubted.unsupplied.filter((name) => further.has(name));
   const wanted = found.length > 0 ? called() : [];
   return found.filter((name) => !wanted.includes(name));
 }
 
-function isWithoutSupply({ steps, doubts: { unsupplied } }: FirstAnswer): boolean {
+function isWithoutSupply({ steps, doubted: { unsupplied } }: FirstAnswer): boolean {
   return steps.every(({ tool }) => unsupplied.includes(tool));
 }
 

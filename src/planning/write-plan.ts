@@ -82,36 +82,37 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
     schemaFor: (some, { awaited = [], ...change }) =>
       schemaFor(some, question, { things: stated.most, awaited: [...question.awaited, ...awaited], ...change }),
   };
-  const answers: (FirstAnswer & { misreferences: readonly Misreference[] })[] = [];
-  const parse = (completion: Completion): Parsed<Written> => {
-    const parsed = readPlan(completion, { ...question, tools: byName, message: values.message });
-    const steps = parsed.ok && parsed.value.kind === 'plan' ? parsed.value.steps : [];
-    const doubts = steps.length > 0 ? doubtsOf(steps, known) : NO_DOUBTS;
-    answers.push({ completion, steps, doubts, misreferences: onlyMisreferences(parsed) });
-    return parsed.ok ? { ...parsed, doubts: doubts.problems } : parsed;
+  const parse = (completion: Completion): PlanAnswer => {
+    const read = readPlan(completion, { ...question, tools: byName, message: values.message });
+    const steps = read.ok && read.value.kind === 'plan' ? read.value.steps : [];
+    const doubted = steps.length > 0 ? doubtsOf(steps, known) : NO_DOUBTS;
+    const facts = { completion, steps, doubted, misreferences: onlyMisreferences(read) };
+    return read.ok ? { ...read, doubts: doubted.problems, ...facts } : { ...read, ...facts };
   };
   const asked = { model, request, parse, repair, usage, onRepair };
   const answer = await completeStructured({
     ...asked,
-    narrow: () => answers[0] && narrowedSchema(answers[0], second),
-    isBetter(other) {
-      const lost = answers[0] && leftOutBy(other, answers[0], second);
+    narrow: (first) => narrowedSchema(first, second),
+    isBetter(other, first) {
+      const lost = other.ok ? leftOutBy(other.value, first, second) : undefined;
       if (lost?.length) question.onLeftOut(lost);
       return lost !== undefined;
     },
     onDoubt,
   });
-  const last = answers.at(-1);
-  if (answer.ok || !last) return answer;
+  if (answer.ok) return answer;
   const askWith = (schema: typeof request.schema) => completeStructured({ ...asked, request: { ...request, schema } });
   // A model that runs in loops has no values for a plan: a question or a reason is left.
-  if (last.completion.finish === 'loop') return askWith(schemaFor([], question));
-  const { misreferences } = last;
+  if (answer.completion.finish === 'loop') return askWith(schemaFor([], question));
+  const { misreferences } = answer;
   if (misreferences.length === 0) return answer;
   // Told what is wrong, it has referred to a field that is not there again: it is asked where that can't be written.
   onRepair(answer.issues);
   return askWith(schemaFor(tools, question, { things: stated.most, misreferences }));
 }
+
+/** An answer of the model with what the next attempt needs to know of it. */
+type PlanAnswer = Parsed<Written> & FirstAnswer & { misreferences: readonly Misreference[] };
 
 /** None where something else is wrong as well. */
 function onlyMisreferences(parsed: ReadPlan) {

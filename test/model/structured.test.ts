@@ -101,7 +101,7 @@ describe('an answer that is usable and doubted', () => {
     ['no usable answer comes', 'no', {}],
     ['the server fails', FAILED, {}],
     ['the second is doubted as much', 'perhaps not', {}],
-    ['the second is surer and no better', 'yes', { isBetter: (second, first) => second.length > first.length }],
+    ['the second is surer and no better', 'yes', { isBetter: (second) => second.ok && second.value !== 'yes' }],
   ])('stays with its doubts where %s, and all that was spent is counted', async (_, second, more) => {
     const { usage, answer } = ask(['perhaps', second], more);
     expect(await answer).toEqual({ ok: true, value: 'perhaps', doubts: ['perhaps is not yes'] });
