@@ -13,18 +13,18 @@ export interface StatedValue {
   /** Whether it has to be used though no other of its kind is. */
   readonly isAlone?: boolean;
   readonly text: string;
-  isUsed(written: Written): boolean;
+  isUsed(written: WrittenValues): boolean;
 }
 
 /** The arguments of a plan. */
-export interface Written {
+export interface WrittenValues {
   readonly plain: string;
   readonly numbers: readonly number[];
   readonly dates: readonly SaidDate[];
 }
 
 /** @param argumentsText arguments, as JSON or a part of it */
-export function readWritten(argumentsText: string): Written {
+export function readWritten(argumentsText: string): WrittenValues {
   const text = argumentsText.normalize('NFKC').replace(/\$\{[^}]*\}/gu, '');
   return { plain: plainOf(text), numbers: readingsIn(text).flat(2), dates: datesIn(text) };
 }
@@ -66,7 +66,7 @@ function isAskedFor(text: string): (date: SaidDate) => boolean {
 
 function statedDate(date: SaidDate): StatedValue {
   const parts = date.days.map((day) => day.split('-').map(Number));
-  const isUsed = ({ dates, numbers }: Written) =>
+  const isUsed = ({ dates, numbers }: WrittenValues) =>
     dates.some((one) => isSameDay(one, date)) ||
     numbers.some(isEpoch) ||
     parts.some((monthAndDay) => monthAndDay.every((part) => numbers.includes(part)));

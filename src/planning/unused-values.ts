@@ -17,7 +17,7 @@ export const NOTHING_STATED: Stated = { most: 0, kinds: [] };
 const MOST_VALUES = 40;
 
 /** @param names of tools: they are no values */
-export function statedValues(message: string, names: Iterable<string>): Stated {
+export function statedByKind(message: string, names: Iterable<string>): Stated {
   const byKind = new Map<string, Map<string, StatedValue>>();
   for (const value of statedValuesOf(message, names)) {
     const values = byKind.get(value.kind) ?? new Map<string, StatedValue>();

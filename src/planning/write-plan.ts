@@ -16,7 +16,7 @@ import { renderTools } from './render-tool.js';
 import { requiredAt } from './required-at.js';
 import { type FirstAnswer, leftOutBy, narrowedSchema, type SecondAttempt } from './second-attempt.js';
 import { renderToday } from './today.js';
-import { statedValues } from './unused-values.js';
+import { statedByKind } from './unused-values.js';
 
 export type PlanPrompt = PromptTemplate<
   'tools' | 'further' | 'context' | 'awaited' | 'likely' | 'today' | 'locale' | 'message'
@@ -61,7 +61,7 @@ export async function writePlan(tools: readonly Tool[], question: PlanQuestion):
   const { model, prompt, repair, usage, signal, onRepair, onDoubt, likely, due, called, maxTokens } = question;
   const values = promptValues(tools, question);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const stated = statedValues(question.request.message, byName.keys());
+  const stated = statedByKind(question.request.message, byName.keys());
   const request = {
     stage: 'planning' as const,
     prompt: prompt.render(values),

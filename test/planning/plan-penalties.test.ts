@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { planPenalties } from '../../src/planning/plan-penalties.js';
-import { NOTHING_STATED, statedValues } from '../../src/planning/unused-values.js';
+import { NOTHING_STATED, statedByKind } from '../../src/planning/unused-values.js';
 
 const START = '{"kind":"plan","steps":[{"id":"s1","tool":"find","arguments":{';
 const REQUIRED: Readonly<Record<string, readonly string[]>> = { '': ['name'], area: ['north'], 'areas.*': ['north'] };
@@ -87,7 +87,7 @@ describe('the end of a plan', () => {
   });
 
   it('comes too early while one of several things is not there, wherever it stands outside of arguments', () => {
-    const stated = statedValues('Rooms s1, s2 and s3', []);
+    const stated = statedByKind('Rooms s1, s2 and s3', []);
     const second = (values: string) => `"name":"s1"}},{"id":"s2","tool":"s3","arguments":{${values}`;
     expect(end('"name":"s1"}}', [], stated)).toEqual([']', '}]']);
     expect(end(second('"name":"s2"}}'), [], stated)).toEqual([']', '}]']);
@@ -95,13 +95,13 @@ describe('the end of a plan', () => {
   });
 
   it('comes behind a step that found no use for what is left', () => {
-    const stated = statedValues('Rooms for 70 people', []);
+    const stated = statedByKind('Rooms for 70 people', []);
     expect(end('"name":"rooms"}}', [], stated)).toEqual([']', '}]']);
     expect(end('"name":"rooms"}},{"id":"s2","tool":"find","arguments":{"name":"more"}}', [], stated)).toEqual([]);
   });
 
   it('comes too early also where all likely tools are there', () => {
-    const needed = { likely: ['find'], stated: statedValues('Rooms A1 and A2', []) };
+    const needed = { likely: ['find'], stated: statedByKind('Rooms A1 and A2', []) };
     expect(penalties('"name":"A1"}}', needed)).toEqual([
       { beginning: ']', nats: 5 },
       { beginning: '}]', nats: 5 },
@@ -112,6 +112,6 @@ describe('the end of a plan', () => {
 it('has an id of its own for all that changes it besides the tools', () => {
   const idOf = (needed: Needed) => planPenalties({ ...NOTHING, ...needed }).id;
   expect(idOf({ due: ['find'] })).toBe(idOf({ due: ['find'] }));
-  const different = [{}, { due: ['find'] }, { likely: ['find'] }, { stated: statedValues('A1, A2', []) }].map(idOf);
+  const different = [{}, { due: ['find'] }, { likely: ['find'] }, { stated: statedByKind('A1, A2', []) }].map(idOf);
   expect(new Set(different).size).toBe(different.length);
 });

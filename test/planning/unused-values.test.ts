@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { statedValues, useOf } from '../../src/planning/unused-values.js';
+import { statedByKind, useOf } from '../../src/planning/unused-values.js';
 
 const unusedOf = (message: string, values: unknown, tools: readonly string[] = []) =>
-  useOf(statedValues(message, tools), JSON.stringify(values)).unused;
+  useOf(statedByKind(message, tools), JSON.stringify(values)).unused;
 
 describe('what a request states and no step uses', () => {
   it.each([
@@ -85,6 +85,6 @@ describe('what a request states and no step uses', () => {
   });
 
   it('reads arguments that are not written to the end', () => {
-    expect(useOf(statedValues('Rooms R1, R2', []), '{"room":"R1","no').unused).toEqual(['R2']);
+    expect(useOf(statedByKind('Rooms R1, R2', []), '{"room":"R1","no').unused).toEqual(['R2']);
   });
 });

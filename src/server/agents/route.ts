@@ -1,6 +1,6 @@
 /** One endpoint for agents as data: the server answers by it, and the OpenAPI document is made from it. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { parseInput } from '../../parse.js';
 import type { Caller } from '../../routing/contracts.js';
 import { callerOf } from '../caller.js';
@@ -69,6 +69,7 @@ export function route<Body extends z.ZodType, Query extends z.ZodType>({
   withHeaders = (body) => body,
   ...spec
 }: Spec<Body, Query>): Route {
+  const numbers = numbersOf(spec.query);
   return {
     ...spec,
     async respond({ body, query, headers, ...raw }) {
@@ -78,7 +79,7 @@ export function route<Body extends z.ZodType, Query extends z.ZodType>({
         caller,
         // Many clients send no body where all of it is optional.
         body: parsed(spec.body?.schema, withHeaders(body ?? {}, headers)),
-        query: parsed(spec.query, withNumbers(query)),
+        query: parsed(spec.query, withNumbers(query, numbers)),
       });
     },
   };
@@ -89,14 +90,18 @@ function parsed<Schema extends z.ZodType>(schema: Schema | undefined, input: unk
   return schema ? parseInput(schema, input) : (undefined as z.output<Schema>);
 }
 
-/** A query is text; these fields are numbers in the schemas, which check them. */
-const NUMBERS = new Set(['limit', 'top_k', 'min_score', 'max_bytes']);
+/** The fields that a query schema wants as numbers: a query itself is text. */
+function numbersOf(schema: z.ZodType | undefined): ReadonlySet<string> {
+  const { properties = {} } = schema ? z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) : {};
+  const isNumber = (field: unknown) => ['integer', 'number'].includes(Object(field).type);
+  return new Set(Object.keys(properties).filter((name) => isNumber(properties[name])));
+}
 
-function withNumbers(query: unknown): unknown {
+function withNumbers(query: unknown, numbers: ReadonlySet<string>): unknown {
   return Object.fromEntries(
     Object.entries(Object(query)).map(([name, value]) => [
       name,
-      NUMBERS.has(name) && typeof value === 'string' && /^\d+(?:\.\d+)?$/u.test(value) ? Number(value) : value,
+      numbers.has(name) && typeof value === 'string' && /^\d+(?:\.\d+)?$/u.test(value) ? Number(value) : value,
     ]),
   );
 }
