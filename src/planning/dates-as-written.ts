@@ -5,8 +5,8 @@
 import { isObject } from '../catalog/schema/json.js';
 import type { Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
+import { datesIn, isoDay } from './said-dates.js';
 
-const IN_FIGURES = /(?<!\d)(\d{1,2})([-/.])(\d{1,2})\2(\d{4})(?!\d)/gu;
 /** A pattern of letters, a standard, or an example. */
 const TELLS_FORM = /y{2,4}\W?mm|\bdd\W?mm|\bmm\W?dd|\biso\b|"format"|"pattern"|\d{4}-\d{2}-\d{2}|\d\/\d{1,2}\/\d/iu;
 
@@ -28,13 +28,12 @@ export function withDatesAsWritten(
 
 /** `2026-03-04` and `2026-04-03` -> `3/4/2026`; none where another date shows what stands first. */
 function ambiguousDates(message: string): Map<string, string> {
-  const found = [...message.matchAll(IN_FIGURES)];
-  if (found.some(([, one, , other]) => Number(one) > 12 || Number(other) > 12)) return new Map();
-  const ambiguous = found.filter(([, one, , other]) => Number(one) !== Number(other));
-  const readings = ambiguous.flatMap(([text, one = '', , other = '', year]) => [
-    { day: `${year}-${one.padStart(2, '0')}-${other.padStart(2, '0')}`, text },
-    { day: `${year}-${other.padStart(2, '0')}-${one.padStart(2, '0')}`, text },
-  ]);
+  const found = datesIn(message).filter(({ days }) => days.length === 2);
+  if (found.some(({ days }) => days.some((day) => Number.parseInt(day, 10) > 12))) return new Map();
+  const ambiguous = found.filter(({ days: [one, other] }) => one !== other);
+  const readings = ambiguous.flatMap(({ text, days, year = '' }) =>
+    days.map((day) => ({ day: isoDay(day, year), text })),
+  );
   const isClear = ({ day, text }: { day: string; text: string }) =>
     !message.includes(day) && readings.every((other) => other.day !== day || other.text === text);
   return new Map(readings.filter(isClear).map(({ day, text }) => [day, text]));

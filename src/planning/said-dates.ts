@@ -41,6 +41,11 @@ export function isSameDay(one: SaidDate, other: SaidDate): boolean {
   return one.days.some((day) => other.days.includes(day));
 }
 
+/** `12-1` of 2024 -> `2024-12-01` */
+export function isoDay(day: string, year: string | number): string {
+  return [year, ...day.split('-').map((part) => part.padStart(2, '0'))].join('-');
+}
+
 function dayOf(month: string, day: string): string {
   const named = MONTHS.indexOf(month.slice(0, 3).toLowerCase()) + 1;
   return `${named || Number(month)}-${Number(day)}`;

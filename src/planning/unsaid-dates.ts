@@ -1,7 +1,7 @@
 /** Days of a plan that nobody said, while no step uses one that was said: the model took another in its place. */
 import type { Step } from '../result.js';
 import type { Choice } from './plan-schema.js';
-import { datesIn, isSameDay, type SaidDate } from './said-dates.js';
+import { datesIn, isoDay, isSameDay, type SaidDate } from './said-dates.js';
 
 const ISO = /^\d{4}-\d{2}-\d{2}$/u;
 
@@ -31,10 +31,8 @@ function isoOf(
   { days: [day = ''], year: own }: SaidDate,
   { year, today }: { year: string | undefined; today: string },
 ) {
-  const [month, dayOfMonth] = day.split('-').map((part) => part.padStart(2, '0'));
-  const inYear = (one: string | number) => `${one}-${month}-${dayOfMonth}`;
   const said = own ?? year;
-  if (said !== undefined) return inYear(said);
+  if (said !== undefined) return isoDay(day, said);
   const thisYear = Number(today.slice(0, 4));
-  return inYear(thisYear) < today.slice(0, 10) ? inYear(thisYear + 1) : inYear(thisYear);
+  return isoDay(day, thisYear) < today.slice(0, 10) ? isoDay(day, thisYear + 1) : isoDay(day, thisYear);
 }
