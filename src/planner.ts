@@ -17,6 +17,7 @@ import { askBack } from './selection/ask-back.js';
 import { calledTools, dueTools } from './selection/due.js';
 import { likelyTools } from './selection/likely.js';
 import { mustRefer } from './selection/must-refer.js';
+import { hasRoomForMore, keptForMore, mergeRounds } from './selection/rounds.js';
 import { createSchemaTokens, createViewTokens, totalTokens } from './selection/schema-tokens.js';
 import { select } from './selection/select.js';
 import { renderContext } from './selection/user-part.js';
@@ -94,18 +95,17 @@ export function createPlanner(parts: PlannerParts): Planner {
         }
         for (let round = 1; ; round++) {
           const chosen = selection;
-          const write = () => writeSteps(turn, chosen, round < options.maxRounds);
+          const maxTools = turn.request.maxTools ?? options.maxTools;
+          const write = () => writeSteps(turn, chosen, round < options.maxRounds && hasRoomForMore(chosen, maxTools));
           const written = await turn.inTime(withSpan('winnow.plan', { 'winnow.round': round }, write));
           if (written.kind !== 'needTools') return { ...written, selection, ...turn.told(selection) };
           turn.trace.add('planning', `a tool is missing: ${written.needTools}`);
           view = turn.rest(selection);
-          // The cap holds for the request: fill goes first, and at least one place is free for what is missing.
-          const maxTools = turn.request.maxTools ?? options.maxTools;
-          const kept = selection.tools.filter((tool) => !tool.fill).slice(0, maxTools - 1);
-          const request = withNeed({ ...turn.request, maxTools: maxTools - kept.length }, written.needTools);
-          const taken = totalTokens(toolsOf(kept, turn.view), selectionParts.schemaTokens);
+          const kept = keptForMore(selection, maxTools);
+          const request = withNeed({ ...turn.request, maxTools: maxTools - kept.tools.length }, written.needTools);
+          const taken = totalTokens(toolsOf(kept.tools, turn.view), selectionParts.schemaTokens);
           const more = await turn.inTime(selectTools({ ...turn, request, taken }, view));
-          selection = { ...more, tools: [...kept, ...more.tools], dropped: [...selection.dropped, ...more.dropped] };
+          selection = mergeRounds(selection, kept, more);
         }
       }),
   };

@@ -271,6 +271,39 @@ describe('a missing tool', () => {
     expect(selection.tools).toHaveLength(1);
   });
 
+  it('takes the place of what was chosen, never of what is required, and says what gave way', async () => {
+    const answers = [
+      naming('play_song', 'count_sheep'),
+      needTools('a drink'),
+      naming('brew_coffee'),
+      planOf('read_mail'),
+    ];
+    const model = createScriptedModel({ answers });
+    const result = await plannerOf({ model }).plan({ message: 'x', require: ['read_mail'], maxTools: 3 });
+    expect(namesOf(result.selection)).toEqual(expect.arrayContaining(['read_mail', 'play_song', 'brew_coffee']));
+    expect(result.selection.tools).toHaveLength(3);
+    expect(result.selection.dropped).toEqual([{ name: 'count_sheep', reason: 'cap' }]);
+    expect(result.kind).toBe('plan');
+  });
+
+  it('cannot be asked for where all places are for what is required', async () => {
+    const model = createScriptedModel({ answers: [naming('play_song'), planOf('read_mail')] });
+    await plannerOf({ model }).plan({ message: 'x', require: ['read_mail'], maxTools: 1 });
+    expect(JSON.stringify(model.calls[1]?.schema)).not.toContain('needTools');
+    model.assertDone();
+  });
+
+  it.each([
+    ['fails', [naming('xyzzy'), naming('plugh')], 'none of'],
+    ['finds none', [naming()], 'they fit'],
+  ])('leaves the story of the first round where the second %s', async (_, second, told) => {
+    const answers = [naming('play_song'), needTools('magic'), ...second, planOf('play_song')];
+    const model = createScriptedModel({ answers });
+    const { selection } = await plannerOf({ model }).plan({ message: 'x' });
+    expect(selection).toMatchObject({ mode: 'selected', reason: expect.stringContaining(told) });
+    expect(namesOf(selection)[0]).toBe('play_song');
+  });
+
   it('cannot be asked for when all visible tools are there', async () => {
     const model = createScriptedModel({ answers: [UNPLANNABLE] });
     await plannerOf({ model, options: { passthroughTools: 50 } }).plan({ message: 'x' });
