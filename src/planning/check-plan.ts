@@ -54,6 +54,7 @@ export function checkPlan(
   const steps = renumber(
     draft.map((step) => ({ ...step, arguments: withoutNulls(step.arguments, inputOf(tools.get(step.tool))) })),
   );
+  const names = new Set([...draft, ...steps].flatMap(({ id, tool }) => [id, tool]));
   const issues: string[] = [];
   const misreferences: Misreference[] = [];
   const earlier = new Map<string, Tool | undefined>();
@@ -62,7 +63,7 @@ export function checkPlan(
     if (earlier.has(step.id)) issues.push(`${step.id}: two steps have this id`);
     const tool = tools.get(step.tool);
     if (tool) {
-      const settled = settle(step, { tool, earlier }, { defaults });
+      const settled = settle(step, { tool, earlier, names }, { defaults });
       issues.push(...settled.issues);
       misreferences.push(...settled.misreferences);
       whole.push(finish(settled.step, tool));
@@ -73,7 +74,7 @@ export function checkPlan(
 }
 
 /** Many generated schemas have defaults that they themselves do not allow: then the step stays as it was written. */
-function settle(step: DraftStep, place: { tool: Tool; earlier: Earlier }, { defaults }: CheckOptions) {
+function settle(step: DraftStep, place: StepPlace, { defaults }: CheckOptions) {
   const filled = defaults ? fillDefaults(place.tool.inputSchema, step.arguments, { nulls: false }) : undefined;
   const whole = isObject(filled) ? { ...step, arguments: filled } : step;
   const checked = checkStep(whole, place);
@@ -109,12 +110,29 @@ function inputOf(tool: Tool | undefined): Subschema {
 
 type Earlier = ReadonlyMap<string, Tool | undefined>;
 
-function checkStep(step: DraftStep, { tool, earlier }: { tool: Tool; earlier: Earlier }) {
+interface StepPlace {
+  tool: Tool;
+  earlier: Earlier;
+  /** Of all steps and their tools, in the model's words too. */
+  names: ReadonlySet<string>;
+}
+
+/** `s1.code` where the result of s1 has a field `code`: nobody writes that for its own sake. */
+function findBare(text: string, earlier: Earlier): string[] {
+  const [reference] = findReferences(`\${${text}}`);
+  const schema = reference?.whole && reference.path.length > 0 ? earlier.get(reference.step)?.outputSchema : undefined;
+  const field = schema && reference ? subschemaAt(schema, reference.path) : undefined;
+  return field === undefined || field === 'any' ? [] : [text];
+}
+
+function checkStep(step: DraftStep, { tool, earlier, names }: StepPlace) {
   const texts = textsIn(step.arguments);
   const input = fittedSchemas(tool).input;
   const references = texts.flatMap((leaf) => findReferences(leaf.text).map((reference) => ({ leaf, reference })));
   const broken = texts.flatMap((leaf) =>
-    findBroken(leaf.text).map((text) => `${at(step, leaf)}: "${text}" is no reference; write \${s1.field}`),
+    [...findBroken(leaf.text, names), ...findBare(leaf.text, earlier)].map(
+      (text) => `${at(step, leaf)}: "${text}" is no reference; write \${s1.field}`,
+    ),
   );
   const wrong = references.flatMap(({ leaf, reference }) => {
     const problem = referenceProblem(reference, { wanted: subschemaAt(input, leaf.path), earlier });
@@ -169,7 +187,10 @@ function checkArguments(
   const referring = texts.filter((leaf) => findReferences(leaf.text).length > 0);
   return result.issues
     .filter((issue) => !referring.some((leaf) => isUnknowable(issue, leaf, whole.includes(leaf))))
-    .map((issue) => `${step.id}.arguments.${issue}`);
+    .map(
+      (issue) =>
+        `${step.id}.arguments${issue.startsWith('(arguments)') ? issue.slice('(arguments)'.length) : `.${issue}`}`,
+    );
 }
 
 /** What depends on the value that a reference will have: all below one that stands alone, the form of a text around one. */
@@ -219,11 +240,14 @@ function at(step: DraftStep, leaf: Leaf): string {
 }
 
 function fieldsOf(schema: JsonSchema): string {
-  const properties = schema.type === 'array' && isObject(schema.items) ? schema.items.properties : schema.properties;
-  return isObject(properties) ? Object.keys(properties).slice(0, 20).join(', ') : '';
+  const isList = schema.type === 'array' && isObject(schema.items);
+  const properties = isList && isObject(schema.items) ? schema.items.properties : schema.properties;
+  const fields = isObject(properties) ? Object.keys(properties).slice(0, 20) : [];
+  return fields.map((field) => (isList ? `[0].${field}` : field)).join(', ');
 }
 
 function typeName(schema: JsonSchema): string {
+  if (schema.type === 'array' && isObject(schema.items)) return `array of ${typeName(schema.items)}`;
   const type = schema.type ?? (Array.isArray(schema.enum) ? 'one of a list of values' : 'another type');
   return Array.isArray(type) ? type.join(' or ') : String(type);
 }

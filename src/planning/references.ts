@@ -13,8 +13,12 @@ export interface Reference {
 
 const REFERENCE = /\$\{(s\d+)((?:\.[^.[\]{}\s]+|\[\d+\])*)\}/gu;
 const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]/gu;
-/** What looks like a reference and is none: a wrong one must not pass as a text. */
 const LOOKALIKE = /\$\{[^}]*\}?/gu;
+/** As other languages put values into a text. */
+const PLACEHOLDER =
+  /\{\{([^{}]+)\}\}|(?<![{$])\{([^{}\s]+)\}|<([^<>\s]+)>|%([^%\s]+)%|\$\(([^()\s]+)\)|\$\.?([\p{L}_][\p{L}\p{N}_-]*(?:\.[\p{L}\p{N}_-]+|\[\d+\])*)/gu;
+/** What stands alone so is no text. */
+const NAMELESS = /^(?:steps?|results?|outputs?|previous|prev|last)$/iu;
 
 /** A number of a step, as a pattern. */
 const ANY_STEP = '[1-9][0-9]?';
@@ -43,11 +47,28 @@ export function findReferences(text: string): Reference[] {
   }));
 }
 
-/** Parts of a text that look like references but are malformed. */
-export function findBroken(text: string): string[] {
-  return (text.replace(REFERENCE, '').match(LOOKALIKE) ?? []).filter((found) =>
-    /\b(?:s|[Ss]tep[_-]?)\d+\b/u.test(found),
-  );
+/**
+ * Parts of a text that look like references but are malformed: a wrong one must not pass as a text.
+ *
+ * @param names of the plan's steps and of their tools: what names one of them in any form of a placeholder is meant as a reference
+ */
+export function findBroken(text: string, names: ReadonlySet<string> = new Set()): string[] {
+  const rest = text.replace(REFERENCE, '');
+  const lookalikes = (rest.match(LOOKALIKE) ?? []).filter((found) => {
+    const head = headOf(found.replace(/^\$\{|\}$/gu, ''));
+    return /\b(?:s|[Ss]tep[_-]?)\d+\b/u.test(found) || names.has(head) || (found === text && NAMELESS.test(head));
+  });
+  const placeholders = [...rest.replace(LOOKALIKE, '').matchAll(PLACEHOLDER)].flatMap(([found, ...inner]) => {
+    const within = inner.find((part) => part !== undefined)?.trim() ?? '';
+    const head = headOf(within);
+    return names.has(head) && (found === text || (within !== head && /^(?:\{\{|\$)/u.test(found))) ? [found] : [];
+  });
+  return [...lookalikes, ...placeholders];
+}
+
+/** `s1` of `s1.items[0]` */
+function headOf(text: string): string {
+  return text.split(/[.[]/u, 1)[0]?.trim() ?? '';
 }
 
 function parsePath(text: string): (string | number)[] {

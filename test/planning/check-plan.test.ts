@@ -221,7 +221,7 @@ describe('a plan that is wrong', () => {
     [
       'a reference to a list where a text is asked for',
       [find, read({ stcd: '${s1.nearby}' })],
-      's2.arguments.stcd: "${s1.nearby}" is array, and string is asked for',
+      's2.arguments.stcd: "${s1.nearby}" is array of object, and string is asked for',
     ],
     [
       'a reference in a list of a wrong type',

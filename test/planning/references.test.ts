@@ -60,6 +60,43 @@ describe('findBroken', () => {
   );
 });
 
+describe('findBroken, of steps that are known', () => {
+  const names = new Set(['s1', 'find', 's 1', 'find_station']);
+
+  it.each([
+    '$s1.stcd',
+    '{{s1.stcd}}',
+    '{{ s1.stcd }}',
+    '{s1.stcd}',
+    '<s1.stcd>',
+    '%s1.stcd%',
+    '$(s1.stcd)',
+    '$.s1.stcd',
+    '${find.id}',
+    '{{find.id}}',
+    '${s 1.id}',
+    '${find_station.stcd}',
+    '${find_station[0].stcd}',
+    '${steps[0].stcd}',
+    '${result.stcd}',
+    '${previous.stcd}',
+    '{{s1}}',
+  ])('tells that %s is no reference', (text) => {
+    expect(findBroken(text, names)).toEqual([text]);
+  });
+
+  it.each([
+    'Dear {{name}}, 5 < 6 and 7 > 3',
+    '<b>find</b> at 5% of s1.txt, 10% off',
+    '${HOME}/bin $PATH $5',
+    'the {find} of ${result.x} here',
+    'a.b',
+    '{"s1": 1}',
+  ])('leaves %s alone', (text) => {
+    expect(findBroken(text, names)).toEqual([]);
+  });
+});
+
 describe('referenceSchema', () => {
   const patternOf = (paths?: readonly string[]) => new RegExp(String(referenceSchema(paths).pattern), 'u');
 
