@@ -121,30 +121,44 @@ export function spentUsage(error: unknown): Usage {
 }
 
 /**
- * The first JSON value in a text: bare, fenced, or with prose around it. Nothing is mended inside it.
+ * The JSON value of an answer: bare, fenced, or with prose around it. Of several the last that fits, since drafts come first;
+ * what a reasoning model thought before it is no answer. Nothing is mended inside it.
+ *
+ * @param fits whether a value has the form that was asked for; where none has, the first is read, so that its problems are told
  */
-export function readJson(text: string): Parsed<unknown> {
-  const trimmed = text.trim();
-  for (const candidate of [trimmed, ...fenced(trimmed), ...balanced(trimmed)]) {
-    try {
-      return { ok: true, value: JSON.parse(candidate) };
-    } catch {
-      // The next candidate may be better.
-    }
+export function readJson(text: string, fits: (value: unknown) => boolean = () => true): Parsed<unknown> {
+  const answer = withoutThoughts(text).trim();
+  const values = [answer, ...fenced(answer).reverse(), ...balanced(answer).reverse()].flatMap(parsedJson);
+  const found = values.find(({ value }) => fits(value)) ?? values[0];
+  if (found) return { ok: true, value: found.value };
+  return { ok: false, issues: [answer === '' ? 'the answer is empty' : 'the answer holds no complete JSON'] };
+}
+
+function parsedJson(text: string): { value: unknown }[] {
+  try {
+    return [{ value: JSON.parse(text) }];
+  } catch {
+    return [];
   }
-  return { ok: false, issues: [trimmed === '' ? 'the answer is empty' : 'the answer holds no complete JSON'] };
+}
+
+/** All of it where the thoughts have no end. */
+function withoutThoughts(text: string): string {
+  const end = text.lastIndexOf('</think>');
+  if (end >= 0) return text.slice(end + '</think>'.length);
+  return /^\s*<think>/u.test(text) ? '' : text;
 }
 
 function fenced(text: string): string[] {
   return [...text.matchAll(/```(?:\w+)?\s*\n([\s\S]*?)```/gu)].map((match) => match[1] ?? '');
 }
 
-const MAX_STARTS = 10;
+const MAX_STARTS = 20;
 
-/** Each outermost `{...}` or `[...]` that closes, objects first: prose may hold brackets too. Nothing inside a cut object. */
+/** Each outermost `{...}` or `[...]` that closes, objects last: prose may hold brackets too. Nothing inside a cut object. */
 function balanced(text: string): string[] {
   const found: string[] = [];
-  for (let place = 0; found.length < MAX_STARTS && place < text.length; ) {
+  for (let place = 0, starts = 0; starts < MAX_STARTS && place < text.length; starts++) {
     const start = text.slice(place).search(/[{[]/u);
     if (start < 0) break;
     const [part] = balancedFrom(text, place + start);
@@ -152,7 +166,7 @@ function balanced(text: string): string[] {
     if (part !== undefined) found.push(part);
     place += start + (part?.length ?? 1);
   }
-  return [...found.filter((part) => part.startsWith('{')), ...found.filter((part) => part.startsWith('['))];
+  return [...found.filter((part) => part.startsWith('[')), ...found.filter((part) => part.startsWith('{'))];
 }
 
 function balancedFrom(text: string, start: number): string[] {

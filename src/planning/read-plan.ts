@@ -32,11 +32,11 @@ const written = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('plan'), goal: orLeftOut(z.string()), steps: z.array(draftStep).min(1) }),
   z.object({
     kind: z.literal('clarification'),
-    question: z.string().min(1),
+    question: z.string().trim().min(1),
     missing: orLeftOut(z.array(z.string())).transform((names) => names ?? []),
   }),
-  z.object({ kind: z.literal('needTools'), needTools: z.string().min(1) }),
-  z.object({ kind: z.literal('unplannable'), reason: z.string().min(1) }),
+  z.object({ kind: z.literal('needTools'), needTools: z.string().trim().min(1) }),
+  z.object({ kind: z.literal('unplannable'), reason: z.string().trim().min(1) }),
 ]);
 
 export interface ReadContext {
@@ -56,7 +56,7 @@ export function readPlan(
   completion: Pick<Completion, 'text' | 'finish'>,
   { tools, message, defaults = false, onRepeats }: ReadContext,
 ): ReadPlan {
-  const json = readJson(completion.text);
+  const json = readJson(completion.text, (value) => written.safeParse(value).success);
   if (!json.ok)
     return {
       ok: false,

@@ -75,13 +75,17 @@ function answerSchema({ tools, labels }: Sheet, limits: ModelLimits, maxTools: n
 const CUT = 'the answer was cut, and is taken as far as it came';
 const answerShape = z.object({ selected_tools: z.array(z.string()), reason: z.string().optional().catch(undefined) });
 
+function isAnswer(value: unknown): boolean {
+  return answerShape.safeParse(value).success;
+}
+
 /** Exported for tests: text -> answer, or the problems to repair; and what of its names is not taken, either way. */
 export function parseAnswer(
   completion: Pick<Completion, 'text' | 'finish' | 'logprobs'>,
   sheet: Sheet,
 ): Parsed<Answer> & { dropped: readonly Dropped[] } {
   const isCut = completion.finish !== 'stop';
-  const whole = readJson(completion.text);
+  const whole = readJson(completion.text, isAnswer);
   const json = isCut && !whole.ok ? readJson(closeList(completion.text)) : whole;
   if (!json.ok) return { ok: false, issues: isCut ? ['the answer was cut: be shorter'] : json.issues, dropped: [] };
   const value = Array.isArray(json.value) ? { selected_tools: json.value } : json.value;

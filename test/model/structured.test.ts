@@ -181,6 +181,35 @@ describe('the JSON in an answer', () => {
     expect(readJson(' \n')).toEqual({ ok: false, issues: ['the answer is empty'] });
   });
 
+  const fits = (value: unknown) => Object.hasOwn(Object(value), 'tool');
+
+  it.each([
+    ['behind a draft', '{"tool": "draft"}? No: {"tool": "final"}'],
+    ['behind what was asked', 'You said {"x": 1}. {"tool": "final"}'],
+    ['before an example of something else', '{"tool": "final"}, as in {"x": 1}'],
+    ['in the last fence', '```json\n{"tool": "draft"}\n```\nBetter:\n```json\n{"tool": "final"}\n```'],
+    ['behind thoughts', '<think>{"tool": "draft"}</think>{"tool": "final"}'],
+    [
+      'behind thoughts whose beginning belongs to the prompt',
+      '{"tool": "draft"}</think>\n\n{"tool": "final"} {"x": 1}',
+    ],
+  ])('is found where it fits: %s', (_, answer) => {
+    expect(readJson(answer, fits)).toEqual({ ok: true, value: { tool: 'final' } });
+  });
+
+  it('is not taken from thoughts without an end', () => {
+    expect(readJson('<think>maybe {"tool": "draft"}', fits).ok).toBe(false);
+  });
+
+  it('that does not fit is read all the same where there is no other, for its problems', () => {
+    expect(readJson('{"tol": 1}', fits)).toEqual({ ok: true, value: { tol: 1 } });
+  });
+
+  // A restart at each bracket of these would take half a minute.
+  it.each(['[', '[1,', '{', '[{'])('is not found in nonsense: a hundred thousand times %s', (nonsense) => {
+    expect(readJson(nonsense.repeat(100_000)).ok).toBe(false);
+  });
+
   it('is found behind prose with brackets', () => {
     expect(readJson(`From [the list] I take: ${text}`)).toEqual({ ok: true, value: VALUE });
   });

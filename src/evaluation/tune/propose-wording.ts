@@ -78,7 +78,7 @@ function parseWording(
   { text, finish }: Completion,
   { instructions: before, findIssues }: WordingQuestion,
 ): Parsed<Wording> {
-  const json = readJson(text);
+  const json = readJson(text, (value) => wordingSchema.safeParse(value).success);
   if (!json.ok) return finish !== 'stop' ? { ok: false, issues: ['the answer was cut: write less'] } : json;
   const parsed = parse(wordingSchema, json.value, { root: 'answer' });
   if (!parsed.ok) return parsed;

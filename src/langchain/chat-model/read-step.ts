@@ -29,7 +29,7 @@ export function readStep(
   { text, finish }: Pick<Completion, 'text' | 'finish'>,
   { tools, canAnswer }: ReadStepOptions,
 ): Parsed<Step> {
-  const json = readJson(text);
+  const json = readJson(text, (value) => stepSchema.safeParse(value).success);
   if (!json.ok)
     return { ok: false, issues: finish !== 'stop' ? ['the answer was cut: write a shorter one'] : json.issues };
   const step = stepSchema.safeParse(json.value);

@@ -140,7 +140,7 @@ function schemaOf(names: readonly string[]) {
 }
 
 function parseAnswer(text: string): Parsed<Answer> {
-  const json = readJson(text);
+  const json = readJson(text, (value) => answerSchema.safeParse(value).success);
   if (!json.ok) return json;
   return parse(answerSchema, json.value, { root: 'answer' });
 }
