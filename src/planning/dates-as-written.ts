@@ -41,7 +41,9 @@ function ambiguousDates(message: string): Map<string, string> {
 
 function tellsForm({ inputSchema }: Tool, argument: string): boolean {
   const { properties } = inputSchema;
-  return isObject(properties) && TELLS_FORM.test(JSON.stringify(properties[argument]));
+  return (
+    isObject(properties) && Object.hasOwn(properties, argument) && TELLS_FORM.test(JSON.stringify(properties[argument]))
+  );
 }
 
 /** Its schema may ask for a form in other places than beside the argument. */

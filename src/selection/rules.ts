@@ -9,12 +9,18 @@ export function matchingRules(rules: readonly Rule[], request: Request): Rule[] 
   return rules.filter(({ when }) => {
     const entities = request.entities ?? {};
     const hasEntities = (when.entities ?? []).every(
-      (name) => Object.hasOwn(entities, name) && entities[name] !== undefined && entities[name] !== null,
+      (name) => Object.hasOwn(entities, name) && holdsSomething(entities[name]),
     );
     const intents = when.intent === undefined ? undefined : [when.intent].flat();
     const hasIntent = intents === undefined || (request.intent !== undefined && intents.includes(request.intent));
     return hasEntities && hasIntent && hasMessage(when.message, request, trials);
   });
+}
+
+/** An extractor that found nothing may say so by an empty text or list. */
+function holdsSomething(entity: unknown): boolean {
+  if (typeof entity === 'string') return entity.trim() !== '';
+  return entity !== undefined && entity !== null && !(Array.isArray(entity) && entity.length === 0);
 }
 
 /** An operator may write a pattern that would not come to an end on some user's message: it then does not match. */

@@ -77,7 +77,15 @@ function ajvOptions(): Options {
   const regExp = Object.assign((pattern: string) => createSafePattern(pattern), { code: 'createSafePattern' });
   // Copies of the schema and the data in errors (verbose) are what readable issues are made of. Without ajv's passes
   // over the code that it writes a check is compiled in half the time, and judges as fast.
-  return { strict: false, allErrors: true, verbose: true, logger: false, code: { regExp, optimize: false } };
+  // An argument may be called `constructor`: what an object inherits is none.
+  return {
+    strict: false,
+    ownProperties: true,
+    allErrors: true,
+    verbose: true,
+    logger: false,
+    code: { regExp, optimize: false },
+  };
 }
 
 function withFormats<T extends Ajv>(ajv: T): T {
