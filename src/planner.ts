@@ -90,7 +90,7 @@ export function createPlanner(parts: PlannerParts): Planner {
             'selection',
             `confidence ${selection.confidence} is below ${options.clarifyBelow}: asked back`,
           );
-          const question = askBack(turn.request.message, selection, view);
+          const question = askBack(turn.request, selection, view);
           return { kind: 'clarification', question, missing: [], selection, ...turn.told(selection) };
         }
         for (let round = 1; ; round++) {

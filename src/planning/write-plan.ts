@@ -1,6 +1,7 @@
 /** Stage two: the full schemas of the chosen tools -> a checked plan, a question, or the reason why there is none. */
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
+import { guessLanguage } from '../guess-language.js';
 import type { CallAbout, Completion, Model, RequestFacts, Usage } from '../model/model.js';
 import { completeStructured, type Parsed } from '../model/structured.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
@@ -8,7 +9,6 @@ import type { Request } from '../request.js';
 import { type AwaitedArgument, renderAwaited } from './awaited.js';
 import type { Misreference } from './check-plan.js';
 import { doubtsOf, NO_DOUBTS } from './doubts.js';
-import { guessLanguage } from './guess-language.js';
 import { planPenalties } from './plan-penalties.js';
 import { type PlanSchemaOptions, planAnswerSchema } from './plan-schema.js';
 import { type ReadPlan, readPlan, type Written } from './read-plan.js';

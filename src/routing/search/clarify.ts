@@ -1,14 +1,14 @@
 /** The question back when a search found nothing sure: between the groups of tools that come nearest, never a guess. */
+import { asksInChinese } from '../../guess-language.js';
 import { isVisible, type Layer } from '../../search/layer.js';
 import type { RankedTool } from '../../search/rank.js';
 
 const MAX_GROUPS = 4;
-const CHINESE = /\p{Script=Han}/u;
 
 /** @param layers what the caller sees; for when nothing was found at all. */
 export function clarifyingQuestion(query: string, found: readonly RankedTool[], layers: readonly Layer[]): string {
   const groups = nearestGroups(found).length > 0 ? nearestGroups(found) : largestGroups(layers);
-  if (CHINESE.test(query)) {
+  if (asksInChinese({ message: query })) {
     const choice = groups.length > 0 ? `是与${groups.map((group) => `“${group}”`).join('、')}有关，还是别的？` : '';
     return `没有找到确切符合的工具。${choice}请说明要对什么做什么操作。`;
   }

@@ -24,6 +24,11 @@ export function guessLanguage(message: string): string {
   return found && !isMostlyLatin(message) ? found[1] : UNKNOWN;
 }
 
+/** Whether a question back is asked in Chinese: as the caller says, else as the message is written. */
+export function asksInChinese({ message, locale }: { message: string; locale?: string | undefined }): boolean {
+  return (locale ?? guessLanguage(message)).toLowerCase().startsWith('zh');
+}
+
 function isMostlyLatin(message: string): boolean {
   const words = [...segmenter.segment(message.slice(0, TOLD_BY_CHARACTERS))].filter(({ isWordLike }) => isWordLike);
   return words.filter(({ segment }) => /\p{Script=Latin}/u.test(segment)).length > words.length / 2;
