@@ -18,7 +18,7 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 /** What is asked mostly stands before what is pasted. */
 const TOLD_BY_CHARACTERS = 1000;
 
-/** A message of mostly Latin words only names something in another script. */
+/** A message of which half is Latin words only names something in another script. */
 export function guessLanguage(message: string): string {
   const found = SCRIPTS.find(([script]) => script.test(message));
   return found && !isMostlyLatin(message) ? found[1] : UNKNOWN;
@@ -31,5 +31,5 @@ export function asksInChinese({ message, locale }: { message: string; locale?: s
 
 function isMostlyLatin(message: string): boolean {
   const words = [...segmenter.segment(message.slice(0, TOLD_BY_CHARACTERS))].filter(({ isWordLike }) => isWordLike);
-  return words.filter(({ segment }) => /\p{Script=Latin}/u.test(segment)).length > words.length / 2;
+  return words.filter(({ segment }) => /\p{Script=Latin}/u.test(segment)).length >= words.length / 2;
 }
