@@ -2,7 +2,7 @@
 import type { View } from '../catalog/scope.js';
 import type { Request } from '../request.js';
 import type { Selection } from '../result.js';
-import { givenOf, isGiven } from './producers/given-values.js';
+import { givenOf, mayBeGiven } from './producers/given-values.js';
 import { producerGraphOf } from './producers/producer-graph.js';
 
 /** With the chosen tools whose results hold the value, in the order of the selection. */
@@ -12,7 +12,7 @@ export function mustRefer(view: View, selection: Selection, request: Request) {
   const given = givenOf(request);
   return names
     .flatMap((name) => graph.needsOf(name))
-    .filter((need) => need.required && !need.isPath && !isGiven(need, given))
+    .filter((need) => need.required && !need.isPath && !mayBeGiven(need, given))
     .map((need) => ({
       tool: need.tool,
       argument: need.argument,

@@ -1,6 +1,6 @@
 /** The missing producers of the chosen tools, each before the tool that needs it, to a fixpoint. */
 import type { Tool } from '../../catalog/tool.js';
-import { type Given, isGiven } from './given-values.js';
+import { type Given, isGiven, namesSomething } from './given-values.js';
 import type { Need } from './needs.js';
 import type { ProducerGraph, Production } from './producer-graph.js';
 
@@ -63,9 +63,4 @@ export function bestProducer(need: Need, context: ProducerContext): Production |
       (best, one) => (best === undefined || weight(one) > weight(best) ? one : best),
       undefined,
     );
-}
-
-/** A quoted text, a capitalised word inside a sentence, or a script without capitals: something to search for by name. */
-export function namesSomething(text: string): boolean {
-  return /["“”'‘’«»「」《》]\s*\S/u.test(text) || /[^.!?\s]\s+\p{Lu}\p{L}/u.test(text) || !/[a-z]/iu.test(text);
 }

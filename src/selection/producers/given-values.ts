@@ -6,16 +6,18 @@ import type { Need } from './needs.js';
 import { identifierWords } from './vocabulary.js';
 
 export interface Given {
+  readonly message: string;
+  /** The message behind the last earlier messages. */
   readonly text: string;
   readonly entities: Readonly<Record<string, unknown>>;
   /** Patterns are strangers': all of them together have one budget. */
   readonly trials: PatternTrials;
 }
 
-/** The message and the last earlier messages count as what the user said. */
 export function givenOf(request: Request): Given {
   const earlier = (request.history ?? []).slice(-HISTORY_MESSAGES).map((message) => message.content);
   return {
+    message: request.message,
     text: [...earlier, request.message].join('\n'),
     entities: request.entities ?? {},
     trials: createPatternTrials(),
@@ -33,35 +35,101 @@ const URL = /\b[a-z][a-z0-9+.-]{0,30}:\/\/\S/iu;
 const PATH =
   /(?:^|[\s"'`(])(?:(?:\.{0,2}\/)?(?:[\w.-]+\/)+[\w.-]*|~?\/[\w.-]+|[A-Za-z]:\\)|(?<![\w-])[\w-]+\.[a-z]{1,5}[0-9]?\b/u;
 
+/**
+ * Nothing has to be found: what was said before counts only where the request names nothing new, and figures that are
+ * amounts, days or telephone numbers are no identifiers.
+ */
 export function isGiven(need: Need, given: Given): boolean {
+  return holdsValue(need, namesSomethingNew(given) ? { ...given, text: given.message } : given, isIdentifier);
+}
+
+/** Whoever reads all that was said may find the value there. */
+export function mayBeGiven(need: Need, given: Given): boolean {
+  return holdsValue(need, given, () => true);
+}
+
+function holdsValue(need: Need, given: Given, counts: (found: Found) => boolean): boolean {
   if (entityHolds(need, given.entities)) return true;
   if (matchesPattern(need, given)) return true;
   if (/(?:uri|url)$/u.test(need.key) && URL.test(given.text)) return true;
   // Where a tool is enabled without a request nobody knows what was said.
   if (need.isPath && given.text.trim() === '') return true;
   if ((need.isPath || /(?:path|file|folder|directory)$/u.test(need.key)) && PATH.test(given.text)) return true;
-  if (namedValue(need, given.text)) return true;
+  if (namedValues(need, given.text).some(counts)) return true;
   const isNumber = need.schema.type === 'integer' || need.schema.type === 'number';
-  return !isNumber && (holdsCode(given.text) || statesIdentifier(given.text));
+  return !isNumber && (codesIn(given.text).some(counts) || statesIdentifier(given.text));
 }
+
+/** A quoted text, a capitalised word inside a sentence, or a script without capitals: something to search for by name. */
+export function namesSomething(text: string): boolean {
+  return /["“”'‘’«»「」《》]\s*\S/u.test(text) || /[^.!?\s]\s+\p{Lu}\p{L}/u.test(text) || !/[a-z]/iu.test(text);
+}
+
+/** What was said before then is about something else. */
+function namesSomethingNew({ message, text, entities }: Given): boolean {
+  const earlier = text.slice(0, text.length - message.length).toLowerCase();
+  const names = [
+    ...[...message.matchAll(NAMED)].map(([found]) => found),
+    ...Object.values(entities).filter((value) => typeof value === 'string'),
+  ];
+  return names.some((name) => name !== '' && !earlier.includes(name.toLowerCase()));
+}
+
+/** Capitalised inside a sentence, or within marks. */
+const NAMED = /(?<=[^.!?\s]\s+)\p{Lu}\p{L}+|(?<=[“‘«「《])[^“”‘’«»「」《》]+(?=[”’»」》])|(?<=")[^"]+(?=")/gu;
+
+/** A value in its text. */
+interface Found {
+  readonly value: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+const YEAR = /^(?:19|20)\d\d$/u;
+const DAY_IN_FIGURES = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/u;
+const MOBILE = /^1[3-9]\d{9}$/u;
+const CALLED_BEFORE = /(?:phone|mobile|tel|fax|call|电话|手机|拨打)[^\d\n]{0,40}$/iu;
+const MONEY_BEFORE = /[$€£¥￥]\s*$/u;
+const UNIT_AFTER =
+  /^\s?(?:[%‰°]|[元块万亿千百人次条个吨米度年月日天秒]|(?:[kmc]?m[23²³]?|kg|g|t|l|ml|ft|mi|[kmg]b|usd|eur|gbp|cny|rmb|dollars?|euros?|pounds?|yuan|people|days?|hours?|minutes?|seconds?|rows?|words?|tokens?|times)(?![\p{L}\p{N}]))/iu;
+
+function isIdentifier({ value, before, after }: Found): boolean {
+  if (!/^\d+$/u.test(value)) return true;
+  const isAmount = MONEY_BEFORE.test(before) || UNIT_AFTER.test(after) || /[1-9]0{3,}$/u.test(value);
+  return (
+    !isAmount && !YEAR.test(value) && !DAY_IN_FIGURES.test(value) && !MOBILE.test(value) && !CALLED_BEFORE.test(before)
+  );
+}
+
+function foundAt(text: string, value: string, index: number): Found {
+  const end = index + value.length;
+  return { value, before: text.slice(Math.max(0, index - AROUND), index), after: text.slice(end, end + AROUND) };
+}
+
+const AROUND = 60;
 
 function entityHolds(need: Need, entities: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(entities).some(
-    ([name, value]) => value !== null && value !== undefined && identifierWords(name).join(' ') === need.key,
+    ([name, value]) =>
+      value !== null && value !== undefined && value !== '' && identifierWords(name).join(' ') === need.key,
   );
 }
 
 /** `movie 550`, `movie_id: 550`, `id is 550`, `ticket #12`: the thing's own word, then a number or a code. */
-function namedValue(need: Need, text: string): boolean {
+function namedValues(need: Need, text: string): Found[] {
   const words = [...need.entities, need.key.replaceAll(' ', '[ _-]?'), ...need.key.split(' ').slice(-1)].filter(
     Boolean,
   );
-  return words.some((word) =>
-    new RegExp(
-      `(?<![\\p{L}])${word}s?(?:[ _-]?(?:id|no|number|code))?\\s*(?:[:=#：为是]|(?:is|are)\\s)?\\s*#?(?=\\S{0,99}\\d)[\\w-]+`,
-      'iu',
-    ).test(text),
-  );
+  return words.flatMap((word) => {
+    const named = new RegExp(
+      `(?<![\\p{L}])${word}s?(?:[ _-]?(?:id|no|number|code))?\\s*(?:[:=#：为是]|(?:is|are)\\s)?\\s*#?(?=\\S{0,99}\\d)(?<value>[\\w-]+)`,
+      'giu',
+    );
+    return [...text.matchAll(named)].map(({ 0: whole, index, groups }) => {
+      const value = groups?.value ?? '';
+      return foundAt(text, value, index + whole.length - value.length);
+    });
+  });
 }
 
 /** `id: V-neck`, `(id Adriel)`, `ID "delta"`: who writes one down gives one; "the ID of the film" gives none. */
@@ -91,6 +159,8 @@ function matchesPattern(need: Need, { text, trials }: Given): boolean {
 }
 
 /** A code that belongs to a name is what one searches for, not a handle. */
-function holdsCode(text: string): boolean {
-  return [...text.matchAll(CODE)].some(({ index }) => !NAME_BEFORE.test(text.slice(Math.max(0, index - 60), index)));
+function codesIn(text: string): Found[] {
+  return [...text.matchAll(CODE)]
+    .map(({ 0: value, index }) => foundAt(text, value, index))
+    .filter(({ before }) => !NAME_BEFORE.test(before));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createScope } from '../../../src/catalog/scope.js';
-import { namesSomething } from '../../../src/selection/producers/add-producers.js';
+import { namesSomething } from '../../../src/selection/producers/given-values.js';
 import { loadFixture, makeTool, needing, returning, viewOf } from '../setup.js';
 import { producersFor, suppliedFor } from './setup.js';
 import { BROWSER, CHAIN, CYCLE, LONG_CHAIN, MOVIES } from './setup-tools.js';

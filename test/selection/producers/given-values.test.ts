@@ -28,6 +28,7 @@ describe('the request holds the value of a handle', () => {
     ['product_id', 'is it there? Look for the prod id: V-neck', undefined],
     ['product_id', 'is it there? Look for the id "delta"', undefined],
     ['document_uri', 'open https://example.org/a', undefined],
+    ['station_code', '当前水位 31006930', undefined],
     ['key_ref', 'take AB1', { type: 'string', pattern: '^[A-Z]{2}\\d$' }],
   ])('%s in "%s"', (argument, message, schema) => {
     expect(holds(argument, { message }, schema)).toBe(true);
@@ -35,6 +36,13 @@ describe('the request holds the value of a handle', () => {
 
   it.each<[string, string, Record<string, unknown> | undefined]>([
     ['order_id', 'cancel my order', undefined],
+    ['station_code', '修武站水位，电话13800138000', undefined],
+    ['station_code', '修武站20260101水位', undefined],
+    ['station_code', 'level of Xiuwu, at most 12500 m3', undefined],
+    ['account_id', 'Transfer 10000 to Ann Smith', undefined],
+    ['account_id', 'Transfer $12345 to Ann Smith', undefined],
+    ['account_id', 'Call Ann Smith at 5551234567', undefined],
+    ['movie_id', 'Who plays in the movie 1917?', { type: 'integer' }],
     ['product_id', 'offers for the Sony WH-1000XM4', undefined],
     ['movie_id', 'the 3 best movies', { type: 'integer' }],
     ['movie_id', 'credits of ab12cd34', { type: 'integer' }],
@@ -54,6 +62,20 @@ describe('the request holds the value of a handle', () => {
 
   it('not in an entity of another name, or without a value', () => {
     expect(holds('movie_id', { message: 'cast', entities: { person_id: 7, movie_id: null } })).toBe(false);
+  });
+
+  it('not in what was said before, where the message names something of its own', () => {
+    const history = [{ role: 'assistant', content: '盘石头水库（测站编码 31005650）245.6 米' } as const];
+    expect(holds('station_code', { message: 'its level now', history })).toBe(true);
+    expect(holds('station_code', { message: '它的水位', history })).toBe(true);
+    expect(holds('station_code', { message: 'the level of Xiuwu', history })).toBe(false);
+    expect(holds('station_code', { message: '“修武站”的水位', history })).toBe(false);
+    expect(holds('station_code', { message: '水位', history, entities: { object: '修武站' } })).toBe(false);
+    expect(holds('station_code', { message: '水位', history, entities: { object: '盘石头水库' } })).toBe(true);
+  });
+
+  it('not in an entity that holds nothing', () => {
+    expect(holds('station_code', { message: 'its level', entities: { station_code: '' } })).toBe(false);
   });
 
   it('in one of the last messages, not in one long ago', () => {
