@@ -11,7 +11,7 @@ import type { CaseRecord } from '../record.js';
 import { createIndexBuilder } from './case-index.js';
 import { createLinePacker } from './packed-lines.js';
 import { embedJson, readPageParts } from './page-parts.js';
-import { parseReportRun, type ReportRun } from './report-run.js';
+import type { ReportRun } from './report-run.js';
 import { compareRecord, showPlan } from './show-plan.js';
 import type { WholeCase } from './whole-case.js';
 
@@ -34,9 +34,9 @@ export interface ReportFacts {
 /** Rows of the list in one block. */
 const INDEX_ROWS = 2_000;
 
-/** @throws WinnowError `invalid_request` for a run of another form, `invalid_option` when the file cannot be written. */
+/** @throws WinnowError `invalid_option` when the file cannot be written. */
 export async function renderReport(parts: ReportParts): Promise<ReportFacts> {
-  const run = parseReportRun(parts.run);
+  const { run } = parts;
   const page = await readPageParts({ title: `${run.name} · Winnow evaluation` });
   const facts = { records: 0 };
   const unfinished = `${parts.out}.unfinished`;

@@ -94,20 +94,6 @@ describe('a report', () => {
     );
   });
 
-  it.each<[string, Partial<Record<keyof ReportRun, unknown>>, RegExp]>([
-    ['a time of another form', { startedAt: 'yesterday' }, /run\.startedAt/u],
-    [
-      'a metric of an unknown group',
-      { metrics: [{ name: 'a', label: 'A', mean: 1, low: 1, high: 1, count: 1, group: 'other' }] },
-      /run\.metrics\.0\.group/u,
-    ],
-    ['a currency that is none', { currency: 'dollars' }, /run\.currency: not a currency code/u],
-  ])('refuses a run with %s, naming the field', async (_, wrong, issue) => {
-    const run = { ...describeRun([]), ...wrong } as ReportRun;
-    const rendered = renderReport({ run, records: [], promptText: () => undefined, out: join(folder, 'wrong.html') });
-    await expect(rendered).rejects.toMatchObject({ code: 'invalid_request', message: expect.stringMatching(issue) });
-  });
-
   it('says which file cannot be written', async () => {
     const out = join(folder, 'no-such-folder', 'report.html');
     const rendered = renderReport({ run: describeRun([]), records: [], promptText: () => undefined, out });

@@ -10,9 +10,9 @@ import { renderTools } from './tools-view.js';
 /** @import { CaseRecord } from '../../record.ts' */
 /** @import { Case } from './cases.js' */
 /** @import { WholeCase } from '../whole-case.ts' */
-/** @import { ScoreMeaning } from '../report-run.ts' */
+/** @import { MetricMeaning } from '../../run-summary.ts' */
 
-/** @typedef {(score: string) => ScoreMeaning['better'] | undefined} BetterOf */
+/** @typedef {(score: string) => MetricMeaning['better'] | undefined} BetterOf */
 
 /**
  * @param {WholeCase} whole
