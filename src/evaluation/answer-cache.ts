@@ -8,14 +8,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { throwIfCancelled } from '../errors.js';
 import {
-  addUsage,
   type Completion,
   type CompletionRequest,
   type Model,
   noUsage,
   type ReaderRequest,
+  sumUsage,
   type TokenReader,
-  type Usage,
 } from '../model/model.js';
 import { usageSchema } from '../result.js';
 import { type AppendStore, openAppendStore } from './append-store.js';
@@ -100,7 +99,7 @@ async function openReader(
   const fresh: Reading['weights'] = {};
   const tokenize = await tokenizer();
   let reader: TokenReader | undefined;
-  const usage = () => sumOf(before.usage, reader?.usage() ?? noUsage());
+  const usage = () => sumUsage(before.usage, reader?.usage() ?? noUsage());
   if (known.success) remembered.add(request);
   else reader = await model.openReader?.(request);
   return {
@@ -126,12 +125,6 @@ async function openReader(
       }
     },
   };
-}
-
-function sumOf(one: Usage, other: Usage): Usage {
-  const total = { ...one };
-  addUsage(total, other);
-  return total;
 }
 
 function hashOf(parts: unknown): string {
