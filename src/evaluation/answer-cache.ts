@@ -16,6 +16,7 @@ import {
   sumUsage,
   type TokenReader,
 } from '../model/model.js';
+import { wrapModel } from '../model/wrap-model.js';
 import { usageSchema } from '../result.js';
 import { type AppendStore, openAppendStore } from './append-store.js';
 import { readKeptCompletion } from './kept-completion.js';
@@ -50,29 +51,24 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
   const remembered = new WeakSet<object>();
   const tokenizer = createTokenizer(model);
   return {
-    model: {
-      id: model.id,
-      limits: model.limits,
-      preferredAnswer: model.preferredAnswer,
+    model: wrapModel(model, {
       complete: (request) => complete(request, { model, store, remembered }),
-      ...(model.openReader
-        ? { openReader: (request) => openReader(request, { model, store, remembered, tokenizer }) }
-        : {}),
-      countTokens: (text) => model.countTokens(text),
-      close: () => model.close(),
-    },
+      openReader: (request, open) => openReader(request, { open, store, remembered, tokenizer }),
+    }),
     wasRemembered: (request) => remembered.has(request),
     close: () => store.close(),
   };
 }
 
 interface Parts {
-  model: Model;
   store: AppendStore;
   remembered: WeakSet<object>;
 }
 
-async function complete(request: CompletionRequest, { model, store, remembered }: Parts): Promise<Completion> {
+async function complete(
+  request: CompletionRequest,
+  { model, store, remembered }: Parts & { model: Model },
+): Promise<Completion> {
   throwIfCancelled(request.signal);
   const { prompt, schema, maxTokens, penalties } = request;
   const asked = ['complete', prompt.system, prompt.user, schema, maxTokens];
@@ -90,7 +86,7 @@ async function complete(request: CompletionRequest, { model, store, remembered }
 /** A reading is one entry, written when its reader is closed: what it found besides what was known. */
 async function openReader(
   request: ReaderRequest,
-  { model, store, remembered, tokenizer }: Parts & { tokenizer: Tokenizer },
+  { open, store, remembered, tokenizer }: Parts & { open: NonNullable<Model['openReader']>; tokenizer: Tokenizer },
 ): Promise<TokenReader> {
   throwIfCancelled(request.signal);
   const key = hashOf(['read', request.prompt.system, request.prompt.user, request.opening]);
@@ -101,7 +97,7 @@ async function openReader(
   let reader: TokenReader | undefined;
   const usage = () => sumUsage(before.usage, reader?.usage() ?? noUsage());
   if (known.success) remembered.add(request);
-  else reader = await model.openReader?.(request);
+  else reader = await open(request);
   return {
     tokenize,
     usage,
@@ -111,8 +107,8 @@ async function openReader(
       const weights = before.weights[place] ?? fresh[place];
       if (weights) return weights.map((weight) => weight ?? Number.NEGATIVE_INFINITY);
       remembered.delete(request);
-      reader ??= await model.openReader?.(request);
-      const read = (await reader?.weigh(path, candidates)) ?? [];
+      reader ??= await open(request);
+      const read = await reader.weigh(path, candidates);
       fresh[place] = read.map((weight) => (Number.isFinite(weight) ? weight : null));
       return read;
     },

@@ -15,6 +15,7 @@ import {
   type Usage,
 } from '../model/model.js';
 import { watchReader } from '../model/watch-reader.js';
+import { wrapModel } from '../model/wrap-model.js';
 import type { ModelCall } from './record.js';
 
 /** A call as it is recorded; the answer of a rank reading is known only to those who read. */
@@ -68,16 +69,10 @@ export function createRecorder(model: Model, options: RecorderOptions): Recorder
 }
 
 function recorded(model: Model, record: Record): Model {
-  const { openReader } = model;
-  return {
-    id: model.id,
-    limits: model.limits,
-    preferredAnswer: model.preferredAnswer,
+  return wrapModel(model, {
     complete: (request) => recordCompletion(model, request, record),
-    ...(openReader ? { openReader: (request) => recordReading(openReader, request, record) } : {}),
-    countTokens: (text) => model.countTokens(text),
-    close: () => model.close(),
-  };
+    openReader: (request, open) => recordReading(open, request, record),
+  });
 }
 
 type Outcome = Omit<RecordedCall, 'system' | 'stablePart' | 'user' | 'fromCache'>;

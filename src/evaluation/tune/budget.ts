@@ -4,6 +4,7 @@
  */
 import { WinnowError } from '../../errors.js';
 import type { Model } from '../../model/model.js';
+import { wrapModel } from '../../model/wrap-model.js';
 
 export interface Spent {
   /** Completions and rank readings that were really asked for. */
@@ -65,28 +66,17 @@ export function createBudget({
       calls += earlier;
       before = Math.max(before, elapsedInMs - (now() - startedAt));
     },
-    meter(model) {
-      const { openReader } = model;
-      return {
-        id: model.id,
-        limits: model.limits,
-        preferredAnswer: model.preferredAnswer,
+    meter: (model) =>
+      wrapModel(model, {
         complete: async (request) => {
           count();
           return model.complete(request);
         },
-        ...(openReader
-          ? {
-              openReader: async (request) => {
-                count();
-                return openReader(request);
-              },
-            }
-          : {}),
-        countTokens: (text) => model.countTokens(text),
-        close: () => model.close(),
-      };
-    },
+        openReader: async (request, open) => {
+          count();
+          return open(request);
+        },
+      }),
   };
 }
 
