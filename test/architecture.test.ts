@@ -76,6 +76,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'opening.ts',
     'planner.ts',
     'planning/references.ts',
+    'planning/today.ts',
     'prompts/prompts.ts',
     'selection/schema-tokens.ts',
   ],

@@ -45,7 +45,7 @@ export function addTuneOptions(command: Command): Command {
     .option('--sample <number>', 'so many cases of each set, by chance', wholeNumber)
     .option('--tag <tag>', 'only cases with this tag; repeatable', collect)
     .option('--seed <number>', 'for all that is by chance', wholeNumber, 1)
-    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD', calendarDay)
+    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD (default: today)', calendarDay)
     .option('--ignore-case', 'upper and lower case of argument values do not count')
     .option(
       '--metric <name>',

@@ -6,6 +6,7 @@ import { toWinnowError, WinnowError } from '../errors.js';
 import type { AnswerCacheOptions } from '../evaluation/answer-cache.js';
 import type { EvaluationCase } from '../evaluation/case.js';
 import { type CaseSource, openCases } from '../evaluation/case-source.js';
+import { dayOf, hashesOfSets, type Settings, toSettings } from '../evaluation/settings.js';
 import { promptHashesOf, type Suite } from '../evaluation/suite.js';
 import { objectiveOf } from '../evaluation/tune/objective.js';
 import { TUNED_PROMPTS, type TunedPrompt } from '../evaluation/tune/prompt-draft.js';
@@ -126,7 +127,7 @@ async function tuneOptions(
   const { seed, metric, maxTokensGrowth, rounds, tries, jobs, budget, maxCalls, ignoreCase = false } = flags;
   const cases: EvaluationCase[] = [];
   for await (const one of source.cases()) cases.push(one);
-  const today = flags.today ?? todayOf(earlierSettings(out)) ?? new Date().toISOString().slice(0, 10);
+  const today = dayOf(flags.today, earlierSettings(out));
   const shares = flags.split ?? DEFAULT_SHARES;
   const prompts = promptsOf(flags);
   const chosen = { prompts, seed, metric, maxTokensGrowth, tries, shares, ignoreCase };
@@ -140,26 +141,17 @@ async function tuneOptions(
   };
 }
 
-function todayOf(settings: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  return typeof settings?.today === 'string' ? settings.today : undefined;
-}
-
-/** How much may be spent and how many cases run at once change nothing that was found before. */
-function settingsOf(chosen: Record<string, unknown>, parts: Parts, flags: TuneFlags): Record<string, unknown> {
+function settingsOf(chosen: Record<string, unknown>, parts: Parts, flags: TuneFlags): Settings {
   const { suites, source, options, promptHashes, model } = parts;
   const { limit, sample, tag: tags } = flags;
-  const sets = suites.map(({ name, catalog }) => [
-    name,
-    [catalog.fingerprint.slice(0, 16), source.hashes[name]?.slice(0, 16)],
-  ]);
-  return {
+  return toSettings({
     ...chosen,
     model: model.id,
     startedFrom: promptHashes,
-    suites: Object.fromEntries(sets),
+    suites: hashesOfSets(suites, source),
     filter: { limit, sample, tags },
     options,
-  };
+  });
 }
 
 function renderOutcome({ prompts }: TuneReport): string {

@@ -71,19 +71,3 @@ export type RunStart = Pick<
   RunSummary,
   'name' | 'startedAt' | 'model' | 'settings' | 'promptHashes' | 'currency' | 'planned' | 'cases'
 > & { suites: readonly Pick<RunSummary['suites'][number], 'name' | 'catalog' | 'tools' | 'caseHash'>[] };
-
-/** Paths at which two settings differ, each with both values, for example `options.maxTools: 8 there, 5 here`. */
-export function differencesOf(there: unknown, here: unknown, path = ''): string[] {
-  if (JSON.stringify(there) === JSON.stringify(here)) return [];
-  if (!isObject(there) || !isObject(here)) return [`${path || 'settings'}: ${show(there)} there, ${show(here)} here`];
-  const keys = new Set([...Object.keys(there), ...Object.keys(here)]);
-  return [...keys].flatMap((key) => differencesOf(there[key], here[key], path === '' ? key : `${path}.${key}`));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-function show(value: unknown): string {
-  return (JSON.stringify(value) ?? 'nothing').slice(0, 80);
-}
