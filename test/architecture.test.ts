@@ -19,7 +19,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'parse.ts': ['errors.ts', 'nearest-name.ts'],
   'request.ts': GROUND,
   'trace.ts': ['result.ts'],
-  'config/': GROUND,
+  'config/': [...GROUND, 'prompts/prompt-table.ts'],
   'prompts/': ['errors.ts'],
   'store/': ['errors.ts'],
   'catalog/': GROUND,
