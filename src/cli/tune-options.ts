@@ -1,7 +1,7 @@
 /** The flags of `winnow tune`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../evaluation/tune/budget.js';
 import type { Shares } from '../evaluation/tune/split-cases.js';
+import { duration } from './duration.js';
 import { addSharedOptions, calendarDay, collect, type SharedFlags, wholeNumber } from './shared-options.js';
 
 export interface TuneFlags extends SharedFlags {
@@ -66,12 +66,6 @@ export function addTuneOptions(command: Command): Command {
     .option('--resume', 'go on with the run in --out: nothing is asked twice')
     .option('--no-cache', 'ask the model also what was asked before by other runs')
     .option('--json', 'print the report as JSON');
-}
-
-function duration(text: string): number {
-  const milliseconds = parseDuration(text);
-  if (milliseconds === undefined) throw new InvalidArgumentError('write it as 90s, 30m or 2h.');
-  return milliseconds;
 }
 
 function share(text: string): number {

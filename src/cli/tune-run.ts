@@ -24,7 +24,7 @@ import { loadSuites } from './eval-suites.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openLoggedModel } from './open-logged-model.js';
-import { checkOut, makeOut } from './out-folder.js';
+import { chooseOut, makeOut } from './out-folder.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { plannerOptions, promptPaths as promptPathsOf } from './set-up.js';
 import { TUNING_FOLDER, type TuneFlags } from './tune-options.js';
@@ -32,7 +32,7 @@ import { TUNING_FOLDER, type TuneFlags } from './tune-options.js';
 /** @throws WinnowError `cancelled` after an interrupt; errors of `tune` */
 export async function runTuning(flags: TuneFlags): Promise<void> {
   const signals = catchInterrupts();
-  const out = folderOf(flags);
+  const out = chooseOut('tune', TUNING_FOLDER, flags);
   try {
     const report = await runIn(out, flags, signals);
     process.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : renderOutcome(report));
@@ -82,13 +82,6 @@ async function runIn(out: string, flags: TuneFlags, signals: Interrupts): Promis
   } finally {
     await close();
   }
-}
-
-/** @throws WinnowError `invalid_option`: see `checkOut` */
-function folderOf(flags: TuneFlags): string {
-  const out = flags.out ?? join(TUNING_FOLDER, new Date().toISOString().replace(/[:.]/gu, '-'));
-  checkOut('tune', out, flags);
-  return out;
 }
 
 /** A prompt is tuned on the model that will read it. @throws WinnowError `invalid_option` where that is not one model */

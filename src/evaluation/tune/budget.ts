@@ -79,12 +79,3 @@ export function createBudget({
       }),
   };
 }
-
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-
-/** `90s`, `30m`, `1.5h` -> milliseconds. Undefined for anything else. */
-export function parseDuration(text: string): number | undefined {
-  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([smh])$/u.exec(text.trim()) ?? [];
-  const milliseconds = Number(amount) * (UNITS[unit] ?? Number.NaN);
-  return milliseconds > 0 ? milliseconds : undefined;
-}
