@@ -63,7 +63,7 @@ function addCaseOptions(command: Command): Command {
     .option('--tag <tag>', 'only cases with this tag; repeatable', collect)
     .option('--failing-of <run>', 'only cases that are not right in that run')
     .option('--ignore-case', 'upper and lower case of argument values do not count')
-    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD', calendarDay);
+    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD (default: today)', calendarDay);
 }
 
 /** How they are done, and what comes of it. */

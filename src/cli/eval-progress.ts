@@ -1,16 +1,12 @@
-/** Progress of an evaluation for people: a bar where there is a terminal, else a line every tenth, and every minute. */
-import { SingleBar } from 'cli-progress';
+/** Progress of an evaluation for people: rate, time left, and what was found so far. */
 import type { CaseRecord } from '../evaluation/record.js';
-import { type ProgressStream, renderDuration } from './progress-bar.js';
+import { type Bar, type BarPlace, createBar, type ProgressStream } from './bar.js';
+import { renderDuration } from './progress-bar.js';
 
-export interface EvaluationProgress {
+export interface EvaluationProgress extends Pick<Bar, 'note' | 'stop'> {
   /** A case that an earlier process did: it counts in all but the rate. Before the first `see`. */
   remember(record: CaseRecord): void;
   see(record: CaseRecord): void;
-  /** A line above the bar. */
-  note(text: string): void;
-  /** Leaves the last state standing. Idempotent. */
-  stop(): void;
 }
 
 export interface EvaluationProgressOptions {
@@ -22,66 +18,29 @@ export interface EvaluationProgressOptions {
   now?: () => number;
 }
 
-export function createEvaluationProgress(options: EvaluationProgressOptions): EvaluationProgress {
-  const state = createState(options);
-  const { stream, total } = options;
-  if (!stream.isTTY) return createLines(state, options);
-  const format = 'eval [{bar}] {value}/{total}  {text}';
-  let bar: SingleBar | undefined;
-  const stop = () => {
-    bar?.stop();
-    bar = undefined;
-  };
-  return {
-    remember: state.remember,
-    see(record) {
-      state.see(record);
-      if (!bar) {
-        bar = new SingleBar({ format, stream, barsize: 24, hideCursor: true, fps: 5 });
-        bar.start(total, state.done(), { text: '' });
-      }
-      bar.update(state.done(), { text: state.text() });
-    },
-    note(text) {
-      stop();
-      stream.write(`${text}\n`);
-    },
-    stop,
-  };
-}
-
 /** Longest silence between two lines, as long as cases end. */
 const SILENCE_MS = 60_000;
 
-function createLines(
-  state: State,
-  { stream, total, now = () => performance.now() }: EvaluationProgressOptions,
-): EvaluationProgress {
-  const tenthOf = () => Math.floor((state.done() / total) * 10);
-  let told = 0;
-  let toldAt = now();
+export function createEvaluationProgress(options: EvaluationProgressOptions): EvaluationProgress {
+  const { total, stream, now } = options;
+  const state = createState(options);
+  const render = ({ value }: BarPlace) => `${value}/${total}`;
+  const bar = createBar({ label: 'eval', render, stream, longestSilenceInMs: SILENCE_MS, now });
+  const place = () => ({ value: state.done(), total });
+  bar.begin(place());
   return {
     remember(record) {
       state.remember(record);
-      told = tenthOf();
-      toldAt = now();
+      bar.begin(place());
     },
     see(record) {
       state.see(record);
-      const tenth = tenthOf();
-      if (tenth === told && now() - toldAt < SILENCE_MS) return;
-      told = tenth;
-      toldAt = now();
-      stream.write(`eval ${state.done()}/${total}  ${state.text()}\n`);
+      bar.update(place(), state.text);
     },
-    note: (text) => {
-      stream.write(`${text}\n`);
-    },
-    stop: () => undefined,
+    note: bar.note,
+    stop: bar.stop,
   };
 }
-
-type State = ReturnType<typeof createState>;
 
 /** Means of all that is done, and the rate of this process: sums, and no records. */
 function createState({ total, currency, now = () => performance.now() }: EvaluationProgressOptions) {

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { WinnowError } from '../errors.js';
 import type { CaseRunnerOptions } from '../evaluation/case-runner.js';
 import { hasRun, readSummary } from '../evaluation/run-folder.js';
-import { differencesOf, type RunStart, type RunSummary } from '../evaluation/run-summary.js';
+import type { RunStart, RunSummary } from '../evaluation/run-summary.js';
+import { dayOf, hashesOfSets, refuseOtherSettings, type Settings, toSettings } from '../evaluation/settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
 import { checkOut } from './out-folder.js';
 
@@ -25,7 +25,7 @@ export function identifyRun({ out, flags, options }: EvaluationSetup): RunIdenti
   checkOut('eval', out, flags);
   const earlier = hasRun(out) ? readSummary(out) : undefined;
   const { only, candidates, distractors, seed, ignoreCase = false } = flags;
-  const today = flags.today ?? todayOf(earlier) ?? new Date().toISOString().slice(0, 10);
+  const today = dayOf(flags.today, earlier?.settings);
   return {
     earlier,
     name: earlier?.name ?? flags.name ?? basename(out),
@@ -34,14 +34,10 @@ export function identifyRun({ out, flags, options }: EvaluationSetup): RunIdenti
   };
 }
 
-function todayOf(earlier: RunSummary | undefined): string | undefined {
-  return typeof earlier?.settings.today === 'string' ? earlier.settings.today : undefined;
-}
-
 /** @throws WinnowError `invalid_option` naming each setting in which the run that goes on differs */
 export function startOf(setup: EvaluationSetup, run: RunIdentity, model: string): RunStart {
   const settings = settingsOf(setup, run.judging, model);
-  if (run.earlier) refuseOtherSettings(run.earlier, settings);
+  if (run.earlier) refuseOtherSettings('run', run.earlier.settings, settings);
   const { source, flags, promptHashes, prices, suites } = setup;
   return {
     name: run.name,
@@ -61,23 +57,18 @@ export function startOf(setup: EvaluationSetup, run: RunIdentity, model: string)
   };
 }
 
-/** All that changes what comes out; how many cases run at once, and whether answers are remembered, does not. */
 function settingsOf(
   { flags, suites, source, options, promptHashes }: EvaluationSetup,
   { today, ignoreCase, candidates, distractors, seed }: Judging,
   model: string,
-): Record<string, unknown> {
+): Settings {
   const { only, repeat, limit, sample, tag, failingOf, prices } = flags;
-  const sets = suites.map(({ name, catalog }) => [
-    name,
-    { catalog: catalog.fingerprint.slice(0, 16), cases: source.hashes[name]?.slice(0, 16) },
-  ]);
-  const settings = {
+  return toSettings({
     only: only ?? 'all',
     repeat,
     model,
     prompts: promptHashes,
-    suites: Object.fromEntries(sets),
+    suites: hashesOfSets(suites, source),
     filter: { limit, sample, seed, tags: tag, failingOf },
     candidates,
     distractors,
@@ -86,13 +77,5 @@ function settingsOf(
     prices:
       prices === undefined ? undefined : createHash('sha256').update(readFileSync(prices)).digest('hex').slice(0, 16),
     options,
-  };
-  return JSON.parse(JSON.stringify(settings));
-}
-
-function refuseOtherSettings(earlier: RunSummary, settings: Record<string, unknown>): void {
-  const issues = differencesOf(earlier.settings, settings);
-  if (issues.length === 0) return;
-  const message = `The run can't go on with other settings: ${issues.join('; ')}. Give the same flags, or another --out.`;
-  throw new WinnowError('invalid_option', message, { issues });
+  });
 }

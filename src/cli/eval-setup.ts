@@ -1,5 +1,4 @@
 /** From flags to all that a run is about, before any model: cheap checks come first, so that a bad line costs no loading. */
-import { join } from 'node:path';
 import type { ConfigFile } from '../config/config-file.js';
 import { type Options, resolveOptions } from '../config/options.js';
 import { WinnowError } from '../errors.js';
@@ -10,7 +9,7 @@ import { promptHashesOf, type Suite, type SuitePlannerOptions } from '../evaluat
 import { createLogger } from '../logging/logger.js';
 import { type EvalFlags, expandSet, RUNS_FOLDER } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
-import { checkOut } from './out-folder.js';
+import { chooseOut } from './out-folder.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { plannerOptions, promptPaths } from './set-up.js';
 
@@ -34,11 +33,10 @@ export interface SetupContext {
 
 export async function setUpEvaluation(flags: EvalFlags, { stderr, signal }: SetupContext): Promise<EvaluationSetup> {
   const config = await readConfig(flags);
-  const out = flags.out ?? join(RUNS_FOLDER, new Date().toISOString().replace(/[:.]/gu, '-'));
   if (flags.retryErrors && !flags.resume) {
     throw new WinnowError('invalid_option', '--retry-errors goes with --resume.');
   }
-  checkOut('eval', out, flags);
+  const out = chooseOut('eval', RUNS_FOLDER, flags);
   const options = optionsOf(flags, config);
   const prompts = promptPaths(flags, config);
   const promptHashes = promptHashesOf(prompts);

@@ -3,7 +3,8 @@ import { ERROR_TABLE } from '../errors.js';
 import { type EnsureModelOptions, ensureModel } from '../model/store/ensure-model.js';
 import { formatBytes } from '../model/store/format-bytes.js';
 import { findModelFile, listModels, type ModelStatus, verifyModel } from '../model/store/model-status.js';
-import { createProgressBar, type ProgressStream } from './progress-bar.js';
+import type { ProgressStream } from './bar.js';
+import { createProgressBar } from './progress-bar.js';
 
 export interface ModelFileOutput {
   stdout: NodeJS.WritableStream;

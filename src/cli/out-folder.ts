@@ -1,6 +1,6 @@
 /** The folder of `--out`: what can't be one, or holds something else than the run that is meant, is refused before anything runs. */
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { WinnowError } from '../errors.js';
 import { hasRun } from '../evaluation/run-folder.js';
 import { hasTuning } from '../evaluation/tune/tune-settings.js';
@@ -19,6 +19,13 @@ export function checkOut(kind: Kind, out: string, flags: { out?: string; resume?
     throw bad(`There is a run in ${out} already: go on with --resume, or give another --out.`);
   if (flags.resume && !isThere && !hasOnlyBegun(out))
     throw bad(`There is no run in ${out} to go on with. Mind the name; a new run begins without --resume.`);
+}
+
+/** The folder that is given, else a new one in `parent`. @throws WinnowError `invalid_option`: see `checkOut` */
+export function chooseOut(kind: Kind, parent: string, flags: { out?: string; resume?: boolean }): string {
+  const out = flags.out ?? join(parent, new Date().toISOString().replace(/[:.]/gu, '-'));
+  checkOut(kind, out, flags);
+  return out;
 }
 
 /** Where the nearest folder above it can't hold it. */

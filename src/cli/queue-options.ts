@@ -1,6 +1,7 @@
 /** The flags of `winnow eval` about a queue. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { WinnowError } from '../errors.js';
+import { UNITS_IN_MS } from './duration.js';
 import { type SharedFlags, wholeNumber } from './shared-options.js';
 
 export interface QueueFlags {
@@ -60,11 +61,9 @@ export function refuseQueueFlags(flags: QueueFlags & Pick<SharedFlags, ModelFlag
   }
 }
 
-const MILLISECONDS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-
 function rateOf(text: string): { cases: number; perMs: number } {
   const [, cases, unit = ''] = /^([1-9]\d*)\/([smh])$/u.exec(text.trim()) ?? [];
-  const perMs = MILLISECONDS[unit];
+  const perMs = UNITS_IN_MS[unit];
   if (cases === undefined || perMs === undefined) {
     throw new InvalidArgumentError('must be cases a second, minute or hour, such as 10/s, 600/m or 5000/h.');
   }

@@ -1,7 +1,7 @@
 /** The flags of `winnow tune`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../evaluation/tune/budget.js';
 import type { Shares } from '../evaluation/tune/split-cases.js';
+import { duration } from './duration.js';
 import { addSharedOptions, calendarDay, collect, type SharedFlags, wholeNumber } from './shared-options.js';
 
 export interface TuneFlags extends SharedFlags {
@@ -45,7 +45,7 @@ export function addTuneOptions(command: Command): Command {
     .option('--sample <number>', 'so many cases of each set, by chance', wholeNumber)
     .option('--tag <tag>', 'only cases with this tag; repeatable', collect)
     .option('--seed <number>', 'for all that is by chance', wholeNumber, 1)
-    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD', calendarDay)
+    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD (default: today)', calendarDay)
     .option('--ignore-case', 'upper and lower case of argument values do not count')
     .option(
       '--metric <name>',
@@ -66,12 +66,6 @@ export function addTuneOptions(command: Command): Command {
     .option('--resume', 'go on with the run in --out: nothing is asked twice')
     .option('--no-cache', 'ask the model also what was asked before by other runs')
     .option('--json', 'print the report as JSON');
-}
-
-function duration(text: string): number {
-  const milliseconds = parseDuration(text);
-  if (milliseconds === undefined) throw new InvalidArgumentError('write it as 90s, 30m or 2h.');
-  return milliseconds;
 }
 
 function share(text: string): number {

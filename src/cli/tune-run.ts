@@ -6,6 +6,7 @@ import { toWinnowError, WinnowError } from '../errors.js';
 import type { AnswerCacheOptions } from '../evaluation/answer-cache.js';
 import type { EvaluationCase } from '../evaluation/case.js';
 import { type CaseSource, openCases } from '../evaluation/case-source.js';
+import { dayOf, hashesOfSets, type Settings, toSettings } from '../evaluation/settings.js';
 import { promptHashesOf, type Suite } from '../evaluation/suite.js';
 import { objectiveOf } from '../evaluation/tune/objective.js';
 import { TUNED_PROMPTS, type TunedPrompt } from '../evaluation/tune/prompt-draft.js';
@@ -23,7 +24,7 @@ import { loadSuites } from './eval-suites.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openLoggedModel } from './open-logged-model.js';
-import { checkOut, makeOut } from './out-folder.js';
+import { chooseOut, makeOut } from './out-folder.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { plannerOptions, promptPaths as promptPathsOf } from './set-up.js';
 import { TUNING_FOLDER, type TuneFlags } from './tune-options.js';
@@ -31,7 +32,7 @@ import { TUNING_FOLDER, type TuneFlags } from './tune-options.js';
 /** @throws WinnowError `cancelled` after an interrupt; errors of `tune` */
 export async function runTuning(flags: TuneFlags): Promise<void> {
   const signals = catchInterrupts();
-  const out = folderOf(flags);
+  const out = chooseOut('tune', TUNING_FOLDER, flags);
   try {
     const report = await runIn(out, flags, signals);
     process.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : renderOutcome(report));
@@ -83,13 +84,6 @@ async function runIn(out: string, flags: TuneFlags, signals: Interrupts): Promis
   }
 }
 
-/** @throws WinnowError `invalid_option`: see `checkOut` */
-function folderOf(flags: TuneFlags): string {
-  const out = flags.out ?? join(TUNING_FOLDER, new Date().toISOString().replace(/[:.]/gu, '-'));
-  checkOut('tune', out, flags);
-  return out;
-}
-
 /** A prompt is tuned on the model that will read it. @throws WinnowError `invalid_option` where that is not one model */
 function tunedModelSettings(flags: TuneFlags, config: ConfigFile): ModelSettings {
   const settings = modelSettings(flags, config);
@@ -126,7 +120,7 @@ async function tuneOptions(
   const { seed, metric, maxTokensGrowth, rounds, tries, jobs, budget, maxCalls, ignoreCase = false } = flags;
   const cases: EvaluationCase[] = [];
   for await (const one of source.cases()) cases.push(one);
-  const today = flags.today ?? todayOf(earlierSettings(out)) ?? new Date().toISOString().slice(0, 10);
+  const today = dayOf(flags.today, earlierSettings(out));
   const shares = flags.split ?? DEFAULT_SHARES;
   const prompts = promptsOf(flags);
   const chosen = { prompts, seed, metric, maxTokensGrowth, tries, shares, ignoreCase };
@@ -140,26 +134,17 @@ async function tuneOptions(
   };
 }
 
-function todayOf(settings: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  return typeof settings?.today === 'string' ? settings.today : undefined;
-}
-
-/** How much may be spent and how many cases run at once change nothing that was found before. */
-function settingsOf(chosen: Record<string, unknown>, parts: Parts, flags: TuneFlags): Record<string, unknown> {
+function settingsOf(chosen: Record<string, unknown>, parts: Parts, flags: TuneFlags): Settings {
   const { suites, source, options, promptHashes, model } = parts;
   const { limit, sample, tag: tags } = flags;
-  const sets = suites.map(({ name, catalog }) => [
-    name,
-    [catalog.fingerprint.slice(0, 16), source.hashes[name]?.slice(0, 16)],
-  ]);
-  return {
+  return toSettings({
     ...chosen,
     model: model.id,
     startedFrom: promptHashes,
-    suites: Object.fromEntries(sets),
+    suites: hashesOfSets(suites, source),
     filter: { limit, sample, tags },
     options,
-  };
+  });
 }
 
 function renderOutcome({ prompts }: TuneReport): string {

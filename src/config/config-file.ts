@@ -4,8 +4,13 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { WinnowError } from '../errors.js';
 import { parseAs } from '../parse.js';
+import { REPLACEABLE_NAMES, type ReplaceableName } from '../prompts/prompt-table.js';
 import { optionsSchema } from './options.js';
 
+const promptPaths = Object.fromEntries(REPLACEABLE_NAMES.map((name) => [name, z.string().optional()])) as Record<
+  ReplaceableName,
+  z.ZodOptional<z.ZodString>
+>;
 const settings = z.record(z.string(), z.unknown());
 
 const modelSchema = z.strictObject({
@@ -53,16 +58,7 @@ const configSchema = z.strictObject({
       'For planning. Without baseUrl and file: as `model`, but for what is named here. Default: `model` does both.',
     ),
   options: optionsSchema.partial().optional(),
-  prompts: z
-    .strictObject({
-      'select-tools': z.string().optional(),
-      'plan-steps': z.string().optional(),
-      'rerank-tools': z.string().optional(),
-      'explain-choice': z.string().optional(),
-      'judge-fit': z.string().optional(),
-      repair: z.string().optional(),
-    })
-    .optional(),
+  prompts: z.strictObject(promptPaths).optional(),
   callLog: z.string().optional().describe('File for one JSON line a model call; "off" by default.'),
   logLevel: z.string().optional(),
   store: z.string().min(1).optional().describe('A SQLite file, or a postgres:// URL without a password.'),

@@ -8,15 +8,15 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { throwIfCancelled } from '../errors.js';
 import {
-  addUsage,
   type Completion,
   type CompletionRequest,
   type Model,
   noUsage,
   type ReaderRequest,
+  sumUsage,
   type TokenReader,
-  type Usage,
 } from '../model/model.js';
+import { wrapModel } from '../model/wrap-model.js';
 import { usageSchema } from '../result.js';
 import { type AppendStore, openAppendStore } from './append-store.js';
 import { readKeptCompletion } from './kept-completion.js';
@@ -51,29 +51,24 @@ export function createAnswerCache(model: Model, { folder, parameters = {} }: Ans
   const remembered = new WeakSet<object>();
   const tokenizer = createTokenizer(model);
   return {
-    model: {
-      id: model.id,
-      limits: model.limits,
-      preferredAnswer: model.preferredAnswer,
+    model: wrapModel(model, {
       complete: (request) => complete(request, { model, store, remembered }),
-      ...(model.openReader
-        ? { openReader: (request) => openReader(request, { model, store, remembered, tokenizer }) }
-        : {}),
-      countTokens: (text) => model.countTokens(text),
-      close: () => model.close(),
-    },
+      openReader: (request, open) => openReader(request, { open, store, remembered, tokenizer }),
+    }),
     wasRemembered: (request) => remembered.has(request),
     close: () => store.close(),
   };
 }
 
 interface Parts {
-  model: Model;
   store: AppendStore;
   remembered: WeakSet<object>;
 }
 
-async function complete(request: CompletionRequest, { model, store, remembered }: Parts): Promise<Completion> {
+async function complete(
+  request: CompletionRequest,
+  { model, store, remembered }: Parts & { model: Model },
+): Promise<Completion> {
   throwIfCancelled(request.signal);
   const { prompt, schema, maxTokens, penalties } = request;
   const asked = ['complete', prompt.system, prompt.user, schema, maxTokens];
@@ -91,7 +86,7 @@ async function complete(request: CompletionRequest, { model, store, remembered }
 /** A reading is one entry, written when its reader is closed: what it found besides what was known. */
 async function openReader(
   request: ReaderRequest,
-  { model, store, remembered, tokenizer }: Parts & { tokenizer: Tokenizer },
+  { open, store, remembered, tokenizer }: Parts & { open: NonNullable<Model['openReader']>; tokenizer: Tokenizer },
 ): Promise<TokenReader> {
   throwIfCancelled(request.signal);
   const key = hashOf(['read', request.prompt.system, request.prompt.user, request.opening]);
@@ -100,9 +95,9 @@ async function openReader(
   const fresh: Reading['weights'] = {};
   const tokenize = await tokenizer();
   let reader: TokenReader | undefined;
-  const usage = () => sumOf(before.usage, reader?.usage() ?? noUsage());
+  const usage = () => sumUsage(before.usage, reader?.usage() ?? noUsage());
   if (known.success) remembered.add(request);
-  else reader = await model.openReader?.(request);
+  else reader = await open(request);
   return {
     tokenize,
     usage,
@@ -112,8 +107,8 @@ async function openReader(
       const weights = before.weights[place] ?? fresh[place];
       if (weights) return weights.map((weight) => weight ?? Number.NEGATIVE_INFINITY);
       remembered.delete(request);
-      reader ??= await model.openReader?.(request);
-      const read = (await reader?.weigh(path, candidates)) ?? [];
+      reader ??= await open(request);
+      const read = await reader.weigh(path, candidates);
       fresh[place] = read.map((weight) => (Number.isFinite(weight) ? weight : null));
       return read;
     },
@@ -126,12 +121,6 @@ async function openReader(
       }
     },
   };
-}
-
-function sumOf(one: Usage, other: Usage): Usage {
-  const total = { ...one };
-  addUsage(total, other);
-  return total;
 }
 
 function hashOf(parts: unknown): string {

@@ -2,6 +2,7 @@
 import { toWinnowError, WinnowError } from '../errors.js';
 import type { PlanRequest } from '../request.js';
 import { type PlanResult, type Selection, type SelectResult, selectionSchema, type TraceEvent } from '../result.js';
+import { millisecondsSince } from './milliseconds-since.js';
 import type { CaseRecord } from './record.js';
 import type { RecordedCall } from './recorder.js';
 import type { RecordedPlanner } from './suite.js';
@@ -48,7 +49,7 @@ export async function attempt(
   } finally {
     calls = recorder.take(requestId);
   }
-  const total = Math.round((performance.now() - startedAt) * 10) / 10;
+  const total = millisecondsSince(startedAt);
   const selected = events.find(({ stage }) => stage === 'planning')?.milliseconds;
   return {
     selection: ended.selection,

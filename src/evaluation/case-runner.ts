@@ -106,9 +106,9 @@ function judge(
   { one, tried, view, schemaTokens }: Done,
   usage: CaseRecord['usage'],
   options: CaseRunnerOptions,
-): Pick<CaseRecord, 'scores' | 'cause'> {
+): Pick<CaseRecord, 'scores' | 'cause' | 'comparison'> {
   const asked = tried.calls.filter(({ stage }) => stage === 'selection');
-  const { scores, cause } = scoreCase({
+  const { scores, cause, comparison } = scoreCase({
     expected: one.expected,
     ignoreCase: options.ignoreCase || one.ignoreCase,
     defaultOf: defaultsIn(view.byName),
@@ -123,7 +123,7 @@ function judge(
         ? (name) => asked.some((call) => call.stablePart.includes(name) || call.user.includes(name))
         : undefined,
   });
-  return { scores, ...(cause === undefined ? {} : { cause }) };
+  return { ...(comparison ? { comparison } : {}), scores, ...(cause === undefined ? {} : { cause }) };
 }
 
 /** As told by the calls: they are there also when the request failed. */

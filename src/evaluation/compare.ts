@@ -1,7 +1,8 @@
 /** Two runs case by case: only cases that both have are compared, so that a difference is one of the runs. */
-import { METRICS, type MetricMeaning } from './metrics.js';
+import { METRICS } from './metrics.js';
 import { readRecords, readSummary } from './run-folder.js';
-import { differencesOf, type RunSummary } from './run-summary.js';
+import type { MetricMeaning, RunSummary } from './run-summary.js';
+import { differencesOf } from './settings.js';
 import { type Difference, FRACTION_DIFFERENCES, mcNemarExact, pairedDifference } from './statistics.js';
 import { createTally, type Tally } from './tally.js';
 

@@ -3,7 +3,9 @@
  * arguments agree best, so that two like calls in another order are no mistake (as T-Eval pairs actions, Chen et al.,
  * ACL 2024). Each step is matched at most once.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Step } from '../result.js';
+import type { ArgumentVerdict } from './record.js';
 import { readGoldReference, readPlanReference, replaceGoldReferences, replacePlanReferences } from './references.js';
 import { isAccepted, isRecord, isSameValue, type ValueOptions } from './values.js';
 import type { PlanVariant, VariantStep } from './variants.js';
@@ -49,7 +51,8 @@ export interface ValueContext extends ValueOptions {
 }
 
 export interface Judgement {
-  right: boolean;
+  /** As they stand in a record; no other can be said of a value that is there. */
+  verdict: Extract<ArgumentVerdict, 'same' | 'form' | 'accepted' | 'different'>;
   /** The expected value comes from an earlier step. */
   isReference: boolean;
 }
@@ -65,8 +68,10 @@ export function judgeArgument(
 ): Judgement {
   const value = expected.arguments[name];
   const isReference = holdsReference(value, expected.origin ?? 0);
-  if (isAccepted(expected.argumentsAnyOf[name] ?? [], got, context)) return { right: true, isReference };
-  return { right: isRight(value, got, { ...context, origin: expected.origin ?? 0 }), isReference };
+  if (isRight(value, got, { ...context, origin: expected.origin ?? 0 }))
+    return { verdict: isReference || isDeepStrictEqual(value, got) ? 'same' : 'form', isReference };
+  const isOther = isAccepted(expected.argumentsAnyOf[name] ?? [], got, context);
+  return { verdict: isOther ? 'accepted' : 'different', isReference };
 }
 
 function holdsReference(value: unknown, origin: number): boolean {

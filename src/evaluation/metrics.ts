@@ -1,14 +1,7 @@
 /** The metrics of a run: how each is called for people, what group it stands in, and which way is better. */
 import { VIAS } from '../result.js';
+import type { MetricMeaning } from './run-summary.js';
 import { CUTOFFS } from './selection-scores.js';
-
-export interface MetricMeaning {
-  readonly label: string;
-  readonly group: 'selection' | 'plan' | 'cost' | 'time';
-  readonly unit: 'fraction' | 'count' | 'tokens' | 'currency' | 'milliseconds';
-  /** `none`: it says what happened, not whether that is good. */
-  readonly better: 'higher' | 'lower' | 'none';
-}
 
 type Row = readonly [name: string, label: string, better?: MetricMeaning['better'], unit?: MetricMeaning['unit']];
 

@@ -3,9 +3,9 @@
  * 2 · hits / (expected + got) over a case, then averaged over cases, as in NESTFUL (Basu et al., 2024).
  */
 import type { Step } from '../result.js';
-import { judgeArgument, type Matching, matchSteps, type ValueContext } from './match-steps.js';
-import type { CaseRecord } from './record.js';
-import { isSameValue, type ValueOptions } from './values.js';
+import { type ComparedArgument, type ComparedStep, type CompareOptions, compareSteps } from './compare-steps.js';
+import { type Matching, matchSteps } from './match-steps.js';
+import type { ArgumentVerdict, CaseRecord, PlanComparison } from './record.js';
 import { type PlanVariant, planVariants } from './variants.js';
 
 export interface PlanScores {
@@ -33,6 +33,8 @@ export interface PlanVerdict {
   readonly scores: PlanScores;
   /** What is wrong, the gravest first; undefined for an exact plan. */
   readonly fault: PlanFault | undefined;
+  /** With the variant that the plan was judged against. */
+  readonly comparison: PlanComparison;
 }
 
 export const PLAN_FAULTS = [
@@ -48,19 +50,11 @@ export const PLAN_FAULTS = [
 ] as const;
 export type PlanFault = (typeof PLAN_FAULTS)[number];
 
-export interface PlanScoreOptions extends ValueOptions {
-  /**
-   * The value that a tool takes for an argument that is left out; undefined where its schema has none. Such an argument
-   * is as good left out as written down, on either side.
-   */
-  defaultOf?: ((tool: string, argument: string) => unknown) | undefined;
-}
-
 /** Judged against the variant that fits best; the expected steps win a draw. */
 export function scorePlan(
   expected: CaseRecord['expected'],
   steps: readonly Step[],
-  options: PlanScoreOptions,
+  options: CompareOptions,
 ): PlanVerdict {
   const verdicts = planVariants(expected).map((variant) => scoreVariant(variant, steps, options));
   const value = ({ scores }: PlanVerdict) =>
@@ -68,9 +62,10 @@ export function scorePlan(
   return verdicts.reduce((best, verdict) => (value(verdict) > value(best) ? verdict : best));
 }
 
-function scoreVariant(variant: PlanVariant, steps: readonly Step[], options: PlanScoreOptions): PlanVerdict {
+function scoreVariant(variant: PlanVariant, steps: readonly Step[], options: CompareOptions): PlanVerdict {
   const matching = matchSteps(variant, steps, options);
-  const tally = countArguments(variant, steps, { ...options, variant, steps, matching });
+  const compared = compareSteps({ ...options, variant, steps, matching });
+  const tally = countArguments(compared);
   const edges = countEdges(variant, steps, matching);
   const order = orderOf(variant, matching);
   const areKnown = variant.steps.every((step) => !step.argumentsUnknown);
@@ -98,13 +93,23 @@ function scoreVariant(variant: PlanVariant, steps: readonly Step[], options: Pla
     references: tally.references > 0 ? tally.rightReferences / tally.references : null,
     planExact: fault === undefined ? 1 : 0,
   };
-  return { scores, fault };
+  return { scores, fault, comparison: toComparison(compared, variant) };
 }
+
+function toComparison(compared: readonly ComparedStep[], { alternative }: PlanVariant): PlanComparison {
+  const steps = compared.map(({ arguments: list, ...places }) => ({
+    ...places,
+    arguments: Object.fromEntries(list.map(({ name, verdict }) => [name, verdict])),
+  }));
+  return { ...(alternative === undefined ? {} : { alternative }), steps };
+}
+
+const RIGHT = ['same', 'form', 'accepted', 'default'] as const;
 
 interface ArgumentTally {
   /** Arguments of the expected steps, also of those that the plan lacks. */
   expected: number;
-  /** Of these, named by the matched step; and right. */
+  /** Of these, named by the matched step, or at the default of its tool; and right. */
   named: number;
   right: number;
   missing: number;
@@ -114,49 +119,23 @@ interface ArgumentTally {
   rightReferences: number;
 }
 
-function countArguments(
-  variant: PlanVariant,
-  steps: readonly Step[],
-  context: ValueContext & PlanScoreOptions,
-): ArgumentTally {
-  const tally = { expected: 0, named: 0, right: 0, missing: 0, extra: 0, references: 0, rightReferences: 0 };
-  const matched = new Set(context.matching.gotOf.values());
-  for (const [place, expected] of variant.steps.entries()) {
-    if (expected.argumentsUnknown) continue;
-    const isThere = context.matching.gotOf.has(place);
-    const got = steps[context.matching.gotOf.get(place) ?? -1]?.arguments ?? {};
-    for (const name of Object.keys(expected.arguments)) {
-      const isWritten = Object.hasOwn(got, name);
-      const mayBeLeftOut = expected.argumentsAnyOf[name]?.includes('') ?? false;
-      // What may be left out, and is, counts neither way.
-      if (isThere && !isWritten && mayBeLeftOut) continue;
-      const value = isWritten || !isThere ? got[name] : context.defaultOf?.(expected.tool, name);
-      const { right, isReference } = judgeArgument({ name, got: value }, expected, context);
-      const isRight = value !== undefined && right;
-      const isNamed = isWritten || isRight;
-      tally.expected += 1;
-      tally.named += Number(isNamed);
-      tally.right += Number(isRight);
-      tally.missing += Number(isThere && !isNamed);
-      tally.references += Number(isReference);
-      tally.rightReferences += Number(isReference && isRight);
-    }
-    for (const [name, value] of Object.entries(got)) {
-      if (Object.hasOwn(expected.arguments, name) || isDefault(expected.tool, [name, value], context)) continue;
-      const isAllowed = judgeArgument({ name, got: value }, expected, context).right;
-      tally.extra += Number(!isAllowed);
-    }
-  }
-  for (const [place, step] of steps.entries()) {
-    if (matched.has(place)) continue;
-    tally.extra += Object.entries(step.arguments).filter((one) => !isDefault(step.tool, one, context)).length;
-  }
-  return tally;
-}
-
-function isDefault(tool: string, [name, value]: readonly [string, unknown], options: PlanScoreOptions): boolean {
-  const given = options.defaultOf?.(tool, name);
-  return given !== undefined && isSameValue(given, value, options);
+function countArguments(compared: readonly ComparedStep[]): ArgumentTally {
+  const all = compared.flatMap((step) => step.arguments);
+  // What may be left out, and is, counts neither way.
+  const wanted = all.filter(({ isWanted, verdict }) => isWanted && verdict !== 'optional');
+  const count = (list: readonly ComparedArgument[], ...verdicts: readonly ArgumentVerdict[]) =>
+    list.filter(({ verdict }) => verdicts.includes(verdict)).length;
+  const references = wanted.filter(({ isReference }) => isReference);
+  const missing = count(wanted, 'missing');
+  return {
+    expected: wanted.length,
+    named: wanted.length - missing,
+    right: count(wanted, ...RIGHT),
+    missing,
+    extra: count(all, 'extra'),
+    references: references.length,
+    rightReferences: count(references, ...RIGHT),
+  };
 }
 
 /** `dependsOn` holds both the references and what the plan waits for besides. */

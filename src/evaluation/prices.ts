@@ -5,16 +5,14 @@ import { WinnowError } from '../errors.js';
 import type { Stage, Usage } from '../model/model.js';
 import { parseAs } from '../parse.js';
 import { modelsOf } from './model-pair.js';
+import { currencySchema } from './run-summary.js';
 
 const amount = z.number().min(0);
 const priceSchema = z.strictObject({ read: amount, cached: amount.optional(), written: amount });
 type Price = z.infer<typeof priceSchema>;
 
 const priceTableSchema = z.strictObject({
-  currency: z
-    .string()
-    .regex(/^[A-Z]{3}$/u, 'must be a code of three letters, such as USD')
-    .default('USD'),
+  currency: currencySchema.default('USD'),
   models: z
     .record(z.string(), priceSchema)
     .describe('Name of the model -> price of a million tokens. `cached` defaults to the price of `read`.'),

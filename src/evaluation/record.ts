@@ -34,6 +34,42 @@ const expectedSchema = z.object({
   kind: z.enum(RESULT_KINDS).optional(),
 });
 
+/** Of an argument; the last three are wrong. */
+export const ARGUMENT_VERDICTS = [
+  'same',
+  'form',
+  'accepted',
+  'default',
+  'optional',
+  'unjudged',
+  'different',
+  'missing',
+  'extra',
+] as const;
+export type ArgumentVerdict = (typeof ARGUMENT_VERDICTS)[number];
+
+/** The plan beside the expected one, as the scores count it. */
+const comparisonSchema = z.object({
+  alternative: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Place in `expected.alternatives` of the tools that the plan fits best. Default: the expected steps.'),
+  steps: z.array(
+    z.object({
+      expected: z.int().min(0).optional().describe('Place among the expected steps; absent: a step too many.'),
+      got: z.int().min(0).optional().describe('Place in the plan; absent: the step is missing.'),
+      arguments: z
+        .record(z.string(), z.enum(ARGUMENT_VERDICTS))
+        .describe(
+          'form: the same value written otherwise; accepted: another that counts as right; default: left out, or added, at ' +
+            'the value that the tool takes by itself; optional: left out where it may be; unjudged: the case does not tell.',
+        ),
+    }),
+  ),
+});
+export type PlanComparison = z.infer<typeof comparisonSchema>;
+
 /** What the model saw and what it answered. The stable part of a prompt is kept once a run, in `prompts/HASH.txt`. */
 export const modelCallSchema = z.object({
   stage: z.enum(['selection', 'planning']),
@@ -72,6 +108,9 @@ export const caseRecordSchema = z.object({
     })
     .optional()
     .describe('Absent where only selection was asked for.'),
+  comparison: comparisonSchema
+    .optional()
+    .describe('Absent where no plan was expected, and in runs of earlier versions.'),
   /** By name of the metric; null where it does not apply to the case. */
   scores: z.record(z.string(), z.number().nullable()),
   /** Why the case is not right, in one word for charts, for example `not-ranked`, `cap`, `wrong-argument`. */

@@ -15,6 +15,8 @@ import {
   type Usage,
 } from '../model/model.js';
 import { watchReader } from '../model/watch-reader.js';
+import { wrapModel } from '../model/wrap-model.js';
+import { millisecondsSince } from './milliseconds-since.js';
 import type { ModelCall } from './record.js';
 
 /** A call as it is recorded; the answer of a rank reading is known only to those who read. */
@@ -68,16 +70,10 @@ export function createRecorder(model: Model, options: RecorderOptions): Recorder
 }
 
 function recorded(model: Model, record: Record): Model {
-  const { openReader } = model;
-  return {
-    id: model.id,
-    limits: model.limits,
-    preferredAnswer: model.preferredAnswer,
+  return wrapModel(model, {
     complete: (request) => recordCompletion(model, request, record),
-    ...(openReader ? { openReader: (request) => recordReading(openReader, request, record) } : {}),
-    countTokens: (text) => model.countTokens(text),
-    close: () => model.close(),
-  };
+    openReader: (request, open) => recordReading(open, request, record),
+  });
 }
 
 type Outcome = Omit<RecordedCall, 'system' | 'stablePart' | 'user' | 'fromCache'>;
@@ -89,10 +85,10 @@ async function recordCompletion(model: Model, request: CompletionRequest, record
   try {
     const completion = await model.complete(request);
     const { text: answer, usage } = completion;
-    record(request, { ...common, answer, usage: { ...usage }, milliseconds: since(startedAt) });
+    record(request, { ...common, answer, usage: { ...usage }, milliseconds: millisecondsSince(startedAt) });
     return completion;
   } catch (error) {
-    record(request, { ...common, ...failed(error), milliseconds: since(startedAt) });
+    record(request, { ...common, ...failed(error), milliseconds: millisecondsSince(startedAt) });
     throw error;
   }
 }
@@ -105,7 +101,7 @@ function recordReading(
 ): Promise<TokenReader> {
   const startedAt = performance.now();
   const tell = (outcome: Pick<Outcome, 'answer' | 'usage'> & Partial<Outcome>) =>
-    record(request, { stage: 'selection', isReading: true, ...outcome, milliseconds: since(startedAt) });
+    record(request, { stage: 'selection', isReading: true, ...outcome, milliseconds: millisecondsSince(startedAt) });
   return watchReader(open, request, {
     onRefused: (error) => tell(failed(error)),
     onClose: (reader, failure) =>
@@ -122,8 +118,6 @@ function failed(thrown: unknown): { answer: string; error: string; errorCode: st
     usage: { ...noUsage(), ...Object(details.usage) },
   };
 }
-
-const since = (startedAt: number) => Math.round((performance.now() - startedAt) * 10) / 10;
 
 /** Hashing a long stable part again and again would cost more than all else here. */
 const MAX_KEPT_PARTS = 200;

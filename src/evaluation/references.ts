@@ -1,11 +1,14 @@
 /** References as benchmarks write them: `"$0.field"` is a field of the first step's result. Only earlier steps count. */
-import { findReferences } from '../planning/references.js';
+import { findReferences, renderPath, textsIn } from '../planning/references.js';
+import { isRecord } from './values.js';
 
 export interface GoldReference {
   /** Place of the step that is referred to. */
   readonly place: number;
   /** The last named field; undefined for the whole result. */
   readonly field: string | undefined;
+  /** All behind the place, as it is written. */
+  readonly path: string;
 }
 
 const WHOLE = /^\$(\d+)((?:[.[][^$]*)?)$/u;
@@ -28,7 +31,7 @@ export function lateReferences(value: unknown, step: number, path = ''): { path:
 export function readGoldReference(value: unknown, step: number): GoldReference | undefined {
   const [, place, path = ''] = typeof value === 'string' ? (WHOLE.exec(value) ?? []) : [];
   if (place === undefined || Number(place) >= step) return undefined;
-  return { place: Number(place), field: lastField(path) };
+  return { place: Number(place), field: lastField(path), path };
 }
 
 /** A text with references inside -> the text with each as `toText` has it; undefined where there are none. */
@@ -41,7 +44,7 @@ export function replaceGoldReferences(
   const replaced = text.replace(INSIDE, (whole, place: string, path: string) => {
     if (Number(place) >= step) return whole;
     found = true;
-    return toText({ place: Number(place), field: lastField(path) });
+    return toText({ place: Number(place), field: lastField(path), path });
   });
   return found ? replaced : undefined;
 }
@@ -58,6 +61,21 @@ export function referencedPlaces(value: unknown, step: number): number[] {
   };
   visit(value);
   return [...places].sort((one, other) => one - other);
+}
+
+/** A value as a plan would write it, `${s1.field}` for `$0.field`. `idOf`: of a place; undefined: the reference stays. */
+export function toPlanValue(value: unknown, step: number, idOf: (place: number) => string | undefined): unknown {
+  const written = ({ place, path }: GoldReference) => {
+    const id = idOf(place);
+    return id === undefined ? `$${place}${path}` : `\${${id}${path}}`;
+  };
+  if (typeof value === 'string') {
+    const whole = readGoldReference(value, step);
+    return whole ? written(whole) : (replaceGoldReferences(value, step, written) ?? value);
+  }
+  if (Array.isArray(value)) return value.map((item) => toPlanValue(item, step, idOf));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toPlanValue(item, step, idOf)]));
 }
 
 export interface PlanReference {
@@ -79,6 +97,15 @@ export function replacePlanReferences(text: string, toText: (reference: PlanRefe
     (left, { text: whole, step, path }) => left.replace(whole, toText({ stepId: step, field: lastNamed(path) })),
     text,
   );
+}
+
+/** Step -> the fields of it that a value of a plan takes, in words. */
+export function fieldsTaken(value: unknown): (stepId: string) => string {
+  const references = textsIn(value).flatMap(({ text }) => findReferences(text));
+  return (stepId) => {
+    const paths = references.filter(({ step }) => step === stepId).map(({ path }) => renderPath(path));
+    return [...new Set(paths)].join(', ');
+  };
 }
 
 function lastField(path: string): string | undefined {

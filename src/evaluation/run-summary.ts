@@ -3,18 +3,25 @@ import { z } from 'zod';
 
 const number = z.number().nullable();
 
-export const runMetricSchema = z.object({
-  name: z.string(),
-  label: z.string(),
+const metricMeaningSchema = z.object({
+  label: z.string().describe('For people, for example "Recall at 8".'),
   group: z.enum(['selection', 'plan', 'cost', 'time']),
   unit: z.enum(['fraction', 'count', 'tokens', 'currency', 'milliseconds']),
-  better: z.enum(['higher', 'lower', 'none']),
+  better: z.enum(['higher', 'lower', 'none']).describe('none: it says what happened, not whether that is good.'),
+});
+export type MetricMeaning = Readonly<z.infer<typeof metricMeaningSchema>>;
+
+export const runMetricSchema = z.object({
+  name: z.string(),
+  ...metricMeaningSchema.shape,
   mean: number.describe('Over cases, each the mean of its repeats. null: no case to which it applies.'),
   low: number.describe('Ends of the 95 % interval: bootstrap; Wilson where all cases agree at 0 or 1.'),
   high: number,
   count: z.int().describe('Cases to which it applies.'),
 });
 export type RunMetric = z.infer<typeof runMetricSchema>;
+
+export const currencySchema = z.string().regex(/^[A-Z]{3}$/u, 'must be a code of three letters, such as USD');
 
 const countsSchema = z.object({
   /** Cases and repeats that are done, and of these answered and failed. */
@@ -35,7 +42,7 @@ export const runSummarySchema = z.object({
   model: z.string(),
   settings: z.record(z.string(), z.unknown()).describe('All that changes results; a resumed run must have the same.'),
   promptHashes: z.record(z.string(), z.string()),
-  currency: z.string().optional(),
+  currency: currencySchema.optional(),
   planned: z.int().describe('Cases times repeats.'),
   cases: z.int(),
   counts: countsSchema,
@@ -64,19 +71,3 @@ export type RunStart = Pick<
   RunSummary,
   'name' | 'startedAt' | 'model' | 'settings' | 'promptHashes' | 'currency' | 'planned' | 'cases'
 > & { suites: readonly Pick<RunSummary['suites'][number], 'name' | 'catalog' | 'tools' | 'caseHash'>[] };
-
-/** Paths at which two settings differ, each with both values, for example `options.maxTools: 8 there, 5 here`. */
-export function differencesOf(there: unknown, here: unknown, path = ''): string[] {
-  if (JSON.stringify(there) === JSON.stringify(here)) return [];
-  if (!isObject(there) || !isObject(here)) return [`${path || 'settings'}: ${show(there)} there, ${show(here)} here`];
-  const keys = new Set([...Object.keys(there), ...Object.keys(here)]);
-  return [...keys].flatMap((key) => differencesOf(there[key], here[key], path === '' ? key : `${path}.${key}`));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-function show(value: unknown): string {
-  return (JSON.stringify(value) ?? 'nothing').slice(0, 80);
-}

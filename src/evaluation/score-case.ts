@@ -1,7 +1,7 @@
 /** All scores of one case, whether it is right as a whole, and in one word why not. */
 import type { Selection } from '../result.js';
 import { type PlanFault, scorePlan } from './plan-scores.js';
-import type { CaseRecord } from './record.js';
+import type { CaseRecord, PlanComparison } from './record.js';
 import { isAbstention, type Scores, scoreConduct, scoreSelection } from './selection-scores.js';
 import { toolSets } from './variants.js';
 
@@ -29,6 +29,8 @@ export interface Outcome {
 export interface Verdict {
   scores: Scores;
   cause: string | undefined;
+  /** Undefined where no plan was to be judged. */
+  comparison: PlanComparison | undefined;
 }
 
 export function scoreCase(outcome: Outcome): Verdict {
@@ -42,7 +44,11 @@ export function scoreCase(outcome: Outcome): Verdict {
     : {};
   const right = plan ? plan.right : selectionRight(expected, selection);
   const cause = right === 1 || right === null ? undefined : (causeOf(outcome) ?? plan?.cause ?? 'wrong-tools');
-  return { scores: { right, ...selectionScores, ...plan?.scores, ...savedTokens(outcome) }, cause };
+  return {
+    scores: { right, ...selectionScores, ...plan?.scores, ...savedTokens(outcome) },
+    cause,
+    comparison: plan?.comparison,
+  };
 }
 
 /**
@@ -72,10 +78,8 @@ export function expectedKind({
   return kind ?? (tools.length > 0 ? 'plan' : 'unplannable');
 }
 
-interface ResultVerdict {
-  scores: Scores;
+interface ResultVerdict extends Verdict {
   right: number;
-  cause: string | undefined;
 }
 
 /**
@@ -102,7 +106,7 @@ function scoreResult({ expected, ...options }: Outcome, result: Result): ResultV
     planExact: plan && expected.steps ? plan.scores.planExact : null,
   };
   const right = result.kind === wanted && (plan?.fault === undefined || !isWanted('plan')) ? 1 : 0;
-  return { scores, right, cause: resultCause(wanted, result.kind, plan?.fault) };
+  return { scores, right, cause: resultCause(wanted, result.kind, plan?.fault), comparison: plan?.comparison };
 }
 
 const NO_PLAN_SCORES = {

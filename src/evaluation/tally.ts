@@ -2,6 +2,7 @@
  * From records to metrics. Of a record only its scores stay in memory, about a hundred bytes a case with its id. A case
  * counts once, with the mean of its repeats. Records with an error count as errors and in nothing else.
  */
+import { sumUsage, type Usage } from '../model/model.js';
 import { METRICS, meaningOf } from './metrics.js';
 import type { CaseRecord } from './record.js';
 import type { RunCounts, RunMetric, RunSummary } from './run-summary.js';
@@ -101,14 +102,16 @@ function countError(
  * cache counts as the call that it stands for. `tokens...`: what these calls read anew, had from the server's cache, wrote.
  */
 function costsOf({ usage: { selection, planning, schemaTokens }, cost }: CaseRecord): Record<string, number> {
+  const { calls, read, cached, written } = sumUsage(selection, planning);
+  const tokensOf = (usage: Usage) => usage.read + usage.cached + usage.written;
   return {
     ...(cost === undefined ? {} : { cost }),
-    calls: selection.calls + planning.calls,
-    'tokens.read': selection.read + planning.read,
-    'tokens.cached': selection.cached + planning.cached,
-    'tokens.written': selection.written + planning.written,
-    'tokens.selection': selection.read + selection.cached + selection.written,
-    'tokens.planning': planning.read + planning.cached + planning.written,
+    calls,
+    'tokens.read': read,
+    'tokens.cached': cached,
+    'tokens.written': written,
+    'tokens.selection': tokensOf(selection),
+    'tokens.planning': tokensOf(planning),
     schemaTokens: schemaTokens.loaded,
   };
 }

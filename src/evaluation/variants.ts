@@ -14,6 +14,8 @@ export interface PlanVariant {
   readonly edges: readonly (readonly [number, number])[] | undefined;
   /** Whether the steps must come in this order where no edges are known. */
   readonly isOrdered: boolean;
+  /** Place among the alternatives; undefined for the expected steps. */
+  readonly alternative: number | undefined;
 }
 
 export interface VariantStep {
@@ -29,11 +31,11 @@ export interface VariantStep {
  * The expected steps, then one variant for each alternative set of tools. A tool that the expected steps have keeps its
  * arguments there; the arguments of any other are not known.
  */
-export function planVariants({ steps, tools, alternatives = [], edges }: Expected): PlanVariant[] {
+export function planVariants({ steps, tools, alternatives = [], edges }: Expected): [PlanVariant, ...PlanVariant[]] {
   const gold: PlanVariant = steps
-    ? { steps: steps.map(toStep), edges, isOrdered: true }
-    : { steps: tools.map(unknownStep), edges: undefined, isOrdered: false };
-  return [gold, ...alternatives.map((set) => toVariant(set, gold))];
+    ? { steps: steps.map(toStep), edges, isOrdered: true, alternative: undefined }
+    : { steps: tools.map(unknownStep), edges: undefined, isOrdered: false, alternative: undefined };
+  return [gold, ...alternatives.map((set, alternative) => ({ ...toVariant(set, gold), alternative }))];
 }
 
 function toStep(step: NonNullable<Expected['steps']>[number], origin: number): VariantStep {
@@ -45,7 +47,7 @@ function unknownStep(tool: string): VariantStep {
   return { tool, arguments: {}, argumentsAnyOf: {}, origin: undefined, argumentsUnknown: true };
 }
 
-function toVariant(set: readonly string[], gold: PlanVariant): PlanVariant {
+function toVariant(set: readonly string[], gold: PlanVariant): Omit<PlanVariant, 'alternative'> {
   const left = [...gold.steps];
   const steps = set.map((tool) => {
     const at = left.findIndex((step) => step.tool === tool);

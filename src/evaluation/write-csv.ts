@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify';
+import { sumUsage } from '../model/model.js';
 import { SCORES } from './metrics.js';
 import type { CaseRecord } from './record.js';
 
@@ -49,6 +50,6 @@ function factsOf(record: CaseRecord): Cell[] {
 }
 
 function costsOf({ usage: { selection, planning, schemaTokens }, cost, milliseconds }: CaseRecord): Cell[] {
-  const sum = (key: 'read' | 'cached' | 'written') => selection[key] + planning[key];
-  return [sum('read'), sum('cached'), sum('written'), schemaTokens.loaded, cost, milliseconds.total];
+  const { read, cached, written } = sumUsage(selection, planning);
+  return [read, cached, written, schemaTokens.loaded, cost, milliseconds.total];
 }

@@ -33,18 +33,8 @@ export async function writeOutputs(
     paths.csv,
   );
   await writeJUnit({ summary, records, gate, out: paths.junit });
-  const { name, startedAt, endedAt, model, settings, promptHashes, interrupted, currency } = summary;
-  const metrics = summary.metrics.map(({ better: _, ...metric }) => metric);
-  const catalog = summary.suites.map((suite) => `${suite.catalog} (${suite.tools} tools)`).join(', ');
-  const run = { name, startedAt, model, catalog, cases: summary.planned, settings, promptHashes, metrics, interrupted };
-  const scores = Object.fromEntries(METRICS);
   await renderReport({
-    run: {
-      ...run,
-      scores,
-      ...(endedAt === undefined ? {} : { endedAt }),
-      ...(currency === undefined ? {} : { currency }),
-    },
+    run: { ...summary, scores: Object.fromEntries(METRICS) },
     records: records(),
     promptText: (hash) => readPrompt(path, hash),
     out: paths.report,

@@ -16,6 +16,7 @@ import type {
   Usage,
 } from '../model/model.js';
 import { watchReader } from '../model/watch-reader.js';
+import { wrapModel } from '../model/wrap-model.js';
 import type { CallLog } from './call-log-file.js';
 import { writeLine } from './secret-line.js';
 
@@ -37,47 +38,43 @@ interface Outcome {
   usage: Usage;
 }
 
+type Tell = (call: Call, outcome: Outcome) => void;
+
 /** The model itself when the log is off. */
 export function withCallLog(model: Model, log: CallLog): Model {
   if (!log.isOn) return model;
-  const { openReader } = model;
-  return {
-    id: model.id,
-    limits: model.limits,
-    preferredAnswer: model.preferredAnswer,
-    complete: (request) => loggedComplete(model, log, request),
-    ...(openReader ? { openReader: (request) => loggedReader({ ...model, openReader }, log, request) } : {}),
-    countTokens: (text) => model.countTokens(text),
-    close: () => model.close(),
-  };
+  const tell: Tell = (call, outcome) => writeCall(log, model, { call, outcome });
+  return wrapModel(model, {
+    complete: (request) => loggedComplete(model, request, tell),
+    openReader: (request, open) => loggedReader(open, request, tell),
+  });
 }
 
-async function loggedComplete(model: Model, log: CallLog, request: CompletionRequest): Promise<Completion> {
+async function loggedComplete(model: Model, request: CompletionRequest, tell: Tell): Promise<Completion> {
   const call = { stage: request.stage, prompt: request.prompt, about: request.about, startedAt: performance.now() };
   try {
     const completion = await model.complete(request);
     const { text, finish, usage } = completion;
-    writeCall(log, model, { call, outcome: { outcome: 'ok', answer: text, finish, usage } });
+    tell(call, { outcome: 'ok', answer: text, finish, usage });
     return completion;
   } catch (error) {
-    writeCall(log, model, { call, outcome: failed(error) });
+    tell(call, failed(error));
     throw error;
   }
 }
 
 /** One line a reader, written when it is closed: a line for each weighing would repeat the prompt ten times. */
 function loggedReader(
-  model: Model & Required<Pick<Model, 'openReader'>>,
-  log: CallLog,
+  open: NonNullable<Model['openReader']>,
   request: ReaderRequest,
+  tell: Tell,
 ): Promise<TokenReader> {
   const call = { stage: 'selection', prompt: request.prompt, about: request.about, startedAt: performance.now() };
-  const tell = (outcome: Outcome) => writeCall(log, model, { call, outcome });
-  return watchReader(model.openReader, request, {
-    onRefused: (error) => tell(failed(error)),
+  return watchReader(open, request, {
+    onRefused: (error) => tell(call, failed(error)),
     onClose(reader, failure, read) {
       const answer = { opening: request.opening, ...read };
-      tell({ outcome: 'ok', ...(failure ? failed(failure.error) : {}), answer, usage: reader.usage() });
+      tell(call, { outcome: 'ok', ...(failure ? failed(failure.error) : {}), answer, usage: reader.usage() });
     },
   });
 }

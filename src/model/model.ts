@@ -159,6 +159,12 @@ export function addUsage(total: Usage, more: Usage): void {
   total.written += more.written;
 }
 
+export function sumUsage(one: Usage, other: Usage): Usage {
+  const total = { ...one };
+  addUsage(total, other);
+  return total;
+}
+
 /** The same error, its details telling what was spent until then. */
 export function withUsage(error: WinnowError, usage: Usage): WinnowError {
   const { code, message, issues, details, cause } = error;

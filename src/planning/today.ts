@@ -14,10 +14,15 @@ const MAX_CALENDARS = 100;
 
 /** `2026-11-22 (Sunday), time zone Asia/Shanghai`. */
 export function renderToday({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): string {
-  const { format, zone } = calendarOf(timeZone);
-  const date = today ?? format.format(new Date());
+  const { zone } = calendarOf(timeZone);
+  const date = today ?? dayIn(timeZone);
   const weekday = WEEKDAYS[new Date(`${date}T00:00:00Z`).getUTCDay()];
   return `${date} (${weekday}), time zone ${zone}`;
+}
+
+/** YYYY-MM-DD, by the clock. `undefined` stands for the zone of this machine. */
+export function dayIn(timeZone: string | undefined): string {
+  return calendarOf(timeZone).format.format(new Date());
 }
 
 function calendarOf(timeZone: string | undefined): Calendar {

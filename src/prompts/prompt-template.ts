@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { WinnowError } from '../errors.js';
+import { splitPrompt, withoutMarks } from './prompt-file.js';
+import type { PromptPlaces } from './prompt-table.js';
 
 export interface PromptTemplate<Name extends string> {
   readonly name: string;
@@ -14,37 +16,21 @@ export interface PromptTemplate<Name extends string> {
   render(values: Readonly<Record<Name, string>>): { system: string; user: string; lead?: string };
 }
 
-export interface PromptSource<Name extends string> {
+export interface PromptSource<Name extends string> extends PromptPlaces<Name> {
   /** File name without `.md`. */
-  name: string;
-  /** Placeholders of the stable part; all must stand there. */
-  system: readonly Name[];
-  /** Placeholders of the part that changes with each request; all must stand there. */
-  user: readonly Name[];
-  /** Of those, what stays the same nevertheless: all before the first of the others is the lead. Default: there is none. */
-  lead?: readonly Name[];
+  readonly name: string;
   /** Another file in place of the one in `prompts/`. */
-  path?: string | undefined;
+  readonly path?: string | undefined;
 }
 
 const PLACEHOLDER = /\{\{(\w+)\}\}/gu;
-/** Lines that mark where `winnow tune` puts worked examples; no model sees them. */
-const MARKS = /^<!-- examples -->\n(?:<!-- end of examples -->\n\n?)?|^<!-- end of examples -->\n/gmu;
-const PARTS = /^<!-- system -->\n([\s\S]*?)\n<!-- user -->\n([\s\S]*)$/u;
 
 /** @throws WinnowError `prompt_invalid` naming the file and the placeholder. */
 export function loadPrompt<Name extends string>(source: PromptSource<Name>): PromptTemplate<Name> {
   const path = source.path ?? defaultPromptPath(source.name);
   const text = readPrompt(path);
-  const parts = PARTS.exec(text.replace(MARKS, ''));
-  if (!parts?.[1] || !parts[2]) {
-    throw new WinnowError(
-      'prompt_invalid',
-      `${path}: needs a line "<!-- system -->" at the top and a line "<!-- user -->" further down.`,
-    );
-  }
-  const system = parts[1].trim();
-  const user = parts[2].trim();
+  const parts = splitPrompt(text, path);
+  const [system, user] = [withoutMarks(parts.system), withoutMarks(parts.user)];
   checkPlaceholders(path, system, { part: 'system', expected: source.system });
   checkPlaceholders(path, user, { part: 'user', expected: source.user });
   return {

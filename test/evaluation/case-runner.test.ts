@@ -22,6 +22,7 @@ describe('one case', () => {
       selection: { mode: 'selected', tools: [{ name: 'find_station', via: 'model' }] },
       result: { kind: 'plan', steps: [{ tool: 'find_station' }], levels: [['s1']] },
       scores: { right: 1, recall: 1, planExact: 1 },
+      comparison: { steps: [{ expected: 0, got: 0, arguments: { name: 'same' } }] },
       usage: { selection: { calls: 1 }, planning: { calls: 1 } },
       cost: 2,
     });

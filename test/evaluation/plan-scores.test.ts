@@ -26,7 +26,7 @@ const ALL_RIGHT = {
 
 describe('the expected plan', () => {
   it('is right in everything', () => {
-    expect(scorePlan(EXPECTED, GOLD, exact)).toEqual({ scores: ALL_RIGHT, fault: undefined });
+    expect(scorePlan(EXPECTED, GOLD, exact)).toMatchObject({ scores: ALL_RIGHT, fault: undefined });
   });
 
   it('is as right without an argument that may be left out, and with numbers as texts', () => {

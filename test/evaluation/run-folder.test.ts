@@ -104,6 +104,16 @@ describe('the summary of a run', () => {
     expect(() => readSummary(path)).toThrow(expect.objectContaining({ code }));
   });
 
+  it.each([
+    ['a time of another form', { startedAt: 'yesterday' }, /startedAt/u],
+    ['a currency that no page can write', { currency: 'dollars' }, /currency: must be a code of three letters/u],
+    ['a metric of an unknown group', { metrics: [{ name: 'a', group: 'other' }] }, /metrics\.0\.group/u],
+  ])('is refused with %s, naming the field', async (_, wrong, issue) => {
+    const { path, summary } = await aRun([aRecord()]);
+    writeFileSync(join(path, 'run.json'), JSON.stringify({ ...summary, ...wrong }));
+    expect(() => readSummary(path)).toThrow(issue);
+  });
+
   it('is a file that people can read', async () => {
     const { path } = await aRun([aRecord()]);
     expect(readFileSync(join(path, 'run.json'), 'utf8')).toMatch(/^\{\n {2}"format": 1,\n/u);

@@ -1,9 +1,12 @@
+import { readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadPrompt } from '../../src/prompts/prompt-template.js';
-import { loadPrompts, loadRerankPrompt } from '../../src/prompts/prompts.js';
+import { loadConfigFile } from '../../src/config/config-file.js';
+import { PROMPTS, type PromptName, REPLACEABLE_NAMES } from '../../src/prompts/prompt-table.js';
+import { defaultPromptPath, loadPrompt } from '../../src/prompts/prompt-template.js';
+import { loadNamedPrompt, loadPrompts } from '../../src/prompts/prompts.js';
 
 let folder: string;
 let path: string;
@@ -79,6 +82,22 @@ describe('a prompt file', () => {
   });
 });
 
+describe('the table of prompts', () => {
+  it('has every file of the folder, each with its placeholders', () => {
+    const files = readdirSync(dirname(defaultPromptPath('repair'))).map((file) => basename(file, '.md'));
+    expect(Object.keys(PROMPTS).sort()).toEqual(files.sort());
+    for (const name of Object.keys(PROMPTS) as PromptName[]) expect(loadNamedPrompt(name).name).toBe(name);
+  });
+
+  it.each(REPLACEABLE_NAMES)('gives the configuration its key %s, with a path below its folder', async (name) => {
+    const config = join(folder, 'winnow.yaml');
+    await writeFile(config, `prompts: {${name}: mine.md}`);
+    expect((await loadConfigFile(config)).prompts).toEqual({ [name]: join(folder, 'mine.md') });
+    await writeFile(config, `prompts: {${name}s: mine.md}`);
+    await expect(loadConfigFile(config)).rejects.toThrow(`${name}s`);
+  });
+});
+
 describe('the prompts of the planner', () => {
   it('can be replaced one by one, at start', async () => {
     await writeFile(path, '<!-- system -->\nMINE {{none}} {{summaries}}\n<!-- user -->\n{{context}}{{message}}');
@@ -93,6 +112,6 @@ describe('the prompts of the planner', () => {
   it('are read without those that only others need', async () => {
     await writeFile(path, 'no prompt at all');
     expect(Object.keys(loadPrompts({ 'rerank-tools': path }))).toEqual(['select', 'plan', 'explain', 'fit', 'repair']);
-    expect(() => loadRerankPrompt(path)).toThrow(path);
+    expect(() => loadNamedPrompt('rerank-tools', path)).toThrow(path);
   });
 });

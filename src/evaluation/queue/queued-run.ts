@@ -9,7 +9,7 @@ import { requestSchema } from '../../request.js';
 import type { CaseJob } from '../case-runner.js';
 import { caseRecordSchema } from '../record.js';
 import { keyOf } from '../run-folder.js';
-import { differencesOf } from '../run-summary.js';
+import { differencesOf } from '../settings.js';
 
 /** How the cases of a run are handed out; the same for all of its workers. */
 export const paceSchema = z.object({

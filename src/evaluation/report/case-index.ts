@@ -2,6 +2,7 @@
  * What the list, the filters and the charts need of a case: a few hundred bytes, held for all cases at once; the case
  * itself is read when it is opened. A block is written by columns, its repeated words once.
  */
+import { sumUsage } from '../../model/model.js';
 import type { SelectedTool } from '../../result.js';
 import type { CaseRecord } from '../record.js';
 
@@ -73,6 +74,7 @@ export function createIndexBuilder(): IndexBuilder {
     },
     add(record, place) {
       const { selection, planning, schemaTokens } = record.usage;
+      const { read, cached, written } = sumUsage(selection, planning);
       const got = record.selection?.tools ?? [];
       block.id.push(record.id);
       block.repeat.push(record.repeat);
@@ -86,9 +88,9 @@ export function createIndexBuilder(): IndexBuilder {
       block.tags.push(record.tags.map(numberOf));
       block.expected.push(nearestExpected(record.expected, got).map(numberOf));
       block.got.push(got.flatMap(({ name, via }) => [numberOf(name), numberOf(via)]));
-      block.read.push(selection.read + planning.read);
-      block.cached.push(selection.cached + planning.cached);
-      block.written.push(selection.written + planning.written);
+      block.read.push(read);
+      block.cached.push(cached);
+      block.written.push(written);
       block.loaded.push(schemaTokens.loaded);
       block.milliseconds.push(Math.round(record.milliseconds.total));
       block.cost.push(record.cost ?? null);

@@ -11,7 +11,9 @@ import type { CaseRecord } from '../record.js';
 import { createIndexBuilder } from './case-index.js';
 import { createLinePacker } from './packed-lines.js';
 import { embedJson, readPageParts } from './page-parts.js';
-import { parseReportRun, type ReportRun } from './report-run.js';
+import type { ReportRun } from './report-run.js';
+import { compareRecord, showPlan } from './show-plan.js';
+import type { WholeCase } from './whole-case.js';
 
 export interface ReportParts {
   run: ReportRun;
@@ -32,9 +34,9 @@ export interface ReportFacts {
 /** Rows of the list in one block. */
 const INDEX_ROWS = 2_000;
 
-/** @throws WinnowError `invalid_request` for a run of another form, `invalid_option` when the file cannot be written. */
+/** @throws WinnowError `invalid_option` when the file cannot be written. */
 export async function renderReport(parts: ReportParts): Promise<ReportFacts> {
-  const run = parseReportRun(parts.run);
+  const { run } = parts;
   const page = await readPageParts({ title: `${run.name} · Winnow evaluation` });
   const facts = { records: 0 };
   const unfinished = `${parts.out}.unfinished`;
@@ -56,7 +58,7 @@ export async function renderReport(parts: ReportParts): Promise<ReportFacts> {
 
 /** A case goes into a block of cases, what the list needs of it into one of the index, each stable part once. */
 async function* renderBlocks(
-  { records, promptText }: Pick<ReportParts, 'records' | 'promptText'>,
+  { run, records, promptText }: Pick<ReportParts, 'run' | 'records' | 'promptText'>,
   facts: { records: number },
 ): AsyncGenerator<string> {
   const cases = createLinePacker('cases');
@@ -64,7 +66,9 @@ async function* renderBlocks(
   const index = createLinePacker('index');
   const builder = createIndexBuilder();
   const promptPlaces = new Map<string, [number, number] | null>();
-  for await (const record of records) {
+  const options = { ignoreCase: run.settings.ignoreCase === true };
+  for await (const one of records) {
+    const record = compareRecord(one, options);
     facts.records += 1;
     for (const { system } of record.calls) {
       if (promptPlaces.has(system)) continue;
@@ -72,7 +76,11 @@ async function* renderBlocks(
       promptPlaces.set(system, text === undefined ? null : prompts.add(text));
       if (prompts.isFull) yield await prompts.take();
     }
-    const line = { record, prompts: record.calls.map(({ system }) => promptPlaces.get(system) ?? null) };
+    const line: WholeCase = {
+      record,
+      plan: showPlan(record),
+      prompts: record.calls.map(({ system }) => promptPlaces.get(system) ?? null),
+    };
     builder.add(record, cases.add(line));
     if (cases.isFull) yield await cases.take();
     if (builder.size === INDEX_ROWS) {

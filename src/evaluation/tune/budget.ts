@@ -4,6 +4,7 @@
  */
 import { WinnowError } from '../../errors.js';
 import type { Model } from '../../model/model.js';
+import { wrapModel } from '../../model/wrap-model.js';
 
 export interface Spent {
   /** Completions and rank readings that were really asked for. */
@@ -65,36 +66,16 @@ export function createBudget({
       calls += earlier;
       before = Math.max(before, elapsedInMs - (now() - startedAt));
     },
-    meter(model) {
-      const { openReader } = model;
-      return {
-        id: model.id,
-        limits: model.limits,
-        preferredAnswer: model.preferredAnswer,
+    meter: (model) =>
+      wrapModel(model, {
         complete: async (request) => {
           count();
           return model.complete(request);
         },
-        ...(openReader
-          ? {
-              openReader: async (request) => {
-                count();
-                return openReader(request);
-              },
-            }
-          : {}),
-        countTokens: (text) => model.countTokens(text),
-        close: () => model.close(),
-      };
-    },
+        openReader: async (request, open) => {
+          count();
+          return open(request);
+        },
+      }),
   };
-}
-
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-
-/** `90s`, `30m`, `1.5h` -> milliseconds. Undefined for anything else. */
-export function parseDuration(text: string): number | undefined {
-  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([smh])$/u.exec(text.trim()) ?? [];
-  const milliseconds = Number(amount) * (UNITS[unit] ?? Number.NaN);
-  return milliseconds > 0 ? milliseconds : undefined;
 }

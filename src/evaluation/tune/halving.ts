@@ -6,6 +6,7 @@ import type { EvaluationCase } from '../case.js';
 import { type Difference, pairedDifference } from '../statistics.js';
 import type { Pair } from './decide.js';
 import type { Measurements } from './measure.js';
+import { rising } from './rising.js';
 import type { Variant } from './variant.js';
 
 export interface Standing {
@@ -66,7 +67,7 @@ export async function halve({
 /** In order; of equals, the earlier one. */
 function ranked(standings: readonly Standing[]): Standing[] {
   const meanOf = ({ gain }: Standing) => gain?.mean ?? Number.NEGATIVE_INFINITY;
-  return [...standings].sort((one, other) => (meanOf(other) > meanOf(one) ? 1 : meanOf(other) < meanOf(one) ? -1 : 0));
+  return [...standings].sort((one, other) => rising(meanOf(other), meanOf(one)));
 }
 
 export interface Compared {

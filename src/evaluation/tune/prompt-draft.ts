@@ -3,7 +3,8 @@
  * examples stand before the tools, so that they belong to what stays the same between requests.
  */
 import { createHash } from 'node:crypto';
-import { WinnowError } from '../../errors.js';
+import type { Model } from '../../model/model.js';
+import { EXAMPLES_END, EXAMPLES_MARK, joinPrompt, splitPrompt, withoutMarks } from '../../prompts/prompt-file.js';
 
 export const TUNED_PROMPTS = ['select-tools', 'plan-steps'] as const;
 export type TunedPrompt = (typeof TUNED_PROMPTS)[number];
@@ -17,13 +18,9 @@ export interface PromptDraft {
   readonly user: string;
 }
 
-/** The line in a prompt file behind which the examples stand. A file without it gets it before its tools. */
-export const EXAMPLES_MARK = '<!-- examples -->';
-const END_MARK = '<!-- end of examples -->';
 const HEADING = 'Worked examples:';
 
-const PARTS = /^<!-- system -->\n([\s\S]*?)\n<!-- user -->\n([\s\S]*)$/u;
-const BLOCK = /<!-- examples -->\n(?:([\s\S]*?)\n)?<!-- end of examples -->/u;
+const BLOCK = new RegExp(`${EXAMPLES_MARK}\\n(?:([\\s\\S]*?)\\n)?${EXAMPLES_END}`, 'u');
 const PLACEHOLDER = /\{\{\w+\}\}/gu;
 const FIRST_OF_TOOLS: Readonly<Record<TunedPrompt, string>> = {
   'select-tools': '{{summaries}}',
@@ -32,15 +29,9 @@ const FIRST_OF_TOOLS: Readonly<Record<TunedPrompt, string>> = {
 
 /** @throws WinnowError `prompt_invalid` for a text without its two parts. */
 export function parseDraft(name: TunedPrompt, text: string): PromptDraft {
-  const [, system, user] = PARTS.exec(text.replaceAll('\r\n', '\n')) ?? [];
-  if (system === undefined || user === undefined) {
-    throw new WinnowError(
-      'prompt_invalid',
-      `The prompt ${name} needs the lines "<!-- system -->" and "<!-- user -->".`,
-    );
-  }
+  const { system, user } = splitPrompt(text, `The prompt ${name}`);
   const block = BLOCK.exec(system)?.[1] ?? '';
-  const instructions = system.trim().replace(BLOCK, EXAMPLES_MARK);
+  const instructions = system.replace(BLOCK, EXAMPLES_MARK);
   return {
     name,
     instructions: instructions.includes(EXAMPLES_MARK) ? instructions : withMark(instructions, FIRST_OF_TOOLS[name]),
@@ -49,7 +40,7 @@ export function parseDraft(name: TunedPrompt, text: string): PromptDraft {
   };
 }
 
-/** Before the paragraph with the tools and the line that announces it. */
+/** A file without the mark gets it before the paragraph with the tools and the line that announces it. */
 function withMark(instructions: string, placeholder: string): string {
   const paragraphs = instructions.split('\n\n');
   const tools = paragraphs.findIndex((paragraph) => paragraph.includes(placeholder));
@@ -60,13 +51,14 @@ function withMark(instructions: string, placeholder: string): string {
 /** The text of the file. */
 export function renderDraft({ instructions, examples, user }: PromptDraft): string {
   const block = examples.length === 0 ? [] : [[HEADING, ...examples].join('\n\n')];
-  const marked = [EXAMPLES_MARK, ...block, END_MARK].join('\n');
-  return `<!-- system -->\n${instructions.replace(EXAMPLES_MARK, () => marked)}\n<!-- user -->\n${user}`;
+  const marked = [EXAMPLES_MARK, ...block, EXAMPLES_END].join('\n');
+  return joinPrompt({ system: instructions.replace(EXAMPLES_MARK, () => marked), user });
 }
 
-/** What a model sees of a file: lines that mark parts are not sent. */
-export function withoutMarks(text: string): string {
-  return text.replace(/^<!-- .* -->\n/gmu, '');
+/** Tokens of a file as a model sees it. */
+export function countSeenTokens(text: string, model: Pick<Model, 'countTokens'>): number {
+  const { system, user } = splitPrompt(text, 'The prompt');
+  return model.countTokens(`${withoutMarks(system)}\n${withoutMarks(user)}`);
 }
 
 /** What of the parts and places a new wording does not keep, one problem a line. */

@@ -10,7 +10,7 @@ import { WinnowError } from '../../errors.js';
 import { type Completion, type Model, noUsage } from '../../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../../model/structured.js';
 import { parse } from '../../parse.js';
-import { loadProposalPrompt, loadRepairPrompt } from '../../prompts/prompts.js';
+import { loadNamedPrompt, type NamedPrompt } from '../../prompts/prompts.js';
 import type { EvaluationCase } from '../case.js';
 import { findBrokenPlaces, type TunedPrompt } from './prompt-draft.js';
 
@@ -47,7 +47,7 @@ const JSON_SCHEMA = {
 /** A refused wording is a value with its problems. @throws WinnowError of the model server, `prompt_invalid` */
 export async function proposeWording(question: WordingQuestion): Promise<Parsed<Wording>> {
   const { model, instructions, failures, tried, words, signal } = question;
-  const template = loadProposalPrompt();
+  const template = loadNamedPrompt('propose-wording');
   const variables = {
     instructions,
     failures: failures.map((failure) => renderFailure(question.prompt, failure)).join('\n\n'),
@@ -65,12 +65,12 @@ export async function proposeWording(question: WordingQuestion): Promise<Parsed<
       about: { module: 'evaluation/tune', promptName: template.name, promptHash: template.hash, variables },
     },
     parse: (completion) => parseWording(completion, question),
-    repair: withoutAnswer(loadRepairPrompt()),
+    repair: withoutAnswer(loadNamedPrompt('repair')),
     usage: noUsage(),
   });
 }
 
-function withoutAnswer(repair: ReturnType<typeof loadRepairPrompt>): ReturnType<typeof loadRepairPrompt> {
+function withoutAnswer(repair: NamedPrompt<'repair'>): NamedPrompt<'repair'> {
   return { ...repair, render: (values) => repair.render({ ...values, answer: '(It is not shown again.)' }) };
 }
 

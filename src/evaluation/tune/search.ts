@@ -10,7 +10,7 @@ import { exampleCandidates } from './example-candidates.js';
 import { exampleOrders } from './example-orders.js';
 import { byUse, halve, pairsOf, type Standing } from './halving.js';
 import type { Measurements } from './measure.js';
-import { hashOf, withoutMarks } from './prompt-draft.js';
+import { countSeenTokens, hashOf } from './prompt-draft.js';
 import { summaryCandidates } from './summary-candidates.js';
 import type { TunePromptParts } from './tune-parts.js';
 import type { Tried } from './tune-record.js';
@@ -104,9 +104,8 @@ function renderLesson({ about, training }: Tried): string {
 }
 
 function admitterOf({ gate, model, text }: TunePromptParts, facts: BaseFacts): Admitter {
-  const count = (file: string) => model.countTokens(withoutMarks(file));
-  const before = count(text);
-  return { gate, maxGrowth: facts.allowedGrowth, growth: (after) => count(after) - before };
+  const before = countSeenTokens(text, model);
+  return { gate, maxGrowth: facts.allowedGrowth, growth: (after) => countSeenTokens(after, model) - before };
 }
 
 interface RoundFacts {

@@ -5,6 +5,7 @@
 import { WinnowError } from '../../errors.js';
 import type { EvaluationCase } from '../case.js';
 import { randomFor } from '../random.js';
+import { rising } from './rising.js';
 import { tokensOf } from './shingles.js';
 
 export const PARTS = ['training', 'choosing', 'heldBack'] as const;
@@ -77,11 +78,6 @@ function groupsOf(cases: readonly EvaluationCase[], seed: number): EvaluationCas
     const [first] = group;
     return { group, stratum: first ? stratumOf(first) : '', chance: randomFor(seed, first?.id ?? '')() };
   });
-  keyed.sort((one, other) => compare(one.stratum, other.stratum) || one.chance - other.chance);
+  keyed.sort((one, other) => rising(one.stratum, other.stratum) || one.chance - other.chance);
   return keyed.map(({ group }) => group);
-}
-
-function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }

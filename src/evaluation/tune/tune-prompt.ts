@@ -7,7 +7,7 @@ import { WinnowError } from '../../errors.js';
 import { type BaseFacts, baseFactsOf, costOf } from './base-facts.js';
 import { contradicts } from './decide.js';
 import { pairsOf } from './halving.js';
-import { parseDraft, type TunedPrompt, withoutMarks } from './prompt-draft.js';
+import { countSeenTokens, parseDraft, type TunedPrompt } from './prompt-draft.js';
 import { BUDGET_ENDED, createSearch } from './search.js';
 import { shortfallOf } from './shortfall.js';
 import type { TunePromptParts } from './tune-parts.js';
@@ -89,8 +89,8 @@ async function finish(parts: TunePromptParts, { base, facts, best, tried, end, r
       withoutExample: facts.withoutExample,
     },
     tokens: {
-      before: model.countTokens(withoutMarks(base.text)),
-      after: model.countTokens(withoutMarks(base.text)),
+      before: countSeenTokens(base.text, model),
+      after: countSeenTokens(base.text, model),
       allowedGrowth: facts.allowedGrowth,
     },
     tried,
@@ -125,7 +125,7 @@ async function finish(parts: TunePromptParts, { base, facts, best, tried, end, r
     reason: `Better on the choosing part, and the held-back part agrees; ${end}.`,
     options: { ...best.options },
     examples: [...best.caseIds],
-    tokens: { ...common.tokens, after: model.countTokens(withoutMarks(best.text)) },
+    tokens: { ...common.tokens, after: countSeenTokens(best.text, model) },
   };
   return { report, best };
 }
@@ -137,7 +137,7 @@ function unfinishedBase(parts: TunePromptParts, base: Variant, shortfall: string
 }
 
 function emptyReport({ prompt, split, model }: TunePromptParts, base: Variant): PromptReport {
-  const tokens = model.countTokens(withoutMarks(base.text));
+  const tokens = countSeenTokens(base.text, model);
   return {
     prompt,
     isChanged: false,

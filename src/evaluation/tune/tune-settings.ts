@@ -1,10 +1,7 @@
 /** `settings.json` in the folder of a tuning run: with what it was begun, so that it goes on with the same. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WinnowError } from '../../errors.js';
-import { differencesOf } from '../run-summary.js';
-
-type Settings = Readonly<Record<string, unknown>>;
+import { refuseOtherSettings, type Settings } from '../settings.js';
 
 const SETTINGS = 'settings.json';
 
@@ -16,16 +13,9 @@ export function earlierSettings(folder: string): Settings | undefined {
 
 /** Keeps them for a run that goes on. @throws WinnowError `invalid_option` naming each in which this one differs */
 export function keepSettings(folder: string, settings: Settings): void {
-  const here = JSON.parse(JSON.stringify(settings));
   const earlier = earlierSettings(folder);
-  if (!earlier) {
-    writeFileSync(join(folder, SETTINGS), `${JSON.stringify(here, null, 2)}\n`);
-    return;
-  }
-  const issues = differencesOf(earlier, here);
-  if (issues.length === 0) return;
-  const message = `The tuning can't go on with other settings: ${issues.join('; ')}. Give the same flags, or another --out.`;
-  throw new WinnowError('invalid_option', message, { issues });
+  if (earlier) refuseOtherSettings('tuning', earlier, settings);
+  else writeFileSync(join(folder, SETTINGS), `${JSON.stringify(settings, null, 2)}\n`);
 }
 
 export function hasTuning(folder: string): boolean {

@@ -15,7 +15,7 @@ import type { Runnable } from '@langchain/core/runnables';
 import type { Tool } from '../../catalog/tool.js';
 import { WinnowError } from '../../errors.js';
 import type { Model, Usage } from '../../model/model.js';
-import { loadRepairPrompt, loadStepPrompt } from '../../prompts/prompts.js';
+import { loadNamedPrompt } from '../../prompts/prompts.js';
 import { toTools } from '../bound-tools.js';
 import { renderConversation } from './render-conversation.js';
 import { type StepParts, type TakenStep, takeStep } from './take-step.js';
@@ -48,9 +48,9 @@ export class WinnowChatModel extends BaseChatModel<ChatCallOptions> {
   constructor(options: ChatModelOptions) {
     super({});
     const { model, maxTokens = 1_024, prompts = {} } = options;
-    const prompt = loadStepPrompt(prompts['agent-step']);
+    const prompt = loadNamedPrompt('agent-step', prompts['agent-step']);
     this.#options = options;
-    this.#parts = { model, maxTokens, prompt, repair: loadRepairPrompt(prompts.repair) };
+    this.#parts = { model, maxTokens, prompt, repair: loadNamedPrompt('repair', prompts.repair) };
   }
 
   override _llmType(): string {

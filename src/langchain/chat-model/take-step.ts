@@ -8,15 +8,15 @@ import { fittedSchemas } from '../../planning/fitted.js';
 import { planPenalties } from '../../planning/plan-penalties.js';
 import { renderType } from '../../planning/render-type.js';
 import { requiredAt } from '../../planning/required-at.js';
-import type { loadRepairPrompt, loadStepPrompt } from '../../prompts/prompts.js';
+import type { NamedPrompt } from '../../prompts/prompts.js';
 import { readStep, type Step } from './read-step.js';
 import type { Conversation } from './render-conversation.js';
 import { stepSchema } from './step-schema.js';
 
 export interface StepParts {
   readonly model: Model;
-  readonly prompt: ReturnType<typeof loadStepPrompt>;
-  readonly repair: ReturnType<typeof loadRepairPrompt>;
+  readonly prompt: NamedPrompt<'agent-step'>;
+  readonly repair: NamedPrompt<'repair'>;
   readonly maxTokens: number;
 }
 

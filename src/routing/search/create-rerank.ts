@@ -1,6 +1,6 @@
 /** A model, settings and the prompt files in use -> what `tool_search` takes as a second opinion. */
 import type { Model } from '../../model/model.js';
-import { loadRepairPrompt, loadRerankPrompt, type PromptPaths } from '../../prompts/prompts.js';
+import { loadNamedPrompt, type PromptPaths } from '../../prompts/prompts.js';
 import type { RerankOptions, RerankSettings } from './rerank.js';
 
 export interface CreateRerankOptions extends Pick<RerankOptions, 'onFailure' | 'onUsage'> {
@@ -15,6 +15,6 @@ export function createRerank(
   { settings: { enabled, ...limits }, prompts, ...told }: CreateRerankOptions,
 ): RerankOptions | undefined {
   if (!enabled) return undefined;
-  const prompt = loadRerankPrompt(prompts?.['rerank-tools']);
-  return { model, prompt, repair: loadRepairPrompt(prompts?.repair), ...limits, ...told };
+  const prompt = loadNamedPrompt('rerank-tools', prompts?.['rerank-tools']);
+  return { model, prompt, repair: loadNamedPrompt('repair', prompts?.repair), ...limits, ...told };
 }

@@ -18,6 +18,7 @@ import {
   type TokenReader,
   type Usage,
 } from '../../../src/model/model.js';
+import { wrapModel } from '../../../src/model/wrap-model.js';
 import { usageSchema } from '../../../src/result.js';
 
 export interface Spent {
@@ -55,15 +56,10 @@ export function rememberModel(model: Model, file: string): RememberedModel {
   const book: Book = { store, till, keyOf };
   const tokenizer = createTokenizer(model);
   return {
-    model: {
-      id: model.id,
-      limits: model.limits,
-      preferredAnswer: model.preferredAnswer,
+    model: wrapModel(model, {
       complete: (request) => complete(request, model, book),
-      ...(model.openReader ? { openReader: (request) => openReader(request, model, { ...book, tokenizer }) } : {}),
-      countTokens: (text) => model.countTokens(text),
-      close: () => model.close(),
-    },
+      openReader: (request) => openReader(request, model, { ...book, tokenizer }),
+    }),
     takeSpent: till.take,
     close: () => store.close(),
   };

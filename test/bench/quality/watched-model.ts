@@ -5,6 +5,7 @@
 import { toWinnowError, type WinnowError } from '../../../src/errors.js';
 import type { Model } from '../../../src/model/model.js';
 import { watchReader } from '../../../src/model/watch-reader.js';
+import { wrapModel } from '../../../src/model/wrap-model.js';
 
 export interface WatchedModel {
   readonly model: Model;
@@ -18,12 +19,8 @@ export function watchModel(model: Model): WatchedModel {
     const error = toWinnowError(thrown);
     if (isOfTheModel(error)) failure = error;
   };
-  const { openReader } = model;
   return {
-    model: {
-      id: model.id,
-      limits: model.limits,
-      preferredAnswer: model.preferredAnswer,
+    model: wrapModel(model, {
       async complete(request) {
         try {
           return await model.complete(request);
@@ -32,18 +29,9 @@ export function watchModel(model: Model): WatchedModel {
           throw error;
         }
       },
-      ...(openReader
-        ? {
-            openReader: (request) =>
-              watchReader(openReader, request, {
-                onRefused: note,
-                onClose: (_, failed) => failed && note(failed.error),
-              }),
-          }
-        : {}),
-      countTokens: (text) => model.countTokens(text),
-      close: () => model.close(),
-    },
+      openReader: (request, open) =>
+        watchReader(open, request, { onRefused: note, onClose: (_, failed) => failed && note(failed.error) }),
+    }),
     takeFailure() {
       const taken = failure;
       failure = undefined;

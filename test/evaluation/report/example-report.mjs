@@ -14,7 +14,7 @@ const [out = 'report.html', cases = '400', repeats = '1', picture] = process.arg
 const started = Date.now();
 const generated = generateRun({ cases: Number(cases), repeats: Number(repeats) });
 const sample = [...generateRun({ cases: Math.min(Number(cases), 2000) }).records()];
-const run = describeRun(sample, { cases: Number(cases) * Number(repeats) });
+const run = describeRun(sample, { planned: Number(cases) * Number(repeats) });
 const facts = await renderReport({ run, records: generated.records(), promptText: generated.promptText, out });
 const seconds = (Date.now() - started) / 1000;
 const megabytesOfMemory = Math.round(process.resourceUsage().maxRSS / 1024);

@@ -156,8 +156,8 @@ export function createRecord({
 
 function judge(
   given: Pick<Outcome, 'expected' | 'selection' | 'result' | 'usage'>,
-): Pick<CaseRecord, 'scores' | 'cause'> {
-  const { scores, cause } = scoreCase({
+): Pick<CaseRecord, 'scores' | 'cause' | 'comparison'> {
+  const { scores, cause, comparison } = scoreCase({
     ...given,
     ignoreCase: false,
     defaultOf: () => undefined,
@@ -165,7 +165,7 @@ function judge(
     schemaTokens: () => SCHEMA_TOKENS,
     isVisible: () => true,
   });
-  return { scores, ...(cause === undefined ? {} : { cause }) };
+  return { ...(comparison ? { comparison } : {}), scores, ...(cause === undefined ? {} : { cause }) };
 }
 
 function selectTools(expected: readonly string[], flaw: Flaw, random: Random): SelectedTool[] {

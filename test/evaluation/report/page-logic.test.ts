@@ -1,8 +1,6 @@
 /** The parts of the page's script that draw nothing, as they stand in the files. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { ExpectedStep } from '../../../src/evaluation/record.js';
-import type { Step } from '../../../src/result.js';
 
 const load = (name: string) => import(new URL(`../../../src/evaluation/report/page/${name}.js`, import.meta.url).href);
 
@@ -16,18 +14,9 @@ interface Graph {
   width: number;
   height: number;
 }
-interface StepPair {
-  row: number;
-  expected?: ExpectedStep;
-  got?: Step;
-}
 interface GraphModule {
   placeGraph(steps: GraphStep[]): Graph;
   BOX: { width: number; height: number };
-}
-interface MatchModule {
-  matchSteps(expected: ExpectedStep[], got: Step[]): StepPair[];
-  compareArguments(pair: StepPair, pairs: StepPair[]): { name: string; verdict: string }[];
 }
 interface ColourModule {
   colourOf(value: number | null, better: string | undefined): string;
@@ -43,7 +32,6 @@ interface ChartCase {
 }
 
 const { placeGraph, BOX }: GraphModule = await load('plan-graph');
-const { matchSteps, compareArguments }: MatchModule = await load('match-steps');
 const { recallAtK }: RecallModule = await load('recall-chart');
 const { colourOf }: ColourModule = await load('score-colour');
 
@@ -126,68 +114,6 @@ describe('the graph of a plan', () => {
     ['a step that waits for one that does not exist', [{ id: 'a', from: ['z'] }]],
   ])('comes to an end with %s', (_, steps) => {
     expect(placeGraph(steps).steps.map(({ id }) => id)).toEqual(steps.map(({ id }) => id));
-  });
-});
-
-const wanted = (tool: string, values: Record<string, unknown>, more: Partial<ExpectedStep> = {}): ExpectedStep => ({
-  tool,
-  arguments: values,
-  ...more,
-});
-const written = (id: string, tool: string, values: Record<string, unknown>): Step => ({
-  id,
-  tool,
-  arguments: values,
-  purpose: '',
-  dependsOn: [],
-});
-
-describe('steps side by side', () => {
-  it('are those of one tool that share most arguments', () => {
-    const pairs = matchSteps(
-      [wanted('find', { name: 'a' }), wanted('find', { name: 'b' }), wanted('read', {})],
-      [written('s1', 'find', { name: 'b' }), written('s2', 'find', { name: 'a' }), written('s3', 'draw', {})],
-    );
-    expect(pairs.map(({ expected, got }) => [expected?.arguments.name ?? expected?.tool, got?.id])).toEqual([
-      ['a', 's2'],
-      ['b', 's1'],
-      ['read', undefined],
-      [undefined, 's3'],
-    ]);
-  });
-
-  it.each<[string, ExpectedStep, Record<string, unknown>, string]>([
-    ['the same value', wanted('t', { a: { x: 1, y: [2] } }), { a: { y: [2], x: 1 } }, 'same'],
-    ['another value', wanted('t', { a: 1 }), { a: 2 }, 'different'],
-    [
-      'one that counts as right too',
-      wanted('t', { a: 'x' }, { argumentsAnyOf: { a: ['x', 'y'] } }),
-      { a: 'y' },
-      'accepted',
-    ],
-    ['another form of the value', wanted('t', { a: 24 }), { a: '24' }, 'form'],
-    ['none', wanted('t', { a: 1 }), {}, 'missing'],
-    ['none, where it may be left out', wanted('t', { a: 1 }, { argumentsAnyOf: { a: ['', 1] } }), {}, 'optional'],
-    ['one too many', wanted('t', {}), { a: 1 }, 'extra'],
-    ['one more that is allowed', wanted('t', {}, { argumentsAnyOf: { a: ['', 'RR'] } }), { a: 'RR' }, 'accepted'],
-    ['one that nobody judges', wanted('t', {}, { argumentsUnknown: true }), { a: 1 }, 'unjudged'],
-    ['a price that looks like a reference', wanted('t', { a: '$20' }), { a: '$20' }, 'same'],
-  ])('have arguments compared: %s', (_, expected, values, verdict) => {
-    const pairs = matchSteps([expected], [written('s1', 't', values)]);
-    expect(compareArguments(pairs[0] ?? { row: 0 }, pairs)).toEqual([expect.objectContaining({ name: 'a', verdict })]);
-  });
-
-  it.each([
-    ['to the same step in another order', '${s2.code}', 'same'],
-    ['to another step', '${s1.code}', 'different'],
-    ['to another field', '${s2.name}', 'different'],
-    ['to no step', '${s9.code}', 'different'],
-  ])('have references compared: %s', (_, reference, verdict) => {
-    const pairs = matchSteps(
-      [wanted('find', {}), wanted('list', {}), wanted('read', { code: '$0.code' })],
-      [written('s1', 'list', {}), written('s2', 'find', {}), written('s3', 'read', { code: reference })],
-    );
-    expect(compareArguments(pairs[2] ?? { row: 2 }, pairs)[0]?.verdict).toBe(verdict);
   });
 });
 

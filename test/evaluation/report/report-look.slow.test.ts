@@ -79,7 +79,14 @@ inBrowser(`the look of a report${skipped}`, () => {
   });
 
   it.each([1_000, 400])('keeps a tiny cost on one line of its tile at %i pixels', async (width) => {
-    const cost = { name: 'cost', label: 'Cost, a case', group: 'cost', unit: 'currency', count: 60 } as const;
+    const cost = {
+      name: 'cost',
+      label: 'Cost, a case',
+      group: 'cost',
+      unit: 'currency',
+      better: 'lower',
+      count: 60,
+    } as const;
     const metrics = [{ ...cost, mean: 0.00006789, low: 0.00006512, high: 0.00007113 }];
     const own = await browser.write(records, { run: { metrics } });
     const { page } = await browser.open(own, { viewport: { width, height: 800 } });

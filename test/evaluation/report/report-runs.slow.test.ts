@@ -58,7 +58,7 @@ inBrowser(`reports of other runs${skipped}`, () => {
 
   it('lists repeats one by one, links them, and says what is missing of an interrupted run', async () => {
     const records = [...generateRun({ cases: 12, repeats: 3, seed: 5 }).records()].slice(0, 30);
-    const file = await browser.write(records, { run: { cases: 36, interrupted: true } });
+    const file = await browser.write(records, { run: { planned: 36, interrupted: true } });
     const { page } = await browser.open(file, { hash: `#case=${records[4]?.id}&repeat=1` });
     expect(await page.locator('.notice').textContent()).toBe('30 of 36 results are here: the run is not complete.');
     expect(await page.locator('h1 .badge').textContent()).toBe('interrupted');
@@ -82,7 +82,7 @@ inBrowser(`reports of other runs${skipped}`, () => {
   });
 
   it('opens a run without a single case', async () => {
-    const { page, noise } = await browser.open(await browser.write([], { run: { cases: 0 } }));
+    const { page, noise } = await browser.open(await browser.write([], { run: { planned: 0 } }));
     expect(await page.locator('#list .empty').isVisible()).toBe(true);
     expect(noise).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createBudget, parseDuration } from '../../../src/evaluation/tune/budget.js';
+import { createBudget } from '../../../src/evaluation/tune/budget.js';
 import type { CompletionRequest } from '../../../src/model/model.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 
@@ -41,17 +41,5 @@ describe('a budget of time', () => {
     time = 300;
     expect(budget.spent().milliseconds).toBe(900);
     expect([budget.isOver(), budget.isOver({ calls: 0, milliseconds: 100 })]).toEqual([false, true]);
-  });
-
-  it.each([
-    ['90s', 90_000],
-    ['30m', 1_800_000],
-    ['1.5h', 5_400_000],
-    ['30', undefined],
-    ['0m', undefined],
-    ['-1m', undefined],
-    ['soon', undefined],
-  ])('written as "%s" is %s milliseconds', (text, expected) => {
-    expect(parseDuration(text)).toBe(expected);
   });
 });

@@ -2,14 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import {
-  EXAMPLES_MARK,
+  countSeenTokens,
   findBrokenPlaces,
   parseDraft,
   renderDraft,
   TUNED_PROMPTS,
 } from '../../../src/evaluation/tune/prompt-draft.js';
-import { defaultPromptPath, loadPrompt, readPrompt } from '../../../src/prompts/prompt-template.js';
-import { loadPrompts } from '../../../src/prompts/prompts.js';
+import { EXAMPLES_MARK } from '../../../src/prompts/prompt-file.js';
+import { defaultPromptPath, readPrompt } from '../../../src/prompts/prompt-template.js';
+import { loadNamedPrompt, loadPrompts } from '../../../src/prompts/prompts.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const VALUES = {
@@ -53,6 +54,17 @@ describe.each(TUNED_PROMPTS)('%s, taken apart and put together', (name) => {
     expect(system).not.toContain('<!--');
   });
 
+  it('is counted as the model sees it: with the lines of its author, without the marks', () => {
+    const noted = text.replace('\n<!-- user -->', '\n<!-- keep this short -->\n<!-- user -->');
+    const seen: string[] = [];
+    const count = (file: string) => countSeenTokens(file, { countTokens: (part) => seen.push(part) });
+    for (const file of [text, renderDraft(draft), noted]) count(file);
+    expect(seen[1]).toBe(seen[0]);
+    expect(seen[2]).toContain('<!-- keep this short -->');
+    expect(systemOf(name, noted)).toContain('<!-- keep this short -->');
+    expect(seen[0]).not.toContain('<!--');
+  });
+
   it('may say itself where examples stand', () => {
     const [head = '', user = ''] = text.split('\n<!-- user -->\n');
     const marked = `${head}\n\n${EXAMPLES_MARK}\n<!-- user -->\n${user}`;
@@ -86,7 +98,6 @@ describe('a text without its parts', () => {
 
 describe('the prompt for proposals', () => {
   it('has all its places', () => {
-    const places = ['instructions', 'failures', 'tried', 'words'] as const;
-    expect(loadPrompt({ name: 'propose-wording', system: [], user: places }).hash).toMatch(/^[0-9a-f]{12}$/u);
+    expect(loadNamedPrompt('propose-wording').hash).toMatch(/^[0-9a-f]{12}$/u);
   });
 });

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createModel } from '../../../src/model/create-model.js';
 import type { Model } from '../../../src/model/model.js';
-import { loadRepairPrompt, loadRerankPrompt } from '../../../src/prompts/prompts.js';
+import { loadNamedPrompt } from '../../../src/prompts/prompts.js';
 import { setUp } from './setup.js';
 
-const [prompt, repair] = [loadRerankPrompt(), loadRepairPrompt()];
+const [prompt, repair] = [loadNamedPrompt('rerank-tools'), loadNamedPrompt('repair')];
 let model: Model;
 
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { WinnowError } from '../../../src/errors.js';
 import type { Usage } from '../../../src/model/model.js';
-import { loadRepairPrompt, loadRerankPrompt } from '../../../src/prompts/prompts.js';
+import { loadNamedPrompt } from '../../../src/prompts/prompts.js';
 import { parseRerankSettings } from '../../../src/routing/search/rerank.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
 import { matchNames, setUp } from './setup.js';
 
-const [prompt, repair] = [loadRerankPrompt(), loadRepairPrompt()];
+const [prompt, repair] = [loadNamedPrompt('rerank-tools'), loadNamedPrompt('repair')];
 const DEFAULTS = parseRerankSettings({});
 const opinion = (more: Record<string, unknown> = {}) =>
   JSON.stringify({

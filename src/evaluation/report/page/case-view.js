@@ -9,16 +9,17 @@ import { renderTools } from './tools-view.js';
 
 /** @import { CaseRecord } from '../../record.ts' */
 /** @import { Case } from './cases.js' */
-/** @import { WholeCase } from './data.js' */
-/** @import { ScoreMeaning } from '../report-run.ts' */
+/** @import { WholeCase } from '../whole-case.ts' */
+/** @import { MetricMeaning } from '../../run-summary.ts' */
 
-/** @typedef {(score: string) => ScoreMeaning['better'] | undefined} BetterOf */
+/** @typedef {(score: string) => MetricMeaning['better'] | undefined} BetterOf */
 
 /**
  * @param {WholeCase} whole
  * @param {{one: Case, currency: string | undefined, labelOf(score: string): string, betterOf: BetterOf, readPrompt(place: [number, number]): Promise<string>}} options
  */
-export function renderCase({ record, prompts }, { one, currency, labelOf, betterOf, readPrompt }) {
+export function renderCase(whole, { one, currency, labelOf, betterOf, readPrompt }) {
+  const { record, prompts } = whole;
   return element(
     'div',
     { class: 'case-body' },
@@ -26,7 +27,7 @@ export function renderCase({ record, prompts }, { one, currency, labelOf, better
     renderError(record),
     renderScores(record.scores, { labelOf, betterOf }),
     renderTools(record, one.expected),
-    renderPlans(record),
+    renderPlans(whole),
     renderCalls(record.calls, { prompts, readPrompt }),
     renderFacts(record, currency),
   );

@@ -1,7 +1,7 @@
 /** The data within the page: the run, the index of all cases, and whole cases, of which only the opened are unpacked. */
 
 /** @import { IndexBlock } from '../case-index.ts' */
-/** @import { CaseRecord } from '../../record.ts' */
+/** @import { WholeCase } from '../whole-case.ts' */
 /** @import { ReportRun } from '../report-run.ts' */
 
 /** @returns {ReportRun} */
@@ -52,12 +52,6 @@ function createLineReader(kind) {
     return JSON.parse((await lines)[line] ?? 'null');
   };
 }
-
-/**
- * @typedef {object} WholeCase
- * @property {CaseRecord} record
- * @property {([number, number] | null)[]} prompts Place of the stable part of each call; null where it was not kept.
- */
 
 /** @returns {{readCase(place: [number, number]): Promise<WholeCase>, readPrompt(place: [number, number]): Promise<string>}} */
 export function createCaseReader() {

@@ -2,22 +2,17 @@
 import { drawing } from './dom.js';
 import { BOX, placeGraph } from './plan-graph.js';
 
+/** @import { ShownStep } from '../whole-case.ts' */
 /** @import { PlacedEdge } from './plan-graph.js' */
 
-/**
- * @typedef {object} DrawnStep
- * @property {string} id
- * @property {string} tool
- * @property {'hit' | 'missing' | 'extra'} state
- * @property {{from: string, field: string, state: 'hit' | 'missing' | 'extra'}[]} uses
- */
+/** @typedef {ShownStep & {tool: string, state: 'hit' | 'missing' | 'extra'}} DrawnStep */
 
 const PADDING = 6;
 /** About the width of a character of the tool's name. */
 const CHARACTER = 6.65;
 /** The same of a field on an arrow. */
 const FIELD_CHARACTER = 6.35;
-const MARKS = { hit: '✓', missing: '✗', extra: '+' };
+const MARKS = { hit: '✓', missing: '✗', extra: '+', unjudged: '·' };
 
 /** @param {DrawnStep[]} steps @param {{title: string, name: string}} options `name`: unique in the page, for the arrow heads. */
 export function drawGraph(steps, { title, name }) {
@@ -43,7 +38,9 @@ export function drawGraph(steps, { title, name }) {
     drawing(
       'defs',
       {},
-      /** @type {const} */ (['hit', 'missing', 'extra']).map((state) => drawArrowHead(`${name}-${state}`, state)),
+      /** @type {const} */ (['hit', 'missing', 'extra', 'unjudged']).map((state) =>
+        drawArrowHead(`${name}-${state}`, state),
+      ),
     ),
     edges.map(({ from, to, points, state }) =>
       drawing('path', {

@@ -3,17 +3,14 @@ import { drawing, element } from './dom.js';
 import { formatCount, formatDate, formatDuration, formatMetric, formatShare, formatWhole } from './format.js';
 import { STATE_NAMES, STATES } from './states.js';
 
-/** @import { ReportMetric, ReportRun } from '../report-run.ts' */
+/** @import { RunMetric } from '../../run-summary.ts' */
+/** @import { ReportRun } from '../report-run.ts' */
 /** @import { Case } from './cases.js' */
 
 const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Tokens and cost', time: 'Time' };
-const UNITS = { selection: 'fraction', plan: 'fraction', cost: 'tokens', time: 'milliseconds' };
 
 /** Metrics that the tile of all outcomes tells, and one that is alike in most runs. */
 const TOLD_FIRST = new Set(['right', 'errors', 'calls']);
-
-/** @param {ReportMetric} metric */
-const unitOf = (metric) => metric.unit ?? UNITS[metric.group];
 
 /** @param {ReportRun} run @param {Case[]} cases */
 export function renderRunHead(run, cases) {
@@ -21,8 +18,8 @@ export function renderRunHead(run, cases) {
   const repeats = 1 + cases.reduce((most, { repeat }) => Math.max(most, repeat), 0);
   const facts = [
     ['Model', run.model],
-    ['Catalogue', run.catalog],
-    ['Cases', repeats > 1 ? `${formatWhole(run.cases / repeats)} × ${repeats}` : formatWhole(run.cases)],
+    ['Catalogue', run.suites.map(({ catalog, tools }) => `${catalog} (${formatCount(tools, 'tool')})`).join(', ')],
+    ['Cases', repeats > 1 ? `${formatWhole(run.planned / repeats)} × ${repeats}` : formatWhole(run.planned)],
     ['Started', formatDate(run.startedAt)],
     ['Took', ended ?? 'not ended'],
   ];
@@ -34,11 +31,11 @@ export function renderRunHead(run, cases) {
       { class: 'facts' },
       facts.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
     ),
-    cases.length < run.cases &&
+    cases.length < run.planned &&
       element(
         'p',
         { class: 'notice', role: 'note' },
-        `${formatWhole(cases.length)} of ${formatCount(run.cases, 'result')} are here: the run is not complete.`,
+        `${formatWhole(cases.length)} of ${formatCount(run.planned, 'result')} are here: the run is not complete.`,
       ),
   ].filter((part) => part !== false);
 }
@@ -55,9 +52,9 @@ function sieve() {
 
 /** @param {ReportRun} run @param {Case[]} cases */
 export function renderSummary(run, cases) {
-  /** @param {ReportMetric['group']} group */
+  /** @param {RunMetric['group']} group */
   const of = (group) => run.metrics.filter((metric) => metric.group === group);
-  /** @param {ReportMetric['group']} group */
+  /** @param {RunMetric['group']} group */
   const main = (group) => of(group).filter(({ name }) => !TOLD_FIRST.has(name));
   const plan = main('plan');
   const heads = [
@@ -114,26 +111,26 @@ function renderOutcome(cases) {
   );
 }
 
-/** @param {ReportMetric} metric @param {string | undefined} currency */
+/** @param {RunMetric} metric @param {string | undefined} currency */
 function renderTile(metric, currency) {
-  const value = formatMetric(metric.mean, unitOf(metric), currency);
+  const value = formatMetric(metric.mean, metric.unit, currency);
   return element(
     'div',
     { class: 'tile' },
     element('p', { class: 'tile-label' }, metric.label),
     element('p', { class: `tile-value ${value.length > 8 ? 'long' : ''}` }, value),
-    unitOf(metric) === 'fraction' && renderInterval(metric),
+    metric.unit === 'fraction' && renderInterval(metric),
     element('p', { class: 'tile-note' }, '95 %: ', formatInterval(metric, currency)),
   );
 }
 
-/** @param {ReportMetric} metric @param {string | undefined} currency */
+/** @param {RunMetric} metric @param {string | undefined} currency */
 function formatInterval(metric, currency) {
-  const [low, high] = [metric.low, metric.high].map((value) => formatMetric(value, unitOf(metric), currency));
+  const [low, high] = [metric.low, metric.high].map((value) => formatMetric(value, metric.unit, currency));
   return `${low} to ${high}`;
 }
 
-/** From 0 to 1: the interval as a line, the mean as a dot. @param {ReportMetric} metric */
+/** From 0 to 1: the interval as a line, the mean as a dot. @param {RunMetric} metric */
 function renderInterval({ mean, low, high }) {
   if (mean === null) return false;
   /** @param {number} value */
@@ -149,16 +146,16 @@ function renderInterval({ mean, low, high }) {
   );
 }
 
-/** @param {string} title @param {ReportMetric[]} metrics @param {string | undefined} currency */
+/** @param {string} title @param {RunMetric[]} metrics @param {string | undefined} currency */
 function renderGroup(title, metrics, currency) {
-  const hasScale = metrics.some((metric) => unitOf(metric) === 'fraction');
+  const hasScale = metrics.some((metric) => metric.unit === 'fraction');
   const rows = metrics.map((metric) =>
     element(
       'tr',
       { 'data-metric': metric.name },
       element('th', { scope: 'row', title: metric.name }, metric.label),
-      hasScale && element('td', { class: 'scale' }, unitOf(metric) === 'fraction' && renderInterval(metric)),
-      element('td', { class: 'number strong' }, formatMetric(metric.mean, unitOf(metric), currency)),
+      hasScale && element('td', { class: 'scale' }, metric.unit === 'fraction' && renderInterval(metric)),
+      element('td', { class: 'number strong' }, formatMetric(metric.mean, metric.unit, currency)),
       element(
         'td',
         { class: 'number muted' },

@@ -1,18 +1,21 @@
 /** Arguments side by side; what differs is marked within the text. */
 import { element } from './dom.js';
 
-/** @import { ArgumentPair, Verdict } from './match-steps.js' */
+/** @import { ArgumentVerdict } from '../../record.ts' */
 
-/** @type {Record<Verdict, {sign: string, words: string}>} */
+/** @typedef {{name: string, verdict: ArgumentVerdict, expected?: unknown, got?: unknown}} ArgumentPair An absent value is undefined. */
+
+/** @type {Record<ArgumentVerdict, {sign: string, words: string}>} */
 const VERDICTS = {
   same: { sign: '✓', words: 'same' },
+  form: { sign: '✓', words: 'same, in another form' },
   accepted: { sign: '✓', words: 'accepted too' },
-  form: { sign: '≈', words: 'only the form differs' },
+  default: { sign: '✓', words: 'the default' },
   optional: { sign: '✓', words: 'may be left out' },
+  unjudged: { sign: '·', words: 'not judged' },
   different: { sign: '≠', words: 'differs' },
   missing: { sign: '✗', words: 'missing' },
   extra: { sign: '+', words: 'not expected' },
-  unjudged: { sign: '·', words: 'not judged' },
 };
 
 /** @param {ArgumentPair[]} pairs */
@@ -60,7 +63,6 @@ function renderPairOfValues(pair) {
 
 /** @param {ArgumentPair} pair @param {'expected' | 'got'} side */
 function textOf(pair, side) {
-  if (!(side in pair)) return undefined;
   const value = pair[side];
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
