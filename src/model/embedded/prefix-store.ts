@@ -1,7 +1,7 @@
 /**
  * Evaluated prefixes on disk, so that a restart reads no prefix twice. A file is used only when model, runtime and
  * tokens are the same and its checksum holds: a wrong one could crash the runtime. Bounded; the oldest go first, and
- * drafts that a killed process left behind.
+ * drafts that a killed process left behind. A disk that refuses costs the keeping, never the request.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -23,6 +23,7 @@ export interface PrefixStoreOptions {
   identity: string;
   /** All states together; the one saved last stays whatever its size. Default: 2 GiB. */
   maxBytes?: number;
+  /** Told each text once. */
   onWarning?: (message: string) => void;
 }
 
@@ -40,8 +41,13 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
       .digest('hex');
     return join(folder, key.slice(0, 32));
   };
+  const told = new Set<string>();
+  const warn = (message: string) => {
+    if (!told.has(message)) onWarning(message);
+    told.add(message);
+  };
   const tidy = () =>
-    removeAbandoned(folder).catch((error) => onWarning(`an old draft could not be removed: ${messageOf(error)}`));
+    removeAbandoned(folder).catch((error) => warn(`an old draft could not be removed: ${messageOf(error)}`));
   return {
     async load(tokens, load) {
       await tidy();
@@ -53,14 +59,17 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
         if (size !== header.bytes || (await sha256Of(`${path}.state`)) !== header.sha256)
           throw new Error('its checksum does not hold');
         await load(`${path}.state`);
-        const now = new Date();
-        await utimes(`${path}.state`, now, now);
-        return true;
       } catch (error) {
-        onWarning(`a saved prefix was thrown away: ${messageOf(error)}`);
-        await remove(path);
+        const isGone = await remove(path).then(
+          () => true,
+          () => false,
+        );
+        const fate = isGone ? 'was thrown away' : "is not used, and can't be thrown away";
+        warn(`the saved prefix ${path} ${fate}: ${messageOf(error)}`);
         return false;
       }
+      await touch(path);
+      return true;
     },
     async save(tokens, save) {
       const path = pathOf(tokens);
@@ -74,8 +83,9 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
         await rename(draft, `${path}.state`);
         await removeOldest(folder, maxBytes);
       } catch (error) {
-        onWarning(`the prefix could not be saved: ${messageOf(error)}`);
-        await rm(draft, { force: true });
+        warn(`the prefix could not be saved in ${folder}: ${messageOf(error)}`);
+        // What is left of it is abandoned, and goes with the next that is tidied up.
+        await rm(draft, { force: true }).catch(() => undefined);
       }
     },
   };
@@ -87,6 +97,12 @@ async function readHeader(path: string): Promise<z.infer<typeof headerSchema> | 
   } catch {
     return undefined;
   }
+}
+
+/** It is in use: others go first. A folder that can only be read keeps its order. */
+async function touch(path: string): Promise<void> {
+  const now = new Date();
+  await utimes(`${path}.state`, now, now).catch(() => undefined);
 }
 
 async function remove(path: string): Promise<void> {
@@ -123,6 +139,7 @@ async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
+/** Without the call and the file that Node adds, which differ each time. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return (error instanceof Error ? error.message : String(error)).replace(/, \w+ '.*$/su, '');
 }

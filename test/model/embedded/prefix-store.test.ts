@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -42,6 +42,34 @@ describe('the store of evaluated prefixes', () => {
     expect(await open().load([1], never)).toBe(false);
     expect(await states()).toEqual([]);
     expect(warnings.at(-1)).toContain('checksum');
+  });
+
+  it('gives back what it has where the time of use can not be noted', async () => {
+    await open().save([1], write('state'));
+    const told = warnings.length;
+    // Taken away by another process, so that nothing can be noted; a folder that can only be read is alike.
+    expect(await open().load([1], (file) => rm(file))).toBe(true);
+    expect(warnings).toHaveLength(told);
+  });
+
+  it('does without a damaged file that can not be thrown away, and says so once', async () => {
+    const store = open();
+    await store.save([1], write('state'));
+    const [name = ''] = await states();
+    await rm(join(folder, name));
+    await mkdir(join(folder, name, 'full'), { recursive: true });
+    const told = warnings.length;
+    for (let time = 0; time < 2; time++) expect(await store.load([1], never)).toBe(false);
+    expect(warnings.slice(told)).toEqual([expect.stringContaining("can't be thrown away: its checksum")]);
+  });
+
+  it('tells once that nothing can be saved, whichever the prefix', async () => {
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    const store = open({ folder: join(file, 'prefixes') });
+    const told = warnings.length;
+    for (const tokens of [[1], [2]]) await expect(store.save(tokens, write('state'))).resolves.toBeUndefined();
+    expect(warnings.slice(told)).toEqual([expect.stringContaining(`could not be saved in ${file}`)]);
   });
 
   it('lets the oldest go when all together are too large', async () => {
