@@ -52,9 +52,9 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
     async load(tokens, load) {
       await tidy();
       const path = pathOf(tokens);
-      const header = await readHeader(path);
-      if (!header) return false;
       try {
+        const header = await readHeader(path);
+        if (!header) return false;
         const { size } = await stat(`${path}.state`);
         if (size !== header.bytes || (await sha256Of(`${path}.state`)) !== header.sha256)
           throw new Error('its checksum does not hold');
@@ -91,11 +91,17 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
   };
 }
 
+/** Undefined where nothing was saved. @throws Error for one that is there and is none */
 async function readHeader(path: string): Promise<z.infer<typeof headerSchema> | undefined> {
+  const text = await readFile(`${path}.json`, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
   try {
-    return headerSchema.parse(JSON.parse(await readFile(`${path}.json`, 'utf8')));
-  } catch {
-    return undefined;
+    return headerSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new Error('its header is not of the form of one', { cause });
   }
 }
 

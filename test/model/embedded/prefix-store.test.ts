@@ -35,13 +35,17 @@ describe('the store of evaluated prefixes', () => {
     expect(await open(options).load(tokens, never)).toBe(false);
   });
 
-  it('throws a damaged file away with a warning, and never loads it', async () => {
+  it.each([
+    ['state', 'stat3', 'checksum'],
+    ['json', '{"bytes": 5', 'header'],
+    ['json', '{"bytes": 5}', 'header'],
+  ])('throws a damaged .%s away with a warning, and never loads it: %s', async (ending, content, reason) => {
     await open().save([1], write('state'));
-    const [name] = await states();
-    await writeFile(join(folder, name ?? ''), 'stat3');
+    const name = (await readdir(folder)).find((name) => name.endsWith(`.${ending}`));
+    await writeFile(join(folder, name ?? ''), content);
     expect(await open().load([1], never)).toBe(false);
-    expect(await states()).toEqual([]);
-    expect(warnings.at(-1)).toContain('checksum');
+    expect(await readdir(folder)).toEqual([]);
+    expect(warnings.at(-1)).toContain(`was thrown away: its ${reason}`);
   });
 
   it('gives back what it has where the time of use can not be noted', async () => {
