@@ -1,7 +1,8 @@
 /**
  * Evaluated prefixes on disk, so that a restart reads no prefix twice. A file is used only when model, runtime and
- * tokens are the same and its checksum holds: a wrong one could crash the runtime. Bounded; the oldest go first, and
- * drafts that a killed process left behind. A disk that refuses costs the keeping, never the request.
+ * tokens are the same and its checksum holds: a wrong one could crash the runtime. Bounded; what was not used for the
+ * longest time goes first, and drafts that a killed process left behind. A disk that refuses costs the keeping, never
+ * the request.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -15,6 +16,8 @@ export interface PrefixStore {
   load(tokens: readonly number[], load: (file: string) => Promise<void>): Promise<boolean>;
   /** Saves what `save(file)` writes. A failure is told to `onWarning` and costs nothing but the saving. */
   save(tokens: readonly number[], save: (file: string) => Promise<unknown>): Promise<void>;
+  /** The prefix is in use: others go first. One that is not there, or in a folder that can only be read, stays so. */
+  touch(tokens: readonly number[]): Promise<void>;
 }
 
 export interface PrefixStoreOptions {
@@ -68,7 +71,6 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
         warn(`the saved prefix ${path} ${fate}: ${messageOf(error)}`);
         return false;
       }
-      await touch(path);
       return true;
     },
     async save(tokens, save) {
@@ -88,6 +90,10 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
         await rm(draft, { force: true }).catch(() => undefined);
       }
     },
+    async touch(tokens) {
+      const now = new Date();
+      await utimes(`${pathOf(tokens)}.state`, now, now).catch(() => undefined);
+    },
   };
 }
 
@@ -103,12 +109,6 @@ async function readHeader(path: string): Promise<z.infer<typeof headerSchema> | 
   } catch (cause) {
     throw new Error('its header is not of the form of one', { cause });
   }
-}
-
-/** It is in use: others go first. A folder that can only be read keeps its order. */
-async function touch(path: string): Promise<void> {
-  const now = new Date();
-  await utimes(`${path}.state`, now, now).catch(() => undefined);
 }
 
 async function remove(path: string): Promise<void> {

@@ -48,14 +48,6 @@ describe('the store of evaluated prefixes', () => {
     expect(warnings.at(-1)).toContain(`was thrown away: its ${reason}`);
   });
 
-  it('gives back what it has where the time of use can not be noted', async () => {
-    await open().save([1], write('state'));
-    const told = warnings.length;
-    // Taken away by another process, so that nothing can be noted; a folder that can only be read is alike.
-    expect(await open().load([1], (file) => rm(file))).toBe(true);
-    expect(warnings).toHaveLength(told);
-  });
-
   it('does without a damaged file that can not be thrown away, and says so once', async () => {
     const store = open();
     await store.save([1], write('state'));
@@ -74,6 +66,21 @@ describe('the store of evaluated prefixes', () => {
     const told = warnings.length;
     for (const tokens of [[1], [2]]) await expect(store.save(tokens, write('state'))).resolves.toBeUndefined();
     expect(warnings.slice(told)).toEqual([expect.stringContaining(`could not be saved in ${file}`)]);
+  });
+
+  it('keeps what is in use when all together are too large, however long ago it was saved', async () => {
+    const store = open({ maxBytes: 10 });
+    await store.save([1], write('12345'));
+    await store.save([2], write('12345'));
+    for (const name of await states()) await utimes(join(folder, name), 1, 1);
+    await store.touch([1]);
+    await store.save([3], write('12345'));
+    expect(await store.load([1], async () => undefined)).toBe(true);
+    expect(await store.load([2], never)).toBe(false);
+  });
+
+  it('lets what is not there be in use', async () => {
+    await expect(open().touch([1])).resolves.toBeUndefined();
   });
 
   it('lets the oldest go when all together are too large', async () => {
