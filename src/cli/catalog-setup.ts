@@ -67,9 +67,9 @@ export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
         const report = await live.reload();
         await follow();
         synonyms = await readSynonyms().catch(() => synonyms);
-        const { kept, warnings, ...counts } = report;
+        const { kept, failed, warnings, ...counts } = report;
         for (const { source, reason } of kept) logger.error({ source }, `its tools stay as they were: ${reason}`);
-        logger.info({ ...counts, warnings: warnings.length }, 'the catalogue was read anew');
+        logger.info({ ...counts, failed: failed.length, warnings: warnings.length }, 'the catalogue was read anew');
         return report;
       },
     },

@@ -21,6 +21,11 @@ export interface ParsedReading {
   readonly issues: readonly EntryIssue[];
 }
 
+/** Of a place within a source, such as the one of a server: `mcp.json#notes` of `mcp.json#notes[3]`. */
+export function originOf(place: string): string {
+  return place.replace(/\[\d+\]$/u, '');
+}
+
 export function parseReading(reading: SourceReading): ParsedReading {
   const issues: EntryIssue[] = [...reading.issues];
   const tools = reading.parts.flatMap((part) => parsePart(part, issues));

@@ -1,7 +1,7 @@
 /** Tools of several sources in one list with unique names. */
 import { WinnowError } from '../../errors.js';
 import type { EntryIssue, Tool } from '../tool.js';
-import type { PlacedTool } from './entries.js';
+import { originOf, type PlacedTool } from './entries.js';
 
 export interface MergedTools {
   readonly tools: readonly Tool[];
@@ -46,7 +46,7 @@ function refuseClashes(placed: readonly PlacedTool[]): void {
 }
 
 function placeOfServer({ server, place }: PlacedTool): string | undefined {
-  return server === undefined ? undefined : place.slice(0, place.lastIndexOf('['));
+  return server === undefined ? undefined : originOf(place);
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string, partOf: (item: T) => string | undefined) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadCatalog } from '../../../src/catalog/load.js';
+import { type LoadedCatalog, loadCatalog } from '../../../src/catalog/load.js';
 import { readMcpSource } from '../../../src/catalog/sources/mcp.js';
 import type { McpServer } from '../../../src/catalog/sources/source.js';
 
@@ -181,6 +181,29 @@ describe('an mcpServers configuration', () => {
       `${join(folder, 'mcp.json')}#there`,
       `${join(folder, 'mcp.json')}#elsewhere`,
     ]);
+  });
+
+  it('keeps what a server gave that fails later, and takes the others anew', async () => {
+    const [path, none] = [join(folder, 'mcp.json'), { command: 'no-such-command-here' }];
+    const load = async (mcpServers: Record<string, McpServer>, previous?: LoadedCatalog) => {
+      await writeFile(path, JSON.stringify({ mcpServers }));
+      const loaded = await loadCatalog({ sources: [`mcp:${path}`], ...CONTEXT, previous, keepFailed: true });
+      const places = (failures: typeof loaded.kept) => failures.map(({ source }) => source.replace(path, ''));
+      const names = loaded.catalog.tools.map(({ name }) => name);
+      return { loaded, names, failures: places(loaded.failures), kept: places(loaded.kept) };
+    };
+    const before = await load({ dead: none, late: none, flaky: stdio('notes'), good: stdio('notes') });
+    expect([before.names.length, before.kept]).toEqual([6, []]);
+    let last = before;
+    for (let time = 0; time < 2; time++) {
+      last = await load({ dead: none, late: stdio('tickets'), flaky: none, good: stdio('tickets') }, last.loaded);
+      expect(last).toMatchObject({ failures: ['#dead', '#flaky'], kept: ['#flaky'] });
+      expect(last.names.slice(0, 4)).toEqual(['flaky__search', 'delete_note', 'create_note', 'good__search']);
+      expect(last.names.slice(4)).toEqual(['good__open_ticket', 'late__search', 'late__open_ticket']);
+      expect(last.loaded.issues.filter(({ name }) => name === 'broken')).toHaveLength(2);
+    }
+    last = await load({ good: stdio('tickets') }, last.loaded);
+    expect(last).toMatchObject({ names: ['search', 'open_ticket'], failures: [], kept: [] });
   });
 
   it('is never read from a URL, since it starts processes', async () => {
