@@ -11,6 +11,7 @@ import type { McpServer, ReadContext } from './source.js';
 
 /** A server that never ends its list is cut here, with an error. */
 const MAX_PAGES = 1000;
+const FAREWELL_TIMEOUT_MS = 3_000;
 const MAX_STDERR_CHARACTERS = 500;
 const SHORTEST_SECRET = 4;
 
@@ -99,8 +100,9 @@ function openUrl(server: Extract<McpServer, { url: string }>, signal: AbortSigna
   });
   const close = closeOnce(transport);
   const endSession = async () => {
-    // A server that can't end sessions has nothing to give back.
-    if (!signal.aborted) await transport.terminateSession().catch(() => undefined);
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(FAREWELL_TIMEOUT_MS)]);
+    // A server that can't end sessions has nothing to give back, and one that does not answer must not keep us.
+    if (!signal.aborted) await untilAborted(patience, transport.terminateSession()).catch(() => undefined);
     await close();
   };
   return { transport, lastWords: () => '', close: endSession };

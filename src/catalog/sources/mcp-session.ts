@@ -35,7 +35,6 @@ export interface McpSessionOptions {
   readonly connectTimeoutMs: number;
 }
 
-const CLOSE_TIMEOUT_MS = 3_000;
 /** The SDK's own time-out of a request; the signal of each call is what bounds it. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -56,7 +55,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
   };
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= closeWithin(connection.close, life);
+    closing ??= closeConnection(connection.close, life);
     return closing;
   };
   const patience = AbortSignal.timeout(options.connectTimeoutMs);
@@ -110,15 +109,12 @@ function causeCode(error: unknown): unknown {
   return typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
 }
 
-/** A server that does not answer the farewell must not keep us. */
-async function closeWithin(close: () => Promise<void>, life: AbortController): Promise<void> {
-  const timer = setTimeout(() => life.abort(), CLOSE_TIMEOUT_MS);
+async function closeConnection(close: () => Promise<void>, life: AbortController): Promise<void> {
   try {
     await close();
   } catch {
     // What can't be closed is gone already.
   } finally {
-    clearTimeout(timer);
     life.abort();
   }
 }

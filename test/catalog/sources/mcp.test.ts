@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type LoadedCatalog, loadCatalog } from '../../../src/catalog/load.js';
 import { readMcpSource } from '../../../src/catalog/sources/mcp.js';
@@ -247,5 +249,41 @@ describe('an MCP server on streamable HTTP', () => {
       code: 'source_failed',
       message: expect.stringContaining('mcp#notes'),
     });
+  });
+});
+
+describe('an MCP server on streamable HTTP that does not answer as it should', () => {
+  let server: Server | undefined;
+  afterEach(async () => {
+    server?.closeAllConnections();
+    await new Promise((resolve) => server?.close(resolve));
+  });
+
+  /** It has a session and one tool; `answer` takes the requests that it wants, and returns whether it took one. */
+  async function serve(answer: (request: IncomingMessage, response: ServerResponse) => boolean): Promise<string> {
+    server = createServer(async (request, response) => {
+      if (answer(request, response)) return;
+      const { id, method, params } = JSON.parse((await text(request)) || '{}');
+      if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end();
+      const serverInfo = { name: 'scripted', version: '1.0.0' };
+      const { protocolVersion } = params;
+      const greeting = { protocolVersion, capabilities: { tools: {} }, serverInfo };
+      const result = method === 'initialize' ? greeting : { tools: [{ name: 'nod', inputSchema: { type: 'object' } }] };
+      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'one' });
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/mcp`;
+  }
+
+  it('to the farewell keeps nobody waiting for long', async () => {
+    let farewells = 0;
+    const url = await serve(({ method }) => method === 'DELETE' && ++farewells > 0);
+    const start = performance.now();
+    expect((await read({ silent: { url } })).names).toEqual(['nod']);
+    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(farewells).toBe(1);
   });
 });
