@@ -6,6 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
+import { describeSilence } from './mcp-failure.js';
 import { fetchReason } from './read.js';
 import type { McpServer, ReadContext } from './source.js';
 
@@ -33,7 +34,7 @@ export async function listServerTools(server: McpServer, context: ReadContext): 
     return client.getServerCapabilities()?.tools ? await listPages(client, options) : [];
   } catch (error) {
     const what = timeout.aborted
-      ? `did not answer within ${context.timeoutMs} ms. Start it by hand to see why, or allow more time`
+      ? describeSilence(server, context.timeoutMs)
       : `failed (${fetchReason(error)}). Check its command or URL, and its keys`;
     throw new Error(`${what}${connection.lastWords()}`, { cause: error });
   } finally {
