@@ -6,8 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
-import { describeSilence } from './mcp-failure.js';
-import { fetchReason } from './read.js';
+import { describeFailure, describeSilence } from './mcp-failure.js';
 import type { McpServer, ReadContext } from './source.js';
 
 /** A server that never ends its list is cut here, with an error. */
@@ -33,9 +32,7 @@ export async function listServerTools(server: McpServer, context: ReadContext): 
     await untilAborted(signal, client.connect(connection.transport, options));
     return client.getServerCapabilities()?.tools ? await listPages(client, options) : [];
   } catch (error) {
-    const what = timeout.aborted
-      ? describeSilence(server, context.timeoutMs)
-      : `failed (${fetchReason(error)}). Check its command or URL, and its keys`;
+    const what = timeout.aborted ? describeSilence(server, context.timeoutMs) : describeFailure(server, error);
     throw new Error(`${what}${connection.lastWords()}`, { cause: error });
   } finally {
     await connection.close();

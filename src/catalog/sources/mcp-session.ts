@@ -6,8 +6,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { failureReason } from './mcp-failure.js';
 import { openConnection, untilAborted } from './mcp-server.js';
-import { fetchReason } from './read.js';
 import type { McpServer } from './source.js';
 
 /** `not_sent`: the server has not seen the call. `lost`: the connection broke on the way. `refused`: it said no. */
@@ -64,7 +64,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
     await untilAborted(patience, client.connect(connection.transport, { signal: patience, timeout }));
   } catch (error) {
     await close();
-    const reason = patience.aborted ? `did not start within ${options.connectTimeoutMs} ms` : fetchReason(error);
+    const reason = patience.aborted ? `did not start within ${options.connectTimeoutMs} ms` : failureReason(error);
     throw new Error(`can't be reached (${reason})${connection.lastWords()}`, { cause: error });
   }
   return {
@@ -85,7 +85,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
 }
 
 function readFailure(error: unknown): { kind: 'not_sent' | 'lost' | 'refused'; reason: string } {
-  const reason = fetchReason(error);
+  const reason = failureReason(error);
   if (error instanceof McpError) {
     const isConnection = error.code === ErrorCode.ConnectionClosed || error.code === ErrorCode.RequestTimeout;
     return { kind: isConnection ? 'lost' : 'refused', reason };

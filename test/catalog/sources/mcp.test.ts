@@ -247,7 +247,7 @@ describe('an MCP server on streamable HTTP', () => {
   it('that refuses is a failure with its status', async () => {
     await expect(read({ notes: { url } })).rejects.toMatchObject({
       code: 'source_failed',
-      message: expect.stringContaining('mcp#notes'),
+      message: expect.stringContaining('mcp#notes failed (HTTP 401: no key)'),
     });
   });
 });
@@ -277,6 +277,22 @@ describe('an MCP server on streamable HTTP that does not answer as it should', (
     const address = server.address();
     return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/mcp`;
   }
+
+  it.each([
+    [401, 'no', 'failed (HTTP 401: no). Check its key: "headers" of'],
+    [404, '', 'failed (HTTP 404). Check the path of its URL.'],
+    [500, 'x'.repeat(5_000), `failed (HTTP 500: ${'x'.repeat(200)}). The fault is on its side`],
+    [200, '<html>', 'failed (Unexpected content type: text/html). Check its URL'],
+  ])('says its status, and what to do: %i', async (status, body, message) => {
+    const url = await serve((_, response) => {
+      response.writeHead(status, { 'content-type': 'text/html' }).end(body);
+      return true;
+    });
+    await expect(read({ refusing: { url } })).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringContaining(`The source mcp#refusing ${message}`),
+    });
+  });
 
   it('to the farewell keeps nobody waiting for long', async () => {
     let farewells = 0;
