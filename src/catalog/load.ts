@@ -12,6 +12,7 @@ import { type GoodReading, keepFailed, type Outcome } from './sources/keep-faile
 import { mergeTools } from './sources/merge.js';
 import { readOpenApiSource } from './sources/openapi.js';
 import { messageOf, sourceFailed } from './sources/read.js';
+import { findRenamed } from './sources/renamed.js';
 import { readSkillsSource } from './sources/skills.js';
 import {
   createReading,
@@ -90,9 +91,15 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
   const loaded = outcomes.filter((outcome) => outcome.parsed !== undefined);
   const failures = outcomes.flatMap((outcome) => outcome.failures);
   if (loaded.length === 0 || strict) refuseFailures(failures);
-  const merged = mergeTools(loaded.flatMap(({ parsed }) => parsed.tools));
+  const kept = outcomes.flatMap(({ kept = [] }) => kept);
+  const missing = failures.filter((failure) => !kept.includes(failure));
+  const merged = mergeTools(
+    loaded.flatMap(({ parsed }) => parsed.tools),
+    missing,
+  );
   const issues = [...loaded.flatMap(({ parsed }) => parsed.issues), ...merged.issues];
   if (strict) refuseWarnings(issues);
+  issues.push(...findRenamed(merged.tools, previous?.catalog.tools ?? []));
   const { tools, changes } = keepUnchanged(merged.tools, previous?.catalog.tools ?? []);
   const rules = loaded.flatMap(({ parsed }) => parsed.rules);
   const fresh = createCatalog(tools, { name: loaded.map(({ name }) => name).join(' + '), rules });
@@ -101,7 +108,7 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
     catalog: previous && isSame(previous.catalog, fresh) ? previous.catalog : fresh,
     issues,
     failures,
-    kept: outcomes.flatMap(({ kept = [] }) => kept),
+    kept,
     sources: loaded.map(({ spec, parsed }) => summarize(spec, parsed)),
     changes,
     readings: outcomes.map((outcome) => (outcome.parsed ? outcome : undefined)),
@@ -110,8 +117,10 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
 
 async function loadSource(source: string | SourceSpec, context: ReadContext): Promise<Outcome> {
   const spec = describeSource(source);
+  let isNaming = false;
   try {
     const detected = typeof source === 'string' ? await detectSource(source, context) : source;
+    isNaming = detected.kind === 'mcp';
     const reading = await readSource(detected, context);
     return { spec, name: reading.name ?? spec, parsed: parseReading(reading), failures: reading.failures };
   } catch (error) {
@@ -119,7 +128,7 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
     const advice = 'Check that its content is of the documented form';
     const failure =
       error instanceof WinnowError ? error : sourceFailed(spec, `failed (${messageOf(error)}). ${advice}`, error);
-    return { spec, failures: [{ source: spec, error: failure }] };
+    return { spec, failures: [{ source: spec, error: failure, ...(isNaming ? { isNaming } : {}) }] };
   }
 }
 

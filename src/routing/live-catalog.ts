@@ -22,7 +22,9 @@ export const catalogReloadSchema = z.object({
     .describe('Those that could not be read, and gave nothing before.'),
   warnings: z
     .array(z.string())
-    .describe('Entries that were left out, and why; keys of others that are without effect.'),
+    .describe(
+      'Entries that were left out, and why; keys of others that are without effect; tools whose name is another now, or may be.',
+    ),
 });
 export type CatalogReload = z.infer<typeof catalogReloadSchema>;
 

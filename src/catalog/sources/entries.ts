@@ -13,6 +13,8 @@ export interface PlacedTool {
   readonly place: string;
   /** MCP only: the server of the configuration. */
   readonly server?: string;
+  /** MCP only: its name is before that of the tool in any case. */
+  readonly isPrefixed?: boolean;
 }
 
 export interface ParsedReading {
@@ -35,11 +37,11 @@ export function parseReading(reading: SourceReading): ParsedReading {
 }
 
 function parsePart(part: SourcePart, issues: EntryIssue[]): PlacedTool[] {
-  const { origin, server } = part;
+  const { origin, server, isPrefixed = false } = part;
   return part.entries.flatMap((entry, index) => {
     const place = `${origin}[${index}]`;
     const tool = parseEntry(entry, { origin, index, place }, issues);
-    return tool ? [{ tool, place, ...(server === undefined ? {} : { server }) }] : [];
+    return tool ? [{ tool, place, ...(server === undefined ? {} : { server, isPrefixed }) }] : [];
   });
 }
 

@@ -89,6 +89,22 @@ describe('an MCP server on stdio', () => {
     expect(issues.filter(({ level }) => level === 'debug')).toMatchObject([{ name: 'search' }, { name: 'search' }]);
   });
 
+  it('may have its prefix in any case, and then shares no name', async () => {
+    const { names } = await read({ notes: { ...stdio('notes'), prefix: true }, desk: stdio('tickets') });
+    expect(names).toEqual(['notes__search', 'notes__delete_note', 'notes__create_note', 'search', 'open_ticket']);
+  });
+
+  it.each([
+    ['is told of, since names of others depend on it', false, ['mcp#none']],
+    ['changes no name where each has its prefix', true, []],
+  ])('that does not answer %s', async (_, prefix, entries) => {
+    const none = { command: 'no-such-command-here', prefix };
+    const { issues } = await read({ notes: { ...stdio('notes'), prefix }, none });
+    const warnings = issues.filter(({ level }) => level === 'warning');
+    expect(warnings.map(({ entry }) => entry)).toEqual(entries);
+    for (const { message } of warnings) expect(message).toContain('"prefix": true');
+  });
+
   it('fails alone: the others are there, and the failure names it and shows no key', async () => {
     const env = { NOTES_KEY: 'very-secret' };
     const { names, failures } = await read({
@@ -206,6 +222,29 @@ describe('an mcpServers configuration', () => {
     }
     last = await load({ good: stdio('tickets') }, last.loaded);
     expect(last).toMatchObject({ names: ['search', 'open_ticket'], failures: [], kept: [] });
+  });
+
+  it('tells each tool that is called otherwise since a reload', async () => {
+    const path = join(folder, 'mcp.json');
+    const load = async (more: object, previous?: LoadedCatalog) => {
+      await writeFile(
+        path,
+        JSON.stringify({ mcpServers: { notes: { ...stdio('notes'), ...more }, desk: stdio('tickets') } }),
+      );
+      const loaded = await loadCatalog({ sources: [`mcp:${path}`], ...CONTEXT, previous, keepFailed: true });
+      const warnings = loaded.issues.filter(({ message }) => message.startsWith('was'));
+      return { loaded, warnings: warnings.map(({ name, message }) => [name, message.split(' until')[0]]) };
+    };
+    const before = await load({ disabled: true });
+    const both = await load({}, before.loaded);
+    expect([before.warnings, both.warnings]).toEqual([[], [['desk__search', 'was "search"']]]);
+    expect((await load({}, both.loaded)).warnings).toEqual([]);
+    const prefixed = await load({ prefix: true }, both.loaded);
+    expect(prefixed.warnings).toEqual([
+      ['notes__delete_note', 'was "delete_note"'],
+      ['notes__create_note', 'was "create_note"'],
+      ['search', 'was "desk__search"'],
+    ]);
   });
 
   it('is never read from a URL, since it starts processes', async () => {
