@@ -8,9 +8,11 @@ import { type CatalogChanges, keepUnchanged } from './sources/delta.js';
 import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource } from './sources/detect.js';
 import { type ParsedReading, parseReading } from './sources/entries.js';
 import { readJsonSource } from './sources/json.js';
+import { type GoodReading, keepFailed, type Outcome } from './sources/keep-failed.js';
 import { mergeTools } from './sources/merge.js';
 import { readOpenApiSource } from './sources/openapi.js';
 import { messageOf, sourceFailed } from './sources/read.js';
+import { findRenamed } from './sources/renamed.js';
 import { readSkillsSource } from './sources/skills.js';
 import {
   createReading,
@@ -35,8 +37,8 @@ export interface LoadOptions {
   /** The result of an earlier load: what did not change stays the same objects. */
   previous?: LoadedCatalog | undefined;
   /**
-   * A source that fails, or of whose servers one does, gives what it gave in `previous`; the failure is reported all the
-   * same. Default: false, its tools are gone.
+   * A source that fails, or the one server of it that does, gives what it gave in `previous`; the failure is reported all
+   * the same. Default: false, its tools are gone.
    */
   keepFailed?: boolean | undefined;
   /** For one URL, or one MCP server from its start to its last page. Default: 30,000. */
@@ -62,18 +64,14 @@ export interface LoadedCatalog {
   readonly catalog: Catalog;
   readonly issues: readonly EntryIssue[];
   readonly failures: readonly SourceFailure[];
+  /** Of `failures`, those in whose place stands what they gave in `previous`; see `keepFailed`. */
+  readonly kept: readonly SourceFailure[];
   /** Those that could be read, in order. */
   readonly sources: readonly LoadedSource[];
   /** Against `previous`; without it every tool is an added one. */
   readonly changes: CatalogChanges;
   /** What each source gave, for a load with `keepFailed`; undefined where it gave nothing. */
   readonly readings: readonly (GoodReading | undefined)[];
-}
-
-export interface GoodReading {
-  readonly spec: string;
-  readonly name: string;
-  readonly parsed: ParsedReading;
 }
 
 /**
@@ -88,13 +86,20 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
   const context: ReadContext = { timeoutMs, signal, variable };
   const read = await Promise.all(options.sources.map((source) => loadSource(source, context)));
   throwIfCancelled(signal);
-  const outcomes = read.map((outcome, place) => withKept(outcome, options.keepFailed && previous?.readings[place]));
+  const before = options.keepFailed ? previous?.readings : undefined;
+  const outcomes = read.map((outcome, place) => keepFailed(outcome, before?.[place]));
   const loaded = outcomes.filter((outcome) => outcome.parsed !== undefined);
   const failures = outcomes.flatMap((outcome) => outcome.failures);
   if (loaded.length === 0 || strict) refuseFailures(failures);
-  const merged = mergeTools(loaded.flatMap(({ parsed }) => parsed.tools));
+  const kept = outcomes.flatMap(({ kept = [] }) => kept);
+  const missing = failures.filter((failure) => !kept.includes(failure));
+  const merged = mergeTools(
+    loaded.flatMap(({ parsed }) => parsed.tools),
+    missing,
+  );
   const issues = [...loaded.flatMap(({ parsed }) => parsed.issues), ...merged.issues];
   if (strict) refuseWarnings(issues);
+  issues.push(...findRenamed(merged.tools, previous?.catalog.tools ?? []));
   const { tools, changes } = keepUnchanged(merged.tools, previous?.catalog.tools ?? []);
   const rules = loaded.flatMap(({ parsed }) => parsed.rules);
   const fresh = createCatalog(tools, { name: loaded.map(({ name }) => name).join(' + '), rules });
@@ -103,25 +108,19 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
     catalog: previous && isSame(previous.catalog, fresh) ? previous.catalog : fresh,
     issues,
     failures,
+    kept,
     sources: loaded.map(({ spec, parsed }) => summarize(spec, parsed)),
     changes,
     readings: outcomes.map((outcome) => (outcome.parsed ? outcome : undefined)),
   };
 }
 
-type Outcome =
-  | (GoodReading & { failures: readonly SourceFailure[] })
-  | { spec: string; parsed?: undefined; failures: readonly SourceFailure[] };
-
-function withKept(outcome: Outcome, kept: GoodReading | false | undefined): Outcome {
-  if (!kept || kept.spec !== outcome.spec || outcome.failures.length === 0) return outcome;
-  return { ...kept, failures: outcome.failures };
-}
-
 async function loadSource(source: string | SourceSpec, context: ReadContext): Promise<Outcome> {
   const spec = describeSource(source);
+  let isNaming = false;
   try {
     const detected = typeof source === 'string' ? await detectSource(source, context) : source;
+    isNaming = detected.kind === 'mcp';
     const reading = await readSource(detected, context);
     return { spec, name: reading.name ?? spec, parsed: parseReading(reading), failures: reading.failures };
   } catch (error) {
@@ -129,7 +128,7 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
     const advice = 'Check that its content is of the documented form';
     const failure =
       error instanceof WinnowError ? error : sourceFailed(spec, `failed (${messageOf(error)}). ${advice}`, error);
-    return { spec, failures: [{ source: spec, error: failure }] };
+    return { spec, failures: [{ source: spec, error: failure, ...(isNaming ? { isNaming } : {}) }] };
   }
 }
 

@@ -1,6 +1,5 @@
 /** The catalogue of a server with all that hangs on its sources: what runs the tools, and the words of its trade. */
 import { loadCatalog } from '../catalog/load.js';
-import { readVariable } from '../config/environment.js';
 import { toWinnowError } from '../errors.js';
 import { createLiveCatalog, type LiveCatalog } from '../routing/live-catalog.js';
 import { loadSourceSynonyms, type Synonyms } from '../routing/search/source-synonyms.js';
@@ -10,6 +9,7 @@ import { openExecutors } from './executors.js';
 import { createLiveExecutors, type LiveExecutors } from './live-executors.js';
 import type { Setup } from './set-up.js';
 import type { SharedFlags } from './shared-options.js';
+import { sourceOptions } from './source-options.js';
 
 export interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'config' | 'logger'> {
   flags: AgentFlags & Pick<SharedFlags, 'strict'>;
@@ -32,7 +32,7 @@ export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
   const strict = flags.strict ?? config.strict ?? false;
   const live = createLiveCatalog({
     first: loaded,
-    load: (previous) => loadCatalog({ sources, strict, previous, keepFailed: true, variable: readVariable, logger }),
+    load: (previous) => loadCatalog({ ...sourceOptions(config), sources, strict, previous, keepFailed: true, logger }),
     audit,
   });
   const readSynonyms = () =>
@@ -67,9 +67,9 @@ export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
         const report = await live.reload();
         await follow();
         synonyms = await readSynonyms().catch(() => synonyms);
-        const { kept, warnings, ...counts } = report;
+        const { kept, failed, warnings, ...counts } = report;
         for (const { source, reason } of kept) logger.error({ source }, `its tools stay as they were: ${reason}`);
-        logger.info({ ...counts, warnings: warnings.length }, 'the catalogue was read anew');
+        logger.info({ ...counts, failed: failed.length, warnings: warnings.length }, 'the catalogue was read anew');
         return report;
       },
     },

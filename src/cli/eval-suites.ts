@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type LoadedCatalog, type LoadLogger, loadCatalog } from '../catalog/load.js';
-import { readVariable } from '../config/environment.js';
+import type { ConfigFile } from '../config/config-file.js';
 import { WinnowError } from '../errors.js';
 import type { Suite } from '../evaluation/suite.js';
+import { sourceOptions } from './source-options.js';
 
 export interface SuiteFlags {
   suite?: readonly string[] | undefined;
@@ -14,6 +15,7 @@ export interface SuiteFlags {
 }
 
 export interface LoadContext {
+  config: Pick<ConfigFile, 'sourceTimeoutMs'>;
   logger: LoadLogger;
   signal: AbortSignal | undefined;
   stderr: Pick<NodeJS.WritableStream, 'write'>;
@@ -74,9 +76,9 @@ function nameOf(caseFile: string): string {
 export async function loadTools(
   sources: readonly string[],
   strict: boolean,
-  { logger, signal, stderr }: LoadContext,
+  { config, logger, signal, stderr }: LoadContext,
 ): Promise<LoadedCatalog> {
-  const loaded = await loadCatalog({ sources, strict, logger, signal, variable: readVariable });
+  const loaded = await loadCatalog({ ...sourceOptions(config), sources, strict, logger, signal });
   for (const { error } of loaded.failures) stderr.write(`${error.message}\n`);
   return loaded;
 }

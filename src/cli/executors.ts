@@ -5,11 +5,10 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../catalog/catalog.js';
-import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource } from '../catalog/sources/detect.js';
+import { detectSource } from '../catalog/sources/detect.js';
 import { loadMcpConfig } from '../catalog/sources/mcp-config.js';
 import type { McpServer, ReadContext } from '../catalog/sources/source.js';
 import type { ConfigFile } from '../config/config-file.js';
-import { readVariable } from '../config/environment.js';
 import { WinnowError } from '../errors.js';
 import type { Executor } from '../execution/executors/executor.js';
 import { createFunctionExecutor, type ToolFunction } from '../execution/executors/functions.js';
@@ -19,6 +18,7 @@ import { createSkillExecutor } from '../execution/executors/skills.js';
 import { createWorkerExecutor } from '../execution/executors/workers.js';
 import type { Logger } from '../logging/logger.js';
 import type { AgentFlags } from './agent-options.js';
+import { sourceOptions } from './source-options.js';
 
 export interface ExecutorParts {
   flags: Pick<AgentFlags, 'toolsModule' | 'workerModule'>;
@@ -51,7 +51,7 @@ export async function openExecutors({
   const names = new Set(catalog.tools.map(({ name }) => name));
   for (const name of Object.keys(functions).filter((one) => !names.has(one)))
     logger.warn({ module: toolsModule, function: name }, 'the catalogue has no tool of this name');
-  const servers = await findServers(sources);
+  const servers = await findServers(sources, sourceOptions(config));
   const threads = workerModule === undefined ? {} : inWorker(workerModule, catalog);
   const executors = [
     createFunctionExecutor(functions),
@@ -111,8 +111,7 @@ function inWorker(path: string, { tools }: Catalog) {
 }
 
 /** The servers by the names that their tools have in `metadata.mcp`. */
-async function findServers(sources: readonly string[]): Promise<Record<string, McpServer>> {
-  const context = { timeoutMs: DEFAULT_SOURCE_TIMEOUT_MS, variable: readVariable };
+async function findServers(sources: readonly string[], context: ReadContext): Promise<Record<string, McpServer>> {
   const found = new Map<string, McpServer>();
   for (const source of sources) {
     for (const [name, server] of Object.entries(await serversOf(source, context))) {

@@ -2,7 +2,6 @@
 import { createCatalog } from '../catalog/catalog.js';
 import { loadCatalog } from '../catalog/load.js';
 import type { ConfigFile } from '../config/config-file.js';
-import { readVariable } from '../config/environment.js';
 import { parseIndexSettings } from '../routing/index/index-settings.js';
 import { parseSessionSettings } from '../routing/sessions/session-settings.js';
 import { type Agents, createAgents } from '../server/agents/agents.js';
@@ -12,6 +11,7 @@ import { openPolicy } from './agents-setup.js';
 import { defaultCatalogPath } from './default-catalog.js';
 import type { Output } from './output.js';
 import { readConfig } from './read-config.js';
+import { sourceOptions } from './source-options.js';
 
 export interface LookFlags extends StoreFlags {
   config?: string;
@@ -71,6 +71,6 @@ export async function withStoredAgents<Result>(
 
 async function loadTools(flags: LookFlags, config: ConfigFile) {
   const sources = flags.catalog ?? config.catalog ?? [defaultCatalogPath()];
-  const { catalog } = await loadCatalog({ sources, strict: config.strict, variable: readVariable });
+  const { catalog } = await loadCatalog({ sources, strict: config.strict, ...sourceOptions(config) });
   return catalog;
 }

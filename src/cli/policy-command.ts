@@ -58,14 +58,14 @@ async function checkFile(file: string | undefined, flags: Flags, output: Output)
   const { readConfig } = await import('./read-config.js');
   const { openPolicyFile } = await import('../routing/policy/policy-file.js');
   const { loadCatalog } = await import('../catalog/load.js');
-  const { readVariable } = await import('../config/environment.js');
+  const { sourceOptions } = await import('./source-options.js');
   const config = await readConfig(flags);
   const path = file ?? config.policy;
   if (path === undefined)
     throw new WinnowError('invalid_option', 'Name the policy: a file, or a --config with a policy in it.');
   const policy = (await openPolicyFile(path)).current();
   const named = flags.catalog ?? config.catalog;
-  const { catalog } = await loadCatalog({ sources: named ?? [defaultCatalogPath()], variable: readVariable });
+  const { catalog } = await loadCatalog({ sources: named ?? [defaultCatalogPath()], ...sourceOptions(config) });
   if (named === undefined) output.stderr.write(exampleNotice(catalog.name));
   const notes = await findNotes(policy, config, catalog.tools);
   const rows = await decideAll(policy, { flags, catalog });

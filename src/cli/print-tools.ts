@@ -4,11 +4,11 @@ import { createScope, type View } from '../catalog/scope.js';
 import { describeSource } from '../catalog/sources/source.js';
 import { renderSummary } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
-import { readVariable } from '../config/environment.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { fittedSchemas } from '../planning/fitted.js';
 import { defaultCatalogPath } from './default-catalog.js';
 import { readConfig } from './read-config.js';
+import { sourceOptions } from './source-options.js';
 
 export interface ToolOutput {
   stdout: Pick<NodeJS.WritableStream, 'write'>;
@@ -105,7 +105,7 @@ async function load(
   const sources = flags.catalog ?? config.catalog ?? [defaultCatalogPath()];
   const isStrict = flags.strict ?? config.strict ?? false;
   stderr.write(`Reading ${sources.map(describeSource).join(', ')}\n`);
-  const loaded = await loadCatalog({ sources, strict: isStrict && !isLenient, variable: readVariable });
+  const loaded = await loadCatalog({ sources, strict: isStrict && !isLenient, ...sourceOptions(config) });
   for (const { error } of loaded.failures) stderr.write(`${error.message}\n`);
   return { ...loaded, isStrict };
 }

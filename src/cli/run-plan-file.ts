@@ -1,6 +1,5 @@
 /** What `winnow run` does: tools and what runs them, a session, the run, and what came of each step. */
 import { loadCatalog } from '../catalog/load.js';
-import { readVariable } from '../config/environment.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { type PlanRun, type RunnablePlan, runnablePlanSchema } from '../execution/plan/plan-run.js';
 import { createLogger } from '../logging/logger.js';
@@ -15,6 +14,7 @@ import { logLevelOf, readConfig } from './read-config.js';
 import { renderTable } from './render-table.js';
 import type { RunFlags } from './run-flags.js';
 import { readText } from './shared-options.js';
+import { sourceOptions } from './source-options.js';
 import { createStopSignal } from './stop-signal.js';
 
 /** @throws WinnowError `invalid_option`, `invalid_request`, `not_found`, `conflict`, `store_failed`, `cancelled` */
@@ -40,7 +40,7 @@ async function open(flags: RunFlags, { output, signal }: { output: Output; signa
   const logger = createLogger({ level: logLevelOf(config) });
   const named = flags.catalog ?? config.catalog;
   const sources = named ?? [defaultCatalogPath()];
-  const loaded = await loadCatalog({ sources, strict: config.strict, variable: readVariable, logger, signal });
+  const loaded = await loadCatalog({ ...sourceOptions(config), sources, strict: config.strict, logger, signal });
   if (named === undefined) output.stderr.write(exampleNotice(loaded.catalog.name));
   return openAgents({ flags, config, loaded, sources, logger });
 }

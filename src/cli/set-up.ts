@@ -2,7 +2,6 @@
 import type { Catalog } from '../catalog/catalog.js';
 import { type LoadedCatalog, loadCatalog } from '../catalog/load.js';
 import type { ConfigFile } from '../config/config-file.js';
-import { readVariable } from '../config/environment.js';
 import type { OptionsInput } from '../config/options.js';
 import { type CallLog, createCallLog, withCallLog } from '../logging/call-log.js';
 import { createLogger, type Logger, type LogLevel } from '../logging/logger.js';
@@ -15,6 +14,7 @@ import { modelSettings, planningModelSettings } from './model-settings.js';
 import { createProgressBar } from './progress-bar.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import type { SharedFlags } from './shared-options.js';
+import { sourceOptions } from './source-options.js';
 
 /** What tools there are, before any model. */
 export interface ToolSetup {
@@ -66,7 +66,7 @@ export async function readTools(
   const given = flags.catalog ?? config.catalog;
   const sources = given ?? [defaultCatalogPath()];
   const strict = flags.strict ?? config.strict ?? false;
-  const loaded = await loadCatalog({ variable: readVariable, sources, strict, logger, signal });
+  const loaded = await loadCatalog({ ...sourceOptions(config), sources, strict, logger, signal });
   return { loaded, sources, config, usedDefaultCatalog: given === undefined, logger };
 }
 

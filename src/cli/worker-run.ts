@@ -66,7 +66,7 @@ async function loadCatalogs(
   const { suite = [], catalog = suite.length > 0 ? undefined : config.catalog } = flags;
   const strict = flags.strict ?? config.strict ?? false;
   const logger = createLogger({ level: logLevelOf(config) });
-  const context = { logger, signal, stderr: process.stderr };
+  const context = { config, logger, signal, stderr: process.stderr };
   const found = suite.length > 0 ? (await loadSuites({ suite, strict }, context)).map((one) => one.catalog) : [];
   if (catalog) found.push((await loadTools(catalog, strict, context)).catalog);
   if (found.length === 0) {

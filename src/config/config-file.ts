@@ -51,6 +51,12 @@ const configSchema = z.strictObject({
     .optional()
     .describe('Sources of tools; paths are relative to this file.'),
   strict: z.boolean().optional(),
+  sourceTimeoutMs: z
+    .int()
+    .min(1)
+    .max(2 ** 31 - 2_000)
+    .optional()
+    .describe('For one URL, or one MCP server from its start to its last page, in milliseconds. Default: 30,000.'),
   model: modelSchema.optional(),
   planningModel: modelSchema
     .optional()

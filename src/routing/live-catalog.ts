@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { type LoadedCatalog, renderIssue } from '../catalog/load.js';
+import type { SourceFailure } from '../catalog/sources/source.js';
 import { toWinnowError } from '../errors.js';
 import type { WriteAudit } from './write-audit.js';
 
@@ -15,10 +16,15 @@ export const catalogReloadSchema = z.object({
   removed: count,
   kept: z
     .array(z.object({ source: z.string(), reason: z.string() }))
-    .describe('Sources that could not be read; what they gave before stays.'),
+    .describe('Sources, or servers of one, that could not be read; what they gave before stays.'),
+  failed: z
+    .array(z.object({ source: z.string(), reason: z.string() }))
+    .describe('Those that could not be read, and gave nothing before.'),
   warnings: z
     .array(z.string())
-    .describe('Entries that were left out, and why; keys of others that are without effect.'),
+    .describe(
+      'Entries that were left out, and why; keys of others that are without effect; tools whose name is another now, or may be.',
+    ),
 });
 export type CatalogReload = z.infer<typeof catalogReloadSchema>;
 
@@ -46,11 +52,12 @@ export function createLiveCatalog({ first, load, audit }: LiveCatalogParts): Liv
     if (outcome.loaded) current = outcome.loaded;
     const { report } = outcome;
     const { kept, added, changed, removed } = report;
-    const isNews = added + changed + removed > 0;
+    const changes = added + changed + removed > 0 ? [renderChanges(report)] : [];
+    const reasons = kept.map(({ reason }) => reason);
     await audit?.(
       kept.length > 0
-        ? { event: 'catalog_kept', outcome: 'failed', reason: kept.map(({ reason }) => reason).join(' ') }
-        : { event: 'catalog_reloaded', outcome: 'allowed', reason: isNews ? renderChanges(report) : 'No change.' },
+        ? { event: 'catalog_kept', outcome: 'failed', reason: [...reasons, ...changes].join(' ') }
+        : { event: 'catalog_reloaded', outcome: 'allowed', reason: changes[0] ?? 'No change.' },
     );
     return report;
   }
@@ -85,7 +92,8 @@ async function tryLoad(previous: LoadedCatalog, load: LiveCatalogParts['load']):
         added: added.length,
         changed: changed.length,
         removed: removed.length,
-        kept: loaded.failures.map(({ source, error }) => ({ source, reason: error.message })),
+        kept: loaded.kept.map(toReason),
+        failed: loaded.failures.filter((failure) => !loaded.kept.includes(failure)).map(toReason),
         warnings: loaded.issues.filter(({ level }) => level === 'warning').map(renderIssue),
       },
     };
@@ -93,8 +101,12 @@ async function tryLoad(previous: LoadedCatalog, load: LiveCatalogParts['load']):
     const { message, issues } = toWinnowError(error);
     const kept = [{ source: previous.catalog.name, reason: message }];
     const tools = previous.catalog.tools.length;
-    return { report: { tools, added: 0, changed: 0, removed: 0, kept, warnings: [...issues] } };
+    return { report: { tools, added: 0, changed: 0, removed: 0, kept, failed: [], warnings: [...issues] } };
   }
+}
+
+function toReason({ source, error }: SourceFailure): { source: string; reason: string } {
+  return { source, reason: error.message };
 }
 
 function renderChanges({ added, changed, removed }: CatalogReload): string {

@@ -112,6 +112,20 @@ it('brings new MCP servers along, so that their tools run', async () => {
   await server.stop();
 });
 
+it('says nothing of the tools of a server that never gave any', async () => {
+  const args = (set: string) => [resolve('fixtures/sources/mcp-server.mjs'), set];
+  const dead = { command: 'no-such-command-here' };
+  await write('mcp.json', { mcpServers: { good: { command: process.execPath, args: args('tickets') }, dead } });
+  const server = await open('--catalog', `mcp:${at('mcp.json')}`);
+  await write('mcp.json', { mcpServers: { good: { command: process.execPath, args: args('notes') }, dead } });
+  const { catalog } = await server.ask('POST /v1/index/rebuild', undefined, OPERATOR);
+  expect(catalog).toMatchObject({ kept: [], failed: [{ source: `${at('mcp.json')}#dead` }] });
+  const { names } = await openSession(server);
+  expect(await names('deletes a note')).toContain('delete_note');
+  expect(server.log.lines().filter(({ msg }) => String(msg).includes('stay as they were'))).toEqual([]);
+  await server.stop();
+});
+
 it('holds the tools that a user has added, for search, list and planning, also after a restart', async () => {
   const store = ['--store', at('agents.db')];
   const first = await open(...store);

@@ -46,6 +46,19 @@ describe('winnow tools list', () => {
     ]);
   });
 
+  it('waits for a source as long as the configuration file says', async () => {
+    const config = join(folder, 'winnow.yaml');
+    const args = ['fixtures/sources/mcp-server.mjs', 'hang'];
+    await writeFile(
+      join(folder, 'mcp.json'),
+      JSON.stringify({ mcpServers: { hang: { command: process.execPath, args } } }),
+    );
+    await writeFile(config, 'catalog: [mcp.json]\nsourceTimeoutMs: 700\n');
+    await expect(run('list', '--config', config)).rejects.toThrow(
+      'did not answer within 700 ms. Start it by hand to see why, or allow more time (sourceTimeoutMs in',
+    );
+  });
+
   it('shows private tools to their user only', async () => {
     await writeFile(file, JSON.stringify([tool, { ...tool, name: 'own', scope: { user: 'ann' } }]));
     expect((await run('list', '-c', file)).stdout).toBe('a [c]: First. (builtin, low)\n');

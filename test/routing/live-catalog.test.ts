@@ -25,7 +25,15 @@ describe('a catalogue that is read anew', () => {
   it('tells what has changed, and keeps unchanged tools the same objects', async () => {
     const { live, names, audit } = await together((previous) => loadTools(['b', 'c'], previous));
     const [, before] = live.current().catalog.tools;
-    expect(await live.reload()).toEqual({ tools: 2, added: 1, changed: 0, removed: 1, kept: [], warnings: [] });
+    expect(await live.reload()).toEqual({
+      tools: 2,
+      added: 1,
+      changed: 0,
+      removed: 1,
+      kept: [],
+      failed: [],
+      warnings: [],
+    });
     expect(names()).toEqual(['b', 'c']);
     expect(live.current().catalog.tools[0]).toBe(before);
     expect(audit).toEqual([
@@ -41,6 +49,24 @@ describe('a catalogue that is read anew', () => {
     expect(reload).toMatchObject({ tools: 2, added: 0, kept: [{ reason: 'The source is away.' }] });
     expect(names()).toEqual(['a', 'b']);
     expect(audit).toMatchObject([{ event: 'catalog_kept', outcome: 'failed', reason: 'The source is away.' }]);
+  });
+
+  it('tells sources that stay as they were from those that never gave anything, and the changes of the others', async () => {
+    const error = new WinnowError('source_failed', 'It is away.');
+    const [flaky, dead] = [
+      { source: 'flaky', error },
+      { source: 'dead', error },
+    ];
+    const away = (source: string) => [{ source, reason: 'It is away.' }];
+    const { live, audit } = await together(async (previous) => ({
+      ...(await loadTools(['a', 'b', 'c'], previous)),
+      failures: [flaky, dead],
+      kept: [flaky],
+    }));
+    expect(await live.reload()).toMatchObject({ added: 1, kept: away('flaky'), failed: away('dead') });
+    expect(audit).toMatchObject([
+      { event: 'catalog_kept', reason: 'It is away. 1 tools added, 0 changed, 0 removed.' },
+    ]);
   });
 
   it('is read once at a time, and those who ask meanwhile get what is read after they asked', async () => {

@@ -13,12 +13,19 @@ export interface PlacedTool {
   readonly place: string;
   /** MCP only: the server of the configuration. */
   readonly server?: string;
+  /** MCP only: its name is before that of the tool in any case. */
+  readonly isPrefixed?: boolean;
 }
 
 export interface ParsedReading {
   readonly tools: readonly PlacedTool[];
   readonly rules: readonly Rule[];
   readonly issues: readonly EntryIssue[];
+}
+
+/** Of a place within a source, such as the one of a server: `mcp.json#notes` of `mcp.json#notes[3]`. */
+export function originOf(place: string): string {
+  return place.replace(/\[\d+\]$/u, '');
 }
 
 export function parseReading(reading: SourceReading): ParsedReading {
@@ -30,11 +37,11 @@ export function parseReading(reading: SourceReading): ParsedReading {
 }
 
 function parsePart(part: SourcePart, issues: EntryIssue[]): PlacedTool[] {
-  const { origin, server } = part;
+  const { origin, server, isPrefixed = false } = part;
   return part.entries.flatMap((entry, index) => {
     const place = `${origin}[${index}]`;
     const tool = parseEntry(entry, { origin, index, place }, issues);
-    return tool ? [{ tool, place, ...(server === undefined ? {} : { server }) }] : [];
+    return tool ? [{ tool, place, ...(server === undefined ? {} : { server, isPrefixed }) }] : [];
   });
 }
 

@@ -18,7 +18,10 @@ const urlSchema = z.object({
   url: z.string().min(1),
   headers: strings.optional(),
 });
-const switches = { disabled: z.boolean().optional() };
+const switches = {
+  disabled: z.boolean().optional(),
+  prefix: z.boolean().optional().describe('See `McpServer`.'),
+};
 
 const configSchema = z.object({
   mcpServers: z.record(z.string().min(1), z.union([processSchema.extend(switches), urlSchema.extend(switches)])),
@@ -53,7 +56,7 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
     );
     const problem = problemOf(server, missing);
     if (problem === undefined) servers[name] = server;
-    else failures.push({ source, error: sourceFailed(source, problem) });
+    else failures.push({ source, error: sourceFailed(source, problem), isNaming: server.prefix !== true });
   }
   return { servers, failures };
 }
@@ -88,9 +91,11 @@ function expandAll(server: ParsedServer, expand: (text: string) => string): Pars
 type ParsedServer = z.output<typeof configSchema>['mcpServers'][string];
 
 function withFolder(server: ParsedServer, path: string): McpServer {
-  if ('url' in server) return { url: server.url, ...(server.headers ? { headers: server.headers } : {}) };
+  const prefix = server.prefix === undefined ? {} : { prefix: server.prefix };
+  if ('url' in server) return { ...prefix, url: server.url, ...(server.headers ? { headers: server.headers } : {}) };
   const { command, args, env, cwd } = server;
   return {
+    ...prefix,
     command,
     ...(args ? { args } : {}),
     ...(env ? { env } : {}),

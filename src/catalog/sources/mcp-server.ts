@@ -6,11 +6,12 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
-import { fetchReason } from './read.js';
+import { describeFailure, describeSilence } from './mcp-failure.js';
 import type { McpServer, ReadContext } from './source.js';
 
 /** A server that never ends its list is cut here, with an error. */
 const MAX_PAGES = 1000;
+const FAREWELL_TIMEOUT_MS = 3_000;
 const MAX_STDERR_CHARACTERS = 500;
 const SHORTEST_SECRET = 4;
 
@@ -31,9 +32,7 @@ export async function listServerTools(server: McpServer, context: ReadContext): 
     await untilAborted(signal, client.connect(connection.transport, options));
     return client.getServerCapabilities()?.tools ? await listPages(client, options) : [];
   } catch (error) {
-    const what = timeout.aborted
-      ? `did not answer within ${context.timeoutMs} ms. Start it by hand to see why, or allow more time`
-      : `failed (${fetchReason(error)}). Check its command or URL, and its keys`;
+    const what = timeout.aborted ? describeSilence(server, context.timeoutMs) : describeFailure(server, error);
     throw new Error(`${what}${connection.lastWords()}`, { cause: error });
   } finally {
     await connection.close();
@@ -99,8 +98,9 @@ function openUrl(server: Extract<McpServer, { url: string }>, signal: AbortSigna
   });
   const close = closeOnce(transport);
   const endSession = async () => {
-    // A server that can't end sessions has nothing to give back.
-    if (!signal.aborted) await transport.terminateSession().catch(() => undefined);
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(FAREWELL_TIMEOUT_MS)]);
+    // A server that can't end sessions has nothing to give back, and one that does not answer must not keep us.
+    if (!signal.aborted) await untilAborted(patience, transport.terminateSession()).catch(() => undefined);
     await close();
   };
   return { transport, lastWords: () => '', close: endSession };

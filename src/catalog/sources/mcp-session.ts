@@ -6,8 +6,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { failureReason } from './mcp-failure.js';
 import { openConnection, untilAborted } from './mcp-server.js';
-import { fetchReason } from './read.js';
 import type { McpServer } from './source.js';
 
 /** `not_sent`: the server has not seen the call. `lost`: the connection broke on the way. `refused`: it said no. */
@@ -35,7 +35,6 @@ export interface McpSessionOptions {
   readonly connectTimeoutMs: number;
 }
 
-const CLOSE_TIMEOUT_MS = 3_000;
 /** The SDK's own time-out of a request; the signal of each call is what bounds it. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -56,7 +55,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
   };
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= closeWithin(connection.close, life);
+    closing ??= closeConnection(connection.close, life);
     return closing;
   };
   const patience = AbortSignal.timeout(options.connectTimeoutMs);
@@ -65,7 +64,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
     await untilAborted(patience, client.connect(connection.transport, { signal: patience, timeout }));
   } catch (error) {
     await close();
-    const reason = patience.aborted ? `did not start within ${options.connectTimeoutMs} ms` : fetchReason(error);
+    const reason = patience.aborted ? `did not start within ${options.connectTimeoutMs} ms` : failureReason(error);
     throw new Error(`can't be reached (${reason})${connection.lastWords()}`, { cause: error });
   }
   return {
@@ -86,7 +85,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
 }
 
 function readFailure(error: unknown): { kind: 'not_sent' | 'lost' | 'refused'; reason: string } {
-  const reason = fetchReason(error);
+  const reason = failureReason(error);
   if (error instanceof McpError) {
     const isConnection = error.code === ErrorCode.ConnectionClosed || error.code === ErrorCode.RequestTimeout;
     return { kind: isConnection ? 'lost' : 'refused', reason };
@@ -110,15 +109,12 @@ function causeCode(error: unknown): unknown {
   return typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
 }
 
-/** A server that does not answer the farewell must not keep us. */
-async function closeWithin(close: () => Promise<void>, life: AbortController): Promise<void> {
-  const timer = setTimeout(() => life.abort(), CLOSE_TIMEOUT_MS);
+async function closeConnection(close: () => Promise<void>, life: AbortController): Promise<void> {
   try {
     await close();
   } catch {
     // What can't be closed is gone already.
   } finally {
-    clearTimeout(timer);
     life.abort();
   }
 }

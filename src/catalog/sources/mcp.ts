@@ -53,16 +53,17 @@ type NamedServer = { name: string; server: McpServer; config: string };
 
 async function askServer({ name, server, config }: NamedServer, context: ReadContext): Promise<Answer> {
   const source = `${config}#${name}`;
+  const isPrefixed = server.prefix === true;
   try {
     const tools = await listServerTools(server, context);
     const message = 'offers no tools';
     return {
-      part: { origin: source, server: name, entries: tools.map((tool) => toEntry(tool, name)) },
+      part: { origin: source, server: name, isPrefixed, entries: tools.map((tool) => toEntry(tool, name)) },
       issues: tools.length === 0 ? [{ level: 'debug', entry: source, message }] : [],
     };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { failure: { source, error: sourceFailed(source, reason, error) } };
+    return { failure: { source, error: sourceFailed(source, reason, error), isNaming: !isPrefixed } };
   }
 }
 

@@ -3,7 +3,13 @@ import type { WinnowError } from '../../errors.js';
 import type { EntryIssue, Tool, ToolEntry } from '../tool.js';
 
 /** One server of an `mcpServers` configuration: a process on stdio, or a URL on streamable HTTP. */
-export type McpServer =
+export type McpServer = {
+  /**
+   * Its tools always have its name before theirs (`github__search`), so that what they are called depends on no other
+   * server. Default: only where another server has a tool of that name.
+   */
+  readonly prefix?: boolean;
+} & (
   | {
       readonly command: string;
       readonly args?: readonly string[];
@@ -11,7 +17,8 @@ export type McpServer =
       readonly env?: Readonly<Record<string, string>>;
       readonly cwd?: string;
     }
-  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
+);
 
 /** `path` is a file or folder, or, for `json` and `openapi`, an http(s) URL. */
 export type SourceSpec =
@@ -27,6 +34,8 @@ export interface SourceFailure {
   /** The source as it was told, or `config#server` for one server of an MCP configuration. */
   readonly source: string;
   readonly error: WinnowError;
+  /** Of MCP servers that are not told apart by `prefix`: what tools of others are called depends on theirs. */
+  readonly isNaming?: boolean;
 }
 
 /** Raw entries of one place. Each is parsed, or left out with an issue that names `origin` and its index. */
@@ -35,6 +44,8 @@ export interface SourcePart {
   readonly entries: readonly unknown[];
   /** MCP only: the server's name, used as a prefix where two servers have a tool of one name. */
   readonly server?: string;
+  /** MCP only: the prefix is used in any case. */
+  readonly isPrefixed?: boolean;
 }
 
 export interface SourceReading {

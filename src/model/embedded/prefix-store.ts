@@ -1,7 +1,8 @@
 /**
  * Evaluated prefixes on disk, so that a restart reads no prefix twice. A file is used only when model, runtime and
- * tokens are the same and its checksum holds: a wrong one could crash the runtime. Bounded; the oldest go first, and
- * drafts that a killed process left behind.
+ * tokens are the same and its checksum holds: a wrong one could crash the runtime. Bounded; what was not used for the
+ * longest time goes first, and drafts that a killed process left behind. A disk that refuses costs the keeping, never
+ * the request.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -15,6 +16,8 @@ export interface PrefixStore {
   load(tokens: readonly number[], load: (file: string) => Promise<void>): Promise<boolean>;
   /** Saves what `save(file)` writes. A failure is told to `onWarning` and costs nothing but the saving. */
   save(tokens: readonly number[], save: (file: string) => Promise<unknown>): Promise<void>;
+  /** The prefix is in use: others go first. One that is not there, or in a folder that can only be read, stays so. */
+  touch(tokens: readonly number[]): Promise<void>;
 }
 
 export interface PrefixStoreOptions {
@@ -23,6 +26,7 @@ export interface PrefixStoreOptions {
   identity: string;
   /** All states together; the one saved last stays whatever its size. Default: 2 GiB. */
   maxBytes?: number;
+  /** Told each text once. */
   onWarning?: (message: string) => void;
 }
 
@@ -40,27 +44,34 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
       .digest('hex');
     return join(folder, key.slice(0, 32));
   };
+  const told = new Set<string>();
+  const warn = (message: string) => {
+    if (!told.has(message)) onWarning(message);
+    told.add(message);
+  };
   const tidy = () =>
-    removeAbandoned(folder).catch((error) => onWarning(`an old draft could not be removed: ${messageOf(error)}`));
+    removeAbandoned(folder).catch((error) => warn(`an old draft could not be removed: ${messageOf(error)}`));
   return {
     async load(tokens, load) {
       await tidy();
       const path = pathOf(tokens);
-      const header = await readHeader(path);
-      if (!header) return false;
       try {
+        const header = await readHeader(path);
+        if (!header) return false;
         const { size } = await stat(`${path}.state`);
         if (size !== header.bytes || (await sha256Of(`${path}.state`)) !== header.sha256)
           throw new Error('its checksum does not hold');
         await load(`${path}.state`);
-        const now = new Date();
-        await utimes(`${path}.state`, now, now);
-        return true;
       } catch (error) {
-        onWarning(`a saved prefix was thrown away: ${messageOf(error)}`);
-        await remove(path);
+        const isGone = await remove(path).then(
+          () => true,
+          () => false,
+        );
+        const fate = isGone ? 'was thrown away' : "is not used, and can't be thrown away";
+        warn(`the saved prefix ${path} ${fate}: ${messageOf(error)}`);
         return false;
       }
+      return true;
     },
     async save(tokens, save) {
       const path = pathOf(tokens);
@@ -74,18 +85,29 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
         await rename(draft, `${path}.state`);
         await removeOldest(folder, maxBytes);
       } catch (error) {
-        onWarning(`the prefix could not be saved: ${messageOf(error)}`);
-        await rm(draft, { force: true });
+        warn(`the prefix could not be saved in ${folder}: ${messageOf(error)}`);
+        // What is left of it is abandoned, and goes with the next that is tidied up.
+        await rm(draft, { force: true }).catch(() => undefined);
       }
+    },
+    async touch(tokens) {
+      const now = new Date();
+      await utimes(`${pathOf(tokens)}.state`, now, now).catch(() => undefined);
     },
   };
 }
 
+/** Undefined where nothing was saved. @throws Error for one that is there and is none */
 async function readHeader(path: string): Promise<z.infer<typeof headerSchema> | undefined> {
+  const text = await readFile(`${path}.json`, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
   try {
-    return headerSchema.parse(JSON.parse(await readFile(`${path}.json`, 'utf8')));
-  } catch {
-    return undefined;
+    return headerSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new Error('its header is not of the form of one', { cause });
   }
 }
 
@@ -123,6 +145,7 @@ async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
+/** Without the call and the file that Node adds, which differ each time. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return (error instanceof Error ? error.message : String(error)).replace(/, \w+ '.*$/su, '');
 }

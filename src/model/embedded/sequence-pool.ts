@@ -35,6 +35,7 @@ export function createSequencePool(
       order.push(sequence);
       await rewind(sequence, prompt.tokens, prompt.tokens.length - 1);
       usage.cached += sequence.nextTokenIndex + (await loadPrefix(sequence, prompt));
+      await touchHeld(sequence, prompt);
       await readTo(sequence, prompt, { end: prompt.tokens.length - 1, usage, signal });
       return sequence;
     },
@@ -59,6 +60,12 @@ export function createSequencePool(
       return sequence.nextTokenIndex - before;
     }
     return 0;
+  }
+
+  /** Also what is in memory: else the prefix that every request begins with would be the first to go from disk. */
+  async function touchHeld(sequence: LlamaContextSequence, prompt: PromptTokens): Promise<void> {
+    const held = savedLengths(prompt).filter((length) => length <= sequence.nextTokenIndex);
+    for (const length of held) await store?.touch(prompt.tokens.slice(0, length));
   }
 
   async function readTo(

@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadCatalog } from '../../../src/catalog/load.js';
+import { type LoadedCatalog, loadCatalog } from '../../../src/catalog/load.js';
 import { readMcpSource } from '../../../src/catalog/sources/mcp.js';
 import type { McpServer } from '../../../src/catalog/sources/source.js';
 
@@ -85,6 +87,22 @@ describe('an MCP server on stdio', () => {
     ]);
     expect(tools[3]?.metadata.mcp).toEqual({ server: 'help desk', tool: 'search' });
     expect(issues.filter(({ level }) => level === 'debug')).toMatchObject([{ name: 'search' }, { name: 'search' }]);
+  });
+
+  it('may have its prefix in any case, and then shares no name', async () => {
+    const { names } = await read({ notes: { ...stdio('notes'), prefix: true }, desk: stdio('tickets') });
+    expect(names).toEqual(['notes__search', 'notes__delete_note', 'notes__create_note', 'search', 'open_ticket']);
+  });
+
+  it.each([
+    ['is told of, since names of others depend on it', false, ['mcp#none']],
+    ['changes no name where each has its prefix', true, []],
+  ])('that does not answer %s', async (_, prefix, entries) => {
+    const none = { command: 'no-such-command-here', prefix };
+    const { issues } = await read({ notes: { ...stdio('notes'), prefix }, none });
+    const warnings = issues.filter(({ level }) => level === 'warning');
+    expect(warnings.map(({ entry }) => entry)).toEqual(entries);
+    for (const { message } of warnings) expect(message).toContain('"prefix": true');
   });
 
   it('fails alone: the others are there, and the failure names it and shows no key', async () => {
@@ -183,6 +201,52 @@ describe('an mcpServers configuration', () => {
     ]);
   });
 
+  it('keeps what a server gave that fails later, and takes the others anew', async () => {
+    const [path, none] = [join(folder, 'mcp.json'), { command: 'no-such-command-here' }];
+    const load = async (mcpServers: Record<string, McpServer>, previous?: LoadedCatalog) => {
+      await writeFile(path, JSON.stringify({ mcpServers }));
+      const loaded = await loadCatalog({ sources: [`mcp:${path}`], ...CONTEXT, previous, keepFailed: true });
+      const places = (failures: typeof loaded.kept) => failures.map(({ source }) => source.replace(path, ''));
+      const names = loaded.catalog.tools.map(({ name }) => name);
+      return { loaded, names, failures: places(loaded.failures), kept: places(loaded.kept) };
+    };
+    const before = await load({ dead: none, late: none, flaky: stdio('notes'), good: stdio('notes') });
+    expect([before.names.length, before.kept]).toEqual([6, []]);
+    let last = before;
+    for (let time = 0; time < 2; time++) {
+      last = await load({ dead: none, late: stdio('tickets'), flaky: none, good: stdio('tickets') }, last.loaded);
+      expect(last).toMatchObject({ failures: ['#dead', '#flaky'], kept: ['#flaky'] });
+      expect(last.names.slice(0, 4)).toEqual(['flaky__search', 'delete_note', 'create_note', 'good__search']);
+      expect(last.names.slice(4)).toEqual(['good__open_ticket', 'late__search', 'late__open_ticket']);
+      expect(last.loaded.issues.filter(({ name }) => name === 'broken')).toHaveLength(2);
+    }
+    last = await load({ good: stdio('tickets') }, last.loaded);
+    expect(last).toMatchObject({ names: ['search', 'open_ticket'], failures: [], kept: [] });
+  });
+
+  it('tells each tool that is called otherwise since a reload', async () => {
+    const path = join(folder, 'mcp.json');
+    const load = async (more: object, previous?: LoadedCatalog) => {
+      await writeFile(
+        path,
+        JSON.stringify({ mcpServers: { notes: { ...stdio('notes'), ...more }, desk: stdio('tickets') } }),
+      );
+      const loaded = await loadCatalog({ sources: [`mcp:${path}`], ...CONTEXT, previous, keepFailed: true });
+      const warnings = loaded.issues.filter(({ message }) => message.startsWith('was'));
+      return { loaded, warnings: warnings.map(({ name, message }) => [name, message.split(' until')[0]]) };
+    };
+    const before = await load({ disabled: true });
+    const both = await load({}, before.loaded);
+    expect([before.warnings, both.warnings]).toEqual([[], [['desk__search', 'was "search"']]]);
+    expect((await load({}, both.loaded)).warnings).toEqual([]);
+    const prefixed = await load({ prefix: true }, both.loaded);
+    expect(prefixed.warnings).toEqual([
+      ['notes__delete_note', 'was "delete_note"'],
+      ['notes__create_note', 'was "create_note"'],
+      ['search', 'was "desk__search"'],
+    ]);
+  });
+
   it('is never read from a URL, since it starts processes', async () => {
     const reading = readMcpSource({ kind: 'mcp', path: 'https://host.test/mcp.json' }, CONTEXT);
     await expect(reading).rejects.toMatchObject({ code: 'source_failed' });
@@ -222,7 +286,59 @@ describe('an MCP server on streamable HTTP', () => {
   it('that refuses is a failure with its status', async () => {
     await expect(read({ notes: { url } })).rejects.toMatchObject({
       code: 'source_failed',
-      message: expect.stringContaining('mcp#notes'),
+      message: expect.stringContaining('mcp#notes failed (HTTP 401: no key)'),
     });
+  });
+});
+
+describe('an MCP server on streamable HTTP that does not answer as it should', () => {
+  let server: Server | undefined;
+  afterEach(async () => {
+    server?.closeAllConnections();
+    await new Promise((resolve) => server?.close(resolve));
+  });
+
+  /** It has a session and one tool; `answer` takes the requests that it wants, and returns whether it took one. */
+  async function serve(answer: (request: IncomingMessage, response: ServerResponse) => boolean): Promise<string> {
+    server = createServer(async (request, response) => {
+      if (answer(request, response)) return;
+      const { id, method, params } = JSON.parse((await text(request)) || '{}');
+      if (id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end();
+      const serverInfo = { name: 'scripted', version: '1.0.0' };
+      const { protocolVersion } = params;
+      const greeting = { protocolVersion, capabilities: { tools: {} }, serverInfo };
+      const result = method === 'initialize' ? greeting : { tools: [{ name: 'nod', inputSchema: { type: 'object' } }] };
+      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'one' });
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/mcp`;
+  }
+
+  it.each([
+    [401, 'no', 'failed (HTTP 401: no). Check its key: "headers" of'],
+    [404, '', 'failed (HTTP 404). Check the path of its URL.'],
+    [500, 'x'.repeat(5_000), `failed (HTTP 500: ${'x'.repeat(200)}). The fault is on its side`],
+    [200, '<html>', 'failed (Unexpected content type: text/html). Check its URL'],
+  ])('says its status, and what to do: %i', async (status, body, message) => {
+    const url = await serve((_, response) => {
+      response.writeHead(status, { 'content-type': 'text/html' }).end(body);
+      return true;
+    });
+    await expect(read({ refusing: { url } })).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringContaining(`The source mcp#refusing ${message}`),
+    });
+  });
+
+  it('to the farewell keeps nobody waiting for long', async () => {
+    let farewells = 0;
+    const url = await serve(({ method }) => method === 'DELETE' && ++farewells > 0);
+    const start = performance.now();
+    expect((await read({ silent: { url } })).names).toEqual(['nod']);
+    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(farewells).toBe(1);
   });
 });

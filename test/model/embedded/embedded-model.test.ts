@@ -1,6 +1,6 @@
 /** The embedded model on a runtime without weights; with real ones in `embedded.model.test.ts`. */
 import { getEventListeners } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -73,6 +73,18 @@ describe('the prefix on disk', () => {
     ).toMatchObject({
       cached: STABLE,
     });
+  });
+
+  it.each([
+    ['in memory', (held: Model) => held],
+    ['of an earlier run', () => open({ prefixFolder, answer: answerFruit }).model],
+  ])('is not the first to go when it is in use: %s', async (_, next) => {
+    const { model } = open({ prefixFolder, answer: answerFruit });
+    await read(model, 'one');
+    const [state = ''] = (await readdir(prefixFolder)).filter((name) => name.endsWith('.state'));
+    await utimes(join(prefixFolder, state), 1, 1);
+    await read(next(model), 'two');
+    expect((await stat(join(prefixFolder, state))).mtimeMs).toBeGreaterThan(Date.now() - 60_000);
   });
 
   it('is not that of another version of the runtime: a state may be laid out differently there', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -35,13 +35,52 @@ describe('the store of evaluated prefixes', () => {
     expect(await open(options).load(tokens, never)).toBe(false);
   });
 
-  it('throws a damaged file away with a warning, and never loads it', async () => {
+  it.each([
+    ['state', 'stat3', 'checksum'],
+    ['json', '{"bytes": 5', 'header'],
+    ['json', '{"bytes": 5}', 'header'],
+  ])('throws a damaged .%s away with a warning, and never loads it: %s', async (ending, content, reason) => {
     await open().save([1], write('state'));
-    const [name] = await states();
-    await writeFile(join(folder, name ?? ''), 'stat3');
+    const name = (await readdir(folder)).find((name) => name.endsWith(`.${ending}`));
+    await writeFile(join(folder, name ?? ''), content);
     expect(await open().load([1], never)).toBe(false);
-    expect(await states()).toEqual([]);
-    expect(warnings.at(-1)).toContain('checksum');
+    expect(await readdir(folder)).toEqual([]);
+    expect(warnings.at(-1)).toContain(`was thrown away: its ${reason}`);
+  });
+
+  it('does without a damaged file that can not be thrown away, and says so once', async () => {
+    const store = open();
+    await store.save([1], write('state'));
+    const [name = ''] = await states();
+    await rm(join(folder, name));
+    await mkdir(join(folder, name, 'full'), { recursive: true });
+    const told = warnings.length;
+    for (let time = 0; time < 2; time++) expect(await store.load([1], never)).toBe(false);
+    expect(warnings.slice(told)).toEqual([expect.stringContaining("can't be thrown away: its checksum")]);
+  });
+
+  it('tells once that nothing can be saved, whichever the prefix', async () => {
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    const store = open({ folder: join(file, 'prefixes') });
+    const told = warnings.length;
+    for (const tokens of [[1], [2]]) await expect(store.save(tokens, write('state'))).resolves.toBeUndefined();
+    expect(warnings.slice(told)).toEqual([expect.stringContaining(`could not be saved in ${file}`)]);
+  });
+
+  it('keeps what is in use when all together are too large, however long ago it was saved', async () => {
+    const store = open({ maxBytes: 10 });
+    await store.save([1], write('12345'));
+    await store.save([2], write('12345'));
+    for (const name of await states()) await utimes(join(folder, name), 1, 1);
+    await store.touch([1]);
+    await store.save([3], write('12345'));
+    expect(await store.load([1], async () => undefined)).toBe(true);
+    expect(await store.load([2], never)).toBe(false);
+  });
+
+  it('lets what is not there be in use', async () => {
+    await expect(open().touch([1])).resolves.toBeUndefined();
   });
 
   it('lets the oldest go when all together are too large', async () => {

@@ -11,7 +11,7 @@ import { createTool } from '../../support/create-tool.js';
 import { startAgentServer, TOOLS } from './setup.js';
 
 const OPERATOR = { user: 'olga', roles: 'operator' };
-const UNCHANGED: CatalogReload = { tools: 4, added: 0, changed: 0, removed: 0, kept: [], warnings: [] };
+const UNCHANGED: CatalogReload = { tools: 4, added: 0, changed: 0, removed: 0, kept: [], failed: [], warnings: [] };
 
 describe('POST /v1/index/rebuild', () => {
   it('reads the sources, and answers with what became of them when the index of them has settled', async () => {
