@@ -9,7 +9,9 @@ import {
   withPrivateTools,
 } from '../../src/routing/private-tools.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
+import type { Documents } from '../../src/store/store.js';
 import { createTool } from '../support/create-tool.js';
+import { holdFirstList } from '../support/hold-first-list.js';
 
 const namesFor = (catalog: Catalog, user: string) => createScope(catalog)({ user }).tools.map(({ name }) => name);
 const skill = (name: string, description = 'Writes.') => ({ name, toolType: 'skill', description });
@@ -62,8 +64,9 @@ describe('the private tools of a running server', () => {
   const together = (base = createCatalog([createTool('read')])) => {
     const { privateTools: store } = createMemoryStore();
     const issues: EntryIssue[] = [];
-    const make = () => createPrivateTools({ base: () => base, store, onIssue: (issue) => issues.push(issue) });
-    return { store, issues, tools: make(), other: make() };
+    const make = (more: { store?: Documents } = {}) =>
+      createPrivateTools({ base: () => base, store, onIssue: (issue) => issues.push(issue), ...more });
+    return { store, issues, make, tools: make(), other: make() };
   };
 
   it('are there as soon as they are added, and gone when they are removed', async () => {
@@ -89,13 +92,28 @@ describe('the private tools of a running server', () => {
     expect(other.catalog()).toBe(before);
   });
 
+  it('are not taken away again by a reading that was begun before they were added', async () => {
+    const { store, make } = together();
+    const { held, release } = holdFirstList(store);
+    const slow = make({ store: held });
+    const early = slow.refresh();
+    await slow.add('ann', skill('letter'));
+    release();
+    await early;
+    expect(namesFor(slow.catalog(), 'ann')).toEqual(['read', 'letter']);
+  });
+
   it('leave unchanged ones the same objects, so that nothing of them is indexed anew', async () => {
-    const { tools } = together();
+    const { tools, store } = together();
     const { tool: letter } = await tools.add('ann', skill('letter'));
     const before = tools.list('ann')[0];
     await tools.add('bob', skill('poem'));
     expect(tools.list('ann')[0]).toBe(before);
     expect(before).toEqual(letter);
+    const catalog = tools.catalog();
+    await store.put({ owner: 'bob', name: 'poem', content: skill('poem'), updatedAt: '2026-01-01T00:00:00.000Z' });
+    await tools.refresh();
+    expect(tools.catalog()).toBe(catalog);
   });
 
   it("can't be removed by another, who learns nothing of them", async () => {
