@@ -6,13 +6,13 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
+import { createKeyMask } from '../../secret-forms.js';
 import { fetchReason } from './read.js';
 import type { McpServer, ReadContext } from './source.js';
 
 /** A server that never ends its list is cut here, with an error. */
 const MAX_PAGES = 1000;
 const MAX_STDERR_CHARACTERS = 500;
-const SHORTEST_SECRET = 4;
 
 /** Only the frame is checked: the SDK's own schema refuses a whole page for one bad tool. */
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
@@ -77,14 +77,13 @@ function openProcess(server: Extract<McpServer, { command: string }>): Connectio
     ...(env ? { env: { ...env } } : {}),
     ...(cwd ? { cwd } : {}),
   });
+  const mask = createKeyMask(Object.values(env ?? {}));
   let words = '';
   transport.stderr?.on('data', (chunk) => {
     words = (words + String(chunk)).slice(-4 * MAX_STDERR_CHARACTERS);
   });
   const lastWords = () => {
-    const text = redact(words, Object.values(env ?? {}))
-      .trim()
-      .slice(-MAX_STDERR_CHARACTERS);
+    const text = mask(words).trim().slice(-MAX_STDERR_CHARACTERS);
     return text ? `; its stderr ends with: ${text}` : '';
   };
   return { transport, lastWords, close: closeOnce(transport) };
@@ -123,9 +122,4 @@ export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Pr
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
   return Promise.race([work, aborted]);
-}
-
-function redact(text: string, secrets: readonly string[]): string {
-  const long = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
-  return long.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
 }

@@ -3,6 +3,7 @@
  * form, or become a WinnowError. Keys never get from here into a message.
  */
 import { type ErrorCode, WinnowError } from '../../errors.js';
+import { createKeyMask, maskKeysIn } from '../../secret-forms.js';
 import type { OpenAISettings } from './options.js';
 
 export type FailureFacts =
@@ -65,7 +66,8 @@ export function toModelError(failure: ServerFailure, settings: OpenAISettings): 
     const message = `The server at ${settings.baseUrl} gave no usable answer: ${maskKeys(facts.message, settings)}.`;
     return new WinnowError('model_failed', message, { details });
   }
-  const said = maskKeys(serverMessage(facts.body), settings);
+  // Cut afterwards: half a key would not be known for one.
+  const said = maskKeys(serverMessage(facts.body), settings).slice(0, MAX_QUOTED_CHARACTERS);
   const code = codeOf(facts);
   const message = `The server at ${settings.baseUrl} answered ${facts.status}${said ? `: ${said}` : ''}`;
   return new WinnowError(code, `${message.replace(/[.\s]+$/, '')}.${adviceFor(facts)}`, {
@@ -107,13 +109,11 @@ function serverMessage(body: string): string {
     (part) => typeof part === 'string' && part !== '',
   );
   const text = typeof found === 'string' ? found : body;
-  return text.replace(/\s+/g, ' ').trim().slice(0, MAX_QUOTED_CHARACTERS);
+  return text.replace(/\s+/g, ' ').trim();
 }
 
-function maskKeys(text: string, settings: OpenAISettings): string {
-  const secrets = [settings.apiKey, ...Object.values(settings.headers)].filter((secret) => secret && secret.length > 3);
-  const masked = secrets.reduce<string>((rest, secret) => rest.replaceAll(secret ?? '', '[masked]'), text);
-  return masked.replace(/\b(sk-|Bearer\s+)[\w*.-]{6,}/gi, '[masked]');
+function maskKeys(text: string, { apiKey, headers }: OpenAISettings): string {
+  return maskKeysIn(createKeyMask([apiKey, ...Object.values(headers)])(text));
 }
 
 export function fieldOf(value: unknown, key: string): unknown {

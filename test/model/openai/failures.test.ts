@@ -89,6 +89,18 @@ describe('failures that do not pass', () => {
     server.assertDone();
   });
 
+  it.each([
+    ['in Base64', Buffer.from(KEY).toString('base64')],
+    ['where its words are cut', `${'x '.repeat(290)}${KEY}`],
+  ])('shows no part of the key that a server repeats %s', async (_, words) => {
+    const { server, model } = await startModel([fail(401, words)]);
+    const { message } = await errorOf(model.complete(PLAIN));
+    expect(message).toContain('[masked]');
+    expect(message).not.toContain(words.slice(-20));
+    expect(message).not.toContain(KEY.slice(0, 8));
+    server.assertDone();
+  });
+
   it('names the URL and what to do when nothing listens there', async () => {
     const baseUrl = `http://127.0.0.1:${await freePort()}/v1`;
     const error = await errorOf(createOpenAIModel({ baseUrl, model: 'm' }).complete(PLAIN));
