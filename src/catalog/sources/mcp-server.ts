@@ -6,6 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
+import { orAborted } from '../../or-aborted.js';
 import { createKeyMask } from '../../secret-forms.js';
 import { fetchReason } from './read.js';
 import type { McpServer, ReadContext } from './source.js';
@@ -28,7 +29,8 @@ export async function listServerTools(server: McpServer, context: ReadContext): 
   // The SDK needs a time-out of its own per request; the signal is the one that bounds the whole.
   const options = { signal, timeout: context.timeoutMs + 1000 };
   try {
-    await untilAborted(signal, client.connect(connection.transport, options));
+    // A process that does not read its input, or a hanging connection, must not outlive the signal.
+    await orAborted(client.connect(connection.transport, options), signal);
     return client.getServerCapabilities()?.tools ? await listPages(client, options) : [];
   } catch (error) {
     const what = timeout.aborted
@@ -114,12 +116,4 @@ function closeOnce(transport: { close(): Promise<void> }): () => Promise<void> {
     return closing;
   };
   return () => transport.close();
-}
-
-/** A process that does not read its input, or a hanging connection, must not outlive the signal. */
-export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-  return Promise.race([work, aborted]);
 }

@@ -6,7 +6,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { openConnection, untilAborted } from './mcp-server.js';
+import { orAborted } from '../../or-aborted.js';
+import { openConnection } from './mcp-server.js';
 import { fetchReason } from './read.js';
 import type { McpServer } from './source.js';
 
@@ -62,7 +63,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
   const patience = AbortSignal.timeout(options.connectTimeoutMs);
   try {
     const timeout = options.connectTimeoutMs + 1_000;
-    await untilAborted(patience, client.connect(connection.transport, { signal: patience, timeout }));
+    await orAborted(client.connect(connection.transport, { signal: patience, timeout }), patience);
   } catch (error) {
     await close();
     const reason = patience.aborted ? `did not start within ${options.connectTimeoutMs} ms` : fetchReason(error);
