@@ -8,6 +8,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { z } from 'zod';
 import { orAborted } from '../../or-aborted.js';
 import { createKeyMask } from '../../secret-forms.js';
+import { readVersion } from '../../version.js';
 import { fetchReason } from './read.js';
 import type { McpServer, ReadContext } from './source.js';
 
@@ -25,7 +26,7 @@ export async function listServerTools(server: McpServer, context: ReadContext): 
   const timeout = AbortSignal.timeout(context.timeoutMs);
   const signal = AbortSignal.any(context.signal ? [timeout, context.signal] : [timeout]);
   const connection = openConnection(server, signal);
-  const client = new Client({ name: 'winnow', version: '0.1.0' });
+  const client = new Client({ name: 'winnow', version: readVersion() });
   // The SDK needs a time-out of its own per request; the signal is the one that bounds the whole.
   const options = { signal, timeout: context.timeoutMs + 1000 };
   try {

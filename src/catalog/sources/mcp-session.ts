@@ -7,6 +7,7 @@ import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamable
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { orAborted } from '../../or-aborted.js';
+import { readVersion } from '../../version.js';
 import { openConnection } from './mcp-server.js';
 import { fetchReason } from './read.js';
 import type { McpServer } from './source.js';
@@ -50,7 +51,7 @@ const resultSchema = z.looseObject({
 export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
   const life = new AbortController();
   const connection = openConnection(server, life.signal);
-  const client = new Client({ name: 'winnow', version: '0.1.0' });
+  const client = new Client({ name: 'winnow', version: readVersion() });
   let open = true;
   client.onclose = () => {
     open = false;
