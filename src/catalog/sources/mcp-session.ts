@@ -6,6 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { isNeverConnected } from '../../never-connected.js';
 import { orAborted } from '../../or-aborted.js';
 import { readVersion } from '../../version.js';
 import { openConnection } from './mcp-server.js';
@@ -100,12 +101,9 @@ function readFailure(error: unknown): { kind: 'not_sent' | 'lost' | 'refused'; r
   }
   if (error instanceof z.core.$ZodError) return { kind: 'refused', reason: 'the answer is not of the form of MCP' };
   if (error instanceof Error && error.name === 'UnauthorizedError') return { kind: 'refused', reason };
-  const isUnsent = reason === 'Not connected' || UNREACHED.has(String(causeCode(error)));
+  const isUnsent = reason === 'Not connected' || isNeverConnected(String(causeCode(error)));
   return { kind: isUnsent ? 'not_sent' : 'lost', reason };
 }
-
-/** The connection was never made. */
-const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 function causeCode(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;

@@ -108,6 +108,19 @@ describe('failures that do not pass', () => {
     expect(error.message).toContain(baseUrl);
     expect(error.message).toContain('Start it');
   });
+
+  it.each([
+    ['its name can not be resolved', 'EAI_AGAIN', 'Start it'],
+    ['its certificate is its own', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
+  ])('asks a server once where %s, and says what to do', async (_, code, advice) => {
+    const fetch = async () => {
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
+    };
+    const error = await errorOf(createOpenAIModel({ baseUrl: 'https://host/v1', model: 'm', fetch }).complete(PLAIN));
+    expect(error).toMatchObject({ code: 'model_unavailable', details: { usage: { calls: 1 } } });
+    expect(error.message).toContain(`(${code})`);
+    expect(error.message).toContain(advice);
+  });
 });
 
 describe('time and cancellation', () => {
