@@ -21,37 +21,11 @@ export const privateEntrySchema = z
 /** More would be a catalogue, which the operator adds. */
 export const MAX_PRIVATE_TOOLS = 200;
 
-export interface AddOptions {
-  entry: unknown;
-  at?: Date;
-}
-
 export interface AddedTool {
   /** As it is kept. */
   readonly tool: Tool;
   /** What of its entry is without effect: slips in keys. */
   readonly notes: readonly string[];
-}
-
-/** @throws WinnowError `invalid_request` with one issue a line */
-export async function addPrivateTool(
-  store: Documents,
-  user: string,
-  { entry, at = new Date() }: AddOptions,
-): Promise<AddedTool> {
-  const parsed = parsePrivateTool(user, entry);
-  const messages = parsed.issues.map(({ message }) => message);
-  if (!parsed.ok) {
-    throw new WinnowError('invalid_request', `The tool is not usable: ${messages.join('; ')}.`, { issues: messages });
-  }
-  const { tool } = parsed;
-  await store.put({ owner: user, name: tool.name, content: entry, updatedAt: at.toISOString() });
-  return { tool, notes: messages };
-}
-
-/** The catalogue with the private tools of all users; entries that are no longer usable are reported. */
-export async function withPrivateTools(catalog: Catalog, store: Documents): Promise<MergedTools> {
-  return mergeWithLast()(catalog, await store.list());
 }
 
 export interface PrivateToolsParts {
@@ -71,7 +45,10 @@ export interface PrivateTools {
   catalog(): Catalog;
   /** Reads what other processes have added or removed. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
-  /** An entry of the same name takes the place of the old one. @throws WinnowError `invalid_request`, `store_failed` */
+  /**
+   * An entry of the same name takes the place of the old one.
+   * @throws WinnowError `invalid_request` with one issue a line, `store_failed`
+   */
   add(user: string, entry: unknown): Promise<AddedTool>;
   /** In order of name, with those that the catalogue itself holds for the user. */
   list(user: string): Tool[];
@@ -91,16 +68,17 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
     async add(user, entry) {
       const { name } = Object(entry);
       if (ofCatalog(user).some((tool) => tool.name === name)) {
-        throw invalid(`name: the catalogue itself holds a tool "${name}" of yours; choose another name`);
+        throw unusable(`name: the catalogue itself holds a tool "${name}" of yours; choose another name`);
       }
       const own = await store.list(user);
       if (own.length >= MAX_PRIVATE_TOOLS && !own.some((one) => one.name === name)) {
-        throw invalid(`name: you have ${own.length} tools, and more are not kept; remove one first`);
+        throw unusable(`name: you have ${own.length} tools, and more are not kept; remove one first`);
       }
-      const added = await addPrivateTool(store, user, { entry, at: clock() });
-      await audit?.({ event: 'private_tool_added', outcome: 'allowed', user, tool: added.tool.name });
+      const { tool, notes } = parseAdded(user, entry);
+      await store.put({ owner: user, name: tool.name, content: entry, updatedAt: clock().toISOString() });
+      await audit?.({ event: 'private_tool_added', outcome: 'allowed', user, tool: tool.name });
       await merged.refresh();
-      return added;
+      return { tool, notes };
     },
 
     list: (user) =>
@@ -195,6 +173,13 @@ function isWarning({ level }: EntryIssue): boolean {
   return level === 'warning';
 }
 
-function invalid(issue: string): WinnowError {
-  return new WinnowError('invalid_request', `The tool is not usable: ${issue}.`, { issues: [issue] });
+function parseAdded(user: string, entry: unknown): AddedTool {
+  const parsed = parsePrivateTool(user, entry);
+  const notes = parsed.issues.map(({ message }) => message);
+  if (!parsed.ok) throw unusable(...notes);
+  return { tool: parsed.tool, notes };
+}
+
+function unusable(...issues: string[]): WinnowError {
+  return new WinnowError('invalid_request', `The tool is not usable: ${issues.join('; ')}.`, { issues });
 }

@@ -2,12 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Catalog, createCatalog } from '../../src/catalog/catalog.js';
 import { createScope } from '../../src/catalog/scope.js';
 import type { EntryIssue } from '../../src/catalog/tool.js';
-import {
-  addPrivateTool,
-  createPrivateTools,
-  MAX_PRIVATE_TOOLS,
-  withPrivateTools,
-} from '../../src/routing/private-tools.js';
+import { createPrivateTools, MAX_PRIVATE_TOOLS } from '../../src/routing/private-tools.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import type { Documents } from '../../src/store/store.js';
 import { createTool } from '../support/create-tool.js';
@@ -17,11 +12,18 @@ const namesFor = (catalog: Catalog, user: string) => createScope(catalog)({ user
 const skill = (name: string, description = 'Writes.') => ({ name, toolType: 'skill', description });
 
 describe('private tools', () => {
+  const together = (base = createCatalog([createTool('read')])) => {
+    const { privateTools: store } = createMemoryStore();
+    const issues: EntryIssue[] = [];
+    const make = (more: { store?: Documents } = {}) =>
+      createPrivateTools({ base: () => base, store, onIssue: (issue) => issues.push(issue), ...more });
+    return { store, issues, make, tools: make(), other: make() };
+  };
+
   it("are their user's alone, whatever the entry says", async () => {
-    const { privateTools } = createMemoryStore();
-    const entry = { name: 'mail', toolType: 'skill', scope: 'system', origin: 'official', alwaysLoad: true };
-    await addPrivateTool(privateTools, 'ann', { entry });
-    const { catalog, issues } = await withPrivateTools(createCatalog([createTool('read')]), privateTools);
+    const { tools, issues } = together();
+    await tools.add('ann', { name: 'mail', toolType: 'skill', scope: 'system', origin: 'official', alwaysLoad: true });
+    const catalog = tools.catalog();
     expect(issues).toEqual([]);
     expect(namesFor(catalog, 'ann')).toEqual(['read', 'mail']);
     expect(namesFor(catalog, 'bob')).toEqual(['read']);
@@ -34,40 +36,30 @@ describe('private tools', () => {
     ['that are no object', null, 'name'],
     ['with a schema that is none', { name: 'a', toolType: 'skill', inputSchema: { type: 7 } }, 'inputSchema'],
   ])('%s are refused', async (_, entry, word) => {
-    const { privateTools } = createMemoryStore();
-    await expect(addPrivateTool(privateTools, 'ann', { entry })).rejects.toMatchObject({
+    const { tools, store } = together();
+    await expect(tools.add('ann', entry)).rejects.toMatchObject({
       code: 'invalid_request',
       message: expect.stringContaining(word),
     });
-    expect(await privateTools.list()).toEqual([]);
+    expect(await store.list()).toEqual([]);
   });
 
   it('with a slip in a key are kept, and the slip is told', async () => {
-    const { privateTools } = createMemoryStore();
+    const { tools } = together();
     const entry = { name: 'mail', toolType: 'skill', descripton: 'Writes.', colour: 'red' };
-    const { tool, notes } = await addPrivateTool(privateTools, 'ann', { entry });
+    const { tool, notes } = await tools.add('ann', entry);
     expect(tool).toMatchObject({ name: 'mail', metadata: { descripton: 'Writes.', colour: 'red' } });
     expect(notes).toEqual(['descripton: an unknown key, without effect; "description" may be meant']);
-    expect((await addPrivateTool(privateTools, 'ann', { entry: skill('mail') })).notes).toEqual([]);
+    expect((await tools.add('ann', skill('mail'))).notes).toEqual([]);
   });
 
   it('that are no longer readable are reported and left out', async () => {
-    const { privateTools } = createMemoryStore();
-    await privateTools.put({ owner: 'ann', name: 'old', content: { nothing: true }, updatedAt: '' });
-    const { catalog, issues } = await withPrivateTools(createCatalog([]), privateTools);
-    expect(catalog.tools).toEqual([]);
+    const { tools, store, issues } = together(createCatalog([]));
+    await store.put({ owner: 'ann', name: 'old', content: { nothing: true }, updatedAt: '' });
+    await tools.refresh();
+    expect(tools.catalog().tools).toEqual([]);
     expect(issues).toMatchObject([{ entry: 'user:ann[0]' }]);
   });
-});
-
-describe('the private tools of a running server', () => {
-  const together = (base = createCatalog([createTool('read')])) => {
-    const { privateTools: store } = createMemoryStore();
-    const issues: EntryIssue[] = [];
-    const make = (more: { store?: Documents } = {}) =>
-      createPrivateTools({ base: () => base, store, onIssue: (issue) => issues.push(issue), ...more });
-    return { store, issues, make, tools: make(), other: make() };
-  };
 
   it('are there as soon as they are added, and gone when they are removed', async () => {
     const { tools } = together();
