@@ -51,8 +51,13 @@ export async function loadTools(
   return { loaded, sources, isExample, isStrict };
 }
 
-function renderProblems({ failures, issues }: LoadedCatalog): string {
-  const warnings = issues.filter(({ level }) => level === 'warning').length;
+export function countWarnings({ issues }: LoadedCatalog): number {
+  return issues.filter(({ level }) => level === 'warning').length;
+}
+
+function renderProblems(loaded: LoadedCatalog): string {
+  const { failures } = loaded;
+  const warnings = countWarnings(loaded);
   const count =
     warnings === 0 ? [] : [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}: see winnow tools check`];
   return [...failures.map(({ error }) => error.message), ...count].map((line) => `${line}\n`).join('');

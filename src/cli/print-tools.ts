@@ -1,12 +1,12 @@
 /** The tools of a catalogue, one of them, and every problem of its sources, as people or programs read them. */
-import { type LoadedCatalog, renderIssue } from '../catalog/load.js';
+import { renderIssue } from '../catalog/load.js';
 import { createScope, type View } from '../catalog/scope.js';
 import { describeSource } from '../catalog/sources/source.js';
 import { renderSummary } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { fittedSchemas } from '../planning/fitted.js';
-import { type LoadedTools, loadTools, toolSourcesOf } from './load-tools.js';
+import { countWarnings, type LoadedTools, loadTools, toolSourcesOf } from './load-tools.js';
 import { readConfig } from './read-config.js';
 
 export interface ToolOutput {
@@ -75,10 +75,6 @@ export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutpu
 
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
-}
-
-function countWarnings({ issues }: LoadedCatalog): number {
-  return issues.filter(({ level }) => level === 'warning').length;
 }
 
 /** As `plan` and `serve` find them, so that what is checked is what they use. */
