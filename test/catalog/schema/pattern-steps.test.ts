@@ -10,6 +10,7 @@ describe('the steps of a pattern at worst', () => {
     ['repetitions', '^a+[+*]{2,}b*?$', 100 ** 3],
     ['options', '^a?b??$', 4],
     ['alternatives, each of which may begin anywhere', '^a|b|c', 400],
+    ['exact counts', '^[0-9a-f]{8}-[0-9a-f]{12}$', 20],
     ['what is escaped or in a class', String.raw`^\+[+*|?{]\?\p{Lu}$`, 1],
     ['groups that are no choice', '^(?:a)(?<b>c)(?=d)(?!e)$', 1],
     ['a group that is repeated, and holds no choice', '^(ab)+$', 100],
