@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import type { Tool } from '../../../src/catalog/tool.js';
 import { decide, type Facts, refusalOf } from '../../../src/routing/policy/decide.js';
@@ -169,22 +169,25 @@ describe('a pattern that a text keeps busy without end', () => {
       'argumentRisks[0]',
     ],
     ['a precondition', { preconditions: [{ match: SLOW, requires: [{ called: 'open' }] }] }, 'preconditions[0]'],
-  ])('refuses the call before long, and says which it is: %s', (_, policy, path) => {
-    const begin = performance.now();
+  ])('refuses the call, and says which it is: %s', (_, policy, path) => {
     expect(decide(createPolicy(policy), facts({ arguments: LONG }))).toMatchObject({
       decision: 'deny',
       code: 'not_allowed',
       reason: `The pattern for "path" in ${path} of the policy could not be tried in time on this text.`,
       next: 'Call file_read with another or a shorter "path".',
     });
-    expect(performance.now() - begin).toBeLessThan(2_000);
   });
 
   it('is tried once a decision, however many parts have one', () => {
     const rules = Array.from({ length: 50 }, (_, index) => ({ ...ask, name: `ask ${index}` }));
-    const begin = performance.now();
-    expect(judge({ rules }, { arguments: LONG })).toBe('not_allowed');
-    expect(performance.now() - begin).toBeLessThan(2_000);
+    // Of a process that has worked all the time, it is asked before and after each try.
+    const looks = jest.spyOn(process, 'cpuUsage').mockReturnValue({ user: 1_000_000, system: 0 });
+    try {
+      expect(judge({ rules }, { arguments: LONG })).toBe('not_allowed');
+      expect(looks).toHaveBeenCalledTimes(2);
+    } finally {
+      looks.mockRestore();
+    }
   });
 
   it.each<[string, PolicyInput, Partial<Facts>, string]>([
