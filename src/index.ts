@@ -81,7 +81,7 @@ export { type CatalogReload, createLiveCatalog, type LiveCatalog } from './routi
 export type { RouterOptions, RouterParts } from './routing/parts.js';
 export { createPolicy, type Policy, type PolicyInput } from './routing/policy/policy.js';
 export { fixedPolicy, openPolicyFile, type PolicySource } from './routing/policy/policy-file.js';
-export { addPrivateTool, createPrivateTools, type PrivateTools, withPrivateTools } from './routing/private-tools.js';
+export { createPrivateTools, type PrivateTools } from './routing/private-tools.js';
 export type {
   Approval,
   ApprovalOutput,

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { findCycles, packagesLoadedWith, readSources, type SourceFile, toSourceFile } from './support/source-files.js';
 
 /** What every room may know. */
-const GROUND = ['errors.ts', 'parse.ts'];
+const GROUND = ['errors.ts', 'never-connected.ts', 'or-aborted.ts', 'parse.ts', 'secret-forms.ts', 'version.ts'];
 
 const CATALOG_AND_CONTRACTS = ['catalog/', ...GROUND, 'request.ts', 'result.ts', 'trace.ts'];
 const MODEL_SEAM = ['model/model.ts', 'model/structured.ts', 'model/tool-tokens.ts'];
@@ -17,6 +17,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'result.ts': [],
   'guess-language.ts': [],
   'nearest-name.ts': [],
+  'never-connected.ts': [],
+  'or-aborted.ts': [],
+  'secret-forms.ts': [],
+  'version.ts': [],
   'parse.ts': ['errors.ts', 'nearest-name.ts'],
   'request.ts': GROUND,
   'trace.ts': ['result.ts'],
@@ -26,10 +30,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'catalog/': GROUND,
   'catalog/schema/': ['catalog/tool.ts'],
   'search/': ['catalog/', ...GROUND],
-  'logging/': ['errors.ts', 'model/model.ts', 'model/watch-reader.ts', 'model/wrap-model.ts'],
+  'logging/': [...GROUND, 'model/model.ts', 'model/watch-reader.ts', 'model/wrap-model.ts'],
   'model/': ['catalog/tool.ts', 'errors.ts', 'prompts/prompt-template.ts'],
   'model/embedded/': ['catalog/schema/', 'catalog/tool.ts', 'errors.ts', 'model/model.ts'],
-  'model/openai/': ['catalog/schema/', 'catalog/tool.ts', 'errors.ts', 'model/count-tokens.ts', 'model/model.ts'],
+  'model/openai/': ['catalog/schema/', 'catalog/tool.ts', ...GROUND, 'model/count-tokens.ts', 'model/model.ts'],
   'model/store/': ['config/environment.ts', ...GROUND],
   'selection/': [
     ...CATALOG_AND_CONTRACTS,

@@ -26,9 +26,9 @@ import { type Chore, startUpkeep } from './upkeep.js';
 import { watchPolicy } from './watch-policy.js';
 
 export interface AgentsSetup
-  extends Pick<Setup, 'loaded' | 'sources' | 'config' | 'logger'>,
+  extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'>,
     Partial<Pick<Setup, 'plannerOf' | 'model' | 'localModels' | 'callLog'>> {
-  flags: AgentFlags & DiscoveryFlags & Pick<SharedFlags, 'strict' | 'prompt'>;
+  flags: AgentFlags & DiscoveryFlags & Pick<SharedFlags, 'prompt'>;
   /** For the progress of a model that is fetched. Default: that of the process. */
   stderr?: NodeJS.WriteStream | undefined;
   signal?: AbortSignal | undefined;

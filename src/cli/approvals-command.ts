@@ -90,7 +90,7 @@ async function requestApproval(flags: RequestFlags, output: Output): Promise<voi
   const outcome = await withStoredAgents(
     flags,
     async ({ router }) => describeOutcome(await router.requestApproval(session, input), router),
-    { needsTools: true, stderr: output.stderr },
+    { needsTools: output },
   );
   printOutcome(outcome, flags, output);
 }

@@ -8,11 +8,10 @@ import type { AgentFlags } from './agent-options.js';
 import { openExecutors } from './executors.js';
 import { createLiveExecutors, type LiveExecutors } from './live-executors.js';
 import type { Setup } from './set-up.js';
-import type { SharedFlags } from './shared-options.js';
 import { sourceOptions } from './source-options.js';
 
-export interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'config' | 'logger'> {
-  flags: AgentFlags & Pick<SharedFlags, 'strict'>;
+export interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'> {
+  flags: AgentFlags;
   audit: WriteAudit;
 }
 
@@ -27,12 +26,12 @@ export interface OpenCatalog {
 
 /** @throws WinnowError `invalid_option`, `source_failed` */
 export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
-  const { flags, config, sources, loaded, logger, audit } = setup;
+  const { flags, config, sources, loaded, isStrict, logger, audit } = setup;
   const open = () => openExecutors({ flags, config, sources, catalog: live.current().catalog, logger });
-  const strict = flags.strict ?? config.strict ?? false;
   const live = createLiveCatalog({
     first: loaded,
-    load: (previous) => loadCatalog({ ...sourceOptions(config), sources, strict, previous, keepFailed: true, logger }),
+    load: (previous) =>
+      loadCatalog({ ...sourceOptions(config), sources, strict: isStrict, previous, keepFailed: true, logger }),
     audit,
   });
   const readSynonyms = () =>

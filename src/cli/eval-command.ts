@@ -15,6 +15,6 @@ export function evalCommand(): Command {
     .addCommand(cacheCommand())
     .action(async (flags: EvalFlags) => {
       const { runEvaluation } = await import('./eval-run.js');
-      await runEvaluation(flags, command.parent?.version() ?? '');
+      await runEvaluation(flags);
     });
 }

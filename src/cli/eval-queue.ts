@@ -1,4 +1,6 @@
 /** Workers on any machines do the cases of a run. No model is opened here: the workers say which one they have. */
+
+import { readVersion } from '../version.js';
 import type { Evaluator } from './eval-evaluator.js';
 import type { RunIdentity } from './eval-settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
@@ -6,8 +8,6 @@ import { DEFAULT_WINDOW } from './queue-options.js';
 import { isStoreName } from './stored-models.js';
 
 export interface QueueContext {
-  /** Of Winnow. */
-  version: string;
   onNotice: (text: string) => void;
   signal: AbortSignal;
 }
@@ -19,7 +19,7 @@ export interface QueueContext {
 export async function openQueueEvaluator(
   setup: EvaluationSetup,
   run: RunIdentity,
-  { version, onNotice, signal }: QueueContext,
+  { onNotice, signal }: QueueContext,
 ): Promise<Evaluator> {
   const { openQueueCommand } = await import('../evaluation/queue/queue-command.js');
   const { paceSchema, runIdOf } = await import('../evaluation/queue/queued-run.js');
@@ -37,7 +37,11 @@ export async function openQueueEvaluator(
       id: runIdOf(name, startedAt),
       name,
       startedAt,
-      identity: { version, prompts: { ...promptHashes }, ...(model === undefined || isName ? {} : { model }) },
+      identity: {
+        version: readVersion(),
+        prompts: { ...promptHashes },
+        ...(model === undefined || isName ? {} : { model }),
+      },
       ...(isName ? { modelName: model } : {}),
       catalogs: Object.fromEntries(suites.map((suite) => [suite.name, suite.catalog.fingerprint])),
       options,

@@ -19,7 +19,7 @@ import { refuseQueueFlags } from './queue-options.js';
 import { renderRun } from './render-eval.js';
 
 /** @throws WinnowError `cancelled` after an interrupt; may set `process.exitCode`: a gate is not passed, no case was answered */
-export async function runEvaluation(flags: EvalFlags, version: string): Promise<void> {
+export async function runEvaluation(flags: EvalFlags): Promise<void> {
   refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
   refuseOtherRuns(bars, flags.only ?? 'all');
@@ -31,7 +31,7 @@ export async function runEvaluation(flags: EvalFlags, version: string): Promise<
     makeOut(out);
     const onWait = (owner: string) => stderr.write(`Waiting for ${owner}, which works in ${out}.\n`);
     const end = await withLock(join(out, '.lock'), { signal: signals.stop, onWait }, () =>
-      runInFolder(setup, version, signals),
+      runInFolder(setup, signals),
     ).catch((error) => {
       // While another process is waited for, the model is loaded, or no worker has come.
       throw toWinnowError(error).code === 'cancelled' ? interrupted(out) : error;
@@ -48,7 +48,7 @@ export async function runEvaluation(flags: EvalFlags, version: string): Promise<
   }
 }
 
-async function runInFolder(setup: EvaluationSetup, version: string, signals: Interrupts): Promise<EvaluationEnd> {
+async function runInFolder(setup: EvaluationSetup, signals: Interrupts): Promise<EvaluationEnd> {
   const run = identifyRun(setup);
   const note = (text: string) => void process.stderr.write(`${text}\n`);
   const signal = signals.stop;
@@ -56,7 +56,7 @@ async function runInFolder(setup: EvaluationSetup, version: string, signals: Int
   const evaluator =
     setup.flags.queue === undefined
       ? await openLocalEvaluator(setup, { stderr: process.stderr, signal })
-      : await openQueueEvaluator(setup, run, { version, signal, onNotice: (text) => notices.tell(text) });
+      : await openQueueEvaluator(setup, run, { signal, onNotice: (text) => notices.tell(text) });
   try {
     return await runCases(setup, { run, evaluator, notices }, signals);
   } finally {

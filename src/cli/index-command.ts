@@ -46,7 +46,7 @@ async function exportIndex({ level, maxBytes, out, ...flags }: ExportFlags, { st
       await rebuild();
       return index.exportSnapshot({ level, maxBytes });
     },
-    { needsTools: true, storeIsOptional: true, stderr },
+    { needsTools: { stderr }, storeIsOptional: true },
   );
   const text = `${JSON.stringify(snapshot)}\n`;
   if (out === undefined) stdout.write(text);
@@ -57,9 +57,8 @@ async function importIndex(file: string, flags: ImportFlags, output: Output): Pr
   const { withStoredAgents } = await import('./open-store-commands.js');
   const content = await readJson('snapshot', file);
   const imported = await withStoredAgents(flags, ({ keepSnapshot }) => keepSnapshot(content), {
-    needsTools: true,
+    needsTools: output,
     mayCreate: true,
-    stderr: output.stderr,
   });
   const { snapshot, fingerprint = '', tools } = imported;
   const text = {

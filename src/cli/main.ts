@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** The entry of the command line: the only place that ends the process. stdout is data, stderr is everything else. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ERROR_TABLE, toWinnowError } from '../errors.js';
+import { readVersion } from '../version.js';
 import { adaptationCommand } from './adaptation-command.js';
 import { approvalsCommand } from './approvals-command.js';
 import { colours as pc } from './colours.js';
@@ -22,11 +22,9 @@ import { toolsCommand } from './tools-command.js';
 import { tuneCommand } from './tune-command.js';
 import { workerCommand } from './worker-command.js';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-
 const program = new Command('winnow')
   .description('Plans for systems with many tools: choose by one line a tool, load the schemas of only the chosen.')
-  .version(version)
+  .version(readVersion())
   // Else a flag behind `eval compare` would be taken for one of `eval`.
   .enablePositionalOptions()
   .addCommand(planCommand())

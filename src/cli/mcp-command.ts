@@ -19,6 +19,6 @@ export function mcpCommand(): Command {
     .option('--no-planner', 'without the tools plan and select, which need a model')
     .action(async (flags: McpCommandFlags) => {
       const { runMcp } = await import('./mcp-run.js');
-      await runMcp(flags, { version: command.parent?.version() });
+      await runMcp(flags);
     });
 }

@@ -12,14 +12,13 @@ export interface McpEndpointSetup {
   flags: ServeFlags;
   router: Router;
   planner: PlanningPlanner;
-  version: string | undefined;
   logger: Logger;
 }
 
 /** Undefined: the flags want none. @throws WinnowError `invalid_option` */
-export function openMcpEndpoint({ flags, version = '0.0.0', ...parts }: McpEndpointSetup): McpEndpoint | undefined {
+export function openMcpEndpoint({ flags, ...parts }: McpEndpointSetup): McpEndpoint | undefined {
   const options = mcpOptionsOf(flags);
-  return flags.mcp ? createMcpEndpoint({ ...parts, version, options, allowedHosts: hostsOf(flags) }) : undefined;
+  return flags.mcp ? createMcpEndpoint({ ...parts, options, allowedHosts: hostsOf(flags) }) : undefined;
 }
 
 /** Undefined: whatever name a gateway sends on; web pages may not ask then. */

@@ -10,10 +10,7 @@ import { openPlanning, type PlanningSetup, readTools, type ToolSetup } from './s
 import { createStopSignal } from './stop-signal.js';
 
 /** @throws WinnowError as `winnow serve` does */
-export async function runMcp(
-  flags: McpCommandFlags,
-  { version = '0.0.0' }: { version: string | undefined },
-): Promise<void> {
+export async function runMcp(flags: McpCommandFlags): Promise<void> {
   const stop = createStopSignal();
   const kept = keepStdout();
   const { signal } = stop;
@@ -25,7 +22,7 @@ export async function runMcp(
     const { logger } = tools;
     if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
     try {
-      const parts = { router: agents.router, planner: flags.planner ? planner : undefined, options, version, logger };
+      const parts = { router: agents.router, planner: flags.planner ? planner : undefined, options, logger };
       await serveStdio(parts, ownerOf(flags), { stdin, stdout: kept.stdout, signal });
     } finally {
       await close();

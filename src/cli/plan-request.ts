@@ -63,7 +63,7 @@ async function answer(
     const { result, text } = await run(setup, request, { signal, onEvent });
     spinner.stop();
     process.stderr.write(failures.join(''));
-    const notices = setup.usedDefaultCatalog ? [exampleNotice(setup.loaded.catalog.name)] : [];
+    const notices = setup.isExample ? [exampleNotice(setup.loaded.catalog.name)] : [];
     if (flags.json) process.stderr.write(notices.join(''));
     process.stdout.write(`${flags.json ? JSON.stringify(result, null, 2) : [...notices, text].join('\n')}\n`);
   } finally {

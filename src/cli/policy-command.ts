@@ -8,7 +8,6 @@ import { ERROR_TABLE, WinnowError } from '../errors.js';
 import type { PolicyNote } from '../routing/policy/check-policy.js';
 import type { Decision } from '../routing/policy/decide.js';
 import type { Policy } from '../routing/policy/policy.js';
-import { defaultCatalogPath, exampleNotice } from './default-catalog.js';
 import { parseArguments } from './json-arguments.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';
 import { renderTable } from './render-table.js';
@@ -40,7 +39,10 @@ export function policyCommand(options: OutputOptions = {}): Command {
     .option('--role <role>', 'role of the caller; may be given more than once', collect)
     .addOption(new Option('--risk-ceiling <risk>', 'of the session').choices(RISKS))
     .option('--arguments <json>', 'of the call, as a JSON object')
-    .option('--strict', 'a problem is an error: a part without effect, a condition that can never be met')
+    .option(
+      '--strict',
+      'a problem is an error: a part without effect, a condition that can never be met, tools that can not be read',
+    )
     .option(
       '--strict-preconditions',
       'and so is a precondition in prose, unless the policy has one of its own for the tool',
@@ -57,16 +59,14 @@ interface Row extends Pick<Decision, 'decision' | 'code' | 'risk' | 'reason'> {
 async function checkFile(file: string | undefined, flags: Flags, output: Output): Promise<void> {
   const { readConfig } = await import('./read-config.js');
   const { openPolicyFile } = await import('../routing/policy/policy-file.js');
-  const { loadCatalog } = await import('../catalog/load.js');
-  const { sourceOptions } = await import('./source-options.js');
+  const { loadTools } = await import('./load-tools.js');
   const config = await readConfig(flags);
   const path = file ?? config.policy;
   if (path === undefined)
     throw new WinnowError('invalid_option', 'Name the policy: a file, or a --config with a policy in it.');
   const policy = (await openPolicyFile(path)).current();
-  const named = flags.catalog ?? config.catalog;
-  const { catalog } = await loadCatalog({ sources: named ?? [defaultCatalogPath()], ...sourceOptions(config) });
-  if (named === undefined) output.stderr.write(exampleNotice(catalog.name));
+  const { loaded } = await loadTools(flags, config, output);
+  const { catalog } = loaded;
   const notes = await findNotes(policy, config, catalog.tools);
   const rows = await decideAll(policy, { flags, catalog });
   const table = renderTable(
@@ -90,6 +90,7 @@ async function findNotes(policy: Policy, { sandbox }: ConfigFile, tools: readonl
 }
 
 function isFatal({ level }: PolicyNote, { strict, strictPreconditions }: Flags): boolean {
+  if (level === 'slow') return false;
   return level === 'problem' ? Boolean(strict || strictPreconditions) : Boolean(strictPreconditions);
 }
 

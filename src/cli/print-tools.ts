@@ -1,14 +1,13 @@
 /** The tools of a catalogue, one of them, and every problem of its sources, as people or programs read them. */
-import { type LoadedCatalog, loadCatalog, renderIssue } from '../catalog/load.js';
+import { renderIssue } from '../catalog/load.js';
 import { createScope, type View } from '../catalog/scope.js';
 import { describeSource } from '../catalog/sources/source.js';
 import { renderSummary } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { fittedSchemas } from '../planning/fitted.js';
-import { defaultCatalogPath } from './default-catalog.js';
+import { countWarnings, type LoadedTools, loadTools, toolSourcesOf } from './load-tools.js';
 import { readConfig } from './read-config.js';
-import { sourceOptions } from './source-options.js';
 
 export interface ToolOutput {
   stdout: Pick<NodeJS.WritableStream, 'write'>;
@@ -24,7 +23,7 @@ export interface ToolFlags {
 }
 
 export async function listTools(flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
-  const { tools } = viewOf(await loadUsable(flags, stderr), flags);
+  const { tools } = viewOf(await load(flags, stderr), flags);
   if (flags.json) {
     const rows = tools.map(({ name, title, description, category, toolType, risk, origin }) => {
       return { name, title, description, category, toolType, risk, origin };
@@ -37,7 +36,7 @@ export async function listTools(flags: ToolFlags, { stdout, stderr }: ToolOutput
 }
 
 export async function showTool(name: string, flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
-  const view = viewOf(await loadUsable(flags, stderr), flags);
+  const view = viewOf(await load(flags, stderr), flags);
   const tool = view.byName.get(name);
   if (!tool) {
     throw new WinnowError('not_found', `There is no tool "${name}" here. List them with: winnow tools list`);
@@ -48,10 +47,10 @@ export async function showTool(name: string, flags: ToolFlags, { stdout, stderr 
 
 /** Reads leniently even under --strict, so that all problems are shown and not only those of the first kind. */
 export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
-  const loaded = await load(flags, stderr, { isLenient: true });
+  const { loaded, isStrict } = await load(flags, stderr, { isLenient: true });
   const { failures, issues, sources } = loaded;
   // Whoever can read the sources may see all of them; with --user the notes are about what that user sees.
-  const tools = flags.user === undefined ? loaded.catalog.tools : viewOf(loaded, flags).tools;
+  const tools = flags.user === undefined ? loaded.catalog.tools : viewOf({ loaded }, flags).tools;
   const notes = tools.flatMap(findNotes);
   if (flags.json) {
     const failed = failures.map(({ source, error }) => ({ source, ...error.toJSON() }));
@@ -69,30 +68,13 @@ export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutpu
     counted(notes.length, 'note'),
   ];
   stderr.write(`${counts.join(', ')}\n`);
-  if (!loaded.isStrict) return;
+  if (!isStrict) return;
   if (warnings > 0) process.exitCode = ERROR_TABLE.invalid_catalog.exitCode;
   else if (failures.length > 0) process.exitCode = ERROR_TABLE.source_failed.exitCode;
 }
 
-/** What is wrong with the sources is counted; `check` tells it. */
-async function loadUsable(flags: ToolFlags, stderr: ToolOutput['stderr']): Promise<LoadedTools> {
-  const loaded = await load(flags, stderr);
-  const warnings = countWarnings(loaded);
-  if (warnings > 0) stderr.write(`${counted(warnings, 'warning')}: see winnow tools check\n`);
-  return loaded;
-}
-
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
-}
-
-function countWarnings({ issues }: LoadedCatalog): number {
-  return issues.filter(({ level }) => level === 'warning').length;
-}
-
-interface LoadedTools extends LoadedCatalog {
-  /** As flag or file say, whatever way it was read. */
-  isStrict: boolean;
 }
 
 /** As `plan` and `serve` find them, so that what is checked is what they use. */
@@ -102,16 +84,13 @@ async function load(
   { isLenient = false }: { isLenient?: boolean } = {},
 ): Promise<LoadedTools> {
   const config = await readConfig(flags);
-  const sources = flags.catalog ?? config.catalog ?? [defaultCatalogPath()];
-  const isStrict = flags.strict ?? config.strict ?? false;
+  const { sources } = toolSourcesOf(flags, config);
   stderr.write(`Reading ${sources.map(describeSource).join(', ')}\n`);
-  const loaded = await loadCatalog({ sources, strict: isStrict && !isLenient, ...sourceOptions(config) });
-  for (const { error } of loaded.failures) stderr.write(`${error.message}\n`);
-  return { ...loaded, isStrict };
+  return loadTools(flags, config, { stderr, isLenient });
 }
 
-function viewOf({ catalog }: LoadedCatalog, { user }: ToolFlags): View {
-  return createScope(catalog)({ user });
+function viewOf({ loaded }: Pick<LoadedTools, 'loaded'>, { user }: ToolFlags): View {
+  return createScope(loaded.catalog)({ user });
 }
 
 /** What a model is shown are mended schemas; each change is a note, though the tool is usable. */

@@ -55,11 +55,11 @@ interface Asking {
 }
 
 async function withRules<Result>(
-  { flags, output: { stderr }, mayCreate = false }: Asking,
+  { flags, output, mayCreate = false }: Asking,
   work: (agents: Agents) => Promise<Result>,
 ): Promise<Result> {
   const { withStoredAgents } = await import('./open-store-commands.js');
-  return withStoredAgents(flags, work, { needsTools: true, mayCreate, stderr });
+  return withStoredAgents(flags, work, { needsTools: output, mayCreate });
 }
 
 function renderList({ rules, leftOut }: RuleList): string {

@@ -1,5 +1,4 @@
 /** What `winnow run` does: tools and what runs them, a session, the run, and what came of each step. */
-import { loadCatalog } from '../catalog/load.js';
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { type PlanRun, type RunnablePlan, runnablePlanSchema } from '../execution/plan/plan-run.js';
 import { createLogger } from '../logging/logger.js';
@@ -8,13 +7,12 @@ import type { Caller } from '../routing/contracts.js';
 import type { Agents } from '../server/agents/agents.js';
 import { resumePlanInputSchema, runPlanInputSchema } from '../server/agents/plan-runs.js';
 import { openAgents } from './agents-setup.js';
-import { defaultCatalogPath, exampleNotice } from './default-catalog.js';
+import { loadTools } from './load-tools.js';
 import { type Output, print } from './output.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { renderTable } from './render-table.js';
 import type { RunFlags } from './run-flags.js';
 import { readText } from './shared-options.js';
-import { sourceOptions } from './source-options.js';
 import { createStopSignal } from './stop-signal.js';
 
 /** @throws WinnowError `invalid_option`, `invalid_request`, `not_found`, `conflict`, `store_failed`, `cancelled` */
@@ -38,11 +36,8 @@ export async function runPlanFile(path: string | undefined, flags: RunFlags, out
 async function open(flags: RunFlags, { output, signal }: { output: Output; signal: AbortSignal }) {
   const config = await readConfig(flags);
   const logger = createLogger({ level: logLevelOf(config) });
-  const named = flags.catalog ?? config.catalog;
-  const sources = named ?? [defaultCatalogPath()];
-  const loaded = await loadCatalog({ ...sourceOptions(config), sources, strict: config.strict, logger, signal });
-  if (named === undefined) output.stderr.write(exampleNotice(loaded.catalog.name));
-  return openAgents({ flags, config, loaded, sources, logger });
+  const tools = await loadTools(flags, config, { stderr: output.stderr, logger, signal });
+  return openAgents({ ...tools, flags, config, logger });
 }
 
 interface Start {

@@ -32,7 +32,7 @@ export function serveCommand(output: ServeCommandOptions = {}): Command {
     .option('--json', 'print the address as one line of JSON')
     .action(async (flags: ServeFlags) => {
       const { serve } = await import('./serve.js');
-      await serve(flags, { output, version: command.parent?.version() });
+      await serve(flags, output);
     });
 }
 

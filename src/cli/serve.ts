@@ -11,17 +11,14 @@ import type { ServeCommandOptions, ServeFlags } from './serve-flags.js';
 import { type Setup, setUp } from './set-up.js';
 import { createStopSignal } from './stop-signal.js';
 
-export async function serve(
-  flags: ServeFlags,
-  { output, version }: { output: ServeCommandOptions; version: string | undefined },
-): Promise<void> {
+export async function serve(flags: ServeFlags, output: ServeCommandOptions): Promise<void> {
   const { stdout = process.stdout, stderr = process.stderr } = output;
   const stop = createStopSignal();
   const lines = holdLines(stderr);
   try {
     const setup = await setUp(flags, { signal: stop.signal, stderr, defaultLogLevel: 'info', logTo: lines });
     const logger = output.logger ?? setup.logger;
-    const { app, agents, isTrial, runnable } = await createApp(setup, { flags, logger, version, stderr });
+    const { app, agents, isTrial, runnable } = await createApp(setup, { flags, logger, stderr });
     const forgetReload = reloadOn('SIGHUP', agents, logger);
     try {
       const address = await listen(app, flags);
@@ -47,18 +44,17 @@ export async function serve(
 interface AppParts {
   flags: ServeFlags;
   logger: Logger;
-  version: string | undefined;
   stderr: NodeJS.WriteStream;
 }
 
-async function createApp(setup: Setup, { flags, logger, version, stderr }: AppParts) {
+async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   const { concurrency, bodyLimit: bodyLimitBytes, stopTimeout, requireUser = false } = flags;
   const options = { concurrency, bodyLimitBytes, stopTimeoutMs: stopTimeout * 1000, requireUser };
   const { close } = setup;
   try {
     const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
-    const mcp = openMcpEndpoint({ flags, router: agents.router, planner, version, logger });
-    const app = createServer({ planner, agents, mcp, options, version, logger, onClose: close });
+    const mcp = openMcpEndpoint({ flags, router: agents.router, planner, logger });
+    const app = createServer({ planner, agents, mcp, options, logger, onClose: close });
     return { app, agents, ...facts };
   } catch (error) {
     await close();

@@ -24,8 +24,7 @@ export function sessionsCommand(options: OutputOptions = {}): Command {
     async (id: string, flags: Flags) => {
       const { withStoredAgents } = await import('./open-store-commands.js');
       const session = await withStoredAgents(flags, ({ router }) => router.session(id), {
-        needsTools: true,
-        stderr: output.stderr,
+        needsTools: output,
       });
       print(output, flags, { value: session, text: renderSession(session) });
     },
@@ -50,8 +49,7 @@ async function listSessions(flags: Flags, output: Output): Promise<void> {
   const { user, limit } = flags;
   const query = { ...(user === undefined ? {} : { user }), ...(limit === undefined ? {} : { limit }) };
   const sessions = await withStoredAgents(flags, ({ router }) => router.sessions(query), {
-    needsTools: true,
-    stderr: output.stderr,
+    needsTools: output,
   });
   const rows = sessions.map(({ id, user: owner = '-', turn, enabled, activeAt, endedAt }) => {
     return [id, owner, activeAt, endedAt === undefined ? 'open' : 'ended', String(turn), String(enabled.length)];

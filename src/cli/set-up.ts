@@ -1,6 +1,5 @@
 /** What the common flags make: a catalogue, a model, a planner. Flags win over the environment, that over the file. */
 import type { Catalog } from '../catalog/catalog.js';
-import { type LoadedCatalog, loadCatalog } from '../catalog/load.js';
 import type { ConfigFile } from '../config/config-file.js';
 import type { OptionsInput } from '../config/options.js';
 import { type CallLog, createCallLog, withCallLog } from '../logging/call-log.js';
@@ -9,20 +8,15 @@ import { createModel, type ModelSettings } from '../model/create-model.js';
 import { createLocalModels, type LocalModels } from '../model/local-models.js';
 import type { Model } from '../model/model.js';
 import { createPlanner, type Planner, type PlannerParts } from '../planner.js';
-import { defaultCatalogPath } from './default-catalog.js';
+import { type LoadedTools, loadTools } from './load-tools.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { createProgressBar } from './progress-bar.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import type { SharedFlags } from './shared-options.js';
-import { sourceOptions } from './source-options.js';
 
 /** What tools there are, before any model. */
-export interface ToolSetup {
-  loaded: LoadedCatalog;
-  /** What `loaded` was read from. */
-  sources: readonly string[];
+export interface ToolSetup extends LoadedTools {
   config: ConfigFile;
-  usedDefaultCatalog: boolean;
   logger: Logger;
 }
 
@@ -63,11 +57,7 @@ export async function readTools(
 ): Promise<ToolSetup> {
   const config = await readConfig(flags);
   const logger = createLogger({ level: logLevelOf(config, defaultLogLevel), destination: logTo });
-  const given = flags.catalog ?? config.catalog;
-  const sources = given ?? [defaultCatalogPath()];
-  const strict = flags.strict ?? config.strict ?? false;
-  const loaded = await loadCatalog({ ...sourceOptions(config), sources, strict, logger, signal });
-  return { loaded, sources, config, usedDefaultCatalog: given === undefined, logger };
+  return { ...(await loadTools(flags, config, { logger, signal })), config, logger };
 }
 
 /** @throws WinnowError `invalid_option`, `prompt_invalid`, `model_unavailable` */

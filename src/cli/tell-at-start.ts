@@ -21,7 +21,7 @@ export function tellAtStart(
 ): void {
   if (policyPath !== undefined)
     for (const { level, message } of checkPolicy(agents.policy(), agents.catalog().tools))
-      logger[level === 'problem' ? 'warn' : 'debug']({ policy: policyPath }, message);
+      logger[level === 'unchecked' ? 'debug' : 'warn']({ policy: policyPath }, message);
   for (const problem of agents.checkLimits()) logger.warn(problem);
   const given = agents.index.status().weights;
   if (isDeepStrictEqual(given, weights)) return;

@@ -6,12 +6,13 @@ import type { Router } from '../routing/router.js';
 export interface WatchParts {
   router: Pick<Router, 'reloadPolicy'>;
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Between two looks at the file, in milliseconds. Default: 1,000. */
-  intervalMs?: number;
 }
 
+/** Between two looks at the file. */
+const INTERVAL_MS = 1_000;
+
 /** @returns a function that ends it */
-export function watchPolicy(path: string, { router, logger, intervalMs = 1_000 }: WatchParts): () => void {
+export function watchPolicy(path: string, { router, logger }: WatchParts): () => void {
   let isBroken = false;
   const reload = async (): Promise<void> => {
     const outcome = await router.reloadPolicy();
@@ -26,6 +27,6 @@ export function watchPolicy(path: string, { router, logger, intervalMs = 1_000 }
   const listener = (): void => {
     reload().catch((error: unknown) => logger.warn({ err: error }, 'the change of the policy is not in the audit'));
   };
-  watchFile(path, { interval: intervalMs, persistent: false }, listener);
+  watchFile(path, { interval: INTERVAL_MS, persistent: false }, listener);
   return () => unwatchFile(path, listener);
 }

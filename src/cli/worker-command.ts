@@ -14,7 +14,7 @@ export function workerCommand(): Command {
     .action(async (flags: WorkerFlags) => {
       refuseFlagsOfTheRun(flags);
       const { runWorker } = await import('./worker-run.js');
-      await runWorker(flags, command.parent?.version() ?? '');
+      await runWorker(flags);
     });
 }
 

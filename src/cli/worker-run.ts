@@ -8,6 +8,7 @@ import { type QueueWorkerOptions, serveQueue } from '../evaluation/queue/queue-w
 import type { QueuedRun } from '../evaluation/queue/queued-run.js';
 import { createSuitePlanners, promptHashesOf } from '../evaluation/suite.js';
 import { createLogger } from '../logging/logger.js';
+import { readVersion } from '../version.js';
 import { loadSuites, loadTools } from './eval-suites.js';
 import { catchInterrupts } from './interrupts.js';
 import { openAnsweringModels } from './open-logged-model.js';
@@ -23,7 +24,7 @@ export interface WorkerFlags extends SharedFlags {
 }
 
 /** Returns when it was told to stop and its cases are done. @throws WinnowError, `cancelled` when told twice */
-export async function runWorker(flags: WorkerFlags, version: string): Promise<void> {
+export async function runWorker(flags: WorkerFlags): Promise<void> {
   const signals = catchInterrupts();
   const onNotice = (text: string) => process.stderr.write(`${text}\n`);
   try {
@@ -35,7 +36,7 @@ export async function runWorker(flags: WorkerFlags, version: string): Promise<vo
     // Opened once for all runs: a file of answers allows one writer a process.
     const { id, answering, close } = await openAnsweringModels(flags, config, { ...context, cache: true });
     const called = { model: id, modelName: storeNameOf(id) };
-    const identity = { version, ...called, prompts: hashes, catalogs: new Set(catalogs.keys()) };
+    const identity = { version: readVersion(), ...called, prompts: hashes, catalogs: new Set(catalogs.keys()) };
     const createRunner: QueueWorkerOptions['createRunner'] = (run, onStablePart) => {
       const parts = { ...answering(run.cache), options: run.options, prompts, onStablePart };
       const planners = suitesOf(run, catalogs).map(([name, catalog]) => {

@@ -3,8 +3,7 @@
  * texts that look like a key. Works on a copy.
  */
 import { types } from 'node:util';
-
-export const MASK = '[masked]';
+import { createMask, MASK, maskKeysIn } from '../secret-forms.js';
 
 export interface RedactOptions {
   /** Literal values that must not appear: keys of the configuration, secret arguments of the request. */
@@ -15,17 +14,15 @@ export interface RedactOptions {
 
 const SECRET_NAME =
   /(apikey|authorization|password|passwd|passphrase|secret|accesstoken|refreshtoken|authtoken|bearertoken|idtoken|privatekey|credentials?|cookie)$|^(token|pwd)$/;
-const KEY_IN_TEXT = /\b(?:Bearer\s+[\w.~+/=-]{6,}|sk-[\w-]{8,})/gi;
 const MAX_DEPTH = 12;
 
 /** A function that returns a redacted copy of any value; errors become plain objects. */
 export function createRedactor(options: RedactOptions = {}): (value: unknown) => unknown {
   const names = new Set((options.secretNames ?? []).map(plainName));
-  const written = writtenForms(options.secrets ?? []);
+  const mask = createMask(options.secrets ?? []);
   const isSecretName = (name: string) => SECRET_NAME.test(plainName(name)) || names.has(plainName(name));
 
-  const redactText = (text: string): string =>
-    written.reduce((rest, secret) => rest.replaceAll(secret, MASK), text).replace(KEY_IN_TEXT, MASK);
+  const redactText = (text: string): string => maskKeysIn(mask(text));
 
   const redactEntries = (value: object, depth: number, above: readonly object[]): Record<string, unknown> =>
     Object.fromEntries(
@@ -37,7 +34,7 @@ export function createRedactor(options: RedactOptions = {}): (value: unknown) =>
 
   const redactAny = (value: unknown, depth: number, above: readonly object[]): unknown => {
     if (typeof value === 'string') return redactText(value);
-    if (typeof value === 'number' || typeof value === 'bigint') return written.includes(`${value}`) ? MASK : value;
+    if (typeof value === 'number' || typeof value === 'bigint') return mask(`${value}`) === MASK ? MASK : value;
     if (typeof value !== 'object' || value === null || value instanceof Date) return value;
     if (depth > MAX_DEPTH || above.includes(value)) return '[…]';
     if (Array.isArray(value)) return value.map((part) => redactAny(part, depth + 1, [...above, value]));
@@ -58,21 +55,4 @@ function isError(value: unknown): value is Error {
 
 function plainName(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-}
-
-/** A secret as it may stand in a text: as it is, inside JSON, inside JSON in JSON, in a URL. Longest first. */
-function writtenForms(secrets: readonly string[]): string[] {
-  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
-  const forms = secrets
-    .filter((secret) => secret !== '')
-    .flatMap((secret) => [secret, inJson(secret), inJson(inJson(secret)), inUrl(secret)]);
-  return [...new Set(forms)].sort((left, right) => right.length - left.length);
-}
-
-function inUrl(text: string): string {
-  try {
-    return encodeURIComponent(text);
-  } catch {
-    return text; // half a surrogate pair has no form in a URL
-  }
 }

@@ -20,6 +20,7 @@ import { toWinnowError } from '../errors.js';
 import { clientName } from '../routing/client-name.js';
 import type { CreateSessionInput } from '../routing/contracts.js';
 import type { Router } from '../routing/router.js';
+import { readVersion } from '../version.js';
 import { failed, refused, structured, toResult } from './answers.js';
 import { createConnectionSession } from './connection-session.js';
 import { renderInstructions } from './instructions.js';
@@ -42,8 +43,6 @@ export interface McpParts {
   planner?: PlanningPlanner | undefined;
   /** From `resolveMcpOptions`. */
   options: McpOptions;
-  /** Of Winnow, told to the client. */
-  version: string;
   /** Told of what a client is not told whole. */
   logger: McpLogger;
 }
@@ -86,7 +85,7 @@ export function createConnection(
   const shown = new Map<string, string>();
   const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, followsList }));
   const server = new Server(
-    { name: 'winnow', title: 'Winnow', version: parts.version },
+    { name: 'winnow', title: 'Winnow', version: readVersion() },
     { capabilities: { tools: { listChanged: true } }, instructions },
   );
   const report = (error: unknown) => logger.warn({ err: error }, 'an MCP client was not served');

@@ -50,8 +50,6 @@ export function unusableRule(...issues: string[]): WinnowError {
 }
 
 export interface MergedRules {
-  readonly catalog: Catalog;
-  readonly documents: readonly DocumentRecord[];
   /** Without any kept ones: the very array of the catalogue. */
   readonly inForce: readonly Rule[];
   readonly list: RuleList;
@@ -74,8 +72,6 @@ export function mergeRules(catalog: Catalog, documents: readonly DocumentRecord[
   });
   const added = kept.map(({ rule, updatedAt }) => listed(rule, updatedAt));
   return {
-    catalog,
-    documents,
     inForce: kept.length === 0 ? catalog.rules : Object.freeze([...catalog.rules, ...kept.map(({ rule }) => rule)]),
     list: { rules: [...catalog.rules.map((rule) => listed(rule)), ...added], leftOut },
     listed,

@@ -2,22 +2,20 @@
  * Rules that operators keep in the store, beside those of the catalogue: they come after these, and count from the next
  * request on. No tool changes with them, so nothing that is kept of the tools does: no index, no prompt.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../catalog/catalog.js';
 import type { Rule } from '../catalog/rule.js';
 import type { EntryIssue } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
-import type { DocumentRecord, Documents } from '../store/store.js';
+import type { Documents } from '../store/store.js';
 import {
   type ListedRule,
   MAX_RULE_NAME_CHARACTERS,
-  type MergedRules,
   mergeRules,
   parseKeptRule,
   type RuleList,
   unusableRule,
 } from './kept-rule.js';
-import { tellOnce } from './tell-once.js';
+import { createMergedDocuments } from './merged-documents.js';
 import type { WriteAudit } from './write-audit.js';
 
 /** More would be a catalogue: each request is held against all of them. */
@@ -56,35 +54,11 @@ export interface KeptRules {
 
 export function createKeptRules(parts: KeptRulesParts): KeptRules {
   const { base, store, onIssue, audit, clock = () => new Date() } = parts;
-  const tell = tellOnce(onIssue, (issue) => JSON.stringify(issue));
-  const readings = { begun: 0, taken: 0 };
-  let documents: readonly DocumentRecord[] = [];
-  let merged: MergedRules | undefined;
-
-  function current(): MergedRules {
-    const catalog = base();
-    if (merged?.catalog !== catalog || merged.documents !== documents) {
-      merged = mergeRules(catalog, documents);
-      merged.issues.forEach(tell);
-    }
-    return merged;
-  }
-
-  async function refresh(): Promise<void> {
-    readings.begun += 1;
-    const reading = readings.begun;
-    const fresh = await store.list(OWNER);
-    // One that was begun before a rule was put must not take it away again.
-    if (reading < readings.taken) return;
-    readings.taken = reading;
-    if (!isDeepStrictEqual(fresh, documents)) documents = fresh;
-    // What is not usable is told now, not when a request comes.
-    current();
-  }
+  const merged = createMergedDocuments({ base, list: () => store.list(OWNER), merge: mergeRules, onIssue });
 
   return {
-    inForce: () => current().inForce,
-    refresh,
+    inForce: () => merged.current().inForce,
+    refresh: merged.refresh,
 
     async put(entry, { name: address, by } = {}) {
       const rule = parseKeptRule(address === undefined ? entry : withName(entry, address));
@@ -99,16 +73,16 @@ export function createKeptRules(parts: KeptRulesParts): KeptRules {
       const updatedAt = clock().toISOString();
       await store.put({ owner: OWNER, name, content: rule, updatedAt });
       await audit?.({ event: 'rule_put', outcome: 'allowed', user: by, reason: JSON.stringify(rule) });
-      await refresh();
-      return current().listed(rule, updatedAt);
+      await merged.refresh();
+      return merged.current().listed(rule, updatedAt);
     },
 
-    list: () => current().list,
+    list: () => merged.current().list,
 
     async remove(name, by) {
       if (!(await store.remove(OWNER, name))) throw notKept(name, base());
       await audit?.({ event: 'rule_removed', outcome: 'allowed', user: by, reason: JSON.stringify({ name }) });
-      await refresh();
+      await merged.refresh();
     },
   };
 }

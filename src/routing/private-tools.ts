@@ -10,7 +10,7 @@ import { createReading } from '../catalog/sources/source.js';
 import type { EntryIssue, Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
 import type { DocumentRecord, Documents } from '../store/store.js';
-import { tellOnce } from './tell-once.js';
+import { createMergedDocuments } from './merged-documents.js';
 import type { WriteAudit } from './write-audit.js';
 
 /** Of an entry, what a user may say; whose it is, and where it comes from, is not for them to say. */
@@ -21,40 +21,11 @@ export const privateEntrySchema = z
 /** More would be a catalogue, which the operator adds. */
 export const MAX_PRIVATE_TOOLS = 200;
 
-export interface AddOptions {
-  entry: unknown;
-  at?: Date;
-}
-
 export interface AddedTool {
   /** As it is kept. */
   readonly tool: Tool;
   /** What of its entry is without effect: slips in keys. */
   readonly notes: readonly string[];
-}
-
-/** @throws WinnowError `invalid_request` with one issue a line */
-export async function addPrivateTool(
-  store: Documents,
-  user: string,
-  { entry, at = new Date() }: AddOptions,
-): Promise<AddedTool> {
-  const parsed = parsePrivateTool(user, entry);
-  const messages = parsed.issues.map(({ message }) => message);
-  if (!parsed.ok) {
-    throw new WinnowError('invalid_request', `The tool is not usable: ${messages.join('; ')}.`, { issues: messages });
-  }
-  const { tool } = parsed;
-  await store.put({ owner: user, name: tool.name, content: entry, updatedAt: at.toISOString() });
-  return { tool, notes: messages };
-}
-
-/** The catalogue with the private tools of all users; entries that are no longer usable are reported. */
-export async function withPrivateTools(
-  catalog: Catalog,
-  store: Documents,
-): Promise<{ catalog: Catalog; issues: EntryIssue[] }> {
-  return merge(catalog, parseAll(await store.list()));
 }
 
 export interface PrivateToolsParts {
@@ -74,7 +45,10 @@ export interface PrivateTools {
   catalog(): Catalog;
   /** Reads what other processes have added or removed. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
-  /** An entry of the same name takes the place of the old one. @throws WinnowError `invalid_request`, `store_failed` */
+  /**
+   * An entry of the same name takes the place of the old one.
+   * @throws WinnowError `invalid_request` with one issue a line, `store_failed`
+   */
   add(user: string, entry: unknown): Promise<AddedTool>;
   /** In order of name, with those that the catalogue itself holds for the user. */
   list(user: string): Tool[];
@@ -84,52 +58,33 @@ export interface PrivateTools {
 
 export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
   const { base, store, onIssue, audit, clock = () => new Date() } = parts;
-  const tell = tellOnce(onIssue, (issue) => JSON.stringify(issue));
-  let parsed: Parsed = { tools: [], issues: [] };
-  let merged: { base: Catalog; parsed: Parsed; catalog: Catalog } | undefined;
-
-  function catalog(): Catalog {
-    const now = base();
-    if (merged?.base !== now || merged.parsed !== parsed) {
-      const { catalog: whole, issues } = merge(now, parsed);
-      issues.forEach(tell);
-      merged = { base: now, parsed, catalog: whole };
-    }
-    return merged.catalog;
-  }
-
-  async function refresh(): Promise<void> {
-    const fresh = parseAll(await store.list());
-    const { tools, changes } = keepUnchanged(fresh.tools, parsed.tools);
-    const isSame = Object.values(changes).every((names) => names.length === 0) && tools.length === parsed.tools.length;
-    // The same object costs no new catalogue and no new index.
-    if (!isSame || fresh.issues.length !== parsed.issues.length) parsed = { tools, issues: fresh.issues };
-  }
-
+  const merged = createMergedDocuments({ base, list: () => store.list(), merge: mergeWithLast(), onIssue });
   const ofCatalog = (user: string) => base().tools.filter((tool) => isOf(tool, user));
 
   return {
-    catalog,
-    refresh,
+    catalog: () => merged.current().catalog,
+    refresh: merged.refresh,
 
     async add(user, entry) {
       const { name } = Object(entry);
       if (ofCatalog(user).some((tool) => tool.name === name)) {
-        throw invalid(`name: the catalogue itself holds a tool "${name}" of yours; choose another name`);
+        throw unusable(`name: the catalogue itself holds a tool "${name}" of yours; choose another name`);
       }
       const own = await store.list(user);
       if (own.length >= MAX_PRIVATE_TOOLS && !own.some((one) => one.name === name)) {
-        throw invalid(`name: you have ${own.length} tools, and more are not kept; remove one first`);
+        throw unusable(`name: you have ${own.length} tools, and more are not kept; remove one first`);
       }
-      const added = await addPrivateTool(store, user, { entry, at: clock() });
-      await audit?.({ event: 'private_tool_added', outcome: 'allowed', user, tool: added.tool.name });
-      await refresh();
-      return added;
+      const { tool, notes } = parseAdded(user, entry);
+      await store.put({ owner: user, name: tool.name, content: entry, updatedAt: clock().toISOString() });
+      await audit?.({ event: 'private_tool_added', outcome: 'allowed', user, tool: tool.name });
+      await merged.refresh();
+      return { tool, notes };
     },
 
     list: (user) =>
-      catalog()
-        .tools.filter((tool) => isOf(tool, user))
+      merged
+        .current()
+        .catalog.tools.filter((tool) => isOf(tool, user))
         .sort((one, other) => (one.name < other.name ? -1 : 1)),
 
     async remove(user, name) {
@@ -137,7 +92,7 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
         throw new WinnowError('not_found', `You have added no tool "${name.slice(0, 80)}".`);
       }
       await audit?.({ event: 'private_tool_removed', outcome: 'allowed', user, tool: name });
-      await refresh();
+      await merged.refresh();
     },
   };
 }
@@ -155,17 +110,38 @@ function parseAll(documents: readonly DocumentRecord[]): Parsed {
   };
 }
 
-/** What the operator's own catalogue says of a user's tool counts; two of one name would make no catalogue at all. */
-function merge(catalog: Catalog, { tools, issues }: Parsed): { catalog: Catalog; issues: EntryIssue[] } {
-  const { name, rules } = catalog;
-  const taken = new Set(catalog.tools.map(keyOf));
-  const clashing = tools.filter((tool) => taken.has(keyOf(tool)));
-  const added = tools.filter((tool) => !taken.has(keyOf(tool)));
-  return {
-    // Without any, the catalogue stays the same object, with all that is kept for it.
-    catalog: added.length === 0 ? catalog : createCatalog([...catalog.tools, ...added], { name, rules }),
-    issues: [...issues, ...clashing.map(toClash)],
+interface MergedTools {
+  readonly catalog: Catalog;
+  readonly issues: readonly EntryIssue[];
+}
+
+/** Tools that have not changed stay the same objects; the same ones on the same catalogue cost no new one, and no index. */
+function mergeWithLast(): (catalog: Catalog, documents: readonly DocumentRecord[]) => MergedTools {
+  let last: { base: Catalog; tools: readonly Tool[]; catalog: Catalog } | undefined;
+  return (base, documents) => {
+    const parsed = parseAll(documents);
+    const { tools } = keepUnchanged(parsed.tools, last?.tools ?? []);
+    const { added, clashing } = besides(base, tools);
+    const isSame =
+      last?.base === base && last.tools.length === tools.length && last.tools.every((tool, at) => tool === tools[at]);
+    last = { base, tools, catalog: last && isSame ? last.catalog : withAdded(base, added) };
+    return { catalog: last.catalog, issues: [...parsed.issues, ...clashing.map(toClash)] };
   };
+}
+
+/** What the operator's own catalogue says of a user's tool counts; two of one name would make no catalogue at all. */
+function besides({ tools: own }: Catalog, tools: readonly Tool[]) {
+  const taken = new Set(own.map(keyOf));
+  return {
+    added: tools.filter((tool) => !taken.has(keyOf(tool))),
+    clashing: tools.filter((tool) => taken.has(keyOf(tool))),
+  };
+}
+
+/** Without any, the catalogue stays the same object, with all that is kept for it. */
+function withAdded(catalog: Catalog, added: readonly Tool[]): Catalog {
+  const { name, rules } = catalog;
+  return added.length === 0 ? catalog : createCatalog([...catalog.tools, ...added], { name, rules });
 }
 
 function toClash({ name, origin }: Tool): EntryIssue {
@@ -197,6 +173,13 @@ function isWarning({ level }: EntryIssue): boolean {
   return level === 'warning';
 }
 
-function invalid(issue: string): WinnowError {
-  return new WinnowError('invalid_request', `The tool is not usable: ${issue}.`, { issues: [issue] });
+function parseAdded(user: string, entry: unknown): AddedTool {
+  const parsed = parsePrivateTool(user, entry);
+  const notes = parsed.issues.map(({ message }) => message);
+  if (!parsed.ok) throw unusable(...notes);
+  return { tool: parsed.tool, notes };
+}
+
+function unusable(...issues: string[]): WinnowError {
+  return new WinnowError('invalid_request', `The tool is not usable: ${issues.join('; ')}.`, { issues });
 }

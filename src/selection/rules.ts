@@ -25,5 +25,5 @@ function holdsSomething(entity: unknown): boolean {
 
 /** An operator may write a pattern that would not come to an end on some user's message: it then does not match. */
 function hasMessage(pattern: string | undefined, { message }: Request, trials: PatternTrials): boolean {
-  return pattern === undefined || createSafePattern(pattern, { ignoreCase: true, trials }).test(message);
+  return pattern === undefined || createSafePattern(pattern, { ignoreCase: true }).matches(message, trials) === true;
 }

@@ -3,6 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { ERROR_TABLE, WinnowError } from '../errors.js';
 import { createLogger, type Logger } from '../logging/logger.js';
 import type { Planner } from '../planner.js';
+import { readVersion } from '../version.js';
 import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
 import type { Agents } from './agents/agents.js';
 import { createAnswerWork } from './answer-work.js';
@@ -27,8 +28,6 @@ export interface ServerParts {
   /** MCP under `/mcp`. Default: there is no such path. */
   mcp?: McpEndpoint | undefined;
   options?: Partial<ServerOptions> | undefined;
-  /** Stands in the OpenAPI document. Default: "0.0.0". */
-  version?: string | undefined;
   /** Default: nothing is logged. */
   logger?: Logger | undefined;
   /** Called by `close()`, after `agents` are closed, when no request runs any more, for example to close the model. */
@@ -40,7 +39,6 @@ export function createServer({
   planner,
   agents,
   mcp,
-  version = '0.0.0',
   logger = createLogger({ level: 'silent' }),
   ...parts
 }: ServerParts): FastifyInstance {
@@ -75,7 +73,7 @@ export function createServer({
   addToolRoutes(app, planner, conceal);
   if (agents) addAgentRoutes(app, { routes, metrics: agents.metrics, answerWork, stop });
   if (mcp) addMcpRoute(app, { mcp, gate, stop });
-  addServiceRoutes(app, () => renderOpenApi({ version, routes, hasMcp: mcp !== undefined }));
+  addServiceRoutes(app, () => renderOpenApi({ version: readVersion(), routes, hasMcp: mcp !== undefined }));
   app.addHook('onClose', async () => {
     await agents?.close();
     await parts.onClose?.();

@@ -376,6 +376,48 @@ describe('winnow policy check', () => {
   });
 });
 
+describe('sources of tools that are not usable', () => {
+  const none = () => at('none.json');
+  const store = async (name: string) => {
+    await (await openStore({ file: at(name) })).close();
+    return ['--store', at(name)];
+  };
+
+  beforeAll(async () => {
+    await writeFile(at('slips.json'), JSON.stringify([...TOOLS, { description: 'of none' }]));
+    await writeFile(at('strict.yaml'), 'strict: true\npolicy: empty.yaml\n');
+  });
+
+  it.each<[string, (options: OutputOptions) => Command, () => Promise<string[]>]>([
+    ['policy check', policyCommand, async () => ['check', at('empty.yaml')]],
+    ['sessions list', sessionsCommand, async () => ['list', ...(await store('told-1.db'))]],
+    ['private-tools list', privateToolsCommand, async () => ['list', '--user', 'ann', ...(await store('told-2.db'))]],
+    ['rules list', rulesCommand, async () => ['list', ...(await store('told-3.db'))]],
+    ['index export', indexCommand, async () => ['export']],
+  ])('are told by winnow %s, and refused where the configuration is strict', async (_, make, words) => {
+    const given = await words();
+    const usable = ['--catalog', at('slips.json')];
+    expect(await run(make, ...given, ...usable, '--catalog', none())).toMatch(
+      /^The source \S+none\.json can't be found.*\n1 warning: see winnow tools check\n/u,
+    );
+    const strict = [...given, '--config', at('strict.yaml')];
+    await expect(run(make, ...strict, ...usable)).rejects.toMatchObject({ code: 'invalid_catalog' });
+    const missing = run(make, ...strict, '--catalog', at('tools.json'), '--catalog', none());
+    await expect(missing).rejects.toMatchObject({ code: 'source_failed' });
+  });
+
+  it('are refused by winnow policy check --strict, which takes a slow pattern for no mistake', async () => {
+    const words = ['check', at('slow.yaml'), '--catalog', at('tools.json')];
+    const slow = {
+      rules: [{ name: 'slow', match: { arguments: { path: { pattern: '^(a+)+$' } } }, decision: 'deny' }],
+    };
+    await writeFile(at('slow.yaml'), JSON.stringify(slow));
+    expect(await run(policyCommand, ...words, '--strict-preconditions')).toMatch(/^slow rules "slow": the pattern/u);
+    expect(exitCode).toBeUndefined();
+    await expect(run(policyCommand, ...words, '--catalog', none(), '--strict')).rejects.toThrow("can't be found");
+  });
+});
+
 it('a store may be named by the environment, which the flag wins over', async () => {
   process.env.WINNOW_STORE = at('none/agents.db');
   try {

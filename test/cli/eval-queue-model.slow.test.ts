@@ -9,6 +9,7 @@ import type { CaseRunner } from '../../src/evaluation/case-runner.js';
 import { promptHashesOf } from '../../src/evaluation/suite.js';
 import { createModelOn } from '../../src/model/embedded/embedded-model.js';
 import { findModel } from '../../src/model/store/manifest.js';
+import { readVersion } from '../../src/version.js';
 import { type RedisServer, startRedis, whyNoRedis } from '../evaluation/queue/redis-server.js';
 import { answers, beginWorker } from '../evaluation/queue/setup.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
@@ -47,7 +48,13 @@ async function beginMachine(name: string, model: string) {
   const context = { config: {}, logger, signal: undefined, stderr: { write: () => true } };
   const suites = await loadSuites({ suite: [join(setup.folder, 'set')], strict: false }, context);
   const catalogs = new Set(suites.map(({ catalog }) => catalog.fingerprint));
-  const identity = { version: '', model, modelName: storeNameOf(model), prompts: promptHashesOf({}), catalogs };
+  const identity = {
+    version: readVersion(),
+    model,
+    modelName: storeNameOf(model),
+    prompts: promptHashesOf({}),
+    catalogs,
+  };
   // Longer in all than a worker waits before it looks for runs again.
   const run: CaseRunner = async (job) => {
     await delay(400);

@@ -226,7 +226,7 @@ describe('the configuration file', () => {
   it('names a catalogue beside itself, which a flag takes the place of', async () => {
     const config = await writeConfig('catalog: [tools.json]\nmodel: {baseUrl: "http://127.0.0.1:3/v1", name: m}\n');
     const setup = await setUp({ config }, { stderr: process.stderr });
-    expect(setup).toMatchObject({ usedDefaultCatalog: false, loaded: { catalog: { tools: { length: 20 } } } });
+    expect(setup).toMatchObject({ isExample: false, loaded: { catalog: { tools: { length: 20 } } } });
     await setup.close();
     const other = await setUp({ config, catalog: ['fixtures/catalogs/assistant.json'] }, { stderr: process.stderr });
     expect(other.loaded.catalog.name).toBe('assistant');

@@ -33,7 +33,7 @@ describe('winnow tools list', () => {
     const { stdout, stderr } = await run('list');
     expect(stdout.split('\n')[0]).toMatch(/^lookup_station_code \[测站信息\]: .* \(builtin, low\)$/);
     expect(stdout.trimEnd().split('\n')).toHaveLength(49);
-    expect(stderr).toContain('hydrology.json');
+    expect(stderr).toContain('hydrology.json\nCatalogue: the example "hydrology"');
   });
 
   it('reads several sources, and prints JSON', async () => {

@@ -1,5 +1,6 @@
 /** What a client sees and gets, over the protocol itself. */
 import { describe, expect, it } from '@jest/globals';
+import { readVersion } from '../../src/version.js';
 import { connect, createWorld, type TestClient } from './setup.js';
 
 const OWN = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call'];
@@ -37,7 +38,7 @@ describe('a client', () => {
 
   it('is told who answers, and how to find tools', async () => {
     const { client } = await connect(await createWorld());
-    expect(client.getServerVersion()).toEqual({ name: 'winnow', title: 'Winnow', version: '1.2.3' });
+    expect(client.getServerVersion()).toEqual({ name: 'winnow', title: 'Winnow', version: readVersion() });
     expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: true } });
     expect(client.getInstructions()).toMatch(/tool_search .* tool_enable .* tool_call\./u);
   });

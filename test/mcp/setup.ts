@@ -121,7 +121,6 @@ export async function createWorld({
     router: agents.router,
     planner,
     options: resolveMcpOptions(options),
-    version: '1.2.3',
     logger: log.logger,
   };
   closeAfterTest(agents);

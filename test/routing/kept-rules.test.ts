@@ -8,6 +8,7 @@ import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import type { Documents } from '../../src/store/store.js';
 import { makeTool, namesOf, naming, TOOLS } from '../selection/setup.js';
 import { createTool } from '../support/create-tool.js';
+import { holdFirstList } from '../support/hold-first-list.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 
 const OWN: Rule = { name: 'mail-first', when: { intent: 'office' }, first: ['read_mail'] };
@@ -73,24 +74,8 @@ describe('a kept rule', () => {
 
   it('is not taken away again by a reading that was begun before it was put', async () => {
     const { store, make } = together();
-    let release: () => void = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    let isFirst = true;
-    const slow = make({
-      store: {
-        ...store,
-        async list(owner) {
-          const documents = await store.list(owner);
-          if (isFirst) {
-            isFirst = false;
-            await held;
-          }
-          return documents;
-        },
-      },
-    });
+    const { held, release } = holdFirstList(store);
+    const slow = make({ store: held });
     const early = slow.refresh();
     await slow.put(COFFEE);
     release();

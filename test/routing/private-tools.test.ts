@@ -2,24 +2,28 @@ import { describe, expect, it } from '@jest/globals';
 import { type Catalog, createCatalog } from '../../src/catalog/catalog.js';
 import { createScope } from '../../src/catalog/scope.js';
 import type { EntryIssue } from '../../src/catalog/tool.js';
-import {
-  addPrivateTool,
-  createPrivateTools,
-  MAX_PRIVATE_TOOLS,
-  withPrivateTools,
-} from '../../src/routing/private-tools.js';
+import { createPrivateTools, MAX_PRIVATE_TOOLS } from '../../src/routing/private-tools.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
+import type { Documents } from '../../src/store/store.js';
 import { createTool } from '../support/create-tool.js';
+import { holdFirstList } from '../support/hold-first-list.js';
 
 const namesFor = (catalog: Catalog, user: string) => createScope(catalog)({ user }).tools.map(({ name }) => name);
 const skill = (name: string, description = 'Writes.') => ({ name, toolType: 'skill', description });
 
 describe('private tools', () => {
+  const together = (base = createCatalog([createTool('read')])) => {
+    const { privateTools: store } = createMemoryStore();
+    const issues: EntryIssue[] = [];
+    const make = (more: { store?: Documents } = {}) =>
+      createPrivateTools({ base: () => base, store, onIssue: (issue) => issues.push(issue), ...more });
+    return { store, issues, make, tools: make(), other: make() };
+  };
+
   it("are their user's alone, whatever the entry says", async () => {
-    const { privateTools } = createMemoryStore();
-    const entry = { name: 'mail', toolType: 'skill', scope: 'system', origin: 'official', alwaysLoad: true };
-    await addPrivateTool(privateTools, 'ann', { entry });
-    const { catalog, issues } = await withPrivateTools(createCatalog([createTool('read')]), privateTools);
+    const { tools, issues } = together();
+    await tools.add('ann', { name: 'mail', toolType: 'skill', scope: 'system', origin: 'official', alwaysLoad: true });
+    const catalog = tools.catalog();
     expect(issues).toEqual([]);
     expect(namesFor(catalog, 'ann')).toEqual(['read', 'mail']);
     expect(namesFor(catalog, 'bob')).toEqual(['read']);
@@ -32,39 +36,30 @@ describe('private tools', () => {
     ['that are no object', null, 'name'],
     ['with a schema that is none', { name: 'a', toolType: 'skill', inputSchema: { type: 7 } }, 'inputSchema'],
   ])('%s are refused', async (_, entry, word) => {
-    const { privateTools } = createMemoryStore();
-    await expect(addPrivateTool(privateTools, 'ann', { entry })).rejects.toMatchObject({
+    const { tools, store } = together();
+    await expect(tools.add('ann', entry)).rejects.toMatchObject({
       code: 'invalid_request',
       message: expect.stringContaining(word),
     });
-    expect(await privateTools.list()).toEqual([]);
+    expect(await store.list()).toEqual([]);
   });
 
   it('with a slip in a key are kept, and the slip is told', async () => {
-    const { privateTools } = createMemoryStore();
+    const { tools } = together();
     const entry = { name: 'mail', toolType: 'skill', descripton: 'Writes.', colour: 'red' };
-    const { tool, notes } = await addPrivateTool(privateTools, 'ann', { entry });
+    const { tool, notes } = await tools.add('ann', entry);
     expect(tool).toMatchObject({ name: 'mail', metadata: { descripton: 'Writes.', colour: 'red' } });
     expect(notes).toEqual(['descripton: an unknown key, without effect; "description" may be meant']);
-    expect((await addPrivateTool(privateTools, 'ann', { entry: skill('mail') })).notes).toEqual([]);
+    expect((await tools.add('ann', skill('mail'))).notes).toEqual([]);
   });
 
   it('that are no longer readable are reported and left out', async () => {
-    const { privateTools } = createMemoryStore();
-    await privateTools.put({ owner: 'ann', name: 'old', content: { nothing: true }, updatedAt: '' });
-    const { catalog, issues } = await withPrivateTools(createCatalog([]), privateTools);
-    expect(catalog.tools).toEqual([]);
+    const { tools, store, issues } = together(createCatalog([]));
+    await store.put({ owner: 'ann', name: 'old', content: { nothing: true }, updatedAt: '' });
+    await tools.refresh();
+    expect(tools.catalog().tools).toEqual([]);
     expect(issues).toMatchObject([{ entry: 'user:ann[0]' }]);
   });
-});
-
-describe('the private tools of a running server', () => {
-  const together = (base = createCatalog([createTool('read')])) => {
-    const { privateTools: store } = createMemoryStore();
-    const issues: EntryIssue[] = [];
-    const make = () => createPrivateTools({ base: () => base, store, onIssue: (issue) => issues.push(issue) });
-    return { store, issues, tools: make(), other: make() };
-  };
 
   it('are there as soon as they are added, and gone when they are removed', async () => {
     const { tools } = together();
@@ -89,13 +84,28 @@ describe('the private tools of a running server', () => {
     expect(other.catalog()).toBe(before);
   });
 
+  it('are not taken away again by a reading that was begun before they were added', async () => {
+    const { store, make } = together();
+    const { held, release } = holdFirstList(store);
+    const slow = make({ store: held });
+    const early = slow.refresh();
+    await slow.add('ann', skill('letter'));
+    release();
+    await early;
+    expect(namesFor(slow.catalog(), 'ann')).toEqual(['read', 'letter']);
+  });
+
   it('leave unchanged ones the same objects, so that nothing of them is indexed anew', async () => {
-    const { tools } = together();
+    const { tools, store } = together();
     const { tool: letter } = await tools.add('ann', skill('letter'));
     const before = tools.list('ann')[0];
     await tools.add('bob', skill('poem'));
     expect(tools.list('ann')[0]).toBe(before);
     expect(before).toEqual(letter);
+    const catalog = tools.catalog();
+    await store.put({ owner: 'bob', name: 'poem', content: skill('poem'), updatedAt: '2026-01-01T00:00:00.000Z' });
+    await tools.refresh();
+    expect(tools.catalog()).toBe(catalog);
   });
 
   it("can't be removed by another, who learns nothing of them", async () => {

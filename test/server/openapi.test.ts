@@ -3,13 +3,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { loadCatalog } from '../../src/catalog/load.js';
 import { ERROR_TABLE } from '../../src/errors.js';
 import { requestSchema } from '../../src/request.js';
+import { readVersion } from '../../src/version.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { ASKED, answeringPlanner, PLAN, parseEvents, plannerOf, post, SELECTION, startServer } from './setup.js';
 
 type Json = Record<string, unknown>;
 
 async function startDocumented(parts: Partial<Parameters<typeof startServer>[0]> = {}) {
-  const { app, url } = await startServer({ planner: answeringPlanner(), version: '1.2.3', ...parts });
+  const { app, url } = await startServer({ planner: answeringPlanner(), ...parts });
   const document = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
   return { app, url, document };
 }
@@ -35,7 +36,7 @@ describe('GET /openapi.json', () => {
   it('is OpenAPI 3.1 and documents every route of the server', async () => {
     const { app, document } = await startDocumented();
     expect(document.openapi).toBe('3.1.1');
-    expect(document.info).toMatchObject({ title: 'Winnow', version: '1.2.3' });
+    expect(document.info).toMatchObject({ title: 'Winnow', version: readVersion() });
     const documented = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     );

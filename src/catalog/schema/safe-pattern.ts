@@ -1,11 +1,18 @@
 /**
- * Regular expressions from strangers' schemas and from rules, tried so that none can hang the process. A simple pattern on a
- * short text is tried directly; all else runs under a time limit, and counts as "does not match" when the limit
- * is reached: catastrophic patterns run away on texts that do not match.
+ * Regular expressions from strangers' schemas and from rules, tried so that none can hang the process. What takes few steps
+ * at worst is tried directly; all else runs under a time limit, and is undecided when the limit is reached: catastrophic
+ * patterns run away on texts that do not match.
  */
 import { type Context, createContext, Script } from 'node:vm';
+import { stepsOf } from './pattern-steps.js';
 
-export interface PatternTest {
+export interface SafePattern {
+  /**
+   * Undefined: it could not be decided within the limits.
+   * @param trials shared by patterns that are tried together. Default: each try has a time limit of its own.
+   */
+  matches(text: string, trials?: PatternTrials): boolean | undefined;
+  /** What could not be decided does not match. */
   test(text: string): boolean;
   /** ajv shares the compiled form between patterns of one text. */
   toString(): string;
@@ -14,33 +21,32 @@ export interface PatternTest {
 const TIME_LIMIT_IN_MS = 100;
 /** Of all patterns that share their trials. */
 const BUDGET_IN_MS = 500;
-const SHORT_TEXT_CHARACTERS = 256;
-/** Longer texts are refused without a try. */
-const LONGEST_TEXT_CHARACTERS = 100_000;
+/** Some 10 ms at worst. */
+const MOST_STEPS = 256 ** 3;
+/** Of each of hundreds that share their trials. */
+const MOST_STEPS_OF_ONE = 256 ** 2;
+/** Longer texts are tried only with what takes few steps. */
+const LONGEST_TEXT_CHARACTERS = 1_000_000;
 
 export interface SafePatternOptions {
   /** Default: false. */
   ignoreCase?: boolean;
-  /** Shared by patterns that are tried together. Default: each try has a time limit of its own. */
-  trials?: PatternTrials;
 }
 
 /** @throws SyntaxError where it is a regular expression neither with the flag `u` nor without. */
-export function createSafePattern(pattern: string, options: SafePatternOptions = {}): PatternTest {
-  const { ignoreCase = false, trials } = options;
+export function createSafePattern(pattern: string, { ignoreCase = false }: SafePatternOptions = {}): SafePattern {
   const expression = compile(pattern, ignoreCase ? 'i' : '');
-  // Two choices on a short text take some 10 ms at worst: too much for each of hundreds.
-  const simple = isSimple(pattern, { choices: trials ? 1 : 2 });
-  return {
-    toString: () => pattern,
-    test(text) {
-      if (simple && text.length <= SHORT_TEXT_CHARACTERS) return expression.test(text);
-      return text.length <= LONGEST_TEXT_CHARACTERS && (trials ?? createPatternTrials())(expression, text);
-    },
-  };
+  const steps = stepsOf(pattern);
+  function matches(text: string, trials?: PatternTrials): boolean | undefined {
+    if (steps(text.length) <= (trials ? MOST_STEPS_OF_ONE : MOST_STEPS)) return expression.test(text);
+    if (text.length > LONGEST_TEXT_CHARACTERS) return undefined;
+    return (trials ?? createPatternTrials())(expression, text);
+  }
+  return { matches, test: (text) => matches(text) === true, toString: () => pattern };
 }
 
-export type PatternTrials = (expression: RegExp, text: string) => boolean;
+/** Undefined: the limit was met, or the budget is spent. */
+export type PatternTrials = (expression: RegExp, text: string) => boolean | undefined;
 
 /** Of tries that met the limit because the machine had no time for them. */
 const MOST_TRIES = 3;
@@ -49,7 +55,7 @@ const LONGEST_IN_MS = 2_000;
 /** Of the time limit: whoever met it with less work stood in line for a processor. */
 const WORKED = 0.5;
 
-/** Tries under a time limit each, and within one budget of work all together: once it is spent, none matches any more. */
+/** Tries under a time limit each, and within one budget of work all together: once it is spent, none is decided any more. */
 export function createPatternTrials(): PatternTrials {
   let place: { sandbox: Context; script: Script } | undefined;
   const left = { workMs: BUDGET_IN_MS, clockMs: LONGEST_IN_MS };
@@ -62,9 +68,9 @@ export function createPatternTrials(): PatternTrials {
       left.workMs -= workMs;
       left.clockMs -= clockMs;
       if (matches !== undefined) return matches;
-      if (workMs > timeout * WORKED) return false;
+      if (workMs > timeout * WORKED) return undefined;
     }
-    return false;
+    return undefined;
   };
 }
 
@@ -89,17 +95,4 @@ function compile(pattern: string, flags: string): RegExp {
   } catch {
     return new RegExp(pattern, flags);
   }
-}
-
-/**
- * Few places where one text can be matched in several ways (repetitions, options, alternatives), and no repetition of a
- * group: with two the work is at worst cubic, which a short text bounds. With each further one it may double.
- */
-function isSimple(pattern: string, { choices }: { choices: number }): boolean {
-  const plain = pattern
-    .replace(/\\./gs, 'x')
-    .replace(/\[[^\]]*\]/g, 'x')
-    .replace(/\(\?(?:<?[=!]|:|<\w+>)/g, '(');
-  const found = plain.match(/(?:[*+?]|\{\d+,\d*\})\??|\|/g) ?? [];
-  return found.length <= choices && !/\)\s*([*+]|\{)/.test(plain);
 }

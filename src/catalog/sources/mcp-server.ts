@@ -6,6 +6,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
+import { orAborted } from '../../or-aborted.js';
+import { createKeyMask } from '../../secret-forms.js';
+import { readVersion } from '../../version.js';
 import { describeFailure, describeSilence } from './mcp-failure.js';
 import type { McpServer, ReadContext } from './source.js';
 
@@ -13,7 +16,6 @@ import type { McpServer, ReadContext } from './source.js';
 const MAX_PAGES = 1000;
 const FAREWELL_TIMEOUT_MS = 3_000;
 const MAX_STDERR_CHARACTERS = 500;
-const SHORTEST_SECRET = 4;
 
 /** Only the frame is checked: the SDK's own schema refuses a whole page for one bad tool. */
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
@@ -25,11 +27,12 @@ export async function listServerTools(server: McpServer, context: ReadContext): 
   const timeout = AbortSignal.timeout(context.timeoutMs);
   const signal = AbortSignal.any(context.signal ? [timeout, context.signal] : [timeout]);
   const connection = openConnection(server, signal);
-  const client = new Client({ name: 'winnow', version: '0.1.0' });
+  const client = new Client({ name: 'winnow', version: readVersion() });
   // The SDK needs a time-out of its own per request; the signal is the one that bounds the whole.
   const options = { signal, timeout: context.timeoutMs + 1000 };
   try {
-    await untilAborted(signal, client.connect(connection.transport, options));
+    // A process that does not read its input, or a hanging connection, must not outlive the signal.
+    await orAborted(client.connect(connection.transport, options), signal);
     return client.getServerCapabilities()?.tools ? await listPages(client, options) : [];
   } catch (error) {
     const what = timeout.aborted ? describeSilence(server, context.timeoutMs) : describeFailure(server, error);
@@ -76,14 +79,13 @@ function openProcess(server: Extract<McpServer, { command: string }>): Connectio
     ...(env ? { env: { ...env } } : {}),
     ...(cwd ? { cwd } : {}),
   });
+  const mask = createKeyMask(Object.values(env ?? {}));
   let words = '';
   transport.stderr?.on('data', (chunk) => {
     words = (words + String(chunk)).slice(-4 * MAX_STDERR_CHARACTERS);
   });
   const lastWords = () => {
-    const text = redact(words, Object.values(env ?? {}))
-      .trim()
-      .slice(-MAX_STDERR_CHARACTERS);
+    const text = mask(words).trim().slice(-MAX_STDERR_CHARACTERS);
     return text ? `; its stderr ends with: ${text}` : '';
   };
   return { transport, lastWords, close: closeOnce(transport) };
@@ -100,7 +102,7 @@ function openUrl(server: Extract<McpServer, { url: string }>, signal: AbortSigna
   const endSession = async () => {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(FAREWELL_TIMEOUT_MS)]);
     // A server that can't end sessions has nothing to give back, and one that does not answer must not keep us.
-    if (!signal.aborted) await untilAborted(patience, transport.terminateSession()).catch(() => undefined);
+    if (!signal.aborted) await orAborted(transport.terminateSession(), patience).catch(() => undefined);
     await close();
   };
   return { transport, lastWords: () => '', close: endSession };
@@ -115,17 +117,4 @@ function closeOnce(transport: { close(): Promise<void> }): () => Promise<void> {
     return closing;
   };
   return () => transport.close();
-}
-
-/** A process that does not read its input, or a hanging connection, must not outlive the signal. */
-export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-  return Promise.race([work, aborted]);
-}
-
-function redact(text: string, secrets: readonly string[]): string {
-  const long = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
-  return long.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
 }

@@ -6,8 +6,11 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { isNeverConnected } from '../../never-connected.js';
+import { orAborted } from '../../or-aborted.js';
+import { readVersion } from '../../version.js';
 import { failureReason } from './mcp-failure.js';
-import { openConnection, untilAborted } from './mcp-server.js';
+import { openConnection } from './mcp-server.js';
 import type { McpServer } from './source.js';
 
 /** `not_sent`: the server has not seen the call. `lost`: the connection broke on the way. `refused`: it said no. */
@@ -48,7 +51,7 @@ const resultSchema = z.looseObject({
 export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
   const life = new AbortController();
   const connection = openConnection(server, life.signal);
-  const client = new Client({ name: 'winnow', version: '0.1.0' });
+  const client = new Client({ name: 'winnow', version: readVersion() });
   let open = true;
   client.onclose = () => {
     open = false;
@@ -61,7 +64,7 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
   const patience = AbortSignal.timeout(options.connectTimeoutMs);
   try {
     const timeout = options.connectTimeoutMs + 1_000;
-    await untilAborted(patience, client.connect(connection.transport, { signal: patience, timeout }));
+    await orAborted(client.connect(connection.transport, { signal: patience, timeout }), patience);
   } catch (error) {
     await close();
     const reason = patience.aborted ? `did not start within ${options.connectTimeoutMs} ms` : failureReason(error);
@@ -97,12 +100,9 @@ function readFailure(error: unknown): { kind: 'not_sent' | 'lost' | 'refused'; r
   }
   if (error instanceof z.core.$ZodError) return { kind: 'refused', reason: 'the answer is not of the form of MCP' };
   if (error instanceof Error && error.name === 'UnauthorizedError') return { kind: 'refused', reason };
-  const isUnsent = reason === 'Not connected' || UNREACHED.has(String(causeCode(error)));
+  const isUnsent = reason === 'Not connected' || isNeverConnected(String(causeCode(error)));
   return { kind: isUnsent ? 'not_sent' : 'lost', reason };
 }
-
-/** The connection was never made. */
-const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 function causeCode(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;

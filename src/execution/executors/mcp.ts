@@ -4,6 +4,7 @@
  */
 import { type McpAnswer, type McpSession, openMcpSession } from '../../catalog/sources/mcp-session.js';
 import type { McpServer } from '../../catalog/sources/source.js';
+import { orAborted } from '../../or-aborted.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { type Executed, type Executor, type ExecutorCall, isSystemTool } from './executor.js';
 import { readMcpContent } from './mcp-content.js';
@@ -98,19 +99,5 @@ function toExecuted(answer: McpAnswer, server: string): Executed {
       return fail('connection_lost', `${who} broke off in the middle of the call: ${answer.reason}`);
     case 'refused':
       return fail('tool_failed', `${who} refused the call: ${answer.reason}`);
-  }
-}
-
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let stop: () => void = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * A llama.cpp grammar (GBNF) for the compact JSON of a schema: no white space outside of strings, properties in
  * the order of the schema, optional ones may be left out. node-llama-cpp's own makes every property required.
- * The grammar guides, the check of the answer decides: lengths and counts above `maxRepeat`, number ranges and
+ * The grammar guides, the check of the answer decides: lengths and counts above `MAX_REPEAT`, number ranges and
  * patterns that are not regular are not part of it.
  */
 import { isObject, type JsonType, joinPath, typesOf } from '../../catalog/schema/json.js';
@@ -21,12 +21,10 @@ import {
 import { alternatives, createGrammarRules, type GrammarRules } from './gbnf-rules.js';
 import { countOf, numberRule, type StringBody, stringBody } from './gbnf-scalars.js';
 
-export interface GbnfOptions {
-  /** How deep values may nest where the schema takes anything. Default: 4. */
-  anyDepth?: number;
-  /** Lengths and counts above it are not enforced. Default: 64. */
-  maxRepeat?: number;
-}
+/** How deep values may nest where the schema takes anything. */
+const ANY_DEPTH = 4;
+/** Lengths and counts above it are not enforced. */
+const MAX_REPEAT = 64;
 
 export interface Gbnf {
   readonly grammar: string;
@@ -40,8 +38,6 @@ interface Build {
   readonly references: Map<string, string>;
   readonly strings: Map<string, StringBody>;
   readonly eased: Set<string>;
-  readonly anyDepth: number;
-  readonly maxRepeat: number;
 }
 
 interface Spot {
@@ -65,16 +61,13 @@ const INEXPRESSIBLE = [
 const MAX_DEPTH = 64;
 
 /** The schema is a fitted one, or is made of fitted ones; `$ref` points to the root's `$defs`. */
-export function gbnfFromSchema(schema: JsonSchema, options: GbnfOptions = {}): Gbnf {
-  const { anyDepth = 4, maxRepeat = 64 } = options;
+export function gbnfFromSchema(schema: JsonSchema): Gbnf {
   const build: Build = {
     root: schema,
     rules: createGrammarRules(),
     references: new Map(),
     strings: new Map(),
     eased: new Set(),
-    anyDepth,
-    maxRepeat,
   };
   const root = ruleOf(schema, { path: '', open: [], depth: 0 }, build);
   return { grammar: build.rules.render(root), eased: [...build.eased] };
@@ -82,7 +75,7 @@ export function gbnfFromSchema(schema: JsonSchema, options: GbnfOptions = {}): G
 
 /** The name of the rule that stands for a node. */
 function ruleOf(node: unknown, spot: Spot, build: Build): string {
-  if (!isObject(node)) return anyValue(build.anyDepth, build.rules);
+  if (!isObject(node)) return anyValue(ANY_DEPTH, build.rules);
   if (spot.depth > MAX_DEPTH) return ease('depth', spot, build);
   return build.rules.define(bodyOf(node, spot, build));
 }
@@ -97,7 +90,7 @@ function bodyOf(node: JsonSchema, spot: Spot, build: Build): string {
   for (const keyword of INEXPRESSIBLE) if (keyword in node && !saysNothing(node, keyword)) ease(keyword, spot, build);
   const types = typesOf(node);
   const possible = types.length > 0 ? types : impliedTypes(node);
-  if (possible.length === 0) return anyValue(build.anyDepth, build.rules);
+  if (possible.length === 0) return anyValue(ANY_DEPTH, build.rules);
   return alternatives(possible.map((type) => typeRule(node, type, { spot, build })));
 }
 
@@ -114,7 +107,7 @@ interface Site {
 
 function ease(keyword: string, spot: Spot, build: Build): string {
   note(keyword, { spot, build });
-  return anyValue(build.anyDepth, build.rules);
+  return anyValue(ANY_DEPTH, build.rules);
 }
 
 function note(keyword: string, { spot, build }: Site): void {
@@ -200,17 +193,17 @@ function typeRule(node: JsonSchema, type: JsonType, site: Site): string {
 
 /** Tools repeat their patterns, and references have the same one at every place. */
 function stringOf(node: JsonSchema, site: Site): string {
-  const { strings, rules, maxRepeat } = site.build;
+  const { strings, rules } = site.build;
   const { format, pattern, minLength, maxLength } = node;
   const key = JSON.stringify([format, pattern, minLength, maxLength]);
-  const made = strings.get(key) ?? stringBody(node, rules, maxRepeat);
+  const made = strings.get(key) ?? stringBody(node, rules, MAX_REPEAT);
   strings.set(key, made);
   for (const keyword of made.eased) note(keyword, site);
   return made.body;
 }
 
 function arrayOf(node: JsonSchema, { spot, build }: Site): string {
-  const count = countOf(node, ['minItems', 'maxItems'], build.maxRepeat);
+  const count = countOf(node, ['minItems', 'maxItems'], MAX_REPEAT);
   const below = (path: string): Spot => ({ path, open: [], depth: spot.depth + 1 });
   if (Array.isArray(node.prefixItems) && node.prefixItems.length > 0) {
     const first = node.prefixItems.map((item, index) => ruleOf(item, below(joinPath(spot.path, index)), build));
@@ -219,8 +212,8 @@ function arrayOf(node: JsonSchema, { spot, build }: Site): string {
   }
   if (node.items === false) return '"[]"';
   const isOpen = !isObject(node.items);
-  if (isOpen && count.least === 0 && count.most === undefined) return anyArray(build.anyDepth, build.rules);
-  const item = isOpen ? anyValue(build.anyDepth - 1, build.rules) : ruleOf(node.items, below(`${spot.path}[]`), build);
+  if (isOpen && count.least === 0 && count.most === undefined) return anyArray(ANY_DEPTH, build.rules);
+  const item = isOpen ? anyValue(ANY_DEPTH - 1, build.rules) : ruleOf(node.items, below(`${spot.path}[]`), build);
   return arrayBody(item, count);
 }
 
@@ -232,7 +225,7 @@ function objectOf(node: JsonSchema, { spot, build }: Site): string {
   if (names.length === 0 && more === false) return '"{}"';
   const below = (path: string): Spot => ({ path, open: [], depth: spot.depth + 1 });
   if (names.length === 0) {
-    if (!isObject(more)) return anyObject(build.anyDepth, build.rules);
+    if (!isObject(more)) return anyObject(ANY_DEPTH, build.rules);
     return mapBody(build.rules.shared('str'), ruleOf(more, below(joinPath(spot.path, '*')), build));
   }
   const members = names.map((name) => ({

@@ -27,7 +27,6 @@ export interface RuntimeOptions {
   sequences: number;
   /** More than the cores that are there makes it ten times slower. */
   threads?: number | undefined;
-  onLog?: ((level: string, message: string) => void) | undefined;
 }
 
 const WHAT_TO_DO =
@@ -43,7 +42,8 @@ export async function loadRuntime(options: RuntimeOptions): Promise<Runtime> {
       progressLogs: false,
       maxThreads: options.threads ?? availableParallelism(),
       logLevel: library.LlamaLogLevel.error,
-      logger: (level, message) => options.onLog?.(level, message),
+      // Its own would write to the console.
+      logger: () => undefined,
     });
     const model = await llama.loadModel({ modelPath: options.modelFile });
     const contextSize = Math.min(options.contextTokens, model.trainContextSize);

@@ -3,6 +3,8 @@
  * form, or become a WinnowError. Keys never get from here into a message.
  */
 import { type ErrorCode, WinnowError } from '../../errors.js';
+import { isNeverConnected, isUntrusted } from '../../never-connected.js';
+import { createKeyMask, maskKeysIn } from '../../secret-forms.js';
 import type { OpenAISettings } from './options.js';
 
 export type FailureFacts =
@@ -23,7 +25,6 @@ export class ServerFailure extends Error {
   }
 }
 
-const UNREACHABLE = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
 const CONTEXT_EXCEEDED =
   /context.?(length|window|size)|maximum (model|context|input) length|prompt is too long|too many (input )?tokens|input is too long|exceeds? the (model'?s )?context/i;
 const QUOTA = /insufficient_quota|billing/i;
@@ -50,7 +51,7 @@ export function isContextExceeded(facts: FailureFacts): boolean {
 
 /** Whether the same request may succeed a moment later. */
 export function isPassing(facts: FailureFacts): boolean {
-  if (facts.kind === 'network') return !UNREACHABLE.test(facts.code);
+  if (facts.kind === 'network') return !isNeverConnected(facts.code);
   if (facts.kind === 'answer') return true;
   if (isContextExceeded(facts) || (facts.status === 429 && QUOTA.test(facts.body))) return false;
   return facts.status === 408 || facts.status === 429 || (facts.status >= 500 && facts.status !== 501);
@@ -65,7 +66,8 @@ export function toModelError(failure: ServerFailure, settings: OpenAISettings): 
     const message = `The server at ${settings.baseUrl} gave no usable answer: ${maskKeys(facts.message, settings)}.`;
     return new WinnowError('model_failed', message, { details });
   }
-  const said = maskKeys(serverMessage(facts.body), settings);
+  // Cut afterwards: half a key would not be known for one.
+  const said = maskKeys(serverMessage(facts.body), settings).slice(0, MAX_QUOTED_CHARACTERS);
   const code = codeOf(facts);
   const message = `The server at ${settings.baseUrl} answered ${facts.status}${said ? `: ${said}` : ''}`;
   return new WinnowError(code, `${message.replace(/[.\s]+$/, '')}.${adviceFor(facts)}`, {
@@ -76,8 +78,10 @@ export function toModelError(failure: ServerFailure, settings: OpenAISettings): 
 function networkError(facts: { code: string; message: string }, settings: OpenAISettings, cause: Error): WinnowError {
   const why = facts.code || maskKeys(facts.message, settings) || 'no connection';
   const details = { baseUrl: settings.baseUrl, model: settings.model, code: facts.code };
-  if (UNREACHABLE.test(facts.code)) {
-    const message = `No model server answers at ${settings.baseUrl} (${why}). Start it, or correct the base URL.`;
+  if (isNeverConnected(facts.code)) {
+    const message = isUntrusted(facts.code)
+      ? `The certificate of ${settings.baseUrl} is not accepted (${why}). Name its authority by NODE_EXTRA_CA_CERTS.`
+      : `No model server answers at ${settings.baseUrl} (${why}). Start it, or correct the base URL.`;
     return new WinnowError('model_unavailable', message, { details, cause });
   }
   const message = `The connection to ${settings.baseUrl} was cut (${why}).`;
@@ -107,13 +111,11 @@ function serverMessage(body: string): string {
     (part) => typeof part === 'string' && part !== '',
   );
   const text = typeof found === 'string' ? found : body;
-  return text.replace(/\s+/g, ' ').trim().slice(0, MAX_QUOTED_CHARACTERS);
+  return text.replace(/\s+/g, ' ').trim();
 }
 
-function maskKeys(text: string, settings: OpenAISettings): string {
-  const secrets = [settings.apiKey, ...Object.values(settings.headers)].filter((secret) => secret && secret.length > 3);
-  const masked = secrets.reduce<string>((rest, secret) => rest.replaceAll(secret ?? '', '[masked]'), text);
-  return masked.replace(/\b(sk-|Bearer\s+)[\w*.-]{6,}/gi, '[masked]');
+function maskKeys(text: string, { apiKey, headers }: OpenAISettings): string {
+  return maskKeysIn(createKeyMask([apiKey, ...Object.values(headers)])(text));
 }
 
 export function fieldOf(value: unknown, key: string): unknown {

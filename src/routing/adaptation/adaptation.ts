@@ -80,8 +80,6 @@ export interface Adaptation {
   list(query?: LearntQuery): Promise<LearntEntry[]>;
   /** By the id that `idOfEntry` gives it. @throws WinnowError `not_found` */
   find(id: string): Promise<LearntEntry>;
-  /** In words: for whom, what, and on which evidence. @throws WinnowError `not_found` */
-  explain(name: EntryName): Promise<string>;
   /**
    * @param by never the person from whose use it comes
    * @throws WinnowError `not_found`; `invalid_request` when it does not wait for approval, or by that person
@@ -135,7 +133,6 @@ export function createAdaptation({
 
     refresh,
     list,
-    explain: async (name) => explainEntry(await entryOf(name)),
 
     async find(id) {
       const entry = (await list()).find((one) => idOfEntry(one) === id);

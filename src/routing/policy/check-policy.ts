@@ -3,24 +3,20 @@
  * in prose is no mistake, since people and models read it; it is told apart, and a policy can put a rule in its place.
  */
 import type { Tool } from '../../catalog/tool.js';
-import { compileToolMatch, type Match } from './match.js';
-import type { Policy } from './policy.js';
+import { compileToolMatch, type Match, riskyPatterns } from './match.js';
+import { type Policy, partsOf } from './policy.js';
 import { calledTools, parseRequirement } from './requirement.js';
 
 export interface PolicyNote {
-  /** `problem`: a part can't have the effect it is written for. `unchecked`: prose that no program checks. */
-  readonly level: 'problem' | 'unchecked';
+  /** `problem`: a part can't have the effect it is written for. `slow`: a pattern that a text can keep busy. `unchecked`: prose that no program checks. */
+  readonly level: 'problem' | 'slow' | 'unchecked';
   readonly message: string;
 }
 
 export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): PolicyNote[] {
   const names = new Set(tools.map(({ name }) => name));
   const isVain = (match: Match) => !tools.some(compileToolMatch(match));
-  const parts = [
-    ...settings.rules.map((rule) => ({ path: `rules "${rule.name}"`, match: rule.match })),
-    ...settings.argumentRisks.map(({ match }, index) => ({ path: `argumentRisks[${index}]`, match })),
-    ...settings.preconditions.map(({ match }, index) => ({ path: `preconditions[${index}]`, match })),
-  ];
+  const parts = partsOf(settings);
   const problems = [
     ...parts.filter(({ match }) => isVain(match)).map(({ path }) => `${path}: matches no tool`),
     ...settings.pinned.filter((glob) => isVain({ tool: [glob] })).map((glob) => `pinned: "${glob}" matches no tool`),
@@ -33,8 +29,16 @@ export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): Polic
   ];
   return [
     ...problems.map((message) => ({ level: 'problem' as const, message })),
+    ...parts.flatMap(slowIn).map((message) => ({ level: 'slow' as const, message })),
     ...uncheckedOf(settings, tools).map((message) => ({ level: 'unchecked' as const, message })),
   ];
+}
+
+function slowIn({ path, match }: { path: string; match: Match }): string[] {
+  return riskyPatterns(match).map(
+    (name) =>
+      `${path}: the pattern for "${name}" repeats what can be matched in several ways; a call whose text takes too long is refused`,
+  );
 }
 
 function neverMet(tool: Tool, names: ReadonlySet<string>): string[] {

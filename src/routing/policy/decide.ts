@@ -2,11 +2,12 @@
  * The one decision on a tool. Search, list, enable and run ask this and nothing else: a call passes all that finding
  * passes and more, so nobody finds what they may not run. Pure: the same policy and facts give the same answer.
  */
+import { createPatternTrials, type PatternTrials } from '../../catalog/schema/safe-pattern.js';
 import type { Risk, Tool } from '../../catalog/tool.js';
 import type { CallRecord } from '../../store/store.js';
 import type { GateCode, Refusal } from '../contracts.js';
-import { type Match, matchesArguments, matchesCaller } from './match.js';
-import { isAbove, type Policy, type PolicyRule, type ToolPolicy } from './policy.js';
+import { type Applying, applyingTo, isCertain, isPossible, type Undecided } from './applying.js';
+import { isAbove, type Policy, type PolicyRule, type PolicySettings, partsOf, type ToolPolicy } from './policy.js';
 import { findUnmet } from './unmet.js';
 
 export interface Facts {
@@ -63,10 +64,16 @@ export function refusalOf({ code, reason, next }: Decision, name: string): Refus
 const ALLOWED = { decision: 'allow', code: 'allowed', reason: 'Nothing is in the way.', next: 'Go on.' } as const;
 
 /** Facts about a tool that is there. */
-interface ToolFacts extends Facts {
+interface ToolFacts extends Facts, Rated {
   readonly tool: Tool;
   readonly own: ToolPolicy;
+  readonly trials: PatternTrials;
+}
+
+interface Rated {
   readonly risk: Risk;
+  /** On which the risk hangs. */
+  readonly undecided?: Undecided | undefined;
 }
 
 function decideStrictly(policy: Policy, facts: Facts): Decision {
@@ -74,18 +81,28 @@ function decideStrictly(policy: Policy, facts: Facts): Decision {
   if (facts.session.isEnded) return deny('session_ended', 'The session has ended.', 'Open a new session.');
   if (!tool) return deny('unknown_tool', 'No such tool is in the scope of the caller.', '');
   const own = policy.of(tool);
-  const known = { ...facts, tool, own, risk: riskOf(tool, own, facts) };
+  const unrated = { ...facts, tool, own, risk: tool.risk, trials: createPatternTrials() };
+  const known: ToolFacts = { ...unrated, ...rate(unrated) };
+  const isCall = facts.purpose === 'call';
+  const refusal = decideTool(policy, known) ?? (isCall ? decideEnabled(known) : undefined);
+  if (refusal) return refusal;
+  const rules = isCall
+    ? applyingTo(known, own.rules)
+    : { parts: own.rules.filter(({ match }) => isCertain(match, known)) };
   return (
-    decideTool(policy, known) ??
-    (facts.purpose === 'call' ? decideCall(policy, known) : undefined) ??
-    askForApproval(known) ?? { ...ALLOWED, risk: known.risk }
+    (isCall ? decideCall(policy, known, rules) : undefined) ??
+    askForApproval(known, rules.parts) ?? { ...ALLOWED, risk: known.risk }
   );
 }
 
-function riskOf(tool: Tool, own: ToolPolicy, { purpose, arguments: given = {} }: Facts): Risk {
-  if (purpose !== 'call') return own.reachableRisks[0] ?? tool.risk;
-  const risks = own.risks.filter(({ match }) => matchesArguments(match, given)).map(({ risk }) => risk);
-  return risks.length === 0 ? tool.risk : risks.reduce((high, one) => (isAbove(one, high) ? one : high));
+/** Where it can't be told in time which risk the call has, the highest that it can have. */
+function rate(facts: ToolFacts): Rated {
+  const { tool, own, purpose } = facts;
+  if (purpose !== 'call') return { risk: own.reachableRisks[0] ?? tool.risk };
+  const { parts, undecided } = applyingTo(facts, own.risks);
+  if (undecided) return { risk: own.reachableRisks.at(-1) ?? tool.risk, undecided };
+  const risks = parts.map(({ risk }) => risk);
+  return { risk: risks.length === 0 ? tool.risk : risks.reduce((high, one) => (isAbove(one, high) ? one : high)) };
 }
 
 /** What holds whatever the arguments are. */
@@ -95,6 +112,7 @@ function decideTool({ settings }: Policy, facts: ToolFacts): Decision | undefine
   if (rule) return deny('denied', `The rule "${rule.name}" denies it.`, '', risk);
   if (settings.default === 'deny' && !own.rules.some((one) => one.decision !== 'deny' && isPossible(one.match, facts)))
     return deny('denied', 'No rule allows it, and the default is to deny.', '', risk);
+  if (facts.undecided) return denyUndecided(settings, facts, facts.undecided);
   const highest = settings.riskCeiling;
   const ceiling = session.riskCeiling && isAbove(highest, session.riskCeiling) ? session.riskCeiling : highest;
   if (isAbove(risk, ceiling)) {
@@ -105,67 +123,49 @@ function decideTool({ settings }: Policy, facts: ToolFacts): Decision | undefine
   return deny('unavailable', `${tool.name} is out of service.`, 'Use another tool, or try again later.', risk);
 }
 
+function decideEnabled({ tool, own, risk, isAhead, isEnabled }: ToolFacts): Decision | undefined {
+  if (isAhead || isEnabled || own.stays !== undefined) return undefined;
+  const next = `Call tool_enable with {"names": [${JSON.stringify(tool.name)}]}, then call it again.`;
+  return deny('not_enabled', `${tool.name} is not enabled in this session.`, next, risk);
+}
+
 /** What depends on the moment and on the arguments. */
-function decideCall({ settings }: Policy, facts: ToolFacts): Decision | undefined {
+function decideCall({ settings }: Policy, facts: ToolFacts, rules: Applying<PolicyRule>): Decision | undefined {
   const { tool, own, risk, session } = facts;
-  if (!facts.isAhead && !facts.isEnabled && own.stays === undefined) {
-    const next = `Call tool_enable with {"names": [${JSON.stringify(tool.name)}]}, then call it again.`;
-    return deny('not_enabled', `${tool.name} is not enabled in this session.`, next, risk);
-  }
-  const rules = rulesOf(facts);
   const otherwise = `Call ${tool.name} with other arguments, or use another tool.`;
-  const denying = rules.find(({ decision }) => decision === 'deny');
+  const denying = rules.parts.find(({ decision }) => decision === 'deny');
   if (denying) {
     const reason = denying.reason ?? `The rule "${denying.name}" does not allow these arguments.`;
     return deny('not_allowed', reason, otherwise, risk);
   }
-  if (settings.default === 'deny' && rules.length === 0)
+  if (rules.undecided) return denyUndecided(settings, facts, rules.undecided);
+  if (settings.default === 'deny' && rules.parts.length === 0)
     return deny('not_allowed', 'No rule allows these arguments.', otherwise, risk);
-  for (const { match, requires } of own.requirements) {
-    if (!applies(match, facts)) continue;
-    for (const requirement of requires) {
-      if (facts.isAhead && !('argument' in requirement)) continue;
-      const unmet = findUnmet(requirement, { ...facts, turn: session.turn });
-      if (unmet) return deny(unmet.code, unmet.reason, unmet.next, risk);
-    }
+  const required = applyingTo(facts, own.requirements);
+  for (const requirement of required.parts.flatMap(({ requires }) => requires)) {
+    if (facts.isAhead && !('argument' in requirement)) continue;
+    const unmet = findUnmet(requirement, { ...facts, turn: session.turn });
+    if (unmet) return deny(unmet.code, unmet.reason, unmet.next, risk);
   }
-  return undefined;
+  return required.undecided && denyUndecided(settings, facts, required.undecided);
 }
 
 /** High risk is always approved, whatever the rules say. */
-function askForApproval(facts: ToolFacts): Decision | undefined {
-  const { tool, risk } = facts;
-  const rule = rulesOf(facts).find(({ decision }) => decision === 'needs_approval');
+function askForApproval({ tool, risk }: ToolFacts, rules: readonly PolicyRule[]): Decision | undefined {
+  const rule = rules.find(({ decision }) => decision === 'needs_approval');
   if (!rule && risk !== 'high') return undefined;
   const reason = rule ? (rule.reason ?? `The rule "${rule.name}" asks for approval.`) : `${tool.name} has high risk.`;
   const next = 'Wait until somebody else has approved it, then make the same call again.';
   return { decision: 'needs_approval', code: 'needs_approval', reason, next, risk };
 }
 
-function rulesOf(facts: ToolFacts): PolicyRule[] {
-  return facts.own.rules.filter(({ match }) => (facts.purpose === 'call' ? applies : isCertain)(match, facts));
-}
-
-/** To this very call. */
-function applies(match: Match, { caller, risk, arguments: given = {} }: ToolFacts): boolean {
-  return matchesCaller(match, caller) && (match.risk?.includes(risk) ?? true) && matchesArguments(match, given);
-}
-
-/** To every call of the tool. */
-function isCertain(match: Match, { caller, own }: ToolFacts): boolean {
-  const { risk } = match;
-  return (
-    match.arguments === undefined &&
-    matchesCaller(match, caller) &&
-    (risk === undefined || own.reachableRisks.every((one) => risk.includes(one)))
-  );
-}
-
-/** To some call of the tool. */
-function isPossible(match: Match, { caller, own }: ToolFacts): boolean {
-  return matchesCaller(match, caller) && (match.risk?.some((one) => own.reachableRisks.includes(one)) ?? true);
-}
-
 function deny(code: DecisionCode, reason: string, next: string, risk: Risk = 'high'): Decision {
   return { decision: 'deny', code, reason, next, risk };
+}
+
+/** A text that is long or made to take long gets neither around a rule nor to a lower risk. */
+function denyUndecided(settings: PolicySettings, { tool, risk }: ToolFacts, { match, argument }: Undecided): Decision {
+  const path = partsOf(settings).find((part) => part.match === match)?.path;
+  const reason = `The pattern for "${argument}" in ${path} of the policy could not be tried in time on this text.`;
+  return deny('not_allowed', reason, `Call ${tool.name} with another or a shorter "${argument}".`, risk);
 }

@@ -1,5 +1,12 @@
 /** Which tools, callers and arguments a part of the policy is about. All that is given must hold; nothing given is all. */
 import { z } from 'zod';
+import { canRunAway } from '../../catalog/schema/pattern-steps.js';
+import {
+  createPatternTrials,
+  createSafePattern,
+  type PatternTrials,
+  type SafePattern,
+} from '../../catalog/schema/safe-pattern.js';
 import { RISKS, TOOL_TYPES, type Tool } from '../../catalog/tool.js';
 
 const list = <Item extends z.ZodType>(item: Item) =>
@@ -60,14 +67,46 @@ export function matchesCaller({ user, role }: Match, caller: MatchCaller): boole
   return isUser && (role?.some((one) => caller.roles.includes(one)) ?? true);
 }
 
+/** Whether they are those of the match; else the first argument whose pattern could not be tried in time. */
+export type ArgumentsMatch = boolean | { readonly undecided: string };
+
 /** Only a call's own arguments count, never what an object inherits. */
-export function matchesArguments(match: Match, given: Readonly<Record<string, unknown>>): boolean {
-  return Object.entries(match.arguments ?? {}).every(([name, condition]) => {
-    const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    if ('anyOf' in condition) return condition.anyOf.some((one) => one === value);
-    if ('pattern' in condition) return typeof value === 'string' && new RegExp(condition.pattern, 'u').test(value);
-    return (value !== undefined) === condition.present;
-  });
+export function matchesArguments(
+  match: Match,
+  given: Readonly<Record<string, unknown>>,
+  trials: PatternTrials = createPatternTrials(),
+): ArgumentsMatch {
+  let undecided: string | undefined;
+  for (const [name, condition] of Object.entries(match.arguments ?? {})) {
+    const isMet = meets(condition, Object.hasOwn(given, name) ? given[name] : undefined, trials);
+    if (isMet === false) return false;
+    if (isMet === undefined) undecided ??= name;
+  }
+  return undecided === undefined || { undecided };
+}
+
+function meets(condition: ArgumentCondition, value: unknown, trials: PatternTrials): boolean | undefined {
+  if ('anyOf' in condition) return condition.anyOf.some((one) => one === value);
+  if ('pattern' in condition) return typeof value === 'string' && patternOf(condition).matches(value, trials);
+  return (value !== undefined) === condition.present;
+}
+
+type PatternCondition = Extract<ArgumentCondition, { pattern: string }>;
+
+const patterns = new WeakMap<PatternCondition, SafePattern>();
+
+/** Made once for each condition of a policy. */
+function patternOf(condition: PatternCondition): SafePattern {
+  const pattern = patterns.get(condition) ?? createSafePattern(condition.pattern);
+  patterns.set(condition, pattern);
+  return pattern;
+}
+
+/** Arguments with a pattern that a model's text could keep busy without end. */
+export function riskyPatterns({ arguments: conditions = {} }: Pick<Match, 'arguments'>): string[] {
+  return Object.entries(conditions)
+    .filter(([, condition]) => 'pattern' in condition && canRunAway(condition.pattern))
+    .map(([name]) => name);
 }
 
 /** `*` for any characters, `?` for one; all other characters stand for themselves. */

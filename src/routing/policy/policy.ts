@@ -138,6 +138,15 @@ function staysOf(tool: Tool, mode: PolicySettings['mode'], isPinned: boolean): T
   return mode === 'legacy' ? 'legacy' : undefined;
 }
 
+/** All that says what it is about, by the name that an operator finds it with. */
+export function partsOf({ rules, argumentRisks, preconditions }: PolicySettings): { path: string; match: Match }[] {
+  return [
+    ...rules.map(({ name, match }) => ({ path: `rules "${name}"`, match })),
+    ...argumentRisks.map(({ match }, index) => ({ path: `argumentRisks[${index}]`, match })),
+    ...preconditions.map(({ match }, index) => ({ path: `preconditions[${index}]`, match })),
+  ];
+}
+
 export function isAbove(risk: Risk, other: Risk): boolean {
   return RISKS.indexOf(risk) > RISKS.indexOf(other);
 }

@@ -7,6 +7,7 @@ import { renderSummary } from '../../catalog/summary.js';
 import { throwIfCancelled, toWinnowError, type WinnowError } from '../../errors.js';
 import { type Model, noUsage, type Usage } from '../../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../../model/structured.js';
+import { orAborted } from '../../or-aborted.js';
 import { parse, parseOptions } from '../../parse.js';
 import type { PromptTemplate } from '../../prompts/prompt-template.js';
 import type { RankedTool } from '../../search/rank.js';
@@ -59,14 +60,10 @@ export async function rerank(
 ): Promise<Opinion> {
   const { minConfidence = DEFAULTS.minConfidence, timeoutMs = DEFAULTS.timeoutMs } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
+  const bounded = signal ? AbortSignal.any([signal, timeout]) : timeout;
   const usage = noUsage();
   try {
-    const asked = ask(query, found, {
-      ...options,
-      usage,
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    });
-    const answer = await Promise.race([asked, endOf(timeout)]);
+    const answer = await orAborted(ask(query, found, { ...options, usage, signal: bounded }), bounded);
     if (!answer.ok)
       return { isUsed: false, reason: `the answer of the model is not usable: ${answer.issues.join('; ')}` };
     const { top_k_tools, intent, confidence, need_clarification: needsClarification } = answer.value;
@@ -118,11 +115,6 @@ function ask(
 /** @throws WinnowError `invalid_option` naming each field that is wrong. */
 export function parseRerankSettings(input: unknown): RerankSettings {
   return parseOptions(rerankSettingsSchema, input, 'rerank');
-}
-
-/** So that a model that does not heed the signal can't hold the search up. */
-function endOf(timeout: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => timeout.addEventListener('abort', () => reject(timeout.reason), { once: true }));
 }
 
 function schemaOf(names: readonly string[]) {

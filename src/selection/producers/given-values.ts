@@ -148,11 +148,11 @@ function matchesPattern(need: Need, { text, trials }: Given): boolean {
   const pattern = need.schema.pattern;
   if (typeof pattern !== 'string' || pattern.length > 200) return false;
   try {
-    const whole = createSafePattern(pattern, { trials });
+    const whole = createSafePattern(pattern);
     return text
       .slice(0, 2000)
       .split(/[\s,，。;；!！?？"'“”()（）]+/u)
-      .some((word) => /\d/u.test(word) && word.length <= 100 && whole.test(word));
+      .some((word) => /\d/u.test(word) && word.length <= 100 && whole.matches(word, trials) === true);
   } catch {
     return false;
   }

@@ -5,14 +5,12 @@ import { createMemoryJournal } from './journal.js';
 import { createMemoryDocuments, createMemoryPlanRuns, createMemoryWeights } from './keyed.js';
 import { createMemorySessions } from './sessions.js';
 
-export interface MemoryStoreOptions {
-  /** Entries of the audit, and of telemetry, that are held at least. Default: 10,000. */
-  journalLimit?: number;
-}
+/** Entries of the audit, and of telemetry, that are held at least. */
+const JOURNAL_LIMIT = 10_000;
 
-export function createMemoryStore({ journalLimit = 10_000 }: MemoryStoreOptions = {}): Store {
+export function createMemoryStore(): Store {
   const approvals = createMemoryApprovals();
-  const journal = createMemoryJournal(journalLimit);
+  const journal = createMemoryJournal(JOURNAL_LIMIT);
   return {
     approvals,
     journal,

@@ -107,22 +107,26 @@ describe('an MCP server on stdio', () => {
 
   it('fails alone: the others are there, and the failure names it and shows no key', async () => {
     const env = { NOTES_KEY: 'very-secret' };
+    const encodes = 'process.stderr.write(btoa(process.env.NOTES_KEY))';
     const { names, failures } = await read({
       notes: stdio('notes'),
       crash: { command: process.execPath, args: [SCRIPT, 'crash'], env },
       none: { command: 'no-such-command-here' },
       endless: stdio('endless'),
+      encodes: { command: process.execPath, args: ['-e', encodes], env },
     });
     expect(names).toEqual(['search', 'delete_note', 'create_note']);
     expect(failures.map(({ source, error }) => [source, error.code])).toEqual([
       ['mcp#crash', 'source_failed'],
       ['mcp#none', 'source_failed'],
       ['mcp#endless', 'source_failed'],
+      ['mcp#encodes', 'source_failed'],
     ]);
     const messages = failures.map(({ error }) => error.message);
-    expect(messages[0]).toMatch(/serving crash as process \d+ with the key \[redacted\]/);
+    expect(messages[0]).toMatch(/serving crash as process \d+ with the key \[masked\]/);
     expect(messages[1]).toContain('ENOENT');
     expect(messages[2]).toContain('cursor twice');
+    expect(messages[3]).toContain('stderr ends with: [masked]');
     expect(JSON.stringify(failures)).not.toContain('very-secret');
   });
 

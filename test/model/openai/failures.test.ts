@@ -89,12 +89,37 @@ describe('failures that do not pass', () => {
     server.assertDone();
   });
 
+  it.each([
+    ['in Base64', Buffer.from(KEY).toString('base64')],
+    ['where its words are cut', `${'x '.repeat(290)}${KEY}`],
+  ])('shows no part of the key that a server repeats %s', async (_, words) => {
+    const { server, model } = await startModel([fail(401, words)]);
+    const { message } = await errorOf(model.complete(PLAIN));
+    expect(message).toContain('[masked]');
+    expect(message).not.toContain(words.slice(-20));
+    expect(message).not.toContain(KEY.slice(0, 8));
+    server.assertDone();
+  });
+
   it('names the URL and what to do when nothing listens there', async () => {
     const baseUrl = `http://127.0.0.1:${await freePort()}/v1`;
     const error = await errorOf(createOpenAIModel({ baseUrl, model: 'm' }).complete(PLAIN));
     expect(error).toMatchObject({ code: 'model_unavailable', details: { usage: { calls: 1 } } });
     expect(error.message).toContain(baseUrl);
     expect(error.message).toContain('Start it');
+  });
+
+  it.each([
+    ['its name can not be resolved', 'EAI_AGAIN', 'Start it'],
+    ['its certificate is its own', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
+  ])('asks a server once where %s, and says what to do', async (_, code, advice) => {
+    const fetch = async () => {
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
+    };
+    const error = await errorOf(createOpenAIModel({ baseUrl: 'https://host/v1', model: 'm', fetch }).complete(PLAIN));
+    expect(error).toMatchObject({ code: 'model_unavailable', details: { usage: { calls: 1 } } });
+    expect(error.message).toContain(`(${code})`);
+    expect(error.message).toContain(advice);
   });
 });
 

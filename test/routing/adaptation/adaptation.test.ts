@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type AdaptationOptions, createAdaptation } from '../../../src/routing/adaptation/adaptation.js';
 import { learntEntrySchema } from '../../../src/routing/adaptation/entry.js';
+import { explainEntry } from '../../../src/routing/adaptation/explain-entry.js';
 import type { TelemetryEvent } from '../../../src/routing/records.js';
 import { createLearntMemory } from '../../support/habits.js';
 import { call, enable, search } from '../telemetry/setup.js';
@@ -208,11 +209,11 @@ describe('adaptation', () => {
     expect(one.alwaysOn('bob')).toEqual([]);
   });
 
-  it('can explain each entry in words, and has them in the documented form', async () => {
+  it('explains each entry in words, and has them in the documented form', async () => {
     const one = await learnt(uses({}));
     const entries = await one.list();
     for (const entry of entries) expect(learntEntrySchema.parse(entry)).toEqual(entry);
-    expect(await one.explain({ level: 'person', subject: 'ann', kind: 'synonym', key: 'frob → git_push' })).toBe(
+    expect(entries.map(explainEntry)).toContain(
       'For the person "ann", the word "frob" stands for git_push, which was used after 100 % of the searches with it. ' +
         'Evidence: 3 uses of one user, worth 3 after decay. Queries: "frob the thing". It is active.',
     );

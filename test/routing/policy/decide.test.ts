@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import type { Tool } from '../../../src/catalog/tool.js';
 import { decide, type Facts, refusalOf } from '../../../src/routing/policy/decide.js';
@@ -149,6 +149,64 @@ describe('risk by arguments', () => {
     expect(judge({ rules }, { arguments: { path: '/etc/passwd' } })).toBe('not_allowed');
     expect(judge({ rules }, { arguments: { path: '/home' } })).toBe('allowed');
     expect(judge({ rules }, { purpose: 'find' })).toBe('allowed');
+  });
+});
+
+describe('a pattern that a text keeps busy without end', () => {
+  const SLOW = { arguments: { path: { pattern: '^(a+)+$' } } };
+  const LONG = { path: `${'a'.repeat(40)}1` };
+  const allow = { name: 'may', match: SLOW, decision: 'allow' as const };
+  const ask = { name: 'ask', match: SLOW, decision: 'needs_approval' as const };
+
+  it.each<[string, PolicyInput, string]>([
+    ['a rule that denies', deny(SLOW), 'rules "no"'],
+    ['a rule that asks', { rules: [ask] }, 'rules "ask"'],
+    ['the one rule that allows', { default: 'deny', rules: [allow] }, 'rules "may"'],
+    ['a lower risk', { argumentRisks: [{ match: SLOW, risk: 'low' }] }, 'argumentRisks[0]'],
+    [
+      'a risk above the ceiling',
+      { riskCeiling: 'low', argumentRisks: [{ match: SLOW, risk: 'high' }] },
+      'argumentRisks[0]',
+    ],
+    ['a precondition', { preconditions: [{ match: SLOW, requires: [{ called: 'open' }] }] }, 'preconditions[0]'],
+  ])('refuses the call, and says which it is: %s', (_, policy, path) => {
+    expect(decide(createPolicy(policy), facts({ arguments: LONG }))).toMatchObject({
+      decision: 'deny',
+      code: 'not_allowed',
+      reason: `The pattern for "path" in ${path} of the policy could not be tried in time on this text.`,
+      next: 'Call file_read with another or a shorter "path".',
+    });
+  });
+
+  it('is tried once a decision, however many parts have one', () => {
+    const rules = Array.from({ length: 50 }, (_, index) => ({ ...ask, name: `ask ${index}` }));
+    // Of a process that has worked all the time, it is asked before and after each try.
+    const looks = jest.spyOn(process, 'cpuUsage').mockReturnValue({ user: 1_000_000, system: 0 });
+    try {
+      expect(judge({ rules }, { arguments: LONG })).toBe('not_allowed');
+      expect(looks).toHaveBeenCalledTimes(2);
+    } finally {
+      looks.mockRestore();
+    }
+  });
+
+  it.each<[string, PolicyInput, Partial<Facts>, string]>([
+    ['a text that it matches', deny(SLOW), { arguments: { path: 'aaa' } }, 'not_allowed'],
+    ['a text that it does not match', deny(SLOW), { arguments: { path: 'b' } }, 'allowed'],
+    ['another condition that does not hold', deny({ arguments: { ...SLOW.arguments, mode: 'x' } }), {}, 'allowed'],
+    ['another caller', deny({ ...SLOW, user: 'bob' }), {}, 'allowed'],
+    ['another denial that holds', { rules: [...deny({ user: 'ann' }).rules, ask] }, {}, 'denied'],
+    ['a tool that is not enabled', deny(SLOW), { isEnabled: false }, 'not_enabled'],
+    ['finding', deny(SLOW), { purpose: 'find' }, 'allowed'],
+  ])("is in nobody's way: %s", (_, policy, more, code) => {
+    expect(judge(policy, { arguments: LONG, ...more })).toBe(code);
+  });
+
+  it('is none where it only looks for a word, however long the text is', () => {
+    const word = deny({ arguments: { path: { pattern: 'private key' } } });
+    const text = 'x'.repeat(400_000);
+    expect(judge(word, { arguments: { path: text } })).toBe('allowed');
+    expect(judge(word, { arguments: { path: `${text} private key` } })).toBe('not_allowed');
   });
 });
 

@@ -1,5 +1,5 @@
 /** What a part of a policy is about: each condition alone takes in what it names and leaves out the rest. */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { compileToolMatch, matchesArguments, matchesCaller, matchSchema } from '../../../src/routing/policy/match.js';
 import { createTool } from '../../support/create-tool.js';
 
@@ -52,5 +52,17 @@ describe('a match about arguments', () => {
   ])('by %s', (_, conditions, isMet) => {
     const match = matchSchema.parse({ arguments: conditions });
     expect(matchesArguments(match, { mode: 'read', count: 1 })).toBe(isMet);
+  });
+
+  it('makes a pattern once, not for each call', () => {
+    const match = matchSchema.parse({ arguments: { mode: { pattern: '^re' } } });
+    matchesArguments(match, { mode: 'read' });
+    const make = jest.spyOn(globalThis, 'RegExp');
+    try {
+      matchesArguments(match, { mode: 'write' });
+      expect(make).not.toHaveBeenCalled();
+    } finally {
+      make.mockRestore();
+    }
   });
 });

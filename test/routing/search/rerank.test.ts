@@ -115,4 +115,17 @@ describe('a second opinion', () => {
     const signal = AbortSignal.abort();
     await expect(search({ query: 'branch' }, { signal })).rejects.toMatchObject({ code: 'cancelled' });
   });
+
+  it('ends so, too, while a model thinks that does not heed the signal', async () => {
+    const caller = new AbortController();
+    const deaf = {
+      ...createScriptedModel(),
+      complete() {
+        caller.abort();
+        return new Promise<never>(() => {});
+      },
+    };
+    const { search } = await setUp({ rerank: { model: deaf, prompt, repair } });
+    await expect(search({ query: 'branch' }, { signal: caller.signal })).rejects.toMatchObject({ code: 'cancelled' });
+  });
 });

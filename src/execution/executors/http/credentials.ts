@@ -3,6 +3,7 @@
  * when they are needed, and masked in all that comes back.
  */
 import { readVariable } from '../../../config/environment.js';
+import { createKeyMask } from '../../../secret-forms.js';
 import { type CallFailure, fail } from '../../failure.js';
 import type { HttpRequest } from './build-request.js';
 import type { Credential, HttpTarget } from './http-target.js';
@@ -23,10 +24,6 @@ export interface Credentials {
   /** The text without any of the secrets. */
   mask(text: string): string;
 }
-
-const MASK = '[masked]';
-/** A shorter one would mask ordinary text; nobody's key is so short. */
-const SHORTEST_MASKED = 4;
 
 export function findUnset(origin: string, names: SecretNames): UnsetSecret[] {
   return Object.entries(names)
@@ -50,11 +47,10 @@ export function readCredentials(target: HttpTarget, names: SecretNames): Credent
     return fail('secret_missing', `The variable ${variable} (for ${credential.scheme}) is not set.`);
   }
   const secrets = found.map(({ credential, variable }) => ({ credential, value: readVariable(variable) ?? '' }));
-  const forms = writtenForms(secrets.map(({ value }) => value));
   return {
     ok: true,
     apply: (request) => secrets.reduce((whole, { credential, value }) => withSecret(whole, credential, value), request),
-    mask: (text) => forms.reduce((rest, form) => rest.replaceAll(form, MASK), text),
+    mask: createKeyMask(secrets.map(({ value }) => value)),
   };
 }
 
@@ -68,14 +64,6 @@ function withSecret(request: HttpRequest, { in: place, name, form }: Credential,
   if (place === 'header') return { ...request, headers: { ...request.headers, [name.toLowerCase()]: text } };
   const cookie = [request.headers.cookie, `${name}=${encodeURIComponent(text)}`].filter(Boolean).join('; ');
   return { ...request, headers: { ...request.headers, cookie } };
-}
-
-/** A server may send a secret back as it was, in JSON, in a URL, or encoded; longest first. */
-function writtenForms(secrets: readonly string[]): string[] {
-  const forms = secrets
-    .filter((secret) => secret.length >= SHORTEST_MASKED)
-    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), toBase64(secret)]);
-  return [...new Set(forms)].sort((one, other) => other.length - one.length);
 }
 
 function toBase64(text: string): string {

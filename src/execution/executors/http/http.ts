@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { Tool } from '../../../catalog/tool.js';
+import { isNeverConnected } from '../../../never-connected.js';
 import { parseOptions } from '../../../parse.js';
 import { type CallFailure, describeThrown, fail } from '../../failure.js';
 import { type Executed, type Executor, isSystemTool } from '../executor.js';
@@ -87,15 +88,11 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
   };
 }
 
-/** Node's codes for a connection that was never made. */
-const UNREACHED =
-  /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ERR_TLS_.*|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*)$/u;
-
 function ofNetwork(error: unknown, server: URL, mask: (text: string) => string): CallFailure {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   const reason = mask(`${server.origin}: ${describeThrown(error)}`);
   if (code === 'ERR_INVALID_CHAR') return fail('invalid_arguments', `A header can't be written: ${reason}`);
-  return fail(UNREACHED.test(code) ? 'tool_unavailable' : 'connection_lost', `No answer from ${reason}`);
+  return fail(isNeverConnected(code) ? 'tool_unavailable' : 'connection_lost', `No answer from ${reason}`);
 }
 
 function readServer(tool: Tool, target: HttpTarget, servers: Readonly<Record<string, string>>): URL | CallFailure {

@@ -110,6 +110,12 @@ describe('an operation of an OpenAPI document', () => {
     expect(await call('answer', { what: 'x' }, options)).toMatchObject({ ok: false, code: 'tool_unavailable' });
   });
 
+  it('of a name that can not be resolved now is unavailable', async () => {
+    const options = { servers: { [api.tools.get('answer')?.origin ?? '']: 'http://pets.test' } };
+    const resolve = () => Promise.reject(Object.assign(new Error('no'), { code: 'EAI_AGAIN' }));
+    expect(await call('answer', { what: 'x' }, options, { resolve })).toMatchObject({ code: 'tool_unavailable' });
+  });
+
   it('needs a whole server URL, from the document or the options', async () => {
     const http = { method: 'GET', path: '/x', server: '/api', parameters: {} };
     const tool = createTool('x', {}, undefined, { metadata: { http } });

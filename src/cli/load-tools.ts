@@ -1,0 +1,64 @@
+/** The catalogue of a command: by flag, by configuration, or the example; what is wrong with its sources is told. */
+import { type LoadedCatalog, type LoadLogger, loadCatalog } from '../catalog/load.js';
+import type { ConfigFile } from '../config/config-file.js';
+import { defaultCatalogPath, exampleNotice } from './default-catalog.js';
+import type { Output } from './output.js';
+import { sourceOptions } from './source-options.js';
+
+export interface ToolSources {
+  sources: readonly string[];
+  /** Nobody has named a catalogue. */
+  isExample: boolean;
+}
+
+export interface LoadedTools extends ToolSources {
+  loaded: LoadedCatalog;
+  /** As flag or file say, whatever way it was read. */
+  isStrict: boolean;
+}
+
+export interface ToolSourceFlags {
+  catalog?: string[];
+  strict?: boolean;
+}
+
+interface LoadToolsParts {
+  /** Where it is said that the catalogue is the example, and, without a logger, what is wrong with its sources. */
+  stderr?: Output['stderr'] | undefined;
+  logger?: LoadLogger | undefined;
+  /** All problems are wanted, and not only those of the first kind: they are left to the caller. Default: false. */
+  isLenient?: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+export function toolSourcesOf({ catalog }: ToolSourceFlags, config: ConfigFile): ToolSources {
+  const named = catalog ?? config.catalog;
+  return { sources: named ?? [defaultCatalogPath()], isExample: named === undefined };
+}
+
+/** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed`, `cancelled` */
+export async function loadTools(
+  flags: ToolSourceFlags,
+  config: ConfigFile,
+  { stderr, logger, isLenient = false, signal }: LoadToolsParts,
+): Promise<LoadedTools> {
+  const { sources, isExample } = toolSourcesOf(flags, config);
+  const isStrict = flags.strict ?? config.strict ?? false;
+  const strict = isStrict && !isLenient;
+  const loaded = await loadCatalog({ ...sourceOptions(config), sources, strict, logger, signal });
+  if (isExample) stderr?.write(exampleNotice(loaded.catalog.name));
+  if (!logger && !isLenient) stderr?.write(renderProblems(loaded));
+  return { loaded, sources, isExample, isStrict };
+}
+
+export function countWarnings({ issues }: LoadedCatalog): number {
+  return issues.filter(({ level }) => level === 'warning').length;
+}
+
+function renderProblems(loaded: LoadedCatalog): string {
+  const { failures } = loaded;
+  const warnings = countWarnings(loaded);
+  const count =
+    warnings === 0 ? [] : [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}: see winnow tools check`];
+  return [...failures.map(({ error }) => error.message), ...count].map((line) => `${line}\n`).join('');
+}

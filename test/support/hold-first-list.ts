@@ -1,0 +1,23 @@
+import type { Documents } from '../../src/store/store.js';
+
+/** The store, with a first reading that comes in only after `release`. */
+export function holdFirstList(store: Documents): { held: Documents; release: () => void } {
+  let release: () => void = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let isFirst = true;
+  return {
+    release,
+    held: {
+      ...store,
+      async list(owner) {
+        const waits = isFirst;
+        isFirst = false;
+        const documents = await store.list(owner);
+        if (waits) await released;
+        return documents;
+      },
+    },
+  };
+}
