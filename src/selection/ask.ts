@@ -12,6 +12,7 @@ import { askForList } from './list-answer.js';
 import { missingProducers } from './producers/add-producers.js';
 import { createProducerContext } from './producers/producer-context.js';
 import { askForRank } from './rank-answer.js';
+import { summaryRoom } from './room.js';
 import { answerWay, type SelectionCall, type SelectionParts } from './selection-call.js';
 import type { Sheet } from './sheet.js';
 import { renderContext, searchText } from './user-part.js';
@@ -27,7 +28,7 @@ export interface AskCall extends SelectionCall {
 export async function ask(call: AskCall, parts: SelectionParts): Promise<Answer & { leftOut: number }> {
   const { view, request, trace } = call;
   const limits = {
-    summaryTokens: Math.min(parts.options.summaryTokens, Math.floor(parts.model.limits.contextTokens * 0.6)),
+    summaryTokens: Math.min(parts.options.summaryTokens, summaryRoom(parts, call)),
     summaryOrder: parts.options.summaryOrder,
     shortlistTools: parts.options.shortlistTools,
   };
