@@ -8,6 +8,7 @@ import {
   type CompletionRequest,
   type Model,
   noUsage,
+  type Prompt,
   type Usage,
   withUsage,
 } from '../model.js';
@@ -39,7 +40,7 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
     limits,
     preferredAnswer: 'list',
     complete: (asked) =>
-      countingUsage(settings, async (usage) => {
+      countingUsage(settings, asked.prompt, async (usage) => {
         const request = { ...asked, maxTokens: answerRoom(asked, settings.contextTokens) };
         const { chatOnce } = await import('./chat.js');
         return withDeadline({ timeoutMs: settings.timeoutMs, signal: request.signal }, async (deadline) => {
@@ -92,12 +93,17 @@ function unwrapped(completion: Completion, { unwrap }: StrictRequest): Completio
 }
 
 /** Runs one call; whatever it throws leaves as a WinnowError whose details carry what was spent. */
-async function countingUsage<T>(settings: OpenAISettings, call: (usage: Usage) => Promise<T>): Promise<T> {
+async function countingUsage<T>(
+  settings: OpenAISettings,
+  prompt: Prompt,
+  call: (usage: Usage) => Promise<T>,
+): Promise<T> {
   const usage = noUsage();
   try {
     return await call(usage);
   } catch (thrown) {
-    throw withUsage(thrown instanceof ServerFailure ? toModelError(thrown, settings) : toWinnowError(thrown), usage);
+    const error = thrown instanceof ServerFailure ? toModelError(thrown, settings, prompt) : toWinnowError(thrown);
+    throw withUsage(error, usage);
   }
 }
 
