@@ -7,6 +7,7 @@ import { type OptionsInput, resolveOptions } from './config/options.js';
 import { WinnowError } from './errors.js';
 import { withSpan } from './logging/spans.js';
 import type { Model } from './model/model.js';
+import { createFrameTokens } from './planning/frame-tokens.js';
 import type { Written } from './planning/read-plan.js';
 import { createShownTokens } from './planning/shown-tokens.js';
 import { writePlan } from './planning/write-plan.js';
@@ -56,6 +57,7 @@ export function createPlanner(parts: PlannerParts): Planner {
   const viewOf = createScope(catalog, parts.filter);
   const schemaTokens = createSchemaTokens(planningModel);
   const shownTokens = createShownTokens(planningModel);
+  const frameTokens = createFrameTokens(planningModel, prompts.plan);
   const turns = { viewOf, rules, options, schemaTokens, viewTokens: createViewTokens(schemaTokens) };
   const selectionParts = {
     model,
@@ -66,6 +68,8 @@ export function createPlanner(parts: PlannerParts): Planner {
     fit: prompts.fit,
     schemaTokens: (tool: Tool) => Math.max(schemaTokens(tool), shownTokens(tool)),
     planningLimits: planningModel.limits,
+    planningFrame: (request: Request) =>
+      frameTokens({ context: renderContext(request, options), message: request.message }),
   };
 
   return {

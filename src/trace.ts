@@ -11,13 +11,34 @@ export function createTrace(onEvent?: (event: TraceEvent) => void): Trace {
   const start = performance.now();
   const events: TraceEvent[] = [];
   const milliseconds = () => Math.round((performance.now() - start) * 10) / 10;
+  let hasFailed = false;
+  // Who only listens can't stop a request. Said once, where the caller finds it: in the trace of the result.
+  const onFailure = (error: unknown) => {
+    const note = `onEvent failed: ${error instanceof Error ? error.message : String(error)}`;
+    if (!hasFailed) events.push({ stage: 'listener', milliseconds: milliseconds(), note });
+    hasFailed = true;
+  };
   return {
     add(stage, note, facts = {}) {
       const event = { stage, milliseconds: milliseconds(), note, ...facts };
       events.push(event);
-      onEvent?.(event);
+      tell(event, onEvent, onFailure);
     },
     events: () => [...events],
     milliseconds,
   };
+}
+
+/** A listener may be an async function, whose failure nobody else would catch. */
+function tell(
+  event: TraceEvent,
+  listener: ((event: TraceEvent) => unknown) | undefined,
+  onFailure: (error: unknown) => void,
+): void {
+  try {
+    const told = listener?.(event);
+    if (told instanceof Promise) told.catch(onFailure);
+  } catch (error) {
+    onFailure(error);
+  }
 }

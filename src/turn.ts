@@ -16,7 +16,7 @@ import { createTrace } from './trace.js';
 export interface CallOptions {
   /** Cancels the request; it then throws `cancelled`. */
   signal?: AbortSignal | undefined;
-  /** Told of every event of the trace as it happens. */
+  /** Told of every event of the trace as it happens. A failure of its own stops nothing: the trace tells of the first. */
   onEvent?: ((event: TraceEvent) => void) | undefined;
   requestId?: string | undefined;
 }

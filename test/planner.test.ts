@@ -67,6 +67,22 @@ describe('the path of a request', () => {
     expect(JSON.stringify(model.calls.map(({ prompt }) => prompt))).not.toContain('chat-7');
   });
 
+  it.each<[string, () => void]>([
+    [
+      'throws',
+      () => {
+        throw new Error('deaf');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('deaf'))],
+  ])('goes on where a listener %s, and says so once', async (_, onEvent) => {
+    const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')] });
+    const { kind, trace } = await plannerOf({ model }).plan({ message: 'music' }, { onEvent });
+    expect(kind).toBe('plan');
+    expect(notesOf(trace, 'listener')).toBe('onEvent failed: deaf');
+    expect(trace.map(({ stage }) => stage)).toEqual(expect.arrayContaining(['scope', 'selection', 'planning']));
+  });
+
   it('tells its events as they happen', async () => {
     const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')] });
     const told: string[] = [];

@@ -11,7 +11,7 @@ export interface CallLogEntry {
 export interface CallLog {
   readonly isOn: boolean;
   /** Never throws: a full disk must not fail a request. */
-  write(entry: CallLogEntry, secrets?: RedactOptions): void;
+  write(entry: CallLogEntry): void;
   /** Idempotent. */
   close(): void;
 }
@@ -28,14 +28,11 @@ export function createCallLog(options: CallLogOptions): CallLog {
   if (options.destination === 'off') return { isOn: false, write: () => {}, close: () => {} };
   let file: number | undefined = openForAppending(options.destination);
   let hasFailed = false;
+  const redact = createRedactor(options);
   return {
     isOn: true,
-    write(entry, more = {}) {
+    write(entry) {
       if (file === undefined) return;
-      const redact = createRedactor({
-        secrets: [...(options.secrets ?? []), ...(more.secrets ?? [])],
-        secretNames: [...(options.secretNames ?? []), ...(more.secretNames ?? [])],
-      });
       try {
         writeSync(file, `${JSON.stringify(redact(entry))}\n`);
       } catch (error) {

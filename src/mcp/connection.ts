@@ -17,6 +17,7 @@ import {
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import { toWinnowError } from '../errors.js';
+import { logFailure } from '../logging/log-failure.js';
 import { clientName } from '../routing/client-name.js';
 import type { CreateSessionInput } from '../routing/contracts.js';
 import type { Router } from '../routing/router.js';
@@ -183,12 +184,10 @@ export function createConnection(
     };
   }
 
-  /** What is not the caller's own fault is in the log, whole. */
+  /** What is not the caller's own fault is in the log. */
   function logged(thrown: unknown) {
     const error = toWinnowError(thrown);
-    const { code, message, details, cause, meaning } = error;
-    const stack = code === 'internal' && cause instanceof Error ? cause.stack : undefined;
-    if (meaning.httpStatus >= 500) logger.error({ code, details, stack }, message);
+    if (error.meaning.httpStatus >= 500) logFailure(logger, error);
     return error;
   }
 

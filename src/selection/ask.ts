@@ -7,13 +7,14 @@ import type { Dropped } from '../result.js';
 import type { RankedTool } from '../search/rank.js';
 import type { Answer } from './answer.js';
 import { explainChoice } from './explain.js';
-import { climb } from './ladder.js';
+import { climb, fittingSheet } from './ladder.js';
 import { askForList } from './list-answer.js';
 import { missingProducers } from './producers/add-producers.js';
 import { createProducerContext } from './producers/producer-context.js';
 import { askForRank } from './rank-answer.js';
+import { summaryRoom } from './room.js';
 import { answerWay, type SelectionCall, type SelectionParts } from './selection-call.js';
-import { createSheet, type Sheet } from './sheet.js';
+import type { Sheet } from './sheet.js';
 import { renderContext, searchText } from './user-part.js';
 
 export interface AskCall extends SelectionCall {
@@ -27,7 +28,7 @@ export interface AskCall extends SelectionCall {
 export async function ask(call: AskCall, parts: SelectionParts): Promise<Answer & { leftOut: number }> {
   const { view, request, trace } = call;
   const limits = {
-    summaryTokens: Math.min(parts.options.summaryTokens, Math.floor(parts.model.limits.contextTokens * 0.6)),
+    summaryTokens: Math.min(parts.options.summaryTokens, summaryRoom(parts, call)),
     summaryOrder: parts.options.summaryOrder,
     shortlistTools: parts.options.shortlistTools,
   };
@@ -41,14 +42,21 @@ export async function ask(call: AskCall, parts: SelectionParts): Promise<Answer 
   const { leftOut } = footing;
   if (sheet && footing.sheets.length === 1) return { ...(await askAbout(sheet, call, parts)), leftOut };
   const winners = await askShards(footing.sheets, call, parts);
-  const tools = winners.flatMap((answer) => answer.named.map((named) => named.tool));
-  const last = createSheet(tools, 'sentence');
-  trace.add('summaries', `${footing.sheets.length} shards named ${tools.length} tools for the final choice`);
+  const tools = bestFirst(winners);
+  const last = fittingSheet(tools, { limits, model: parts.model, styles: ['sentence', 'names'] });
+  const cut = last.tools.length < tools.length ? `, which has room for ${last.tools.length}` : '';
+  trace.add('summaries', `${footing.sheets.length} shards named ${tools.length} tools for the final choice${cut}`);
   const answer = tools.length === 0 ? (winners[0] ?? NOTHING) : await askAbout(last, call, parts);
   return { ...answer, leftOut };
 }
 
 const NOTHING: Answer = { named: [], chosen: 0, none: { says: true }, reason: '' };
+
+/** The first of each shard, then the second of each: no shard is nearer to the end than another. */
+function bestFirst(winners: readonly Answer[]): Tool[] {
+  const longest = Math.max(...winners.map(({ named }) => named.length));
+  return Array.from({ length: longest }, (_, place) => winners.flatMap(({ named }) => named[place]?.tool ?? [])).flat();
+}
 
 /** A shard that fails is left out and told; only when all fail, the selection does. */
 async function askShards(sheets: readonly Sheet[], call: AskCall, parts: SelectionParts): Promise<Answer[]> {

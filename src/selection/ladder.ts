@@ -35,7 +35,7 @@ export function climb(view: View, query: string, { limits, model }: { limits: La
   if (stable) return { rung: stable.rung, sheets: [stable.sheet], leftOut: 0 };
   const matches = keywordIndexOf(view).search(query, limits.shortlistTools);
   if (matches.length >= MIN_MATCHES) {
-    const sheet = fittingShortlist(
+    const sheet = fittingSheet(
       matches.map((match) => match.tool),
       { limits, model },
     );
@@ -62,13 +62,25 @@ function stableSheet(view: View, limits: LadderLimits, model: Model): Stable {
   return known.get(key);
 }
 
-function fittingShortlist(tools: Sheet['tools'], { limits, model }: { limits: LadderLimits; model: Model }): Sheet {
-  const style = SUMMARY_STYLES.find((one) => {
+/**
+ * The tools in the first style in which they fit; where they don't by their names alone, so many of the first that do.
+ *
+ * @param tools best first
+ */
+export function fittingSheet(
+  tools: readonly Tool[],
+  {
+    limits,
+    model,
+    styles = SUMMARY_STYLES,
+  }: { limits: Pick<LadderLimits, 'summaryTokens'>; model: Model; styles?: readonly SummaryStyle[] },
+): Sheet {
+  const style = styles.find((one) => {
     const tokens = tools.reduce((sum, tool) => sum + lineTokens(tool, one, model), 0);
     return tokens <= limits.summaryTokens;
   });
   if (style || tools.length <= 1) return createSheet(tools, style ?? 'names');
-  return fittingShortlist(tools.slice(0, Math.floor(tools.length / 2)), { limits, model });
+  return fittingSheet(tools.slice(0, Math.floor(tools.length / 2)), { limits, model, styles });
 }
 
 const countedLines = new WeakMap<Tool, Map<string, number>>();

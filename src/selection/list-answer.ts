@@ -35,7 +35,7 @@ export async function askForList(sheet: Sheet, question: ListQuestion): Promise<
     stage: 'selection' as const,
     prompt,
     schema,
-    maxTokens: maxTools * TOKENS_PER_NAME + REASON_TOKENS,
+    maxTokens: answerTokens(maxTools),
     signal,
     about,
   };
@@ -51,6 +51,11 @@ export async function askForList(sheet: Sheet, question: ListQuestion): Promise<
     usage,
     onRepair,
   });
+}
+
+/** Most tokens of an answer. */
+export function answerTokens(maxTools: number): number {
+  return maxTools * TOKENS_PER_NAME + REASON_TOKENS;
 }
 
 function answerSchema({ tools, labels }: Sheet, limits: ModelLimits, maxTools: number): JsonSchema {

@@ -8,7 +8,8 @@ import { ask } from './ask.js';
 import { compose } from './compose.js';
 import { fallbackTools } from './fallback.js';
 import { judgeFit, MAX_JUDGED } from './judge-fit.js';
-import { planningRoom, type SelectionCall, type SelectionParts, schemaBudget } from './selection-call.js';
+import { planningRoom, schemaBudget } from './room.js';
+import type { SelectionCall, SelectionParts } from './selection-call.js';
 import { searchText } from './user-part.js';
 import { withRules } from './with-rules.js';
 

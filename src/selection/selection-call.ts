@@ -20,6 +20,8 @@ export interface SelectionParts {
   schemaTokens: (tool: Tool) => number;
   /** Of the model that is shown the schemas: the fallback heeds them. */
   planningLimits: ModelLimits;
+  /** Tokens of the planning prompt beside the tools. */
+  planningFrame: (request: Request) => number;
 }
 
 /** How the model names tools: as the caller says, or as it suits the model. */
@@ -39,17 +41,4 @@ export interface SelectionCall {
   signal: AbortSignal | undefined;
   /** For the call log. */
   facts: RequestFacts;
-}
-
-/** Of the context of the planning model; the rest is for the request, the answer and a repair. */
-const CONTEXT_SHARE = 0.6;
-
-/** Tokens of schemas that the planning model can be shown. */
-export function planningRoom({ planningLimits }: Pick<SelectionParts, 'planningLimits'>, { taken = 0 }: SelectionCall) {
-  return Math.max(0, Math.floor(planningLimits.contextTokens * CONTEXT_SHARE) - taken);
-}
-
-/** The budget of the options, less what an earlier round took, and no more than there is room for. */
-export function schemaBudget(parts: Pick<SelectionParts, 'planningLimits' | 'options'>, call: SelectionCall): number {
-  return Math.max(0, Math.min(parts.options.schemaTokens - (call.taken ?? 0), planningRoom(parts, call)));
 }

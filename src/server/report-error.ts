@@ -1,6 +1,7 @@
 /** A failed request: in full to the log, as a problem to the caller. No body, prompt or plan is logged. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toWinnowError } from '../errors.js';
+import { logFailure } from '../logging/log-failure.js';
 import type { Logger } from '../logging/logger.js';
 import { PROBLEM_TYPE, type Problem, toProblem } from './problem.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
@@ -14,12 +15,8 @@ export function createReportError(
 ): ReportError {
   return (thrown, request) => {
     const problem = toProblem(thrown, request.id, bodyLimitBytes);
-    if (problem.status >= 500) {
-      const { code, message, details, cause } = toWinnowError(thrown);
-      // The issues are left out: they may quote arguments of a plan.
-      const stack = code === 'internal' && cause instanceof Error ? cause.stack : undefined;
-      logger.error({ requestId: request.id, route: request.routeOptions.url, code, details, stack }, message);
-    }
+    if (problem.status >= 500)
+      logFailure(logger, toWinnowError(thrown), { requestId: request.id, route: request.routeOptions.url });
     return problem;
   };
 }

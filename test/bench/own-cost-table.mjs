@@ -24,7 +24,18 @@ export function renderResults(all, { rounds, requests, concurrency }) {
       ['catalogue', 'summaries', 'Winnow kB', 'Winnow tokens', 'LangChain kB', 'LangChain tokens'],
       all.map(sentRow),
     ),
+    ...failuresOf(all),
   ].join('\n\n');
+}
+
+/** One line a contestant and catalogue of which a request failed; no time of such a request stands above. */
+function failuresOf(all) {
+  const lines = all.flatMap(({ label, contestants }) =>
+    contestants
+      .filter(({ failures }) => failures.count > 0)
+      .map(({ name, failures: { count, first } }) => `- ${name} on ${label}: ${count} (first: ${first})`),
+  );
+  return lines.length === 0 ? [] : ['Failed requests', lines.join('\n')];
 }
 
 function sentRow({ label, sent, contestants }) {

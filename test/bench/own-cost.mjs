@@ -21,6 +21,7 @@ import {
   createWinnow,
 } from './contestants.mjs';
 import { renderResults } from './own-cost-table.mjs';
+import { countFailures, messageOf, oneAfterTheOther, sideBySide } from './rounds.mjs';
 import { median, spread } from './statistics.mjs';
 
 const { values: flags } = parseArgs({
@@ -41,6 +42,7 @@ const CONTESTANTS = {
   'two model calls': createTwoModelCalls,
   'two fetches': createTwoFetches,
 };
+const MAX_STARTS = 3;
 const names = Object.keys(CONTESTANTS).filter((name) => flags.only === undefined || name === flags.only);
 
 const catalogs = await Promise.all(flags.sizes.split(',').filter(Boolean).map(Number).map(makeCatalog));
@@ -52,7 +54,13 @@ const { origin, close } = await startServer(catalogs);
 const results = [];
 for (const catalog of catalogs) {
   console.error(`${catalog.label} ...`);
-  results.push(await measure(catalog));
+  // What is measured already is printed, whatever the next catalogue does.
+  try {
+    results.push(await measure(catalog));
+  } catch (error) {
+    process.exitCode = 1;
+    console.error(`${catalog.label} is left out: ${messageOf(error)}`);
+  }
 }
 close();
 if (flags.out)
@@ -81,9 +89,10 @@ async function measure(catalog) {
   const runs = [];
   for (const name of names) {
     const begin = performance.now();
-    const run = await CONTESTANTS[name](catalog, { origin });
-    const facts = await run(catalog.cases[0]);
-    runs.push({ name, run, ...facts, firstMs: performance.now() - begin, medians: [], cpu: [], perSecond: [] });
+    const started = await start(name, catalog);
+    if (!started) continue;
+    const firstMs = performance.now() - begin;
+    runs.push({ name, ...started, firstMs, medians: [], cpu: [], perSecond: [] });
   }
   // Compiled code and caches of both sides are warm before anything counts.
   for (const { run } of runs)
@@ -91,20 +100,21 @@ async function measure(catalog) {
   for (let round = 0; round < rounds; round++) {
     const order = round % 2 === 0 ? runs : [...runs].reverse();
     for (const one of order) {
-      const { ms, cpuMs } = await oneAfterTheOther(one.run, catalog.cases);
+      const { ms, cpuMs } = await oneAfterTheOther(one.run, catalog.cases, requests);
       one.medians.push(ms);
       one.cpu.push(cpuMs);
     }
-    for (const one of order) one.perSecond.push(await sideBySide(one.run, catalog.cases));
+    const load = { total: Math.max(concurrency * 2, requests), concurrency };
+    for (const one of order) one.perSecond.push(await sideBySide(one.run, catalog.cases, load));
   }
   const sent = Object.fromEntries(
     await Promise.all(['winnow', 'langchain'].map(async (name) => [name, await sentBy(name, catalog)])),
   );
   const contestants = runs.map(({ run: _, medians, cpu, perSecond, ...facts }) => ({
     ...facts,
-    ms: spread(medians),
-    cpuMs: spread(cpu),
-    perSecond: spread(perSecond),
+    ms: spreadOf(medians),
+    cpuMs: spreadOf(cpu),
+    perSecond: spreadOf(perSecond),
     rounds: { medians, cpu, perSecond },
   }));
   return {
@@ -117,37 +127,39 @@ async function measure(catalog) {
   };
 }
 
-/** Of one request: median milliseconds, and the processor time that this process, without the server, spends. */
-async function oneAfterTheOther(run, cases) {
-  const times = [];
-  const before = process.cpuUsage();
-  for (let place = 0; place < requests; place++) {
-    const begin = performance.now();
-    await run(cases[place % cases.length]);
-    times.push(performance.now() - begin);
+/** Its first request tells the facts of the contestant. One that never comes so far is left out, and that is told. */
+async function start(name, catalog) {
+  let failure;
+  for (let attempt = 0; attempt < MAX_STARTS; attempt++) {
+    try {
+      const run = await CONTESTANTS[name](catalog, { origin });
+      const facts = await run(catalog.cases[0]);
+      return { ...facts, ...countFailures(run) };
+    } catch (error) {
+      failure = error;
+    }
   }
-  const { user, system } = process.cpuUsage(before);
-  return { ms: median(times), cpuMs: (user + system) / 1000 / requests };
+  console.error(`${catalog.label}: ${name} is left out: ${messageOf(failure)}`);
+  return undefined;
 }
 
-/** Requests a second when so many are under way all the time. */
-async function sideBySide(run, cases) {
-  const total = Math.max(concurrency * 2, requests);
-  let next = 0;
-  const work = async () => {
-    while (next < total) await run(cases[next++ % cases.length]);
-  };
-  const begin = performance.now();
-  await Promise.all(Array.from({ length: concurrency }, work));
-  return total / ((performance.now() - begin) / 1000);
+/** Of the rounds in which anything went well. */
+function spreadOf(values) {
+  const known = values.filter(Number.isFinite);
+  return known.length === 0 ? undefined : spread(known);
 }
 
 /** Bytes and tokens of the two request bodies, medians over all cases. */
 async function sentBy(name, catalog) {
   const { bodies, fetch } = createRecorder();
-  const run = CONTESTANTS[name](catalog, { origin, fetch });
-  for (const one of catalog.cases) await run(one);
-  const calls = [0, 1].map((call) => bodies.filter((_, place) => place % 2 === call));
+  const { run } = countFailures(CONTESTANTS[name](catalog, { origin, fetch }));
+  const pairs = [];
+  for (const one of catalog.cases) {
+    const isDone = await run(one);
+    const sent = bodies.splice(0);
+    if (isDone && sent.length === 2) pairs.push(sent);
+  }
+  const calls = [0, 1].map((call) => pairs.map((sent) => sent[call]));
   const [first, second] = calls.map((texts) => ({
     bytes: median(texts.map((text) => Buffer.byteLength(text))),
     tokens: median(texts.map(estimateTokens)),
@@ -159,7 +171,7 @@ async function sentBy(name, catalog) {
 function ratios(contestants) {
   const of = (name) => contestants.find((one) => one.name === name)?.rounds;
   const [winnow, peer, calls] = ['winnow', 'langchain', 'two model calls'].map(of);
-  const pairs = (one, other, compare) => spread(one.map((value, round) => compare(value, other[round])));
+  const pairs = (one, other, compare) => spreadOf(one.map((value, round) => compare(value, other[round])));
   const divide = (a, b) => a / b;
   const comparison = winnow &&
     peer && {

@@ -11,6 +11,7 @@ export function spread(values) {
 }
 
 export function renderNumber(value) {
+  if (!Number.isFinite(value)) return '-';
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return Number(value.toFixed(digits)).toLocaleString('en', { maximumFractionDigits: digits });
 }

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WinnowError } from '../../src/errors.js';
 import { createCallLog, withCallLog } from '../../src/logging/call-log.js';
 import type { PlanRequest } from '../../src/request.js';
-import { makeTool, naming, plannerOf, TOOLS } from '../selection/setup.js';
+import { makeTool, naming, plannerOf, planOf, returning, TOOLS } from '../selection/setup.js';
 import { createScriptedModel, type ScriptedAnswer, type ScriptedModelOptions } from '../support/scripted-model.js';
 
 const SECRET = 'tr0ub4dor-&-"3"';
@@ -65,13 +65,15 @@ async function planLogged({ request = {}, answers = [PLAN], ...turn }: Turn) {
 /** No part of it may stand in the log, however it is escaped. */
 const SECRET_PART = 'tr0ub4dor';
 
+const message = `Unlock the north door with ${SECRET}`;
+
 describe('arguments marked secret in the call log of a request', () => {
   it.each([
     ['format password', { format: 'password' }],
     ['x-secret', { 'x-secret': true }],
     ['writeOnly', { writeOnly: true }],
   ])('are masked in the answer of planning, found by %s', async (_, mark) => {
-    const { result, log } = await planLogged({ mark });
+    const { result, log } = await planLogged({ mark, request: { message } });
     expect(result).toMatchObject({ kind: 'plan', steps: [{ arguments: { phrase: SECRET } }] });
     expect(log.trim().split('\n')).toHaveLength(2);
     expect(log).toContain('[masked]');
@@ -93,14 +95,11 @@ describe('arguments marked secret in the call log of a request', () => {
 
   it('are masked in the prompt of a repair, which holds the answer before, also where the second answer has none', async () => {
     const bad = planWith({ phrase: SECRET, gate: 1 }).replace('unlock_door', 'unlock_gate');
-    const question = '{"kind":"clarification","question":"Which door?","missing":["door"]}';
-    const { result, log } = await planLogged({ answers: [bad, question] });
-    expect(result.kind).toBe('clarification');
-    expect(log).toContain('Your last answer was');
-    expect(log).not.toContain(SECRET_PART);
+    const { planner } = loggedPlanner({ answers: [naming('unlock_door', 'play_song'), bad, planOf('play_song')] });
+    expect(await planner.plan({ message })).toMatchObject({ kind: 'plan' });
+    expect(logText()).toContain('Your last answer was');
+    expect(logText()).not.toContain(SECRET_PART);
   });
-
-  const message = `Unlock the north door with ${SECRET}`;
 
   it.each(['list', 'rank'] as const)(
     'are masked in the message of all lines, since the plan shows which words they are, selection by %s',
@@ -132,6 +131,65 @@ describe('arguments marked secret in the call log of a request', () => {
       .map((line) => JSON.parse(line));
     expect(selection).toMatchObject({ outcome: 'ok', prompt: { user: LEFT_OUT }, variables: LEFT_OUT });
     expect(planning).toMatchObject({ outcome, prompt: { user: LEFT_OUT }, tokens: { calls: expect.any(Number) } });
+  });
+
+  it.each([
+    ['in another case', 'Unlatch it with hunter2secret', 'Hunter2Secret', ['hunter2secret']],
+    ['in part', 'Unlatch it with hunter2secret', 'hunter2', ['hunter2', 'secret"']],
+    ['in other words', 'Unlatch it with 47 11', '4711', ['47 11']],
+  ])('are left out with all of the words where the plan shows them %s', async (_, said, written, needles) => {
+    const { result, log } = await planLogged({ request: { message: said }, answers: [planWith({ phrase: written })] });
+    expect(result.kind).toBe('plan');
+    expect(log).not.toContain('Unlatch');
+    for (const needle of needles) expect(log).not.toContain(needle);
+  });
+
+  it('are left out with all of the words where a plan that shows them is no valid one', async () => {
+    const answers = Array.from({ length: 2 }, () => planWith({ phrase: SECRET, door: 5 }));
+    const failed = planLogged({ request: { message: `${message}, or with 4712` }, answers });
+    await expect(failed).rejects.toMatchObject({ code: 'plan_invalid' });
+    expect(logText()).not.toContain(SECRET_PART);
+    expect(logText()).not.toContain('4712');
+  });
+
+  it('are no reason to leave anything out where an earlier step finds them', async () => {
+    const finding = { id: 's1', tool: 'find_phrase', arguments: {} };
+    const using = { id: 's2', tool: 'unlock_door', arguments: { phrase: '${s1.phrase}' } };
+    const bare = createScriptedModel({
+      answers: [naming('unlock_door', 'find_phrase'), JSON.stringify({ kind: 'plan', steps: [finding, using] })],
+    });
+    const model = withCallLog(bare, createCallLog({ destination: join(folder, 'calls.jsonl') }));
+    const tools = [unlocking({ 'x-secret': true }), makeTool('find_phrase', { outputSchema: returning('phrase') })];
+    expect(await plannerOf({ tools, model }).plan({ message: 'Unlock the north door' })).toMatchObject({
+      kind: 'plan',
+    });
+    expect(logText()).toContain('Unlock the north door');
+  });
+
+  it('that are short leave the facts of a line as they are', async () => {
+    const { log } = await planLogged({ request: { message: 'Open with ann' }, answers: [planWith({ phrase: 'ann' })] });
+    const lines = log
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines[1]).toMatchObject({
+      stage: 'planning',
+      module: 'planning/write-plan',
+      promptName: 'plan-steps',
+      outcome: 'ok',
+      variables: { message: 'Open with [masked]' },
+    });
+  });
+
+  it('are not in an error that quotes the request, of which the rest stays', async () => {
+    const error = new WinnowError('model_refused', `The server answered 400: Flagged "${SECRET_PART}" in the door.`);
+    await planLogged({ request: { message }, answers: [error] }).catch(() => {});
+    expect(logText()).not.toContain(SECRET_PART);
+    const [, planning] = logText()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(planning).toMatchObject({ error: expect.stringMatching(/^The server answered 400: Flagged "\[masked\]"/u) });
   });
 
   it('are left out where only tools are selected', async () => {

@@ -71,6 +71,19 @@ describe('few tools', () => {
     for (const { name } of FEW) expect(one?.lead).toContain(name);
   });
 
+  it('count what a judgement spent that failed', async () => {
+    const usage = { calls: 2, read: 70, cached: 0, written: 0 };
+    const { selected } = await select({ yes: new WinnowError('model_failed', 'HTTP 500', { details: { usage } }) });
+    expect(selected.usage.selection).toEqual(usage);
+  });
+
+  it('are judged by a message on one line, which can be taken for no other line', async () => {
+    const model = createScriptedModel({ readers: () => judging(0.9) });
+    const planner = plannerOf({ tools: FEW, model, options: { passthroughTools: 15 } });
+    await planner.select({ message: 'music\nIntent: pay' });
+    expect(model.readerCalls[0]?.prompt.user).toContain('music Intent: pay');
+  });
+
   it('end with the request when it is cancelled', async () => {
     const model = createScriptedModel({ readers: () => new WinnowError('cancelled', 'cancelled') });
     const controller = new AbortController();

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Tool } from '../../src/catalog/tool.js';
+import { WinnowError } from '../../src/errors.js';
 import { estimateTokens } from '../../src/model/count-tokens.js';
 import { climb } from '../../src/selection/ladder.js';
 import { createScriptedModel } from '../support/scripted-model.js';
-import { loadFixture, makeTool, namesOf, naming, plannerOf, viewOf } from './setup.js';
+import { loadFixture, makeTool, namesOf, naming, notesOf, plannerOf, viewOf } from './setup.js';
 
 const DESCRIPTION = 'Does something with a thing. And this is said at some length besides. '.repeat(3);
 const TOOLS: readonly Tool[] = Array.from({ length: 60 }, (_, place) =>
@@ -88,6 +89,8 @@ describe('the order of the summaries', () => {
   });
 });
 
+const namesIn = (system: string) => [...system.matchAll(/^- ([^:\s]+)/gmu)].map(([, name = '']) => name);
+
 describe('a request on the ladder', () => {
   const options = { summaryTokens: 200 } as const;
   const many = Array.from({ length: 120 }, (_, place) =>
@@ -107,10 +110,7 @@ describe('a request on the ladder', () => {
 
   it('asks each shard, then once more about all they named', async () => {
     const scripted = createScriptedModel({
-      answers: ({ prompt }) => {
-        const names = [...prompt.system.matchAll(/^- (tool_number_\d+)/gmu)].map((match) => match[1] ?? '');
-        return naming(...names.slice(0, 1));
-      },
+      answers: ({ prompt }) => naming(...namesIn(prompt.system).slice(0, 1)),
     });
     const planner = plannerOf({ tools: many, model: scripted, options });
     const { tools, trace, usage } = await planner.select({ message: '水库' });
@@ -126,6 +126,39 @@ describe('a request on the ladder', () => {
         .map(({ note }) => note)
         .join(),
     ).toMatch(/shards.*final choice/u);
+  });
+
+  it('leaves a shard out that fails, and says so', async () => {
+    const scripted = createScriptedModel({
+      answers: ({ prompt }) => {
+        if (/^- tool_number_0$/mu.test(prompt.system)) return new WinnowError('model_failed', 'HTTP 500');
+        return naming(...namesIn(prompt.system).slice(0, 1));
+      },
+    });
+    const selected = await plannerOf({ tools: many, model: scripted, options }).select({ message: '水库' });
+    expect(selected.mode).toBe('selected');
+    expect(namesOf(selected)).not.toContain('tool_number_0');
+    expect(notesOf(selected.trace, 'summaries')).toMatch(/\n1 of \d+ shards failed\n/u);
+  });
+
+  it.each([
+    ['names alone where the sentences do not fit', 'tool_number_', /\d+ tools for the final choice$/u],
+    ['the first names of each shard where all do not fit', 'a_'.repeat(40), /final choice, which has room for \d+$/u],
+  ])('chooses finally from %s', async (_, beginning, note) => {
+    const tools = Array.from({ length: 40 }, (_, place) =>
+      makeTool(`${beginning}${place}`, { description: 'without a full stop '.repeat(60) }),
+    );
+    const scripted = createScriptedModel({ answers: ({ prompt }) => naming(...namesIn(prompt.system).slice(0, 4)) });
+    const planner = plannerOf({ tools, model: scripted, options: { summaryTokens: 200, maxTools: 4 } });
+    const selected = await planner.select({ message: '水库' });
+    expect(selected.mode).toBe('selected');
+    const shards = scripted.calls.slice(0, -1).map(({ prompt }) => namesIn(prompt.system));
+    const last = scripted.calls.at(-1)?.prompt.system ?? '';
+    expect(last).not.toContain('full stop');
+    const [first = [], second = []] = shards;
+    expect(namesIn(last).slice(0, 2)).toEqual([first[0], second[0]]);
+    expect(estimateTokens(last.slice(last.indexOf('\n- ')))).toBeLessThanOrEqual(200);
+    expect(notesOf(selected.trace, 'summaries')).toMatch(note);
   });
 
   it('finds its way with a catalogue in another language', async () => {

@@ -1,5 +1,6 @@
 /** Why the tools of an MCP server could not be listed, in words that follow "The source X", and what to do. */
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { createKeyMask } from '../../secret-forms.js';
 import { fetchReason } from './read.js';
 import type { McpServer } from './source.js';
 
@@ -13,7 +14,8 @@ export function describeSilence(server: McpServer, timeoutMs: number): string {
 }
 
 export function describeFailure(server: McpServer, error: unknown): string {
-  return `failed (${failureReason(error)}). ${adviceOn(server, statusOf(error))}`;
+  const mask = createKeyMask('url' in server ? Object.values(server.headers ?? {}) : []);
+  return `failed (${mask(failureReason(error))}). ${adviceOn(server, statusOf(error))}`;
 }
 
 /** With the status, where the server answered with one: the SDK's own words leave it out. */

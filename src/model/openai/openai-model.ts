@@ -1,6 +1,6 @@
 /** The model seam over an OpenAI-compatible server: any base URL, no state but what the server was found to support. */
 import { sameJson } from '../../catalog/schema/json.js';
-import { toWinnowError, WinnowError } from '../../errors.js';
+import { toWinnowError } from '../../errors.js';
 import { estimateTokens } from '../count-tokens.js';
 import {
   addUsage,
@@ -8,10 +8,12 @@ import {
   type CompletionRequest,
   type Model,
   noUsage,
+  type Prompt,
   type Usage,
   withUsage,
 } from '../model.js';
 import { createFormFinder } from './answer-form.js';
+import { answerRoom } from './answer-room.js';
 import type { ChatAnswer } from './chat.js';
 import { withDeadline } from './deadline.js';
 import { usageOf } from './exchange.js';
@@ -37,9 +39,9 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
     id: settings.model,
     limits,
     preferredAnswer: 'list',
-    complete: (request) =>
-      countingUsage(settings, async (usage) => {
-        refuseTooLong(request, settings);
+    complete: (asked) =>
+      countingUsage(settings, asked.prompt, async (usage) => {
+        const request = { ...asked, maxTokens: answerRoom(asked, settings.contextTokens) };
         const { chatOnce } = await import('./chat.js');
         return withDeadline({ timeoutMs: settings.timeoutMs, signal: request.signal }, async (deadline) => {
           const strictOf = createStrictRequest(request);
@@ -91,12 +93,17 @@ function unwrapped(completion: Completion, { unwrap }: StrictRequest): Completio
 }
 
 /** Runs one call; whatever it throws leaves as a WinnowError whose details carry what was spent. */
-async function countingUsage<T>(settings: OpenAISettings, call: (usage: Usage) => Promise<T>): Promise<T> {
+async function countingUsage<T>(
+  settings: OpenAISettings,
+  prompt: Prompt,
+  call: (usage: Usage) => Promise<T>,
+): Promise<T> {
   const usage = noUsage();
   try {
     return await call(usage);
   } catch (thrown) {
-    throw withUsage(thrown instanceof ServerFailure ? toModelError(thrown, settings) : toWinnowError(thrown), usage);
+    const error = thrown instanceof ServerFailure ? toModelError(thrown, settings, prompt) : toWinnowError(thrown);
+    throw withUsage(error, usage);
   }
 }
 
@@ -112,13 +119,4 @@ function toCompletion(answer: ChatAnswer, request: CompletionRequest, usage: Usa
   const logprobs = choice?.logprobs?.content?.map(({ token, logprob }) => ({ text: token, logprob }));
   const finish = choice?.finish_reason === 'length' ? 'length' : 'stop';
   return { text, finish, usage, ...(logprobs ? { logprobs } : {}) };
-}
-
-function refuseTooLong({ prompt }: CompletionRequest, { contextTokens }: OpenAISettings): void {
-  // A token is rarely shorter than a character, so most prompts need no count.
-  if (prompt.system.length + prompt.user.length <= contextTokens) return;
-  const tokens = estimateTokens(prompt.system) + estimateTokens(prompt.user);
-  if (tokens <= contextTokens) return;
-  const message = `The prompt has about ${tokens} tokens, the context of the model ${contextTokens}. Give the model's real context as contextTokens, or send less.`;
-  throw new WinnowError('context_exceeded', message, { details: { tokens, contextTokens } });
 }

@@ -1,11 +1,13 @@
 /**
  * What a server did wrong, before it is known whether it matters: it may be retried, answered by asking in another
- * form, or become a WinnowError. Keys never get from here into a message.
+ * form, or become a WinnowError. Neither keys nor what is quoted of a prompt get from here into a message.
  */
 import { type ErrorCode, WinnowError } from '../../errors.js';
 import { isNeverConnected, isUntrusted } from '../../never-connected.js';
 import { createKeyMask, maskKeysIn } from '../../secret-forms.js';
+import type { Prompt } from '../model.js';
 import type { OpenAISettings } from './options.js';
+import { withoutPrompt } from './without-prompt.js';
 
 export type FailureFacts =
   | { kind: 'status'; status: number; body: string; retryAfterMs: number | undefined }
@@ -57,17 +59,19 @@ export function isPassing(facts: FailureFacts): boolean {
   return facts.status === 408 || facts.status === 429 || (facts.status >= 500 && facts.status !== 501);
 }
 
-/** The failure as it leaves the room. */
-export function toModelError(failure: ServerFailure, settings: OpenAISettings): WinnowError {
+/** The failure of a call with this prompt as it leaves the room. */
+export function toModelError(failure: ServerFailure, settings: OpenAISettings, prompt: Prompt): WinnowError {
   const { facts } = failure;
+  const wordsOf = (text: string) =>
+    maskKeys(withoutPrompt(text, prompt), settings).trim().slice(0, MAX_QUOTED_CHARACTERS);
   const details = { baseUrl: settings.baseUrl, model: settings.model };
   if (facts.kind === 'network') return networkError(facts, settings, failure);
   if (facts.kind === 'answer') {
-    const message = `The server at ${settings.baseUrl} gave no usable answer: ${maskKeys(facts.message, settings)}.`;
+    const message = `The server at ${settings.baseUrl} gave no usable answer: ${wordsOf(facts.message)}.`;
     return new WinnowError('model_failed', message, { details });
   }
   // Cut afterwards: half a key would not be known for one.
-  const said = maskKeys(serverMessage(facts.body), settings).slice(0, MAX_QUOTED_CHARACTERS);
+  const said = wordsOf(serverMessage(facts.body)).slice(0, MAX_QUOTED_CHARACTERS);
   const code = codeOf(facts);
   const message = `The server at ${settings.baseUrl} answered ${facts.status}${said ? `: ${said}` : ''}`;
   return new WinnowError(code, `${message.replace(/[.\s]+$/, '')}.${adviceFor(facts)}`, {
@@ -110,7 +114,8 @@ function serverMessage(body: string): string {
   const found = [fieldOf(error, 'message'), error, fieldOf(parsed, 'message'), fieldOf(parsed, 'detail')].find(
     (part) => typeof part === 'string' && part !== '',
   );
-  const text = typeof found === 'string' ? found : body;
+  // Written anew, JSON has no letters as \u codes, by which a quotation could not be known.
+  const text = typeof found === 'string' ? found : parsed === undefined ? body : JSON.stringify(parsed);
   return text.replace(/\s+/g, ' ').trim();
 }
 

@@ -5,7 +5,15 @@
 import { z } from 'zod';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
 import { estimateTokens } from '../count-tokens.js';
-import { addUsage, noUsage, type ReaderRequest, type TokenReader, type Usage, withUsage } from '../model.js';
+import {
+  addUsage,
+  noUsage,
+  type Prompt,
+  type ReaderRequest,
+  type TokenReader,
+  type Usage,
+  withUsage,
+} from '../model.js';
 import { withDeadline } from './deadline.js';
 import { exchange, serverUsageSchema, usageOf } from './exchange.js';
 import type { OpenAISettings } from './options.js';
@@ -59,7 +67,7 @@ function createReader(
     throwIfCancelled(request.signal);
     const known = read.get(written);
     if (known) return known;
-    const top = await askNextToken(settings, { prompt: rawPrompt + written, signal: request.signal, usage });
+    const top = await askNextToken(settings, { request, rawPrompt: rawPrompt + written, usage });
     read.set(written, top);
     return top;
   };
@@ -81,9 +89,17 @@ function createReader(
 
 async function askNextToken(
   settings: OpenAISettings,
-  { prompt, signal, usage }: { prompt: string; signal: AbortSignal | undefined; usage: Usage },
+  { request, rawPrompt, usage }: { request: ReaderRequest; rawPrompt: string; usage: Usage },
 ): Promise<readonly TopToken[]> {
-  const fields = { model: settings.model, prompt, max_tokens: 1, logprobs: TOP_TOKENS, temperature: 0, stream: false };
+  const { prompt, signal } = request;
+  const fields = {
+    model: settings.model,
+    prompt: rawPrompt,
+    max_tokens: 1,
+    logprobs: TOP_TOKENS,
+    temperature: 0,
+    stream: false,
+  };
   const body = JSON.stringify({ ...fields, ...settings.extraBody });
   try {
     const { answer } = await withDeadline({ timeoutMs: settings.timeoutMs, signal }, (deadline) =>
@@ -92,12 +108,12 @@ async function askNextToken(
         return exchange(settings, { path: '/completions', body, signal: deadline.signal }, nextTokenSchema);
       }),
     );
-    addUsage(usage, { calls: 0, ...usageOf(answer.usage, () => ({ prompt: estimateTokens(prompt), written: 1 })) });
+    addUsage(usage, { calls: 0, ...usageOf(answer.usage, () => ({ prompt: estimateTokens(rawPrompt), written: 1 })) });
     const top = readTopTokens(answer);
     if (top.length === 0) throw noProbabilities(settings, 'its answer holds no log-probabilities');
     return top;
   } catch (error) {
-    throw withUsage(toReaderError(error, settings), usage);
+    throw withUsage(toReaderError(error, settings, prompt), usage);
   }
 }
 
@@ -109,10 +125,10 @@ function readTopTokens({ choices }: z.infer<typeof nextTokenSchema>): TopToken[]
   return listed.map(({ token, logprob }) => ({ text: token, logprob }));
 }
 
-function toReaderError(error: unknown, settings: OpenAISettings): WinnowError {
+function toReaderError(error: unknown, settings: OpenAISettings, prompt: Prompt): WinnowError {
   if (!(error instanceof ServerFailure)) return toWinnowError(error);
   const { facts } = error;
-  const known = toModelError(error, settings);
+  const known = toModelError(error, settings, prompt);
   const isForbidden = facts.kind === 'status' && (facts.status === 401 || facts.status === 403);
   if (facts.kind !== 'status' || isForbidden || isPassing(facts) || isContextExceeded(facts)) return known;
   return noProbabilities(settings, `POST /completions: ${known.message}`);
