@@ -5,8 +5,9 @@
  * stand in them as it is, so that the user's own may be written in another way.
  */
 import type { CallAbout } from '../model/model.js';
+import { MASK } from '../secret-forms.js';
 import type { CallLog, CallLogEntry } from './call-log-file.js';
-import { createRedactor, MASK, type RedactOptions } from './redact.js';
+import { createRedactor, type RedactOptions } from './redact.js';
 import { secretValuesIn } from './secret-values.js';
 import { standsWhole } from './stands-whole.js';
 

@@ -62,6 +62,7 @@ export function isPassing(facts: FailureFacts): boolean {
 /** The failure of a call with this prompt as it leaves the room. */
 export function toModelError(failure: ServerFailure, settings: OpenAISettings, prompt: Prompt): WinnowError {
   const { facts } = failure;
+  // Cut afterwards: half a key would not be known for one.
   const wordsOf = (text: string) =>
     maskKeys(withoutPrompt(text, prompt), settings).trim().slice(0, MAX_QUOTED_CHARACTERS);
   const details = { baseUrl: settings.baseUrl, model: settings.model };
@@ -70,8 +71,7 @@ export function toModelError(failure: ServerFailure, settings: OpenAISettings, p
     const message = `The server at ${settings.baseUrl} gave no usable answer: ${wordsOf(facts.message)}.`;
     return new WinnowError('model_failed', message, { details });
   }
-  // Cut afterwards: half a key would not be known for one.
-  const said = wordsOf(serverMessage(facts.body)).slice(0, MAX_QUOTED_CHARACTERS);
+  const said = wordsOf(serverMessage(facts.body));
   const code = codeOf(facts);
   const message = `The server at ${settings.baseUrl} answered ${facts.status}${said ? `: ${said}` : ''}`;
   return new WinnowError(code, `${message.replace(/[.\s]+$/, '')}.${adviceFor(facts)}`, {
