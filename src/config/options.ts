@@ -44,6 +44,9 @@ export const optionsSchema = z.strictObject({
     .min(5)
     .default(40)
     .describe('Size of the keyword shortlist, the rung for catalogues whose names do not fit.'),
+  secondLook: part
+    .default(true)
+    .describe('Where only names fit the budget of summaries: ask once more about the likeliest, with what they do.'),
   historyMessages: z.int().min(0).default(6).describe('Earlier messages that selection and planning see.'),
   historyCharacters: z.int().min(0).default(2000).describe('All of them together; the oldest are shortened first.'),
   maxRounds: z

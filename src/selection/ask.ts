@@ -1,13 +1,13 @@
 /** One round of asking the model, whichever way suits it, on whichever rung of the ladder the summaries fit. */
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
-import { WinnowError } from '../errors.js';
+import { toWinnowError, WinnowError } from '../errors.js';
 import type { CallAbout, Prompt } from '../model/model.js';
 import type { Dropped } from '../result.js';
 import type { RankedTool } from '../search/rank.js';
 import type { Answer } from './answer.js';
 import { explainChoice } from './explain.js';
-import { climb, fittingSheet } from './ladder.js';
+import { climb, fittingSheet, type LadderLimits } from './ladder.js';
 import { askForList } from './list-answer.js';
 import { missingProducers } from './producers/add-producers.js';
 import { createProducerContext } from './producers/producer-context.js';
@@ -40,22 +40,54 @@ export async function ask(call: AskCall, parts: SelectionParts): Promise<Answer 
   });
   const [sheet] = footing.sheets;
   const { leftOut } = footing;
-  if (sheet && footing.sheets.length === 1) return { ...(await askAbout(sheet, call, parts)), leftOut };
+  if (sheet && footing.sheets.length === 1) {
+    const answer = await askAbout(sheet, call, parts);
+    const isLast = sheet.style !== 'names' || !parts.options.secondLook || answer.named.length === 0;
+    return { ...(isLast ? answer : await lookAgain(answer, limits, { call, parts })), leftOut };
+  }
   const winners = await askShards(footing.sheets, call, parts);
-  const tools = bestFirst(winners);
-  const last = fittingSheet(tools, { limits, model: parts.model, styles: ['sentence', 'names'] });
+  const tools = bestFirst(winners.map(toolsNamed));
+  const last = fittingSheet(tools, { limits, model: parts.model, styles: FINAL_STYLES });
   const cut = last.tools.length < tools.length ? `, which has room for ${last.tools.length}` : '';
   trace.add('summaries', `${footing.sheets.length} shards named ${tools.length} tools for the final choice${cut}`);
   const answer = tools.length === 0 ? (winners[0] ?? NOTHING) : await askAbout(last, call, parts);
   return { ...answer, leftOut };
 }
 
+/** What was chosen by names alone: of the likeliest, and of those that keywords find, the model is shown what they do. */
+async function lookAgain(
+  first: Answer,
+  limits: LadderLimits,
+  { call, parts }: { call: AskCall; parts: SelectionParts },
+): Promise<Answer> {
+  const { trace, keywords, view } = call;
+  const likeliest = bestFirst([toolsNamed(first), keywords().map(({ tool }) => tool)]).slice(0, limits.shortlistTools);
+  const sheet = fittingSheet(likeliest, { limits, model: parts.model, styles: FINAL_STYLES });
+  if (sheet.style === 'names' || sheet.tools.length === view.tools.length) return first;
+  trace.add('summaries', `${sheet.tools.length} tools are looked at once more, with what they do`);
+  try {
+    return await askAbout(sheet, call, parts);
+  } catch (error) {
+    const failure = toWinnowError(error);
+    if (failure.code === 'cancelled') throw failure;
+    trace.add('selection', `the second look failed, so the first stands: ${failure.code}`);
+    return first;
+  }
+}
+
+const FINAL_STYLES = ['sentence', 'names'] as const;
+
 const NOTHING: Answer = { named: [], chosen: 0, none: { says: true }, reason: '' };
 
-/** The first of each shard, then the second of each: no shard is nearer to the end than another. */
-function bestFirst(winners: readonly Answer[]): Tool[] {
-  const longest = Math.max(...winners.map(({ named }) => named.length));
-  return Array.from({ length: longest }, (_, place) => winners.flatMap(({ named }) => named[place]?.tool ?? [])).flat();
+function toolsNamed({ named }: Answer): Tool[] {
+  return named.map(({ tool }) => tool);
+}
+
+/** The first of each list, then the second of each, each tool once: no list is nearer to the end than another. */
+function bestFirst(lists: readonly (readonly Tool[])[]): Tool[] {
+  const longest = Math.max(...lists.map(({ length }) => length));
+  const inTurn = Array.from({ length: longest }, (_, place) => lists.flatMap((list) => list[place] ?? [])).flat();
+  return [...new Set(inTurn)];
 }
 
 /** A shard that fails is left out and told; only when all fail, the selection does. */

@@ -108,6 +108,44 @@ describe('a request on the ladder', () => {
     });
   });
 
+  describe('on names alone', () => {
+    const zebras = many.map((tool, place) => (place > 110 ? { ...tool, description: 'Rides a zebra.' } : tool));
+    const byNames = { summaryTokens: 1_000 } as const;
+    const select = async (answers: Parameters<typeof createScriptedModel>[0], secondLook = true) => {
+      const scripted = createScriptedModel(answers);
+      const planner = plannerOf({ tools: zebras, model: scripted, options: { ...byNames, secondLook } });
+      return { scripted, selected: await planner.select({ message: QUERY }) };
+    };
+
+    it('asks once more about the likeliest and what keywords find, with what they do', async () => {
+      const { scripted, selected } = await select({ answers: [naming('tool_number_5'), naming('tool_number_115')] });
+      const [first = '', second = ''] = scripted.calls.map(({ prompt }) => prompt.system);
+      expect(first).toMatch(/^- tool_number_5$/mu);
+      expect(second).toMatch(/^- tool_number_5: Does something/mu);
+      expect(second).toMatch(/^- tool_number_115: Rides a zebra/mu);
+      expect(namesIn(second)).toHaveLength(10);
+      expect(namesOf(selected)[0]).toBe('tool_number_115');
+      expect(notesOf(selected.trace, 'summaries')).toContain('10 tools are looked at once more');
+      scripted.assertDone();
+    });
+
+    it.each([
+      ['it is switched off', [naming('tool_number_5')], false],
+      ['none was named', [naming()], true],
+    ])('asks once where %s', async (_, answers, secondLook) => {
+      const { scripted } = await select({ answers }, secondLook);
+      scripted.assertDone();
+    });
+
+    it('keeps the first answer where the second look fails', async () => {
+      const broken = new WinnowError('model_failed', 'HTTP 500');
+      const { selected } = await select({ answers: [naming('tool_number_5'), broken] });
+      expect(selected).toMatchObject({ mode: 'selected' });
+      expect(namesOf(selected)[0]).toBe('tool_number_5');
+      expect(notesOf(selected.trace, 'selection')).toContain('the first stands: model_failed');
+    });
+  });
+
   it('asks each shard, then once more about all they named', async () => {
     const scripted = createScriptedModel({
       answers: ({ prompt }) => naming(...namesIn(prompt.system).slice(0, 1)),
