@@ -8,10 +8,10 @@ const UNREACHED: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-const UNTRUSTED = /^(?:ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/u;
+const UNTRUSTED = /^(?:ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/u;
 
 export function isNeverConnected(code: string): boolean {
-  return UNREACHED.has(code) || isUntrusted(code);
+  return UNREACHED.has(code) || code.startsWith('ERR_TLS_') || isUntrusted(code);
 }
 
 /** A server answers, but its certificate is not one to send anything to. */

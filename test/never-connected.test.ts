@@ -7,6 +7,7 @@ it.each([
   ['UND_ERR_CONNECT_TIMEOUT', true, false],
   ['CERT_HAS_EXPIRED', true, true],
   ['ERR_TLS_CERT_ALTNAME_INVALID', true, true],
+  ['ERR_TLS_HANDSHAKE_TIMEOUT', true, false],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', true, true],
   ['ECONNRESET', false, false],
   ['ETIMEDOUT', false, false],

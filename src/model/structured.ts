@@ -124,12 +124,14 @@ export function spentUsage(error: unknown): Usage {
  * The JSON value of an answer: bare, fenced, or with prose around it. Of several the last that fits, since drafts come first;
  * what a reasoning model thought before it is no answer. Nothing is mended inside it.
  *
- * @param fits whether a value has the form that was asked for; where none has, the first is read, so that its problems are told
+ * @param fits whether a value has the form that was asked for; where none has, the last is read, so that its problems are told
  */
 export function readJson(text: string, fits: (value: unknown) => boolean = () => true): Parsed<unknown> {
   const answer = withoutThoughts(text).trim();
-  const values = [answer, ...fenced(answer).reverse(), ...balanced(answer).reverse()].flatMap(parsedJson);
-  const found = values.find(({ value }) => fits(value)) ?? values[0];
+  const parts = [...balanced(answer), ...fenced(answer)].sort((one, other) => other.end - one.end);
+  const values = [text.trim(), answer, ...parts.map((part) => part.text)].flatMap(parsedJson);
+  const objects = values.filter(({ value }) => !Array.isArray(value));
+  const found = values.find(({ value }) => fits(value)) ?? objects[0] ?? values[0];
   if (found) return { ok: true, value: found.value };
   return { ok: false, issues: [answer === '' ? 'the answer is empty' : 'the answer holds no complete JSON'] };
 }
@@ -149,24 +151,37 @@ function withoutThoughts(text: string): string {
   return /^\s*<think>/u.test(text) ? '' : text;
 }
 
-function fenced(text: string): string[] {
-  return [...text.matchAll(/```(?:\w+)?\s*\n([\s\S]*?)```/gu)].map((match) => match[1] ?? '');
+/** A part of an answer, and where it ends. */
+interface Part {
+  readonly text: string;
+  readonly end: number;
 }
 
-const MAX_STARTS = 20;
+function fenced(text: string): Part[] {
+  return [...text.matchAll(/```(?:\w+)?\s*\n([\s\S]*?)```/gu)].map((match) => {
+    return { text: match[1] ?? '', end: match.index + match[0].length };
+  });
+}
 
-/** Each outermost `{...}` or `[...]` that closes, objects last: prose may hold brackets too. Nothing inside a cut object. */
-function balanced(text: string): string[] {
-  const found: string[] = [];
-  for (let place = 0, starts = 0; starts < MAX_STARTS && place < text.length; starts++) {
-    const start = text.slice(place).search(/[{[]/u);
-    if (start < 0) break;
-    const [part] = balancedFrom(text, place + start);
-    if (part === undefined && text[place + start] === '{') break;
-    if (part !== undefined) found.push(part);
-    place += start + (part?.length ?? 1);
+/** Where JSON may begin: `[1]` and `${s1.id}` in prose are many, and no value of interest. */
+const START = /\{(?=\s*["}])|\[(?=\s*["{[\]])/gu;
+/** Brackets that nothing closes: from each the text is read to its end. */
+const MOST_UNCLOSED = 20;
+
+/** Each outermost `{...}` or `[...]` that closes: prose may hold brackets too. Nothing inside a cut object. */
+function balanced(text: string): Part[] {
+  const found: Part[] = [];
+  let place = 0;
+  let unclosed = 0;
+  for (const { index, 0: bracket } of text.matchAll(START)) {
+    if (index < place) continue;
+    const [part] = balancedFrom(text, index);
+    if (part === undefined && (bracket === '{' || ++unclosed === MOST_UNCLOSED)) break;
+    if (part === undefined) continue;
+    place = index + part.length;
+    found.push({ text: part, end: place });
   }
-  return [...found.filter((part) => part.startsWith('[')), ...found.filter((part) => part.startsWith('{'))];
+  return found;
 }
 
 function balancedFrom(text: string, start: number): string[] {

@@ -21,8 +21,8 @@ export function keptForMore({ tools }: Selection, maxTools: number): Kept {
   const byPriority = [...chosen].sort((one, other) => priorityOf(one) - priorityOf(other));
   const kept = new Set(byPriority.slice(0, maxTools - 1));
   return {
-    tools: chosen.filter((tool) => kept.has(tool)),
-    dropped: chosen.filter((tool) => !kept.has(tool)).map(({ name }) => ({ name, reason: 'cap' })),
+    tools: tools.filter((tool) => kept.has(tool)),
+    dropped: tools.filter((tool) => !kept.has(tool)).map(({ name }) => ({ name, reason: 'cap' })),
   };
 }
 
@@ -31,11 +31,15 @@ function priorityOf({ via }: SelectedTool): number {
   return via === 'companion' ? PRIORITY.companion : PRIORITY.chosen;
 }
 
-/** The story is that of the first round, where it chose something; the second says what it added, or why it did not. */
+/**
+ * The story is that of the first round, where it chose something; the second says what it added, or why it did not. Where
+ * either fell back, so did the whole.
+ */
 export function mergeRounds(first: Selection, kept: Kept, more: Selection): Selection {
   const told = kept.tools.length > 0 ? first : more;
   return {
     ...told,
+    mode: [first.mode, more.mode].includes('fallback') ? 'fallback' : told.mode,
     reason: told === more ? more.reason : [first.reason, more.reason].filter(Boolean).join('; then: '),
     tools: [...kept.tools, ...more.tools],
     dropped: [...first.dropped, ...kept.dropped, ...more.dropped],

@@ -188,6 +188,8 @@ describe('the JSON in an answer', () => {
     ['behind what was asked', 'You said {"x": 1}. {"tool": "final"}'],
     ['before an example of something else', '{"tool": "final"}, as in {"x": 1}'],
     ['in the last fence', '```json\n{"tool": "draft"}\n```\nBetter:\n```json\n{"tool": "final"}\n```'],
+    ['bare behind a fence', '```json\n{"tool": "draft"}\n```\nNo: {"tool": "final"}'],
+    ['behind much prose', `${'Step uses ${s3.id}, see [1].\n'.repeat(60)}{"tool": "final"}`],
     ['behind thoughts', '<think>{"tool": "draft"}</think>{"tool": "final"}'],
     [
       'behind thoughts whose beginning belongs to the prompt',
@@ -195,6 +197,11 @@ describe('the JSON in an answer', () => {
     ],
   ])('is found where it fits: %s', (_, answer) => {
     expect(readJson(answer, fits)).toEqual({ ok: true, value: { tool: 'final' } });
+  });
+
+  it('is read whole, whatever its texts quote', () => {
+    const value = { tool: 'what does </think> mean' };
+    expect(readJson(JSON.stringify(value), fits)).toEqual({ ok: true, value });
   });
 
   it('is not taken from thoughts without an end', () => {

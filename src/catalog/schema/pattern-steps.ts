@@ -33,7 +33,8 @@ function plainOf(pattern: string): string {
 /** Whether a group is repeated (as the form says) that holds a repetition, an option or an alternative itself. */
 function repeatsChoice(plain: string, repeated: RegExp): boolean {
   const holdsChoice = [false];
-  for (const [index, character] of [...plain].entries()) {
+  for (let index = 0; index < plain.length; index++) {
+    const character = plain.charAt(index);
     const top = holdsChoice.length - 1;
     if (character === '(') holdsChoice.push(false);
     else if (/[*+?|{]/.test(character)) holdsChoice[top] = true;

@@ -42,8 +42,9 @@ function findQuoted(said: readonly string[], { stable, changing }: PromptWords):
     if (runs.has(runAt(said, at))) for (let next = at; next < at + QUOTED_WORDS; next++) quoted.add(next);
   }
   // A quotation may be cut inside of a word.
-  for (const [at, word] of said.entries())
-    if (quoted.has(at - 1) && !quoted.has(at) && changing.some((one) => one.startsWith(word))) quoted.add(at);
+  const isCut = (word: string) => changing.some((one) => one.startsWith(word) && one !== word);
+  const ends = [...quoted].map((at) => at + 1).filter((next) => !quoted.has(next));
+  for (const next of ends) if (isCut(said[next] ?? '')) quoted.add(next);
   return quoted;
 }
 

@@ -69,18 +69,21 @@ export function namesSomething(text: string): boolean {
 function namesSomethingNew({ message, text, entities }: Given): boolean {
   const earlier = text.slice(0, text.length - message.length).toLowerCase();
   const names = [
-    ...[...message.matchAll(NAMED)].map(([found]) => found),
+    ...[...message.matchAll(NAMED)].map(([found]) => found.replace(MARKS, '')),
     ...Object.values(entities).filter((value) => typeof value === 'string'),
   ];
   return names.some((name) => name !== '' && !earlier.includes(name.toLowerCase()));
 }
 
-/** Capitalised inside a sentence, or within marks. */
-const NAMED = /(?<=[^.!?\s]\s+)\p{Lu}\p{L}+|(?<=[“‘«「《])[^“”‘’«»「」《》]+(?=[”’»」》])|(?<=")[^"]+(?=")/gu;
+/** Capitalised inside a sentence, or within marks, which are taken in pairs. Shortenings name no thing. */
+const NAMED = /(?<=[^.!?\s]\s+)\p{Lu}\p{Ll}+|[“‘«「《][^“”‘’«»「」《》]+[”’»」》]|"[^"]+"/gu;
+const MARKS = /^["“‘«「《]|["”’»」》]$/gu;
 
 /** A value in its text. */
 interface Found {
   readonly value: string;
+  /** The text says what it is: `order_id: 2000`, `issue #12`. */
+  readonly isStated: boolean;
   readonly before: string;
   readonly after: string;
 }
@@ -88,22 +91,24 @@ interface Found {
 const YEAR = /^(?:19|20)\d\d$/u;
 const DAY_IN_FIGURES = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/u;
 const MOBILE = /^1[3-9]\d{9}$/u;
-const CALLED_BEFORE = /(?:phone|mobile|tel|fax|call|电话|手机|拨打)[^\d\n]{0,40}$/iu;
+const CALLED_BEFORE =
+  /(?:(?<!\p{L})(?:phone|mobile|telephone|tel|fax)(?!\p{L})[^\d\n]{0,20}|(?<!\p{L})(?:call|dial)\s[^\d\n]{0,30}\b(?:at|on)\s+|[电手]\p{Script=Han}{0,2}(?:话|机)[^\d\n]{0,8}|拨打\s*)$/iu;
 const MONEY_BEFORE = /[$€£¥￥]\s*$/u;
 const UNIT_AFTER =
   /^\s?(?:[%‰°]|[元块万亿千百人次条个吨米度年月日天秒]|(?:[kmc]?m[23²³]?|kg|g|t|l|ml|ft|mi|[kmg]b|usd|eur|gbp|cny|rmb|dollars?|euros?|pounds?|yuan|people|days?|hours?|minutes?|seconds?|rows?|words?|tokens?|times)(?![\p{L}\p{N}]))/iu;
 
-function isIdentifier({ value, before, after }: Found): boolean {
-  if (!/^\d+$/u.test(value)) return true;
+function isIdentifier({ value, isStated, before, after }: Found): boolean {
+  if (isStated || !/^\d+$/u.test(value)) return true;
   const isAmount = MONEY_BEFORE.test(before) || UNIT_AFTER.test(after) || /[1-9]0{3,}$/u.test(value);
   return (
     !isAmount && !YEAR.test(value) && !DAY_IN_FIGURES.test(value) && !MOBILE.test(value) && !CALLED_BEFORE.test(before)
   );
 }
 
-function foundAt(text: string, value: string, index: number): Found {
+function foundAt(text: string, value: string, { index, isStated }: { index: number; isStated: boolean }): Found {
   const end = index + value.length;
-  return { value, before: text.slice(Math.max(0, index - AROUND), index), after: text.slice(end, end + AROUND) };
+  const before = text.slice(Math.max(0, index - AROUND), index);
+  return { value, isStated, before, after: text.slice(end, end + AROUND) };
 }
 
 const AROUND = 60;
@@ -114,6 +119,9 @@ function entityHolds(need: Need, entities: Readonly<Record<string, unknown>>): b
       value !== null && value !== undefined && value !== '' && identifierWords(name).join(' ') === need.key,
   );
 }
+
+/** `order_id: `, `issue #`, `order number `: what follows is meant as an identifier. */
+const STATED_BEFORE = /(?:(?<!\p{L})(?:id|no|number|code)\s*(?:is\s|are\s)?|[:=#：为是])\s*#?$/iu;
 
 /** `movie 550`, `movie_id: 550`, `id is 550`, `ticket #12`: the thing's own word, then a number or a code. */
 function namedValues(need: Need, text: string): Found[] {
@@ -127,7 +135,8 @@ function namedValues(need: Need, text: string): Found[] {
     );
     return [...text.matchAll(named)].map(({ 0: whole, index, groups }) => {
       const value = groups?.value ?? '';
-      return foundAt(text, value, index + whole.length - value.length);
+      const isStated = STATED_BEFORE.test(whole.slice(0, whole.length - value.length));
+      return foundAt(text, value, { index: index + whole.length - value.length, isStated });
     });
   });
 }
@@ -161,6 +170,6 @@ function matchesPattern(need: Need, { text, trials }: Given): boolean {
 /** A code that belongs to a name is what one searches for, not a handle. */
 function codesIn(text: string): Found[] {
   return [...text.matchAll(CODE)]
-    .map(({ 0: value, index }) => foundAt(text, value, index))
+    .map(({ 0: value, index }) => foundAt(text, value, { index, isStated: false }))
     .filter(({ before }) => !NAME_BEFORE.test(before));
 }

@@ -22,6 +22,7 @@ describe('the steps of a pattern at worst', () => {
 
   it.each([
     ['a repetition in a repetition', '^(a+)+$', true],
+    ['one behind a character of two units', '^😀(a+)+$', true],
     ['alternatives in a repetition', '(a|a)*b', true],
     ['a repetition deep in a repetition', '((x(a*))y)+', true],
     ['a repetition in one of at least so many', '(a?b?){3,}', true],

@@ -29,6 +29,13 @@ describe('the request holds the value of a handle', () => {
     ['product_id', 'is it there? Look for the id "delta"', undefined],
     ['document_uri', 'open https://example.org/a', undefined],
     ['station_code', '当前水位 31006930', undefined],
+    ['order_id', 'Tell me the status of order 987654', undefined],
+    ['hotel_id', 'Book a room in hotel 12345', undefined],
+    ['customer_id', 'Call up customer 98765', { type: 'integer' }],
+    ['ticket_id', 'close ticket #1000', { type: 'integer' }],
+    ['ticket_id', 'close ticket #2019', { type: 'integer' }],
+    ['order_id', 'cancel order_id: 20240115', undefined],
+    ['order_id', 'cancel order id 13912345678', undefined],
     ['key_ref', 'take AB1', { type: 'string', pattern: '^[A-Z]{2}\\d$' }],
   ])('%s in "%s"', (argument, message, schema) => {
     expect(holds(argument, { message }, schema)).toBe(true);
@@ -72,6 +79,13 @@ describe('the request holds the value of a handle', () => {
     expect(holds('station_code', { message: '“修武站”的水位', history })).toBe(false);
     expect(holds('station_code', { message: '水位', history, entities: { object: '修武站' } })).toBe(false);
     expect(holds('station_code', { message: '水位', history, entities: { object: '盘石头水库' } })).toBe(true);
+  });
+
+  it('in what was said before, where the message names only what was said there, or nothing', () => {
+    const history = [{ role: 'user', content: 'what of "Alpha" and "Beta", order 987654?' } as const];
+    expect(holds('order_id', { message: 'compare "Alpha" with "Beta"', history })).toBe(true);
+    expect(holds('order_id', { message: 'can I see the PDF of it?', history })).toBe(true);
+    expect(holds('order_id', { message: 'compare "Gamma" with "Beta"', history })).toBe(false);
   });
 
   it('not in an entity that holds nothing', () => {
