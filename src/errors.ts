@@ -122,13 +122,19 @@ export class WinnowError extends Error {
   }
 }
 
+/** What was thrown, in words: by its form and not its class, since errors of Node may come from another realm. */
+export function messageOf(thrown: unknown): string {
+  const message: unknown = typeof thrown === 'object' && thrown !== null ? Reflect.get(thrown, 'message') : undefined;
+  return typeof message === 'string' ? message : String(thrown);
+}
+
 /** The error as a WinnowError: itself, `cancelled` for an abort, else `internal` with the cause kept. */
 export function toWinnowError(error: unknown): WinnowError {
   if (error instanceof WinnowError) return error;
   if (error instanceof Error && error.name === 'AbortError') {
     return new WinnowError('cancelled', 'The request was cancelled.', { cause: error });
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new WinnowError('internal', message, { cause: error });
 }
 

@@ -59,6 +59,7 @@ export function createPlanner(parts: PlannerParts): Planner {
   const shownTokens = createShownTokens(planningModel);
   const frameTokens = createFrameTokens(planningModel, prompts.plan);
   const turns = { viewOf, rules, options, schemaTokens, viewTokens: createViewTokens(schemaTokens) };
+  const toolTokens = (tool: Tool) => Math.max(schemaTokens(tool), shownTokens(tool));
   const selectionParts = {
     model,
     options,
@@ -66,7 +67,8 @@ export function createPlanner(parts: PlannerParts): Planner {
     repair: prompts.repair,
     explain: prompts.explain,
     fit: prompts.fit,
-    schemaTokens: (tool: Tool) => Math.max(schemaTokens(tool), shownTokens(tool)),
+    schemaTokens: toolTokens,
+    allTokens: createViewTokens(toolTokens),
     planningLimits: planningModel.limits,
     planningFrame: (request: Request) =>
       frameTokens({ context: renderContext(request, options), message: request.message }),

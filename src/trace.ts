@@ -1,4 +1,6 @@
 /** What happened to a request, in order: every rung, drop, repair and fallback is told, none is silent. */
+
+import { messageOf } from './errors.js';
 import type { TraceEvent } from './result.js';
 
 export interface Trace {
@@ -14,7 +16,7 @@ export function createTrace(onEvent?: (event: TraceEvent) => void): Trace {
   let hasFailed = false;
   // Who only listens can't stop a request. Said once, where the caller finds it: in the trace of the result.
   const onFailure = (error: unknown) => {
-    const note = `onEvent failed: ${error instanceof Error ? error.message : String(error)}`;
+    const note = `onEvent failed: ${messageOf(error)}`;
     if (!hasFailed) events.push({ stage: 'listener', milliseconds: milliseconds(), note });
     hasFailed = true;
   };

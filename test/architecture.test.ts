@@ -23,7 +23,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'version.ts': [],
   'parse.ts': ['errors.ts', 'nearest-name.ts'],
   'request.ts': GROUND,
-  'trace.ts': ['result.ts'],
+  'trace.ts': ['errors.ts', 'result.ts'],
   'config/': [...GROUND, 'prompts/prompt-table.ts'],
   'prompts/': ['errors.ts'],
   'store/': ['errors.ts'],

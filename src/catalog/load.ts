@@ -1,7 +1,7 @@
 /** Sources -> one catalogue. A source that fails, or an entry that is wrong, is reported and left out. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { throwIfCancelled, WinnowError } from '../errors.js';
+import { messageOf, throwIfCancelled, WinnowError } from '../errors.js';
 import { type Catalog, createCatalog } from './catalog.js';
 import type { Rule } from './rule.js';
 import { type CatalogChanges, keepUnchanged } from './sources/delta.js';
@@ -11,7 +11,7 @@ import { readJsonSource } from './sources/json.js';
 import { type GoodReading, keepFailed, type Outcome } from './sources/keep-failed.js';
 import { mergeTools } from './sources/merge.js';
 import { readOpenApiSource } from './sources/openapi.js';
-import { messageOf, sourceFailed } from './sources/read.js';
+import { sourceFailed } from './sources/read.js';
 import { findRenamed } from './sources/renamed.js';
 import { readSkillsSource } from './sources/skills.js';
 import {

@@ -9,7 +9,7 @@ import { detectSource } from '../catalog/sources/detect.js';
 import { loadMcpConfig } from '../catalog/sources/mcp-config.js';
 import type { McpServer, ReadContext } from '../catalog/sources/source.js';
 import type { ConfigFile } from '../config/config-file.js';
-import { WinnowError } from '../errors.js';
+import { messageOf, WinnowError } from '../errors.js';
 import type { Executor } from '../execution/executors/executor.js';
 import { createFunctionExecutor, type ToolFunction } from '../execution/executors/functions.js';
 import { createHttpExecutor } from '../execution/executors/http/http.js';
@@ -95,7 +95,7 @@ async function importModule(path: string): Promise<Record<string, unknown>> {
   try {
     return await import(pathToFileURL(resolve(path)).href);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new WinnowError('invalid_option', `--tools-module: ${path} can't be loaded: ${reason}`, { cause: error });
   }
 }

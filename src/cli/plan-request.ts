@@ -1,6 +1,6 @@
 /** A request from the command line, and its result for people or as JSON. SIGINT cancels it. */
 import { readFile } from 'node:fs/promises';
-import { WinnowError } from '../errors.js';
+import { messageOf, WinnowError } from '../errors.js';
 import type { PlanRequest } from '../request.js';
 import type { TraceEvent } from '../result.js';
 import { exampleNotice } from './default-catalog.js';
@@ -103,10 +103,6 @@ function parseJson(flag: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new WinnowError(
-      'invalid_option',
-      `${flag}: not JSON (${error instanceof Error ? error.message : String(error)}).`,
-      { cause: error },
-    );
+    throw new WinnowError('invalid_option', `${flag}: not JSON (${messageOf(error)}).`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 /** A file of JSON that a command is given. */
-import { WinnowError } from '../errors.js';
+import { messageOf, WinnowError } from '../errors.js';
 import { readText } from './shared-options.js';
 
 /** @param what for messages, such as "rule"; `-` is stdin. @throws WinnowError `invalid_option` */
@@ -7,7 +7,7 @@ export async function readJson(what: string, file: string): Promise<unknown> {
   try {
     return JSON.parse(await readText(file));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new WinnowError('invalid_option', `The ${what} ${file} can't be read: ${reason}`, { cause });
   }
 }

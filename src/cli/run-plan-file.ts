@@ -1,5 +1,5 @@
 /** What `winnow run` does: tools and what runs them, a session, the run, and what came of each step. */
-import { ERROR_TABLE, WinnowError } from '../errors.js';
+import { ERROR_TABLE, messageOf, WinnowError } from '../errors.js';
 import { type PlanRun, type RunnablePlan, runnablePlanSchema } from '../execution/plan/plan-run.js';
 import { createLogger } from '../logging/logger.js';
 import { parseAs } from '../parse.js';
@@ -85,7 +85,7 @@ function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = messageOf(cause);
     throw new WinnowError('invalid_request', `The plan ${path} is not JSON: ${message}`, { cause });
   }
 }

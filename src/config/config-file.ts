@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
-import { WinnowError } from '../errors.js';
+import { messageOf, WinnowError } from '../errors.js';
 import { parseAs } from '../parse.js';
 import { REPLACEABLE_NAMES, type ReplaceableName } from '../prompts/prompt-table.js';
 import { optionsSchema } from './options.js';
@@ -98,11 +98,9 @@ export async function loadConfigFile(path: string): Promise<ConfigFile> {
   try {
     content = parse(await readFile(path, 'utf8'));
   } catch (error) {
-    throw new WinnowError(
-      'invalid_option',
-      `The configuration file ${path} can't be read: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
+    throw new WinnowError('invalid_option', `The configuration file ${path} can't be read: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
   const problem = `The configuration file ${path} is not usable`;
   const config = parseAs(configSchema, content ?? {}, { code: 'invalid_option', problem, root: 'file' });

@@ -93,6 +93,14 @@ export const optionsSchema = z.strictObject({
     ),
   reasons: part.default(false).describe('Rank: have the reason for the choice written, for a second or two more.'),
   fill: part.default(true).describe('Fill free room with the next of the ranking and keyword matches in turn.'),
+  fillShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.17)
+    .describe(
+      'Fill only up to this share of the tokens of all visible schemas, or up to 800 tokens where that is more. 1: only the other budgets count.',
+    ),
   producers: part.default(true).describe('Add tools whose results provide arguments that the request cannot hold.'),
   companions: part.default(true).describe('Add relatedTools of the chosen.'),
   rules: part.default(true).describe('Apply the rules of the catalogue.'),

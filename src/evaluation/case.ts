@@ -3,7 +3,7 @@
  * `fixtures/cases`; parsed once here into plain data that can go to another process as it is.
  */
 import { z } from 'zod';
-import { WinnowError } from '../errors.js';
+import { messageOf, WinnowError } from '../errors.js';
 import { parse } from '../parse.js';
 import { requestSchema } from '../request.js';
 import { type CaseRecord, expectedStepSchema, RESULT_KINDS } from './record.js';
@@ -99,7 +99,7 @@ function readLine(text: string, where: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw badCase(where, [`line: not JSON (${error instanceof Error ? error.message : String(error)})`], error);
+    throw badCase(where, [`line: not JSON (${messageOf(error)})`], error);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The runs in a folder over time, each set of cases by itself: only runs of the same cases can be held side by side. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { WinnowError } from '../errors.js';
+import { messageOf, WinnowError } from '../errors.js';
 import { countRecords, hasRun, readSummary } from './run-folder.js';
 import type { RunSummary } from './run-summary.js';
 
@@ -36,7 +36,7 @@ export async function readHistory(folder: string): Promise<History> {
       const key = JSON.stringify(summary.suites.map(({ name, caseHash }) => [name, caseHash]));
       groups.set(key, [...(groups.get(key) ?? []), { path, summary, done }]);
     } catch (error) {
-      unreadable.push(error instanceof Error ? error.message : String(error));
+      unreadable.push(messageOf(error));
     }
   }
   const sorted = [...groups.values()].map((runs) => ({

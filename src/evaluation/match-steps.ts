@@ -4,10 +4,11 @@
  * ACL 2024). Each step is matched at most once.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../catalog/schema/json.js';
 import type { Step } from '../result.js';
 import type { ArgumentVerdict } from './record.js';
 import { readGoldReference, readPlanReference, replaceGoldReferences, replacePlanReferences } from './references.js';
-import { isAccepted, isRecord, isSameValue, type ValueOptions } from './values.js';
+import { isAccepted, isSameValue, type ValueOptions } from './values.js';
 import type { PlanVariant, VariantStep } from './variants.js';
 
 export interface Matching {
@@ -94,7 +95,7 @@ function isRight(value: unknown, got: unknown, context: Context): boolean {
       value.every((one, place) => isRight(one, got[place], context))
     );
   }
-  if (!isRecord(value) || !isRecord(got)) return false;
+  if (!isObject(value) || !isObject(got)) return false;
   const keys = Object.keys(value);
   return keys.length === Object.keys(got).length && keys.every((key) => isRight(value[key], got[key], context));
 }

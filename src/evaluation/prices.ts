@@ -1,7 +1,7 @@
 /** What tokens cost: a table of prices a million tokens, by model. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { WinnowError } from '../errors.js';
+import { messageOf, WinnowError } from '../errors.js';
 import type { Stage, Usage } from '../model/model.js';
 import { parseAs } from '../parse.js';
 import { modelsOf } from './model-pair.js';
@@ -63,7 +63,7 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new WinnowError('invalid_option', `The price table ${path} can't be read: ${why}.`, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 /** References as benchmarks write them: `"$0.field"` is a field of the first step's result. Only earlier steps count. */
+
+import { isObject } from '../catalog/schema/json.js';
 import { findReferences, renderPath, textsIn } from '../planning/references.js';
-import { isRecord } from './values.js';
 
 export interface GoldReference {
   /** Place of the step that is referred to. */
@@ -74,7 +75,7 @@ export function toPlanValue(value: unknown, step: number, idOf: (place: number) 
     return whole ? written(whole) : (replaceGoldReferences(value, step, written) ?? value);
   }
   if (Array.isArray(value)) return value.map((item) => toPlanValue(item, step, idOf));
-  if (!isRecord(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toPlanValue(item, step, idOf)]));
 }
 

@@ -2,6 +2,8 @@
  * All that changes what comes out of a run: kept in its folder, and compared when it goes on. How many cases run at once,
  * what may be spent, and whether answers are remembered, does not.
  */
+
+import { isObject } from '../catalog/schema/json.js';
 import { WinnowError } from '../errors.js';
 import { dayIn } from '../planning/today.js';
 import type { CaseSource } from './case-source.js';
@@ -42,10 +44,6 @@ export function differencesOf(there: unknown, here: unknown, path = ''): string[
   if (!isObject(there) || !isObject(here)) return [`${path || 'settings'}: ${show(there)} there, ${show(here)} here`];
   const keys = new Set([...Object.keys(there), ...Object.keys(here)]);
   return [...keys].flatMap((key) => differencesOf(there[key], here[key], path === '' ? key : `${path}.${key}`));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function show(value: unknown): string {

@@ -1,3 +1,4 @@
+import { isObject } from '../catalog/schema/json.js';
 /**
  * When two argument values are the same: numbers by value, dates by the day and time they name, texts without outer
  * and doubled white space. Letter case counts unless the case says that it does not.
@@ -14,7 +15,7 @@ export function isSameValue(one: unknown, other: unknown, options: ValueOptions)
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && one.every((item, place) => isSameValue(item, other[place], options));
   }
-  if (isRecord(one) && isRecord(other)) {
+  if (isObject(one) && isObject(other)) {
     const keys = Object.keys(one);
     const isSameKey = (key: string) => Object.hasOwn(other, key) && isSameValue(one[key], other[key], options);
     return keys.length === Object.keys(other).length && keys.every(isSameKey);
@@ -39,16 +40,12 @@ function fits(accepted: unknown, got: unknown, options: ValueOptions): boolean {
       accepted.every((one, place) => fits(one, got[place], options))
     );
   }
-  if (!isRecord(accepted) || !isRecord(got)) return false;
+  if (!isObject(accepted) || !isObject(got)) return false;
   if (Object.keys(got).some((key) => !Object.hasOwn(accepted, key))) return false;
   return Object.entries(accepted).every(([key, list]) => {
     if (!Array.isArray(list)) return fits(list, got[key], options);
     return Object.hasOwn(got, key) ? isAccepted(list, got[key], options) : list.includes('');
   });
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A text that is a number written plainly, beside a number. `007` is a code and no number. */

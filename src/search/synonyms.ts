@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { WinnowError } from '../errors.js';
+import { messageOf, WinnowError } from '../errors.js';
 import { parseAs } from '../parse.js';
 import { createWordAt, groupByFirst, type KnownWord, type Meaning, type SplitPhrase, splitPlaces } from './phrases.js';
 import { createSpelling, type Spelling } from './spelling.js';
@@ -134,7 +134,7 @@ async function readContent(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new WinnowError('invalid_option', `The synonyms of ${path} can't be read: ${reason}`, { cause });
   }
 }

@@ -28,6 +28,8 @@ export interface ComposeInput {
   options: Options;
   /** Tokens of a tool's schema in the planning prompt. */
   schemaTokens: (tool: Tool) => number;
+  /** Of all that the caller sees. */
+  allTokens: number;
 }
 
 export interface Composition {
@@ -53,12 +55,19 @@ function fillRoom(kept: readonly Entry[], input: ComposeInput): Entry[] {
   const context = options.producers ? contextOf(input) : undefined;
   return fill(kept, {
     maxTools: request.maxTools ?? options.maxTools,
-    schemaTokens: { budget: options.schemaTokens, of: schemaTokens },
+    schemaTokens: { budget: fillBudget(input), of: schemaTokens },
     next,
     keyword: () => input.keywords().map(({ tool }, place) => keywordEntry(tool, place + 1)),
     withProducers: (entry, present) => withProducers(entry, present, context),
     isEnough: (entries) => options.minMass > 0 && massOf(entries, answer) >= options.minMass,
   });
+}
+
+/** Second opinions must not cost what is saved; of few and small tools some more do not. */
+const SMALL_TOKENS = 800;
+
+function fillBudget({ options, allTokens }: ComposeInput): number {
+  return Math.min(options.schemaTokens, Math.max(SMALL_TOKENS, options.fillShare * allTokens));
 }
 
 function keywordEntry(tool: Tool, rank: number): Entry {

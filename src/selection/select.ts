@@ -59,6 +59,7 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
     },
     keywords,
     schemaTokens: parts.schemaTokens,
+    allTokens: parts.allTokens(view),
   });
   const lost = [...notTaken.values(), ...dropped, ...unknownRequired(call)];
   traceDropped(call, lost);

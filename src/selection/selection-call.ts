@@ -18,6 +18,8 @@ export interface SelectionParts {
   fit: PromptTemplate<'tools' | 'context' | 'message'>;
   /** Tokens that a tool takes in the planning prompt: all that is shown of it, and at least its schema as JSON. */
   schemaTokens: (tool: Tool) => number;
+  /** Of all tools of a view. */
+  allTokens: (view: View) => number;
   /** Of the model that is shown the schemas: the fallback heeds them. */
   planningLimits: ModelLimits;
   /** Tokens of the planning prompt beside the tools. */

@@ -61,8 +61,29 @@ function composed({
         return { tool: toolOf(name), score };
       }),
     schemaTokens: () => cost,
+    allTokens: cost * tools.length,
   });
 }
+
+describe('the fill', () => {
+  const filled = (cost: number, options: OptionsInput = {}, named = ['a']) =>
+    namesOf(composed({ named, keywords: ['b', 'c', 'd', 'e', 'f'], cost, options: { fill: true, ...options } }));
+
+  it.each([
+    [500, {}, ['a']],
+    [500, { fillShare: 0.25 }, ['a', 'b']],
+    [500, { fillShare: 1 }, ['a', 'b', 'c', 'd', 'e', 'f']],
+    [200, {}, ['a', 'b', 'c', 'd']],
+    [200, { schemaTokens: 400 }, ['a', 'b']],
+    [1, {}, ['a', 'b', 'c', 'd', 'e', 'f']],
+  ])('of 8 tools of %d tokens each, with %j, goes up to its share of all, or 800 tokens', (cost, options, names) => {
+    expect(filled(cost, options)).toEqual(names);
+  });
+
+  it('never takes away what was chosen', () => {
+    expect(filled(500, {}, ['a', 'b', 'c'])).toEqual(['a', 'b', 'c']);
+  });
+});
 
 describe('what the model chose', () => {
   it('is handed on in its order, with rank and probability', () => {

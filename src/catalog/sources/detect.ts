@@ -1,8 +1,9 @@
 /** A path or URL decides the kind of a source; a prefix (`openapi:FILE`) says it where that is not enough. */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, extname } from 'node:path';
-import { WinnowError } from '../../errors.js';
-import { isRecord, messageOf, parseJson, readText, sourceFailed } from './read.js';
+import { messageOf, WinnowError } from '../../errors.js';
+import { isObject } from '../schema/json.js';
+import { parseJson, readText, sourceFailed } from './read.js';
 import { isUrl, type ReadContext, type SourceSpec } from './source.js';
 
 const PREFIXED = /^(json|openapi|mcp|skills):(.+)$/s;
@@ -41,8 +42,8 @@ async function detectByName(name: string, location: string, context: ReadContext
 
 async function detectByContent(location: string, context: ReadContext): Promise<SourceSpec> {
   const content = parseJson(await readText(location, context), location);
-  if (isRecord(content) && ('openapi' in content || 'swagger' in content)) return { kind: 'openapi', path: location };
-  if (isRecord(content) && 'mcpServers' in content) return { kind: 'mcp', path: location };
+  if (isObject(content) && ('openapi' in content || 'swagger' in content)) return { kind: 'openapi', path: location };
+  if (isObject(content) && 'mcpServers' in content) return { kind: 'mcp', path: location };
   return { kind: 'json', path: location };
 }
 

@@ -2,8 +2,8 @@
 
 import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
+import { isObject } from '../schema/json.js';
 import { type EntryIssue, parseTool, type Tool } from '../tool.js';
-import { isRecord } from './read.js';
 import { findJsonProblem, findSchemaProblems } from './schema-check.js';
 import type { SourcePart, SourceReading } from './source.js';
 
@@ -69,7 +69,7 @@ function findProblems(tool: Tool): string[] {
 
 /** Many servers write `"outputSchema": null` for "none". */
 function withoutNulls(entry: unknown): unknown {
-  if (!isRecord(entry)) return entry;
+  if (!isObject(entry)) return entry;
   const present = Object.entries(entry).filter(([, value]) => value !== null);
   return Object.fromEntries(
     present.map(([key, value]) => (key === 'annotations' ? [key, withoutNulls(value)] : [key, value])),
@@ -79,7 +79,7 @@ function withoutNulls(entry: unknown): unknown {
 function parseRule(rule: unknown, place: string, issues: EntryIssue[]): Rule[] {
   const parsed = parse(ruleSchema, rule, { root: 'rule' });
   if (parsed.ok) return [parsed.value];
-  const name = isRecord(rule) && typeof rule.name === 'string' ? { name: shorten(rule.name) } : {};
+  const name = isObject(rule) && typeof rule.name === 'string' ? { name: shorten(rule.name) } : {};
   for (const message of parsed.issues) issues.push({ level: 'warning', entry: place, ...name, message });
   return [];
 }

@@ -1,6 +1,9 @@
 /** JSON and JSONL files: tool entries, a catalogue with rules, or the saved answer of an MCP `tools/list`. */
+
+import { messageOf } from '../../errors.js';
+import { isObject } from '../schema/json.js';
 import type { EntryIssue } from '../tool.js';
-import { isRecord, messageOf, parseJson, readText, sourceFailed } from './read.js';
+import { parseJson, readText, sourceFailed } from './read.js';
 import { createReading, describeSource, type ReadContext, type SourceReading } from './source.js';
 
 /** @throws WinnowError `source_failed`, `cancelled` */
@@ -10,8 +13,8 @@ export async function readJsonSource(path: string, context: ReadContext): Promis
   if (/\.(jsonl|ndjson)$/i.test(origin)) return parseJsonLines(text, origin);
   const content = parseJson(text, path);
   if (Array.isArray(content)) return createReading([{ origin, entries: content }]);
-  if (isRecord(content)) {
-    const list = isRecord(content.result) ? content.result : content;
+  if (isObject(content)) {
+    const list = isObject(content.result) ? content.result : content;
     if (Array.isArray(list.tools)) return isToolsListAnswer(list) ? parseAnswer(list, origin) : parseFile(list, origin);
   }
   const forms = 'an array of tool entries, {name, tools, rules?}, nor the answer of tools/list';
@@ -50,7 +53,7 @@ function parseFile(content: Record<string, unknown>, origin: string): SourceRead
 
 function parseAnswer(answer: Record<string, unknown>, origin: string): SourceReading {
   const tools: unknown[] = Array.isArray(answer.tools) ? answer.tools : [];
-  const entries = tools.map((tool) => (isRecord(tool) ? { toolType: 'mcp', ...tool } : tool));
+  const entries = tools.map((tool) => (isObject(tool) ? { toolType: 'mcp', ...tool } : tool));
   const message = 'nextCursor: this is one page of several; the tools of the others are missing';
   const issues: EntryIssue[] = answer.nextCursor ? [{ level: 'warning', entry: origin, message }] : [];
   return createReading([{ origin, entries }], { issues });

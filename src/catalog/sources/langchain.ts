@@ -1,9 +1,9 @@
 /** LangChain tools from code. Nothing of LangChain is imported: whatever has these fields will do. */
 import { z } from 'zod';
-import { WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../errors.js';
+import { isObject } from '../schema/json.js';
 import type { JsonSchema, Tool } from '../tool.js';
 import { parseReading } from './entries.js';
-import { isRecord, messageOf } from './read.js';
 import { createReading } from './source.js';
 
 export interface LangChainToolsOptions {
@@ -38,7 +38,7 @@ export function toolsFromLangChain(tools: readonly LangChainTool[], options: Lan
 const OWN_KEYS = ['risk', 'category', 'keywords', 'aliases'];
 
 function toEntry({ name, description, schema, metadata }: LangChainTool) {
-  const facts = Object.entries(isRecord(metadata) ? metadata : {});
+  const facts = Object.entries(isObject(metadata) ? metadata : {});
   return {
     ...Object.fromEntries(facts.filter(([key]) => OWN_KEYS.includes(key))),
     name,
@@ -52,7 +52,7 @@ function toEntry({ name, description, schema, metadata }: LangChainTool) {
 function toInputSchema(schema: unknown, name: string): JsonSchema {
   if (isZod4(schema)) return fromZod(schema, name);
   if (isTextInput(schema)) return { type: 'object', properties: { input: { type: 'string' } } };
-  if (isRecord(schema) && typeof schema.safeParse !== 'function') return schema;
+  if (isObject(schema) && typeof schema.safeParse !== 'function') return schema;
   const advice = 'give a zod 4 schema, or JSON Schema (toJsonSchema of @langchain/core/utils/json_schema makes it)';
   throw new WinnowError('invalid_catalog', `The schema of the LangChain tool "${name}" is of another kind: ${advice}.`);
 }
@@ -69,12 +69,12 @@ function fromZod(schema: z.core.$ZodType, name: string): JsonSchema {
 
 /** By its form, since `instanceof` knows nothing of another copy of zod 4. */
 function isZod4(schema: unknown): schema is z.core.$ZodType {
-  return isRecord(schema) && isRecord(schema._zod);
+  return isObject(schema) && isObject(schema._zod);
 }
 
 /** The one zod 3 schema that LangChain itself makes, for tools that take a string. */
 function isTextInput(schema: unknown): boolean {
-  if (!isRecord(schema) || !isRecord(schema._def) || schema._def.typeName !== 'ZodEffects') return false;
+  if (!isObject(schema) || !isObject(schema._def) || schema._def.typeName !== 'ZodEffects') return false;
   const inner = schema._def.schema;
-  return isRecord(inner) && isRecord(inner.shape) && Object.keys(inner.shape).join() === 'input';
+  return isObject(inner) && isObject(inner.shape) && Object.keys(inner.shape).join() === 'input';
 }

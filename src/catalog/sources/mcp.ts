@@ -1,10 +1,11 @@
 /** MCP servers, asked side by side. One that fails does not take the others with it. */
 import PQueue from 'p-queue';
-import { throwIfCancelled, WinnowError } from '../../errors.js';
+import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
+import { isObject } from '../schema/json.js';
 import type { EntryIssue } from '../tool.js';
 import { loadMcpConfig } from './mcp-config.js';
 import { listServerTools } from './mcp-server.js';
-import { isRecord, sourceFailed } from './read.js';
+import { sourceFailed } from './read.js';
 import {
   createReading,
   describeSource,
@@ -62,16 +63,16 @@ async function askServer({ name, server, config }: NamedServer, context: ReadCon
       issues: tools.length === 0 ? [{ level: 'debug', entry: source, message }] : [],
     };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return { failure: { source, error: sourceFailed(source, reason, error), isNaming: !isPrefixed } };
   }
 }
 
 function toEntry(tool: unknown, server: string): unknown {
-  if (!isRecord(tool)) return tool;
+  if (!isObject(tool)) return tool;
   const known = Object.entries(tool).filter(([key]) => MCP_KEYS.has(key));
   const others = Object.entries(tool).filter(([key]) => !MCP_KEYS.has(key));
-  const annotations = isRecord(tool.annotations) ? tool.annotations : {};
+  const annotations = isObject(tool.annotations) ? tool.annotations : {};
   return {
     ...(typeof annotations.title === 'string' ? { title: annotations.title } : {}),
     ...Object.fromEntries(known),

@@ -1,4 +1,6 @@
 /** Path, query, header and cookie parameters and the request body of one operation, as the arguments of one tool. */
+
+import { isObject } from '../schema/json.js';
 import type { JsonSchema } from '../tool.js';
 import {
   createSchemaConverter,
@@ -7,7 +9,6 @@ import {
   type OpenApiDocument,
   type SchemaConverter,
 } from './openapi-schema.js';
-import { isRecord } from './read.js';
 
 /** Where an argument of the tool goes in the HTTP call. A `body` without a name is the body as a whole. */
 export interface ArgumentTarget {
@@ -149,7 +150,7 @@ function readBody(operation: Operation, converter: SchemaConverter): { arguments
  */
 function spreadBody(schema: Record<string, unknown>, isNeeded: boolean, converter: SchemaConverter): Argument[] {
   const required = new Set(isNeeded ? listOf(schema.required) : []);
-  return Object.entries(isRecord(schema.properties) ? schema.properties : {})
+  return Object.entries(isObject(schema.properties) ? schema.properties : {})
     .filter(([, property]) => !isHidden(property, 'request'))
     .map(([name, property]) => ({
       name,
@@ -161,17 +162,17 @@ function spreadBody(schema: Record<string, unknown>, isNeeded: boolean, converte
 
 function plainObject(document: OpenApiDocument, schema: unknown): Record<string, unknown> | undefined {
   const target = dereference(document, schema);
-  if (!target || !isRecord(target.properties)) return undefined;
+  if (!target || !isObject(target.properties)) return undefined;
   const isClosed = target.additionalProperties === undefined || target.additionalProperties === false;
   return isClosed && Object.keys(target).every((key) => PLAIN_OBJECT.test(key)) ? target : undefined;
 }
 
 /** JSON where it is offered, else the first media type. */
 export function firstContent(content: unknown): { type: string; schema: unknown } | undefined {
-  if (!isRecord(content)) return undefined;
+  if (!isObject(content)) return undefined;
   const types = Object.entries(content);
   const [type, media] = types.find(([name]) => isJsonType(name)) ?? types[0] ?? [];
-  return type === undefined ? undefined : { type, schema: isRecord(media) ? media.schema : undefined };
+  return type === undefined ? undefined : { type, schema: isObject(media) ? media.schema : undefined };
 }
 
 export function isJsonType(type: string): boolean {

@@ -2,8 +2,9 @@
  * Schemas of an OpenAPI document as JSON Schema that stands alone: what a `$ref` points at is copied to
  * `$defs`, and the words that only OpenAPI 3.0 knows are put into JSON Schema's own.
  */
+
+import { isObject } from '../schema/json.js';
 import type { JsonSchema } from '../tool.js';
-import { isRecord } from './read.js';
 
 export interface OpenApiDocument {
   readonly content: Readonly<Record<string, unknown>>;
@@ -41,7 +42,7 @@ export function createSchemaConverter(
   const definitions = new Map<string, JsonSchema>();
 
   function convert(schema: unknown): JsonSchema {
-    if (!isRecord(schema)) return {};
+    if (!isObject(schema)) return {};
     if (typeof schema.$ref === 'string') {
       const target = define(schema.$ref);
       if (!document.isVersion30) return { ...convert({ ...schema, $ref: undefined }), ...target };
@@ -53,7 +54,7 @@ export function createSchemaConverter(
 
   function convertKeyword(key: string, value: unknown): [string, unknown][] {
     if (value === undefined || DROPPED.test(key)) return [];
-    if (MAPS.has(key) && isRecord(value)) {
+    if (MAPS.has(key) && isObject(value)) {
       const kept = Object.entries(value).filter(([, child]) => key !== 'properties' || !isHidden(child, direction));
       return [[key, Object.fromEntries(kept.map(([name, child]) => [name, convertChild(child)]))]];
     }
@@ -62,7 +63,7 @@ export function createSchemaConverter(
   }
 
   function convertChild(child: unknown): unknown {
-    return isRecord(child) ? convert(child) : child;
+    return isObject(child) ? convert(child) : child;
   }
 
   function finish(converted: Record<string, unknown>, source: Record<string, unknown>): JsonSchema {
@@ -94,7 +95,7 @@ export function createSchemaConverter(
 export function dereference(document: OpenApiDocument, value: unknown): Record<string, unknown> | undefined {
   let current = value;
   for (let hops = 0; hops < MAX_REFERENCES; hops++) {
-    if (!isRecord(current)) return undefined;
+    if (!isObject(current)) return undefined;
     if (typeof current.$ref !== 'string') return current;
     current = resolvePointer(document, current.$ref);
   }
@@ -103,7 +104,7 @@ export function dereference(document: OpenApiDocument, value: unknown): Record<s
 
 /** Whether a property is not for this direction. */
 export function isHidden(schema: unknown, direction: Direction): boolean {
-  return isRecord(schema) && schema[direction === 'request' ? 'readOnly' : 'writeOnly'] === true;
+  return isObject(schema) && schema[direction === 'request' ? 'readOnly' : 'writeOnly'] === true;
 }
 
 function resolvePointer(document: OpenApiDocument, reference: string): unknown {
@@ -151,7 +152,7 @@ function withoutHiddenRequired(
   direction: Direction,
 ): Record<string, unknown> {
   const { required } = converted;
-  if (!Array.isArray(required) || !isRecord(source.properties)) return converted;
+  if (!Array.isArray(required) || !isObject(source.properties)) return converted;
   const properties = new Map(Object.entries(source.properties));
   return { ...converted, required: required.filter((name) => !isHidden(properties.get(name), direction)) };
 }

@@ -1,6 +1,7 @@
 /** Where the credentials of an operation go in its HTTP call. Names of schemes only: no secret is ever in a document. */
+
+import { isObject } from '../schema/json.js';
 import { dereference, type OpenApiDocument } from './openapi-schema.js';
-import { isRecord } from './read.js';
 
 export interface Credential {
   /** Name of the security scheme in the document. */
@@ -25,7 +26,7 @@ export function readSecurity(
 ): Credential[][] | undefined {
   const required = operation.security ?? document.content.security;
   if (!Array.isArray(required) || required.length === 0) return undefined;
-  const ways = required.filter(isRecord).flatMap((requirement) => {
+  const ways = required.filter(isObject).flatMap((requirement) => {
     const credentials = Object.keys(requirement).map((scheme) => readScheme(document, scheme, problems));
     const known = credentials.filter((one) => one !== undefined);
     return known.length === credentials.length ? [known] : [];
@@ -34,8 +35,8 @@ export function readSecurity(
 }
 
 function readScheme(document: OpenApiDocument, scheme: string, problems: string[]): Credential | undefined {
-  const components = isRecord(document.content.components) ? document.content.components : {};
-  const schemes = isRecord(components.securitySchemes) ? components.securitySchemes : {};
+  const components = isObject(document.content.components) ? document.content.components : {};
+  const schemes = isObject(components.securitySchemes) ? components.securitySchemes : {};
   const found = Object.hasOwn(schemes, scheme) ? dereference(document, schemes[scheme]) : undefined;
   const credential = found && toCredential(scheme, found);
   if (!credential) problems.push(`security "${scheme}": no scheme that can be sent, this way in was left out`);

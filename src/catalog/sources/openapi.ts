@@ -1,9 +1,11 @@
 /** OpenAPI 3.0 and 3.1 documents: each operation is one tool, with the facts of its HTTP call in `metadata.http`. */
+
+import { isObject } from '../schema/json.js';
 import type { EntryIssue, Risk } from '../tool.js';
 import { collectArguments, firstContent, isJsonType, type Operation } from './openapi-arguments.js';
 import { createSchemaConverter, dereference, type OpenApiDocument } from './openapi-schema.js';
 import { readSecurity } from './openapi-security.js';
-import { isRecord, parseJsonOrYaml, readText, sourceFailed } from './read.js';
+import { parseJsonOrYaml, readText, sourceFailed } from './read.js';
 import { createReading, describeSource, isUrl, type ReadContext, type SourceReading } from './source.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
@@ -28,7 +30,7 @@ export async function readOpenApiSource(path: string, context: ReadContext): Pro
 }
 
 function listOperations(document: OpenApiDocument, origin: string, issues: EntryIssue[]) {
-  const paths = isRecord(document.content.paths) ? document.content.paths : {};
+  const paths = isObject(document.content.paths) ? document.content.paths : {};
   return Object.entries(paths).flatMap(([route, rawItem]) => {
     if (route.startsWith('x-')) return [];
     const pathItem = dereference(document, rawItem);
@@ -36,13 +38,13 @@ function listOperations(document: OpenApiDocument, origin: string, issues: Entry
       issues.push({ level: 'warning', entry: `${origin} ${route}`, message: 'no usable path item, left out' });
     return METHODS.flatMap((method) => {
       const operation = pathItem?.[method];
-      return pathItem && isRecord(operation) ? [{ route, method, operation, pathItem }] : [];
+      return pathItem && isObject(operation) ? [{ route, method, operation, pathItem }] : [];
     });
   });
 }
 
 function parseDocument(content: unknown, path: string): OpenApiDocument {
-  if (!isRecord(content))
+  if (!isObject(content))
     throw sourceFailed(path, 'is no OpenAPI document. Give a document with "openapi" and "paths"');
   const version = String(content.openapi ?? content.swagger);
   if (/^3\./.test(version)) return { content, isVersion30: version.startsWith('3.0') };
@@ -119,12 +121,12 @@ export function toSnakeCase(text: string): string {
 
 /** 200 before other 2xx; an answer that is not JSON has no schema. */
 function readOutput({ document, operation, problems }: Operation) {
-  const responses = isRecord(operation.responses) ? operation.responses : {};
+  const responses = isObject(operation.responses) ? operation.responses : {};
   const status = Object.keys(responses)
     .filter((code) => /^2(?:\d\d|XX)$/i.test(code))
     .sort()[0];
   const content = status === undefined ? undefined : firstContent(dereference(document, responses[status])?.content);
-  if (!content || !isRecord(content.schema) || !isJsonType(content.type)) return undefined;
+  if (!content || !isObject(content.schema) || !isJsonType(content.type)) return undefined;
   const converter = createSchemaConverter(document, 'response', problems);
   // At the top a reference is followed, so that the fields that other tools need are seen at once.
   const schema = converter.convert(dereference(document, content.schema) ?? content.schema);
@@ -135,11 +137,11 @@ function readOutput({ document, operation, problems }: Operation) {
 function readServer({ document, operation, pathItem }: Operation, location: string): string | undefined {
   const lists = [operation.servers, pathItem.servers, document.content.servers];
   const [server] = lists.find((list): list is unknown[] => Array.isArray(list) && list.length > 0) ?? [];
-  if (!isRecord(server) || typeof server.url !== 'string') return undefined;
-  const variables = new Map(Object.entries(isRecord(server.variables) ? server.variables : {}));
+  if (!isObject(server) || typeof server.url !== 'string') return undefined;
+  const variables = new Map(Object.entries(isObject(server.variables) ? server.variables : {}));
   const url = server.url.replace(/\{([^}]+)\}/g, (whole, name: string) => {
     const variable = variables.get(name);
-    return isRecord(variable) && variable.default !== undefined ? String(variable.default) : whole;
+    return isObject(variable) && variable.default !== undefined ? String(variable.default) : whole;
   });
   return isUrl(location) && URL.canParse(url, location) ? new URL(url, location).href : url;
 }

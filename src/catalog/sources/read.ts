@@ -1,6 +1,6 @@
 /** Text of a file or URL. Whatever goes wrong is a `source_failed` that names the place and what to do. */
 import { readFile } from 'node:fs/promises';
-import { throwIfCancelled, WinnowError } from '../../errors.js';
+import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import { describeSource, isUrl, type ReadContext } from './source.js';
 
 /** @throws WinnowError `source_failed`, `cancelled` */
@@ -36,14 +36,6 @@ export async function parseJsonOrYaml(text: string, location: string): Promise<u
 export function sourceFailed(location: string, what: string, cause?: unknown): WinnowError {
   const source = describeSource(location);
   return new WinnowError('source_failed', `The source ${source} ${what}.`, { cause, details: { source } });
-}
-
-export function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).trim().replace(/\.$/, '');
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function readTextFile(path: string, { signal }: ReadContext): Promise<string> {

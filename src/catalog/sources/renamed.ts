@@ -1,6 +1,7 @@
 /** Tools of MCP servers that a reload gave another name, since another server has, or no longer has, one of theirs. */
+
+import { isObject } from '../schema/json.js';
 import type { EntryIssue, Tool } from '../tool.js';
-import { isRecord } from './read.js';
 
 /** One warning a tool: whatever names it by hand must follow. */
 export function findRenamed(now: readonly Tool[], before: readonly Tool[]): EntryIssue[] {
@@ -15,5 +16,5 @@ export function findRenamed(now: readonly Tool[], before: readonly Tool[]): Entr
 
 /** Server and name there, which stay the same whatever it is called here. */
 function ownNameOf({ metadata: { mcp } }: Tool): string | undefined {
-  return isRecord(mcp) ? JSON.stringify([mcp.server, mcp.tool]) : undefined;
+  return isObject(mcp) ? JSON.stringify([mcp.server, mcp.tool]) : undefined;
 }

@@ -1,8 +1,9 @@
+import { isObject } from '../schema/json.js';
+
 /**
  * Whether a value can be used as a JSON Schema at all. Lenient, since schemas in the wild are messy and
  * `fit-schema.ts` mends them: refused is only what nothing can be made of.
  */
-import { isRecord } from './read.js';
 
 /** Deeper nesting is a mistake or an attack: it ends in a stack overflow of some later step. */
 const MAX_DEPTH = 200;
@@ -13,19 +14,19 @@ const SCHEMAS = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', '
 
 /** One problem a line, each with its path; none for a usable schema. */
 export function findSchemaProblems(schema: unknown): string[] {
-  if (!isRecord(schema)) return ['not a JSON Schema object'];
+  if (!isObject(schema)) return ['not a JSON Schema object'];
   const problems: string[] = [];
   collectProblems(schema, '', problems);
   return problems;
 }
 
 function collectProblems(schema: unknown, path: string, problems: string[]): void {
-  if (!isRecord(schema)) return;
+  if (!isObject(schema)) return;
   if ('type' in schema && !isTypeForm(schema.type)) problems.push(`${path}type: neither a name nor a list of names`);
-  if ('properties' in schema && !isRecord(schema.properties)) problems.push(`${path}properties: not an object`);
+  if ('properties' in schema && !isObject(schema.properties)) problems.push(`${path}properties: not an object`);
   for (const key of SCHEMA_MAPS) {
     const map = schema[key];
-    if (!isRecord(map)) continue;
+    if (!isObject(map)) continue;
     for (const [name, value] of Object.entries(map)) collectProblems(value, `${path}${key}.${name}.`, problems);
   }
   for (const key of SCHEMA_LISTS) {

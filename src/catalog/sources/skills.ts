@@ -4,9 +4,10 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { throwIfCancelled } from '../../errors.js';
+import { messageOf, throwIfCancelled } from '../../errors.js';
+import { isObject } from '../schema/json.js';
 import type { EntryIssue } from '../tool.js';
-import { isRecord, messageOf, readText, sourceFailed } from './read.js';
+import { readText, sourceFailed } from './read.js';
 import { createReading, type ReadContext, type SourcePart, type SourceReading } from './source.js';
 
 const SKILL_FILE = 'SKILL.md';
@@ -38,8 +39,8 @@ async function parseSkill(text: string, file: string): Promise<ParsedSkill> {
     return { ok: false, problem: 'front matter: the file must begin with "---", name, description, "---"' };
   }
   const parsed = await parseFrontMatter(matter);
-  if (!isRecord(parsed)) return { ok: false, problem: parsed };
-  const metadata = isRecord(parsed.metadata) ? parsed.metadata : {};
+  if (!isObject(parsed)) return { ok: false, problem: parsed };
+  const metadata = isObject(parsed.metadata) ? parsed.metadata : {};
   const entry = {
     ...parsed,
     toolType: 'skill',
@@ -53,7 +54,7 @@ async function parseFrontMatter(matter: string): Promise<Record<string, unknown>
   const { parse } = await import('yaml');
   try {
     const parsed: unknown = parse(matter);
-    return isRecord(parsed) ? parsed : 'front matter: not a list of "key: value"';
+    return isObject(parsed) ? parsed : 'front matter: not a list of "key: value"';
   } catch (error) {
     return `front matter: not YAML (a value with a colon needs quotes): ${messageOf(error)}`;
   }

@@ -1,6 +1,6 @@
 /** The connection to Redis: refused at the start, it is an error; lost later, it is waited for, and told once. */
 import { Redis } from 'ioredis';
-import { WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../errors.js';
 
 export interface RedisOptions {
   /** `redis://[user:password@]host:port/database`, or `rediss://` for TLS. */
@@ -31,7 +31,7 @@ export async function connectRedis({ url, onNotice }: RedisOptions): Promise<Red
   } catch (error) {
     redis.disconnect();
     const cause = lastError ?? error;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new WinnowError('store_failed', `--queue: Redis at ${place} can't be used: ${why}.`, { cause });
   }
   tellOutages(redis, place, onNotice);

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../errors.js';
 import type { PlanRunRecord, PlanRuns } from '../../store/store.js';
 import {
   type ParsedPlan,
@@ -103,7 +103,7 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
       onEvent?.(event);
     } catch (error) {
       // Who only listens can't stop a run.
-      notes.push(`onEvent failed: ${error instanceof Error ? error.message : String(error)}`);
+      notes.push(`onEvent failed: ${messageOf(error)}`);
     }
   };
   return {

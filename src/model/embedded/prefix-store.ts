@@ -10,6 +10,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { messageOf } from '../../errors.js';
 
 export interface PrefixStore {
   /** Loads the prefix through `load(file)`; false when there is none that can be trusted. */
@@ -146,6 +147,3 @@ async function sha256Of(path: string): Promise<string> {
 }
 
 /** Without the call and the file that Node adds, which differ each time. */
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/, \w+ '.*$/su, '');
-}

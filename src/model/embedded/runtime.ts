@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import type { ChatWrapper, Llama, LlamaContext, LlamaModel } from 'node-llama-cpp';
-import { WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../errors.js';
 
 export type Library = typeof import('node-llama-cpp');
 
@@ -53,7 +53,7 @@ export async function loadRuntime(options: RuntimeOptions): Promise<Runtime> {
     const version = `node-llama-cpp ${await library.getModuleVersion()}, llama.cpp ${release}`;
     return { version, library, llama, model, context, chat, close: () => llama.dispose() };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw new WinnowError(
       'model_unavailable',
       `The local model ${options.modelFile} can't be loaded: ${message}. ${WHAT_TO_DO}`,

@@ -6,11 +6,6 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-export function messageOf(error: unknown): string {
-  const message = fieldOf(error, 'message');
-  return typeof message === 'string' ? message : String(error);
-}
-
 export function fieldOf(error: unknown, key: string): unknown {
   return typeof error === 'object' && error !== null ? Reflect.get(error, key) : undefined;
 }

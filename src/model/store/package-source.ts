@@ -4,8 +4,7 @@
  */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { throwIfCancelled, WinnowError } from '../../errors.js';
-import { messageOf } from './error-facts.js';
+import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import type { ModelEntry } from './manifest.js';
 import type { DownloadPackage } from './pip.js';
 import type { Continuation, Source } from './source.js';

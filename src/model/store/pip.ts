@@ -4,7 +4,8 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { codeOf, fieldOf, messageOf } from './error-facts.js';
+import { messageOf } from '../../errors.js';
+import { codeOf, fieldOf } from './error-facts.js';
 import { SourceFault } from './source-fault.js';
 
 export interface PackageRequest {

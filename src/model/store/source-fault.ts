@@ -1,5 +1,7 @@
 /** Why a source gave no file. A refusal (an answer that says no) is told from a time-out (no answer). */
-import { codeOf, fieldOf, messageOf } from './error-facts.js';
+
+import { messageOf } from '../../errors.js';
+import { codeOf, fieldOf } from './error-facts.js';
 
 /** Only `timed out` and `failed` may pass by themselves, so only they are tried again. */
 export type FaultKind = 'refused' | 'timed out' | 'failed' | 'unusable';

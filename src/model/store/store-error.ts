@@ -1,6 +1,6 @@
 /** Faults of the store that no other source can heal, as what a caller sees. */
-import { WinnowError } from '../../errors.js';
-import { codeOf, messageOf } from './error-facts.js';
+import { messageOf, WinnowError } from '../../errors.js';
+import { codeOf } from './error-facts.js';
 
 export const WAYS_OUT = 'Give a model file with --model-file FILE, or a model server with --base-url URL.';
 

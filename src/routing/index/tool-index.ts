@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Tool } from '../../catalog/tool.js';
-import { WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../errors.js';
 import { parseOptions } from '../../parse.js';
 import { fieldWeightsSchema } from '../../search/fields.js';
 import { type Audience, createAudiences, type VisibleLayers } from './audience.js';
@@ -199,7 +199,7 @@ export function createToolIndex(tools: readonly Tool[], options: ToolIndexOption
       } catch (cause) {
         // A newer change has taken over, or the index is closed: neither is a failure.
         if (abort.signal.aborted) return;
-        error = cause instanceof Error ? cause.message : String(cause);
+        error = messageOf(cause);
         enter('error');
       } finally {
         if (build?.abort === abort) build = undefined;

@@ -1,6 +1,6 @@
 /** A policy from a file (JSON or YAML). A file that breaks later keeps the policy that was, and says so. */
 import { readFile } from 'node:fs/promises';
-import { WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../errors.js';
 import { createPolicy, type Policy } from './policy.js';
 
 export type PolicyReload =
@@ -29,7 +29,7 @@ export async function openPolicyFile(path: string): Promise<PolicySource> {
         return { ok: true, isChanged: true, version: fresh.version };
       } catch (error) {
         const issues = error instanceof WinnowError ? error.issues : [];
-        return { ok: false, version, reason: error instanceof Error ? error.message : String(error), issues };
+        return { ok: false, version, reason: messageOf(error), issues };
       }
     },
   };
@@ -61,7 +61,7 @@ async function readContent(path: string): Promise<object | null | undefined> {
   try {
     return parse(await readFile(path, 'utf8'));
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw new WinnowError('invalid_option', `The policy file ${path} can't be read: ${message}`, { cause: error });
   }
 }

@@ -11,7 +11,7 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely';
-import { WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../errors.js';
 import type { Tables } from './tables.js';
 
 export type Dialect = 'sqlite' | 'postgres';
@@ -24,7 +24,7 @@ export async function migrate(database: Kysely<Tables>, dialect: Dialect): Promi
   const { error } = await new Migrator({ db: database, provider }).migrateToLatest();
   if (error === undefined) return;
   if (error instanceof WinnowError) throw error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   throw new WinnowError(
     'store_failed',
     `The tables of the store can't be brought to this version: ${message}. A store of a newer Winnow needs that version.`,

@@ -12,7 +12,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../errors.js';
 import { guardDriver } from './guarded-driver.js';
 import type { Tables } from './tables.js';
 
@@ -71,7 +71,7 @@ async function openFile(file: string, busyTimeoutMs: number): Promise<SqliteData
       close: () => database.close(),
     };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw new WinnowError(
       'store_failed',
       `The store ${file} can't be opened: ${message}. Check that its folder is there and can be written.`,

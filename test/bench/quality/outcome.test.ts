@@ -105,6 +105,7 @@ describe('the contestants', () => {
         'winnow-no-twins',
         'winnow-no-fill',
         'winnow-names',
+        'winnow-no-second-look',
         'winnow-list',
         'winnow-list-alone',
         'winnow-rank-alone',

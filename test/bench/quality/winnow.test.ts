@@ -19,7 +19,17 @@ const SWITCHES = Object.entries(resolveOptions()).flatMap(offOf);
 
 describe('the parts of Winnow', () => {
   it('that can be turned off are found in the schema of its options', () => {
-    const expected = ['fitBelow', 'readings', 'keywordWeight', 'twins', 'fill', 'producers', 'companions', 'rules'];
+    const expected = [
+      'fitBelow',
+      'readings',
+      'keywordWeight',
+      'twins',
+      'fill',
+      'producers',
+      'companions',
+      'rules',
+      'secondLook',
+    ];
     expect(SWITCHES.map(([name]) => name).sort()).toEqual(expected.sort());
   });
 

@@ -1,6 +1,6 @@
 /** Winnow as it is, and with each part off in turn. Time is not what is measured here, so its limits are out of the way. */
 import type { Catalog } from '../../../src/catalog/catalog.js';
-import type { OptionsInput } from '../../../src/config/options.js';
+import { type OptionsInput, resolveOptions } from '../../../src/config/options.js';
 import type { Model } from '../../../src/model/model.js';
 import { createPlanner, type Planner } from '../../../src/planner.js';
 import { MAX_JUDGED } from '../../../src/selection/judge-fit.js';
@@ -30,9 +30,14 @@ export const PARTS: Readonly<Record<string, Part>> = {
   'no-fill': { title: 'fill off', options: { fill: false } },
   names: {
     title: 'names in place of summaries',
-    options: (model, catalog) => ({ summaryTokens: namesBudget(model, catalog) }),
+    options: (model, catalog) => ({ summaryTokens: namesBudget(model, catalog), secondLook: false }),
     // Then the ladder goes on to the shortlist, with summaries.
     idle: { why: 'the names do not fit', on: (catalog, model) => namesBudget(model, catalog) > summaryRoom(model) },
+  },
+  'no-second-look': {
+    title: 'no second look at what was chosen by names',
+    options: { secondLook: false },
+    idle: { why: 'not chosen by names alone', on: (catalog, model) => !areOnlyNamesShown(model, catalog) },
   },
   list: { title: 'list in place of rank', options: { answer: 'list' } },
   'list-alone': {
@@ -129,6 +134,12 @@ function passthroughOf(set: QualitySet): OptionsInput {
 /** Into which names fit, and nothing longer; 200 is the least that the option takes. */
 function namesBudget(model: Model, { tools }: Catalog): number {
   return Math.max(200, model.countTokens(createSheet(tools, 'names').text));
+}
+
+function areOnlyNamesShown(model: Model, catalog: Catalog): boolean {
+  const { summaryTokens } = resolveOptions();
+  const sentences = model.countTokens(createSheet(catalog.tools, 'sentence').text);
+  return sentences > summaryTokens && namesBudget(model, catalog) <= summaryTokens;
 }
 
 /** What selection gives to the summaries at most, whatever the option says. */
