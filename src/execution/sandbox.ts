@@ -57,7 +57,11 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     const { tool } = call;
     const toolLimits = limits.of(tool);
     const executor = parts.executors.find((one) => one.canRun(tool));
-    if (!executor) return fail('not_runnable', `No executor can run ${tool.name}.`);
+    if (!executor)
+      return fail(
+        'not_runnable',
+        `No executor can run ${tool.name}. Functions of a builtin tool are given by --tools-module or toolsModule.`,
+      );
     const prepared = prepareArguments(tool, call.arguments);
     if (!prepared.ok) return prepared;
     const limited = takeRates(call, toolLimits);

@@ -4,6 +4,7 @@ import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
 import { isObject } from '../schema/json.js';
 import { type EntryIssue, parseTool, type Tool } from '../tool.js';
+import { fromOtherForms } from './other-forms.js';
 import { findJsonProblem, findSchemaProblems } from './schema-check.js';
 import type { SourcePart, SourceReading } from './source.js';
 
@@ -48,7 +49,7 @@ function parsePart(part: SourcePart, issues: EntryIssue[]): PlacedTool[] {
 type EntryPlace = { origin: string; index: number; place: string };
 
 function parseEntry(entry: unknown, { origin, index, place }: EntryPlace, issues: EntryIssue[]): Tool | undefined {
-  const parsed = parseTool(withoutNulls(entry), { origin, index });
+  const parsed = parseTool(fromOtherForms(withoutNulls(entry)), { origin, index });
   issues.push(...parsed.issues);
   if (!parsed.ok) return undefined;
   const { tool } = parsed;
