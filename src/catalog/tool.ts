@@ -98,6 +98,8 @@ export interface EntryIssue {
   readonly entry: string;
   readonly name?: string;
   readonly message: string;
+  /** For this the entry is no tool of the catalogue. */
+  readonly isLeftOut?: true;
 }
 
 export type ParsedEntry = { ok: true; tool: Tool; issues: EntryIssue[] } | { ok: false; issues: EntryIssue[] };

@@ -59,6 +59,8 @@ function renderProblems(loaded: LoadedCatalog): string {
   const { failures } = loaded;
   const warnings = countWarnings(loaded);
   const count =
-    warnings === 0 ? [] : [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}: see winnow tools check`];
+    warnings === 0
+      ? []
+      : [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}: see winnow tools check, with the same sources`];
   return [...failures.map(({ error }) => error.message), ...count].map((line) => `${line}\n`).join('');
 }

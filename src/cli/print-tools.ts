@@ -57,12 +57,13 @@ export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutpu
     stdout.write(`${JSON.stringify({ sources, issues, failures: failed, notes }, null, 2)}\n`);
   } else {
     for (const { source, error } of failures) stdout.write(`failure ${source}: ${error.message}\n`);
-    for (const issue of issues) stdout.write(`${issue.level} ${renderIssue(issue)}\n`);
+    for (const issue of issues) stdout.write(`${issue.isLeftOut ? 'left out' : issue.level} ${renderIssue(issue)}\n`);
     for (const { tool, note } of notes) stdout.write(`note ${tool}: ${note}\n`);
   }
   const warnings = countWarnings(loaded);
   const counts = [
     counted(tools.length, 'tool'),
+    `${new Set(issues.filter(({ isLeftOut }) => isLeftOut).map(({ entry }) => entry)).size} left out`,
     counted(warnings, 'warning'),
     counted(failures.length, 'failure'),
     counted(notes.length, 'note'),

@@ -398,7 +398,7 @@ describe('sources of tools that are not usable', () => {
     const given = await words();
     const usable = ['--catalog', at('slips.json')];
     expect(await run(make, ...given, ...usable, '--catalog', none())).toMatch(
-      /^The source \S+none\.json can't be found.*\n1 warning: see winnow tools check\n/u,
+      /^The source \S+none\.json can't be found.*\n1 warning: see winnow tools check, with the same sources\n/u,
     );
     const strict = [...given, '--config', at('strict.yaml')];
     await expect(run(make, ...strict, ...usable)).rejects.toMatchObject({ code: 'invalid_catalog' });

@@ -68,7 +68,7 @@ describe('winnow tools list', () => {
 
   it('counts what is wrong with entries, as show does', async () => {
     await writeFile(file, JSON.stringify([tool, { description: 'of none' }]));
-    const told = '1 warning: see winnow tools check\n';
+    const told = '1 warning: see winnow tools check, with the same sources\n';
     expect((await run('list', '-c', file)).stderr).toContain(told);
     expect((await run('show', 'a', '-c', file)).stderr).toContain(told);
     await writeFile(file, JSON.stringify([tool]));
@@ -99,7 +99,7 @@ describe('the catalogue of the configuration file', () => {
   it('is listed, shown and checked, by flag', async () => {
     expect((await run('list', '--config', config)).stdout).toBe('a [c]: First. (builtin, low)\n');
     expect((await run('show', 'a', '--config', config)).stdout).toContain('name: a\n');
-    expect((await run('check', '--config', config)).stdout).toContain(`warning ${file}[1]`);
+    expect((await run('check', '--config', config)).stdout).toContain(`left out ${file}[1]`);
   });
 
   it('is used by the environment, and a catalogue that is named takes its place', async () => {
@@ -145,9 +145,9 @@ describe('winnow tools check', () => {
     const lines = stdout.trimEnd().split('\n');
     expect(lines[0]).toContain(`failure ${none}: The source ${none} can't be found`);
     expect(lines[1]).toBe(`debug ${file}[1] untyped: toolType is missing: taken as "skill"`);
-    expect(lines[2]).toBe(`warning ${file}[2] __proto__: name: this name is not allowed`);
+    expect(lines[2]).toBe(`left out ${file}[2] __proto__: name: this name is not allowed`);
     expect(lines).toContain('note messy: q: type "str" read as "string"');
-    expect(stderr).toMatch(/3 tools, 1 warning, 1 failure, \d+ notes/);
+    expect(stderr).toMatch(/3 tools, 1 left out, 1 warning, 1 failure, \d+ notes/);
     expect(exitCode).toBeUndefined();
   });
 
@@ -172,7 +172,7 @@ describe('winnow tools check', () => {
       `warning ${file}[0] a: descripton: an unknown key, without effect; "description" may be meant`,
       `warning ${file}[0] a: annotations.destructivHint: an unknown key, without effect; "destructiveHint" may be meant`,
     ]);
-    expect(stderr).toContain('2 tools, 2 warnings');
+    expect(stderr).toContain('2 tools, 0 left out, 2 warnings');
   });
 
   it('prints the same as JSON', async () => {

@@ -50,13 +50,15 @@ type EntryPlace = { origin: string; index: number; place: string };
 
 function parseEntry(entry: unknown, { origin, index, place }: EntryPlace, issues: EntryIssue[]): Tool | undefined {
   const parsed = parseTool(fromOtherForms(withoutNulls(entry)), { origin, index });
+  if (!parsed.ok) {
+    issues.push(...parsed.issues.map((issue) => ({ ...issue, isLeftOut: true as const })));
+    return undefined;
+  }
   issues.push(...parsed.issues);
-  if (!parsed.ok) return undefined;
   const { tool } = parsed;
   const problems = findProblems(tool);
-  issues.push(
-    ...problems.map((message) => ({ level: 'warning' as const, entry: place, name: shorten(tool.name), message })),
-  );
+  const about = { level: 'warning', entry: place, name: shorten(tool.name), isLeftOut: true } as const;
+  issues.push(...problems.map((message) => ({ ...about, message })));
   return problems.length === 0 ? tool : undefined;
 }
 
