@@ -1,7 +1,7 @@
 /** Sources -> one catalogue. A source that fails, or an entry that is wrong, is reported and left out. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { messageOf, throwIfCancelled, WinnowError } from '../errors.js';
+import { throwIfCancelled, WinnowError } from '../errors.js';
 import { type Catalog, createCatalog } from './catalog.js';
 import type { Rule } from './rule.js';
 import { type CatalogChanges, keepUnchanged } from './sources/delta.js';
@@ -11,7 +11,7 @@ import { readJsonSource } from './sources/json.js';
 import { type GoodReading, keepFailed, type Outcome } from './sources/keep-failed.js';
 import { mergeTools } from './sources/merge.js';
 import { readOpenApiSource } from './sources/openapi.js';
-import { sourceFailed } from './sources/read.js';
+import { reasonOf, sourceFailed } from './sources/read.js';
 import { findRenamed } from './sources/renamed.js';
 import { readSkillsSource } from './sources/skills.js';
 import {
@@ -127,7 +127,7 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
     throwIfCancelled(context.signal);
     const advice = 'Check that its content is of the documented form';
     const failure =
-      error instanceof WinnowError ? error : sourceFailed(spec, `failed (${messageOf(error)}). ${advice}`, error);
+      error instanceof WinnowError ? error : sourceFailed(spec, `failed (${reasonOf(error)}). ${advice}`, error);
     return { spec, failures: [{ source: spec, error: failure, ...(isNaming ? { isNaming } : {}) }] };
   }
 }

@@ -1,9 +1,9 @@
 /** A path or URL decides the kind of a source; a prefix (`openapi:FILE`) says it where that is not enough. */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, extname } from 'node:path';
-import { messageOf, WinnowError } from '../../errors.js';
+import { WinnowError } from '../../errors.js';
 import { isObject } from '../schema/json.js';
-import { parseJson, readText, sourceFailed } from './read.js';
+import { parseJson, readText, reasonOf, sourceFailed } from './read.js';
 import { isUrl, type ReadContext, type SourceSpec } from './source.js';
 
 const PREFIXED = /^(json|openapi|mcp|skills):(.+)$/s;
@@ -58,6 +58,6 @@ async function isFolder(path: string): Promise<boolean> {
     return (await stat(path)).isDirectory();
   } catch (error) {
     const advice = 'Give an existing file or folder, an http(s) URL, or a prefix (json:, openapi:, mcp:, skills:)';
-    throw sourceFailed(path, `can't be found (${messageOf(error)}). ${advice}`, error);
+    throw sourceFailed(path, `can't be found (${reasonOf(error)}). ${advice}`, error);
   }
 }

@@ -1,5 +1,4 @@
 /** Raw entries and rules -> tools and rules. What is wrong is left out with an issue; nothing throws. */
-
 import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
 import { isObject } from '../schema/json.js';

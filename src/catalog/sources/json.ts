@@ -1,9 +1,7 @@
 /** JSON and JSONL files: tool entries, a catalogue with rules, or the saved answer of an MCP `tools/list`. */
-
-import { messageOf } from '../../errors.js';
 import { isObject } from '../schema/json.js';
 import type { EntryIssue } from '../tool.js';
-import { parseJson, readText, sourceFailed } from './read.js';
+import { parseJson, readText, reasonOf, sourceFailed } from './read.js';
 import { createReading, describeSource, type ReadContext, type SourceReading } from './source.js';
 
 /** @throws WinnowError `source_failed`, `cancelled` */
@@ -30,7 +28,7 @@ function parseJsonLines(text: string, origin: string): SourceReading {
     try {
       entries.push(JSON.parse(line));
     } catch (error) {
-      issues.push({ level: 'warning', entry: `${origin}:${index + 1}`, message: `not JSON: ${messageOf(error)}` });
+      issues.push({ level: 'warning', entry: `${origin}:${index + 1}`, message: `not JSON: ${reasonOf(error)}` });
     }
   }
   return createReading([{ origin, entries }], { issues });

@@ -1,9 +1,10 @@
 /** LangChain tools from code. Nothing of LangChain is imported: whatever has these fields will do. */
 import { z } from 'zod';
-import { messageOf, WinnowError } from '../../errors.js';
+import { WinnowError } from '../../errors.js';
 import { isObject } from '../schema/json.js';
 import type { JsonSchema, Tool } from '../tool.js';
 import { parseReading } from './entries.js';
+import { reasonOf } from './read.js';
 import { createReading } from './source.js';
 
 export interface LangChainToolsOptions {
@@ -63,7 +64,7 @@ function fromZod(schema: z.core.$ZodType, name: string): JsonSchema {
     return plain;
   } catch (error) {
     const message = `The schema of the LangChain tool "${name}" can't be written as JSON Schema`;
-    throw new WinnowError('invalid_catalog', `${message}: ${messageOf(error)}.`, { cause: error });
+    throw new WinnowError('invalid_catalog', `${message}: ${reasonOf(error)}.`, { cause: error });
   }
 }
 

@@ -1,5 +1,4 @@
 /** Path, query, header and cookie parameters and the request body of one operation, as the arguments of one tool. */
-
 import { isObject } from '../schema/json.js';
 import type { JsonSchema } from '../tool.js';
 import {

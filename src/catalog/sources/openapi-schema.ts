@@ -2,7 +2,6 @@
  * Schemas of an OpenAPI document as JSON Schema that stands alone: what a `$ref` points at is copied to
  * `$defs`, and the words that only OpenAPI 3.0 knows are put into JSON Schema's own.
  */
-
 import { isObject } from '../schema/json.js';
 import type { JsonSchema } from '../tool.js';
 

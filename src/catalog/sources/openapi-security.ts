@@ -1,5 +1,4 @@
 /** Where the credentials of an operation go in its HTTP call. Names of schemes only: no secret is ever in a document. */
-
 import { isObject } from '../schema/json.js';
 import { dereference, type OpenApiDocument } from './openapi-schema.js';
 

@@ -1,5 +1,4 @@
 /** OpenAPI 3.0 and 3.1 documents: each operation is one tool, with the facts of its HTTP call in `metadata.http`. */
-
 import { isObject } from '../schema/json.js';
 import type { EntryIssue, Risk } from '../tool.js';
 import { collectArguments, firstContent, isJsonType, type Operation } from './openapi-arguments.js';

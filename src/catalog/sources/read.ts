@@ -16,7 +16,7 @@ export function parseJson(text: string, location: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const advice = 'Correct it, or tell its kind by a prefix: json:, openapi:, mcp: or skills:';
-    throw sourceFailed(location, `is not JSON (${messageOf(error)}). ${advice}`, error);
+    throw sourceFailed(location, `is not JSON (${reasonOf(error)}). ${advice}`, error);
   }
 }
 
@@ -28,7 +28,7 @@ export async function parseJsonOrYaml(text: string, location: string): Promise<u
   try {
     return parse(text);
   } catch (error) {
-    throw sourceFailed(location, `is not YAML (${messageOf(error)}). Correct it`, error);
+    throw sourceFailed(location, `is not YAML (${reasonOf(error)}). Correct it`, error);
   }
 }
 
@@ -38,12 +38,17 @@ export function sourceFailed(location: string, what: string, cause?: unknown): W
   return new WinnowError('source_failed', `The source ${source} ${what}.`, { cause, details: { source } });
 }
 
+/** What was thrown, for the middle of a sentence. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error).trim().replace(/\.$/, '');
+}
+
 async function readTextFile(path: string, { signal }: ReadContext): Promise<string> {
   try {
     return await readFile(path, { encoding: 'utf8', signal });
   } catch (error) {
     throwIfCancelled(signal);
-    throw sourceFailed(path, `can't be read (${messageOf(error)}). Check the path and its permissions`, error);
+    throw sourceFailed(path, `can't be read (${reasonOf(error)}). Check the path and its permissions`, error);
   }
 }
 
@@ -63,5 +68,5 @@ async function fetchText(url: string, { timeoutMs, signal }: ReadContext): Promi
 /** `fetch` says only "fetch failed"; the reason is in its cause. */
 export function fetchReason(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
-  return cause ? `${messageOf(error)}: ${messageOf(cause)}` : messageOf(error);
+  return cause ? `${reasonOf(error)}: ${reasonOf(cause)}` : reasonOf(error);
 }

@@ -1,5 +1,4 @@
 /** Tools of MCP servers that a reload gave another name, since another server has, or no longer has, one of theirs. */
-
 import { isObject } from '../schema/json.js';
 import type { EntryIssue, Tool } from '../tool.js';
 
@@ -7,8 +6,9 @@ import type { EntryIssue, Tool } from '../tool.js';
 export function findRenamed(now: readonly Tool[], before: readonly Tool[]): EntryIssue[] {
   const names = new Map(before.map((tool) => [ownNameOf(tool), tool.name]));
   return now.flatMap((tool) => {
-    const old = names.get(ownNameOf(tool));
-    if (ownNameOf(tool) === undefined || old === undefined || old === tool.name) return [];
+    const ownName = ownNameOf(tool);
+    const old = names.get(ownName);
+    if (ownName === undefined || old === undefined || old === tool.name) return [];
     const message = `was "${old}" until now: rules, allow lists and policies that name it do not find it by that name`;
     return [{ level: 'warning', entry: tool.origin, name: tool.name, message }];
   });

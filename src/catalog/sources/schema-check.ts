@@ -1,9 +1,8 @@
-import { isObject } from '../schema/json.js';
-
 /**
  * Whether a value can be used as a JSON Schema at all. Lenient, since schemas in the wild are messy and
  * `fit-schema.ts` mends them: refused is only what nothing can be made of.
  */
+import { isObject } from '../schema/json.js';
 
 /** Deeper nesting is a mistake or an attack: it ends in a stack overflow of some later step. */
 const MAX_DEPTH = 200;

@@ -4,10 +4,10 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, throwIfCancelled } from '../../errors.js';
+import { throwIfCancelled } from '../../errors.js';
 import { isObject } from '../schema/json.js';
 import type { EntryIssue } from '../tool.js';
-import { readText, sourceFailed } from './read.js';
+import { readText, reasonOf, sourceFailed } from './read.js';
 import { createReading, type ReadContext, type SourcePart, type SourceReading } from './source.js';
 
 const SKILL_FILE = 'SKILL.md';
@@ -56,7 +56,7 @@ async function parseFrontMatter(matter: string): Promise<Record<string, unknown>
     const parsed: unknown = parse(matter);
     return isObject(parsed) ? parsed : 'front matter: not a list of "key: value"';
   } catch (error) {
-    return `front matter: not YAML (a value with a colon needs quotes): ${messageOf(error)}`;
+    return `front matter: not YAML (a value with a colon needs quotes): ${reasonOf(error)}`;
   }
 }
 
@@ -75,6 +75,6 @@ async function readFolder(root: string, folder: string) {
   try {
     return await readdir(join(root, folder), { withFileTypes: true });
   } catch (error) {
-    throw sourceFailed(root, `can't be read (${messageOf(error)}). Check that it is a folder`, error);
+    throw sourceFailed(root, `can't be read (${reasonOf(error)}). Check that it is a folder`, error);
   }
 }

@@ -51,7 +51,7 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
     told.add(message);
   };
   const tidy = () =>
-    removeAbandoned(folder).catch((error) => warn(`an old draft could not be removed: ${messageOf(error)}`));
+    removeAbandoned(folder).catch((error) => warn(`an old draft could not be removed: ${reasonOf(error)}`));
   return {
     async load(tokens, load) {
       await tidy();
@@ -69,7 +69,7 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
           () => false,
         );
         const fate = isGone ? 'was thrown away' : "is not used, and can't be thrown away";
-        warn(`the saved prefix ${path} ${fate}: ${messageOf(error)}`);
+        warn(`the saved prefix ${path} ${fate}: ${reasonOf(error)}`);
         return false;
       }
       return true;
@@ -86,7 +86,7 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
         await rename(draft, `${path}.state`);
         await removeOldest(folder, maxBytes);
       } catch (error) {
-        warn(`the prefix could not be saved in ${folder}: ${messageOf(error)}`);
+        warn(`the prefix could not be saved in ${folder}: ${reasonOf(error)}`);
         // What is left of it is abandoned, and goes with the next that is tidied up.
         await rm(draft, { force: true }).catch(() => undefined);
       }
@@ -147,3 +147,6 @@ async function sha256Of(path: string): Promise<string> {
 }
 
 /** Without the call and the file that Node adds, which differ each time. */
+function reasonOf(error: unknown): string {
+  return messageOf(error).replace(/, \w+ '.*$/su, '');
+}

@@ -68,6 +68,16 @@ describe('the store of evaluated prefixes', () => {
     expect(warnings.slice(told)).toEqual([expect.stringContaining(`could not be saved in ${file}`)]);
   });
 
+  it('tells once that a disk refuses, whatever file Node names', async () => {
+    const store = open();
+    const told = warnings.length;
+    for (const file of ['one', 'two']) {
+      const error = new Error(`EROFS: read-only file system, open '/cache/${file}'`);
+      await store.save([1], () => Promise.reject(error));
+    }
+    expect(warnings.slice(told)).toEqual([expect.stringMatching(/: EROFS: read-only file system$/u)]);
+  });
+
   it('keeps what is in use when all together are too large, however long ago it was saved', async () => {
     const store = open({ maxBytes: 10 });
     await store.save([1], write('12345'));
