@@ -1,5 +1,4 @@
 /** What happened to a request, in order: every rung, drop, repair and fallback is told, none is silent. */
-
 import { messageOf } from './errors.js';
 import type { TraceEvent } from './result.js';
 
@@ -14,7 +13,7 @@ export function createTrace(onEvent?: (event: TraceEvent) => void): Trace {
   const events: TraceEvent[] = [];
   const milliseconds = () => Math.round((performance.now() - start) * 10) / 10;
   let hasFailed = false;
-  // Who only listens can't stop a request. Said once, where the caller finds it: in the trace of the result.
+  // Said once, where the caller finds it: in the trace of the result.
   const onFailure = (error: unknown) => {
     const note = `onEvent failed: ${messageOf(error)}`;
     if (!hasFailed) events.push({ stage: 'listener', milliseconds: milliseconds(), note });
@@ -24,17 +23,17 @@ export function createTrace(onEvent?: (event: TraceEvent) => void): Trace {
     add(stage, note, facts = {}) {
       const event = { stage, milliseconds: milliseconds(), note, ...facts };
       events.push(event);
-      tell(event, onEvent, onFailure);
+      tellListener(event, onEvent, onFailure);
     },
     events: () => [...events],
     milliseconds,
   };
 }
 
-/** A listener may be an async function, whose failure nobody else would catch. */
-function tell(
-  event: TraceEvent,
-  listener: ((event: TraceEvent) => unknown) | undefined,
+/** Who only listens can't stop the work. A listener may be an async function, whose failure nobody else would catch. */
+export function tellListener<Event>(
+  event: Event,
+  listener: ((event: Event) => unknown) | undefined,
   onFailure: (error: unknown) => void,
 ): void {
   try {

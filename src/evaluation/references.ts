@@ -1,5 +1,4 @@
 /** References as benchmarks write them: `"$0.field"` is a field of the first step's result. Only earlier steps count. */
-
 import { isObject } from '../catalog/schema/json.js';
 import { findReferences, renderPath, textsIn } from '../planning/references.js';
 

@@ -2,7 +2,6 @@
  * All that changes what comes out of a run: kept in its folder, and compared when it goes on. How many cases run at once,
  * what may be spent, and whether answers are remembered, does not.
  */
-
 import { isObject } from '../catalog/schema/json.js';
 import { WinnowError } from '../errors.js';
 import { dayIn } from '../planning/today.js';

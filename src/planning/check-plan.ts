@@ -187,10 +187,7 @@ function checkArguments(
   const referring = texts.filter((leaf) => findReferences(leaf.text).length > 0);
   return result.issues
     .filter((issue) => !referring.some((leaf) => isUnknowable(issue, leaf, whole.includes(leaf))))
-    .map(
-      (issue) =>
-        `${step.id}.arguments${issue.startsWith('(arguments)') ? issue.slice('(arguments)'.length) : `.${issue}`}`,
-    );
+    .map((issue) => `${step.id}.arguments.${issue}`.replace('arguments.(arguments)', 'arguments'));
 }
 
 /** What depends on the value that a reference will have: all below one that stands alone, the form of a text around one. */
@@ -240,10 +237,10 @@ function at(step: DraftStep, leaf: Leaf): string {
 }
 
 function fieldsOf(schema: JsonSchema): string {
-  const isList = schema.type === 'array' && isObject(schema.items);
-  const properties = isList && isObject(schema.items) ? schema.items.properties : schema.properties;
+  const items = schema.type === 'array' && isObject(schema.items) ? schema.items : undefined;
+  const { properties } = items ?? schema;
   const fields = isObject(properties) ? Object.keys(properties).slice(0, 20) : [];
-  return fields.map((field) => (isList ? `[0].${field}` : field)).join(', ');
+  return fields.map((field) => (items ? `[0].${field}` : field)).join(', ');
 }
 
 function typeName(schema: JsonSchema): string {

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { messageOf, WinnowError } from '../../errors.js';
 import type { PlanRunRecord, PlanRuns } from '../../store/store.js';
+import { tellListener } from '../../trace.js';
 import {
   type ParsedPlan,
   type PlanRun,
@@ -98,14 +99,8 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
   let { plan, earlier, state } = run;
   let generation = first;
   let states = new Map(plan.steps.map((step) => [step.id, run.steps[step.id] ?? pending(step.id)]));
-  const emit = (event: PlanRunEvent) => {
-    try {
-      onEvent?.(event);
-    } catch (error) {
-      // Who only listens can't stop a run.
-      notes.push(`onEvent failed: ${messageOf(error)}`);
-    }
-  };
+  const emit = (event: PlanRunEvent) =>
+    tellListener(event, onEvent, (error) => void notes.push(`onEvent failed: ${messageOf(error)}`));
   return {
     id,
     get states() {

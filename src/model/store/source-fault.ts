@@ -1,5 +1,4 @@
 /** Why a source gave no file. A refusal (an answer that says no) is told from a time-out (no answer). */
-
 import { messageOf } from '../../errors.js';
 import { codeOf, fieldOf } from './error-facts.js';
 
