@@ -34,6 +34,30 @@ export function fuse({ probabilities, keywords, keywordWeight }: Opinions): Name
     });
 }
 
+/** A name that was not read is as likely as this. */
+const UNREAD = 0.01;
+/**
+ * Natural logarithm of how much likelier the best keyword match makes a name, at a weight of 1. In 376 requests of eight sets, of
+ * 839 names with a probability of 0.05 to 0.3 that keywords did not find 0.02 were needed, and 0.11 of 187 that were found with 0.4
+ * of the best score or more. 5 to 8 are alike on RestBench; 4 loses half a point of recall, 0 one and a half.
+ */
+const SPOKEN_OF = 6;
+
+/**
+ * Best first, for free room: there is more of it than names that both opinions stand for, so that neither should settle it alone.
+ * Log-linear pool: probabilities are multiplied (Genest and Zidek, "Combining Probability Distributions", 1986).
+ */
+export function pool(
+  named: readonly NamedTool[],
+  { keywords, keywordWeight }: Pick<Opinions, 'keywords' | 'keywordWeight'>,
+): NamedTool[] {
+  const best = bestOf(keywords);
+  const scores = new Map(keywords.map(({ tool, score }) => [tool, score / best]));
+  const weightOf = ({ tool, probability = 0 }: NamedTool) =>
+    Math.log(probability + UNREAD) + SPOKEN_OF * keywordWeight * (scores.get(tool) ?? 0);
+  return [...named].sort((one, other) => weightOf(other) - weightOf(one));
+}
+
 /** How far the best keyword match among these tools is ahead of all others, between 0 and 1. */
 export function keywordLead(
   tools: ReadonlySet<Tool>,

@@ -9,7 +9,7 @@ import { addUsage, type CallAbout, type Model, type Prompt, type TokenReader, ty
 import { spentUsage } from '../model/structured.js';
 import type { Answer, NamedTool } from './answer.js';
 import { probabilityOfMore } from './ends-list.js';
-import { fuse, keywordLead, type Opinions } from './fuse.js';
+import { fuse, keywordLead, type Opinions, pool } from './fuse.js';
 import { createNameTrie, type TrieNode } from './name-trie.js';
 import { type RankedName, rankNames } from './rank-names.js';
 import type { Sheet } from './sheet.js';
@@ -47,7 +47,7 @@ const MORE = 0.2;
 const MIN_STANDING = 0.3;
 
 export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<Answer> {
-  const { model, prompt, about, core, usage, signal } = question;
+  const { model, prompt, about, usage, signal } = question;
   if (!model.openReader)
     throw new WinnowError('model_refused', 'This model gives no next-token probabilities: use --set answer=list.');
   const reader = await openReader(model.openReader({ prompt, opening: OPENING, signal, about }), usage);
@@ -67,7 +67,7 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
       return fuse({ ...question, probabilities: told });
     };
     const [likeliest] = order();
-    if (first.length === 0 || !likeliest || none > NONE_FITS) return toAnswer(first, { core, none, says: true });
+    if (first.length === 0 || !likeliest || none > NONE_FITS) return toAnswer(first, { ...question, none, says: true });
     const before: Tool[] = [];
     let isFirstEnough = false;
     for (let reading = 2, next: Tool | undefined = likeliest.tool; next && reading <= question.readings; reading++) {
@@ -87,7 +87,7 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
     const named = order();
     const isFirst = ({ tool }: NamedTool) => tool === likeliest.tool;
     const ordered = [...named.filter(isFirst), ...named.filter((one) => !isFirst(one))];
-    const answer = toAnswer(ordered, { core, none, says: false });
+    const answer = toAnswer(ordered, { ...question, none, says: false });
     return { ...answer, isFirstEnough, confidence: confidenceOf(answer, first, question) };
   } finally {
     addUsage(usage, reader.usage());
@@ -134,18 +134,22 @@ function confidenceOf({ named, chosen }: Answer, first: readonly NamedTool[], qu
   return Math.round(confidence * 10_000) / 10_000;
 }
 
+interface Verdict {
+  /** Probability that no tool fits. */
+  none: number;
+  /** It is the answer. */
+  says: boolean;
+}
+
 function toAnswer(
   named: readonly NamedTool[],
-  { core, none, says }: { core: number; none: number; says: boolean },
+  { core, none, says, ...opinions }: Pick<RankQuestion, 'core' | 'keywords' | 'keywordWeight'> & Verdict,
 ): Answer {
   // The first stays the first, also where a complement stands far above it in the end.
   const high = named.filter(({ standing = 1 }, place) => place === 0 || standing >= MIN_STANDING).length;
   const chosen = says ? 0 : Math.min(core, high);
-  // Behind the chosen the model's own order: what keywords found fills the room in turn with it.
-  const next = named.slice(chosen);
-  next.sort((one, other) => (other.probability ?? 0) - (one.probability ?? 0));
   return {
-    named: [...named.slice(0, chosen), ...next],
+    named: [...named.slice(0, chosen), ...pool(named.slice(chosen), opinions)],
     chosen,
     none: { says, probability: none },
     reason: '',

@@ -4,7 +4,7 @@
  * What is measured is the build.
  *
  *   npm run bench:quality -- [--sample 40 | --full] [--seed 1] [--sets restbench,metatool,...]
- *     [--contestants main,part,variant,winnow,...] [--failures] [--out .winnow/bench] [--markdown FILE] [--max-tools 8]
+ *     [--contestants first,peer,part,variant,winnow,...] [--failures] [--out .winnow/bench] [--markdown FILE] [--max-tools 8]
  *     [--benchmarks FOLDER] [--today 2025-11-21] [--context-tokens N] [--threads N]
  *     [--model NAME | --model-file FILE | --base-url URL --model NAME]
  */

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { fuse, keywordLead } from '../../src/selection/fuse.js';
+import { fuse, keywordLead, pool } from '../../src/selection/fuse.js';
 import { makeTool } from './setup.js';
 
 const a = makeTool('a');
 const b = makeTool('b');
 const c = makeTool('c');
+const d = makeTool('d');
 
 interface Given {
   model?: readonly (readonly [typeof a, number])[];
@@ -82,5 +83,37 @@ describe('the lead of keywords', () => {
   it('is small where the best match covers little, and none at a weight of 0', () => {
     expect(lead([a], { keywords: [[a, 0.05]] })).toBeCloseTo(0.25, 9);
     expect(lead([a], { keywords, keywordWeight: 0 })).toBe(0);
+  });
+});
+
+describe('the names for free room', () => {
+  const pooled = (given: Given) =>
+    pool(
+      [...(given.model ?? []).map(([tool, probability]) => ({ tool, probability })), { tool: d }],
+      opinions({ keywordWeight: 0.5, ...given }),
+    ).map(({ tool }) => tool.name);
+  const model = [
+    [a, 0.2],
+    [b, 0.05],
+    [c, 0.01],
+  ] as const;
+
+  it('are those that both opinions stand for, before those of one alone', () => {
+    expect(pooled({ model })).toEqual(['a', 'b', 'c', 'd']);
+    expect(pooled({ model, keywords: [[b, 0.5]] })).toEqual(['b', 'a', 'c', 'd']);
+    expect(
+      pooled({
+        model,
+        keywords: [
+          [d, 0.5],
+          [b, 0.4],
+        ],
+      }),
+    ).toEqual(['b', 'a', 'd', 'c']);
+  });
+
+  it('are in the order of the model where keywords count nothing, or hardly cover the request', () => {
+    expect(pooled({ model, keywords: [[b, 0.5]], keywordWeight: 0 })).toEqual(['a', 'b', 'c', 'd']);
+    expect(pooled({ model, keywords: [[b, 0.05]] })).toEqual(['a', 'b', 'c', 'd']);
   });
 });

@@ -32,7 +32,7 @@ describe('the rank answer', () => {
     expect(tools.slice(0, 2).map((tool) => tool.fill)).toEqual([undefined, undefined]);
   });
 
-  it('chooses what stands near enough to the first, and has the rest in the order of the model', async () => {
+  it('chooses what stands near enough to the first, and has the rest in the order of both opinions', async () => {
     const script = { play_song: 0.5, read_mail: 0.2, count_sheep: 0.12, find_hotel: 0.18 };
     const probabilities = new Map(Object.entries(script));
     const select = (options: OptionsInput, message = 'hm') => {
@@ -43,6 +43,7 @@ describe('the rank answer', () => {
     const filled = await select({ fill: true, core: 1, maxTools: 4 }, 'play sheep');
     expect(filled.tools.filter(({ via }) => via === 'model').map(({ name }) => name)).toEqual([
       'play_song',
+      'count_sheep',
       'read_mail',
       'find_hotel',
     ]);

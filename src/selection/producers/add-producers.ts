@@ -39,10 +39,14 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
       if (!need.required || (need.isPath && depth > 0)) continue;
       if (isGiven(need, context.given) || isProvided(need)) continue;
       const best = bestProducer(need, context);
-      if (!best || best.producer.name === tool.name || found.has(best.producer.name)) continue;
+      if (!best || isThere(best.producer)) continue;
       visit(best.producer, depth + 1);
       found.set(best.producer.name, { tool: best.producer, serves: `${need.tool}.${need.argument}` });
     }
+  }
+
+  function isThere({ name }: Tool): boolean {
+    return name === tool.name || present.has(name) || found.has(name);
   }
 
   function isProvided(need: Need): boolean {

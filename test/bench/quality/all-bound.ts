@@ -5,7 +5,7 @@ import { createSecondCall } from './second-call.js';
 export const ALL_BOUND: Contestant = {
   id: 'all-bound',
   title: 'all tools bound in one call',
-  group: 'main',
+  group: 'peer',
   idleOn: idleWhereGiven,
   enter(arena) {
     const call = createSecondCall(arena);

@@ -48,8 +48,11 @@ export interface Arena {
   readonly maxTools: number;
 }
 
-/** `main`: measured on all sets first. `part`: Winnow with one part off. `variant`: only where it is named. */
-export const GROUPS = ['main', 'part', 'variant'] as const;
+/**
+ * In the order of the work. `first`: measured on all sets before any other, a first answer. `peer`: others that hand tools
+ * on or call them, slower by far. `part`: Winnow with one part off. `variant`: only where it is named.
+ */
+export const GROUPS = ['first', 'peer', 'part', 'variant'] as const;
 
 export interface Contestant {
   readonly id: string;

@@ -10,11 +10,11 @@ import { createSecondCall } from './second-call.js';
 type Search = (query: string, limit: number) => readonly Tool[];
 
 export const KEYWORDS: readonly Contestant[] = [
-  createContestant('keywords', "keywords alone, Winnow's index", (tools) => {
+  createContestant({ id: 'keywords', title: "keywords alone, Winnow's index", group: 'first' }, (tools) => {
     const index = createKeywordIndex(tools);
     return (query, limit) => index.search(query, limit).map(({ tool }) => tool);
   }),
-  createContestant('bm25', 'keywords alone, MiniSearch as it comes', (tools) => {
+  createContestant({ id: 'bm25', title: 'keywords alone, MiniSearch as it comes', group: 'peer' }, (tools) => {
     const index = new MiniSearch({ fields: ['name', 'description'] });
     index.addAll(tools.map(({ name, description }, id) => ({ id, name, description })));
     return (query, limit) =>
@@ -25,11 +25,12 @@ export const KEYWORDS: readonly Contestant[] = [
   }),
 ];
 
-function createContestant(id: string, title: string, build: (tools: readonly Tool[]) => Search): Contestant {
+function createContestant(
+  called: Pick<Contestant, 'id' | 'title' | 'group'>,
+  build: (tools: readonly Tool[]) => Search,
+): Contestant {
   return {
-    id,
-    title,
-    group: 'main',
+    ...called,
     idleOn: idleWhereGiven,
     enter(arena) {
       const call = createSecondCall(arena);

@@ -30,7 +30,7 @@ function createContestant(id: string, title: string, shows: BridgeOptions['shows
   return {
     id,
     title,
-    group: 'main',
+    group: 'peer',
     idleOn: idleWhereGiven,
     enter(arena) {
       const bridge = createBridge({ model: arena.model, shows, maxTokens: MAX_SELECTION_TOKENS });

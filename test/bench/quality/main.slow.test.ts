@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { WinnowError } from '../../../src/errors.js';
 import type { Prompt } from '../../../src/model/model.js';
-import { CONTESTANTS } from './contestants.js';
+import { contestantsOf } from './contestants.js';
 import { aBenchmarkFolder, aModel, NAMES, rightAnswer, runQuality } from './setup.js';
 
-const MAIN = CONTESTANTS.filter(({ group }) => group === 'main').map(({ id }) => id);
+const MAIN = contestantsOf(['first', 'peer']).map(({ id }) => id);
 
 describe('bench:quality', () => {
   it('measures every main contestant, and another time asks the model nothing', async () => {
     const folder = aBenchmarkFolder();
-    const args = ['--sets', 'restbench,irrelevance', '--contestants', 'main'];
+    const args = ['--sets', 'restbench,irrelevance', '--contestants', 'first,peer'];
     const first = await runQuality({ folder, model: aModel(), args });
     for (const id of MAIN) {
       expect([id, first.mean('restbench', id, 'recall')]).toEqual([id, 1]);
@@ -24,7 +24,7 @@ describe('bench:quality', () => {
 
   it('lets the same planner write the plans behind every choice', async () => {
     const model = aModel();
-    const args = ['--sets', 'nestful', '--contestants', 'main'];
+    const args = ['--sets', 'nestful', '--contestants', 'first,peer'];
     const run = await runQuality({ folder: aBenchmarkFolder(), model, args });
     for (const id of MAIN) {
       const figures = (['recall', 'valid', 'nodeF1', 'argumentValueF1', 'planExact'] as const).map((metric) =>

@@ -29,7 +29,7 @@ export interface MainContext {
 
 const OPTIONS = {
   sets: { type: 'string', default: Object.keys(SETS).join(',') },
-  contestants: { type: 'string', default: 'main,part' },
+  contestants: { type: 'string', default: 'first,peer,part' },
   sample: { type: 'string', default: '40' },
   full: { type: 'boolean', default: false },
   seed: { type: 'string', default: '1' },

@@ -96,8 +96,9 @@ describe('an outcome', () => {
 describe('the contestants', () => {
   it('are the peers, Winnow, Winnow with each part off, and other ways to put the parts together', () => {
     const idsOf = (group: string) => contestantsOf([group]).map(({ id }) => id);
-    expect({ main: idsOf('main'), part: idsOf('part'), variant: idsOf('variant') }).toEqual({
-      main: ['winnow', 'keywords', 'bm25', 'langchain', 'langchain-shown', 'langchain-described', 'all-bound'],
+    expect({ first: idsOf('first'), peer: idsOf('peer'), part: idsOf('part'), variant: idsOf('variant') }).toEqual({
+      first: ['winnow', 'keywords'],
+      peer: ['bm25', 'langchain', 'langchain-shown', 'langchain-described', 'all-bound'],
       part: [
         'winnow-no-producers',
         'winnow-one-reading',
@@ -124,7 +125,7 @@ describe('the contestants', () => {
   });
 
   it('are taken by name or group, each once, in the order of the work', () => {
-    const ids = contestantsOf(['winnow-list', 'bm25', 'main']).map(({ id }) => id);
+    const ids = contestantsOf(['winnow-list', 'bm25', 'first', 'peer']).map(({ id }) => id);
     expect(ids).toEqual(CONTESTANTS.map(({ id }) => id).filter((id) => ids.includes(id)));
     expect(ids).toHaveLength(8);
   });

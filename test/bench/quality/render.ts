@@ -2,7 +2,7 @@
 import type { Estimate } from '../../../src/evaluation/statistics.js';
 import { renderNumber, renderTable } from '../statistics.mjs';
 import { judgeBars, renderDifference, total } from './bars.js';
-import { CONTESTANTS } from './contestants.js';
+import { CONTESTANTS, contestantsOf } from './contestants.js';
 import { METRIC_NAMES, METRICS, type MetricName, type Outcome } from './outcome.js';
 import { SETS } from './sets.js';
 import { duelsOf, OURS, type Row, summarise } from './summary.js';
@@ -68,7 +68,7 @@ export function renderEstimate(estimate: Estimate | undefined): string {
 }
 
 /** Those who hand tools on; with all tools bound nothing is handed on, only called. */
-const SELECTING = CONTESTANTS.filter(({ id, group }) => group === 'main' && id !== OURS && id !== 'all-bound');
+const SELECTING = contestantsOf(['first', 'peer']).filter(({ id }) => id !== OURS && id !== 'all-bound');
 const OTHERS = [...SELECTING.map(({ id }) => id), 'all-bound'];
 
 /** Winnow minus each other, the best of them first. */

@@ -79,7 +79,7 @@ const VARIANTS: Readonly<Record<string, Part>> = {
 };
 
 export const WINNOW: readonly Contestant[] = [
-  { id: 'winnow', title: 'Winnow', group: 'main', idleOn: () => undefined, enter: (arena) => enter(arena, {}) },
+  { id: 'winnow', title: 'Winnow', group: 'first', idleOn: () => undefined, enter: (arena) => enter(arena, {}) },
   ...toContestants(PARTS, 'part'),
   ...toContestants(VARIANTS, 'variant'),
 ];

@@ -87,6 +87,18 @@ describe('no producer is added', () => {
     expect(producersFor(movies, 'movie_credits', { message: 'who played in it', entities })).toEqual(['search_movie']);
   });
 
+  it.each([hydrology, codingAgent, movies])(
+    '%# twice: what is present is never added, however well it suits',
+    (view) => {
+      const names = view.tools.map(({ name }) => name);
+      for (const name of names)
+        for (const favourite of names.filter((other) => other !== name)) {
+          const asked = { present: [favourite], favourites: [favourite] };
+          expect(producersFor(view, name, 'show me mine', asked)).not.toContain(favourite);
+        }
+    },
+  );
+
   it('when a tool that is present provides it', () => {
     expect(producersFor(hydrology, 'query_reservoir_last', '水位', { present: ['list_stations'] })).toEqual([]);
   });
