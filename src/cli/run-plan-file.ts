@@ -7,6 +7,7 @@ import type { Caller } from '../routing/contracts.js';
 import type { Agents } from '../server/agents/agents.js';
 import { resumePlanInputSchema, runPlanInputSchema } from '../server/agents/plan-runs.js';
 import { openAgents } from './agents-setup.js';
+import { flagsAgain } from './flags-again.js';
 import { loadTools } from './load-tools.js';
 import { type Output, print } from './output.js';
 import { logLevelOf, readConfig } from './read-config.js';
@@ -25,7 +26,7 @@ export async function runPlanFile(path: string | undefined, flags: RunFlags, out
     if (flags.resume !== undefined && isTrial)
       throw new WinnowError('invalid_option', '--resume: name the --store in which the run is kept.');
     const run = await start(agents, { path, flags, output, signal: interrupt.signal });
-    print(output, flags, { value: run, text: [renderRun(run), ...nextSteps(run, isTrial)].join('\n') });
+    print(output, flags, { value: run, text: [renderRun(run), ...nextSteps(run, flags, isTrial)].join('\n') });
     if (run.state !== 'done' && run.state !== 'planned') process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
   } finally {
     interrupt.forget();
@@ -118,15 +119,17 @@ function renderRun({ id, state, plan, steps, notes }: PlanRun): string {
 }
 
 /** What to do so that it goes on; nothing where it does not wait for anybody. */
-function nextSteps({ id, state, steps }: PlanRun, isTrial: boolean): string[] {
+function nextSteps({ id, state, steps }: PlanRun, flags: RunFlags, isTrial: boolean): string[] {
   const known = Object.values(steps);
   if (known.some(({ failure }) => failure?.code === 'approval_not_allowed'))
     return ['Next: give --user, since somebody else approves what a user asks for.'];
   if (state !== 'paused') return [];
   if (isTrial) return ['Next: run it with --store, which keeps the run until somebody has approved the step.'];
   const approvals = known.flatMap(({ status, approval }) => (status === 'needs_approval' && approval) || []);
-  const grants = approvals.map((approval) => `  winnow approvals grant ${approval} --by NAME`);
-  return ['Next, with the same store and tools:', ...grants, `  winnow run --resume ${id}`];
+  const store = flagsAgain(flags, ['config', 'store', 'policy']);
+  const all = store + flagsAgain(flags, ['catalog', 'toolsModule', 'workerModule', 'user', 'role']);
+  const grants = approvals.map((approval) => `  winnow approvals grant ${approval} --by NAME${store}`);
+  return ['Next:', ...grants, `  winnow run --resume ${id}${all}`];
 }
 
 const MAX_CHARACTERS = 160;

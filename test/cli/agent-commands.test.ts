@@ -105,7 +105,11 @@ describe('a plan that needs an approval', () => {
     const [, approval = ''] = /\(approval ([\w-]+)\)/u.exec(text) ?? [];
     const [, id = ''] = /run ([\w-]+): paused/u.exec(text) ?? [];
     expect([approval.length, id.length, exitCode]).toEqual([36, 36, 5]);
-    expect(text).toContain(`\n  winnow approvals grant ${approval} --by NAME\n  winnow run --resume ${id}\n`);
+    const [grant, goOn] = [
+      `grant ${approval} --by NAME ${store.join(' ')}`,
+      `--resume ${id} ${plan.join(' ')} --user ann`,
+    ];
+    expect(text).toContain(`\nNext:\n  winnow approvals ${grant}\n  winnow run ${goOn}\n`);
 
     expect(await run(approvalsCommand, 'list', ...store, '--state', 'pending')).toContain(
       `${approval}  pending\n  file_delete {"path":"old.txt"}\n  asked by ann: file_delete has high risk.`,
