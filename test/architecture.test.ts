@@ -32,7 +32,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'search/': ['catalog/', ...GROUND],
   'logging/': [...GROUND, 'model/model.ts', 'model/watch-reader.ts', 'model/wrap-model.ts'],
   'model/': ['catalog/tool.ts', 'errors.ts', 'prompts/prompt-template.ts'],
-  'model/embedded/': ['catalog/schema/', 'catalog/tool.ts', 'errors.ts', 'model/model.ts'],
+  'model/embedded/': ['catalog/schema/', 'catalog/tool.ts', 'errors.ts', 'model/model.ts', 'or-aborted.ts'],
   'model/openai/': ['catalog/schema/', 'catalog/tool.ts', ...GROUND, 'model/count-tokens.ts', 'model/model.ts'],
   'model/store/': ['config/environment.ts', ...GROUND],
   'selection/': [

@@ -92,7 +92,9 @@ export const optionsSchema = z.strictObject({
       'Rank: ask the user back when the confidence of the selection is below. 0: never; 0.65 is a usual value.',
     ),
   reasons: part.default(false).describe('Rank: have the reason for the choice written, for a second or two more.'),
-  fill: part.default(true).describe('Fill free room with the next of the ranking and keyword matches in turn.'),
+  fill: part
+    .default(true)
+    .describe('Fill free room with names that model and keywords stand for together, and keyword matches, in turn.'),
   fillShare: z
     .number()
     .min(0)

@@ -1,5 +1,6 @@
 /** One at a time, in the order of arrival. Who leaves the queue by its signal goes at once. */
 import { WinnowError } from '../../errors.js';
+import { orAborted } from '../../or-aborted.js';
 
 export interface Turnstile {
   /** Waits for the turn. The returned function must be called when done; a second call does nothing. */
@@ -60,19 +61,13 @@ export function createTurnstile(): Turnstile {
   };
 }
 
-/** The promise, or `cancelled` as soon as the signal fires; the listener is taken away again either way. */
+/** The promise, or `cancelled` as soon as the signal fires. */
 async function orCancelled<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
-  promise.catch(() => {});
-  let onAbort: () => void = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(new WinnowError('cancelled', 'The request was cancelled.', { cause: signal.reason }));
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-  });
   try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
+    return await orAborted(promise, signal);
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason) throw error;
+    throw new WinnowError('cancelled', 'The request was cancelled.', { cause: error });
   }
 }
