@@ -43,7 +43,7 @@ export async function setUpEvaluation(flags: EvalFlags, { stderr, signal }: Setu
   const prices = flags.prices === undefined ? undefined : await loadPrices(flags.prices);
   const logger = createLogger({ level: logLevelOf(config) });
   const { suite, cases, catalog = config.catalog, strict = config.strict ?? false } = flags;
-  const suites = await loadSuites({ suite, cases, catalog, strict }, { config, logger, signal, stderr });
+  const suites = await loadSuites({ suite, cases, catalog, strict }, { config, logger, signal });
   const source = await openCases(suites, await filterOf(flags));
   for (const notice of source.notices) stderr.write(`${notice}\n`);
   return { flags, config, out, options, prompts, promptHashes, suites, source, prices };

@@ -1,11 +1,11 @@
 /** From `--suite`, `--cases` and `--catalog` to sets of cases with their catalogues. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type LoadedCatalog, type LoadLogger, loadCatalog } from '../catalog/load.js';
+import type { LoadedCatalog, LoadLogger } from '../catalog/load.js';
 import type { ConfigFile } from '../config/config-file.js';
 import { WinnowError } from '../errors.js';
 import type { Suite } from '../evaluation/suite.js';
-import { sourceOptions } from './source-options.js';
+import { loadTools } from './load-tools.js';
 
 export interface SuiteFlags {
   suite?: readonly string[] | undefined;
@@ -16,13 +16,13 @@ export interface SuiteFlags {
 
 export interface LoadContext {
   config: Pick<ConfigFile, 'sourceTimeoutMs'>;
+  /** Told what could not be read of a catalogue. */
   logger: LoadLogger;
   signal: AbortSignal | undefined;
-  stderr: Pick<NodeJS.WritableStream, 'write'>;
 }
 
 /** @throws WinnowError `invalid_option` for what is missing or double; errors of the catalogue's sources */
-export async function loadSuites(flags: SuiteFlags, context: LoadContext): Promise<Suite[]> {
+export async function loadSuites(flags: SuiteFlags, { config, ...context }: LoadContext): Promise<Suite[]> {
   const { suite = [], cases = [], catalog } = flags;
   if (suite.length + cases.length === 0) {
     throw new WinnowError(
@@ -42,7 +42,8 @@ export async function loadSuites(flags: SuiteFlags, context: LoadContext): Promi
   const suites: Suite[] = [];
   for (const { name, caseFile, sources } of all) {
     const key = JSON.stringify(sources);
-    const loaded = catalogs.get(key) ?? (await loadTools(sources, flags.strict, context));
+    const loaded =
+      catalogs.get(key) ?? (await loadTools({ catalog: sources, strict: flags.strict }, config, context)).loaded;
     catalogs.set(key, loaded);
     suites.push({ name, catalog: loaded.catalog, caseFile });
   }
@@ -70,15 +71,4 @@ function findSuite(set: string): FoundSuite {
 
 function nameOf(caseFile: string): string {
   return basename(caseFile).replace(/(?:\.cases)?\.jsonl?$/u, '');
-}
-
-/** What could not be read of it is told. @throws errors of the catalogue's sources */
-export async function loadTools(
-  sources: readonly string[],
-  strict: boolean,
-  { config, logger, signal, stderr }: LoadContext,
-): Promise<LoadedCatalog> {
-  const loaded = await loadCatalog({ ...sourceOptions(config), sources, strict, logger, signal });
-  for (const { error } of loaded.failures) stderr.write(`${error.message}\n`);
-  return loaded;
 }

@@ -18,7 +18,7 @@ export interface LoadedTools extends ToolSources {
 }
 
 export interface ToolSourceFlags {
-  catalog?: string[];
+  catalog?: readonly string[];
   strict?: boolean;
 }
 
@@ -31,7 +31,7 @@ interface LoadToolsParts {
   signal?: AbortSignal | undefined;
 }
 
-export function toolSourcesOf({ catalog }: ToolSourceFlags, config: ConfigFile): ToolSources {
+export function toolSourcesOf({ catalog }: ToolSourceFlags, config: Pick<ConfigFile, 'catalog'>): ToolSources {
   const named = catalog ?? config.catalog;
   return { sources: named ?? [defaultCatalogPath()], isExample: named === undefined };
 }
@@ -39,7 +39,7 @@ export function toolSourcesOf({ catalog }: ToolSourceFlags, config: ConfigFile):
 /** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed`, `cancelled` */
 export async function loadTools(
   flags: ToolSourceFlags,
-  config: ConfigFile,
+  config: Pick<ConfigFile, 'catalog' | 'strict' | 'sourceTimeoutMs'>,
   { stderr, logger, isLenient = false, signal }: LoadToolsParts,
 ): Promise<LoadedTools> {
   const { sources, isExample } = toolSourcesOf(flags, config);

@@ -67,7 +67,7 @@ async function runIn(out: string, flags: TuneFlags, signals: Interrupts): Promis
     limit,
     seed,
   } = flags;
-  const suites = await loadSuites({ suite, cases, catalog, strict }, { config, logger, signal: signals.stop, stderr });
+  const suites = await loadSuites({ suite, cases, catalog, strict }, { config, logger, signal: signals.stop });
   const source = await openCases(suites, { tags, sample, limit, seed });
   for (const notice of source.notices) stderr.write(`${notice}\n`);
   makeOut(out);

@@ -9,8 +9,9 @@ import type { QueuedRun } from '../evaluation/queue/queued-run.js';
 import { createSuitePlanners, promptHashesOf } from '../evaluation/suite.js';
 import { createLogger } from '../logging/logger.js';
 import { readVersion } from '../version.js';
-import { loadSuites, loadTools } from './eval-suites.js';
+import { loadSuites } from './eval-suites.js';
 import { catchInterrupts } from './interrupts.js';
+import { loadTools } from './load-tools.js';
 import { openAnsweringModels } from './open-logged-model.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { promptPaths } from './set-up.js';
@@ -67,9 +68,9 @@ async function loadCatalogs(
   const { suite = [], catalog = suite.length > 0 ? undefined : config.catalog } = flags;
   const strict = flags.strict ?? config.strict ?? false;
   const logger = createLogger({ level: logLevelOf(config) });
-  const context = { config, logger, signal, stderr: process.stderr };
+  const context = { config, logger, signal };
   const found = suite.length > 0 ? (await loadSuites({ suite, strict }, context)).map((one) => one.catalog) : [];
-  if (catalog) found.push((await loadTools(catalog, strict, context)).catalog);
+  if (catalog) found.push((await loadTools({ catalog, strict }, config, context)).loaded.catalog);
   if (found.length === 0) {
     throw new WinnowError(
       'invalid_option',

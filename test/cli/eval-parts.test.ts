@@ -90,7 +90,7 @@ describe('several options in one --set', () => {
 
 describe('sets of cases', () => {
   const logger = { debug: () => undefined, warn: () => undefined };
-  const context = { config: {}, logger, signal: undefined, stderr: { write: () => true } };
+  const context = { config: {}, logger, signal: undefined };
   const folder = temporaryFolder();
   const put = (path: string, content: unknown) => {
     mkdirSync(join(folder, path, '..'), { recursive: true });
