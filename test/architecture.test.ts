@@ -4,7 +4,15 @@ import { describe, expect, it } from '@jest/globals';
 import { findCycles, packagesLoadedWith, readSources, type SourceFile, toSourceFile } from './support/source-files.js';
 
 /** What every room may know. */
-const GROUND = ['errors.ts', 'never-connected.ts', 'or-aborted.ts', 'parse.ts', 'secret-forms.ts', 'version.ts'];
+const GROUND = [
+  'errors.ts',
+  'never-connected.ts',
+  'or-aborted.ts',
+  'parse.ts',
+  'secret-forms.ts',
+  'slips.ts',
+  'version.ts',
+];
 
 const CATALOG_AND_CONTRACTS = ['catalog/', ...GROUND, 'request.ts', 'result.ts', 'trace.ts'];
 const MODEL_SEAM = ['model/model.ts', 'model/structured.ts', 'model/tool-tokens.ts'];
@@ -16,10 +24,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'opening.ts': [],
   'result.ts': [],
   'guess-language.ts': [],
-  'nearest-name.ts': [],
+  'nearest-name.ts': ['slips.ts'],
   'never-connected.ts': [],
   'or-aborted.ts': [],
   'secret-forms.ts': [],
+  'slips.ts': [],
   'version.ts': [],
   'parse.ts': ['errors.ts', 'nearest-name.ts'],
   'request.ts': GROUND,

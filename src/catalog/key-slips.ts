@@ -2,7 +2,7 @@
  * Keys that are a slip of the pen in a known one: what stands under them would be without effect, and nobody would know.
  * All other keys are their author's business.
  */
-import { slipsBetween } from './slips.js';
+import { slipsBetween } from '../slips.js';
 
 export interface KeySlip {
   readonly key: string;

@@ -2,7 +2,7 @@
  * Known words near an unknown one: at most one slip up to seven letters, two from eight on. A slip is a letter too much,
  * too few, wrong, or two swapped.
  */
-import { slipsBetween } from '../catalog/slips.js';
+import { slipsBetween } from '../slips.js';
 
 const MIN_LETTERS = 4;
 const TWO_SLIPS_FROM = 8;

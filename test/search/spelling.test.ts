@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { slipsBetween } from '../../src/catalog/slips.js';
 import { createSpelling } from '../../src/search/spelling.js';
+import { slipsBetween } from '../../src/slips.js';
 
 const VOCABULARY = ['error', 'file', 'branch', 'commit', 'package', 'reference', 'rename', 'plan', '分支'];
 const spelling = createSpelling(VOCABULARY);

@@ -1,6 +1,7 @@
 /** Names of tools that may be meant by one that does not exist. Only of those that are given, so nothing hidden is hinted at. */
-import { slipsBetween } from '../../catalog/slips.js';
+
 import { splitIdentifier } from '../../search/words.js';
+import { slipsBetween } from '../../slips.js';
 
 const MAX_NAMES = 3;
 /** In letters; more would be another name. */

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { slipsBetween } from '../../src/catalog/slips.js';
+import { slipsBetween } from '../src/slips.js';
 
 const word = fc.string({ unit: fc.constantFrom(...'abcde'), minLength: 5, maxLength: 11 });
 
