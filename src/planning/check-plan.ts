@@ -240,7 +240,7 @@ function fieldsOf(schema: JsonSchema): string {
   const items = schema.type === 'array' && isObject(schema.items) ? schema.items : undefined;
   const { properties } = items ?? schema;
   const fields = isObject(properties) ? Object.keys(properties).slice(0, 20) : [];
-  return fields.map((field) => (items ? `[0].${field}` : field)).join(', ');
+  return fields.map((field) => renderPath(items ? [0, field] : [field])).join(', ');
 }
 
 function typeName(schema: JsonSchema): string {

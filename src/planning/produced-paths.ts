@@ -3,7 +3,7 @@ import { isObject } from '../catalog/schema/json.js';
 import { fits } from '../catalog/subschema.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { fittedSchemas } from './fitted.js';
-import { renderPath } from './references.js';
+import { canName, renderPath } from './references.js';
 
 export interface ProducedPath {
   readonly path: string;
@@ -48,6 +48,6 @@ function collect(schema: JsonSchema, path: readonly (string | number)[], found: 
   if (isObject(schema.items)) collect(schema.items, [...path, 0], found);
   if (!isObject(schema.properties)) return;
   for (const [name, inner] of Object.entries(schema.properties)) {
-    if (isObject(inner) && /^[^.[\]{}\s]+$/u.test(name)) collect(inner, [...path, name], found);
+    if (isObject(inner) && canName(name)) collect(inner, [...path, name], found);
   }
 }

@@ -1,4 +1,4 @@
-/** `${s1.path.to[0].field}`: how a step uses what an earlier step found. */
+/** `${s1.path.to[0].field}`, and `${s1['a.b']}` for other names: how a step uses what an earlier step found. */
 import { isObject } from '../catalog/schema/json.js';
 import type { JsonSchema } from '../catalog/tool.js';
 
@@ -11,8 +11,9 @@ export interface Reference {
   readonly whole: boolean;
 }
 
-const REFERENCE = /\$\{(s\d+)((?:\.[^.[\]{}\s]+|\[\d+\])*)\}/gu;
-const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]/gu;
+const REFERENCE = /\$\{(s\d+)((?:\.[^.[\]{}\s]+|\[\d+\]|\['[^'{}]+'\]|\["[^"{}]+"\])*)\}/gu;
+const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]|\['([^'{}]+)'\]|\["([^"{}]+)"\]/gu;
+const PLAIN_NAME = /^[^.[\]{}\s]+$/u;
 const LOOKALIKE = /\$\{[^}]*\}?/gu;
 /** As other languages put values into a text. */
 const PLACEHOLDER =
@@ -72,8 +73,9 @@ function headOf(text: string): string {
 }
 
 function parsePath(text: string): (string | number)[] {
-  return [...text.matchAll(PART)].map((match) => {
-    const word = match[1] ?? match[2] ?? '';
+  return [...text.matchAll(PART)].map(([, name, place, ...quoted]) => {
+    const word = name ?? place;
+    if (word === undefined) return quoted.find((one) => one !== undefined) ?? '';
     return /^\d+$/u.test(word) ? Number(word) : word;
   });
 }
@@ -108,7 +110,17 @@ export function textsIn(value: unknown, path: readonly (string | number)[] = [])
   return [];
 }
 
-/** `["items", 0, "id"]` -> `items[0].id`. */
+/** `["items", 0, "id", "a.b"]` -> `items[0].id['a.b']`. */
 export function renderPath(path: readonly (string | number)[]): string {
-  return path.map((part, place) => (typeof part === 'number' ? `[${part}]` : place === 0 ? part : `.${part}`)).join('');
+  return path.map(renderPart).join('').replace(/^\./u, '');
+}
+
+function renderPart(part: string | number): string {
+  if (typeof part === 'number') return `[${part}]`;
+  return PLAIN_NAME.test(part) ? `.${part}` : `['${part}']`;
+}
+
+/** Whether a reference can hold the name, as `renderPath` has it. */
+export function canName(field: string): boolean {
+  return PLAIN_NAME.test(field) || /^[^'{}\n\r]+$/u.test(field);
 }

@@ -24,6 +24,7 @@ const TOOLS = new Map(
       { properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false },
       STATION,
     ),
+    createTool('count_all', {}, { type: 'object', properties: { '@odata.count': { type: 'string' } } }),
     createTool('read_level', {
       properties: {
         stcd: { type: 'string', pattern: '^[0-9]{8}$' },
@@ -161,7 +162,7 @@ describe('a plan that is wrong', () => {
     [
       'an unknown tool',
       [{ id: 's1', tool: 'find', arguments: {} }],
-      's1.tool: "find" is not one of find_station, read_level, compare, say, put, walk',
+      's1.tool: "find" is not one of find_station, count_all, read_level, compare, say, put, walk',
     ],
     ['a missing argument', [{ ...find, arguments: {} }], 's1.arguments.name: is required'],
     ['a value of a wrong type', [{ ...find, arguments: { name: 7 } }], 's1.arguments.name: must be string, not number'],
@@ -207,6 +208,14 @@ describe('a plan that is wrong', () => {
       'a reference to a field that is not there',
       [find, read({ stcd: '${s1.code}' })],
       's2.arguments.stcd: "${s1.code}": the result of find_station has no field code; it has stcd, level, open, nearby',
+    ],
+    [
+      'a reference to a field whose name needs quotes, without them',
+      [
+        { id: 's1', tool: 'count_all', arguments: {} },
+        { id: 's2', tool: 'say', arguments: { text: '${s1.@odata.count}' } },
+      ],
+      `s2.arguments.text: "\${s1.@odata.count}": the result of count_all has no field @odata.count; it has ['@odata.count']`,
     ],
     [
       'a reference inside a text to a field that is not there',

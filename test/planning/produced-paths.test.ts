@@ -6,14 +6,17 @@ const LIST = { type: 'array', items: { type: 'object', properties: { id: { type:
 const search = createTool(
   'search',
   {},
-  { type: 'object', properties: { total: { type: 'integer' }, items: LIST, 'odd.name': { type: 'string' } } },
+  {
+    type: 'object',
+    properties: { total: { type: 'integer' }, items: LIST, 'odd.name': { type: 'string' }, "a 'b'": {} },
+  },
 );
 const names = (...tools: Parameters<typeof producedPaths>[0][number][]) =>
   producedPaths(tools)?.map(({ path }) => path);
 
 describe('the fields that tools return', () => {
   it('are all that a reference can name, into objects and lists', () => {
-    expect(names(search)).toEqual(['total', 'items', 'items[0]', 'items[0].id']);
+    expect(names(search)).toEqual(['total', 'items', 'items[0]', 'items[0].id', "['odd.name']"]);
   });
 
   it('of a result that is itself a list begin with an index', () => {
@@ -26,7 +29,7 @@ describe('the fields that tools return', () => {
       {},
       { type: 'object', properties: { total: { type: 'integer' }, at: { type: 'string' } } },
     );
-    expect(names(search, count)).toEqual(['total', 'items', 'items[0]', 'items[0].id', 'at']);
+    expect(names(search, count)).toEqual(['total', 'items', 'items[0]', 'items[0].id', "['odd.name']", 'at']);
   });
 
   it.each([
@@ -52,6 +55,6 @@ describe('the fields that tools return', () => {
 
   it('of two tools with one name and two types count for both types', () => {
     const other = createTool('other', {}, { type: 'object', properties: { total: { type: 'string' } } });
-    expect(pathsFor({ type: 'string' }, producedPaths([search, other]))).toEqual(['total']);
+    expect(pathsFor({ type: 'string' }, producedPaths([search, other]))).toEqual(["['odd.name']", 'total']);
   });
 });

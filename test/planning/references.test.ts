@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { gbnfFromSchema } from '../../src/model/embedded/gbnf.js';
-import { findBroken, findReferences, referenceSchema, renderPath, textsIn } from '../../src/planning/references.js';
+import {
+  canName,
+  findBroken,
+  findReferences,
+  referenceSchema,
+  renderPath,
+  textsIn,
+} from '../../src/planning/references.js';
 import { createGbnfMatcher } from '../support/gbnf-matcher.js';
 
 describe('findReferences', () => {
@@ -13,6 +20,9 @@ describe('findReferences', () => {
     ['${s1.items.0.id}', 's1', ['items', 0, 'id']],
     ['${s2.水位}', 's2', ['水位']],
     ['${s2.created-at}', 's2', ['created-at']],
+    ["${s1['@odata.count']}", 's1', ['@odata.count']],
+    ['${s1.items[0]["unit price"].value}', 's1', ['items', 0, 'unit price', 'value']],
+    ["${s1['0']}", 's1', ['0']],
   ])('reads %s, which stands alone and so keeps its type', (text, step, path) => {
     expect(findReferences(text)).toEqual([{ text, step, path, whole: true }]);
   });
@@ -114,12 +124,14 @@ describe('referenceSchema', () => {
       expect(pattern.test(text)).toBe(false);
   });
 
-  const name = fc.stringMatching(/^[^.[\]{}\s]{1,6}$/u).filter((text) => !/^\d+$/u.test(text));
+  const name = fc.stringMatching(/^[^'{}\n\r]{1,6}$/u).filter((text) => !/^\d+$/u.test(text));
   it('lets exactly those through that are read back as the same field, whatever it is called', () => {
     fc.assert(
       fc.property(fc.array(name, { minLength: 1, maxLength: 4 }), fc.nat(9), (names, index) => {
         const path = [...names.slice(0, 1), index, ...names.slice(1)];
-        const text = `\${s1.${renderPath(path)}}`;
+        expect(names.every(canName)).toBe(true);
+        const rendered = renderPath(path);
+        const text = `\${s1${rendered.startsWith('[') ? '' : '.'}${rendered}}`;
         expect(findReferences(text)).toMatchObject([{ path, whole: true }]);
         expect(patternOf([renderPath(path)]).test(text)).toBe(true);
         expect(findBroken(text)).toEqual([]);
@@ -139,6 +151,7 @@ describe('the grammar of a reference', () => {
       `${STEP} (".stcd" | ".items[0].id" | "[0].水位" | ".a-b$") "}\\""`,
     ],
     ['the first steps', ['stcd'], 3, '"\\"${s" [1-3] (".stcd") "}\\""'],
+    ['a field with a dot', ["['a.b'].c"], 1, `"\\"\${s" [1-1] ("['a.b'].c") "}\\""`],
     ['a field with quotes', ['a"b\\c'], 1, '"\\"${s" [1-1] (".a\\\\\\"b\\\\\\\\c") "}\\""'],
   ])('is the one written by hand: %s', (_, paths, steps, byHand) => {
     const schema = referenceSchema(paths, steps);

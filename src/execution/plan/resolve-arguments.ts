@@ -88,5 +88,6 @@ function describe(value: unknown): string {
   if (!isObject(value)) return `is ${value === null || value === undefined ? 'empty' : `a ${typeof value}`}`;
   const keys = Object.keys(value);
   const more = keys.length > MAX_KEYS ? ` and ${keys.length - MAX_KEYS} more` : '';
-  return keys.length === 0 ? 'holds nothing' : `holds ${keys.slice(0, MAX_KEYS).join(', ')}${more}`;
+  const shown = keys.slice(0, MAX_KEYS).map((key) => renderPath([key]));
+  return keys.length === 0 ? 'holds nothing' : `holds ${shown.join(', ')}${more}`;
 }

@@ -9,6 +9,7 @@ const OUTPUT = {
   none: null,
   list: [{ id: 1 }, { id: 2 }],
   'a-b': 1,
+  '@odata.count': 12,
   trap: '${s1.stcd}',
 };
 
@@ -28,6 +29,7 @@ describe('a reference', () => {
     ['an item of a list', '${s1.list[1]}', { id: 2 }],
     ['a field of an item', '${s1.list[0].id}', 1],
     ['a field with a dash', '${s1.a-b}', 1],
+    ['a field with a dot', "${s1['@odata.count']}", 12],
     ['the whole result', '${s1}', OUTPUT],
   ])('that stands alone keeps the type: %s', (_, text, expected) => {
     expect(resolve({ a: text }).arguments).toEqual({ a: expected });
@@ -56,7 +58,7 @@ describe('a reference', () => {
   it.each([
     [
       '${s1.code}',
-      's2.arguments.a.b[0]: "${s1.code}" is not in the result of s1; it holds stcd, level, open, none, list, a-b, trap',
+      `s2.arguments.a.b[0]: "\${s1.code}" is not in the result of s1; it holds stcd, level, open, none, list, a-b, ['@odata.count'], trap`,
     ],
     [
       '${s1.list[2].id}',
