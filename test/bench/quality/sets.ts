@@ -1,4 +1,7 @@
-/** The sets of cases, in the order in which they are measured: those that the bars name come first. */
+/**
+ * The sets of cases, in the order in which they are measured: those that the bars name come first, further forms of the same
+ * cases last.
+ */
 import type { Catalog } from '../../../src/catalog/catalog.js';
 import type { EvaluationCase } from '../../../src/evaluation/case.js';
 
@@ -24,10 +27,10 @@ export const SETS: Readonly<Record<string, SetMeaning>> = {
   assistant: { title: 'fixture assistant', judged: 'select', isFixture: true },
   bfcl: { title: 'BFCL, candidates + 50', judged: 'select', others: 50 },
   irrelevance: { title: 'BFCL irrelevance', judged: 'select', others: 0, files: 'bfcl_irrelevance' },
-  irrelevance50: { title: 'BFCL irrelevance + 50', judged: 'select', others: 50, files: 'bfcl_irrelevance' },
   acebench: { title: 'ACEBench Chinese, candidates + 50', judged: 'select', others: 50, files: 'acebench_zh' },
   stabletoolbench: { title: 'StableToolBench', judged: 'select' },
   nestful: { title: 'NESTFUL', judged: 'plan' },
+  irrelevance50: { title: 'BFCL irrelevance + 50', judged: 'select', others: 50, files: 'bfcl_irrelevance' },
   'nestful-given': { title: 'NESTFUL, the needed tools given among 8', judged: 'plan', given: 8, files: 'nestful' },
   'bfcl-given': { title: 'BFCL, the needed tools given among 8', judged: 'plan', given: 8, files: 'bfcl' },
   'acebench-given': {
