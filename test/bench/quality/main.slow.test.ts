@@ -214,7 +214,7 @@ describe('bench:quality', () => {
 
   it.each([
     [['--sets', 'nothing'], 'There is no set "nothing": use restbench,'],
-    [['--contestants', 'nobody'], 'There is no contestant "nobody": use main, part, variant, winnow,'],
+    [['--contestants', 'nobody'], 'There is no contestant "nobody": use first, peer, part, variant, winnow,'],
     [['--sample', '0'], '--sample 0: give a whole number from 1.'],
     [['--max-tools', 'x'], '--max-tools x: give a whole number from 1.'],
     [['--sets', 'stabletoolbench'], 'No set is left to measure.'],
