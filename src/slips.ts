@@ -24,3 +24,8 @@ export function slipsBetween(one: string, other: string): number {
   }
   return last[other.length] ?? 0;
 }
+
+/** Whether both have the same letters, in whatever order. */
+export function isSwapped(one: string, other: string): boolean {
+  return [...one].sort().join('') === [...other].sort().join('');
+}

@@ -2,7 +2,7 @@
  * Keys that are a slip of the pen in a known one: what stands under them would be without effect, and nobody would know.
  * All other keys are their author's business.
  */
-import { slipsBetween } from '../slips.js';
+import { isSwapped, slipsBetween } from '../slips.js';
 
 export interface KeySlip {
   readonly key: string;
@@ -39,8 +39,4 @@ function isSlip(written: string, wanted: string): boolean {
 /** As one word, however its parts are joined: `input_schema`. A leading underscore marks a key of one's own, and stays. */
 function toWord(key: string): string {
   return key.replace(/(?<=[a-z\d])[-_ ]+(?=[a-z\d])/giu, '').toLowerCase();
-}
-
-function isSwapped(one: string, other: string): boolean {
-  return [...one].sort().join('') === [...other].sort().join('');
 }

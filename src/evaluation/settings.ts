@@ -2,7 +2,6 @@
  * All that changes what comes out of a run: kept in its folder, and compared when it goes on. How many cases run at once,
  * what may be spent, and whether answers are remembered, does not.
  */
-import { isObject } from '../catalog/schema/json.js';
 import { WinnowError } from '../errors.js';
 import { dayIn } from '../planning/today.js';
 import type { CaseSource } from './case-source.js';
@@ -40,9 +39,14 @@ export function refuseOtherSettings(run: 'run' | 'tuning', there: Settings, here
 /** Paths at which two settings differ, each with both values, for example `options.maxTools: 8 there, 5 here`. */
 export function differencesOf(there: unknown, here: unknown, path = ''): string[] {
   if (JSON.stringify(there) === JSON.stringify(here)) return [];
-  if (!isObject(there) || !isObject(here)) return [`${path || 'settings'}: ${show(there)} there, ${show(here)} here`];
+  if (!isNested(there) || !isNested(here)) return [`${path || 'settings'}: ${show(there)} there, ${show(here)} here`];
   const keys = new Set([...Object.keys(there), ...Object.keys(here)]);
   return [...keys].flatMap((key) => differencesOf(there[key], here[key], path === '' ? key : `${path}.${key}`));
+}
+
+/** Lists, too: a place in one is told as a key is. */
+function isNested(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 function show(value: unknown): string {

@@ -1,8 +1,8 @@
-import { isObject } from '../catalog/schema/json.js';
 /**
  * When two argument values are the same: numbers by value, dates by the day and time they name, texts without outer
  * and doubled white space. Letter case counts unless the case says that it does not.
  */
+import { isObject } from '../catalog/schema/json.js';
 
 export interface ValueOptions {
   ignoreCase: boolean;

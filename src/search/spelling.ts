@@ -2,7 +2,7 @@
  * Known words near an unknown one: at most one slip up to seven letters, two from eight on. A slip is a letter too much,
  * too few, wrong, or two swapped.
  */
-import { slipsBetween } from '../slips.js';
+import { isSwapped, slipsBetween } from '../slips.js';
 
 const MIN_LETTERS = 4;
 const TWO_SLIPS_FROM = 8;
@@ -41,10 +41,6 @@ function isOtherWord(word: string, known: string): boolean {
   return (
     word.length === MIN_LETTERS && (word[0] !== known[0] || (known.length <= word.length && !isSwapped(word, known)))
   );
-}
-
-function isSwapped(word: string, known: string): boolean {
-  return [...word].sort().join('') === [...known].sort().join('');
 }
 
 function letterMask(word: string): number {

@@ -35,6 +35,10 @@ describe('settings of a run that goes on', () => {
       'filter.limit: 1 there, 2 here',
       'filter.seed: nothing there, 1 here',
     ]);
+    const long = 'x'.repeat(100);
+    expect(differencesOf({ sets: [long, { tags: ['a', 'b'] }] }, { sets: [long, { tags: ['a', 'c'] }] })).toEqual([
+      'sets.1.tags.1: "b" there, "c" here',
+    ]);
     expect(() => refuseOtherSettings('tuning', kept, { ...kept, model: 'n' })).toThrow(
       `The tuning can't go on with other settings: model: "m" there, "n" here. Give the same flags, or another --out.`,
     );

@@ -1,6 +1,6 @@
 /**
- * The work, in an order in which a stop at any moment leaves something useful: one group of
- * contestants on every set, then the next; within a set one contestant after the other, so that the beginning of a prompt is read once.
+ * The work, in an order in which a stop at any moment leaves something useful: one group of contestants on
+ * every set, then the next; within a set one contestant after the other, so that the beginning of a prompt is read once.
  */
 import { join } from 'node:path';
 import { createScope } from '../../../src/catalog/scope.js';
