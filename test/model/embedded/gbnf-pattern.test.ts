@@ -172,7 +172,8 @@ describe('the grammar of any regular pattern', () => {
       { numRuns: 600 },
     );
     expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(100);
-    expect(seen.without).toBeLessThan(300);
+    // 270 in the mean, ±12: an anchor in the middle, or a repeated group that may be empty.
+    expect(seen.without).toBeLessThan(360);
   });
 
   it.each([
