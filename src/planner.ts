@@ -14,8 +14,9 @@ import { writePlan } from './planning/write-plan.js';
 import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
 import type { PlanRequest, Request } from './request.js';
 import type { PlanResult, Selection, SelectResult } from './result.js';
-import { askBack } from './selection/ask-back.js';
+import { askBack, sayNoneFits } from './selection/ask-back.js';
 import { calledTools, dueTools } from './selection/due.js';
+import { findUnfit } from './selection/find-unfit.js';
 import { likelyTools } from './selection/likely.js';
 import { mustRefer } from './selection/must-refer.js';
 import { hasRoomForMore, keptForMore, mergeRounds } from './selection/rounds.js';
@@ -66,7 +67,6 @@ export function createPlanner(parts: PlannerParts): Planner {
     prompt: prompts.select,
     repair: prompts.repair,
     explain: prompts.explain,
-    fit: prompts.fit,
     schemaTokens: toolTokens,
     allTokens: createViewTokens(toolTokens),
     planningLimits: planningModel.limits,
@@ -79,7 +79,8 @@ export function createPlanner(parts: PlannerParts): Planner {
 
     select: (input, call) =>
       takeTurn(turns, { input, call }, async (turn): Promise<SelectResult> => {
-        const selection = await turn.inTime(selectTools(turn, turn.view));
+        const chosen = await turn.inTime(selectTools(turn, turn.view));
+        const selection = (await turn.inTime(unfitOf(turn, chosen, 'select')))?.selection ?? chosen;
         return { ...selection, ...turn.told(selection) };
       }),
 
@@ -98,6 +99,11 @@ export function createPlanner(parts: PlannerParts): Planner {
           );
           const question = askBack(turn.request, selection, view);
           return { kind: 'clarification', question, missing: [], selection, ...turn.told(selection) };
+        }
+        const unfit = await turn.inTime(unfitOf(turn, selection, 'plan'));
+        if (unfit) {
+          const reason = sayNoneFits(turn.request, unfit.tools);
+          return { kind: 'unplannable', reason, selection: unfit.selection, ...turn.told(unfit.selection) };
         }
         for (let round = 1; ; round++) {
           const chosen = selection;
@@ -120,6 +126,15 @@ export function createPlanner(parts: PlannerParts): Planner {
     const { request, rules, trace, signal, facts, taken } = turn;
     const call = { view, request, rules, usage: usage.selection, trace, signal, facts, taken };
     return withSpan('winnow.select', { 'winnow.tools': view.tools.length }, () => select(call, selectionParts));
+  }
+
+  /** The model that is about to read the schemas of what was chosen judges it. */
+  async function unfitOf(turn: Turn, selection: Selection, stage: 'select' | 'plan') {
+    const isChosen = selection.mode === 'selected';
+    if (isChosen && options.judge !== 'all' && (options.judge === 'few' || stage === 'select')) return undefined;
+    const [judge, usage] = stage === 'plan' ? [planningModel, turn.usage.planning] : [model, turn.usage.selection];
+    const parts = { model: judge, options, fit: prompts.fit, fitOfOne: prompts.fitOfOne };
+    return findUnfit(selection, turn.view, { call: { ...turn, usage }, parts });
   }
 
   async function writeSteps(turn: Turn, selection: Selection, isRoundLeft: boolean): Promise<Written> {

@@ -34,7 +34,9 @@ export type Dropped = z.infer<typeof droppedSchema>;
 
 export const SELECTION_MODES = ['selected', 'passthrough', 'fallback', 'none'] as const;
 export const selectionSchema = z.object({
-  mode: z.enum(SELECTION_MODES).describe('`none`: the model found that no tool fits.'),
+  mode: z
+    .enum(SELECTION_MODES)
+    .describe('`none`: the model found that no tool fits; only what is always there is handed on.'),
   reason: z.string(),
   confidence: z
     .number()

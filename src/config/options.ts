@@ -23,14 +23,18 @@ export const optionsSchema = z.strictObject({
     .min(0)
     .default(1500)
     .describe('Selection is skipped when all schemas together have at most so many tokens.'),
+  judge: z
+    .enum(['few', 'plans', 'all'])
+    .default('plans')
+    .describe(
+      'Whether the tools fit at all is asked where at most 4 are visible and selection is skipped (few), of the first 4 that were chosen for a plan too (plans), of what `select` chooses as well (all). Only models that answer by rank are asked.',
+    ),
   fitBelow: z
     .number()
     .min(0)
     .max(1)
-    .default(0.3)
-    .describe(
-      'Where selection is skipped and at most 4 tools are visible: hand on nothing when the probability that they fit is below. 0: not asked. Only models that answer by rank are asked.',
-    ),
+    .default(0.37)
+    .describe('Hand on nothing when the probability that the judged tools fit is below. 0: not asked.'),
   summaryTokens: z.int().min(200).default(8000).describe('Budget for the summaries of stage one, in tokens.'),
   summaryOrder: z
     .enum(['catalog', 'category', 'name', 'reverse'])

@@ -20,6 +20,7 @@ const REPLACEABLE = {
   'rerank-tools': { system: [], user: ['tools', 'query'] },
   'explain-choice': { system: ['system'], user: ['user', 'names'] },
   'judge-fit': { system: [], user: ['tools', 'context', 'message'], lead: ['tools'] },
+  'judge-tool': { system: [], user: ['context', 'message', 'tool'] },
   /** With it whoever asks a model asks once more where the answer can't be used. */
   repair: { system: ['system'], user: ['user', 'answer', 'issues'] },
 } as const;

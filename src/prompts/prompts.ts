@@ -33,6 +33,7 @@ export function loadPrompts(paths: PromptPaths = {}) {
     plan: loadNamedPrompt('plan-steps', paths['plan-steps']),
     explain: loadNamedPrompt('explain-choice', paths['explain-choice']),
     fit: loadNamedPrompt('judge-fit', paths['judge-fit']),
+    fitOfOne: loadNamedPrompt('judge-tool', paths['judge-tool']),
     repair: loadNamedPrompt('repair', paths.repair),
   };
 }

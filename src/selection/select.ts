@@ -7,7 +7,6 @@ import type { RankedTool } from '../search/rank.js';
 import { ask } from './ask.js';
 import { compose } from './compose.js';
 import { fallbackTools } from './fallback.js';
-import { judgeFit, MAX_JUDGED } from './judge-fit.js';
 import { planningRoom, schemaBudget } from './room.js';
 import type { SelectionCall, SelectionParts } from './selection-call.js';
 import { searchText } from './user-part.js';
@@ -18,7 +17,7 @@ const MAX_KEYWORD_MATCHES = 20;
 export async function select(call: SelectionCall, parts: SelectionParts): Promise<Selection> {
   const { view, trace } = call;
   const all = passthrough(call, parts);
-  if (all) return unlessUnfit(all, call, parts);
+  if (all) return all;
   const timeoutMs = parts.options.selectionTimeoutMs;
   const timeout = AbortSignal.timeout(timeoutMs);
   let found: readonly RankedTool[] | undefined;
@@ -63,13 +62,14 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
   });
   const lost = [...notTaken.values(), ...dropped, ...unknownRequired(call)];
   traceDropped(call, lost);
-  const mode = tools.length === 0 ? 'none' : 'selected';
+  // What is always there is no sign that anything fits.
+  const isNone = tools.every(({ via }) => answer.none.says && via === 'always');
   const { reason, confidence, leftOut } = answer;
   trace.add('selection', `${tools.length} of ${view.tools.length} tools are handed on`, {
     tools: tools.map(({ name }) => name),
   });
   const sure = confidence === undefined ? {} : { confidence };
-  return { mode, reason, ...sure, tools: [...tools], dropped: lost, leftOut };
+  return { mode: isNone ? 'none' : 'selected', reason, ...sure, tools: [...tools], dropped: lost, leftOut };
 }
 
 function traceDropped({ trace }: SelectionCall, lost: readonly Dropped[]): void {
@@ -97,19 +97,6 @@ function passthrough(call: SelectionCall, parts: SelectionParts): Selection | un
   const required = new Set(request.require ?? []);
   const tools = names.map((name): SelectedTool => ({ name, via: required.has(name) ? 'required' : 'all' }));
   return { mode: 'passthrough', reason, tools, dropped: unknownRequired({ view, request }), leftOut: 0 };
-}
-
-/** All are handed on, unless the model is sure that none fits; what is wanted anyway is not judged. */
-async function unlessUnfit(all: Selection, call: SelectionCall, parts: SelectionParts): Promise<Selection> {
-  const { view, request, trace } = call;
-  const { fitBelow } = parts.options;
-  const isWanted = (request.require ?? []).length > 0 || view.tools.some((tool) => tool.alwaysLoad);
-  if (fitBelow === 0 || isWanted || view.tools.length === 0 || view.tools.length > MAX_JUDGED) return all;
-  const probability = await judgeFit(view.tools, call, parts);
-  if (probability === undefined || probability >= fitBelow) return all;
-  trace.add('selection', 'the model found that no tool fits', { none: 1 - probability });
-  const reason = `the tools fit with a probability of ${probability.toFixed(3)}, below fitBelow (${fitBelow})`;
-  return { ...all, mode: 'none', reason, tools: [] };
 }
 
 function fitTogether(tools: readonly Tool[], budget: number, schemaTokens: (tool: Tool) => number): boolean {

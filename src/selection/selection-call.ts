@@ -15,7 +15,6 @@ export interface SelectionParts {
   prompt: PromptTemplate<'none' | 'summaries' | 'context' | 'message'>;
   repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
   explain: ExplainPrompt;
-  fit: PromptTemplate<'tools' | 'context' | 'message'>;
   /** Tokens that a tool takes in the planning prompt: all that is shown of it, and at least its schema as JSON. */
   schemaTokens: (tool: Tool) => number;
   /** Of all tools of a view. */

@@ -51,7 +51,7 @@ async function judgeLogged(request: Partial<PlanRequest>): Promise<string> {
 
 async function planLogged({ request = {}, answers = [PLAN], ...turn }: Turn) {
   const { answer = 'list' } = turn;
-  const reader = { probabilities: new Map([['unlock_door', 0.9]]) };
+  const reader = { probabilities: new Map(Object.entries({ unlock_door: 0.9, yes: 0.9 })) };
   const script = {
     answers: [...(answer === 'list' ? [naming('unlock_door')] : []), ...answers],
     ...(answer === 'rank' ? { readers: () => reader } : {}),
@@ -101,11 +101,14 @@ describe('arguments marked secret in the call log of a request', () => {
     expect(logText()).not.toContain(SECRET_PART);
   });
 
-  it.each(['list', 'rank'] as const)(
+  it.each([
+    ['list', []],
+    ['rank', ['selection/judge-fit']],
+  ] as const)(
     'are masked in the message of all lines, since the plan shows which words they are, selection by %s',
-    async (answer) => {
+    async (answer, judged) => {
       const { log } = await planLogged({ request: { message }, answer });
-      expect(modulesOf(log)).toEqual(['selection/select', 'planning/write-plan']);
+      expect(modulesOf(log)).toEqual(['selection/select', ...judged, 'planning/write-plan']);
       for (const line of log.trim().split('\n')) expect(line).toContain('Unlock the north door with [masked]');
       expect(log).not.toContain(SECRET_PART);
     },

@@ -111,7 +111,14 @@ describe('the prompts of the planner', () => {
 
   it('are read without those that only others need', async () => {
     await writeFile(path, 'no prompt at all');
-    expect(Object.keys(loadPrompts({ 'rerank-tools': path }))).toEqual(['select', 'plan', 'explain', 'fit', 'repair']);
+    expect(Object.keys(loadPrompts({ 'rerank-tools': path }))).toEqual([
+      'select',
+      'plan',
+      'explain',
+      'fit',
+      'fitOfOne',
+      'repair',
+    ]);
     expect(() => loadNamedPrompt('rerank-tools', path)).toThrow(path);
   });
 });

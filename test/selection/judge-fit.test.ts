@@ -3,7 +3,7 @@ import type { OptionsInput } from '../../src/config/options.js';
 import { WinnowError } from '../../src/errors.js';
 import type { PlanRequest } from '../../src/request.js';
 import { createScriptedModel, type ScriptedReader } from '../support/scripted-model.js';
-import { makeTool, namesOf, notesOf, plannerOf, TOOLS } from './setup.js';
+import { makeTool, namesOf, notesOf, plannerOf, planOf, TOOLS } from './setup.js';
 
 const FEW = TOOLS.slice(0, 2);
 const judging = (yes: number): ScriptedReader => ({ probabilities: new Map(Object.entries({ yes, no: 1 - yes })) });
@@ -20,6 +20,140 @@ async function select({ yes, tools = FEW, request = {}, options = {} }: Case) {
   const planner = plannerOf({ tools, model, options: { passthroughTools: 15, ...options } });
   return { model, selected: await planner.select({ message: 'Who painted the Mona Lisa?', ...request }) };
 }
+
+/** Whether all fit together, and each by itself; 0.1 where nothing is said. */
+type Opinion = Record<string, number>;
+
+/** The selecting model names `read_mail` first, then `book_flight`. */
+function aModel(opinion: Opinion, answers?: string[]) {
+  const ranking = { probabilities: new Map(Object.entries({ read_mail: 0.6, book_flight: 0.3, find_hotel: 0.1 })) };
+  return createScriptedModel({
+    ...(answers ? { answers } : {}),
+    readers({ about, prompt }) {
+      if (about?.module !== 'selection/judge-fit') return ranking;
+      const alone = /\nTool: (\w+)/u.exec(prompt.user)?.[1];
+      return judging(opinion[alone ?? 'together'] ?? 0.1);
+    },
+  });
+}
+
+const judgements = (model: ReturnType<typeof aModel>) =>
+  model.readerCalls.filter(({ about }) => about?.module === 'selection/judge-fit');
+const message = 'Xylophones';
+
+describe('chosen tools', () => {
+  it('are not planned with when the model is sure that they do not fit: no call is spent on a plan', async () => {
+    const model = aModel({ together: 0.2 });
+    const result = await plannerOf({ model }).plan({ message });
+    expect(result).toMatchObject({
+      kind: 'unplannable',
+      reason: 'No tool does what is asked; the nearest: read_mail, book_flight.',
+      selection: { mode: 'none', tools: [], reason: expect.stringContaining('below fitBelow (0.37)') },
+    });
+    expect([model.calls, result.usage.planning.calls]).toEqual([[], judgements(model).length]);
+    model.assertDone();
+  });
+
+  it('are told as the nearest in the language of the user', async () => {
+    const planner = plannerOf({ model: aModel({ together: 0.2 }) });
+    expect(await planner.plan({ message: '画一条龙' })).toMatchObject({
+      reason: '没有工具能完成这个请求，最接近的是：read_mail、book_flight。',
+    });
+  });
+
+  it.each<[string, Opinion, string[]]>([
+    ['of all together, where it is sure that they fit', { together: 0.7 }, ['together']],
+    ['of each, where it is not, until one fits', { together: 0.5, read_mail: 0.9 }, ['together', 'read_mail']],
+    [
+      'of each, where only another than the first fits',
+      { together: 0.3, book_flight: 0.9 },
+      ['together', 'read_mail', 'book_flight'],
+    ],
+  ])('are planned with as the model judges %s', async (_, opinion, asked) => {
+    const model = aModel(opinion, [planOf('read_mail')]);
+    const result = await plannerOf({ model }).plan({ message });
+    expect(result).toMatchObject({ kind: 'plan', selection: { mode: 'selected' } });
+    const about = judgements(model).map(({ prompt }) => /\nTool: (\w+)/u.exec(prompt.user)?.[1] ?? 'together');
+    expect(about).toEqual(asked);
+    model.assertDone();
+  });
+
+  it('are shown behind the request when each is judged, so that a model in process reads the request once', async () => {
+    const model = aModel({});
+    await plannerOf({ model }).plan({ message });
+    const [together, first, second] = judgements(model).map(({ prompt }) => prompt);
+    expect([first, second].map((prompt) => prompt?.user)).toEqual([
+      `Request: ${message}\nTool: read_mail(): Reads the letters of the inbox.`,
+      `Request: ${message}\nTool: book_flight(): Buys a seat in an aeroplane.`,
+    ]);
+    // Other requests choose others: nothing of it is worth a place on disk.
+    expect(together).not.toHaveProperty('lead');
+  });
+
+  it.each<[string, 'plan' | 'select', OptionsInput, number]>([
+    ['for a plan', 'plan', {}, 3],
+    ['not where `select` is asked, which reads the words of the request alone', 'select', {}, 0],
+    ['there too with judge=all', 'select', { judge: 'all' }, 3],
+    ['not for a plan with judge=few', 'plan', { judge: 'few' }, 0],
+    ['not with fitBelow=0', 'plan', { fitBelow: 0 }, 0],
+  ])('are judged %s', async (_, stage, options, count) => {
+    const model = aModel({}, stage === 'plan' && count === 0 ? [planOf('read_mail')] : []);
+    const result = await plannerOf({ model, options })[stage]({ message });
+    expect(judgements(model)).toHaveLength(count);
+    const { mode } = 'selection' in result ? result.selection : result;
+    expect(mode).toBe(count > 0 ? 'none' : 'selected');
+    model.assertDone();
+  });
+
+  it('are the first four', async () => {
+    const probabilities = new Map(TOOLS.slice(0, 6).map(({ name }, place) => [name, 0.3 - place / 100]));
+    const model = createScriptedModel({
+      readers: ({ about }) => (about?.module === 'selection/judge-fit' ? judging(0.1) : { probabilities }),
+    });
+    await plannerOf({ model, options: { core: 6 } }).plan({ message });
+    expect(judgements(model)).toHaveLength(5);
+  });
+
+  it.each<[string, Partial<Parameters<typeof plannerOf>[0]>, Partial<PlanRequest>]>([
+    ['the caller requires a tool', {}, { require: ['water_garden'] }],
+    ['a rule wants one', { rules: [{ name: 'tea', when: { message: 'Xylo' }, first: ['water_garden'] }] }, {}],
+  ])('are not judged where %s', async (_, parts, request) => {
+    const model = aModel({}, [planOf('water_garden')]);
+    expect(await plannerOf({ model, ...parts }).plan({ message, ...request })).toMatchObject({ kind: 'plan' });
+    expect(judgements(model)).toEqual([]);
+  });
+
+  it('are judged without what is always there, which alone is left of them', async () => {
+    const model = aModel({});
+    const tools = [...TOOLS, makeTool('help', { alwaysLoad: true })];
+    const { selection, kind } = await plannerOf({ model, tools }).plan({ message });
+    expect([kind, selection.mode, namesOf(selection)]).toEqual(['unplannable', 'none', ['help']]);
+    for (const { prompt } of judgements(model)) expect(prompt.user).not.toContain('help');
+  });
+
+  it('are judged by the model that plans', async () => {
+    const model = aModel({});
+    const planningModel = createScriptedModel({ readers: () => judging(0.9), answers: [planOf('read_mail')] });
+    const result = await plannerOf({ model, planningModel }).plan({ message });
+    expect([result.kind, judgements(model).length, judgements(planningModel).length]).toEqual(['plan', 0, 1]);
+    expect(result.usage.planning.calls).toBe(planningModel.readerCalls.length + 1);
+  });
+
+  it('are planned with where the model that plans gives no probabilities', async () => {
+    const planningModel = createScriptedModel({ answers: [planOf('read_mail')] });
+    expect(await plannerOf({ model: aModel({}), planningModel }).plan({ message })).toMatchObject({ kind: 'plan' });
+  });
+
+  it('are planned with where the judgement fails half-way, which is told', async () => {
+    const ranking = { probabilities: new Map([['read_mail', 1]]) };
+    const failure = new WinnowError('model_failed', 'HTTP 500');
+    const model = createScriptedModel({ readers: [ranking, judging(0.2), failure], answers: [planOf('read_mail')] });
+    const result = await plannerOf({ model }).plan({ message });
+    expect(result.kind).toBe('plan');
+    expect(notesOf(result.trace, 'selection')).toContain('whether the tools fit was not judged: HTTP 500');
+    model.assertDone();
+  });
+});
 
 describe('few tools', () => {
   it('are not handed on when the model is sure that they do not fit', async () => {
@@ -39,15 +173,21 @@ describe('few tools', () => {
     const { model, selected } = await select(one);
     expect(selected.mode).toBe('passthrough');
     expect(namesOf(selected)).toEqual(['read_mail', 'book_flight']);
-    expect(model.readerCalls).toHaveLength(1);
     model.assertDone();
+  });
+
+  it('leave only what is always there', async () => {
+    const help = makeTool('help', { alwaysLoad: true });
+    const { model, selected } = await select({ yes: 0.1, tools: [...FEW, help] });
+    expect([selected.mode, namesOf(selected)]).toEqual(['none', ['help']]);
+    for (const { prompt } of model.readerCalls) expect(prompt.user).not.toContain('help');
   });
 
   it.each<[string, Case]>([
     ['the model answers with a list', { yes: 0, options: { answer: 'list' } }],
     ['the option is off', { yes: 0, options: { fitBelow: 0 } }],
     ['the caller requires one of them', { yes: 0, request: { require: ['read_mail'] } }],
-    ['one of them is always there', { yes: 0, tools: [...FEW, makeTool('help', { alwaysLoad: true })] }],
+    ['all of them are always there', { yes: 0, tools: [makeTool('help', { alwaysLoad: true })] }],
     ['they are more than a small model can judge', { yes: 0, tools: TOOLS.slice(0, 5) }],
     ['there is none', { yes: 0, tools: [] }],
   ])('are not judged where %s', async (_, one) => {

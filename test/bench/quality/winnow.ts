@@ -15,10 +15,15 @@ interface Part {
   /** What is changed, in words. */
   title: string;
   options: Options;
-  /** It is one of what is done where selection is skipped. */
-  ofSkipped?: true;
   /** Where it would change nothing, for this reason; of a set: on all its catalogues. */
-  idle?: { why: string; on: (catalog: Catalog, model: Model) => boolean };
+  idle?: Idle;
+  /** The same of sets where selection is skipped; absent: nothing of it is done there. */
+  idleSkipped?: Idle;
+}
+
+interface Idle {
+  why: string;
+  on: (catalog: Catalog, model: Model) => boolean;
 }
 
 /** Each part off in turn. */
@@ -59,10 +64,9 @@ export const PARTS: Readonly<Record<string, Part>> = {
     idle: { why: 'no companions there', on: ({ tools }) => tools.every((tool) => tool.relatedTools.length === 0) },
   },
   'no-fit': {
-    title: 'not asked whether few tools fit',
+    title: 'not asked whether the tools fit',
     options: { fitBelow: 0 },
-    ofSkipped: true,
-    idle: { why: `no case sees at most ${MAX_JUDGED} tools`, on: ({ tools }) => tools.length > MAX_JUDGED },
+    idleSkipped: { why: `no case sees at most ${MAX_JUDGED} tools`, on: ({ tools }) => tools.length > MAX_JUDGED },
   },
 };
 
@@ -94,8 +98,10 @@ function toContestants(parts: Readonly<Record<string, Part>>, group: Contestant[
   }));
 }
 
-function idleOn({ set, model }: Pick<Arena, 'set' | 'model'>, { idle, ofSkipped }: Part): string | undefined {
-  if (isTakenWhole(set) && !ofSkipped) return 'selection is skipped: few tools';
+const SKIPPED: Idle = { why: 'selection is skipped: few tools', on: () => true };
+
+function idleOn({ set, model }: Pick<Arena, 'set' | 'model'>, part: Part): string | undefined {
+  const idle = isTakenWhole(set) ? (part.idleSkipped ?? SKIPPED) : part.idle;
   const catalogs = [...new Set(set.cases.map((one) => set.catalogFor(one)))];
   return idle && catalogs.every((catalog) => idle.on(catalog, model)) ? idle.why : undefined;
 }
@@ -110,6 +116,8 @@ function enter(arena: Arena, options: Options) {
         ...WITHOUT_TIME_LIMITS,
         ...passthroughOf(arena.set),
         maxTools: arena.maxTools,
+        // What counts is what a plan would be made of.
+        judge: 'all',
         ...(typeof options === 'function' ? options(arena.model, catalog) : options),
       },
     });
