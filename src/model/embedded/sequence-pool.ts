@@ -1,13 +1,11 @@
-/**
- * The sequences of one context and what they hold. A prompt goes to the sequence that already holds its beginning,
- * else to the one not used for the longest time; so a selection prefix survives the planning calls between.
- */
+/** The sequences of one context and what they hold: only what a prompt adds to it is read, from disk where it was kept. */
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import { throwIfCancelled } from '../../errors.js';
 import type { Usage } from '../model.js';
 import type { PrefixStore } from './prefix-store.js';
 import { commonLength, type PromptTokens } from './prompt-tokens.js';
 import type { Runtime } from './runtime.js';
+import { createSequenceChoice } from './sequence-choice.js';
 
 /** A cancelled request stops between two pieces of this length. */
 const PIECE_TOKENS = 256;
@@ -26,13 +24,10 @@ export function createSequencePool(
   { context }: Pick<Runtime, 'context'>,
   store: PrefixStore | undefined,
 ): SequencePool {
-  /** The longest unused stands first. */
-  const order = Array.from({ length: context.totalSequences }, () => context.getSequence());
+  const choose = createSequenceChoice(Array.from({ length: context.totalSequences }, () => context.getSequence()));
   return {
     async prepare(prompt, usage, signal) {
       const sequence = choose(prompt);
-      order.splice(order.indexOf(sequence), 1);
-      order.push(sequence);
       await rewind(sequence, prompt.tokens, prompt.tokens.length - 1);
       usage.cached += sequence.nextTokenIndex + (await loadPrefix(sequence, prompt));
       await touchHeld(sequence, prompt);
@@ -40,14 +35,6 @@ export function createSequencePool(
       return sequence;
     },
   };
-
-  function choose({ tokens, stable }: PromptTokens): LlamaContextSequence {
-    const held = order.map((sequence) => ({ sequence, length: commonLength(sequence.contextTokens, tokens) }));
-    const best = held.reduce((one, other) => (other.length > one.length ? other : one));
-    // All it holds is of this prompt, as after a call that was cancelled while it read: nothing is lost by going on.
-    const isBeginning = best.length > 0 && best.length === best.sequence.nextTokenIndex;
-    return isBeginning || best.length >= Math.max(1, stable * 0.9) ? best.sequence : (order[0] ?? best.sequence);
-  }
 
   /** The longest that is kept. @returns how many tokens more the sequence holds now. */
   async function loadPrefix(sequence: LlamaContextSequence, prompt: PromptTokens): Promise<number> {

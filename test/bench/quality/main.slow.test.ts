@@ -182,8 +182,8 @@ describe('bench:quality', () => {
     ['restbench', 'no-companions', 'no companions there'],
     ['restbench', 'names', 'the names do not fit'],
     ['irrelevance', 'list', 'selection is skipped: few tools'],
-    ['restbench', 'no-fit', 'no case sees at most 4 tools'],
     ['nestful-given', 'no-fit', 'no case sees at most 4 tools'],
+    ['nestful-given', 'no-fill', 'selection is skipped: few tools'],
   ])('does not measure on %s what would change nothing there: %s', async (set, part, why) => {
     const model = { ...aModel(), limits: { ...aModel().limits, contextTokens: 300 } };
     const args = ['--sets', set, '--contestants', `winnow-${part}`];
@@ -199,7 +199,7 @@ describe('bench:quality', () => {
     const args = ['--sets', 'irrelevance', '--contestants', contestant];
     const run = await runQuality({ folder: aBenchmarkFolder(), model, args });
     expect(run.outcomes.map(({ status }) => status)).toEqual(Array(6).fill('answered'));
-    const asked = model.readerCalls.filter(({ about }) => about?.module === 'selection/judge-fit');
+    const asked = model.readerCalls.filter(({ about }) => about?.promptName === 'judge-fit');
     expect(asked).toHaveLength(count);
   });
 

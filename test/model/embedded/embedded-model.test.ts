@@ -95,6 +95,39 @@ describe('the prefix on disk', () => {
   });
 });
 
+describe('the prefix in memory', () => {
+  const OTHER = 'Another catalogue. '.repeat(50);
+
+  async function askInTurn(model: Model, systems: readonly string[]) {
+    const spent: Record<string, number> = {};
+    for (const [place, system] of systems.entries()) {
+      const { cached } = await read(model, '', { prompt: { system, user: `${place}` } });
+      spent[system] = (spent[system] ?? 0) + (cached > system.length / 2 ? 0 : 1);
+    }
+    return spent;
+  }
+
+  const requests = (count: number, system: string, from = 0) =>
+    Array.from({ length: count }, (_, place) => [
+      system,
+      'Judge. '.repeat(30),
+      `Plan ${from + place}. `.repeat(90),
+    ]).flat();
+
+  it('is read once, whatever comes between, also where none can be kept on disk', async () => {
+    const { model } = open({ answer: answerFruit });
+    expect(await askInTurn(model, requests(6, SYSTEM))).toMatchObject({ [SYSTEM]: 1 });
+  });
+
+  it('gives way when it is asked for no more', async () => {
+    const { model } = open({ answer: answerFruit });
+    await askInTurn(model, requests(6, SYSTEM));
+    const spent = await askInTurn(model, requests(12, OTHER, 6));
+    expect(spent[OTHER]).toBeLessThan(8);
+    expect(await askInTurn(model, requests(6, OTHER, 18))).toMatchObject({ [OTHER]: 0 });
+  });
+});
+
 describe('a call that is cancelled', () => {
   /** Reading stands still at the second piece until `goOn` is called. */
   function openHeld(more: FakeRuntimeOptions = {}) {

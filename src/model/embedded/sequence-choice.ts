@@ -1,0 +1,63 @@
+/**
+ * Which sequence a prompt takes: the one that already holds its beginning, else the one that is missed least. Of a request
+ * only the selection's prefix comes again; the prompts between, each with tools of its own, must not push it out.
+ */
+import type { LlamaContextSequence, Token } from 'node-llama-cpp';
+import { commonLength, type PromptTokens } from './prompt-tokens.js';
+
+interface Slot {
+  readonly sequence: LlamaContextSequence;
+  /** Number of the prompt that took it last. */
+  lastUsed: number;
+  /** Whether the prefix that it holds had been asked for before. */
+  comesAgain: boolean;
+  /** Tokens of that prefix. */
+  stable: number;
+}
+
+/** So many prompts, those of three or four requests, are remembered; what none of them asked for is forgotten. */
+const REMEMBERED = 16;
+
+export function createSequenceChoice(
+  sequences: readonly LlamaContextSequence[],
+): (prompt: PromptTokens) => LlamaContextSequence {
+  const slots = sequences.map((sequence): Slot => ({ sequence, lastUsed: 0, comesAgain: false, stable: 0 }));
+  const recent: Token[][] = [];
+  let prompts = 0;
+  return ({ tokens, stable }) => {
+    prompts++;
+    const isIn = (held: readonly Token[]) => commonLength(held, tokens) >= Math.max(1, stable * 0.9);
+    const nearest = longestFirst(tokens).find(({ sequence }) => isIn(sequence.contextTokens));
+    const slot = nearest ?? begun(tokens) ?? leastMissed();
+    Object.assign(slot, { lastUsed: prompts, comesAgain: recent.some(isIn), stable });
+    recent.push(tokens.slice(0, stable));
+    if (recent.length > REMEMBERED) recent.shift();
+    return slot.sequence;
+  };
+
+  function longestFirst(tokens: readonly Token[]): Slot[] {
+    const common = ({ sequence }: Slot) => commonLength(sequence.contextTokens, tokens);
+    return [...slots].sort((one, other) => common(other) - common(one));
+  }
+
+  /** All it holds is of this prompt, as after a call that was cancelled while it read: nothing is lost by going on. */
+  function begun(tokens: readonly Token[]): Slot | undefined {
+    return slots.find(({ sequence }) => {
+      const length = sequence.nextTokenIndex;
+      return length > 0 && commonLength(sequence.contextTokens, tokens) === length;
+    });
+  }
+
+  /** What is forgotten, then what came but once, then what is read again the soonest. */
+  function leastMissed(): Slot {
+    const isForgotten = ({ lastUsed }: Slot) => lastUsed < prompts - REMEMBERED;
+    const ranks = (slot: Slot) => [isForgotten(slot) ? 0 : 1, slot.comesAgain ? 1 : 0, slot.stable];
+    return slots.reduce((one, other) => (isLess(ranks(other), ranks(one)) ? other : one));
+  }
+}
+
+/** By the first number that differs. */
+function isLess(one: readonly number[], other: readonly number[]): boolean {
+  const place = one.findIndex((value, at) => value !== other[at]);
+  return place >= 0 && (one[place] ?? 0) < (other[place] ?? 0);
+}
