@@ -27,7 +27,7 @@ export const optionsSchema = z.strictObject({
     .enum(['few', 'plans', 'all'])
     .default('plans')
     .describe(
-      'Whether the tools fit at all is asked where at most 4 are visible and selection is skipped (few), of the first 4 that were chosen for a plan too (plans), of what `select` chooses as well (all). Only models that answer by rank are asked.',
+      'Whether the tools fit at all is asked where selection is skipped (few), of what was chosen for a plan too (plans), of what `select` chooses as well (all). Only models that answer by rank are asked.',
     ),
   fitBelow: z
     .number()

@@ -42,7 +42,7 @@ export interface JudgeCall {
 }
 
 export interface Judged {
-  /** At most `MAX_JUDGED`. */
+  /** At most `MOST_AT_ONCE`, which a caller sees to. */
   tools: readonly Tool[];
   /** Whether other requests will see the same tools: then a model in process keeps what it has read of them. */
   areSame: boolean;
@@ -53,7 +53,7 @@ export interface Judged {
 const OPENING = '{"fits": "';
 
 /** Of more the 1.5B model does not know whether they fit, and reading them takes seconds. */
-export const MAX_JUDGED = 4;
+export const MOST_AT_ONCE = 4;
 /** So sure of all together, the judgement of each could hardly change it. */
 const SURE = 0.6;
 /**

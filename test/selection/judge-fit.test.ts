@@ -6,6 +6,7 @@ import { createScriptedModel, type ScriptedReader } from '../support/scripted-mo
 import { makeTool, namesOf, notesOf, plannerOf, planOf, TOOLS } from './setup.js';
 
 const FEW = TOOLS.slice(0, 2);
+const MANY = Array.from({ length: 17 }, (_, place) => makeTool(`tool_${place}`));
 const judging = (yes: number): ScriptedReader => ({ probabilities: new Map(Object.entries({ yes, no: 1 - yes })) });
 
 interface Case {
@@ -105,13 +106,24 @@ describe('chosen tools', () => {
     model.assertDone();
   });
 
-  it('are the first four', async () => {
-    const probabilities = new Map(TOOLS.slice(0, 6).map(({ name }, place) => [name, 0.3 - place / 100]));
+  it.each<[string, string[], string]>([
+    ['of which four are judged at once', [], 'unplannable'],
+    ['of which one of the last fits', ['play_song'], 'plan'],
+  ])('are six, %s', async (_, fitting, kind) => {
+    const six = TOOLS.slice(0, 6);
+    const ranking = { probabilities: new Map(six.map(({ name }, place) => [name, 0.3 - place / 100])) };
+    const yes = (user: string) => (fitting.some((name) => user.includes(name)) ? 0.9 : 0.1);
     const model = createScriptedModel({
-      readers: ({ about }) => (about?.module === 'selection/judge-fit' ? judging(0.1) : { probabilities }),
+      readers: ({ about, prompt }) => (about?.module === 'selection/judge-fit' ? judging(yes(prompt.user)) : ranking),
+      answers: kind === 'plan' ? [planOf('play_song')] : [],
     });
-    await plannerOf({ model, options: { core: 6 } }).plan({ message });
-    expect(judgements(model)).toHaveLength(5);
+    expect(await plannerOf({ model, options: { core: 6 } }).plan({ message })).toMatchObject({ kind });
+    const groups = judgements(model).filter(({ about }) => about?.promptName === 'judge-fit');
+    expect(groups.map(({ about }) => about?.variables.tools)).toEqual([
+      ['read_mail', 'book_flight', 'find_hotel', 'weather_report'],
+      ['stock_quote', 'play_song'],
+    ]);
+    model.assertDone();
   });
 
   it.each<[string, Partial<Parameters<typeof plannerOf>[0]>, Partial<PlanRequest>]>([
@@ -176,6 +188,15 @@ describe('few tools', () => {
     model.assertDone();
   });
 
+  it('are judged four at a time, the same always together, and first those of which the request speaks', async () => {
+    const { model, selected } = await select({ yes: 0.1, tools: TOOLS, request: { message: 'espresso' } });
+    expect([selected.mode, namesOf(selected)]).toEqual(['none', []]);
+    const groups = model.readerCalls.filter(({ about }) => about?.promptName === 'judge-fit');
+    const names = TOOLS.map(({ name }) => name);
+    const expected = [names.slice(8), names.slice(0, 4), names.slice(4, 8)];
+    expect(groups.map(({ about }) => about?.variables.tools)).toEqual(expected);
+  });
+
   it('leave only what is always there', async () => {
     const help = makeTool('help', { alwaysLoad: true });
     const { model, selected } = await select({ yes: 0.1, tools: [...FEW, help] });
@@ -188,7 +209,7 @@ describe('few tools', () => {
     ['the option is off', { yes: 0, options: { fitBelow: 0 } }],
     ['the caller requires one of them', { yes: 0, request: { require: ['read_mail'] } }],
     ['all of them are always there', { yes: 0, tools: [makeTool('help', { alwaysLoad: true })] }],
-    ['they are more than a small model can judge', { yes: 0, tools: TOOLS.slice(0, 5) }],
+    ['they are too many', { yes: 0, tools: MANY, options: { passthroughTools: 20 } }],
     ['there is none', { yes: 0, tools: [] }],
   ])('are not judged where %s', async (_, one) => {
     const { model, selected } = await select(one);

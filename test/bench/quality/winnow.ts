@@ -3,7 +3,6 @@ import type { Catalog } from '../../../src/catalog/catalog.js';
 import { type OptionsInput, resolveOptions } from '../../../src/config/options.js';
 import type { Model } from '../../../src/model/model.js';
 import { createPlanner, type Planner } from '../../../src/planner.js';
-import { MAX_JUDGED } from '../../../src/selection/judge-fit.js';
 import { createSheet } from '../../../src/selection/sheet.js';
 import { askPlanner, WITHOUT_TIME_LIMITS } from './ask-planner.js';
 import type { Arena, Contestant } from './contestant.js';
@@ -15,15 +14,10 @@ interface Part {
   /** What is changed, in words. */
   title: string;
   options: Options;
+  /** It is one of what is done where selection is skipped, too. */
+  ofSkipped?: true;
   /** Where it would change nothing, for this reason; of a set: on all its catalogues. */
-  idle?: Idle;
-  /** The same of sets where selection is skipped; absent: nothing of it is done there. */
-  idleSkipped?: Idle;
-}
-
-interface Idle {
-  why: string;
-  on: (catalog: Catalog, model: Model) => boolean;
+  idle?: { why: string; on: (catalog: Catalog, model: Model) => boolean };
 }
 
 /** Each part off in turn. */
@@ -63,11 +57,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
     options: { companions: false },
     idle: { why: 'no companions there', on: ({ tools }) => tools.every((tool) => tool.relatedTools.length === 0) },
   },
-  'no-fit': {
-    title: 'not asked whether the tools fit',
-    options: { fitBelow: 0 },
-    idleSkipped: { why: `no case sees at most ${MAX_JUDGED} tools`, on: ({ tools }) => tools.length > MAX_JUDGED },
-  },
+  'no-fit': { title: 'not asked whether the tools fit', options: { fitBelow: 0 }, ofSkipped: true },
 };
 
 /** Other ways to put the parts together, for those who tune them. */
@@ -98,10 +88,8 @@ function toContestants(parts: Readonly<Record<string, Part>>, group: Contestant[
   }));
 }
 
-const SKIPPED: Idle = { why: 'selection is skipped: few tools', on: () => true };
-
-function idleOn({ set, model }: Pick<Arena, 'set' | 'model'>, part: Part): string | undefined {
-  const idle = isTakenWhole(set) ? (part.idleSkipped ?? SKIPPED) : part.idle;
+function idleOn({ set, model }: Pick<Arena, 'set' | 'model'>, { idle, ofSkipped }: Part): string | undefined {
+  if (isTakenWhole(set) && !ofSkipped) return 'selection is skipped: few tools';
   const catalogs = [...new Set(set.cases.map((one) => set.catalogFor(one)))];
   return idle && catalogs.every((catalog) => idle.on(catalog, model)) ? idle.why : undefined;
 }
