@@ -1,4 +1,4 @@
-/** The path of a request, in order: scope, selection, planning, one more round when a tool is missing, result. */
+/** The path of a request, in order: scope, selection, whether it fits, planning, one more round when a tool is missing, result. */
 import type { Catalog } from './catalog/catalog.js';
 import type { Rule } from './catalog/rule.js';
 import { createScope, type ToolFilter, type View } from './catalog/scope.js';
@@ -6,7 +6,7 @@ import type { Tool } from './catalog/tool.js';
 import { type OptionsInput, resolveOptions } from './config/options.js';
 import { WinnowError } from './errors.js';
 import { withSpan } from './logging/spans.js';
-import type { Model } from './model/model.js';
+import type { Model, Stage } from './model/model.js';
 import { createFrameTokens } from './planning/frame-tokens.js';
 import type { Written } from './planning/read-plan.js';
 import { createShownTokens } from './planning/shown-tokens.js';
@@ -16,12 +16,13 @@ import type { PlanRequest, Request } from './request.js';
 import type { PlanResult, Selection, SelectResult } from './result.js';
 import { askBack, sayNoneFits } from './selection/ask-back.js';
 import { calledTools, dueTools } from './selection/due.js';
-import { findUnfit } from './selection/find-unfit.js';
+import { judgeSelection } from './selection/judge-selection.js';
 import { likelyTools } from './selection/likely.js';
 import { mustRefer } from './selection/must-refer.js';
 import { hasRoomForMore, keptForMore, mergeRounds } from './selection/rounds.js';
 import { createSchemaTokens, createViewTokens, totalTokens } from './selection/schema-tokens.js';
 import { select } from './selection/select.js';
+import { answerWay } from './selection/selection-call.js';
 import { renderContext } from './selection/user-part.js';
 import { type CallOptions, type Turn, takeTurn, toolsOf } from './turn.js';
 
@@ -80,7 +81,7 @@ export function createPlanner(parts: PlannerParts): Planner {
     select: (input, call) =>
       takeTurn(turns, { input, call }, async (turn): Promise<SelectResult> => {
         const chosen = await turn.inTime(selectTools(turn, turn.view));
-        const selection = (await turn.inTime(unfitOf(turn, chosen, 'select')))?.selection ?? chosen;
+        const selection = await turn.inTime(judgeTools(turn, chosen, 'selection'));
         return { ...selection, ...turn.told(selection) };
       }),
 
@@ -100,11 +101,12 @@ export function createPlanner(parts: PlannerParts): Planner {
           const question = askBack(turn.request, selection, view);
           return { kind: 'clarification', question, missing: [], selection, ...turn.told(selection) };
         }
-        const unfit = await turn.inTime(unfitOf(turn, selection, 'plan'));
-        if (unfit) {
-          const reason = sayNoneFits(turn.request, unfit.tools);
-          return { kind: 'unplannable', reason, selection: unfit.selection, ...turn.told(unfit.selection) };
+        const judged = await turn.inTime(judgeTools(turn, selection, 'planning'));
+        if (judged.fits !== undefined && judged.mode === 'none') {
+          const reason = sayNoneFits(turn.request, selection, view);
+          return { kind: 'unplannable', reason, selection: judged, ...turn.told(judged) };
         }
+        selection = judged;
         for (let round = 1; ; round++) {
           const chosen = selection;
           const maxTools = turn.request.maxTools ?? options.maxTools;
@@ -128,13 +130,14 @@ export function createPlanner(parts: PlannerParts): Planner {
     return withSpan('winnow.select', { 'winnow.tools': view.tools.length }, () => select(call, selectionParts));
   }
 
-  /** The model that is about to read the schemas of what was chosen judges it. */
-  async function unfitOf(turn: Turn, selection: Selection, stage: 'select' | 'plan') {
-    const isChosen = selection.mode === 'selected';
-    if (isChosen && options.judge !== 'all' && (options.judge === 'few' || stage === 'select')) return undefined;
-    const [judge, usage] = stage === 'plan' ? [planningModel, turn.usage.planning] : [model, turn.usage.selection];
-    const parts = { model: judge, options, fit: prompts.fit, fitOfOne: prompts.fitOfOne };
-    return findUnfit(selection, turn.view, { call: { ...turn, usage }, parts });
+  /** Before a plan by the model that writes it, where it gives probabilities. */
+  function judgeTools(turn: Turn, selection: Selection, stage: Stage): Promise<Selection> {
+    const isByPlanning = stage === 'planning' && answerWay({ model: planningModel, options }) === 'rank';
+    const parts = { ...prompts, model: isByPlanning ? planningModel : model, options, stage };
+    const call = { ...turn, usage: turn.usage[stage] };
+    return withSpan('winnow.judge', { 'winnow.tools': selection.tools.length }, () =>
+      judgeSelection(selection, call, parts),
+    );
   }
 
   async function writeSteps(turn: Turn, selection: Selection, isRoundLeft: boolean): Promise<Written> {

@@ -44,6 +44,12 @@ export const selectionSchema = z.object({
     .describe(
       'Rank: how sure it is that the first name is one of the chosen, between 0 and 1: its probability, or more where keywords settle it.',
     ),
+  fits: z
+    .number()
+    .optional()
+    .describe(
+      'Probability that the tools fit the request at all, between 0 and 1, where the model was asked; at least that.',
+    ),
   tools: z.array(selectedToolSchema),
   dropped: z.array(droppedSchema),
   leftOut: z

@@ -5,7 +5,7 @@ import { WinnowError } from '../errors.js';
 import { type CaseFilter, type CaseSource, openCases } from '../evaluation/case-source.js';
 import { loadPrices, type PriceTable } from '../evaluation/prices.js';
 import { readRecords } from '../evaluation/run-folder.js';
-import { promptHashesOf, type Suite, type SuitePlannerOptions } from '../evaluation/suite.js';
+import { PLANNING_ALONE, promptHashesOf, type Suite, type SuitePlannerOptions } from '../evaluation/suite.js';
 import { createLogger } from '../logging/logger.js';
 import { type EvalFlags, expandSet, RUNS_FOLDER } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
@@ -49,10 +49,9 @@ export async function setUpEvaluation(flags: EvalFlags, { stderr, signal }: Setu
   return { flags, config, out, options, prompts, promptHashes, suites, source, prices };
 }
 
-/** Planning alone skips selection, whatever the number of tools. */
 function optionsOf(flags: EvalFlags, config: ConfigFile): Options {
   const given = plannerOptions({ ...flags, set: expandSet(flags.set) });
-  return resolveOptions({ ...config.options, ...given, ...(flags.only === 'plan' ? { passthroughTools: 128 } : {}) });
+  return resolveOptions({ ...config.options, ...given, ...(flags.only === 'plan' ? PLANNING_ALONE : {}) });
 }
 
 async function filterOf(flags: EvalFlags): Promise<CaseFilter> {

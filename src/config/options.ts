@@ -27,7 +27,7 @@ export const optionsSchema = z.strictObject({
     .enum(['few', 'plans', 'all'])
     .default('plans')
     .describe(
-      'Whether the tools fit at all is asked where selection is skipped (few), of what was chosen for a plan too (plans), of what `select` chooses as well (all). Only models that answer by rank are asked.',
+      'Whether the tools fit at all is asked where at most 4 are visible (few), of all that a plan would be made of too (plans), of all that `select` hands on as well (all). Of at most 16 tools, and only of models that answer by rank.',
     ),
   fitBelow: z
     .number()
@@ -119,7 +119,9 @@ export const optionsSchema = z.strictObject({
     .int()
     .min(1)
     .default(300_000)
-    .describe('For stage one; past it the fallback goes on, in milliseconds.'),
+    .describe(
+      'For stage one; past it the fallback goes on, in milliseconds. As much again for the judgement whether the tools fit.',
+    ),
 });
 
 export type Options = z.output<typeof optionsSchema>;

@@ -138,7 +138,7 @@ function usageOf({ tried, schemaTokens, all }: Done): CaseRecord['usage'] {
 }
 
 function toCall({ isReading, errorCode: _, stablePart: __, ...call }: RecordedCall, { selection }: Attempt): ModelCall {
-  if (!isReading) return call;
+  if (!isReading || call.answer !== '') return call;
   const ranked = (selection?.tools ?? []).filter(({ probability }) => probability !== undefined);
   return { ...call, answer: ranked.map(({ name, probability }) => `${name} ${probability}`).join('\n') };
 }

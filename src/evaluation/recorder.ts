@@ -19,7 +19,7 @@ import { wrapModel } from '../model/wrap-model.js';
 import { millisecondsSince } from './milliseconds-since.js';
 import type { ModelCall } from './record.js';
 
-/** A call as it is recorded; the answer of a rank reading is known only to those who read. */
+/** A call as it is recorded; what came of a ranking is known only to those who read. */
 export interface RecordedCall extends ModelCall {
   readonly isReading: boolean;
   readonly errorCode?: string;
@@ -101,11 +101,20 @@ function recordReading(
 ): Promise<TokenReader> {
   const startedAt = performance.now();
   const tell = (outcome: Pick<Outcome, 'answer' | 'usage'> & Partial<Outcome>) =>
-    record(request, { stage: 'selection', isReading: true, ...outcome, milliseconds: millisecondsSince(startedAt) });
+    record(request, {
+      stage: request.stage ?? 'selection',
+      isReading: true,
+      ...outcome,
+      milliseconds: millisecondsSince(startedAt),
+    });
   return watchReader(open, request, {
     onRefused: (error) => tell(failed(error)),
-    onClose: (reader, failure) =>
-      tell({ answer: '', ...(failure ? failed(failure.error) : {}), usage: reader.usage() }),
+    onClose: (reader, failure, { fits }) =>
+      tell({
+        answer: fits === undefined ? '' : `fits ${fits}`,
+        ...(failure ? failed(failure.error) : {}),
+        usage: reader.usage(),
+      }),
   });
 }
 

@@ -66,7 +66,8 @@ function selectionRight(expected: Outcome['expected'], selection: Selection | un
     const names = new Set(selection.tools.map((tool) => tool.name));
     return Number(toolSets(expected).some((set) => set.every((name) => names.has(name))));
   }
-  if (expected.kind === 'clarification' || selection.mode === 'passthrough') return null;
+  const wasSkipped = selection.mode === 'passthrough' && selection.fits === undefined;
+  if (expected.kind === 'clarification' || wasSkipped) return null;
   return Number(isAbstention(selection));
 }
 

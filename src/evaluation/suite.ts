@@ -9,6 +9,9 @@ import { createSchemaTokens } from '../selection/schema-tokens.js';
 import type { AnswerCache } from './answer-cache.js';
 import { createRecorder, type Recorder, type RecorderOptions } from './recorder.js';
 
+/** Planning is judged alone: selection is skipped whatever the number of tools, and nothing keeps a case from its plan. */
+export const PLANNING_ALONE = { passthroughTools: 128, fitBelow: 0 } satisfies OptionsInput;
+
 export interface Suite {
   readonly name: string;
   readonly catalog: Catalog;

@@ -69,7 +69,12 @@ function loggedReader(
   request: ReaderRequest,
   tell: Tell,
 ): Promise<TokenReader> {
-  const call = { stage: 'selection', prompt: request.prompt, about: request.about, startedAt: performance.now() };
+  const call = {
+    stage: request.stage ?? 'selection',
+    prompt: request.prompt,
+    about: request.about,
+    startedAt: performance.now(),
+  };
   return watchReader(open, request, {
     onRefused: (error) => tell(call, failed(error)),
     onClose(reader, failure, read) {

@@ -113,6 +113,8 @@ export interface ReaderRequest {
   prompt: Prompt;
   /** The answer as it is opened for the model, for example `{"selected_tools": ["`. */
   opening: string;
+  /** To which the tokens count. Default: `selection`. */
+  stage?: Stage | undefined;
   signal?: AbortSignal | undefined;
   about?: CallAbout | undefined;
 }

@@ -1,58 +1,49 @@
 /**
  * Whether tools fit a request at all, as a probability: a small model that is shown tools calls one of them, whatever the
- * request. It is asked of all together, and where it is not sure of each by itself. A judgement that fails changes nothing.
+ * request. It is asked of all together, and where it is not sure of each by itself.
  */
 import { isObject } from '../catalog/schema/json.js';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
-import type { Options } from '../config/options.js';
-import { toWinnowError } from '../errors.js';
 import {
   addUsage,
   type CallAbout,
   type Model,
   type Prompt,
   type RequestFacts,
+  type Stage,
   type TokenReader,
   type Usage,
 } from '../model/model.js';
 import { spentUsage } from '../model/structured.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
-import type { Request } from '../request.js';
-import type { Trace } from '../trace.js';
-import { answerWay } from './selection-call.js';
-import { renderContext } from './user-part.js';
 
-export interface JudgeParts {
-  model: Model;
-  options: Options;
+export interface FitPrompts {
   /** Asks of all tools at once. */
   fit: PromptTemplate<'tools' | 'context' | 'message'>;
   /** Asks of one tool. */
   fitOfOne: PromptTemplate<'tool' | 'context' | 'message'>;
 }
 
-export interface JudgeCall {
-  request: Request;
+export interface FitQuestion extends FitPrompts {
+  openReader: NonNullable<Model['openReader']>;
+  /** To which the tokens count. */
+  stage: Stage;
+  /** The request as both prompts show it. */
+  said: { context: string; message: string };
+  /** Whether other requests will see the same tools: then a model in process keeps what it has read of them. */
+  areSame: boolean;
+  /** From this probability on, nobody cares how much higher it is. */
+  enough: number;
   usage: Usage;
-  trace: Trace;
   signal: AbortSignal | undefined;
   /** For the call log. */
   facts: RequestFacts;
 }
 
-export interface Judged {
-  /** At most `MOST_AT_ONCE`, which a caller sees to. */
-  tools: readonly Tool[];
-  /** Whether other requests will see the same tools: then a model in process keeps what it has read of them. */
-  areSame: boolean;
-  /** From this probability on, nobody cares how much higher it is. */
-  enough: number;
-}
-
 const OPENING = '{"fits": "';
 
-/** Of more the 1.5B model does not know whether they fit, and reading them takes seconds. */
+/** Of more the 1.5B model does not know whether they fit. */
 export const MOST_AT_ONCE = 4;
 /** So sure of all together, the judgement of each could hardly change it. */
 const SURE = 0.6;
@@ -61,38 +52,17 @@ const SURE = 0.6;
  * (BFCL, ACEBench, the fixtures' and one another's) the two tell 111 unfit ones at one fit one lost, the first alone 83.
  */
 const WEIGHT_OF_BEST = 0.5;
+/** Further from 0 and 1 than any judgement counts, so that one alone never settles it. */
 const NEARLY = 1e-6;
 
-/** @returns between 0 and 1; undefined where the model is not asked for probabilities, or a reading failed. */
-export async function judgeFit(judged: Judged, call: JudgeCall, parts: JudgeParts): Promise<number | undefined> {
-  const { model, options } = parts;
-  const openReader = model.openReader?.bind(model);
-  if (answerWay(parts) !== 'rank' || !openReader) return undefined;
-  const timeout = AbortSignal.timeout(options.selectionTimeoutMs);
-  const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
-  try {
-    return await judge(judged, { ...call, signal, openReader }, parts);
-  } catch (error) {
-    addUsage(call.usage, spentUsage(error));
-    const failure = toWinnowError(error);
-    if (failure.code === 'cancelled' && call.signal?.aborted) throw failure;
-    call.trace.add('selection', `whether the tools fit was not judged: ${failure.message}`);
-    return undefined;
-  }
-}
-
-interface Asking extends JudgeCall {
-  openReader: NonNullable<Model['openReader']>;
-}
-
-async function judge({ tools, areSame, enough }: Judged, call: Asking, parts: JudgeParts): Promise<number> {
-  const { fit, fitOfOne, options } = parts;
-  const said = { context: renderContext(call.request, options), message: oneLine(call.request.message) };
+/** @param tools at most `MOST_AT_ONCE`. @returns between 0 and 1, at least that where it is `enough`. @throws WinnowError */
+export async function judgeFit(tools: readonly Tool[], question: FitQuestion): Promise<number> {
+  const { fit, fitOfOne, said, areSame, enough } = question;
   const { lead, ...prompt } = fit.render({ ...said, tools: tools.map(renderLine).join('\n') });
   const ask = (asked: Prompt, { name, hash }: { name: string; hash: string }, about: readonly Tool[]) =>
-    readYes(asked, { promptName: name, promptHash: hash, variables: { ...said, tools: about.map(nameOf) } }, call);
+    readYes(asked, { promptName: name, promptHash: hash, variables: { ...said, tools: about.map(nameOf) } }, question);
   const together = await ask(areSame && lead !== undefined ? { ...prompt, lead } : prompt, fit, tools);
-  if (together >= SURE) return together;
+  if (together >= Math.max(SURE, enough)) return together;
   let [best, probability] = [0, 0];
   for (const tool of tools) {
     const alone = await ask(fitOfOne.render({ ...said, tool: renderTool(tool) }), fitOfOne, [tool]);
@@ -105,9 +75,16 @@ async function judge({ tools, areSame, enough }: Judged, call: Asking, parts: Ju
 
 type Asked = Pick<CallAbout, 'promptName' | 'promptHash' | 'variables'>;
 
-async function readYes(prompt: Prompt, asked: Asked, { openReader, signal, usage, facts }: Asking): Promise<number> {
+async function readYes(prompt: Prompt, asked: Asked, question: FitQuestion): Promise<number> {
+  const { openReader, stage, signal, usage, facts } = question;
   const about: CallAbout = { module: 'selection/judge-fit', ...asked, ...facts };
-  const reader = await openReader({ prompt, opening: OPENING, signal, about });
+  let reader: TokenReader;
+  try {
+    reader = await openReader({ prompt, opening: OPENING, stage, signal, about });
+  } catch (error) {
+    addUsage(usage, spentUsage(error));
+    throw error;
+  }
   let fits: number | undefined;
   try {
     fits = await probabilityOfYes(reader);
@@ -134,7 +111,6 @@ function logistic(logOdds: number): number {
   return 1 / (1 + Math.exp(-logOdds));
 }
 
-/** Finite, so that one judgement alone never settles it. */
 function logOdds(probability: number): number {
   const held = Math.min(1 - NEARLY, Math.max(NEARLY, probability));
   return Math.log(held / (1 - held));

@@ -63,7 +63,7 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
   const lost = [...notTaken.values(), ...dropped, ...unknownRequired(call)];
   traceDropped(call, lost);
   // What is always there is no sign that anything fits.
-  const isNone = tools.every(({ via }) => answer.none.says && via === 'always');
+  const isNone = tools.length === 0 || (answer.none.says && tools.every(({ via }) => via === 'always'));
   const { reason, confidence, leftOut } = answer;
   trace.add('selection', `${tools.length} of ${view.tools.length} tools are handed on`, {
     tools: tools.map(({ name }) => name),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Rule } from '../../src/catalog/rule.js';
 import type { OptionsInput } from '../../src/config/options.js';
 import { WinnowError } from '../../src/errors.js';
 import type { PlanRequest } from '../../src/request.js';
@@ -6,7 +7,6 @@ import { createScriptedModel, type ScriptedReader } from '../support/scripted-mo
 import { makeTool, namesOf, notesOf, plannerOf, planOf, TOOLS } from './setup.js';
 
 const FEW = TOOLS.slice(0, 2);
-const MANY = Array.from({ length: 17 }, (_, place) => makeTool(`tool_${place}`));
 const judging = (yes: number): ScriptedReader => ({ probabilities: new Map(Object.entries({ yes, no: 1 - yes })) });
 
 interface Case {
@@ -14,11 +14,12 @@ interface Case {
   tools?: typeof TOOLS;
   request?: Partial<PlanRequest>;
   options?: OptionsInput;
+  rules?: Rule[];
 }
 
-async function select({ yes, tools = FEW, request = {}, options = {} }: Case) {
+async function select({ yes, tools = FEW, request = {}, options = {}, rules = [] }: Case) {
   const model = createScriptedModel({ readers: () => (yes instanceof Error ? yes : judging(yes)) });
-  const planner = plannerOf({ tools, model, options: { passthroughTools: 15, ...options } });
+  const planner = plannerOf({ tools, rules, model, options: { passthroughTools: 15, ...options } });
   return { model, selected: await planner.select({ message: 'Who painted the Mona Lisa?', ...request }) };
 }
 
@@ -48,7 +49,7 @@ describe('chosen tools', () => {
     const result = await plannerOf({ model }).plan({ message });
     expect(result).toMatchObject({
       kind: 'unplannable',
-      reason: 'No tool does what is asked; the nearest: read_mail, book_flight.',
+      reason: 'No tool was found that does what is asked; the nearest: read_mail, book_flight.',
       selection: { mode: 'none', tools: [], reason: expect.stringContaining('below fitBelow (0.37)') },
     });
     expect([model.calls, result.usage.planning.calls]).toEqual([[], judgements(model).length]);
@@ -58,7 +59,7 @@ describe('chosen tools', () => {
   it('are told as the nearest in the language of the user', async () => {
     const planner = plannerOf({ model: aModel({ together: 0.2 }) });
     expect(await planner.plan({ message: '画一条龙' })).toMatchObject({
-      reason: '没有工具能完成这个请求，最接近的是：read_mail、book_flight。',
+      reason: '没有找到能完成这个请求的工具，最接近的是：read_mail、book_flight。',
     });
   });
 
@@ -135,12 +136,53 @@ describe('chosen tools', () => {
     expect(judgements(model)).toEqual([]);
   });
 
-  it('are judged without what is always there, which alone is left of them', async () => {
-    const model = aModel({});
+  it('are judged with what is always there, which stays where none fits', async () => {
     const tools = [...TOOLS, makeTool('help', { alwaysLoad: true })];
-    const { selection, kind } = await plannerOf({ model, tools }).plan({ message });
-    expect([kind, selection.mode, namesOf(selection)]).toEqual(['unplannable', 'none', ['help']]);
-    for (const { prompt } of judgements(model)) expect(prompt.user).not.toContain('help');
+    const unfit = await plannerOf({ model: aModel({}), tools }).plan({ message });
+    expect([unfit.kind, unfit.selection.mode, namesOf(unfit.selection)]).toEqual(['unplannable', 'none', ['help']]);
+    const model = aModel({ help: 0.9, together: 0.4 }, [planOf('help')]);
+    expect(await plannerOf({ model, tools }).plan({ message })).toMatchObject({
+      kind: 'plan',
+      steps: [{ tool: 'help' }],
+    });
+  });
+
+  it('are not judged where what is required is always there', async () => {
+    const tools = [...TOOLS, makeTool('help', { alwaysLoad: true })];
+    const model = aModel({}, [planOf('help')]);
+    expect(await plannerOf({ model, tools }).plan({ message, require: ['help'] })).toMatchObject({ kind: 'plan' });
+    expect(judgements(model)).toEqual([]);
+  });
+
+  it('have the probability in the result, also where they fit', async () => {
+    const { selection } = await plannerOf({ model: aModel({ together: 0.7 }, [planOf('read_mail')]) }).plan({
+      message,
+    });
+    expect(selection.fits).toBeCloseTo(0.7, 3);
+  });
+
+  it('are asked about one by one up to a `fitBelow` that is higher than what is sure otherwise', async () => {
+    const model = aModel({ together: 0.65, read_mail: 0.99 }, [planOf('read_mail')]);
+    const result = await plannerOf({ model, options: { fitBelow: 0.8 } }).plan({ message });
+    expect([result.kind, judgements(model).length]).toEqual(['plan', 2]);
+  });
+
+  it.each<[string, number, string[], number]>([
+    ['first of those that the request speaks of', 10, ['brew_coffee', 'read_mail', 'book_flight', 'find_hotel'], 3],
+    ['up to sixteen, which is told', 17, [], 0],
+  ])('are all that are visible where selection is skipped, %s', async (_, count, first, groups) => {
+    const tools = [...TOOLS, ...Array.from({ length: 7 }, (__, place) => makeTool(`tool_${place}`))].slice(0, count);
+    const model = aModel({}, groups === 0 ? [planOf('read_mail')] : []);
+    const options = { passthroughTools: 20 };
+    const result = await plannerOf({ model, tools, options }).plan({ message: 'espresso' });
+    const together = judgements(model).filter(({ about }) => about?.promptName === 'judge-fit');
+    expect(together).toHaveLength(groups);
+    if (groups > 0) {
+      expect(together[0]?.about?.variables.tools).toEqual(first);
+      expect(result).toMatchObject({ kind: 'unplannable', reason: 'No tool was found that does what is asked.' });
+    } else expect(notesOf(result.trace, 'selection')).toContain('not judged: they are too many');
+    // Other requests see them in another order: nothing of it is worth a place on disk.
+    for (const { prompt } of together) expect(prompt).not.toHaveProperty('lead');
   });
 
   it('are judged by the model that plans', async () => {
@@ -151,9 +193,30 @@ describe('chosen tools', () => {
     expect(result.usage.planning.calls).toBe(planningModel.readerCalls.length + 1);
   });
 
-  it('are planned with where the model that plans gives no probabilities', async () => {
-    const planningModel = createScriptedModel({ answers: [planOf('read_mail')] });
-    expect(await plannerOf({ model: aModel({}), planningModel }).plan({ message })).toMatchObject({ kind: 'plan' });
+  it('are judged by the model that selects where the one that plans gives no probabilities', async () => {
+    const planningModel = createScriptedModel();
+    const model = aModel({});
+    const result = await plannerOf({ model, planningModel }).plan({ message });
+    expect([result.kind, result.usage.planning.calls]).toEqual(['unplannable', judgements(model).length]);
+  });
+
+  it.each([
+    ['before the first', 1],
+    ['before a later one', 3],
+  ])('end with the request when it is cancelled %s judgement', async (_, at) => {
+    const controller = new AbortController();
+    let asked = 0;
+    const model = createScriptedModel({
+      readers({ about }) {
+        if (about?.module !== 'selection/judge-fit') return { probabilities: new Map([['read_mail', 1]]) };
+        if (++asked !== Math.min(at, 2)) return judging(0.1);
+        controller.abort();
+        return new WinnowError('cancelled', 'cancelled');
+      },
+    });
+    const planned = plannerOf({ model }).plan({ message }, { signal: controller.signal });
+    await expect(planned).rejects.toMatchObject({ code: 'cancelled' });
+    model.assertDone();
   });
 
   it('are planned with where the judgement fails half-way, which is told', async () => {
@@ -161,7 +224,7 @@ describe('chosen tools', () => {
     const failure = new WinnowError('model_failed', 'HTTP 500');
     const model = createScriptedModel({ readers: [ranking, judging(0.2), failure], answers: [planOf('read_mail')] });
     const result = await plannerOf({ model }).plan({ message });
-    expect(result.kind).toBe('plan');
+    expect(result).toMatchObject({ kind: 'plan', usage: { planning: { calls: 3 } } });
     expect(notesOf(result.trace, 'selection')).toContain('whether the tools fit was not judged: HTTP 500');
     model.assertDone();
   });
@@ -188,28 +251,18 @@ describe('few tools', () => {
     model.assertDone();
   });
 
-  it('are judged four at a time, the same always together, and first those of which the request speaks', async () => {
-    const { model, selected } = await select({ yes: 0.1, tools: TOOLS, request: { message: 'espresso' } });
-    expect([selected.mode, namesOf(selected)]).toEqual(['none', []]);
-    const groups = model.readerCalls.filter(({ about }) => about?.promptName === 'judge-fit');
-    const names = TOOLS.map(({ name }) => name);
-    const expected = [names.slice(8), names.slice(0, 4), names.slice(4, 8)];
-    expect(groups.map(({ about }) => about?.variables.tools)).toEqual(expected);
-  });
-
-  it('leave only what is always there', async () => {
+  it('leave what is always there', async () => {
     const help = makeTool('help', { alwaysLoad: true });
-    const { model, selected } = await select({ yes: 0.1, tools: [...FEW, help] });
+    const { selected } = await select({ yes: 0.1, tools: [...FEW, help] });
     expect([selected.mode, namesOf(selected)]).toEqual(['none', ['help']]);
-    for (const { prompt } of model.readerCalls) expect(prompt.user).not.toContain('help');
   });
 
   it.each<[string, Case]>([
     ['the model answers with a list', { yes: 0, options: { answer: 'list' } }],
     ['the option is off', { yes: 0, options: { fitBelow: 0 } }],
     ['the caller requires one of them', { yes: 0, request: { require: ['read_mail'] } }],
-    ['all of them are always there', { yes: 0, tools: [makeTool('help', { alwaysLoad: true })] }],
-    ['they are too many', { yes: 0, tools: MANY, options: { passthroughTools: 20 } }],
+    ['a rule wants one', { yes: 0, rules: [{ name: 'mail', when: { message: 'Mona' }, first: ['read_mail'] }] }],
+    ['they are more than four, and no plan is asked for', { yes: 0, tools: TOOLS.slice(0, 5) }],
     ['there is none', { yes: 0, tools: [] }],
   ])('are not judged where %s', async (_, one) => {
     const { model, selected } = await select(one);
@@ -258,5 +311,6 @@ describe('few tools', () => {
     const late = new WinnowError('cancelled', 'cancelled');
     const { selected } = await select({ yes: late, options: { selectionTimeoutMs: 1 } });
     expect(selected.mode).toBe('passthrough');
+    expect(notesOf(selected.trace, 'selection')).toContain('was not judged');
   });
 });

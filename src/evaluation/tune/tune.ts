@@ -7,7 +7,7 @@ import type { PromptPaths } from '../../prompts/prompts.js';
 import { type AnswerCacheOptions, createAnswerCache } from '../answer-cache.js';
 import type { EvaluationCase } from '../case.js';
 import { createCaseRunner } from '../case-runner.js';
-import { createSuitePlanners, type Suite } from '../suite.js';
+import { createSuitePlanners, PLANNING_ALONE, type Suite } from '../suite.js';
 import { type Budget, type BudgetLimits, createBudget, type Spent } from './budget.js';
 import { type Journal, openJournal } from './journal.js';
 import { type CreateRunner, createMeasurer } from './measure.js';
@@ -186,7 +186,7 @@ function runnerOf(options: TuneOptions, { prompt, answering }: PromptRun): Creat
     const input: OptionsInput = {
       ...options.options,
       ...variant.options,
-      ...(only === 'plan' ? { passthroughTools: 128 } : {}),
+      ...(only === 'plan' ? PLANNING_ALONE : {}),
     };
     const prompts = { ...promptPaths, [prompt]: promptFile };
     const planners = suites.map(

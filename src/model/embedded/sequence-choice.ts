@@ -5,33 +5,32 @@
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import { commonLength, type PromptTokens } from './prompt-tokens.js';
 
+/** What stays the same in the prompts that begin with it. */
+type Prefix = readonly Token[];
+
 interface Slot {
   readonly sequence: LlamaContextSequence;
-  /** Number of the prompt that took it last. */
-  lastUsed: number;
-  /** Whether the prefix that it holds had been asked for before. */
+  prefix: Prefix;
+  /** Whether its prefix had been asked for before. */
   comesAgain: boolean;
-  /** Tokens of that prefix. */
-  stable: number;
 }
 
-/** So many prompts, those of three or four requests, are remembered; what none of them asked for is forgotten. */
+/** So many prefixes are remembered; one that comes with each request is never forgotten, since a request has but a few. */
 const REMEMBERED = 16;
 
 export function createSequenceChoice(
   sequences: readonly LlamaContextSequence[],
 ): (prompt: PromptTokens) => LlamaContextSequence {
-  const slots = sequences.map((sequence): Slot => ({ sequence, lastUsed: 0, comesAgain: false, stable: 0 }));
-  const recent: Token[][] = [];
-  let prompts = 0;
+  const slots = sequences.map((sequence): Slot => ({ sequence, prefix: [], comesAgain: false }));
+  /** Each once, the one asked for last at the end. */
+  let recent: Prefix[] = [];
   return ({ tokens, stable }) => {
-    prompts++;
     const isIn = (held: readonly Token[]) => commonLength(held, tokens) >= Math.max(1, stable * 0.9);
     const nearest = longestFirst(tokens).find(({ sequence }) => isIn(sequence.contextTokens));
     const slot = nearest ?? begun(tokens) ?? leastMissed();
-    Object.assign(slot, { lastUsed: prompts, comesAgain: recent.some(isIn), stable });
-    recent.push(tokens.slice(0, stable));
-    if (recent.length > REMEMBERED) recent.shift();
+    slot.comesAgain = recent.some(isIn);
+    slot.prefix = tokens.slice(0, stable);
+    recent = [...recent.filter((prefix) => !isIn(prefix)), slot.prefix].slice(-REMEMBERED);
     return slot.sequence;
   };
 
@@ -50,8 +49,8 @@ export function createSequenceChoice(
 
   /** What is forgotten, then what came but once, then what is read again the soonest. */
   function leastMissed(): Slot {
-    const isForgotten = ({ lastUsed }: Slot) => lastUsed < prompts - REMEMBERED;
-    const ranks = (slot: Slot) => [isForgotten(slot) ? 0 : 1, slot.comesAgain ? 1 : 0, slot.stable];
+    const isForgotten = ({ prefix }: Slot) => !recent.includes(prefix);
+    const ranks = (slot: Slot) => [isForgotten(slot) ? 0 : 1, slot.comesAgain ? 1 : 0, slot.prefix.length];
     return slots.reduce((one, other) => (isLess(ranks(other), ranks(one)) ? other : one));
   }
 }

@@ -107,24 +107,28 @@ describe('the prefix in memory', () => {
     return spent;
   }
 
-  const requests = (count: number, system: string, from = 0) =>
-    Array.from({ length: count }, (_, place) => [
-      system,
-      'Judge. '.repeat(30),
-      `Plan ${from + place}. `.repeat(90),
-    ]).flat();
+  /** A request has its selection, its judgements, in groups of four tools and one by one, and its plan. */
+  const requests = (count: number, system: string, { from = 0, groups = 1 } = {}) =>
+    Array.from({ length: count }, (_, place) => {
+      const group = ['Judge all. '.repeat(30), ...Array(4).fill('Judge one. '.repeat(30))];
+      return [system, ...Array(groups).fill(group).flat(), `Plan ${from + place}. `.repeat(90)];
+    }).flat();
 
-  it('is read once, whatever comes between, also where none can be kept on disk', async () => {
-    const { model } = open({ answer: answerFruit });
-    expect(await askInTurn(model, requests(6, SYSTEM))).toMatchObject({ [SYSTEM]: 1 });
-  });
+  it.each([1, 2, 4])(
+    'stays from the second request on, also where none is on disk: %d groups between',
+    async (groups) => {
+      const { model } = open({ answer: answerFruit });
+      await askInTurn(model, requests(2, SYSTEM, { groups }));
+      expect(await askInTurn(model, requests(6, SYSTEM, { from: 2, groups }))).toMatchObject({ [SYSTEM]: 0 });
+    },
+  );
 
   it('gives way when it is asked for no more', async () => {
     const { model } = open({ answer: answerFruit });
     await askInTurn(model, requests(6, SYSTEM));
-    const spent = await askInTurn(model, requests(12, OTHER, 6));
-    expect(spent[OTHER]).toBeLessThan(8);
-    expect(await askInTurn(model, requests(6, OTHER, 18))).toMatchObject({ [OTHER]: 0 });
+    const spent = await askInTurn(model, requests(20, OTHER, { from: 6 }));
+    expect(spent[OTHER]).toBeLessThan(16);
+    expect(await askInTurn(model, requests(6, OTHER, { from: 26 }))).toMatchObject({ [OTHER]: 0 });
   });
 });
 
