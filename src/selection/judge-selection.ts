@@ -27,6 +27,10 @@ export async function judgeSelection(selection: Selection, call: SelectionCall, 
   const { fitBelow } = parts.options;
   const groups = groupsOf(toolsOf(selection, call));
   if (!isJudged(selection, groups.length, { call, parts })) return selection;
+  if (groups.length > MOST_GROUPS) {
+    trace.add('selection', `whether the ${selection.tools.length} tools fit is not judged: they are too many`);
+    return selection;
+  }
   const fits = await bestOf(groups, selection, { call, parts });
   if (fits === undefined) return selection;
   if (fits >= fitBelow) {
@@ -45,16 +49,14 @@ interface Judging {
 }
 
 /** What the caller requires or a rule wants is there whether it fits or not. */
-function isJudged({ mode, tools }: Selection, groups: number, { call, parts }: Judging): boolean {
-  const { request, rules, trace } = call;
+function isJudged({ mode }: Selection, groups: number, { call, parts }: Judging): boolean {
+  const { request, rules } = call;
   const { options, stage } = parts;
   const isFew = mode === 'passthrough' && groups === 1;
   const isAsked = isFew || options.judge === 'all' || (options.judge === 'plans' && stage === 'planning');
   const isWanted = (request.require ?? []).length > 0 || (options.rules && matchingRules(rules, request).length > 0);
-  if (!isAsked || isWanted || options.fitBelow === 0 || answerWay(parts) !== 'rank') return false;
-  if (groups > MOST_GROUPS)
-    trace.add('selection', `whether the ${tools.length} tools fit is not judged: they are too many`);
-  return groups > 0 && groups <= MOST_GROUPS && (mode === 'selected' || mode === 'passthrough');
+  const isFound = groups > 0 && (mode === 'selected' || mode === 'passthrough');
+  return isFound && isAsked && !isWanted && options.fitBelow > 0 && answerWay(parts) === 'rank';
 }
 
 /** The likeliest first. */

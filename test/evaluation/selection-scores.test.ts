@@ -142,6 +142,12 @@ describe('conduct', () => {
     expect(scoreConduct({ tools: [] }, selection, false)).toMatchObject({ abstention: 1 });
   });
 
+  it('judges abstention where selection was skipped only when it was asked whether the tools fit', () => {
+    const skipped = (more: object) =>
+      scoreConduct({ tools: [] }, aSelection(['a'], { mode: 'passthrough', ...more }), false);
+    expect([skipped({}), skipped({ fits: 0.9 })]).toMatchObject([{ abstention: null }, { abstention: 0 }]);
+  });
+
   it('counts made-up names, repairs and fallbacks, and none of them where selection was skipped', () => {
     const selection = aSelection(['a'], { dropped: [unknown, cap] });
     expect(scoreConduct({ tools: ['a'] }, selection, true)).toMatchObject({
