@@ -1,6 +1,7 @@
 /**
- * Which sequence a prompt takes: the one that already holds its beginning, else the one that is missed least. Of a request
- * only the selection's prefix comes again; the prompts between, each with tools of its own, must not push it out.
+ * Which sequence a prompt takes: the one that already holds its beginning, or much of it, else the one that is missed least.
+ * Of a request the selection's prefix comes again as it was, a plan's with some of its tools only: so where a disk keeps
+ * prefixes the first can be had back in a moment, and the second is worth its place; where none does, it is the other way round.
  */
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import { commonLength, type PromptTokens } from './prompt-tokens.js';
@@ -18,25 +19,30 @@ interface Slot {
 /** So many prefixes are remembered; one that comes with each request is never forgotten, since a request has but a few. */
 const REMEMBERED = 16;
 
+/** As much of a prompt as is read in two seconds on two cores: going on from there is worth what else the sequence holds. */
+const MUCH = 256;
+
+/** @param isKept whether prefixes are on disk as well. */
 export function createSequenceChoice(
   sequences: readonly LlamaContextSequence[],
+  isKept: boolean,
 ): (prompt: PromptTokens) => LlamaContextSequence {
   const slots = sequences.map((sequence): Slot => ({ sequence, prefix: [], comesAgain: false }));
   /** Each once, the one asked for last at the end. */
   let recent: Prefix[] = [];
   return ({ tokens, stable }) => {
     const isIn = (held: readonly Token[]) => commonLength(held, tokens) >= Math.max(1, stable * 0.9);
-    const nearest = longestFirst(tokens).find(({ sequence }) => isIn(sequence.contextTokens));
-    const slot = nearest ?? begun(tokens) ?? leastMissed();
+    const slot = nearest(tokens, isIn) ?? begun(tokens) ?? leastMissed();
     slot.comesAgain = recent.some(isIn);
     slot.prefix = tokens.slice(0, stable);
     recent = [...recent.filter((prefix) => !isIn(prefix)), slot.prefix].slice(-REMEMBERED);
     return slot.sequence;
   };
 
-  function longestFirst(tokens: readonly Token[]): Slot[] {
+  function nearest(tokens: readonly Token[], isIn: (held: readonly Token[]) => boolean): Slot | undefined {
     const common = ({ sequence }: Slot) => commonLength(sequence.contextTokens, tokens);
-    return [...slots].sort((one, other) => common(other) - common(one));
+    const [best] = [...slots].sort((one, other) => common(other) - common(one));
+    return best && (isIn(best.sequence.contextTokens) || common(best) >= MUCH) ? best : undefined;
   }
 
   /** All it holds is of this prompt, as after a call that was cancelled while it read: nothing is lost by going on. */
@@ -47,10 +53,10 @@ export function createSequenceChoice(
     });
   }
 
-  /** What is forgotten, then what came but once, then what is read again the soonest. */
+  /** What is forgotten, then what is had back or not wanted again, then what is read again the soonest. */
   function leastMissed(): Slot {
     const isForgotten = ({ prefix }: Slot) => !recent.includes(prefix);
-    const ranks = (slot: Slot) => [isForgotten(slot) ? 0 : 1, slot.comesAgain ? 1 : 0, slot.prefix.length];
+    const ranks = (slot: Slot) => [isForgotten(slot) ? 0 : 1, slot.comesAgain === isKept ? 0 : 1, slot.prefix.length];
     return slots.reduce((one, other) => (isLess(ranks(other), ranks(one)) ? other : one));
   }
 }

@@ -24,7 +24,8 @@ export function createSequencePool(
   { context }: Pick<Runtime, 'context'>,
   store: PrefixStore | undefined,
 ): SequencePool {
-  const choose = createSequenceChoice(Array.from({ length: context.totalSequences }, () => context.getSequence()));
+  const sequences = Array.from({ length: context.totalSequences }, () => context.getSequence());
+  const choose = createSequenceChoice(sequences, store !== undefined);
   return {
     async prepare(prompt, usage, signal) {
       const sequence = choose(prompt);

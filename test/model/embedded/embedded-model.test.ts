@@ -123,6 +123,21 @@ describe('the prefix in memory', () => {
     },
   );
 
+  it('of a plan is read from where its tools differ, where that of the selection comes back from disk', async () => {
+    const prefixFolder = await mkdtemp(join(folder, 'prefixes-'));
+    const { model } = open({ prefixFolder, answer: answerFruit });
+    const shared = 'The same tools come first. '.repeat(40);
+    const plan = (place: number) => `${shared}Tools of plan ${place}. ${`${place} `.repeat(300)}`;
+    const ask = (system: string) => read(model, '', { prompt: { system, user: 'x' } });
+    for (const place of [1, 2, 3]) {
+      for (const system of [SYSTEM, 'Judge all. '.repeat(30)]) await ask(system);
+      const { cached } = await ask(plan(place));
+      if (place > 2) expect(cached).toBeGreaterThan(shared.length);
+    }
+    const { cached } = await ask(SYSTEM);
+    expect(cached).toBe(STABLE);
+  });
+
   it('gives way when it is asked for no more', async () => {
     const { model } = open({ answer: answerFruit });
     await askInTurn(model, requests(6, SYSTEM));
