@@ -31,6 +31,8 @@ export interface FitQuestion extends FitPrompts {
   stage: Stage;
   /** The request as both prompts show it. */
   said: { context: string; message: string };
+  /** Whether each may be asked about by itself, which reads its line with each request. */
+  eachToo: boolean;
   /** Whether other requests will see the same tools: then a model in process keeps what it has read of them. */
   areSame: boolean;
   /** From this probability on, nobody cares how much higher it is. */
@@ -52,17 +54,19 @@ const SURE = 0.6;
  * (BFCL, ACEBench, the fixtures' and one another's) the two tell 111 unfit ones at one fit one lost, the first alone 83.
  */
 const WEIGHT_OF_BEST = 0.5;
+const UNKNOWN = 0.5;
 /** Further from 0 and 1 than any judgement counts, so that one alone never settles it. */
 const NEARLY = 1e-6;
 
 /** @param tools at most `MOST_AT_ONCE`. @returns between 0 and 1, at least that where it is `enough`. @throws WinnowError */
 export async function judgeFit(tools: readonly Tool[], question: FitQuestion): Promise<number> {
-  const { fit, fitOfOne, said, areSame, enough } = question;
+  const { fit, fitOfOne, said, eachToo, areSame, enough } = question;
   const { lead, ...prompt } = fit.render({ ...said, tools: tools.map(renderLine).join('\n') });
   const ask = (asked: Prompt, { name, hash }: { name: string; hash: string }, about: readonly Tool[]) =>
     readYes(asked, { promptName: name, promptHash: hash, variables: { ...said, tools: about.map(nameOf) } }, question);
   const together = await ask(areSame && lead !== undefined ? { ...prompt, lead } : prompt, fit, tools);
   if (together >= Math.max(SURE, enough)) return together;
+  if (!eachToo) return mean(together, UNKNOWN);
   let [best, probability] = [0, 0];
   for (const tool of tools) {
     const alone = await ask(fitOfOne.render({ ...said, tool: renderTool(tool) }), fitOfOne, [tool]);

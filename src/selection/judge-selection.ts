@@ -91,6 +91,8 @@ async function bestOf(
     openReader,
     stage,
     said: { context: renderContext(request, options), message: oneLine(request.message) },
+    // `select` reads the words of the request and little more.
+    eachToo: stage === 'planning' || options.judge === 'all',
     areSame: mode === 'passthrough' && groups.length === 1,
     enough: options.fitBelow,
     usage,

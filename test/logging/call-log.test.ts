@@ -222,7 +222,7 @@ describe('readers in the call log', () => {
   it('hold the probability that the tools fit', async () => {
     const fits = (yes: number) => ({ probabilities: new Map(Object.entries({ yes, no: 1 - yes })) });
     const { model } = logged({ readers: [fits(0.3), fits(0.2)] });
-    const planner = plannerOf({ model, tools: TOOLS.slice(0, 1), options: { passthroughTools: 15 } });
+    const planner = plannerOf({ model, tools: TOOLS.slice(0, 1), options: { passthroughTools: 15, judge: 'all' } });
     await planner.select({ message: 'hm' });
     const module = 'selection/judge-fit';
     expect(entries()).toMatchObject([

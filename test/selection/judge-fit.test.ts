@@ -236,7 +236,9 @@ describe('few tools', () => {
   it('are not handed on when the model is sure that they do not fit', async () => {
     const { model, selected } = await select({ yes: 0.1 });
     expect(selected).toMatchObject({ mode: 'none', tools: [] });
-    expect(selected.reason).toContain('0.100');
+    expect(selected.reason).toContain('0.188');
+    // The lines of the tools stand before the request, so that only its words are read anew.
+    expect(model.readerCalls).toHaveLength(1);
     expect(notesOf(selected.trace, 'selection')).toContain('no tool fits');
     expect(selected.usage.selection.calls).toBeGreaterThan(0);
     expect(model.readerCalls[0]?.prompt.user).toContain('- read_mail(): Reads the letters of the inbox.');
