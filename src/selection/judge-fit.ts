@@ -15,8 +15,8 @@ import {
   type TokenReader,
   type Usage,
 } from '../model/model.js';
-import { spentUsage } from '../model/structured.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
+import { openedReader } from './opened-reader.js';
 
 export interface FitPrompts {
   /** Asks of all tools at once. */
@@ -54,6 +54,7 @@ const SURE = 0.6;
  * (BFCL, ACEBench, the fixtures' and one another's) the two tell 111 unfit ones at one fit one lost, the first alone 83.
  */
 const WEIGHT_OF_BEST = 0.5;
+/** In place of the best by itself, where it is not asked about. */
 const UNKNOWN = 0.5;
 /** Further from 0 and 1 than any judgement counts, so that one alone never settles it. */
 const NEARLY = 1e-6;
@@ -63,7 +64,11 @@ export async function judgeFit(tools: readonly Tool[], question: FitQuestion): P
   const { fit, fitOfOne, said, eachToo, areSame, enough } = question;
   const { lead, ...prompt } = fit.render({ ...said, tools: tools.map(renderLine).join('\n') });
   const ask = (asked: Prompt, { name, hash }: { name: string; hash: string }, about: readonly Tool[]) =>
-    readYes(asked, { promptName: name, promptHash: hash, variables: { ...said, tools: about.map(nameOf) } }, question);
+    readYes(
+      asked,
+      { promptName: name, promptHash: hash, variables: { ...said, tools: about.map((tool) => tool.name) } },
+      question,
+    );
   const together = await ask(areSame && lead !== undefined ? { ...prompt, lead } : prompt, fit, tools);
   if (together >= Math.max(SURE, enough)) return together;
   if (!eachToo) return mean(together, UNKNOWN);
@@ -82,13 +87,7 @@ type Asked = Pick<CallAbout, 'promptName' | 'promptHash' | 'variables'>;
 async function readYes(prompt: Prompt, asked: Asked, question: FitQuestion): Promise<number> {
   const { openReader, stage, signal, usage, facts } = question;
   const about: CallAbout = { module: 'selection/judge-fit', ...asked, ...facts };
-  let reader: TokenReader;
-  try {
-    reader = await openReader({ prompt, opening: OPENING, stage, signal, about });
-  } catch (error) {
-    addUsage(usage, spentUsage(error));
-    throw error;
-  }
+  const reader = await openedReader(openReader({ prompt, opening: OPENING, stage, signal, about }), usage);
   let fits: number | undefined;
   try {
     fits = await probabilityOfYes(reader);
@@ -118,10 +117,6 @@ function logistic(logOdds: number): number {
 function logOdds(probability: number): number {
   const held = Math.min(1 - NEARLY, Math.max(NEARLY, probability));
   return Math.log(held / (1 - held));
-}
-
-function nameOf({ name }: Tool): string {
-  return name;
 }
 
 function renderLine(tool: Tool): string {

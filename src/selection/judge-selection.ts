@@ -1,11 +1,11 @@
 /** Whether what selection hands on fits the request at all. A judgement that fails changes nothing, and the trace tells of it. */
-
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
 import type { Model, Stage } from '../model/model.js';
 import type { Selection } from '../result.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
+import { inGroups } from './groups.js';
 import { type FitPrompts, judgeFit, MOST_AT_ONCE } from './judge-fit.js';
 import { matchingRules } from './rules.js';
 import { answerWay, type SelectionCall, type SelectionParts } from './selection-call.js';
@@ -19,18 +19,18 @@ export interface JudgeParts extends FitPrompts {
 }
 
 /** Where more are handed on they are not judged: that none fits is known only when each group was read. */
-const MOST_GROUPS = 4;
+const MOST_JUDGED = 4 * MOST_AT_ONCE;
 
 /** @returns the same with its `fits`; in mode `none`, with what is always there, where they do not. */
 export async function judgeSelection(selection: Selection, call: SelectionCall, parts: JudgeParts): Promise<Selection> {
   const { view, trace } = call;
   const { fitBelow } = parts.options;
-  const groups = groupsOf(toolsOf(selection, call));
-  if (!isJudged(selection, groups.length, { call, parts })) return selection;
-  if (groups.length > MOST_GROUPS) {
+  if (!isJudged(selection, { call, parts })) return selection;
+  if (selection.tools.length > MOST_JUDGED) {
     trace.add('selection', `whether the ${selection.tools.length} tools fit is not judged: they are too many`);
     return selection;
   }
+  const groups = inGroups(toolsOf(selection, call), MOST_AT_ONCE);
   const fits = await bestOf(groups, selection, { call, parts });
   if (fits === undefined) return selection;
   if (fits >= fitBelow) {
@@ -49,13 +49,13 @@ interface Judging {
 }
 
 /** What the caller requires or a rule wants is there whether it fits or not. */
-function isJudged({ mode }: Selection, groups: number, { call, parts }: Judging): boolean {
+function isJudged({ mode, tools }: Selection, { call, parts }: Judging): boolean {
   const { request, rules } = call;
   const { options, stage } = parts;
-  const isFew = mode === 'passthrough' && groups === 1;
+  const isFew = mode === 'passthrough' && tools.length <= MOST_AT_ONCE;
   const isAsked = isFew || options.judge === 'all' || (options.judge === 'plans' && stage === 'planning');
   const isWanted = (request.require ?? []).length > 0 || (options.rules && matchingRules(rules, request).length > 0);
-  const isFound = groups > 0 && (mode === 'selected' || mode === 'passthrough');
+  const isFound = tools.length > 0 && (mode === 'selected' || mode === 'passthrough');
   return isFound && isAsked && !isWanted && options.fitBelow > 0 && answerWay(parts) === 'rank';
 }
 
@@ -66,11 +66,6 @@ function toolsOf({ mode, tools }: Selection, { view, request }: SelectionCall): 
   if (mode !== 'passthrough' || handedOn.length <= MOST_AT_ONCE) return handedOn;
   const found = keywordIndexOf(view).search(searchText(request), handedOn.length);
   return [...new Set([...found.map(({ tool }) => tool), ...handedOn])];
-}
-
-function groupsOf(tools: readonly Tool[]): Tool[][] {
-  const count = Math.ceil(tools.length / MOST_AT_ONCE);
-  return Array.from({ length: count }, (_, place) => tools.slice(place * MOST_AT_ONCE, (place + 1) * MOST_AT_ONCE));
 }
 
 /** Of the groups up to the first that fits; undefined where the model gives no probabilities, or a reading failed. */

@@ -8,6 +8,7 @@ import type { Tool } from '../catalog/tool.js';
 import type { Options } from '../config/options.js';
 import type { Model } from '../model/model.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
+import { inGroups } from './groups.js';
 import { createSheet, type Sheet } from './sheet.js';
 import { inOrder } from './summary-order.js';
 
@@ -110,9 +111,7 @@ function shardSheets(view: View, limits: LadderLimits, model: Model): readonly S
   const total = model.countTokens(createSheet(tools, 'names').text);
   const count = Math.ceil((total * 1.1) / limits.summaryTokens);
   const size = Math.ceil(tools.length / count);
-  const sheets = Array.from({ length: count }, (_, place) =>
-    createSheet(tools.slice(place * size, (place + 1) * size), 'names'),
-  ).filter((sheet) => sheet.tools.length > 0);
+  const sheets = inGroups(tools, size).map((some) => createSheet(some, 'names'));
   known.set(key, sheets);
   return sheets;
 }

@@ -6,11 +6,11 @@
 import type { Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
 import { addUsage, type CallAbout, type Model, type Prompt, type TokenReader, type Usage } from '../model/model.js';
-import { spentUsage } from '../model/structured.js';
 import type { Answer, NamedTool } from './answer.js';
 import { probabilityOfMore } from './ends-list.js';
 import { fuse, keywordLead, type Opinions, pool } from './fuse.js';
 import { createNameTrie, type TrieNode } from './name-trie.js';
+import { openedReader } from './opened-reader.js';
 import { type RankedName, rankNames } from './rank-names.js';
 import type { Sheet } from './sheet.js';
 import { liftMeant } from './twins.js';
@@ -50,7 +50,7 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
   const { model, prompt, about, usage, signal } = question;
   if (!model.openReader)
     throw new WinnowError('model_refused', 'This model gives no next-token probabilities: use --set answer=list.');
-  const reader = await openReader(model.openReader({ prompt, opening: OPENING, signal, about }), usage);
+  const reader = await openedReader(model.openReader({ prompt, opening: OPENING, signal, about }), usage);
   /** For the call log: the names of each reading, those before them, and the probability of going on. */
   const readings: { before: readonly string[]; more?: number; names: readonly RankedName[] }[] = [];
   try {
@@ -105,15 +105,6 @@ function trieOf(sheet: Sheet, model: Model, reader: TokenReader): TrieNode {
   const trie = known.get(sheet) ?? createNameTrie([...tools.map((tool) => labels.labelOf(tool)), labels.none], reader);
   known.set(sheet, trie);
   return trie;
-}
-
-async function openReader(opening: Promise<TokenReader>, usage: Usage): Promise<TokenReader> {
-  try {
-    return await opening;
-  } catch (error) {
-    addUsage(usage, spentUsage(error));
-    throw error;
-  }
 }
 
 function toTools(ranked: readonly RankedName[], { labels }: Sheet): NamedTool[] {
