@@ -1,10 +1,10 @@
 /** The public API. Everything else is internal and may change. */
-export { type Catalog, type CatalogOptions, createCatalog } from './catalog/catalog.js';
-export { type LoadedCatalog, type LoadOptions, loadCatalog } from './catalog/load.js';
-export type { Rule } from './catalog/rule.js';
-export type { ScopeRequest, ToolFilter, View } from './catalog/scope.js';
-export { toolsFromLangChain } from './catalog/sources/langchain.js';
-export type { SourceSpec } from './catalog/sources/source.js';
+export { type Catalog, type CatalogOptions, createCatalog } from './core/catalog/catalog.js';
+export { type LoadedCatalog, type LoadOptions, loadCatalog } from './core/catalog/load.js';
+export type { Rule } from './core/catalog/rule.js';
+export type { ScopeRequest, ToolFilter, View } from './core/catalog/scope.js';
+export { toolsFromLangChain } from './core/catalog/sources/langchain.js';
+export type { SourceSpec } from './core/catalog/sources/source.js';
 export {
   type EntryIssue,
   type JsonSchema,
@@ -14,9 +14,38 @@ export {
   type Tool,
   type ToolEntry,
   type ToolType,
-} from './catalog/tool.js';
-export { type Options, type OptionsInput, resolveOptions } from './config/options.js';
-export { ERROR_TABLE, type ErrorCode, WinnowError } from './errors.js';
+} from './core/catalog/tool.js';
+export { type Options, type OptionsInput, resolveOptions } from './core/config/options.js';
+export { ERROR_TABLE, type ErrorCode, WinnowError } from './core/errors.js';
+export { createCallLog, withCallLog } from './core/logging/call-log.js';
+export { type CreateModelHooks, createModel, type ModelSettings } from './core/model/create-model.js';
+export { createLocalModels, type LocalModels } from './core/model/local-models.js';
+export type {
+  Completion,
+  CompletionRequest,
+  Model,
+  ModelLimits,
+  Prompt,
+  ReaderRequest,
+  Token,
+  TokenReader,
+  Usage,
+} from './core/model/model.js';
+export { createOpenAIModel } from './core/model/openai/openai-model.js';
+export type { OpenAIModelOptions } from './core/model/openai/options.js';
+export { type CallOptions, createPlanner, type Planner, type PlannerParts } from './core/planner.js';
+export { type Message, type PlanRequest, requestSchema } from './core/request.js';
+export {
+  type Plan,
+  type PlanResult,
+  resultSchema,
+  type SelectedTool,
+  type Selection,
+  type SelectResult,
+  type Step,
+  selectResultSchema,
+  type TraceEvent,
+} from './core/result.js';
 export type { Executor, ExecutorCall } from './execution/executors/executor.js';
 export { createFunctionExecutor, type FunctionContext, type ToolFunction } from './execution/executors/functions.js';
 export { createHttpExecutor, type HttpExecutorOptions } from './execution/executors/http/http.js';
@@ -29,35 +58,6 @@ export { createReplanner } from './execution/plan/replanner.js';
 export { type ResumeOptions, type RunPlanOptions, resumePlan, runPlan } from './execution/plan/run-plan.js';
 export { createGatedRunner, createToolRunner, type ToolRunner } from './execution/plan/tool-runner.js';
 export { createSandbox, type Sandbox, type SandboxParts } from './execution/sandbox.js';
-export { createCallLog, withCallLog } from './logging/call-log.js';
-export { type CreateModelHooks, createModel, type ModelSettings } from './model/create-model.js';
-export { createLocalModels, type LocalModels } from './model/local-models.js';
-export type {
-  Completion,
-  CompletionRequest,
-  Model,
-  ModelLimits,
-  Prompt,
-  ReaderRequest,
-  Token,
-  TokenReader,
-  Usage,
-} from './model/model.js';
-export { createOpenAIModel } from './model/openai/openai-model.js';
-export type { OpenAIModelOptions } from './model/openai/options.js';
-export { type CallOptions, createPlanner, type Planner, type PlannerParts } from './planner.js';
-export { type Message, type PlanRequest, requestSchema } from './request.js';
-export {
-  type Plan,
-  type PlanResult,
-  resultSchema,
-  type SelectedTool,
-  type Selection,
-  type SelectResult,
-  type Step,
-  selectResultSchema,
-  type TraceEvent,
-} from './result.js';
 export { type Adaptation, type AdaptationOptions, createAdaptation } from './routing/adaptation/adaptation.js';
 export type {
   Caller,

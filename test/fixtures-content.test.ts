@@ -1,7 +1,7 @@
 /** What the example catalogues promise by name: the tools and requests of their sources, whole schemas, private tools that clash, and cases of every kind. */
 import { describe, expect, it } from '@jest/globals';
-import { isObject } from '../src/catalog/schema/json.js';
-import type { JsonSchema, Tool } from '../src/catalog/tool.js';
+import { isObject } from '../src/core/catalog/schema/json.js';
+import type { JsonSchema, Tool } from '../src/core/catalog/tool.js';
 import { FIXTURES, type FixtureCase, type FixtureName, loadFixture, loadFixtureCases } from './support/fixtures.js';
 
 async function toolsOf(name: FixtureName) {

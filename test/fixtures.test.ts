@@ -1,11 +1,11 @@
 /** The catalogues and cases that come with the package: an evaluation is worth no more than its gold. */
 import { describe, expect, it } from '@jest/globals';
-import { fitSchema } from '../src/catalog/fit-schema.js';
-import { createScope, type View } from '../src/catalog/scope.js';
-import type { Tool } from '../src/catalog/tool.js';
-import { validatorFor } from '../src/catalog/validate.js';
-import { checkPlan } from '../src/planning/check-plan.js';
-import { parseRequest } from '../src/request.js';
+import { fitSchema } from '../src/core/catalog/fit-schema.js';
+import { createScope, type View } from '../src/core/catalog/scope.js';
+import type { Tool } from '../src/core/catalog/tool.js';
+import { validatorFor } from '../src/core/catalog/validate.js';
+import { checkPlan } from '../src/core/planning/check-plan.js';
+import { parseRequest } from '../src/core/request.js';
 import {
   type FixtureCase,
   type FixtureName,

@@ -24,7 +24,7 @@ import { telemetryCommand } from '../src/cli/telemetry-command.js';
 import { toolsCommand } from '../src/cli/tools-command.js';
 import { tuneCommand } from '../src/cli/tune-command.js';
 import { workerCommand } from '../src/cli/worker-command.js';
-import { loadConfigFile } from '../src/config/config-file.js';
+import { loadConfigFile } from '../src/core/config/config-file.js';
 import { resolveLimits } from '../src/execution/limits.js';
 import { createPolicy } from '../src/routing/policy/policy.js';
 

@@ -1,6 +1,6 @@
 /** `winnow approvals`: the way for a person to see what agents wait for, to decide, and to ask for one ahead. */
 import { Command, Option } from 'commander';
-import { ERROR_TABLE } from '../errors.js';
+import { ERROR_TABLE } from '../core/errors.js';
 import type { Approval, ApprovalOutput } from '../routing/records.js';
 import type { Router } from '../routing/router.js';
 import { addPolicyOption, addStoreOption } from './agent-options.js';

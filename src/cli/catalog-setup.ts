@@ -1,6 +1,6 @@
 /** The catalogue of a server with all that hangs on its sources: what runs the tools, and the words of its trade. */
-import { loadCatalog } from '../catalog/load.js';
-import { toWinnowError } from '../errors.js';
+import { loadCatalog } from '../core/catalog/load.js';
+import { toWinnowError } from '../core/errors.js';
 import { createLiveCatalog, type LiveCatalog } from '../routing/live-catalog.js';
 import { loadSourceSynonyms, type Synonyms } from '../routing/search/source-synonyms.js';
 import type { WriteAudit } from '../routing/write-audit.js';

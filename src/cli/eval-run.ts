@@ -1,11 +1,11 @@
 /** A run of `winnow eval`: set up, done, judged and printed. An interrupt ends it cleanly, a second one at once. */
 import { join } from 'node:path';
-import { toWinnowError, WinnowError } from '../errors.js';
+import { toWinnowError, WinnowError } from '../core/errors.js';
+import { withLock } from '../core/model/store/lock.js';
 import { type EvaluationEnd, evaluate } from '../evaluation/evaluate.js';
 import { type BarResult, parseGate } from '../evaluation/gate.js';
 import { openRunFolder } from '../evaluation/run-folder.js';
 import { writeOutputs } from '../evaluation/write-outputs.js';
-import { withLock } from '../model/store/lock.js';
 import { type Evaluator, openLocalEvaluator } from './eval-evaluator.js';
 import type { EvalFlags } from './eval-options.js';
 import { createEvaluationProgress } from './eval-progress.js';

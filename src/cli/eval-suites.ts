@@ -1,9 +1,9 @@
 /** From `--suite`, `--cases` and `--catalog` to sets of cases with their catalogues. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { LoadedCatalog, LoadLogger } from '../catalog/load.js';
-import type { ConfigFile } from '../config/config-file.js';
-import { WinnowError } from '../errors.js';
+import type { LoadedCatalog, LoadLogger } from '../core/catalog/load.js';
+import type { ConfigFile } from '../core/config/config-file.js';
+import { WinnowError } from '../core/errors.js';
 import type { Suite } from '../evaluation/suite.js';
 import { loadTools } from './load-tools.js';
 

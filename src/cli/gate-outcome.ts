@@ -1,5 +1,5 @@
 /** What a run comes to, in the exit code: its bars of `--gate`, also shown below its text, and whether any case was answered. */
-import { ERROR_TABLE, toWinnowError, WinnowError } from '../errors.js';
+import { ERROR_TABLE, toWinnowError, WinnowError } from '../core/errors.js';
 import { compareRuns } from '../evaluation/compare.js';
 import { type Bar, type BarResult, judgeGate } from '../evaluation/gate.js';
 import { readSummary } from '../evaluation/run-folder.js';

@@ -1,7 +1,7 @@
 /** `winnow index`: an index built ahead, for a server to take over at its start in place of building one. */
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { ERROR_TABLE } from '../errors.js';
+import { ERROR_TABLE } from '../core/errors.js';
 import { addStoreOption, addToolsOptions } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';

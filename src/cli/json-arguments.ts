@@ -1,5 +1,5 @@
 /** The flag `--arguments`: the arguments of a call, as the text of a JSON object. */
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 
 /** @throws WinnowError `invalid_option` */
 export function parseArguments(text: string | undefined): Record<string, unknown> {

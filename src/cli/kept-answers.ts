@@ -1,9 +1,9 @@
 /** The answers of models that evaluation and tuning keep on disk. */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { cacheFolder } from '../core/model/store/cache-folder.js';
+import { formatBytes } from '../core/model/store/format-bytes.js';
 import { ANSWERS_FOLDER } from '../evaluation/answer-cache.js';
-import { cacheFolder } from '../model/store/cache-folder.js';
-import { formatBytes } from '../model/store/format-bytes.js';
 
 export function answersFolder(): string {
   return join(cacheFolder(), ANSWERS_FOLDER);

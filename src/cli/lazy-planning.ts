@@ -1,9 +1,9 @@
 /** Planning whose model is opened by the first request that needs it: who starts a server must not wait for a model. */
-import type { Catalog } from '../catalog/catalog.js';
-import { createScope } from '../catalog/scope.js';
-import { throwIfCancelled } from '../errors.js';
-import { createOpening } from '../opening.js';
-import type { Planner, PlannerParts } from '../planner.js';
+import type { Catalog } from '../core/catalog/catalog.js';
+import { createScope } from '../core/catalog/scope.js';
+import { throwIfCancelled } from '../core/errors.js';
+import { createOpening } from '../core/opening.js';
+import type { Planner, PlannerParts } from '../core/planner.js';
 import type { PlanningSetup } from './set-up.js';
 
 export interface LazyPlanning {

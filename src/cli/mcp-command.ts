@@ -1,6 +1,6 @@
 /** `winnow mcp`: one MCP client over stdin and stdout, as it stands in a client's configuration. */
 import { Command, Option } from 'commander';
-import { RISKS } from '../catalog/risk.js';
+import { RISKS } from '../core/catalog/risk.js';
 import { addAgentOptions } from './agent-options.js';
 import { addDiscoveryOptions } from './discovery-options.js';
 import { addMcpOptions, type McpCommandFlags } from './mcp-flags.js';

@@ -1,5 +1,5 @@
 /** MCP under `/mcp` of `winnow serve`, from its flags. */
-import type { Logger } from '../logging/logger.js';
+import type { Logger } from '../core/logging/logger.js';
 import { createMcpEndpoint, type McpEndpoint } from '../mcp/http-endpoint.js';
 import { LOOPBACK_HOSTS } from '../mcp/origin-guard.js';
 import type { PlanningPlanner } from '../mcp/planning-tools.js';

@@ -1,6 +1,6 @@
 /** Flags of Winnow as an MCP server, over stdio and over HTTP. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Risk } from '../catalog/tool.js';
+import type { Risk } from '../core/catalog/tool.js';
 import type { AgentFlags } from './agent-options.js';
 import type { DiscoveryFlags } from './discovery-options.js';
 import type { SharedFlags } from './shared-options.js';

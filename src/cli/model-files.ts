@@ -1,8 +1,8 @@
 /** What is done with the files of the embedded model. */
-import { ERROR_TABLE } from '../errors.js';
-import { type EnsureModelOptions, ensureModel } from '../model/store/ensure-model.js';
-import { formatBytes } from '../model/store/format-bytes.js';
-import { findModelFile, listModels, type ModelStatus, verifyModel } from '../model/store/model-status.js';
+import { ERROR_TABLE } from '../core/errors.js';
+import { type EnsureModelOptions, ensureModel } from '../core/model/store/ensure-model.js';
+import { formatBytes } from '../core/model/store/format-bytes.js';
+import { findModelFile, listModels, type ModelStatus, verifyModel } from '../core/model/store/model-status.js';
 import type { ProgressStream } from './bar.js';
 import { createProgressBar } from './progress-bar.js';
 

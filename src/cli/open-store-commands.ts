@@ -1,5 +1,5 @@
 /** What commands need that look into the store of a server: its sessions, approvals and figures, but nothing that runs. */
-import { createCatalog } from '../catalog/catalog.js';
+import { createCatalog } from '../core/catalog/catalog.js';
 import { parseIndexSettings } from '../routing/index/index-settings.js';
 import { parseSessionSettings } from '../routing/sessions/session-settings.js';
 import { type Agents, createAgents } from '../server/agents/agents.js';

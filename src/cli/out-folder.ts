@@ -1,7 +1,7 @@
 /** The folder of `--out`: what can't be one, or holds something else than the run that is meant, is refused before anything runs. */
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 import { hasRun } from '../evaluation/run-folder.js';
 import { hasTuning } from '../evaluation/tune/tune-settings.js';
 

@@ -1,8 +1,8 @@
 /** A request from the command line, and its result for people or as JSON. SIGINT cancels it. */
 import { readFile } from 'node:fs/promises';
-import { messageOf, WinnowError } from '../errors.js';
-import type { PlanRequest } from '../request.js';
-import type { TraceEvent } from '../result.js';
+import { messageOf, WinnowError } from '../core/errors.js';
+import type { PlanRequest } from '../core/request.js';
+import type { TraceEvent } from '../core/result.js';
 import { exampleNotice } from './default-catalog.js';
 import { renderPlan } from './render-plan.js';
 import { renderSelection } from './render-selection.js';

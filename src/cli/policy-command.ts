@@ -1,10 +1,10 @@
 /** `winnow policy check`: whether a policy is usable, what of it is without effect, and what it decides, with the reason. */
 import { Command, Option } from 'commander';
-import type { Catalog } from '../catalog/catalog.js';
-import { RISKS, type Risk } from '../catalog/risk.js';
-import type { Tool } from '../catalog/tool.js';
-import type { ConfigFile } from '../config/config-file.js';
-import { ERROR_TABLE, WinnowError } from '../errors.js';
+import type { Catalog } from '../core/catalog/catalog.js';
+import { RISKS, type Risk } from '../core/catalog/risk.js';
+import type { Tool } from '../core/catalog/tool.js';
+import type { ConfigFile } from '../core/config/config-file.js';
+import { ERROR_TABLE, WinnowError } from '../core/errors.js';
 import type { PolicyNote } from '../routing/policy/check-policy.js';
 import type { Decision } from '../routing/policy/decide.js';
 import type { Policy } from '../routing/policy/policy.js';
@@ -97,7 +97,7 @@ function isFatal({ level }: PolicyNote, { strict, strictPreconditions }: Flags):
 /** As for a call in the first turn of a session in which the tool is enabled and nothing was called. */
 async function decideAll(policy: Policy, { flags, catalog }: { flags: Flags; catalog: Catalog }): Promise<Row[]> {
   const { decide } = await import('../routing/policy/decide.js');
-  const { createScope } = await import('../catalog/scope.js');
+  const { createScope } = await import('../core/catalog/scope.js');
   const { user, role: roles = [], riskCeiling } = flags;
   const given = parseArguments(flags.arguments);
   const { tools, byName } = createScope(catalog)({ user });

@@ -1,6 +1,6 @@
 /** Progress of a download for people. */
-import { formatBytes } from '../model/store/format-bytes.js';
-import type { PullProgress } from '../model/store/progress.js';
+import { formatBytes } from '../core/model/store/format-bytes.js';
+import type { PullProgress } from '../core/model/store/progress.js';
 import { type Bar, createBar, type ProgressStream } from './bar.js';
 
 export interface ProgressBar extends Pick<Bar, 'note' | 'stop'> {

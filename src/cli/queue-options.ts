@@ -1,6 +1,6 @@
 /** The flags of `winnow eval` about a queue. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 import { UNITS_IN_MS } from './duration.js';
 import { type SharedFlags, wholeNumber } from './shared-options.js';
 

@@ -1,5 +1,5 @@
 /** A file of JSON that a command is given. */
-import { messageOf, WinnowError } from '../errors.js';
+import { messageOf, WinnowError } from '../core/errors.js';
 import { readText } from './shared-options.js';
 
 /** @param what for messages, such as "rule"; `-` is stdin. @throws WinnowError `invalid_option` */

@@ -1,7 +1,7 @@
 /** A result for people: the tools, then the plan as an indented graph with arguments and references, then the cost. */
 
-import { oneLine } from '../catalog/summary.js';
-import type { Plan, PlanResult, Step } from '../result.js';
+import { oneLine } from '../core/catalog/summary.js';
+import type { Plan, PlanResult, Step } from '../core/result.js';
 import { colours as pc } from './colours.js';
 import { renderCost, renderTools } from './render-selection.js';
 

@@ -1,7 +1,7 @@
 /** The chosen tools for people: what each is here for. */
-import { oneLine } from '../catalog/summary.js';
-import type { Usage } from '../model/model.js';
-import type { SelectedTool, Selection, SelectResult } from '../result.js';
+import { oneLine } from '../core/catalog/summary.js';
+import type { Usage } from '../core/model/model.js';
+import type { SelectedTool, Selection, SelectResult } from '../core/result.js';
 import { colours as pc } from './colours.js';
 
 const WHY: Record<SelectedTool['via'], string> = {

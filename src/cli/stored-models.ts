@@ -1,6 +1,6 @@
 /** Models by the names of the local store, which say nothing of what is in a file: a run is known by the file's id. */
-import { isIdentityOf } from '../model/embedded/file-identity.js';
-import { MODELS } from '../model/store/manifest.js';
+import { isIdentityOf } from '../core/model/embedded/file-identity.js';
+import { MODELS } from '../core/model/store/manifest.js';
 
 export function isStoreName(name: string): boolean {
   return MODELS.some((entry) => entry.name === name);

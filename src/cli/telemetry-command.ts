@@ -29,7 +29,7 @@ export function telemetryCommand(options: OutputOptions = {}): Command {
     .option('--json', 'print JSON')
     .action(async (flags: Flags) => {
       const { withStoredAgents } = await import('./open-store-commands.js');
-      const { parseInput } = await import('../parse.js');
+      const { parseInput } = await import('../core/parse.js');
       const { telemetryQuerySchema } = await import('../routing/telemetry/report.js');
       const { by, user, project, since, until } = flags;
       const query = parseInput(telemetryQuerySchema, { by, user, project, since, until });

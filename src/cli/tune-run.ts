@@ -1,8 +1,12 @@
 /** A run of `winnow tune`: set up, searched and written. An interrupt ends it cleanly; it goes on with --resume. */
 import { join } from 'node:path';
-import type { ConfigFile } from '../config/config-file.js';
-import { type Options, resolveOptions } from '../config/options.js';
-import { toWinnowError, WinnowError } from '../errors.js';
+import type { ConfigFile } from '../core/config/config-file.js';
+import { type Options, resolveOptions } from '../core/config/options.js';
+import { toWinnowError, WinnowError } from '../core/errors.js';
+import { createLogger } from '../core/logging/logger.js';
+import type { ModelSettings } from '../core/model/create-model.js';
+import type { Model } from '../core/model/model.js';
+import { withLock } from '../core/model/store/lock.js';
 import type { AnswerCacheOptions } from '../evaluation/answer-cache.js';
 import type { EvaluationCase } from '../evaluation/case.js';
 import { type CaseSource, openCases } from '../evaluation/case-source.js';
@@ -15,10 +19,6 @@ import { DEFAULT_SHARES } from '../evaluation/tune/split-cases.js';
 import { type TuneOptions, tune } from '../evaluation/tune/tune.js';
 import type { TuneReport } from '../evaluation/tune/tune-record.js';
 import { earlierSettings } from '../evaluation/tune/tune-settings.js';
-import { createLogger } from '../logging/logger.js';
-import type { ModelSettings } from '../model/create-model.js';
-import type { Model } from '../model/model.js';
-import { withLock } from '../model/store/lock.js';
 import { expandSet } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';

@@ -1,6 +1,6 @@
 /** `winnow worker`: does cases of `winnow eval --queue`, here or on any machine, until it is told to stop. */
 import { Command } from 'commander';
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 import { addSharedOptions, collect, wholeNumber } from './shared-options.js';
 import type { WorkerFlags } from './worker-run.js';
 

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { throwIfCancelled } from '../errors.js';
+import { throwIfCancelled } from '../core/errors.js';
 import {
   type Completion,
   type CompletionRequest,
@@ -15,9 +15,9 @@ import {
   type ReaderRequest,
   sumUsage,
   type TokenReader,
-} from '../model/model.js';
-import { wrapModel } from '../model/wrap-model.js';
-import { usageSchema } from '../result.js';
+} from '../core/model/model.js';
+import { wrapModel } from '../core/model/wrap-model.js';
+import { usageSchema } from '../core/result.js';
 import { type AppendStore, openAppendStore } from './append-store.js';
 import { readKeptCompletion } from './kept-completion.js';
 import { createTokenizer, type Tokenizer } from './tokenizer.js';

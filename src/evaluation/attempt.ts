@@ -1,7 +1,13 @@
 /** One try of a request at a planner, with all that is known of it afterwards, however it ended. */
-import { toWinnowError, WinnowError } from '../errors.js';
-import type { PlanRequest } from '../request.js';
-import { type PlanResult, type Selection, type SelectResult, selectionSchema, type TraceEvent } from '../result.js';
+import { toWinnowError, WinnowError } from '../core/errors.js';
+import type { PlanRequest } from '../core/request.js';
+import {
+  type PlanResult,
+  type Selection,
+  type SelectResult,
+  selectionSchema,
+  type TraceEvent,
+} from '../core/result.js';
 import { millisecondsSince } from './milliseconds-since.js';
 import type { CaseRecord } from './record.js';
 import type { RecordedCall } from './recorder.js';

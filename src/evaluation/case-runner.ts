@@ -1,7 +1,7 @@
 /** One case and repeat -> its record. All that a worker on another machine needs; it keeps nothing between cases. */
-import type { View } from '../catalog/scope.js';
-import { WinnowError } from '../errors.js';
-import { addUsage, noUsage, type Stage } from '../model/model.js';
+import type { View } from '../core/catalog/scope.js';
+import { WinnowError } from '../core/errors.js';
+import { addUsage, noUsage, type Stage } from '../core/model/model.js';
 import { type Attempt, attempt } from './attempt.js';
 import type { EvaluationCase } from './case.js';
 import { defaultsIn } from './defaults-in.js';

@@ -3,7 +3,7 @@
  * taken, a second one hands them out. Only ids and places are kept in memory.
  */
 import { createHash } from 'node:crypto';
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 import { type EvaluationCase, parseCase } from './case.js';
 import { createCaseNotices } from './case-notices.js';
 import { linesOf } from './lines.js';

@@ -3,9 +3,9 @@
  * `fixtures/cases`; parsed once here into plain data that can go to another process as it is.
  */
 import { z } from 'zod';
-import { messageOf, WinnowError } from '../errors.js';
-import { parse } from '../parse.js';
-import { requestSchema } from '../request.js';
+import { messageOf, WinnowError } from '../core/errors.js';
+import { parse } from '../core/parse.js';
+import { requestSchema } from '../core/request.js';
 import { type CaseRecord, expectedStepSchema, RESULT_KINDS } from './record.js';
 import { lateReferences, referencedPlaces } from './references.js';
 

@@ -1,5 +1,5 @@
 /** A plan beside a variant of what is expected, argument by argument: what the scores count and what a report shows. */
-import type { Step } from '../result.js';
+import type { Step } from '../core/result.js';
 import { judgeArgument, type ValueContext } from './match-steps.js';
 import type { ArgumentVerdict } from './record.js';
 import { isSameValue, type ValueOptions } from './values.js';

@@ -2,7 +2,7 @@
  * Who does the cases: here, this process, some side by side. Another dispatcher may hand them to other machines; all
  * around it stays the same.
  */
-import { throwIfCancelled } from '../errors.js';
+import { throwIfCancelled } from '../core/errors.js';
 import type { CaseJob, CaseRunner } from './case-runner.js';
 import type { CaseRecord } from './record.js';
 

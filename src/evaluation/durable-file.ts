@@ -5,7 +5,7 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 import { syncFolder } from './replace-file.js';
 
 export interface DurableFile {

@@ -1,5 +1,5 @@
 /** A run from its first case to its summary: what is missing is done, whoever does it, and each record is kept at once. */
-import { throwIfCancelled, WinnowError } from '../errors.js';
+import { throwIfCancelled, WinnowError } from '../core/errors.js';
 import type { CaseJob } from './case-runner.js';
 import type { CaseSource } from './case-source.js';
 import type { Dispatcher } from './dispatcher.js';

@@ -1,6 +1,6 @@
 /** Bars that a run has to reach, such as `recall@8>=0.85,precision>=0.3,noWorseThan=RUN`. */
-import { WinnowError } from '../errors.js';
-import { VIAS } from '../result.js';
+import { WinnowError } from '../core/errors.js';
+import { VIAS } from '../core/result.js';
 import type { Comparison } from './compare.js';
 import { METRICS, meaningOf } from './metrics.js';
 import type { RunSummary } from './run-summary.js';

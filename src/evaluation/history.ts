@@ -1,7 +1,7 @@
 /** The runs in a folder over time, each set of cases by itself: only runs of the same cases can be held side by side. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf, WinnowError } from '../errors.js';
+import { messageOf, WinnowError } from '../core/errors.js';
 import { countRecords, hasRun, readSummary } from './run-folder.js';
 import type { RunSummary } from './run-summary.js';
 

@@ -1,7 +1,7 @@
 /** A completion that was kept as JSON, read back: what is none any more, or never was, is asked for anew. */
 import { z } from 'zod';
-import type { Completion } from '../model/model.js';
-import { usageSchema } from '../result.js';
+import type { Completion } from '../core/model/model.js';
+import { usageSchema } from '../core/result.js';
 
 const completionSchema = z.object({
   text: z.string(),

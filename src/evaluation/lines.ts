@@ -1,7 +1,7 @@
 /** Files of one JSON object a line, read line by line. */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 
 export interface Line {
   readonly text: string;

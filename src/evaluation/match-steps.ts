@@ -4,8 +4,8 @@
  * ACL 2024). Each step is matched at most once.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../catalog/schema/json.js';
-import type { Step } from '../result.js';
+import { isObject } from '../core/catalog/schema/json.js';
+import type { Step } from '../core/result.js';
 import type { ArgumentVerdict } from './record.js';
 import { readGoldReference, readPlanReference, replaceGoldReferences, replacePlanReferences } from './references.js';
 import { isAccepted, isSameValue, type ValueOptions } from './values.js';

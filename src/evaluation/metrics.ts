@@ -1,5 +1,5 @@
 /** The metrics of a run: how each is called for people, what group it stands in, and which way is better. */
-import { VIAS } from '../result.js';
+import { VIAS } from '../core/result.js';
 import type { MetricMeaning } from './run-summary.js';
 import { CUTOFFS } from './selection-scores.js';
 

@@ -1,5 +1,5 @@
 /** Two models that share the work go by one name: in the settings of a run, between workers, in the table of prices. */
-import type { Stage } from '../model/model.js';
+import type { Stage } from '../core/model/model.js';
 
 const AND = ' + ';
 

@@ -1,5 +1,5 @@
 /** Which tools a case may use, where that is not the whole catalogue. */
-import type { View } from '../catalog/scope.js';
+import type { View } from '../core/catalog/scope.js';
 import type { EvaluationCase } from './case.js';
 import { randomFor, sampleOf } from './random.js';
 

@@ -2,7 +2,7 @@
  * How good a plan is, as numbers between 0 and 1, each null where it does not apply to the case. F1 is
  * 2 · hits / (expected + got) over a case, then averaged over cases, as in NESTFUL (Basu et al., 2024).
  */
-import type { Step } from '../result.js';
+import type { Step } from '../core/result.js';
 import { type ComparedArgument, type ComparedStep, type CompareOptions, compareSteps } from './compare-steps.js';
 import { type Matching, matchSteps } from './match-steps.js';
 import type { ArgumentVerdict, CaseRecord, PlanComparison } from './record.js';

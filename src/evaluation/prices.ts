@@ -1,9 +1,9 @@
 /** What tokens cost: a table of prices a million tokens, by model. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { messageOf, WinnowError } from '../errors.js';
-import type { Stage, Usage } from '../model/model.js';
-import { parseAs } from '../parse.js';
+import { messageOf, WinnowError } from '../core/errors.js';
+import type { Stage, Usage } from '../core/model/model.js';
+import { parseAs } from '../core/parse.js';
 import { modelsOf } from './model-pair.js';
 import { currencySchema } from './run-summary.js';
 

@@ -3,8 +3,8 @@
  * these lines and its `run.json`; reports, comparisons and resuming read them and nothing else.
  */
 import { z } from 'zod';
-import { messageSchema } from '../request.js';
-import { selectionSchema, stepSchema, usageSchema } from '../result.js';
+import { messageSchema } from '../core/request.js';
+import { selectionSchema, stepSchema, usageSchema } from '../core/result.js';
 
 /** A step as a benchmark expects it; `"$0.field"` is the result of the first step. */
 export const expectedStepSchema = z.object({

@@ -3,7 +3,7 @@
  * cases, since a planner keeps what it has prepared for a model; calls are told apart by the request's id.
  */
 import { createHash } from 'node:crypto';
-import { toWinnowError } from '../errors.js';
+import { toWinnowError } from '../core/errors.js';
 import {
   type Completion,
   type CompletionRequest,
@@ -13,9 +13,9 @@ import {
   type ReaderRequest,
   type TokenReader,
   type Usage,
-} from '../model/model.js';
-import { watchReader } from '../model/watch-reader.js';
-import { wrapModel } from '../model/wrap-model.js';
+} from '../core/model/model.js';
+import { watchReader } from '../core/model/watch-reader.js';
+import { wrapModel } from '../core/model/wrap-model.js';
 import { millisecondsSince } from './milliseconds-since.js';
 import type { ModelCall } from './record.js';
 

@@ -1,6 +1,6 @@
 /** References as benchmarks write them: `"$0.field"` is a field of the first step's result. Only earlier steps count. */
-import { isObject } from '../catalog/schema/json.js';
-import { findReferences, renderPath, textsIn } from '../planning/references.js';
+import { isObject } from '../core/catalog/schema/json.js';
+import { findReferences, renderPath, textsIn } from '../core/planning/references.js';
 
 export interface GoldReference {
   /** Place of the step that is referred to. */

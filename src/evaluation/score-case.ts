@@ -1,5 +1,5 @@
 /** All scores of one case, whether it is right as a whole, and in one word why not. */
-import type { Selection } from '../result.js';
+import type { Selection } from '../core/result.js';
 import { type PlanFault, scorePlan } from './plan-scores.js';
 import type { CaseRecord, PlanComparison } from './record.js';
 import { isAbstention, type Scores, scoreConduct, scoreSelection } from './selection-scores.js';

@@ -2,7 +2,7 @@
  * How good a selection is, by exact names only: a name that is nearly right is wrong. Where a case has alternatives,
  * the set that is fulfilled best counts. Each score is null where it does not apply.
  */
-import { type Selection, VIAS } from '../result.js';
+import { type Selection, VIAS } from '../core/result.js';
 import type { CaseRecord } from './record.js';
 import { toolSets } from './variants.js';
 

@@ -2,8 +2,8 @@
  * All that changes what comes out of a run: kept in its folder, and compared when it goes on. How many cases run at once,
  * what may be spent, and whether answers are remembered, does not.
  */
-import { WinnowError } from '../errors.js';
-import { dayIn } from '../planning/today.js';
+import { WinnowError } from '../core/errors.js';
+import { dayIn } from '../core/planning/today.js';
 import type { CaseSource } from './case-source.js';
 import type { Suite } from './suite.js';
 

@@ -1,11 +1,11 @@
 /** A set of cases with the catalogue that they are about, and the planners that do them: one a cache, one without. */
-import type { Catalog } from '../catalog/catalog.js';
-import type { Tool } from '../catalog/tool.js';
-import type { OptionsInput } from '../config/options.js';
-import type { Model } from '../model/model.js';
-import { createPlanner, type Planner } from '../planner.js';
-import { loadPrompts, type PromptPaths } from '../prompts/prompts.js';
-import { createSchemaTokens } from '../selection/schema-tokens.js';
+import type { Catalog } from '../core/catalog/catalog.js';
+import type { Tool } from '../core/catalog/tool.js';
+import type { OptionsInput } from '../core/config/options.js';
+import type { Model } from '../core/model/model.js';
+import { createPlanner, type Planner } from '../core/planner.js';
+import { loadPrompts, type PromptPaths } from '../core/prompts/prompts.js';
+import { createSchemaTokens } from '../core/selection/schema-tokens.js';
 import type { AnswerCache } from './answer-cache.js';
 import { createRecorder, type Recorder, type RecorderOptions } from './recorder.js';
 

@@ -2,7 +2,7 @@
  * From records to metrics. Of a record only its scores stay in memory, about a hundred bytes a case with its id. A case
  * counts once, with the mean of its repeats. Records with an error count as errors and in nothing else.
  */
-import { sumUsage, type Usage } from '../model/model.js';
+import { sumUsage, type Usage } from '../core/model/model.js';
 import { METRICS, meaningOf } from './metrics.js';
 import type { CaseRecord } from './record.js';
 import type { RunCounts, RunMetric, RunSummary } from './run-summary.js';

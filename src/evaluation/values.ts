@@ -2,7 +2,7 @@
  * When two argument values are the same: numbers by value, dates by the day and time they name, texts without outer
  * and doubled white space. Letter case counts unless the case says that it does not.
  */
-import { isObject } from '../catalog/schema/json.js';
+import { isObject } from '../core/catalog/schema/json.js';
 
 export interface ValueOptions {
   ignoreCase: boolean;

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify';
-import { sumUsage } from '../model/model.js';
+import { sumUsage } from '../core/model/model.js';
 import { SCORES } from './metrics.js';
 import type { CaseRecord } from './record.js';
 

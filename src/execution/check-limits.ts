@@ -1,5 +1,5 @@
 /** What of the limits is without effect on a catalogue, in words: a slip in a name leaves a tool with the limits of all. */
-import type { Tool } from '../catalog/tool.js';
+import type { Tool } from '../core/catalog/tool.js';
 import { nearHint } from '../routing/sessions/similar-names.js';
 import type { SandboxLimits } from './limits.js';
 

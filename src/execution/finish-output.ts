@@ -1,6 +1,6 @@
 /** What a tool gave -> what the caller gets: plain JSON, checked against the promise of the tool, within its room. */
-import type { Tool } from '../catalog/tool.js';
-import { type Check, createValidator } from '../catalog/validate.js';
+import type { Tool } from '../core/catalog/tool.js';
+import { type Check, createValidator } from '../core/catalog/validate.js';
 import { capOutput } from './cap-output.js';
 import { type CallFailure, fail } from './failure.js';
 import { toJson } from './json-value.js';

@@ -1,7 +1,7 @@
 /** What a call may take: time, room, turns. Data, so that a file can hold it; resolved once, then complete. */
 import { z } from 'zod';
-import type { Tool } from '../catalog/tool.js';
-import { parseOptions } from '../parse.js';
+import type { Tool } from '../core/catalog/tool.js';
+import { parseOptions } from '../core/parse.js';
 
 /** The longest time-out. Longer work belongs in a job with an id to ask for. */
 const MAX_TIMEOUT_MS = 600_000;

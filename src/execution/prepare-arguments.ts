@@ -1,8 +1,8 @@
 /** Arguments as they came -> arguments as the tool gets them: a plain copy, defaults filled in, checked. */
-import { fillDefaults } from '../catalog/schema/fill-defaults.js';
-import { isObject, joinPath } from '../catalog/schema/json.js';
-import type { Tool } from '../catalog/tool.js';
-import { validatorFor } from '../catalog/validate.js';
+import { fillDefaults } from '../core/catalog/schema/fill-defaults.js';
+import { isObject, joinPath } from '../core/catalog/schema/json.js';
+import type { Tool } from '../core/catalog/tool.js';
+import { validatorFor } from '../core/catalog/validate.js';
 import { type CallFailure, fail } from './failure.js';
 import { toJson } from './json-value.js';
 

@@ -1,5 +1,5 @@
 /** The path of a call, in order: arguments, rates, a place to run, the tool within its time, the result. */
-import type { Tool } from '../catalog/tool.js';
+import type { Tool } from '../core/catalog/tool.js';
 import type { CallResult } from '../routing/contracts.js';
 import { createAdmission } from './admission.js';
 import { checkLimits } from './check-limits.js';

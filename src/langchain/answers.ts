@@ -3,7 +3,7 @@
  * no agent can mend (a store that fails, a cancelled run) is thrown.
  */
 import { ToolMessage } from '@langchain/core/messages';
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 import type { CallResult, Refusal } from '../routing/contracts.js';
 
 /** The call of a tool as LangChain's messages name it. */

@@ -4,7 +4,7 @@
  */
 import { interrupt } from '@langchain/langgraph';
 import { z } from 'zod';
-import { parseAs } from '../parse.js';
+import { parseAs } from '../core/parse.js';
 import type { CallResult } from '../routing/contracts.js';
 import { type Approval, grantInputSchema } from '../routing/records.js';
 import type { Router } from '../routing/router.js';

@@ -1,10 +1,10 @@
 /** What is bound to a chat model -> tools as Winnow knows them. */
 import type { BindToolsInput } from '@langchain/core/language_models/chat_models';
 import { convertToOpenAITool, isLangChainTool } from '@langchain/core/utils/function_calling';
-import { isObject } from '../catalog/schema/json.js';
-import { type LangChainTool, toolsFromLangChain } from '../catalog/sources/langchain.js';
-import type { Tool } from '../catalog/tool.js';
-import { WinnowError } from '../errors.js';
+import { isObject } from '../core/catalog/schema/json.js';
+import { type LangChainTool, toolsFromLangChain } from '../core/catalog/sources/langchain.js';
+import type { Tool } from '../core/catalog/tool.js';
+import { WinnowError } from '../core/errors.js';
 
 /**
  * LangChain's tools (with any zod or JSON Schema), and functions in the form of OpenAI.

@@ -1,7 +1,7 @@
 /** tool_search, tool_enable and tool_disable as LangChain tools of one session. */
 import { DynamicStructuredTool } from '@langchain/core/tools';
 import { z } from 'zod';
-import { parseInput } from '../parse.js';
+import { parseInput } from '../core/parse.js';
 import { META_TOOLS, type MetaToolName } from '../routing/meta-tools.js';
 import type { AskOptions, Router } from '../routing/router.js';
 

@@ -3,7 +3,7 @@
  * then calls, shown or not, passes the gate. The agent holds no tools itself: the router runs them.
  */
 import { createMiddleware } from 'langchain';
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 import type { ListedTool } from '../routing/contracts.js';
 import type { AskOptions, Router } from '../routing/router.js';
 import { createGatedTool } from './gated-tool.js';

@@ -1,9 +1,9 @@
 /** The tools of a session as a model sees them: under names and with schemas that providers take. */
 import { Runnable } from '@langchain/core/runnables';
 import { type ClientTool, DynamicStructuredTool, type ServerTool } from '@langchain/core/tools';
-import { fitSchema } from '../catalog/fit-schema.js';
-import type { JsonSchema } from '../catalog/tool.js';
-import { WinnowError } from '../errors.js';
+import { fitSchema } from '../core/catalog/fit-schema.js';
+import type { JsonSchema } from '../core/catalog/tool.js';
+import { WinnowError } from '../core/errors.js';
 import { clientName } from '../routing/client-name.js';
 import type { ListedTool } from '../routing/contracts.js';
 import { META_NAMES } from './meta-tools.js';

@@ -4,7 +4,7 @@
  */
 import type { BaseMessage } from '@langchain/core/messages';
 import { z } from 'zod';
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 import { type Caller, createSessionInputSchema } from '../routing/contracts.js';
 import type { AskOptions, Router } from '../routing/router.js';
 import { lastTurn } from './turn.js';

@@ -3,8 +3,8 @@
  * next, never an error of the protocol: models read results and go on from them.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { isObject } from '../catalog/schema/json.js';
-import { ERROR_TABLE } from '../errors.js';
+import { isObject } from '../core/catalog/schema/json.js';
+import { ERROR_TABLE } from '../core/errors.js';
 import type { CallResult, Refusal } from '../routing/contracts.js';
 import { type Problem, TOLD, toProblem } from '../server/problem.js';
 

@@ -3,8 +3,8 @@
  * ended with the connection. Its turns end by a pause, or where the client says so. What it may call can change in both,
  * and by policy and catalogue while nothing is asked.
  */
-import { WinnowError } from '../errors.js';
-import { createOpening } from '../opening.js';
+import { WinnowError } from '../core/errors.js';
+import { createOpening } from '../core/opening.js';
 import type { CreateSessionInput } from '../routing/contracts.js';
 import type { Router } from '../routing/router.js';
 

@@ -16,12 +16,12 @@ import {
   type ServerNotification,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
-import { toWinnowError } from '../errors.js';
-import { logFailure } from '../logging/log-failure.js';
+import { toWinnowError } from '../core/errors.js';
+import { logFailure } from '../core/logging/log-failure.js';
+import { readVersion } from '../core/version.js';
 import { clientName } from '../routing/client-name.js';
 import type { CreateSessionInput } from '../routing/contracts.js';
 import type { Router } from '../routing/router.js';
-import { readVersion } from '../version.js';
 import { failed, refused, structured, toResult } from './answers.js';
 import { createConnectionSession } from './connection-session.js';
 import { renderInstructions } from './instructions.js';

@@ -1,6 +1,6 @@
 /** What can be set about Winnow as an MCP server; every default stands here. */
 import { z } from 'zod';
-import { parseAs } from '../parse.js';
+import { parseAs } from '../core/parse.js';
 
 export const mcpOptionsSchema = z.strictObject({
   toolPrefix: z

@@ -1,7 +1,7 @@
 /** One of Winnow's own tools as data: what it is called and takes, and how it is answered in a session. */
 import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { parseInput } from '../parse.js';
+import { parseInput } from '../core/parse.js';
 import { type CallResult, refusedSchema } from '../routing/contracts.js';
 
 /** In whose name a call is made, and how the client hears of it while it runs. */

@@ -1,8 +1,14 @@
 /** The planner as tools. It sees what the session may find and nothing else. */
 import { z } from 'zod';
-import type { CallOptions, Planner } from '../planner.js';
-import { type PlanRequest, requestSchema } from '../request.js';
-import { clarificationSchema, planSchema, selectionSchema, type TraceEvent, unplannableSchema } from '../result.js';
+import type { CallOptions, Planner } from '../core/planner.js';
+import { type PlanRequest, requestSchema } from '../core/request.js';
+import {
+  clarificationSchema,
+  planSchema,
+  selectionSchema,
+  type TraceEvent,
+  unplannableSchema,
+} from '../core/result.js';
 import type { Router } from '../routing/router.js';
 import { publicEvent, publicSelection } from '../server/public-answer.js';
 import { type OwnAnswer, type OwnTool, ownTool, type ToolCall } from './own-tool.js';

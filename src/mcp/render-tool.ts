@@ -1,7 +1,7 @@
 /** A tool of the session as MCP lists it: its own schema where clients can read it, and hints made from its risk. */
 import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
-import { fitSchema } from '../catalog/fit-schema.js';
-import type { JsonSchema, Risk } from '../catalog/tool.js';
+import { fitSchema } from '../core/catalog/fit-schema.js';
+import type { JsonSchema, Risk } from '../core/catalog/tool.js';
 import type { ListedTool } from '../routing/contracts.js';
 
 /** Clients may let what only reads run without asking, and ask before what destroys. */

@@ -4,7 +4,7 @@
  * Approvals, audit and telemetry: see `records.ts`.
  */
 import { z } from 'zod';
-import { RISKS, TOOL_TYPES } from '../catalog/tool.js';
+import { RISKS, TOOL_TYPES } from '../core/catalog/tool.js';
 
 const MAX_NAMES = 64;
 const toolName = z.string().min(1).max(256);

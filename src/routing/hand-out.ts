@@ -1,6 +1,6 @@
 /** Which tools with their schemas a client gets. Classic and narrow are made elsewhere; only what is allowed is in any. */
-import { toolHash } from '../catalog/catalog.js';
-import type { Tool } from '../catalog/tool.js';
+import { toolHash } from '../core/catalog/catalog.js';
+import type { Tool } from '../core/catalog/tool.js';
 import type { ListedTool, ListOutput, ListRequest } from './contracts.js';
 import type { RouterParts, SessionContext } from './parts.js';
 import { SESSION_ENDED } from './sessions/enabling.js';

@@ -3,11 +3,11 @@
  * by the tools of the system alone: nobody learns here what users call their own.
  */
 import { z } from 'zod';
-import type { Catalog } from '../catalog/catalog.js';
-import { ADDS_NOTHING, addsTools, type Rule, ruleFields, toolsOfRule } from '../catalog/rule.js';
-import type { EntryIssue } from '../catalog/tool.js';
-import { WinnowError } from '../errors.js';
-import { parse } from '../parse.js';
+import type { Catalog } from '../core/catalog/catalog.js';
+import { ADDS_NOTHING, addsTools, type Rule, ruleFields, toolsOfRule } from '../core/catalog/rule.js';
+import type { EntryIssue } from '../core/catalog/tool.js';
+import { WinnowError } from '../core/errors.js';
+import { parse } from '../core/parse.js';
 import type { DocumentRecord } from '../store/store.js';
 import { instantSchema } from './contracts.js';
 

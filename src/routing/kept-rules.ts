@@ -2,10 +2,10 @@
  * Rules that operators keep in the store, beside those of the catalogue: they come after these, and count from the next
  * request on. No tool changes with them, so nothing that is kept of the tools does: no index, no prompt.
  */
-import type { Catalog } from '../catalog/catalog.js';
-import type { Rule } from '../catalog/rule.js';
-import type { EntryIssue } from '../catalog/tool.js';
-import { WinnowError } from '../errors.js';
+import type { Catalog } from '../core/catalog/catalog.js';
+import type { Rule } from '../core/catalog/rule.js';
+import type { EntryIssue } from '../core/catalog/tool.js';
+import { WinnowError } from '../core/errors.js';
 import type { Documents } from '../store/store.js';
 import {
   type ListedRule,

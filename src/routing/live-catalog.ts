@@ -3,9 +3,9 @@
  * before, and a catalogue that is none as a whole changes nothing; both are told.
  */
 import { z } from 'zod';
-import { type LoadedCatalog, renderIssue } from '../catalog/load.js';
-import type { SourceFailure } from '../catalog/sources/source.js';
-import { toWinnowError } from '../errors.js';
+import { type LoadedCatalog, renderIssue } from '../core/catalog/load.js';
+import type { SourceFailure } from '../core/catalog/sources/source.js';
+import { toWinnowError } from '../core/errors.js';
 import type { WriteAudit } from './write-audit.js';
 
 const count = z.int().min(0);

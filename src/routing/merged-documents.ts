@@ -3,8 +3,8 @@
  * put or removed counts, too.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Catalog } from '../catalog/catalog.js';
-import type { EntryIssue } from '../catalog/tool.js';
+import type { Catalog } from '../core/catalog/catalog.js';
+import type { EntryIssue } from '../core/catalog/tool.js';
 import type { DocumentRecord } from '../store/store.js';
 import { tellOnce } from './tell-once.js';
 

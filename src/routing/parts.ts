@@ -1,7 +1,7 @@
 /** What a router is made of, and what of a session its parts may know. */
-import type { Catalog } from '../catalog/catalog.js';
-import type { View } from '../catalog/scope.js';
-import type { Tool } from '../catalog/tool.js';
+import type { Catalog } from '../core/catalog/catalog.js';
+import type { View } from '../core/catalog/scope.js';
+import type { Tool } from '../core/catalog/tool.js';
 import type { Store } from '../store/store.js';
 import type { CallResult, ListOutput, ListRequest, Refusal, SearchOutput, SearchRequest } from './contracts.js';
 import type { PolicySource } from './policy/policy-file.js';

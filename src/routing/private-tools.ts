@@ -3,12 +3,12 @@
  * them to a user is about that user's own tools: no list, count or error tells of another's.
  */
 import { z } from 'zod';
-import { type Catalog, createCatalog } from '../catalog/catalog.js';
-import { keepUnchanged } from '../catalog/sources/delta.js';
-import { parseReading } from '../catalog/sources/entries.js';
-import { createReading } from '../catalog/sources/source.js';
-import type { EntryIssue, Tool } from '../catalog/tool.js';
-import { WinnowError } from '../errors.js';
+import { type Catalog, createCatalog } from '../core/catalog/catalog.js';
+import { keepUnchanged } from '../core/catalog/sources/delta.js';
+import { parseReading } from '../core/catalog/sources/entries.js';
+import { createReading } from '../core/catalog/sources/source.js';
+import type { EntryIssue, Tool } from '../core/catalog/tool.js';
+import { WinnowError } from '../core/errors.js';
 import type { DocumentRecord, Documents } from '../store/store.js';
 import { createMergedDocuments } from './merged-documents.js';
 import type { WriteAudit } from './write-audit.js';

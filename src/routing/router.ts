@@ -2,9 +2,9 @@
  * What agents ask, in a session, behind one gate: search, enable, list, call. The path of a call is one function here:
  * session, arguments, decision, approval, use, audit, run, record.
  */
-import { toWinnowError } from '../errors.js';
-import { withSpan } from '../logging/spans.js';
-import { parseInput } from '../parse.js';
+import { toWinnowError } from '../core/errors.js';
+import { withSpan } from '../core/logging/spans.js';
+import { parseInput } from '../core/parse.js';
 import { type Approvals, createApprovals } from './approvals/approvals.js';
 import { createCallGate } from './calls/call-gate.js';
 import { callValues } from './calls/call-values.js';

@@ -1,6 +1,6 @@
 /** Long work as an answer: whole, or as a stream of its events. Bounded, and cancelled when the client leaves. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 import { acceptsEventStream } from './accepts-event-stream.js';
 import { streamEvents } from './event-stream.js';
 import type { Gate } from './gate.js';

@@ -4,8 +4,8 @@
  * no gateway, and whoever asks is the operator's own program, which is trusted.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { WinnowError } from '../errors.js';
-import { parseInput } from '../parse.js';
+import { WinnowError } from '../core/errors.js';
+import { parseInput } from '../core/parse.js';
 import { type Caller, callerSchema } from '../routing/contracts.js';
 
 export const USER_HEADER = 'x-winnow-user';

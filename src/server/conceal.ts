@@ -1,7 +1,7 @@
 /** What the policy hides from the caller is denied in the request itself: the planner knows of no policy. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { View } from '../catalog/scope.js';
-import type { Planner } from '../planner.js';
+import type { View } from '../core/catalog/scope.js';
+import type { Planner } from '../core/planner.js';
 import type { Caller } from '../routing/contracts.js';
 import { hiddenTools } from '../routing/policy/hidden-tools.js';
 import type { Policy } from '../routing/policy/policy.js';

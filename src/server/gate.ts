@@ -1,5 +1,5 @@
 /** Bounds the requests that run or wait at once: a caller is better told at once than after its own time-out. */
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 
 export interface Gate {
   /** @throws WinnowError `overloaded`, else what the work throws. */

@@ -1,6 +1,6 @@
 /** The zod schemas of request and answers as the components of an OpenAPI 3.1 document. */
 import { z } from 'zod';
-import { requestSchema } from '../request.js';
+import { requestSchema } from '../core/request.js';
 import {
   clarificationSchema,
   planSchema,
@@ -10,7 +10,7 @@ import {
   stepSchema,
   traceEventSchema,
   unplannableSchema,
-} from '../result.js';
+} from '../core/result.js';
 import type { Named, Route } from './agents/route.js';
 import { problemSchema } from './problem.js';
 import { toolListSchema } from './tool-routes.js';

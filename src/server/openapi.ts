@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of the server, made from the same schemas and the same error table that it works by. */
 import { STATUS_CODES } from 'node:http';
-import { ERROR_TABLE } from '../errors.js';
+import { ERROR_TABLE } from '../core/errors.js';
 import { agentPaths } from './agents/openapi-paths.js';
 import type { Route } from './agents/route.js';
 import { MCP_SCHEMAS, mcpPath } from './mcp-openapi.js';

@@ -1,8 +1,8 @@
 /** `POST /v1/plan` and `POST /v1/select`: the planner's answer, whole or as a stream of its stages. */
 import type { FastifyInstance } from 'fastify';
-import type { CallOptions, Planner } from '../planner.js';
-import { parseRequest, type Request } from '../request.js';
-import type { TraceEvent } from '../result.js';
+import type { CallOptions, Planner } from '../core/planner.js';
+import { parseRequest, type Request } from '../core/request.js';
+import type { TraceEvent } from '../core/result.js';
 import type { AnswerWork } from './answer-work.js';
 import { withCaller } from './caller.js';
 import type { Conceal } from './conceal.js';

@@ -4,7 +4,7 @@
  */
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import { ERROR_TABLE, type ErrorCode, toWinnowError, WinnowError } from '../errors.js';
+import { ERROR_TABLE, type ErrorCode, toWinnowError, WinnowError } from '../core/errors.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 

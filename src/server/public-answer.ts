@@ -1,6 +1,6 @@
 /** Why a selection fell back may quote the model server: its address, its words. The caller gets the code's meaning. */
-import { ERROR_TABLE } from '../errors.js';
-import type { Selection, TraceEvent } from '../result.js';
+import { ERROR_TABLE } from '../core/errors.js';
+import type { Selection, TraceEvent } from '../core/result.js';
 
 export function publicEvent(event: TraceEvent): TraceEvent {
   if (event.stage !== 'fallback') return event;

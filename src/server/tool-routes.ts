@@ -1,10 +1,10 @@
 /** `GET /v1/tools`: the caller's view of the catalogue. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { View } from '../catalog/scope.js';
-import { RISKS, TOOL_TYPES, type Tool } from '../catalog/tool.js';
-import { parseAs } from '../parse.js';
-import type { Planner } from '../planner.js';
+import type { View } from '../core/catalog/scope.js';
+import { RISKS, TOOL_TYPES, type Tool } from '../core/catalog/tool.js';
+import { parseAs } from '../core/parse.js';
+import type { Planner } from '../core/planner.js';
 import { withCaller } from './caller.js';
 import type { Conceal } from './conceal.js';
 

@@ -1,5 +1,5 @@
 /** Opens a store. What it needs of native packages and drivers is loaded here, not with the module. */
-import { WinnowError } from '../errors.js';
+import { WinnowError } from '../core/errors.js';
 import type { Store } from './store.js';
 
 export type StorePlace =

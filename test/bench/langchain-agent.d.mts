@@ -1,6 +1,6 @@
 /** Types of `langchain-agent.mjs`; those of LangChain itself don't compile under `exactOptionalPropertyTypes`. */
-import type { Tool } from '../../src/catalog/tool.js';
-import type { Message } from '../../src/request.js';
+import type { Tool } from '../../src/core/catalog/tool.js';
+import type { Message } from '../../src/core/request.js';
 
 export interface SelectingAgent {
   invoke(input: { messages: readonly Message[] }): Promise<{ messages: readonly { content: unknown }[] }>;

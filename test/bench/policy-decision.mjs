@@ -2,7 +2,7 @@
  * What one decision of the policy costs, over a policy of 200 rules and the tools of a fixture:
  * `node --import ./test/support/typescript-loader.mjs test/bench/policy-decision.mjs`.
  */
-import { loadCatalog } from '../../src/catalog/load.ts';
+import { loadCatalog } from '../../src/core/catalog/load.ts';
 import { decide } from '../../src/routing/policy/decide.ts';
 import { createPolicy } from '../../src/routing/policy/policy.ts';
 

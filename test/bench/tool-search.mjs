@@ -10,9 +10,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { createCatalog } from '../../src/catalog/catalog.ts';
-import { createScope } from '../../src/catalog/scope.ts';
-import { parseTool } from '../../src/catalog/tool.ts';
+import { createCatalog } from '../../src/core/catalog/catalog.ts';
+import { createScope } from '../../src/core/catalog/scope.ts';
+import { parseTool } from '../../src/core/catalog/tool.ts';
 import { createDiscovery } from '../../src/routing/search/discovery.ts';
 
 const { values: flags } = parseArgs({

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { defaultPromptPath } from '../../src/prompts/prompt-template.js';
+import { defaultPromptPath } from '../../src/core/prompts/prompt-template.js';
 import type { Behaviour } from '../support/scripted-server.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
 import { cases, type EvalSetup, setUpEval } from './eval-setup.js';

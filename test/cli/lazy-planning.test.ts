@@ -1,10 +1,10 @@
 /** A model that is opened when it is needed: once, again after a failure, and never for nothing. */
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from '../../src/catalog/catalog.js';
 import { createLazyPlanning } from '../../src/cli/lazy-planning.js';
 import type { PlanningSetup } from '../../src/cli/set-up.js';
-import { createCallLog } from '../../src/logging/call-log.js';
-import { createLocalModels } from '../../src/model/local-models.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
+import { createCallLog } from '../../src/core/logging/call-log.js';
+import { createLocalModels } from '../../src/core/model/local-models.js';
 import { ASKED, answeringPlanner, TOOLS } from '../server/setup.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { modelCommand } from '../../src/cli/model-command.js';
-import { CONTENT, CONTENT_HASH, errorOf, FILE, fileHash, type Setup, setUp } from '../model/store/store-setup.js';
+import { CONTENT, CONTENT_HASH, errorOf, FILE, fileHash, type Setup, setUp } from '../core/model/store/store-setup.js';
 
 let setup: Setup;
 beforeEach(async () => {

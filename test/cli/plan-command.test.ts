@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { planCommand, selectCommand } from '../../src/cli/plan-command.js';
-import type { ErrorCode } from '../../src/errors.js';
-import { resultSchema, selectResultSchema } from '../../src/result.js';
+import type { ErrorCode } from '../../src/core/errors.js';
+import { resultSchema, selectResultSchema } from '../../src/core/result.js';
 import { type ScriptedServer, type ServerScript, startScriptedServer } from '../support/scripted-server.js';
 import { answerJson } from '../support/server-behaviours.js';
 

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { createProgressBar, renderDuration, renderProgress } from '../../src/cli/progress-bar.js';
-import type { PullProgress } from '../../src/model/store/progress.js';
+import type { PullProgress } from '../../src/core/model/store/progress.js';
 
 const at = (bytes: number): PullProgress => ({
   source: 'hub',

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { PlanResult, Selection } from '../../src/result.js';
+import type { PlanResult, Selection } from '../../src/core/result.js';
 
 type Renderers = Pick<typeof import('../../src/cli/render-plan.js'), 'renderPlan'> &
   Pick<typeof import('../../src/cli/render-selection.js'), 'renderSelection' | 'renderTools'>;

@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { Command } from 'commander';
 import { evalCommand } from '../../src/cli/eval-command.js';
 import { tuneCommand } from '../../src/cli/tune-command.js';
-import { WinnowError } from '../../src/errors.js';
+import { WinnowError } from '../../src/core/errors.js';
 
 export interface Printed {
   stdout: string;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { serveCommand } from '../../src/cli/serve-command.js';
-import { SEARCH_FIELDS } from '../../src/search/fields.js';
+import { SEARCH_FIELDS } from '../../src/core/search/fields.js';
 import { openStore } from '../../src/store/open-store.js';
 import { recordLog } from '../server/setup.js';
 import { readSources } from '../support/source-files.js';

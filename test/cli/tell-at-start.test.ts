@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { createCatalog } from '../../src/catalog/catalog.js';
 import { tellAtStart } from '../../src/cli/tell-at-start.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createPolicy } from '../../src/routing/policy/policy.js';
 import { fixedPolicy } from '../../src/routing/policy/policy-file.js';
 import { createAgents } from '../../src/server/agents/agents.js';

@@ -1,8 +1,8 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import type { CompletionRequest, Model } from '../../src/core/model/model.js';
 import { createAnswerCache } from '../../src/evaluation/answer-cache.js';
-import type { CompletionRequest, Model } from '../../src/model/model.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { aFolder } from './setup.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { WinnowError } from '../../src/errors.js';
-import type { Model } from '../../src/model/model.js';
+import { WinnowError } from '../../src/core/errors.js';
+import type { Model } from '../../src/core/model/model.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { aModel, aRunner, EXPECTED, PLAN, SELECTED, TOOLS } from './runner-setup.js';
 import { aCase } from './setup.js';

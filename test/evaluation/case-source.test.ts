@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from '../../src/catalog/catalog.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { type CaseFilter, openCases } from '../../src/evaluation/case-source.js';
 import { createTool } from '../support/create-tool.js';
 import { aFolder } from './setup.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { WinnowError } from '../../src/errors.js';
+import { WinnowError } from '../../src/core/errors.js';
 import { parseCase } from '../../src/evaluation/case.js';
 
 const place = { suite: 'set', file: 'cases.jsonl', line: 7 };

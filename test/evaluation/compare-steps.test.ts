@@ -1,9 +1,9 @@
 /** What a record tells of a plan beside the expected one; that it agrees with the scores is how these are made. */
 import { describe, expect, it } from '@jest/globals';
+import type { Step } from '../../src/core/result.js';
 import type { CompareOptions } from '../../src/evaluation/compare-steps.js';
 import { scorePlan } from '../../src/evaluation/plan-scores.js';
 import type { CaseRecord, ExpectedStep } from '../../src/evaluation/record.js';
-import type { Step } from '../../src/result.js';
 import { steps } from './setup.js';
 
 const wanted = (

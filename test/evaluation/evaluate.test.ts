@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { WinnowError } from '../../src/errors.js';
+import { WinnowError } from '../../src/core/errors.js';
 import { type CaseRunner, createCaseRunner } from '../../src/evaluation/case-runner.js';
 import { openCases } from '../../src/evaluation/case-source.js';
 import { createLocalDispatcher } from '../../src/evaluation/dispatcher.js';

@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import type { Step } from '../../src/core/result.js';
 import { type EvaluationCase, parseCase } from '../../src/evaluation/case.js';
 import { scorePlan } from '../../src/evaluation/plan-scores.js';
 import { scoreSelection } from '../../src/evaluation/selection-scores.js';
-import type { Step } from '../../src/result.js';
 import { aSelection } from './setup.js';
 
 const benchmarks = process.env.WINNOW_BENCHMARKS ?? '../shared/benchmarks';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from '../../src/catalog/catalog.js';
-import { createScope } from '../../src/catalog/scope.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
+import { createScope } from '../../src/core/catalog/scope.js';
 import { offeredTools, toolsForPlanning } from '../../src/evaluation/offered-tools.js';
 import { createTool } from '../support/create-tool.js';
 import { aCase } from './setup.js';

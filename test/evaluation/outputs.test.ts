@@ -2,13 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { noUsage } from '../../src/core/model/model.js';
 import { pairId } from '../../src/evaluation/model-pair.js';
 import { loadPrices } from '../../src/evaluation/prices.js';
 import { readRecords } from '../../src/evaluation/run-folder.js';
 import { writeCsv } from '../../src/evaluation/write-csv.js';
 import { writeJUnit } from '../../src/evaluation/write-junit.js';
 import { writeOutputs } from '../../src/evaluation/write-outputs.js';
-import { noUsage } from '../../src/model/model.js';
 import { aFolder, anError, aRecord, aRun } from './setup.js';
 
 describe('the table for spreadsheets', () => {

@@ -1,9 +1,9 @@
 /** A small catalogue, a model that answers each stage in the same way, and a runner of cases with both. */
-import { createCatalog } from '../../src/catalog/catalog.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
+import type { Model } from '../../src/core/model/model.js';
 import { createAnswerCache } from '../../src/evaluation/answer-cache.js';
 import { type CaseRunnerOptions, createCaseRunner } from '../../src/evaluation/case-runner.js';
 import { createSuitePlanners } from '../../src/evaluation/suite.js';
-import type { Model } from '../../src/model/model.js';
 import { createTool } from '../support/create-tool.js';
 import { createScriptedModel, type ScriptedAnswer } from '../support/scripted-model.js';
 import { aFolder } from './setup.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { SelectedTool } from '../../src/core/result.js';
 import { scoreConduct, scoreSelection } from '../../src/evaluation/selection-scores.js';
-import type { SelectedTool } from '../../src/result.js';
 import { aSelection } from './setup.js';
 
 const tokens = () => 10;

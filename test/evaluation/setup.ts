@@ -1,10 +1,11 @@
 /** Records, cases and runs for tests, from what the test is about. */
+
+import type { SelectedTool, Selection, Step } from '../../src/core/result.js';
 import type { EvaluationCase } from '../../src/evaluation/case.js';
 import { summarise } from '../../src/evaluation/evaluate.js';
 import { type CaseRecord, caseRecordSchema } from '../../src/evaluation/record.js';
 import { openRunFolder } from '../../src/evaluation/run-folder.js';
 import type { RunStart, RunSummary } from '../../src/evaluation/run-summary.js';
-import type { SelectedTool, Selection, Step } from '../../src/result.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 export const NO_USAGE = { calls: 0, read: 0, cached: 0, written: 0 };

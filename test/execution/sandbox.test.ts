@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import type { ToolEntry } from '../../src/catalog/tool.js';
+import type { ToolEntry } from '../../src/core/catalog/tool.js';
 import type { Executor } from '../../src/execution/executors/executor.js';
 import { createFunctionExecutor, type ToolFunction } from '../../src/execution/executors/functions.js';
 import { createSkillExecutor } from '../../src/execution/executors/skills.js';

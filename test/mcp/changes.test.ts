@@ -2,8 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { createCatalog } from '../../src/catalog/catalog.js';
-import type { JsonSchema, Tool } from '../../src/catalog/tool.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
+import type { JsonSchema, Tool } from '../../src/core/catalog/tool.js';
 import { createMcpEndpoint } from '../../src/mcp/http-endpoint.js';
 import { createPolicy, type PolicyInput } from '../../src/routing/policy/policy.js';
 import type { PolicySource } from '../../src/routing/policy/policy-file.js';

@@ -1,7 +1,7 @@
 /** `/mcp` in the OpenAPI document, held against what a real server answers there. */
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { loadCatalog } from '../../src/catalog/load.js';
+import { loadCatalog } from '../../src/core/catalog/load.js';
 import { createMcpEndpoint } from '../../src/mcp/http-endpoint.js';
 import type { ServerParts } from '../../src/server/app.js';
 import { answeringPlanner, startServer } from '../server/setup.js';

@@ -1,10 +1,10 @@
 /** The planner as tools of MCP: what it may see, what the client hears, and what a failure tells. */
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from '../../src/catalog/catalog.js';
-import { WinnowError } from '../../src/errors.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
+import { WinnowError } from '../../src/core/errors.js';
+import type { Model } from '../../src/core/model/model.js';
+import { createPlanner } from '../../src/core/planner.js';
 import type { McpParts } from '../../src/mcp/connection.js';
-import type { Model } from '../../src/model/model.js';
-import { createPlanner } from '../../src/planner.js';
 import { createHangingModel } from '../server/setup.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { connect, createWorld, TOOLS } from './setup.js';

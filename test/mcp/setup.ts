@@ -8,7 +8,7 @@ import {
   CallToolResultSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { createCatalog } from '../../src/catalog/catalog.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createFunctionExecutor, type ToolFunction } from '../../src/execution/executors/functions.js';
 import { createConnection, type McpParts } from '../../src/mcp/connection.js';
 import { type McpOptionsInput, resolveMcpOptions } from '../../src/mcp/mcp-options.js';

@@ -1,6 +1,6 @@
 /** The gate against a reference of a few lines: a random sequence of requests may run exactly what the reference allows. */
 import fc from 'fast-check';
-import { createCatalog } from '../../src/catalog/catalog.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createPolicy } from '../../src/routing/policy/policy.js';
 import { fixedPolicy } from '../../src/routing/policy/policy-file.js';
 import { createRouter } from '../../src/routing/router.js';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Catalog, createCatalog } from '../../src/catalog/catalog.js';
-import type { Rule } from '../../src/catalog/rule.js';
-import type { EntryIssue } from '../../src/catalog/tool.js';
-import { createPlanner } from '../../src/planner.js';
+import { type Catalog, createCatalog } from '../../src/core/catalog/catalog.js';
+import type { Rule } from '../../src/core/catalog/rule.js';
+import type { EntryIssue } from '../../src/core/catalog/tool.js';
+import { createPlanner } from '../../src/core/planner.js';
 import { createKeptRules, type KeptRules, MAX_KEPT_RULES } from '../../src/routing/kept-rules.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import type { Documents } from '../../src/store/store.js';
-import { makeTool, namesOf, naming, TOOLS } from '../selection/setup.js';
+import { makeTool, namesOf, naming, TOOLS } from '../core/selection/setup.js';
 import { createTool } from '../support/create-tool.js';
 import { holdFirstList } from '../support/hold-first-list.js';
 import { createScriptedModel } from '../support/scripted-model.js';

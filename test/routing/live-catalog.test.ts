@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LoadedCatalog, loadCatalog } from '../../src/catalog/load.js';
-import { WinnowError } from '../../src/errors.js';
+import { type LoadedCatalog, loadCatalog } from '../../src/core/catalog/load.js';
+import { WinnowError } from '../../src/core/errors.js';
 import { createLiveCatalog } from '../../src/routing/live-catalog.js';
 import { createTool } from '../support/create-tool.js';
 

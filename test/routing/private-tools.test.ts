@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Catalog, createCatalog } from '../../src/catalog/catalog.js';
-import { createScope } from '../../src/catalog/scope.js';
-import type { EntryIssue } from '../../src/catalog/tool.js';
+import { type Catalog, createCatalog } from '../../src/core/catalog/catalog.js';
+import { createScope } from '../../src/core/catalog/scope.js';
+import type { EntryIssue } from '../../src/core/catalog/tool.js';
 import { createPrivateTools, MAX_PRIVATE_TOOLS } from '../../src/routing/private-tools.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import type { Documents } from '../../src/store/store.js';

@@ -1,7 +1,7 @@
 /** A router over a small catalogue, with a clock that stands still until it is moved. */
-import { createCatalog } from '../../src/catalog/catalog.js';
-import type { Tool } from '../../src/catalog/tool.js';
-import { validatorFor } from '../../src/catalog/validate.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
+import type { Tool } from '../../src/core/catalog/tool.js';
+import { validatorFor } from '../../src/core/catalog/validate.js';
 import type { CallResult } from '../../src/routing/contracts.js';
 import type { ExecuteRequest, RouterParts, SessionContext } from '../../src/routing/parts.js';
 import { createPolicy, type PolicyInput } from '../../src/routing/policy/policy.js';

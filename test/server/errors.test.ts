@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
-import { ERROR_TABLE, type ErrorCode, WinnowError } from '../../src/errors.js';
+import { ERROR_TABLE, type ErrorCode, WinnowError } from '../../src/core/errors.js';
 import { problemSchema } from '../../src/server/problem.js';
 import {
   ASKED,

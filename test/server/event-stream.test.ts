@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { WinnowError } from '../../src/errors.js';
+import { WinnowError } from '../../src/core/errors.js';
 import { acceptsEventStream } from '../../src/server/accepts-event-stream.js';
 import {
   ASKED,

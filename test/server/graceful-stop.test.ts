@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
-import type { Planner } from '../../src/planner.js';
+import type { Planner } from '../../src/core/planner.js';
 import { ASKED, answeringPlanner, createHangingModel, plannerOf, portOf, post, startServer } from './setup.js';
 
 /** Waits with `plan` until it is let go. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { loadCatalog } from '../../src/catalog/load.js';
-import { ERROR_TABLE } from '../../src/errors.js';
-import { requestSchema } from '../../src/request.js';
-import { readVersion } from '../../src/version.js';
+import { loadCatalog } from '../../src/core/catalog/load.js';
+import { ERROR_TABLE } from '../../src/core/errors.js';
+import { requestSchema } from '../../src/core/request.js';
+import { readVersion } from '../../src/core/version.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { ASKED, answeringPlanner, PLAN, parseEvents, plannerOf, post, SELECTION, startServer } from './setup.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createOpenAIModel } from '../../src/model/openai/openai-model.js';
+import { createOpenAIModel } from '../../src/core/model/openai/openai-model.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { startScriptedServer } from '../support/scripted-server.js';
 import { answer, fail } from '../support/server-behaviours.js';

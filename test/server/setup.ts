@@ -1,12 +1,12 @@
 /** Real servers on free ports for one test, and planners to put behind them. */
 import { PassThrough } from 'node:stream';
 import { afterEach } from '@jest/globals';
-import { createCatalog } from '../../src/catalog/catalog.js';
-import { parseTool, type Tool, type ToolEntry } from '../../src/catalog/tool.js';
-import { WinnowError } from '../../src/errors.js';
-import { createLogger, type Logger } from '../../src/logging/logger.js';
-import type { Model } from '../../src/model/model.js';
-import { createPlanner, type Planner } from '../../src/planner.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
+import { parseTool, type Tool, type ToolEntry } from '../../src/core/catalog/tool.js';
+import { WinnowError } from '../../src/core/errors.js';
+import { createLogger, type Logger } from '../../src/core/logging/logger.js';
+import type { Model } from '../../src/core/model/model.js';
+import { createPlanner, type Planner } from '../../src/core/planner.js';
 import { createServer, type ServerParts } from '../../src/server/app.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 

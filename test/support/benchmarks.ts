@@ -1,7 +1,7 @@
 /** Public benchmarks that lie beside the repository; tests of them are skipped, saying so, where they are missing. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseTool, type Tool } from '../../src/catalog/tool.js';
+import { parseTool, type Tool } from '../../src/core/catalog/tool.js';
 
 export interface BenchmarkStep {
   readonly id: string;

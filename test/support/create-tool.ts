@@ -1,5 +1,5 @@
 /** A tool for a test, from what the test is about. */
-import { type JsonSchema, parseTool, type Tool, type ToolEntry } from '../../src/catalog/tool.js';
+import { type JsonSchema, parseTool, type Tool, type ToolEntry } from '../../src/core/catalog/tool.js';
 
 export function createTool(
   name: string,

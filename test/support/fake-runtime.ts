@@ -6,8 +6,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Token } from 'node-llama-cpp';
-import type { Runtime } from '../../src/model/embedded/runtime.js';
-import type { Prompt } from '../../src/model/model.js';
+import type { Runtime } from '../../src/core/model/embedded/runtime.js';
+import type { Prompt } from '../../src/core/model/model.js';
 
 export interface FakeRuntimeOptions {
   /** What the model writes after a prompt. Default: nothing. */

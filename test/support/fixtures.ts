@@ -1,8 +1,8 @@
 /** The catalogues and cases that come with the package, as tests use them. */
 import { readFileSync } from 'node:fs';
-import { type LoadedCatalog, loadCatalog } from '../../src/catalog/load.js';
-import type { Tool } from '../../src/catalog/tool.js';
-import type { Message } from '../../src/request.js';
+import { type LoadedCatalog, loadCatalog } from '../../src/core/catalog/load.js';
+import type { Tool } from '../../src/core/catalog/tool.js';
+import type { Message } from '../../src/core/request.js';
 
 export const FIXTURES = ['hydrology', 'coding-agent', 'assistant'] as const;
 export type FixtureName = (typeof FIXTURES)[number];

@@ -2,7 +2,7 @@
  * What OpenAI's strict mode refuses in a response schema, in its own words, written from its documented rules and from
  * the errors that users report; it shares nothing with the code that makes such schemas.
  */
-import { compileSchema, DRAFT_2020 } from '../../src/catalog/schema/dialects.js';
+import { compileSchema, DRAFT_2020 } from '../../src/core/catalog/schema/dialects.js';
 import type { Behaviour, RecordedRequest } from './scripted-server.js';
 import { answerJson, fail } from './server-behaviours.js';
 

@@ -1,6 +1,6 @@
 /** Random schemas, each with a valid value written in the order of its properties. */
 import fc from 'fast-check';
-import type { JsonSchema } from '../../src/catalog/tool.js';
+import type { JsonSchema } from '../../src/core/catalog/tool.js';
 import { anyCharacter } from './any-character.js';
 
 export interface Sample {

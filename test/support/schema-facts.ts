@@ -1,5 +1,5 @@
 /** What a schema says, fact by fact, with the place of each: names, values, defaults, formats, descriptions. */
-import type { JsonSchema } from '../../src/catalog/tool.js';
+import type { JsonSchema } from '../../src/core/catalog/tool.js';
 
 export interface SchemaFact {
   readonly place: string;

@@ -1,6 +1,6 @@
 /** The tools of the tests are tested too: a script that forgives would make other tests pass with nothing there. */
 import { describe, expect, it } from '@jest/globals';
-import type { CompletionRequest } from '../../src/model/model.js';
+import type { CompletionRequest } from '../../src/core/model/model.js';
 import { createScriptedModel } from './scripted-model.js';
 
 const REQUEST: CompletionRequest = { stage: 'selection', prompt: { system: 's', user: 'u' }, maxTokens: 10 };

@@ -3,8 +3,8 @@
  * `assertDone` tells of such calls even where the caller took them for a failure of the server and went on.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { throwIfCancelled, WinnowError } from '../../src/errors.js';
-import { estimateTokens } from '../../src/model/count-tokens.js';
+import { throwIfCancelled, WinnowError } from '../../src/core/errors.js';
+import { estimateTokens } from '../../src/core/model/count-tokens.js';
 import {
   type Completion,
   type CompletionRequest,
@@ -15,8 +15,8 @@ import {
   type TokenReader,
   type Usage,
   withUsage,
-} from '../../src/model/model.js';
-import { createPieces, type Pieces } from '../../src/model/openai/pieces.js';
+} from '../../src/core/model/model.js';
+import { createPieces, type Pieces } from '../../src/core/model/openai/pieces.js';
 
 /** A text, a completion of which the rest is filled in, or what is thrown. */
 export type ScriptedAnswer = string | (Partial<Completion> & { text: string }) | Error;

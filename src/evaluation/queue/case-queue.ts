@@ -1,7 +1,7 @@
 /** The jobs of a run in BullMQ, seen from the command that started it: bounded, added once, taken when they have ended. */
 import { type Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { noUsage } from '../../model/model.js';
+import { noUsage } from '../../core/model/model.js';
 import type { CaseJob } from '../case-runner.js';
 import { noAnswer } from '../no-answer.js';
 import { type CaseRecord, caseRecordSchema } from '../record.js';

@@ -1,6 +1,6 @@
 /** A run in Redis, seen from the command that started it: announced while it goes on, and done by one model alone. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { throwIfCancelled, WinnowError } from '../../errors.js';
+import { throwIfCancelled, WinnowError } from '../../core/errors.js';
 import type { Dispatcher } from '../dispatcher.js';
 import { createQueueDispatcher, type QueueDispatchOptions } from './queue-dispatcher.js';
 import type { QueuedRun } from './queued-run.js';

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
+import { throwIfCancelled, toWinnowError, WinnowError } from '../../core/errors.js';
 import type { CaseJob } from '../case-runner.js';
 import type { Dispatcher, DispatchOptions } from '../dispatcher.js';
 import type { Prices } from '../prices.js';

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Job, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { ERROR_TABLE } from '../../errors.js';
+import { ERROR_TABLE } from '../../core/errors.js';
 import type { CaseRunner } from '../case-runner.js';
 import type { CaseRecord } from '../record.js';
 import type { RecorderOptions } from '../recorder.js';

@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { optionsSchema } from '../../config/options.js';
-import { requestSchema } from '../../request.js';
+import { optionsSchema } from '../../core/config/options.js';
+import { requestSchema } from '../../core/request.js';
 import type { CaseJob } from '../case-runner.js';
 import { caseRecordSchema } from '../record.js';
 import { keyOf } from '../run-folder.js';

@@ -1,6 +1,6 @@
 /** The connection to Redis: refused at the start, it is an error; lost later, it is waited for, and told once. */
 import { Redis } from 'ioredis';
-import { messageOf, WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../core/errors.js';
 
 export interface RedisOptions {
   /** `redis://[user:password@]host:port/database`, or `rediss://` for TLS. */

@@ -2,8 +2,8 @@
  * What the list, the filters and the charts need of a case: a few hundred bytes, held for all cases at once; the case
  * itself is read when it is opened. A block is written by columns, its repeated words once.
  */
-import { sumUsage } from '../../model/model.js';
-import type { SelectedTool } from '../../result.js';
+import { sumUsage } from '../../core/model/model.js';
+import type { SelectedTool } from '../../core/result.js';
 import type { CaseRecord } from '../record.js';
 
 /** `unjudged`: of a selection that was skipped, for example, it cannot be said where nothing fits. */

@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 
 /** The same folder seen from `src` and from `dist`. */
-const FOLDER = new URL('../../../src/evaluation/report/page/', import.meta.url);
+const FOLDER = new URL('./page/', import.meta.url);
 
 const STYLES = ['base', 'controls', 'summary', 'filters', 'charts', 'list', 'case', 'tools', 'plan', 'calls', 'print'];
 const FIRST_SCRIPT = 'main';

@@ -6,7 +6,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 import type { CaseRecord } from '../record.js';
 import { createIndexBuilder } from './case-index.js';
 import { createLinePacker } from './packed-lines.js';

@@ -2,7 +2,7 @@
  * The plans of a case as the page draws them: which step goes with which is in the record's comparison, here are the
  * arrows, and the expected values in the words of a plan.
  */
-import type { Step } from '../../result.js';
+import type { Step } from '../../core/result.js';
 import { scorePlan } from '../plan-scores.js';
 import type { CaseRecord, PlanComparison } from '../record.js';
 import { fieldsTaken, toPlanValue } from '../references.js';

@@ -1,5 +1,5 @@
 /** What the prompt as it is does on the training cases: where tuning starts from, and what a case costs. */
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 import type { Spent } from './budget.js';
 import type { Measurements } from './measure.js';
 import type { TunePromptParts } from './tune-parts.js';

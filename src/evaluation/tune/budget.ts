@@ -2,9 +2,9 @@
  * How long tuning may take, in time and in model calls, over all processes that work at it. Calls are a hard bound: the
  * call that would be one too many is not made. Time is looked at between cases.
  */
-import { WinnowError } from '../../errors.js';
-import type { Model } from '../../model/model.js';
-import { wrapModel } from '../../model/wrap-model.js';
+import { WinnowError } from '../../core/errors.js';
+import type { Model } from '../../core/model/model.js';
+import { wrapModel } from '../../core/model/wrap-model.js';
 
 export interface Spent {
   /** Completions and rank readings that were really asked for. */

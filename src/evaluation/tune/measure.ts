@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { throwIfCancelled, WinnowError } from '../../errors.js';
+import { throwIfCancelled, WinnowError } from '../../core/errors.js';
 import type { EvaluationCase } from '../case.js';
 import type { CaseJob, CaseRunner } from '../case-runner.js';
 import { createLocalDispatcher } from '../dispatcher.js';

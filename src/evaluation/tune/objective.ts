@@ -1,5 +1,5 @@
 /** What tuning raises: one number a case, finer than right or wrong where that can be had, so that fewer cases tell more. */
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 import { meaningOf } from '../metrics.js';
 import type { CaseRecord } from '../record.js';
 import type { TunedPrompt } from './prompt-draft.js';

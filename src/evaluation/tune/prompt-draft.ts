@@ -3,8 +3,8 @@
  * examples stand before the tools, so that they belong to what stays the same between requests.
  */
 import { createHash } from 'node:crypto';
-import type { Model } from '../../model/model.js';
-import { EXAMPLES_END, EXAMPLES_MARK, joinPrompt, splitPrompt, withoutMarks } from '../../prompts/prompt-file.js';
+import type { Model } from '../../core/model/model.js';
+import { EXAMPLES_END, EXAMPLES_MARK, joinPrompt, splitPrompt, withoutMarks } from '../../core/prompts/prompt-file.js';
 
 export const TUNED_PROMPTS = ['select-tools', 'plan-steps'] as const;
 export type TunedPrompt = (typeof TUNED_PROMPTS)[number];

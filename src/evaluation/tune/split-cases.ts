@@ -2,7 +2,7 @@
  * Cases by seed into three parts: failures of the first teach, gains on the second choose, and the third is looked at
  * once, at the end. Cases with the same words stay together, so that no part holds another's case.
  */
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 import type { EvaluationCase } from '../case.js';
 import { randomFor } from '../random.js';
 import { rising } from './rising.js';

@@ -2,10 +2,10 @@
  * Other summaries of the tools, by options of the planner: shorter ones by `summaryTokens`, so that the ladder stands on
  * first sentences or on names alone; and in another order by `summaryOrder`.
  */
-import type { Catalog } from '../../catalog/catalog.js';
-import { renderSummary, SUMMARY_STYLES } from '../../catalog/summary.js';
-import type { Options } from '../../config/options.js';
-import { inOrder } from '../../selection/summary-order.js';
+import type { Catalog } from '../../core/catalog/catalog.js';
+import { renderSummary, SUMMARY_STYLES } from '../../core/catalog/summary.js';
+import type { Options } from '../../core/config/options.js';
+import { inOrder } from '../../core/selection/summary-order.js';
 import { type Admitter, type Candidate, toCandidate, type Variant } from './variant.js';
 
 export interface SummaryCandidateParts extends Admitter {

@@ -3,7 +3,7 @@
  * kept at the held-back part. Nothing but seed and journal decides, so the same run done again comes to the same.
  */
 import { z } from 'zod';
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 import { type BaseFacts, baseFactsOf, costOf } from './base-facts.js';
 import { contradicts } from './decide.js';
 import { pairsOf } from './halving.js';

@@ -1,9 +1,9 @@
 /** `winnow tune` as a whole: the cases are split once, each prompt is tuned by itself, and what came of it is written. */
 import { join } from 'node:path';
-import type { Options, OptionsInput } from '../../config/options.js';
-import type { Model } from '../../model/model.js';
-import { defaultPromptPath, readPrompt } from '../../prompts/prompt-template.js';
-import type { PromptPaths } from '../../prompts/prompts.js';
+import type { Options, OptionsInput } from '../../core/config/options.js';
+import type { Model } from '../../core/model/model.js';
+import { defaultPromptPath, readPrompt } from '../../core/prompts/prompt-template.js';
+import type { PromptPaths } from '../../core/prompts/prompts.js';
 import { type AnswerCacheOptions, createAnswerCache } from '../answer-cache.js';
 import type { EvaluationCase } from '../case.js';
 import { createCaseRunner } from '../case-runner.js';

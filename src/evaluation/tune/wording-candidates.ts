@@ -1,6 +1,6 @@
 /** Wordings that a model proposes, each from other failures; what it proposed before is in the journal. */
 import { z } from 'zod';
-import type { Model } from '../../model/model.js';
+import type { Model } from '../../core/model/model.js';
 import type { EvaluationCase } from '../case.js';
 import { randomFor, sampleOf } from '../random.js';
 import type { Budget, Spent } from './budget.js';

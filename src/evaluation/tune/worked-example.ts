@@ -1,11 +1,11 @@
 /** A training case as a worked example: what the model is asked, and the right answer in the form that it must have. */
-import type { Catalog } from '../../catalog/catalog.js';
-import { isObject } from '../../catalog/schema/json.js';
-import { oneLine } from '../../catalog/summary.js';
-import type { Tool } from '../../catalog/tool.js';
-import type { Options } from '../../config/options.js';
-import { createLabels } from '../../selection/labels.js';
-import { renderContext } from '../../selection/user-part.js';
+import type { Catalog } from '../../core/catalog/catalog.js';
+import { isObject } from '../../core/catalog/schema/json.js';
+import { oneLine } from '../../core/catalog/summary.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import type { Options } from '../../core/config/options.js';
+import { createLabels } from '../../core/selection/labels.js';
+import { renderContext } from '../../core/selection/user-part.js';
 import type { EvaluationCase } from '../case.js';
 import type { TunedPrompt } from './prompt-draft.js';
 

@@ -5,7 +5,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
-import type { PromptPaths } from '../../prompts/prompts.js';
+import type { PromptPaths } from '../../core/prompts/prompts.js';
 import type { TunedPrompt } from './prompt-draft.js';
 import { renderTuneReport } from './render-tune-report.js';
 import type { TunedResult } from './tune-prompt.js';

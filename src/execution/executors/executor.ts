@@ -1,5 +1,5 @@
 /** The seam between the sandbox and what really runs a tool. An executor must end soon after its signal fires. */
-import type { Tool } from '../../catalog/tool.js';
+import type { Tool } from '../../core/catalog/tool.js';
 import type { CallFailure } from '../failure.js';
 
 export interface ExecutorCall {

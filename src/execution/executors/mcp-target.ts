@@ -1,6 +1,6 @@
 /** Which server has a tool, and what the server itself calls it; as `catalog/sources/mcp.ts` writes it. */
 import { z } from 'zod';
-import type { Tool } from '../../catalog/tool.js';
+import type { Tool } from '../../core/catalog/tool.js';
 
 const targetSchema = z.object({ server: z.string().min(1), tool: z.string().min(1) });
 export type McpTarget = z.infer<typeof targetSchema>;

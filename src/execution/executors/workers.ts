@@ -7,7 +7,7 @@ import { types } from 'node:util';
 import { deserialize } from 'node:v8';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { z } from 'zod';
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { type Executed, type Executor, type ExecutorCall, isSystemTool } from './executor.js';
 

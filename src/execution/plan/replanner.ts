@@ -2,8 +2,8 @@
  * The planner as the `replan` of a run: the same request, with what was planned, done and failed as the last messages
  * of the history. Facts only, as JSON; the words around them are those of the planner's own prompts.
  */
-import type { PlanRequest } from '../../request.js';
-import type { PlanResult } from '../../result.js';
+import type { PlanRequest } from '../../core/request.js';
+import type { PlanResult } from '../../core/result.js';
 import { capOutput } from '../cap-output.js';
 import type { PlanRun, RunnablePlan, StepState } from './plan-run.js';
 

@@ -2,8 +2,8 @@
  * Arguments with references -> arguments with values. A reference that stands alone keeps the type of what it refers
  * to; inside a text it is put in as text. What is put in is never read for references again.
  */
-import { isObject, joinPath } from '../../catalog/schema/json.js';
-import { findBroken, findReferences, type Reference, renderPath } from '../../planning/references.js';
+import { isObject, joinPath } from '../../core/catalog/schema/json.js';
+import { findBroken, findReferences, type Reference, renderPath } from '../../core/planning/references.js';
 import type { ParsedStep, StepState } from './plan-run.js';
 
 export interface Resolved {

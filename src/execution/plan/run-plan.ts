@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 import type { PlanRuns } from '../../store/store.js';
 import { describeThrown } from '../failure.js';
 import type { PlanRun, PlanRunEvent, RunnablePlan, RunState, StepState } from './plan-run.js';

@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { messageOf, WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../core/errors.js';
+import { tellListener } from '../../core/trace.js';
 import type { PlanRunRecord, PlanRuns } from '../../store/store.js';
-import { tellListener } from '../../trace.js';
 import {
   type ParsedPlan,
   type PlanRun,

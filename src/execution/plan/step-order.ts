@@ -1,7 +1,7 @@
 /** Which steps must be done before which: by what a plan says, and by its references. A circle is refused. */
-import { WinnowError } from '../../errors.js';
-import { parse } from '../../parse.js';
-import { findReferences, textsIn } from '../../planning/references.js';
+import { WinnowError } from '../../core/errors.js';
+import { parse } from '../../core/parse.js';
+import { findReferences, textsIn } from '../../core/planning/references.js';
 import { type ParsedPlan, type RunnablePlan, runnablePlanSchema } from './plan-run.js';
 
 export interface OrderedPlan {

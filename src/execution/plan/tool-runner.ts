@@ -1,6 +1,6 @@
 /** What `runPlan` runs a step with: the gate of a session, or a sandbox and the tools that a caller sees. */
-import type { Tool } from '../../catalog/tool.js';
-import { WinnowError } from '../../errors.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import { WinnowError } from '../../core/errors.js';
 import type { Caller, CallResult } from '../../routing/contracts.js';
 import type { Router } from '../../routing/router.js';
 import type { Sandbox } from '../sandbox.js';

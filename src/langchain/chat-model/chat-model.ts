@@ -12,10 +12,10 @@ import {
 import { AIMessageChunk, type BaseMessage, type StandardMessageStructure } from '@langchain/core/messages';
 import type { ChatResult } from '@langchain/core/outputs';
 import type { Runnable } from '@langchain/core/runnables';
-import type { Tool } from '../../catalog/tool.js';
-import { WinnowError } from '../../errors.js';
-import type { Model, Usage } from '../../model/model.js';
-import { loadNamedPrompt } from '../../prompts/prompts.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import { WinnowError } from '../../core/errors.js';
+import type { Model, Usage } from '../../core/model/model.js';
+import { loadNamedPrompt } from '../../core/prompts/prompts.js';
 import { toTools } from '../bound-tools.js';
 import { renderConversation } from './render-conversation.js';
 import { type StepParts, type TakenStep, takeStep } from './take-step.js';

@@ -1,10 +1,10 @@
 /** The text of a model -> a step, or the problems to repair. */
 import { z } from 'zod';
-import type { Tool } from '../../catalog/tool.js';
-import type { Completion } from '../../model/model.js';
-import { type Parsed, readJson } from '../../model/structured.js';
-import { fittedSchemas } from '../../planning/fitted.js';
-import { withoutNulls } from '../../planning/without-nulls.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import type { Completion } from '../../core/model/model.js';
+import { type Parsed, readJson } from '../../core/model/structured.js';
+import { fittedSchemas } from '../../core/planning/fitted.js';
+import { withoutNulls } from '../../core/planning/without-nulls.js';
 
 export type Step = { tool: string; arguments: Record<string, unknown> } | { answer: string };
 

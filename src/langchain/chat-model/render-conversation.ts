@@ -3,7 +3,7 @@
  * all of it but the last step; and what a tool returns stands on one line, so that it can pose as nobody else.
  */
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 
 export interface Conversation {
   /** The system messages. */

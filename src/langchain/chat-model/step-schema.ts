@@ -1,8 +1,8 @@
 /** The schema under which a step is decoded: a call of one of the bound tools with its own arguments, or an answer. */
-import { isObject } from '../../catalog/schema/json.js';
-import type { JsonSchema, Tool } from '../../catalog/tool.js';
-import { fittedSchemas } from '../../planning/fitted.js';
-import { prefixDefinitions } from '../../planning/plan-schema.js';
+import { isObject } from '../../core/catalog/schema/json.js';
+import type { JsonSchema, Tool } from '../../core/catalog/tool.js';
+import { fittedSchemas } from '../../core/planning/fitted.js';
+import { prefixDefinitions } from '../../core/planning/plan-schema.js';
 
 export interface StepSchemaOptions {
   /** Whether the model may answer in place of a call. */

@@ -1,14 +1,14 @@
 /** One step of an agent over the model seam: the prompt, the answer under a schema, one repair. */
-import { secretNamesOf } from '../../catalog/secret-arguments.js';
-import { oneLine } from '../../catalog/summary.js';
-import type { Tool } from '../../catalog/tool.js';
-import { type Completion, type Model, noUsage, type Usage } from '../../model/model.js';
-import { completeStructured, type Parsed } from '../../model/structured.js';
-import { fittedSchemas } from '../../planning/fitted.js';
-import { planPenalties } from '../../planning/plan-penalties.js';
-import { renderType } from '../../planning/render-type.js';
-import { requiredAt } from '../../planning/required-at.js';
-import type { NamedPrompt } from '../../prompts/prompts.js';
+import { secretNamesOf } from '../../core/catalog/secret-arguments.js';
+import { oneLine } from '../../core/catalog/summary.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import { type Completion, type Model, noUsage, type Usage } from '../../core/model/model.js';
+import { completeStructured, type Parsed } from '../../core/model/structured.js';
+import { fittedSchemas } from '../../core/planning/fitted.js';
+import { planPenalties } from '../../core/planning/plan-penalties.js';
+import { renderType } from '../../core/planning/render-type.js';
+import { requiredAt } from '../../core/planning/required-at.js';
+import type { NamedPrompt } from '../../core/prompts/prompts.js';
 import { readStep, type Step } from './read-step.js';
 import type { Conversation } from './render-conversation.js';
 import { stepSchema } from './step-schema.js';

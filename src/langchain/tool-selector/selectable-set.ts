@@ -1,8 +1,8 @@
 /** A set of bound tools as a planner sees it, made once a set: an agent hands the same objects on at each step. */
 import type { ClientTool } from '@langchain/core/tools';
-import { createCatalog } from '../../catalog/catalog.js';
-import type { Rule } from '../../catalog/rule.js';
-import { createPlanner, type Planner, type PlannerParts } from '../../planner.js';
+import { createCatalog } from '../../core/catalog/catalog.js';
+import type { Rule } from '../../core/catalog/rule.js';
+import { createPlanner, type Planner, type PlannerParts } from '../../core/planner.js';
 import { toTools } from '../bound-tools.js';
 
 export interface SelectableSet {

@@ -1,6 +1,6 @@
 /** What an agent was told -> what a planner is asked: the last user message, and all before it as history. */
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
-import type { Message, PlanRequest } from '../../request.js';
+import type { Message, PlanRequest } from '../../core/request.js';
 import type { Turn } from '../turn.js';
 
 /** The planner cuts the history to its window, and says no more of system messages: they are about the agent. */

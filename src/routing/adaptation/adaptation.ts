@@ -3,9 +3,9 @@
  * answers of others waits for approval, so nobody can move another's ranking by use. All of it can be listed and reverted.
  */
 import { z } from 'zod';
-import { WinnowError } from '../../errors.js';
-import { parseOptions } from '../../parse.js';
-import type { Learnt } from '../../search/rank.js';
+import { WinnowError } from '../../core/errors.js';
+import { parseOptions } from '../../core/parse.js';
+import type { Learnt } from '../../core/search/rank.js';
 import type { BareEntry } from '../ledger.js';
 import type { TelemetryEvent } from '../records.js';
 import type { WriteAudit } from '../write-audit.js';

@@ -2,7 +2,7 @@
  * What was learnt, as ranking uses it: for one caller the entries of the person, the project and all together. Its effect
  * is bounded, so that a habit can decide between tools that match and never put one there that does not.
  */
-import type { Learnt } from '../../search/rank.js';
+import type { Learnt } from '../../core/search/rank.js';
 import { type DecayOptions, decay, type LearntEntry, type Level } from './entry.js';
 
 /** Most that a level adds to the factor on a score: what is nearest to the person counts most. */

@@ -1,6 +1,6 @@
 /** What counts as evidence: a search, a tool of it enabled or called, and a call of that tool that succeeded. */
-import { parseQuery } from '../../search/query.js';
-import { createSynonymTable } from '../../search/synonyms.js';
+import { parseQuery } from '../../core/search/query.js';
+import { createSynonymTable } from '../../core/search/synonyms.js';
 import type { TelemetryEvent } from '../records.js';
 import { createSearchFollower, type SearchEvent } from '../telemetry/follow-searches.js';
 

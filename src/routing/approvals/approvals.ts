@@ -3,7 +3,7 @@
  * never decided by the one who asks.
  */
 import { randomUUID } from 'node:crypto';
-import { parseInput } from '../../parse.js';
+import { parseInput } from '../../core/parse.js';
 import type { ApprovalRecord, Approvals as StoredApprovals } from '../../store/store.js';
 import type { Caller, GateCode, Refusal } from '../contracts.js';
 import type { Policy } from '../policy/policy.js';

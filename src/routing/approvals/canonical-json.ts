@@ -3,7 +3,7 @@
  * numbers and texts as ECMAScript writes them, no white space.
  */
 import { createHash } from 'node:crypto';
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 
 const MAX_DEPTH = 200;
 

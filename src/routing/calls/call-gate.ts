@@ -3,10 +3,10 @@
  * call that is asked for ahead takes the same way up to the approval, and stops there.
  */
 
-import { toolHash } from '../../catalog/catalog.js';
-import { secretNamesOf } from '../../catalog/secret-arguments.js';
-import type { Tool } from '../../catalog/tool.js';
-import { createRedactor } from '../../logging/redact.js';
+import { toolHash } from '../../core/catalog/catalog.js';
+import { secretNamesOf } from '../../core/catalog/secret-arguments.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import { createRedactor } from '../../core/logging/redact.js';
 import type { Store } from '../../store/store.js';
 import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
 import { canonicalHash, canonicalJson } from '../approvals/canonical-json.js';

@@ -2,9 +2,9 @@
  * Which tools of an index a caller sees, kept for the next search of the same audience: one bit a tool instead of an
  * index a caller.
  */
-import type { Tool } from '../../catalog/tool.js';
-import type { Layer } from '../../search/layer.js';
-import type { Segment } from '../../search/segment.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import type { Layer } from '../../core/search/layer.js';
+import type { Segment } from '../../core/search/segment.js';
 import type { Generation } from './generation.js';
 
 export interface Audience {

@@ -1,9 +1,9 @@
 /** One complete index: what it was made of, and the segments that are searched. It never changes. */
 import { createHash, type Hash } from 'node:crypto';
-import { toolHash } from '../../catalog/catalog.js';
-import type { Tool } from '../../catalog/tool.js';
-import type { FieldWeights } from '../../search/fields.js';
-import { buildSegment, type Segment } from '../../search/segment.js';
+import { toolHash } from '../../core/catalog/catalog.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import type { FieldWeights } from '../../core/search/fields.js';
+import { buildSegment, type Segment } from '../../core/search/segment.js';
 
 /** Raised when the same tools would be cut into other words or weighed by another rule. */
 export const INDEX_VERSION = 4;

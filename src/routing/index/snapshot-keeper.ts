@@ -1,5 +1,5 @@
 /** Brings the index over a restart: what was built last is kept in the store, and taken over where it still fits. */
-import { toWinnowError, type WinnowError } from '../../errors.js';
+import { toWinnowError, type WinnowError } from '../../core/errors.js';
 import type { Documents } from '../../store/store.js';
 import type { IndexSettings } from './index-settings.js';
 import type { ImportedIndex, ToolIndex } from './tool-index.js';

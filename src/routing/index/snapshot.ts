@@ -4,12 +4,12 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Tool } from '../../catalog/tool.js';
-import { WinnowError } from '../../errors.js';
-import { parse } from '../../parse.js';
-import { fieldWeightsSchema } from '../../search/fields.js';
-import type { Postings } from '../../search/postings.js';
-import { createSegment, runWhole, type Segment } from '../../search/segment.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import { WinnowError } from '../../core/errors.js';
+import { parse } from '../../core/parse.js';
+import { fieldWeightsSchema } from '../../core/search/fields.js';
+import type { Postings } from '../../core/search/postings.js';
+import { createSegment, runWhole, type Segment } from '../../core/search/segment.js';
 import { type Generation, groupTools, INDEX_VERSION } from './generation.js';
 
 export const SNAPSHOT_LEVELS = ['none', 'meta', 'full'] as const;

@@ -3,10 +3,10 @@
  * meanwhile, and that it is the last complete index, is told. Nothing ever switches behind the caller's back.
  */
 import { z } from 'zod';
-import type { Tool } from '../../catalog/tool.js';
-import { messageOf, WinnowError } from '../../errors.js';
-import { parseOptions } from '../../parse.js';
-import { fieldWeightsSchema } from '../../search/fields.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import { messageOf, WinnowError } from '../../core/errors.js';
+import { parseOptions } from '../../core/parse.js';
+import { fieldWeightsSchema } from '../../core/search/fields.js';
 import { type Audience, createAudiences, type VisibleLayers } from './audience.js';
 import { buildGeneration, fingerprintTools, type Generation } from './generation.js';
 import { runInSlices } from './in-slices.js';

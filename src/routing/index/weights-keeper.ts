@@ -3,9 +3,9 @@
  * have them, too. They hold before those of the configuration, until they are taken back.
  */
 import type { z } from 'zod';
-import { WinnowError } from '../../errors.js';
-import { parseOptions } from '../../parse.js';
-import { fieldWeightsSchema } from '../../search/fields.js';
+import { WinnowError } from '../../core/errors.js';
+import { parseOptions } from '../../core/parse.js';
+import { fieldWeightsSchema } from '../../core/search/fields.js';
 import type { Documents } from '../../store/store.js';
 import { tellOnce } from '../tell-once.js';
 import type { WriteAudit } from '../write-audit.js';

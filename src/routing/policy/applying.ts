@@ -1,6 +1,6 @@
 /** Which parts of a policy are about a call; and before there is one, about all or some calls of the tool. */
-import type { PatternTrials } from '../../catalog/schema/safe-pattern.js';
-import type { Risk } from '../../catalog/tool.js';
+import type { PatternTrials } from '../../core/catalog/schema/safe-pattern.js';
+import type { Risk } from '../../core/catalog/tool.js';
 import { type Match, type MatchCaller, matchesArguments, matchesCaller } from './match.js';
 import type { ToolPolicy } from './policy.js';
 

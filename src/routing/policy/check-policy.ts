@@ -2,7 +2,7 @@
  * What of a policy is without effect on a catalogue, in words: a slip in a name must not pass for a rule. A precondition
  * in prose is no mistake, since people and models read it; it is told apart, and a policy can put a rule in its place.
  */
-import type { Tool } from '../../catalog/tool.js';
+import type { Tool } from '../../core/catalog/tool.js';
 import { compileToolMatch, type Match, riskyPatterns } from './match.js';
 import { type Policy, partsOf } from './policy.js';
 import { calledTools, parseRequirement } from './requirement.js';

@@ -2,8 +2,8 @@
  * The one decision on a tool. Search, list, enable and run ask this and nothing else: a call passes all that finding
  * passes and more, so nobody finds what they may not run. Pure: the same policy and facts give the same answer.
  */
-import { createPatternTrials, type PatternTrials } from '../../catalog/schema/safe-pattern.js';
-import type { Risk, Tool } from '../../catalog/tool.js';
+import { createPatternTrials, type PatternTrials } from '../../core/catalog/schema/safe-pattern.js';
+import type { Risk, Tool } from '../../core/catalog/tool.js';
 import type { CallRecord } from '../../store/store.js';
 import type { GateCode, Refusal } from '../contracts.js';
 import { type Applying, applyingTo, isCertain, isPossible, type Undecided } from './applying.js';

@@ -1,5 +1,5 @@
 /** What a policy keeps from a caller whatever the session: for plans and lists without one, which must not name it either. */
-import type { Tool } from '../../catalog/tool.js';
+import type { Tool } from '../../core/catalog/tool.js';
 import type { Caller } from '../contracts.js';
 import { decide } from './decide.js';
 import type { Policy } from './policy.js';

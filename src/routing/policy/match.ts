@@ -1,13 +1,13 @@
 /** Which tools, callers and arguments a part of the policy is about. All that is given must hold; nothing given is all. */
 import { z } from 'zod';
-import { canRunAway } from '../../catalog/schema/pattern-steps.js';
+import { canRunAway } from '../../core/catalog/schema/pattern-steps.js';
 import {
   createPatternTrials,
   createSafePattern,
   type PatternTrials,
   type SafePattern,
-} from '../../catalog/schema/safe-pattern.js';
-import { RISKS, TOOL_TYPES, type Tool } from '../../catalog/tool.js';
+} from '../../core/catalog/schema/safe-pattern.js';
+import { RISKS, TOOL_TYPES, type Tool } from '../../core/catalog/tool.js';
 
 const list = <Item extends z.ZodType>(item: Item) =>
   z.union([item.transform((one) => [one]), z.array(item).min(1, 'name at least one, or leave it out')]).optional();

@@ -1,6 +1,6 @@
 /** A policy from a file (JSON or YAML). A file that breaks later keeps the policy that was, and says so. */
 import { readFile } from 'node:fs/promises';
-import { messageOf, WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../core/errors.js';
 import { createPolicy, type Policy } from './policy.js';
 
 export type PolicyReload =

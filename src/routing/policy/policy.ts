@@ -1,8 +1,8 @@
 /** What may be found, enabled and run, as data. `deny` beats `needs_approval`, which beats `allow`; order counts for nothing. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { RISKS, type Risk, type Tool } from '../../catalog/tool.js';
-import { parseAs } from '../../parse.js';
+import { RISKS, type Risk, type Tool } from '../../core/catalog/tool.js';
+import { parseAs } from '../../core/parse.js';
 import { canonicalJson } from '../approvals/canonical-json.js';
 import { compileGlobs, compileToolMatch, type Match, matchSchema } from './match.js';
 import { parseRequirement, type Requirement, requirementSchema } from './requirement.js';

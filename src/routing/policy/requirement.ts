@@ -1,6 +1,6 @@
 /** What must have happened before a call, must be given with it, or at which hours it may be. */
 import { z } from 'zod';
-import { isTimeZone } from '../../request.js';
+import { isTimeZone } from '../../core/request.js';
 
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const DAY_NAMES: readonly string[] = DAYS;

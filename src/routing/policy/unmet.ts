@@ -1,5 +1,5 @@
 /** The first requirement of a call that is not met, with what to do about it. */
-import type { Tool } from '../../catalog/tool.js';
+import type { Tool } from '../../core/catalog/tool.js';
 import type { CallRecord } from '../../store/store.js';
 import { canonicalHash } from '../approvals/canonical-json.js';
 import type { GateCode } from '../contracts.js';

@@ -1,7 +1,7 @@
 /** Who searches, as the router tells it; and the tools of now, as search sees them. */
-import type { Tool } from '../../catalog/tool.js';
-import type { Learnt } from '../../search/rank.js';
-import type { SynonymTable } from '../../search/synonyms.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import type { Learnt } from '../../core/search/rank.js';
+import type { SynonymTable } from '../../core/search/synonyms.js';
 import type { Audience } from '../index/audience.js';
 import type { IndexRefusal, OpenIndex, ToolIndex } from '../index/tool-index.js';
 import type { SessionContext } from '../parts.js';

@@ -1,6 +1,6 @@
 /** A model, settings and the prompt files in use -> what `tool_search` takes as a second opinion. */
-import type { Model } from '../../model/model.js';
-import { loadNamedPrompt, type PromptPaths } from '../../prompts/prompts.js';
+import type { Model } from '../../core/model/model.js';
+import { loadNamedPrompt, type PromptPaths } from '../../core/prompts/prompts.js';
 import type { RerankOptions, RerankSettings } from './rerank.js';
 
 export interface CreateRerankOptions extends Pick<RerankOptions, 'onFailure' | 'onUsage'> {

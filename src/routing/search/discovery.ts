@@ -1,7 +1,7 @@
 /** Search and hand-outs over one index: what a router is given as `search` and `handOut`. */
-import type { Catalog } from '../../catalog/catalog.js';
-import { tableWith } from '../../search/synonym-tables.js';
-import type { Synonyms, SynonymTable } from '../../search/synonyms.js';
+import type { Catalog } from '../../core/catalog/catalog.js';
+import { tableWith } from '../../core/search/synonym-tables.js';
+import type { Synonyms, SynonymTable } from '../../core/search/synonyms.js';
 import type { ListOutput, ListRequest } from '../contracts.js';
 import { createToolIndex, type ToolIndex, type ToolIndexOptions } from '../index/tool-index.js';
 import type { SearchCaller, SearchParts } from './caller.js';

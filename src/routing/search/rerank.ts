@@ -3,14 +3,14 @@
  * and the answer says why. It can only order what was found; no name of its own comes in.
  */
 import { z } from 'zod';
-import { renderSummary } from '../../catalog/summary.js';
-import { throwIfCancelled, toWinnowError, type WinnowError } from '../../errors.js';
-import { type Model, noUsage, type Usage } from '../../model/model.js';
-import { completeStructured, type Parsed, readJson } from '../../model/structured.js';
-import { orAborted } from '../../or-aborted.js';
-import { parse, parseOptions } from '../../parse.js';
-import type { PromptTemplate } from '../../prompts/prompt-template.js';
-import type { RankedTool } from '../../search/rank.js';
+import { renderSummary } from '../../core/catalog/summary.js';
+import { throwIfCancelled, toWinnowError, type WinnowError } from '../../core/errors.js';
+import { type Model, noUsage, type Usage } from '../../core/model/model.js';
+import { completeStructured, type Parsed, readJson } from '../../core/model/structured.js';
+import { orAborted } from '../../core/or-aborted.js';
+import { parse, parseOptions } from '../../core/parse.js';
+import type { PromptTemplate } from '../../core/prompts/prompt-template.js';
+import type { RankedTool } from '../../core/search/rank.js';
 
 export const rerankSettingsSchema = z.strictObject({
   enabled: z.boolean().default(false),

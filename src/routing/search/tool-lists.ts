@@ -2,8 +2,8 @@
  * The two ways to hand out tools with their schemas, from one place: `classic` gives all that the caller may use, `narrow`
  * the best for a query with their scores. One never takes the other's place: what stands in the way is answered.
  */
-import { WinnowError } from '../../errors.js';
-import { rank } from '../../search/rank.js';
+import { WinnowError } from '../../core/errors.js';
+import { rank } from '../../core/search/rank.js';
 import type { ListOutput, ListRequest } from '../contracts.js';
 import { toListed } from '../hand-out.js';
 import { openFor, type SearchCaller, type SearchParts } from './caller.js';

@@ -2,11 +2,11 @@
  * `tool_search`: from what an agent wants to do to the tools that do it. The rules rank, in no time and without a model; a
  * model may reorder. Nothing found for sure is a question to ask, never a guess.
  */
-import { firstSentence, oneLine } from '../../catalog/summary.js';
-import type { Tool } from '../../catalog/tool.js';
-import { withSpan } from '../../logging/spans.js';
-import type { Layer } from '../../search/layer.js';
-import { type RankedTool, rank } from '../../search/rank.js';
+import { firstSentence, oneLine } from '../../core/catalog/summary.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import { withSpan } from '../../core/logging/spans.js';
+import type { Layer } from '../../core/search/layer.js';
+import { type RankedTool, rank } from '../../core/search/rank.js';
 import type { SearchMatch, SearchOutput, SearchRequest } from '../contracts.js';
 import type { IndexRefusal, OpenIndex } from '../index/tool-index.js';
 import { openFor, type SearchCaller, type SearchParts } from './caller.js';

@@ -1,8 +1,8 @@
 /** What comes along with a tool that is enabled: what its author relates to it, and what produces its arguments. */
-import type { View } from '../../catalog/scope.js';
-import type { Tool } from '../../catalog/tool.js';
-import { missingProducers } from '../../selection/producers/add-producers.js';
-import { createProducerContext } from '../../selection/producers/producer-context.js';
+import type { View } from '../../core/catalog/scope.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import { missingProducers } from '../../core/selection/producers/add-producers.js';
+import { createProducerContext } from '../../core/selection/producers/producer-context.js';
 
 export interface Companion {
   readonly tool: Tool;

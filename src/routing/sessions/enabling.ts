@@ -1,5 +1,5 @@
 /** tool_enable and tool_disable: which names are enabled for how many turns, and why the others are not. */
-import type { Tool } from '../../catalog/tool.js';
+import type { Tool } from '../../core/catalog/tool.js';
 import type { Sessions } from '../../store/store.js';
 import type { DisableOutput, EnabledTool, EnableOutput, Refusal } from '../contracts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';

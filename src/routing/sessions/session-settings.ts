@@ -1,6 +1,6 @@
 /** What can be set about the sessions of a server. */
 import { z } from 'zod';
-import { parseOptions } from '../../parse.js';
+import { parseOptions } from '../../core/parse.js';
 import type { RouterOptions } from '../parts.js';
 
 export const sessionSettingsSchema = z.strictObject({

@@ -1,7 +1,7 @@
 /** Sessions from their beginning to their end. Turns end enablements; time ends sessions. */
 import { randomUUID } from 'node:crypto';
-import { WinnowError } from '../../errors.js';
-import { parseInput } from '../../parse.js';
+import { WinnowError } from '../../core/errors.js';
+import { parseInput } from '../../core/parse.js';
 import type { EnablementRecord, SessionRecord, Sessions as StoredSessions } from '../../store/store.js';
 import { type Caller, type CreateSessionInput, createSessionInputSchema, type SessionView } from '../contracts.js';
 import type { BareEvent, Ledger } from '../ledger.js';

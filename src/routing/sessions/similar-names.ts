@@ -1,7 +1,7 @@
 /** Names of tools that may be meant by one that does not exist. Only of those that are given, so nothing hidden is hinted at. */
 
-import { splitIdentifier } from '../../search/words.js';
-import { slipsBetween } from '../../slips.js';
+import { splitIdentifier } from '../../core/search/words.js';
+import { slipsBetween } from '../../core/slips.js';
 
 const MAX_NAMES = 3;
 /** In letters; more would be another name. */

@@ -1,8 +1,8 @@
 /** What a decision in a session rests on, read once a request: the session, the policy and the caller's scope of now. */
-import type { Catalog } from '../../catalog/catalog.js';
-import { createScope, type View } from '../../catalog/scope.js';
-import { RISKS, type Risk, type Tool } from '../../catalog/tool.js';
-import { WinnowError } from '../../errors.js';
+import type { Catalog } from '../../core/catalog/catalog.js';
+import { createScope, type View } from '../../core/catalog/scope.js';
+import { RISKS, type Risk, type Tool } from '../../core/catalog/tool.js';
+import { WinnowError } from '../../core/errors.js';
 import type { EnablementRecord, SessionRecord, Sessions } from '../../store/store.js';
 import type { Caller, EnabledTool } from '../contracts.js';
 import { type Decision, decide, type Facts } from '../policy/decide.js';

@@ -1,6 +1,6 @@
 /** What was learnt from use, over HTTP. Operators see and decide on all of it; a person sees and takes back their own. */
 import { z } from 'zod';
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 import { learntQuerySchema } from '../../routing/adaptation/adaptation.js';
 import { idOfEntry, type LearntEntry, learntEntrySchema } from '../../routing/adaptation/entry.js';
 import { explainEntry } from '../../routing/adaptation/explain-entry.js';

@@ -2,11 +2,11 @@
  * All that agents in a loop need, put together once: sessions behind the policy, discovery, the sandbox, runs of plans,
  * telemetry. Everything that lasts is in the store, so several processes may share it.
  */
-import type { Catalog } from '../../catalog/catalog.js';
+import type { Catalog } from '../../core/catalog/catalog.js';
+import type { Planner } from '../../core/planner.js';
 import type { Executor } from '../../execution/executors/executor.js';
 import type { SandboxLimitsInput } from '../../execution/limits.js';
 import { createSandbox } from '../../execution/sandbox.js';
-import type { Planner } from '../../planner.js';
 import { type Adaptation, type AdaptationOptions, createAdaptation } from '../../routing/adaptation/adaptation.js';
 import { keepSnapshot } from '../../routing/index/snapshot-keeper.js';
 import type { ImportedIndex, IndexStatus, ToolIndex } from '../../routing/index/tool-index.js';

@@ -1,7 +1,7 @@
 /** Approvals over HTTP. Who decides is whom the gateway names; a caller sees what they asked for or may decide on. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 import type { Caller } from '../../routing/contracts.js';
 import {
   type Approval,

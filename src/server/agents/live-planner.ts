@@ -1,6 +1,6 @@
 /** A planner over a catalogue that changes: each request is planned with the tools of now. */
-import type { Catalog } from '../../catalog/catalog.js';
-import type { Planner } from '../../planner.js';
+import type { Catalog } from '../../core/catalog/catalog.js';
+import type { Planner } from '../../core/planner.js';
 
 export interface LivePlannerParts {
   catalog: () => Catalog;

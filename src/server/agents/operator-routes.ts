@@ -1,6 +1,6 @@
 /** What is about all users: the audit and the figures of telemetry. For operators; a user sees their own figures. */
 import { z } from 'zod';
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 import { auditEntrySchema, auditQuerySchema } from '../../routing/records.js';
 import { telemetryReportSchema } from '../../routing/telemetry/rates.js';
 import { telemetryQuerySchema } from '../../routing/telemetry/report.js';

@@ -1,8 +1,10 @@
 /** Plans run in a session: each step passes the same gate as a call of the session's agent does. */
 import { z } from 'zod';
-import type { Catalog } from '../../catalog/catalog.js';
-import { createScope } from '../../catalog/scope.js';
-import { WinnowError } from '../../errors.js';
+import type { Catalog } from '../../core/catalog/catalog.js';
+import { createScope } from '../../core/catalog/scope.js';
+import { WinnowError } from '../../core/errors.js';
+import type { Planner } from '../../core/planner.js';
+import { requestSchema } from '../../core/request.js';
 import {
   type PlanRun,
   type PlanRunEvent,
@@ -14,8 +16,6 @@ import { createReplanner } from '../../execution/plan/replanner.js';
 import { type RunPlanOptions, resumePlan, runPlan } from '../../execution/plan/run-plan.js';
 import { createGatedRunner, createToolRunner } from '../../execution/plan/tool-runner.js';
 import type { Sandbox } from '../../execution/sandbox.js';
-import type { Planner } from '../../planner.js';
-import { requestSchema } from '../../request.js';
 import type { SessionView } from '../../routing/contracts.js';
 import type { AskOptions, Router } from '../../routing/router.js';
 import type { PlanRuns as StoredRuns } from '../../store/store.js';

@@ -1,7 +1,7 @@
 /** A user's own tools over HTTP. With a gateway they are always the caller's: nobody reads or writes another's, also no operator. */
 import { z } from 'zod';
-import type { Tool } from '../../catalog/tool.js';
-import { WinnowError } from '../../errors.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import { WinnowError } from '../../core/errors.js';
 import type { Caller } from '../../routing/contracts.js';
 import { privateEntrySchema } from '../../routing/private-tools.js';
 import { listedToolSchema } from '../tool-routes.js';

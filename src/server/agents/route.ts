@@ -1,7 +1,7 @@
 /** One endpoint for agents as data: the server answers by it, and the OpenAPI document is made from it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
-import { parseInput } from '../../parse.js';
+import { parseInput } from '../../core/parse.js';
 import type { Caller } from '../../routing/contracts.js';
 import { callerOf } from '../caller.js';
 

@@ -1,6 +1,6 @@
 /** The rules of selection over HTTP: those in force, and those that operators keep here. For operators. */
 import { z } from 'zod';
-import { ADDS_NOTHING, addsTools, ruleFields } from '../../catalog/rule.js';
+import { ADDS_NOTHING, addsTools, ruleFields } from '../../core/catalog/rule.js';
 import { listedRuleSchema, ruleListSchema } from '../../routing/kept-rule.js';
 import { requireOperator } from '../caller.js';
 import type { Agents } from './agents.js';

@@ -10,7 +10,7 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely';
-import { messageOf, WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../core/errors.js';
 
 export interface GuardOptions {
   /**

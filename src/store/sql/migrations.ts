@@ -11,7 +11,7 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely';
-import { messageOf, WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../core/errors.js';
 import type { Tables } from './tables.js';
 
 export type Dialect = 'sqlite' | 'postgres';

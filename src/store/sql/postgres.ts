@@ -7,7 +7,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely';
-import { WinnowError } from '../../errors.js';
+import { WinnowError } from '../../core/errors.js';
 import { guardDriver } from './guarded-driver.js';
 import type { Tables } from './tables.js';
 

@@ -12,7 +12,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { messageOf, WinnowError } from '../../errors.js';
+import { messageOf, WinnowError } from '../../core/errors.js';
 import { guardDriver } from './guarded-driver.js';
 import type { Tables } from './tables.js';
 

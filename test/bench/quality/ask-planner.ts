@@ -1,8 +1,8 @@
 /** A planner's answer as a reply. What a planner throws its caller gets; it is then left without an answer. */
-import type { OptionsInput } from '../../../src/config/options.js';
-import { toWinnowError } from '../../../src/errors.js';
-import type { Planner } from '../../../src/planner.js';
-import type { Selection } from '../../../src/result.js';
+import type { OptionsInput } from '../../../src/core/config/options.js';
+import { toWinnowError } from '../../../src/core/errors.js';
+import type { Planner } from '../../../src/core/planner.js';
+import type { Selection } from '../../../src/core/result.js';
 import type { Reply, Trial } from './contestant.js';
 
 /** A day, for what is measured is not time. */

@@ -4,9 +4,9 @@
  * the schema, unless the bridge is told to show it.
  */
 import { z } from 'zod';
-import type { Tool } from '../../../src/catalog/tool.js';
-import { toWinnowError, type WinnowError } from '../../../src/errors.js';
-import { type Completion, type Model, noUsage } from '../../../src/model/model.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
+import { toWinnowError, type WinnowError } from '../../../src/core/errors.js';
+import { type Completion, type Model, noUsage } from '../../../src/core/model/model.js';
 import { type BoundTool, MAX_CALL_TOKENS, renderBoundTools } from './tool-calls.js';
 
 const bodySchema = z.object({

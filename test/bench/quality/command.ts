@@ -2,7 +2,7 @@
  * The process around the measurement: signals, and the exit code, 1 where something has to be measured again. It measures
  * the source unless a loader puts the build in its place.
  */
-import { createModel } from '../../../src/model/create-model.js';
+import { createModel } from '../../../src/core/model/create-model.js';
 import { main } from './main.js';
 
 const INTERRUPTED = 130;

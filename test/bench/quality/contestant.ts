@@ -1,10 +1,10 @@
 /** What every contestant is asked and what it answers, whatever it is inside. */
-import type { Catalog } from '../../../src/catalog/catalog.js';
-import type { Tool } from '../../../src/catalog/tool.js';
+import type { Catalog } from '../../../src/core/catalog/catalog.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
+import type { Model } from '../../../src/core/model/model.js';
+import type { PlanRequest } from '../../../src/core/request.js';
+import type { Step } from '../../../src/core/result.js';
 import type { EvaluationCase } from '../../../src/evaluation/case.js';
-import type { Model } from '../../../src/model/model.js';
-import type { PlanRequest } from '../../../src/request.js';
-import type { Step } from '../../../src/result.js';
 import type { QualitySet } from './sets.js';
 
 export interface Trial {

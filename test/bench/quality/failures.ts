@@ -1,5 +1,5 @@
 /** The cases that are not right, one after the other, for those who look for the reason. */
-import type { Step } from '../../../src/result.js';
+import type { Step } from '../../../src/core/result.js';
 import type { Outcome } from './outcome.js';
 
 /** Empty where every case is right. A case that could not be judged is none of them. */

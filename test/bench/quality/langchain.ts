@@ -2,7 +2,7 @@
  * LangChain's `createAgent` with `llmToolSelectorMiddleware`, really run. The tools handed on are those bound to the
  * agent's own call behind the selection; what the middleware throws, the caller of the agent gets.
  */
-import type { Tool } from '../../../src/catalog/tool.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
 import type { SelectingAgent } from '../langchain-agent.mjs';
 import { type Bridge, type BridgeOptions, createBridge } from './bridge.js';
 import { type Arena, type Contestant, idleWhereGiven, type Reply, type Trial } from './contestant.js';

@@ -1,9 +1,9 @@
 /** Files -> a set. Read once, checked line by line. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Catalog, createCatalog } from '../../../src/catalog/catalog.js';
-import { loadCatalog } from '../../../src/catalog/load.js';
-import { parseTool } from '../../../src/catalog/tool.js';
+import { type Catalog, createCatalog } from '../../../src/core/catalog/catalog.js';
+import { loadCatalog } from '../../../src/core/catalog/load.js';
+import { parseTool } from '../../../src/core/catalog/tool.js';
 import type { EvaluationCase } from '../../../src/evaluation/case.js';
 import { openCases } from '../../../src/evaluation/case-source.js';
 import { randomFor, sampleOf } from '../../../src/evaluation/random.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { WinnowError } from '../../../src/errors.js';
-import type { Prompt } from '../../../src/model/model.js';
+import { WinnowError } from '../../../src/core/errors.js';
+import type { Prompt } from '../../../src/core/model/model.js';
 import { contestantsOf } from './contestants.js';
 import { aBenchmarkFolder, aModel, NAMES, rightAnswer, runQuality } from './setup.js';
 

@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { ModelSettings } from '../../../src/model/create-model.js';
-import type { Model } from '../../../src/model/model.js';
+import type { ModelSettings } from '../../../src/core/model/create-model.js';
+import type { Model } from '../../../src/core/model/model.js';
 import { LONGEST_MS } from './ask-planner.js';
 import { judgeBars } from './bars.js';
 import { contestantsOf } from './contestants.js';

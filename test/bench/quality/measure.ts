@@ -3,11 +3,11 @@
  * every set, then the next; within a set one contestant after the other, so that the beginning of a prompt is read once.
  */
 import { join } from 'node:path';
-import { createScope } from '../../../src/catalog/scope.js';
-import { throwIfCancelled, toWinnowError } from '../../../src/errors.js';
+import { createScope } from '../../../src/core/catalog/scope.js';
+import { throwIfCancelled, toWinnowError } from '../../../src/core/errors.js';
+import type { Model } from '../../../src/core/model/model.js';
+import { createSchemaTokens } from '../../../src/core/selection/schema-tokens.js';
 import type { EvaluationCase } from '../../../src/evaluation/case.js';
-import type { Model } from '../../../src/model/model.js';
-import { createSchemaTokens } from '../../../src/selection/schema-tokens.js';
 import { type Contestant, type Entrant, GROUPS, type Trial } from './contestant.js';
 import { type Failed, type Outcome, toOutcome } from './outcome.js';
 import { rememberModel } from './remembered-model.js';

@@ -2,8 +2,8 @@
  * What a case sees where that is not the whole catalogue, always in the catalogue's order: where a tool stands says
  * nothing of whether it is needed.
  */
-import { type Catalog, createCatalog } from '../../../src/catalog/catalog.js';
-import { createScope } from '../../../src/catalog/scope.js';
+import { type Catalog, createCatalog } from '../../../src/core/catalog/catalog.js';
+import { createScope } from '../../../src/core/catalog/scope.js';
 import type { EvaluationCase } from '../../../src/evaluation/case.js';
 import { toolsForPlanning } from '../../../src/evaluation/offered-tools.js';
 import { randomFor, sampleOf } from '../../../src/evaluation/random.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from '../../../src/catalog/catalog.js';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import type { EvaluationCase } from '../../../src/evaluation/case.js';
 import type { Reply } from './contestant.js';
 import { CONTESTANTS, contestantsOf } from './contestants.js';

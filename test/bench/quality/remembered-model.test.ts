@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { WinnowError } from '../../../src/errors.js';
-import type { CompletionRequest, Model, TokenReader } from '../../../src/model/model.js';
+import { WinnowError } from '../../../src/core/errors.js';
+import type { CompletionRequest, Model, TokenReader } from '../../../src/core/model/model.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { rememberModel } from './remembered-model.js';

@@ -5,9 +5,6 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type AppendStore, openAppendStore } from '../../../src/evaluation/append-store.js';
-import { readKeptCompletion } from '../../../src/evaluation/kept-completion.js';
-import { createTokenizer, type Tokenizer } from '../../../src/evaluation/tokenizer.js';
 import {
   addUsage,
   type Completion,
@@ -17,9 +14,12 @@ import {
   type ReaderRequest,
   type TokenReader,
   type Usage,
-} from '../../../src/model/model.js';
-import { wrapModel } from '../../../src/model/wrap-model.js';
-import { usageSchema } from '../../../src/result.js';
+} from '../../../src/core/model/model.js';
+import { wrapModel } from '../../../src/core/model/wrap-model.js';
+import { usageSchema } from '../../../src/core/result.js';
+import { type AppendStore, openAppendStore } from '../../../src/evaluation/append-store.js';
+import { readKeptCompletion } from '../../../src/evaluation/kept-completion.js';
+import { createTokenizer, type Tokenizer } from '../../../src/evaluation/tokenizer.js';
 
 export interface Spent {
   /** Of the model, as measured when the answers were given. */

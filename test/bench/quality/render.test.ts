@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { noUsage } from '../../../src/model/model.js';
+import { noUsage } from '../../../src/core/model/model.js';
 import { renderFailures } from './failures.js';
 import { noSpent } from './remembered-model.js';
 import { type RunFacts, renderEstimate, renderReport } from './render.js';

@@ -3,11 +3,11 @@
  * to one call of the model as a server binds them; on sets of plans Winnow's planner gets exactly these tools, so that
  * all write the same kind of plan and only the choice makes a difference.
  */
-import type { Catalog } from '../../../src/catalog/catalog.js';
-import type { Tool } from '../../../src/catalog/tool.js';
-import type { Model } from '../../../src/model/model.js';
-import { createPlanner, type Planner } from '../../../src/planner.js';
-import type { Step } from '../../../src/result.js';
+import type { Catalog } from '../../../src/core/catalog/catalog.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
+import type { Model } from '../../../src/core/model/model.js';
+import { createPlanner, type Planner } from '../../../src/core/planner.js';
+import type { Step } from '../../../src/core/result.js';
 import { askPlanner, WITHOUT_TIME_LIMITS } from './ask-planner.js';
 import type { Arena, Reply, Trial } from './contestant.js';
 import { isWithoutCalls, MAX_CALL_TOKENS, readToolCalls, renderBoundTools, stepsOf } from './tool-calls.js';

@@ -2,7 +2,7 @@
  * The sets of cases, in the order in which they are measured: those that the bars name come first, further forms of the same
  * cases last.
  */
-import type { Catalog } from '../../../src/catalog/catalog.js';
+import type { Catalog } from '../../../src/core/catalog/catalog.js';
 import type { EvaluationCase } from '../../../src/evaluation/case.js';
 
 export interface SetMeaning {

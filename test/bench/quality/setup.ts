@@ -1,8 +1,8 @@
 /** Small sets on the disk, a model that knows their answers, and the command run in this process. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseTool, type Tool } from '../../../src/catalog/tool.js';
-import type { CompletionRequest, Prompt } from '../../../src/model/model.js';
+import { parseTool, type Tool } from '../../../src/core/catalog/tool.js';
+import type { CompletionRequest, Prompt } from '../../../src/core/model/model.js';
 import { createScriptedModel, type ScriptedAnswer, type ScriptedModel } from '../../support/scripted-model.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { main } from './main.js';

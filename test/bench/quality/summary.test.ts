@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { noUsage } from '../../../src/model/model.js';
+import { noUsage } from '../../../src/core/model/model.js';
 import type { Outcome } from './outcome.js';
 import { noSpent } from './remembered-model.js';
 import { anOutcome, outcomesOf } from './setup.js';

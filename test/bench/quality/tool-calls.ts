@@ -2,8 +2,8 @@
  * Tools bound to a call as a model server does it for Qwen2.5: all schemas in the system part by the model's own chat
  * template (`tokenizer_config.json` of Qwen2.5-Instruct), the calls read from the free text of the answer.
  */
-import type { Prompt } from '../../../src/model/model.js';
-import type { Step } from '../../../src/result.js';
+import type { Prompt } from '../../../src/core/model/model.js';
+import type { Step } from '../../../src/core/result.js';
 
 export interface BoundTool {
   readonly name: string;

@@ -2,10 +2,10 @@
  * A model that notes how it failed, whatever a contestant made of that: a fallback behind a server that is down says
  * nothing of who fell back.
  */
-import { toWinnowError, type WinnowError } from '../../../src/errors.js';
-import type { Model } from '../../../src/model/model.js';
-import { watchReader } from '../../../src/model/watch-reader.js';
-import { wrapModel } from '../../../src/model/wrap-model.js';
+import { toWinnowError, type WinnowError } from '../../../src/core/errors.js';
+import type { Model } from '../../../src/core/model/model.js';
+import { watchReader } from '../../../src/core/model/watch-reader.js';
+import { wrapModel } from '../../../src/core/model/wrap-model.js';
 
 export interface WatchedModel {
   readonly model: Model;

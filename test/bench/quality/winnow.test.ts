@@ -1,6 +1,6 @@
 /** What can be turned off of selection is turned off in turn: no part's share stays unknown. */
 import { describe, expect, it } from '@jest/globals';
-import { optionsSchema, resolveOptions } from '../../../src/config/options.js';
+import { optionsSchema, resolveOptions } from '../../../src/core/config/options.js';
 import { PARTS } from './winnow.js';
 
 /** Those that are on and change nothing of selection. */

@@ -1,9 +1,9 @@
 /** Winnow as it is, and with each part off in turn. Time is not what is measured here, so its limits are out of the way. */
-import type { Catalog } from '../../../src/catalog/catalog.js';
-import { type OptionsInput, resolveOptions } from '../../../src/config/options.js';
-import type { Model } from '../../../src/model/model.js';
-import { createPlanner, type Planner } from '../../../src/planner.js';
-import { createSheet } from '../../../src/selection/sheet.js';
+import type { Catalog } from '../../../src/core/catalog/catalog.js';
+import { type OptionsInput, resolveOptions } from '../../../src/core/config/options.js';
+import type { Model } from '../../../src/core/model/model.js';
+import { createPlanner, type Planner } from '../../../src/core/planner.js';
+import { createSheet } from '../../../src/core/selection/sheet.js';
 import { askPlanner, WITHOUT_TIME_LIMITS } from './ask-planner.js';
 import type { Arena, Contestant } from './contestant.js';
 import type { QualitySet } from './sets.js';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from '../../../src/catalog/catalog.js';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { openCases } from '../../../src/evaluation/case-source.js';
 import { evaluate } from '../../../src/evaluation/evaluate.js';
 import { openRunFolder } from '../../../src/evaluation/run-folder.js';

@@ -1,6 +1,7 @@
 /** What the model of a generated case saw and answered. */
+
+import type { SelectedTool, Step } from '../../../src/core/result.js';
 import type { CaseRecord, ModelCall } from '../../../src/evaluation/record.js';
-import type { SelectedTool, Step } from '../../../src/result.js';
 import { OTHER_TOOLS } from './requests.js';
 
 const STABLE_SELECTION = `You choose tools for a request.\n\nTools:\n${OTHER_TOOLS.map((name) => `- ${name}: what it does`).join('\n')}`;

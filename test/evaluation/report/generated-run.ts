@@ -3,11 +3,11 @@
  * They are judged as those of a real run are: metrics and causes have their real names.
  */
 import { createHash } from 'node:crypto';
+import type { SelectedTool, Selection, Step } from '../../../src/core/result.js';
 import { noAnswer } from '../../../src/evaluation/no-answer.js';
 import { createRandom, type Random } from '../../../src/evaluation/random.js';
 import type { CaseRecord, ExpectedStep } from '../../../src/evaluation/record.js';
 import { type Outcome, type Result, scoreCase } from '../../../src/evaluation/score-case.js';
-import type { SelectedTool, Selection, Step } from '../../../src/result.js';
 import { withReferences } from '../../support/fixtures.js';
 import { callsOf } from './generated-calls.js';
 import { OTHER_TOOLS, PLACES, REQUESTS, type RequestForm } from './requests.js';

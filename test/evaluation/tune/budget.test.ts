@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import type { CompletionRequest } from '../../../src/core/model/model.js';
 import { createBudget } from '../../../src/evaluation/tune/budget.js';
-import type { CompletionRequest } from '../../../src/model/model.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 
 const REQUEST: CompletionRequest = { stage: 'selection', prompt: { system: 's', user: 'u' }, maxTokens: 10 };

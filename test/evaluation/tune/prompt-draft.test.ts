@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { EXAMPLES_MARK } from '../../../src/core/prompts/prompt-file.js';
+import { defaultPromptPath, readPrompt } from '../../../src/core/prompts/prompt-template.js';
+import { loadNamedPrompt, loadPrompts } from '../../../src/core/prompts/prompts.js';
 import {
   countSeenTokens,
   findBrokenPlaces,
@@ -8,9 +11,6 @@ import {
   renderDraft,
   TUNED_PROMPTS,
 } from '../../../src/evaluation/tune/prompt-draft.js';
-import { EXAMPLES_MARK } from '../../../src/prompts/prompt-file.js';
-import { defaultPromptPath, readPrompt } from '../../../src/prompts/prompt-template.js';
-import { loadNamedPrompt, loadPrompts } from '../../../src/prompts/prompts.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const VALUES = {

@@ -1,11 +1,11 @@
 /** A small world to tune in: half of the requests go wrong until the prompt says a rule, or shows an example of it. */
 import { join } from 'node:path';
-import { createCatalog } from '../../../src/catalog/catalog.js';
-import { resolveOptions } from '../../../src/config/options.js';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
+import { resolveOptions } from '../../../src/core/config/options.js';
+import type { CompletionRequest, Model } from '../../../src/core/model/model.js';
 import type { EvaluationCase } from '../../../src/evaluation/case.js';
 import { DEFAULT_SHARES } from '../../../src/evaluation/tune/split-cases.js';
 import type { TuneOptions } from '../../../src/evaluation/tune/tune.js';
-import type { CompletionRequest, Model } from '../../../src/model/model.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { aCase, aFolder } from '../setup.js';

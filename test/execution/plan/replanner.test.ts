@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from '../../../src/catalog/catalog.js';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
+import { createPlanner } from '../../../src/core/planner.js';
+import type { PlanRequest } from '../../../src/core/request.js';
 import type { PlanRun } from '../../../src/execution/plan/plan-run.js';
 import { createReplanner } from '../../../src/execution/plan/replanner.js';
 import { runPlan } from '../../../src/execution/plan/run-plan.js';
-import { createPlanner } from '../../../src/planner.js';
-import type { PlanRequest } from '../../../src/request.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { createAgent, tool, toolStrategy } from 'langchain';
 import { z } from 'zod';
-import { WinnowError } from '../../../src/errors.js';
+import { WinnowError } from '../../../src/core/errors.js';
 import { createChatModel } from '../../../src/langchain/index.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
 

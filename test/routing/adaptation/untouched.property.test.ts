@@ -1,8 +1,8 @@
 /** Whatever is learnt, approved or reverted: risk, policy, approvals and schemas are what they were. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createScope } from '../../../src/catalog/scope.js';
-import type { Tool } from '../../../src/catalog/tool.js';
+import { createScope } from '../../../src/core/catalog/scope.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
 import { type Adaptation, createAdaptation } from '../../../src/routing/adaptation/adaptation.js';
 import { decide } from '../../../src/routing/policy/decide.js';
 import { createPolicy } from '../../../src/routing/policy/policy.js';

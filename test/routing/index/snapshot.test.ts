@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Tool } from '../../../src/catalog/tool.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
+import { rank } from '../../../src/core/search/rank.js';
 import { INDEX_VERSION } from '../../../src/routing/index/generation.js';
 import { snapshotSchema } from '../../../src/routing/index/snapshot.js';
 import { createToolIndex, type ToolIndex } from '../../../src/routing/index/tool-index.js';
-import { rank } from '../../../src/search/rank.js';
-import { generalTable } from '../../search/setup.js';
-import { makeTool, TOOLS } from '../../selection/setup.js';
+import { generalTable } from '../../core/search/setup.js';
+import { makeTool, TOOLS } from '../../core/selection/setup.js';
 
 const OWN = makeTool('my_zebra', { description: 'Rides a zebra.', scope: { user: 'ann' } });
 const ALL = [...TOOLS, OWN];

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Tool } from '../../../src/catalog/tool.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
+import { rank } from '../../../src/core/search/rank.js';
 import {
   createToolIndex,
   type IndexStatus,
   indexStatusSchema,
   type ToolIndex,
 } from '../../../src/routing/index/tool-index.js';
-import { rank } from '../../../src/search/rank.js';
-import { NO_SYNONYMS } from '../../search/setup.js';
-import { makeTool, TOOLS } from '../../selection/setup.js';
+import { NO_SYNONYMS } from '../../core/search/setup.js';
+import { makeTool, TOOLS } from '../../core/selection/setup.js';
 
 const MORE = [...TOOLS, makeTool('zebra_ride', { description: 'Rides a zebra.' })];
 const BY_HAND = { rebuildsItself: false };

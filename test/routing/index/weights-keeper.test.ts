@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { WinnowError } from '../../../src/errors.js';
+import { WinnowError } from '../../../src/core/errors.js';
+import { fieldWeightsSchema, SEARCH_FIELDS } from '../../../src/core/search/fields.js';
 import { createToolIndex } from '../../../src/routing/index/tool-index.js';
 import { createWeightsKeeper } from '../../../src/routing/index/weights-keeper.js';
 import type { BareEntry } from '../../../src/routing/ledger.js';
-import { fieldWeightsSchema, SEARCH_FIELDS } from '../../../src/search/fields.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { Documents } from '../../../src/store/store.js';
-import { TOOLS } from '../../selection/setup.js';
+import { TOOLS } from '../../core/selection/setup.js';
 
 const DEFAULTS = fieldWeightsSchema.parse({});
 const ALL_OFF = Object.fromEntries(SEARCH_FIELDS.map((field) => [field, 0]));

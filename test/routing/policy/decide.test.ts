@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import type { Tool } from '../../../src/catalog/tool.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
 import { decide, type Facts, refusalOf } from '../../../src/routing/policy/decide.js';
 import { createPolicy, type PolicyInput } from '../../../src/routing/policy/policy.js';
 import { createTool } from '../../support/create-tool.js';

@@ -7,9 +7,9 @@
  * 0.976: of the 265 queries of both, measured once each, 0.955 is the honest expectation for queries that nobody has seen.
  */
 import { describe, expect, it } from '@jest/globals';
-import { createScope } from '../../../src/catalog/scope.js';
+import { createScope } from '../../../src/core/catalog/scope.js';
+import { loadSynonyms } from '../../../src/core/search/synonyms.js';
 import { createDiscovery } from '../../../src/routing/search/discovery.js';
-import { loadSynonyms } from '../../../src/search/synonyms.js';
 import { loadFixture, loadSearchCases } from '../../support/fixtures.js';
 
 const cases = loadSearchCases();

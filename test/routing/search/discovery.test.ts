@@ -1,6 +1,6 @@
 /** The parts put together: a router that searches, counts and learns over one store. */
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from '../../../src/catalog/catalog.js';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { type Adaptation, createAdaptation } from '../../../src/routing/adaptation/adaptation.js';
 import { createDiscovery } from '../../../src/routing/search/discovery.js';
 import { createMetrics } from '../../../src/routing/telemetry/metrics.js';

@@ -1,8 +1,8 @@
 /** A second opinion of the local model, with real weights: `npm run test:model`. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createModel } from '../../../src/model/create-model.js';
-import type { Model } from '../../../src/model/model.js';
-import { loadNamedPrompt } from '../../../src/prompts/prompts.js';
+import { createModel } from '../../../src/core/model/create-model.js';
+import type { Model } from '../../../src/core/model/model.js';
+import { loadNamedPrompt } from '../../../src/core/prompts/prompts.js';
 import { setUp } from './setup.js';
 
 const [prompt, repair] = [loadNamedPrompt('rerank-tools'), loadNamedPrompt('repair')];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { WinnowError } from '../../../src/errors.js';
-import type { Usage } from '../../../src/model/model.js';
-import { loadNamedPrompt } from '../../../src/prompts/prompts.js';
+import { WinnowError } from '../../../src/core/errors.js';
+import type { Usage } from '../../../src/core/model/model.js';
+import { loadNamedPrompt } from '../../../src/core/prompts/prompts.js';
 import { parseRerankSettings } from '../../../src/routing/search/rerank.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
 import { matchNames, setUp } from './setup.js';

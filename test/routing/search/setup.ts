@@ -1,11 +1,11 @@
 /** A caller, a search and an index over a few tools, as the router would put them together. */
-import { createCatalog } from '../../../src/catalog/catalog.js';
-import { createScope } from '../../../src/catalog/scope.js';
-import type { Tool } from '../../../src/catalog/tool.js';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
+import { createScope } from '../../../src/core/catalog/scope.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
 import { type SearchInput, searchInputSchema } from '../../../src/routing/contracts.js';
 import type { SearchCaller } from '../../../src/routing/search/caller.js';
 import { createDiscovery, type DiscoveryParts } from '../../../src/routing/search/discovery.js';
-import { makeTool } from '../../selection/setup.js';
+import { makeTool } from '../../core/selection/setup.js';
 
 export const OWN_TOOLS: readonly Tool[] = [
   makeTool('branch_notes', { description: 'My notes on a branch.', category: 'mine', scope: { user: 'ann' } }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Tool } from '../../../src/catalog/tool.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
 import { listOutputSchema } from '../../../src/routing/contracts.js';
 import { callerOf, setUp, TOOLS } from './setup.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from '../../../src/catalog/catalog.js';
-import type { Tool } from '../../../src/catalog/tool.js';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
 import { searchOutputSchema } from '../../../src/routing/contracts.js';
 import { createDiscovery } from '../../../src/routing/search/discovery.js';
-import { makeTool } from '../../selection/setup.js';
+import { makeTool } from '../../core/selection/setup.js';
 import { callerOf, matchNames, OWN_TOOLS, SYSTEM_TOOLS, setUp, TOOLS } from './setup.js';
 
 describe('tool_search', () => {

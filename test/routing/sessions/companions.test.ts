@@ -1,9 +1,9 @@
 /** What comes along with an enabled tool: as far as it goes, and never past the policy. */
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from '../../../src/catalog/catalog.js';
-import { createScope } from '../../../src/catalog/scope.js';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
+import { createScope } from '../../../src/core/catalog/scope.js';
 import { companionsOf } from '../../../src/routing/sessions/companions.js';
-import { CHAIN as HOTELS } from '../../selection/producers/setup-tools.js';
+import { CHAIN as HOTELS } from '../../core/selection/producers/setup-tools.js';
 import { createTool } from '../../support/create-tool.js';
 import { setUp } from '../setup.js';
 

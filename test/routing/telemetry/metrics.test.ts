@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { register } from 'prom-client';
 import { createToolIndex } from '../../../src/routing/index/tool-index.js';
 import { createMetrics } from '../../../src/routing/telemetry/metrics.js';
-import { TOOLS } from '../../selection/setup.js';
+import { TOOLS } from '../../core/selection/setup.js';
 import { call, disable, enable, expire, search } from './setup.js';
 
 describe('the metrics', () => {

@@ -1,7 +1,7 @@
 /** What is broken in a request, what the document says, and runs of plans, over real HTTP. */
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { loadCatalog } from '../../../src/catalog/load.js';
+import { loadCatalog } from '../../../src/core/catalog/load.js';
 import { parseEvents } from '../setup.js';
 import { readingPlanner, startAgentServer } from './setup.js';
 

@@ -1,6 +1,6 @@
 /** What the policy hides is hidden also where no session asks: in the list of tools, and from the planner. */
 import { describe, expect, it } from '@jest/globals';
-import type { Planner } from '../../../src/planner.js';
+import type { Planner } from '../../../src/core/planner.js';
 import { readingPlanner, startAgentServer } from './setup.js';
 
 const ANN = { user: 'ann' };

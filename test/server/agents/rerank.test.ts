@@ -1,7 +1,7 @@
 /** A second opinion on a search over HTTP: who ranked is in the answer, and a model that fails takes nothing away. */
 import { describe, expect, it } from '@jest/globals';
-import { WinnowError } from '../../../src/errors.js';
-import type { Model } from '../../../src/model/model.js';
+import { WinnowError } from '../../../src/core/errors.js';
+import type { Model } from '../../../src/core/model/model.js';
 import { createRerank } from '../../../src/routing/search/create-rerank.js';
 import { parseRerankSettings } from '../../../src/routing/search/rerank.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';

@@ -1,8 +1,8 @@
 /** A server for agents on a free port, over tools whose runs are written down. */
-import { createCatalog } from '../../../src/catalog/catalog.js';
-import type { Tool } from '../../../src/catalog/tool.js';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
+import type { Tool } from '../../../src/core/catalog/tool.js';
+import type { Planner } from '../../../src/core/planner.js';
 import { createFunctionExecutor } from '../../../src/execution/executors/functions.js';
-import type { Planner } from '../../../src/planner.js';
 import { createPolicy, type PolicyInput } from '../../../src/routing/policy/policy.js';
 import { fixedPolicy } from '../../../src/routing/policy/policy-file.js';
 import { type AgentsParts, createAgents } from '../../../src/server/agents/agents.js';

@@ -4,7 +4,7 @@ import { formatCount } from './format.js';
 import { drawGraph } from './graph-view.js';
 import { renderValues } from './values-view.js';
 
-/** @import { Step } from '../../../result.ts' */
+/** @import { Step } from '../../../core/result.ts' */
 /** @import { CaseRecord, PlanComparison } from '../../record.ts' */
 /** @import { ShownPlan, WholeCase } from '../whole-case.ts' */
 /** @import { DrawnStep } from './graph-view.js' */

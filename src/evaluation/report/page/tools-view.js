@@ -81,7 +81,7 @@ function renderTool(name, mark, ...why) {
   );
 }
 
-/** @param {import('../../../result.ts').SelectedTool} tool */
+/** @param {import('../../../core/result.ts').SelectedTool} tool */
 function renderWhy({ via, rank, probability, fill, serves }) {
   const facts = [
     fill ? `${via}, fill` : via,
@@ -92,7 +92,7 @@ function renderWhy({ via, rank, probability, fill, serves }) {
   return element('span', { class: 'why' }, facts.filter(Boolean).join(' · '));
 }
 
-/** @param {import('../../../result.ts').Dropped[]} dropped @param {Set<string>} needed */
+/** @param {import('../../../core/result.ts').Dropped[]} dropped @param {Set<string>} needed */
 function renderDropped(dropped, needed) {
   return element(
     'div',

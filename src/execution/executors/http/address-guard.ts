@@ -4,7 +4,7 @@
  */
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { WinnowError } from '../../../errors.js';
+import { WinnowError } from '../../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../../failure.js';
 
 export interface Address {

@@ -1,5 +1,5 @@
 /** The arguments of a request's body, in the media type of the document. */
-import { isObject } from '../../../catalog/schema/json.js';
+import { isObject } from '../../../core/catalog/schema/json.js';
 import type { ArgumentTarget } from './http-target.js';
 import { toText } from './serialize-parameter.js';
 

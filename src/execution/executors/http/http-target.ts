@@ -1,6 +1,6 @@
 /** The facts of an operation's HTTP call; as `catalog/sources/openapi.ts` writes them. */
 import { z } from 'zod';
-import type { Tool } from '../../../catalog/tool.js';
+import type { Tool } from '../../../core/catalog/tool.js';
 
 const argumentTargetSchema = z.object({
   in: z.enum(['path', 'query', 'header', 'cookie', 'body']),

@@ -3,9 +3,9 @@
  * to the host of the document and nowhere else; what the caller gives can't change that.
  */
 import { z } from 'zod';
-import type { Tool } from '../../../catalog/tool.js';
-import { isNeverConnected } from '../../../never-connected.js';
-import { parseOptions } from '../../../parse.js';
+import type { Tool } from '../../../core/catalog/tool.js';
+import { isNeverConnected } from '../../../core/never-connected.js';
+import { parseOptions } from '../../../core/parse.js';
 import { type CallFailure, describeThrown, fail } from '../../failure.js';
 import { type Executed, type Executor, isSystemTool } from '../executor.js';
 import { createAddressGuard, type ResolveName } from './address-guard.js';

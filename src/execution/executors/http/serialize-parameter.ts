@@ -2,7 +2,7 @@
  * Values as OpenAPI writes them into a URL, a header or a cookie: the styles of the OpenAPI Specification 3.1,
  * section "Parameter Object", which are those of RFC 6570. What a style has no form for is written as JSON.
  */
-import { isObject } from '../../../catalog/schema/json.js';
+import { isObject } from '../../../core/catalog/schema/json.js';
 import type { ArgumentTarget } from './http-target.js';
 
 type Encode = (text: string) => string;

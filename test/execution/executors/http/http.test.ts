@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Tool } from '../../../../src/catalog/tool.js';
+import type { Tool } from '../../../../src/core/catalog/tool.js';
 import {
   createHttpExecutor,
   type HttpExecutorOptions,

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadCatalog } from '../../../../src/catalog/load.js';
-import type { Tool } from '../../../../src/catalog/tool.js';
+import { loadCatalog } from '../../../../src/core/catalog/load.js';
+import type { Tool } from '../../../../src/core/catalog/tool.js';
 
 export interface SeenRequest {
   method: string;

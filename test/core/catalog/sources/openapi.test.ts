@@ -1,0 +1,285 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parseReading } from '../../../../src/core/catalog/sources/entries.js';
+import { readOpenApiSource, toSnakeCase } from '../../../../src/core/catalog/sources/openapi.js';
+
+const PETSTORE = 'fixtures/sources/petstore.yaml';
+const LIBRARY = 'fixtures/sources/library.json';
+
+async function read(path: string) {
+  const { tools, issues } = parseReading(await readOpenApiSource(path, { timeoutMs: 1000 }));
+  const byName = new Map(tools.map(({ tool }) => [tool.name, tool]));
+  const get = (name: string) => {
+    const tool = byName.get(name);
+    if (!tool) throw new Error(`no tool ${name} among ${[...byName.keys()].join(', ')}`);
+    return tool;
+  };
+  return { names: [...byName.keys()], get, issues };
+}
+
+describe('an OpenAPI document', () => {
+  it('gives one tool an operation, named by operationId or method and path, with a risk by its method', async () => {
+    const { names, get, issues } = await read(PETSTORE);
+    expect(issues).toEqual([]);
+    expect(names.map((name) => [name, get(name).risk, get(name).category])).toEqual([
+      ['list_pets', 'low', 'pets'],
+      ['create_pet', 'medium', 'pets'],
+      ['replace_pet', 'medium', undefined],
+      ['delete_pets_pet_id', 'high', undefined],
+      ['upload_photo', 'medium', undefined],
+    ]);
+  });
+
+  it('makes one input schema of parameters of every place, and remembers where each goes', async () => {
+    const { inputSchema, metadata } = (await read(PETSTORE)).get('list_pets');
+    expect(inputSchema).toEqual({
+      type: 'object',
+      properties: {
+        limit: { type: 'integer', exclusiveMinimum: 0, maximum: 100, description: 'How many.' },
+        tag: { type: 'array', items: { type: 'string' } },
+        'X-Trace': { type: 'string' },
+      },
+      additionalProperties: false,
+    });
+    expect(metadata.http).toEqual({
+      method: 'GET',
+      path: '/pets',
+      server: 'https://eu.petstore.test/v1',
+      parameters: {
+        limit: { in: 'query', name: 'limit' },
+        tag: { in: 'query', name: 'tag', style: 'form', explode: false },
+        'X-Trace': { in: 'header', name: 'X-Trace' },
+      },
+    });
+  });
+
+  it('spreads a plain body into arguments; two of one name are told apart by their place', async () => {
+    const { inputSchema, metadata } = (await read(PETSTORE)).get('upload_photo');
+    expect(inputSchema).toMatchObject({
+      properties: { petId: { type: 'integer' }, file: { format: 'binary' }, body_petId: { type: 'string' } },
+      required: ['petId', 'file', 'body_petId'],
+    });
+    expect(metadata).toMatchObject({
+      deprecated: true,
+      http: {
+        contentType: 'multipart/form-data',
+        parameters: {
+          petId: { in: 'path', name: 'petId' },
+          file: { in: 'body', name: 'file' },
+          body_petId: { in: 'body', name: 'petId' },
+        },
+      },
+    });
+  });
+
+  it('keeps a body of another form whole, as the argument "body"', async () => {
+    const { inputSchema, metadata, outputSchema } = (await read(PETSTORE)).get('replace_pet');
+    expect(inputSchema).toMatchObject({
+      properties: {
+        petId: { type: 'integer', description: 'Whose pet.' },
+        body: { allOf: [{ $ref: '#/$defs/Pet' }, {}] },
+      },
+      required: ['petId'],
+    });
+    expect(metadata.http).toMatchObject({ parameters: { body: { in: 'body' } } });
+    expect(outputSchema).toBeUndefined();
+  });
+
+  it('keeps recursive references working, in and out', async () => {
+    const { inputSchema, outputSchema } = (await read(PETSTORE)).get('create_pet');
+    const check = new Ajv2020({ strict: false }).compile(inputSchema);
+    expect(check({ name: 'Rex', parent: { name: 'Old Rex', parent: { name: 'Older Rex' } } })).toBe(true);
+    expect(check({ name: 'Rex', parent: { name: 'Old Rex', parent: { name: 7 } } })).toBe(false);
+    expect(outputSchema).toMatchObject({ type: 'object', properties: { parent: { $ref: '#/$defs/Pet' } } });
+  });
+
+  it.each([
+    ['nullable with a type', { name: 'a', nickname: null }, true],
+    ['nullable around a reference', { name: 'a', owner: null }, true],
+    ['nullable with an enum', { name: 'a', owner: { kind: null } }, true],
+    ['a null where none may be', { name: null }, false],
+    ['a value outside the enum', { name: 'a', owner: { kind: 'ghost' } }, false],
+    ['a readOnly property, which a request must not hold', { name: 'a', id: 7 }, false],
+    ['a writeOnly property', { name: 'a', secret: 'x' }, true],
+  ])('of version 3.0 is put into JSON Schema: %s', async (_, value, valid) => {
+    const check = new Ajv2020({ strict: false }).compile((await read(PETSTORE)).get('create_pet').inputSchema);
+    expect(check(value)).toBe(valid);
+  });
+
+  it('leaves out of the answer what is only ever written', async () => {
+    const { outputSchema } = (await read(PETSTORE)).get('create_pet');
+    expect(outputSchema).toMatchObject({
+      required: ['id', 'name'],
+      properties: { id: {}, name: { examples: ['Rex'] } },
+    });
+    expect(JSON.stringify(outputSchema)).not.toContain('secret');
+  });
+
+  it('describes a tool by summary and description, without saying one thing twice', async () => {
+    const pets = await read(PETSTORE);
+    expect(pets.get('list_pets').description).toBe('List pets. Newest first.');
+    expect(pets.get('create_pet').description).toBe('Create a pet');
+    expect((await read(LIBRARY)).get('loan_book').description).toBe('Lend a book to a reader, for four weeks.');
+  });
+});
+
+describe('an OpenAPI 3.1 document in JSON', () => {
+  it('may use references for path items, bodies and parts of schemas', async () => {
+    const { names, get, issues } = await read(LIBRARY);
+    expect(issues).toEqual([]);
+    expect(names).toEqual(['head_books_isbn', 'loan_book', 'search_http_index']);
+    expect(get('head_books_isbn')).toMatchObject({ risk: 'low', inputSchema: { required: ['isbn'] } });
+    const { inputSchema, outputSchema } = get('loan_book');
+    expect(inputSchema).toEqual({
+      type: 'object',
+      properties: {
+        isbn: { type: 'string' },
+        due: { type: ['string', 'null'], format: 'date' },
+        reader: { $ref: '#/$defs/Reader', description: 'Who takes it.' },
+      },
+      additionalProperties: false,
+      $defs: { Reader: { type: 'object', properties: { card: { type: 'string' } } } },
+    });
+    expect(outputSchema).toMatchObject({ required: ['isbn'], properties: { reader: { $ref: '#/$defs/Reader' } } });
+  });
+
+  it('may have a parameter that is written as JSON', async () => {
+    const { inputSchema, metadata } = (await read(LIBRARY)).get('search_http_index');
+    const check = new Ajv2020({ strict: false }).compile(inputSchema);
+    expect(check({ filter: { card: 7 } })).toBe(false);
+    expect(metadata.http).toMatchObject({
+      server: '/api',
+      parameters: { filter: { in: 'query', name: 'filter', contentType: 'application/json' } },
+    });
+  });
+});
+
+describe('a document with faults', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'winnow-openapi-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function readDocument(paths: unknown, more: object = {}) {
+    const path = join(folder, 'api.json');
+    await writeFile(path, JSON.stringify({ openapi: '3.1.0', paths, ...more }));
+    return read(path);
+  }
+
+  it.each([
+    ['a reference to nothing', { schema: { $ref: '#/components/schemas/None' } }, 'points at nothing'],
+    ['a reference to another file', { schema: { $ref: 'other.yaml#/Pet' } }, 'bundle it'],
+    ['a reference to a prototype', { schema: { $ref: '#/constructor' } }, 'points at nothing'],
+    ['a parameter without a name', { name: undefined }, 'no usable name'],
+    ['a parameter of an unknown place', { in: 'moon' }, 'no usable name'],
+  ])('keeps the tool and warns of %s, naming the operation', async (_, parameter, message) => {
+    const parameters = [{ name: 'a', in: 'query', ...parameter }];
+    const { names, issues } = await readDocument({ '/a': { get: { operationId: 'a', parameters } } });
+    expect(names).toEqual(['a']);
+    expect(issues).toMatchObject([
+      {
+        level: 'warning',
+        name: 'a',
+        entry: expect.stringContaining('GET /a'),
+        message: expect.stringContaining(message),
+      },
+    ]);
+  });
+
+  it.each([
+    [
+      'the same operationId twice',
+      { '/a': { get: { operationId: 'x' } }, '/b': { get: { operationId: 'x' } } },
+      ['x', 'get_b'],
+    ],
+    [
+      'ids that differ in case only',
+      { '/a': { get: { operationId: 'getA' }, put: { operationId: 'get_a' } } },
+      ['get_a', 'put_a'],
+    ],
+    ['no letter in the id', { '/a/{b}': { get: { operationId: '***' } } }, ['get_a_b']],
+    ['names that are taken already', { '/a': { get: {} }, '/a/': { get: {} } }, ['get_a', 'get_a_2']],
+  ])('gets unique names with %s', async (_, paths, expected) => {
+    expect((await readDocument(paths)).names).toEqual(expected);
+  });
+
+  it('warns when there is nothing in it', async () => {
+    const { issues } = await readDocument({ '/a': 'none' });
+    expect(issues.map(({ message }) => message)).toEqual([
+      'no usable path item, left out',
+      'paths: no operation in it',
+    ]);
+  });
+
+  it("takes the operation's own parameters and server before those of its path", async () => {
+    const { get } = await readDocument({
+      '/a': {
+        servers: [{ url: 'https://path.test' }],
+        parameters: [{ name: 'p', in: 'query', schema: { type: 'string' } }],
+        get: {
+          operationId: 'a',
+          servers: [{ url: 'https://own.test' }],
+          parameters: [{ name: 'p', in: 'query', required: true, schema: { type: 'number' } }],
+        },
+      },
+    });
+    expect(get('a')).toMatchObject({
+      inputSchema: { properties: { p: { type: 'number' } }, required: ['p'] },
+      metadata: { http: { server: 'https://own.test' } },
+    });
+  });
+
+  it.each([
+    ['{"swagger": "2.0", "paths": {}}', 'it says 2.0'],
+    ['[]', 'no OpenAPI document'],
+    ['{"openapi"', 'is not JSON'],
+    ['a: [', 'is not YAML'],
+  ])('is refused when it is %s', async (text, message) => {
+    const path = join(folder, 'api.yaml');
+    await writeFile(path, text);
+    await expect(read(path)).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringContaining(message),
+    });
+  });
+});
+
+describe('a document behind a URL', () => {
+  it('is fetched, and its relative server counts from there', async () => {
+    const server = createServer((request, response) => {
+      if (request.url !== '/docs/api.json') return response.writeHead(404).end();
+      return response.end(
+        JSON.stringify({ openapi: '3.1.0', servers: [{ url: '../v2' }], paths: { '/a': { get: {} } } }),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const { get } = await read(`http://127.0.0.1:${port}/docs/api.json`);
+      expect(get('get_a')).toMatchObject({ metadata: { http: { server: `http://127.0.0.1:${port}/v2` } } });
+      await expect(read(`http://127.0.0.1:${port}/none?key=secret`)).rejects.toMatchObject({
+        code: 'source_failed',
+        message: `The source http://127.0.0.1:${port}/none can't be fetched (HTTP 404). Check the URL and that its server runs.`,
+      });
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+});
+
+it.each([
+  ['listPets', 'list_pets'],
+  ['getHTTPStatusV2', 'get_http_status_v2'],
+  ['pets.list-all', 'pets_list_all'],
+  ['查询水位', '查询水位'],
+  ['get /pets/{petId}', 'get_pets_pet_id'],
+])('the name %s is %s in snake_case', (text, expected) => {
+  expect(toSnakeCase(text)).toBe(expected);
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import { findJsonProblem, findSchemaProblems } from '../../../../src/core/catalog/sources/schema-check.js';
+
+describe('a schema', () => {
+  it.each([
+    ['an empty object', {}],
+    ['an unknown type name', { type: 'dict' }],
+    ['a list of types', { type: ['string', 'null'] }],
+    ['a boolean schema inside', { type: 'object', properties: { any: true } }],
+    [
+      'properties named type and properties',
+      { properties: { type: { type: 'string' }, properties: { type: 'array' } } },
+    ],
+    ['old-style required', { properties: { a: { type: 'string', required: true } } }],
+    ['a default that looks wrong as a schema', { default: { type: 5, properties: [] } }],
+    ['unknown keywords', { 'x-order': 1, nullable: true }],
+  ])('is usable with %s', (_, schema) => {
+    expect(findSchemaProblems(schema)).toEqual([]);
+  });
+
+  it.each([
+    ['a string', 'object', ['not a JSON Schema object']],
+    ['a list', [], ['not a JSON Schema object']],
+    ['null', null, ['not a JSON Schema object']],
+    ['a number as type', { type: 5 }, ['type: neither a name nor a list of names']],
+    ['properties as a list', { properties: [{ name: 'a' }] }, ['properties: not an object']],
+    [
+      'an impossible form deep inside',
+      { properties: { a: { items: { anyOf: [{}, { type: {} }] } } }, $defs: { b: { properties: 'none' } } },
+      ['properties.a.items.anyOf.1.type: neither a name nor a list of names', '$defs.b.properties: not an object'],
+    ],
+  ])('is refused for %s', (_, schema, problems) => {
+    expect(findSchemaProblems(schema)).toEqual(problems);
+  });
+});
+
+describe('a value that JSON can not hold', () => {
+  const circle: Record<string, unknown> = {};
+  circle.left = circle;
+  circle.right = [circle];
+  let deep: unknown = 1;
+  for (let level = 0; level < 100_000; level++) deep = [deep];
+
+  it.each([
+    ['a circle', circle],
+    ['bottomless nesting', deep],
+    ['a big integer', { a: 1n }],
+  ])('is found: %s', (_, value) => {
+    expect(findJsonProblem(value)).toContain('not JSON');
+  });
+
+  it('is not confused with a part that is used twice', () => {
+    const shared = { type: 'string' };
+    expect(findJsonProblem({ a: shared, b: [shared, shared] })).toBeUndefined();
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals';
+import { fits, type Subschema, subschemaAt } from '../../../src/core/catalog/subschema.js';
+import type { JsonSchema } from '../../../src/core/catalog/tool.js';
+
+const text = { type: 'string' };
+const number = { type: 'number' };
+const object = (properties: JsonSchema, more: JsonSchema = {}): JsonSchema => ({ type: 'object', properties, ...more });
+
+describe('subschemaAt', () => {
+  const item = object({ id: { type: 'integer' }, parent: { $ref: '#/$defs/item' } });
+  const output: JsonSchema = {
+    ...object({
+      items: { type: 'array', items: { $ref: '#/$defs/item' } },
+      pair: { type: 'array', prefixItems: [text, number], items: false },
+      oldPair: { type: 'array', items: [text, number] },
+      either: { anyOf: [object({ a: text }), object({ a: number, b: number })] },
+      typedForms: { type: 'object', anyOf: [object({ a: text }), { type: 'object' }] },
+      closedForms: { type: 'object', anyOf: [object({ a: text }), object({ b: number })] },
+      both: { allOf: [object({ a: text }), object({ b: number })] },
+      maybe: { type: ['object', 'null'], properties: { a: text } },
+      map: { type: 'object', additionalProperties: number },
+      open: { type: 'object' },
+      openToo: object({ a: text }, { additionalProperties: true }),
+      closed: object({ a: text }, { additionalProperties: false }),
+      untyped: { description: 'whatever' },
+      few: { type: 'array', items: text, maxItems: 1 },
+    }),
+    $defs: { item },
+  };
+  it.each<[(string | number)[], Subschema]>([
+    [['items', 0, 'id'], { type: 'integer' }],
+    [['items', '0', 'id'], { type: 'integer' }],
+    [['items', 0, 'parent', 'parent', 'id'], { type: 'integer' }],
+    [['items', 0, 'nothing'], undefined],
+    [['items', 'id'], undefined],
+    [['pair', 1], number],
+    [['pair', 2], undefined],
+    [['oldPair', 0], text],
+    [['oldPair', 5], 'any'],
+    [['either', 'a'], { anyOf: [text, number] }],
+    [['either', 'b'], number],
+    [['either', 'c'], undefined],
+    [['typedForms', 'a'], text],
+    [['typedForms', 'b'], 'any'],
+    [['closedForms', 'c'], undefined],
+    [['both', 'a'], text],
+    [['both', 'b'], number],
+    [['maybe', 'a'], text],
+    [['map', 'anything'], number],
+    [['open', 'a', 'b', 0], 'any'],
+    [['openToo', 'b'], 'any'],
+    [['closed', 'b'], undefined],
+    [['untyped'], 'any'],
+    [['untyped', 'x', 0], 'any'],
+    [['few', 0], text],
+    [['few', 1], undefined],
+    [['nothing'], undefined],
+    [['nothing', 'below'], undefined],
+    [['constructor'], undefined],
+  ])('at %j', (path, expected) => {
+    expect(subschemaAt(output, path)).toEqual(expected);
+  });
+
+  it('hands the definitions on with what refers to them', () => {
+    const found = subschemaAt(output, ['items']);
+    expect(found).toEqual({ type: 'array', items: { $ref: '#/$defs/item' }, $defs: { item } });
+    expect(subschemaAt(Object(found), [3, 'id'])).toEqual({ type: 'integer' });
+  });
+
+  it('is the schema itself, or any, for the empty path', () => {
+    expect(subschemaAt(output, [])).toBe(output);
+    expect(subschemaAt({}, ['a'])).toBe('any');
+  });
+
+  it('ends with definitions that refer only to each other', () => {
+    const schema = { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } };
+    expect(subschemaAt(schema, ['x'])).toBe('any');
+  });
+});
+
+describe('fits', () => {
+  const list = (items: JsonSchema) => ({ type: 'array', items });
+  const tree = { $ref: '#/$defs/t', $defs: { t: object({ next: { $ref: '#/$defs/t' } }, { required: ['next'] }) } };
+  it.each<[string, JsonSchema, JsonSchema, boolean]>([
+    ['the same type', text, text, true],
+    ['another type', text, number, false],
+    ['integer for number', { type: 'integer' }, number, true],
+    ['number for integer', number, { type: 'integer' }, true],
+    ['the unknown for anything', {}, number, true],
+    ['anything for the unknown', number, { description: 'x' }, true],
+    ['text or nothing for text', { type: ['string', 'null'] }, text, true],
+    ['nothing for text', { type: 'null' }, text, false],
+    ['one of several forms', { anyOf: [number, text] }, text, true],
+    ['none of several forms', { anyOf: [number, { type: 'null' }] }, text, false],
+    ['a form of several', text, { oneOf: [number, text] }, true],
+    ['no form of several', text, { oneOf: [number, { type: 'boolean' }] }, false],
+    ['enums that overlap', { enum: ['a', 'b'] }, { enum: ['b', 'c'] }, true],
+    ['enums that do not', { enum: ['a'] }, { enum: ['b'] }, false],
+    ['a constant of the enum', { const: 'a' }, { type: 'string', enum: ['a'] }, true],
+    ['an enum of another type', { enum: ['a'] }, number, false],
+    ['a type that holds an enum value', text, { enum: [1, 'a'] }, true],
+    ['a type that holds none', number, { enum: ['a', 'b'] }, false],
+    ['a list for a list', list(text), list(text), true],
+    ['a list of others', list(text), list(number), false],
+    ['an element for a list', text, list(text), false],
+    ['an object with the field', object({ a: text }), object({ a: text }, { required: ['a'] }), true],
+    [
+      'an object with another field of that name',
+      object({ a: number }),
+      object({ a: text }, { required: ['a'] }),
+      false,
+    ],
+    [
+      'a closed object without it',
+      object({}, { additionalProperties: false }),
+      object({ a: text }, { required: ['a'] }),
+      false,
+    ],
+    ['an open object without it', object({ b: text }), object({ a: text }, { required: ['a'] }), true],
+    ['a member of allOf that refuses', text, { allOf: [{ description: 'x' }, number] }, false],
+    ['a recursion for a recursion', tree, tree, true],
+  ])('%s', (_what, produced, wanted, expected) => {
+    expect(fits(produced, wanted)).toBe(expected);
+  });
+});

@@ -1,0 +1,233 @@
+import { describe, expect, it } from '@jest/globals';
+import type { JsonSchema, Tool } from '../../../src/core/catalog/tool.js';
+import { parseTool } from '../../../src/core/catalog/tool.js';
+import { createValidator, validatorFor } from '../../../src/core/catalog/validate.js';
+
+function toolOf(inputSchema: JsonSchema): Tool {
+  const parsed = parseTool({ name: 'sample', toolType: 'builtin', inputSchema }, { origin: 'test', index: 0 });
+  if (!parsed.ok) throw new Error('the sample tool is not usable');
+  return parsed.tool;
+}
+
+function issuesOf(schema: JsonSchema, value: unknown): string[] {
+  const result = createValidator(schema)(value);
+  return result.ok ? [] : result.issues;
+}
+
+const object = (properties: JsonSchema, more: JsonSchema = {}): JsonSchema => ({ type: 'object', properties, ...more });
+const closed = { additionalProperties: false };
+
+describe('issues', () => {
+  const kinds = { anyOf: [{ type: 'string' }, { type: 'null' }] };
+  const shapes = {
+    oneOf: [
+      {
+        type: 'object',
+        properties: { kind: { const: 'circle' }, radius: { type: 'number' } },
+        required: ['kind', 'radius'],
+      },
+      { type: 'object', properties: { kind: { const: 'box' }, side: { type: 'number' } }, required: ['kind', 'side'] },
+    ],
+  };
+  it.each<[string, JsonSchema, unknown, string[]]>([
+    ['a missing argument', object({ a: {} }, { required: ['a'] }), {}, ['a: is required']],
+    ['a missing field below', object({ a: object({ b: {} }, { required: ['b'] }) }), { a: {} }, ['a.b: is required']],
+    [
+      'an unknown argument',
+      object({ a: {}, b: {} }, closed),
+      { foo: 1 },
+      ['(arguments): unknown argument "foo"; known: a, b'],
+    ],
+    [
+      'an unknown field below',
+      object({ f: object({ a: {} }, closed) }),
+      { f: { x: 1 } },
+      ['f: unknown argument "x"; known: a'],
+    ],
+    [
+      'an unknown argument where none is taken',
+      object({}, closed),
+      { x: 1 },
+      ['(arguments): unknown argument "x"; known: none'],
+    ],
+    ['a wrong type', object({ n: { type: 'integer' } }), { n: '5' }, ['n: must be integer, not string']],
+    [
+      'a wrong element',
+      object({ t: { type: 'array', items: { type: 'string' } } }),
+      { t: ['x', 5] },
+      ['t[1]: must be string, not number'],
+    ],
+    ['a wrong choice', object({ u: { enum: ['c', 'f'] } }), { u: 'k' }, ['u: must be one of "c", "f", not "k"']],
+    ['a wrong constant', object({ u: { const: 'c' } }), { u: 'k' }, ['u: must be "c", not "k"']],
+    [
+      'a wrong format',
+      object({ date: { type: 'string', format: 'date' } }),
+      { date: 'soon' },
+      ['date: must match format "date"'],
+    ],
+    ['a wrong pattern', object({ p: { pattern: '^a$' } }), { p: 'b' }, ['p: must match pattern "^a$"']],
+    ['a number out of bounds', object({ n: { minimum: 1 } }), { n: 0 }, ['n: must be >= 1']],
+    [
+      'a text that is too short',
+      object({ s: { minLength: 2 } }),
+      { s: 'x' },
+      ['s: must not have fewer than 2 characters'],
+    ],
+    ['an excluded value', object({ s: { not: { const: 'x' } } }), { s: 'x' }, ['s: is of a form that is excluded']],
+    ['a value of none of several kinds', object({ s: kinds }), { s: 5 }, ['s: must be string or null, not number']],
+    ['the nearest of several forms', object({ s: shapes }), { s: { kind: 'box' } }, ['s.side: is required']],
+    ['arguments that are no object', object({}), 'text', ['(arguments): must be object, not string']],
+    [
+      'names that are no plain words',
+      object({ 'a b': { type: 'string' } }),
+      { 'a b': 5 },
+      ['"a b": must be string, not number'],
+    ],
+    [
+      'several problems, one a line',
+      object({ a: { type: 'string' }, b: {} }, { required: ['b'] }),
+      { a: 1 },
+      ['b: is required', 'a: must be string, not number'],
+    ],
+  ])('tell %s', (_what, schema, value, issues) => {
+    expect(issuesOf(schema, value)).toEqual(issues);
+  });
+
+  it('are bounded in number', () => {
+    const value = { t: Array.from({ length: 50 }, () => 'x') };
+    const issues = issuesOf(object({ t: { type: 'array', items: { type: 'number' } } }), value);
+    expect(issues).toHaveLength(21);
+    expect(issues[20]).toBe('and 30 problems more');
+  });
+});
+
+describe('a check', () => {
+  it('neither converts values nor fills defaults in', () => {
+    const value = { n: '5' };
+    expect(issuesOf(object({ n: { type: 'number' }, d: { default: 1 } }), value)).toHaveLength(1);
+    expect(value).toEqual({ n: '5' });
+  });
+
+  it('does not take what every object inherits for an argument', () => {
+    const schema = {
+      ...object({ toString: { type: 'string' }, valueOf: { type: 'integer' } }),
+      required: ['constructor'],
+    };
+    expect(issuesOf(schema, { constructor: 3 })).toEqual([]);
+    expect(issuesOf(schema, {})).toEqual(['constructor: is required']);
+  });
+
+  it.each([
+    ['time', '09:30'],
+    ['time', '09:30:00Z'],
+    ['date-time', '2024-05-01T10:00:00'],
+    ['date-time', '2024-05-01T10:00:00+08:00'],
+    ['HH:mm', 'anything'],
+  ])('takes the %s %s', (format, text) => {
+    expect(issuesOf(object({ t: { type: 'string', format } }), { t: text })).toEqual([]);
+  });
+
+  it.each([
+    ['time', '25:00'],
+    ['date-time', '2024-02-30T10:00:00'],
+    ['date', '2024-02-30'],
+    ['email', 'nobody'],
+  ])('refuses the %s %s', (format, text) => {
+    expect(issuesOf(object({ t: { type: 'string', format } }), { t: text })).toEqual([
+      `t: must match format "${format}"`,
+    ]);
+  });
+
+  it.each([
+    ['(a+)+$', `${'a'.repeat(60)}!`],
+    ['^(a|a)*$', `${'a'.repeat(60)}!`],
+    ['^\\s*(.*)\\s*x$', ' '.repeat(50_000)],
+    ['.*.*.*.*.*.*.*x', 'a'.repeat(250)],
+    [`^${'(a|a)'.repeat(28)}$`, `${'a'.repeat(28)}b`],
+    [`^${'(?:aa?)'.repeat(40)}$`, `${'a'.repeat(60)}b`],
+  ])('ends with the pattern %s', (pattern, text) => {
+    expect(issuesOf(object({ t: { type: 'string', pattern } }), { t: text })).toHaveLength(1);
+  });
+
+  it.each([
+    ['[\\w-_]+\\-', 'a_-'],
+    ['^(?:[a-z0-9-]{1,63}\\.)+test$', 'a.b.test'],
+    ['^a*$', 'a'.repeat(5000)],
+    ['^(?<verb>get|put|post|patch|delete) (?=/)[^?]+(?:\\?.*)?$', 'get /path?x'],
+  ])('takes what the pattern %s means', (pattern, text) => {
+    expect(issuesOf(object({ t: { type: 'string', pattern } }), { t: text })).toEqual([]);
+  });
+
+  it('of a schema that refers to itself without end is an issue, not a crash', () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`);
+    const schema = { $ref: '#/$defs/n', $defs: { n: { type: 'object', properties: { a: { $ref: '#/$defs/n' } } } } };
+    expect(issuesOf(schema, deep)).toEqual(['(arguments): nested too deeply to be checked']);
+  });
+});
+
+describe('validatorFor', () => {
+  const draft04 = 'http://json-schema.org/draft-04/schema#';
+  it.each<[string, JsonSchema, 'original' | 'fitted', unknown, unknown]>([
+    ['2020-12', object({ a: { prefixItems: [{ type: 'string' }] } }), 'original', { a: ['x'] }, { a: [1] }],
+    ['draft-07 by its form', object({ a: { items: [{ type: 'string' }] } }), 'original', { a: ['x'] }, { a: [1] }],
+    ['draft-04 by its form', object({ a: { minimum: 0, exclusiveMinimum: true } }), 'original', { a: 1 }, { a: 0 }],
+    [
+      'draft-04 by name',
+      { $schema: draft04, id: 'x', ...object({ a: { type: 'string' } }) },
+      'original',
+      { a: 'x' },
+      { a: 1 },
+    ],
+    [
+      'draft-06',
+      { $schema: 'http://json-schema.org/draft-06/schema#', ...object({ a: { const: 1 } }) },
+      'original',
+      { a: 1 },
+      { a: 2 },
+    ],
+    [
+      'draft 2019-09',
+      { $schema: 'https://json-schema.org/draft/2019-09/schema', ...object({ a: { $recursiveRef: '#' } }) },
+      'original',
+      { a: {} },
+      { a: 1 },
+    ],
+    ['words for types', object({ a: { type: 'float' }, b: { type: 'dict' } }), 'fitted', { a: 1.5, b: {} }, { a: 'x' }],
+    ['an empty enum', object({ a: { type: 'string', enum: [] } }), 'fitted', { a: 'x' }, { a: 1 }],
+    ['arguments outside of properties', { city: { type: 'string', required: true } }, 'fitted', { city: 'x' }, {}],
+    ['a root that is no object', { type: 'string' }, 'fitted', { any: 1 }, 'text'],
+    [
+      'a reference out of the document',
+      object({ a: { $ref: 'https://x.test/a' }, b: { type: 'string' } }),
+      'fitted',
+      { a: 1 },
+      { b: 1 },
+    ],
+    [
+      'a check that would be asynchronous',
+      { $async: true, ...object({ a: { type: 'string' } }) },
+      'fitted',
+      { a: 'x' },
+      { a: 1 },
+    ],
+  ])('reads %s', (_what, schema, source, right, wrong) => {
+    const validator = validatorFor(toolOf(schema));
+    expect(validator.source).toBe(source);
+    expect(validator.check(right)).toEqual({ ok: true });
+    expect(validator.check(wrong).ok).toBe(false);
+  });
+
+  it('compiles a tool once', () => {
+    const tool = toolOf(object({ a: {} }));
+    expect(validatorFor(tool)).toBe(validatorFor(tool));
+  });
+
+  it('keeps documents of the same name apart', () => {
+    const named = (type: string) =>
+      toolOf({ $id: 'https://x.test/same', ...object({ a: { type, $id: 'https://x.test/a' } }) });
+    const [text, number] = [named('string'), named('number')].map(validatorFor);
+    expect(text?.check({ a: 'x' })).toEqual({ ok: true });
+    expect(number?.check({ a: 1 })).toEqual({ ok: true });
+    expect(number?.check({ a: 'x' }).ok).toBe(false);
+  });
+});

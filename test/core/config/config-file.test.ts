@@ -1,0 +1,109 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadConfigFile } from '../../../src/core/config/config-file.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'winnow-config-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function load(text: string, name = 'winnow.yaml') {
+  await writeFile(join(folder, name), text);
+  return loadConfigFile(join(folder, name));
+}
+
+describe('a configuration file', () => {
+  it.each([
+    ['winnow.yaml', 'strict: true\noptions:\n  maxTools: 4\n'],
+    ['winnow.json', '{"strict": true, "options": {"maxTools": 4}}'],
+  ])('may be %s', async (name, text) => {
+    expect(await load(text, name)).toEqual({ strict: true, options: { maxTools: 4 } });
+  });
+
+  it.each(['', '# nothing\n', '{}'])('may hold nothing: %j', async (text) => {
+    expect(await load(text)).toEqual({});
+  });
+
+  it('holds only the options that it names; defaults come later, so that flags can add to it', async () => {
+    expect(await load('options:\n  answer: list\n')).toEqual({ options: { answer: 'list' } });
+  });
+
+  it('has paths from its own place, and leaves URLs, prefixes and absolute paths alone', async () => {
+    const config = await load(
+      [
+        'catalog: [tools.json, ../up, /abs/tools.json, "https://example.org/tools.json", "openapi:api.yaml"]',
+        'model: {file: models/m.gguf}',
+        'planningModel: {file: models/p.gguf}',
+        'prompts: {repair: repair.md}',
+        'callLog: logs/calls.jsonl',
+      ].join('\n'),
+    );
+    expect(config).toEqual({
+      catalog: [
+        join(folder, 'tools.json'),
+        join(folder, '..', 'up'),
+        '/abs/tools.json',
+        'https://example.org/tools.json',
+        `openapi:${join(folder, 'api.yaml')}`,
+      ],
+      model: { file: join(folder, 'models/m.gguf') },
+      planningModel: { file: join(folder, 'models/p.gguf') },
+      prompts: { repair: join(folder, 'repair.md') },
+      callLog: join(folder, 'logs/calls.jsonl'),
+    });
+  });
+
+  it('names what agents need by paths from its own place, and a database by its URL', async () => {
+    const text =
+      'store: agents.db\npolicy: p.yaml\ntoolsModule: t.mjs\nworkerModule: w.mjs\nsandbox: { timeoutMs: 5 }\n';
+    expect(await load(text)).toEqual({
+      store: join(folder, 'agents.db'),
+      policy: join(folder, 'p.yaml'),
+      toolsModule: join(folder, 't.mjs'),
+      workerModule: join(folder, 'w.mjs'),
+      sandbox: { timeoutMs: 5 },
+    });
+    expect(await load('store: postgres://db.example.org/winnow\n')).toEqual({
+      store: 'postgres://db.example.org/winnow',
+    });
+  });
+
+  it('may turn the call log off', async () => {
+    expect(await load('callLog: off\n')).toEqual({ callLog: 'off' });
+    expect(await load('callLog: "off"\n')).toEqual({ callLog: 'off' });
+  });
+
+  it.each([
+    ['an unknown key', 'catalogue: [a]\n', 'file: Unrecognized key "catalogue"; nearest: "catalog"'],
+    ['an unknown key inside', 'model:\n  url: http://x\n', 'url'],
+    ['an unknown option', 'options:\n  maxTool: 3\n', 'nearest: "maxTools"'],
+    ['an option out of its bounds', 'options:\n  maxTools: 0\n', 'options.maxTools'],
+    ['a text for a number', 'options:\n  maxTools: many\n', 'options.maxTools'],
+    ['a key in the file', 'model:\n  apiKey: secret-123\n', 'apiKey'],
+    ['a key for planning in the file', 'planningModel:\n  apiKey: secret-123\n', 'planningModel'],
+    ['a temperature below nought', 'model:\n  temperature: -1\n', 'model.temperature'],
+    ['an endpoint that is none', 'model:\n  baseUrl: here\n', 'model.baseUrl'],
+    ['no catalogue', 'catalog: []\n', 'catalog'],
+    ['one source without a list', 'catalog: tools.json\n', 'catalog: a list is expected'],
+    ['a list for all', '- a\n', 'file'],
+  ])('is refused with %s, naming file and key', async (_, text, key) => {
+    const error = await load(text).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringContaining('winnow.yaml') });
+    expect(error).toMatchObject({ message: expect.stringContaining(key) });
+    expect(String(error)).not.toContain('secret-123');
+  });
+
+  it.each([
+    ['that is not there', undefined],
+    ['that is no YAML', 'a: [1\n'],
+  ])('%s is refused, naming the file', async (_, text) => {
+    const loading = text === undefined ? loadConfigFile(join(folder, 'winnow.yaml')) : load(text);
+    await expect(loading).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('winnow.yaml'),
+    });
+  });
+});

@@ -1,0 +1,244 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { WinnowError } from '../../../src/core/errors.js';
+import { type CallLogOptions, createCallLog, withCallLog } from '../../../src/core/logging/call-log.js';
+import type { CompletionRequest } from '../../../src/core/model/model.js';
+import { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from '../../support/scripted-model.js';
+import { plannerOf, TOOLS } from '../selection/setup.js';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winnow-call-log-'));
+  file = join(folder, 'logs', 'calls.jsonl');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const REQUEST: CompletionRequest = {
+  stage: 'planning',
+  prompt: { system: 'You plan.', user: 'Log in with hunter2 please.' },
+  maxTokens: 100,
+  about: {
+    module: 'planning/plan',
+    promptName: 'plan',
+    promptHash: 'abc123',
+    variables: { message: 'Log in with hunter2 please.' },
+    requestId: 'r1',
+    session: 'chat-7',
+  },
+};
+
+function logged(script: ScriptedModelOptions, options: Omit<CallLogOptions, 'destination'> = {}) {
+  const bare: ScriptedModel = createScriptedModel({ id: 'model-1', ...script });
+  return { bare, model: withCallLog(bare, createCallLog({ destination: file, ...options })) };
+}
+
+const text = () => readFileSync(file, 'utf8');
+const entries = () =>
+  text()
+    .trim()
+    .split('\n')
+    .map((line): Record<string, unknown> => JSON.parse(line));
+
+describe('the call log', () => {
+  it('writes what was asked, what was answered and what it took, one line a call', async () => {
+    const usage = { calls: 2, read: 30, cached: 10, written: 4 };
+    const { model } = logged({ answers: [{ text: '{"steps": []}', usage }, 'second'] });
+    await model.complete(REQUEST);
+    await model.complete(REQUEST);
+    expect(entries()).toHaveLength(2);
+    expect(entries()[0]).toEqual({
+      time: expect.any(String),
+      requestId: 'r1',
+      session: 'chat-7',
+      model: 'model-1',
+      stage: 'planning',
+      module: 'planning/plan',
+      promptName: 'plan',
+      promptHash: 'abc123',
+      variables: REQUEST.about?.variables,
+      prompt: REQUEST.prompt,
+      answer: '{"steps": []}',
+      finish: 'stop',
+      tokens: usage,
+      milliseconds: expect.any(Number),
+      outcome: 'ok',
+    });
+  });
+
+  it('hands answers and errors through unchanged', async () => {
+    const error = new WinnowError('model_timeout', 'Too slow.', { details: { usage: { calls: 1, read: 5 } } });
+    const { model } = logged({ answers: ['yes', error] });
+    expect(await model.complete(REQUEST)).toMatchObject({ text: 'yes', finish: 'stop' });
+    await expect(model.complete(REQUEST)).rejects.toBe(error);
+    expect(entries()[1]).toMatchObject({
+      outcome: 'model_timeout',
+      error: 'Too slow.',
+      tokens: { calls: 1, read: 5, cached: 0, written: 0 },
+    });
+  });
+
+  it('keeps the rest of the model: limits, tokens, way of answering, closing, and no reader where there is none', async () => {
+    const { bare, model } = logged({ preferredAnswer: 'list' });
+    expect([model.id, model.limits, model.preferredAnswer]).toEqual([bare.id, bare.limits, bare.preferredAnswer]);
+    expect(model.countTokens('two words')).toBe(bare.countTokens('two words'));
+    expect(model).not.toHaveProperty('openReader');
+    await model.close();
+    expect(bare.isClosed).toBe(true);
+  });
+
+  it('is off without a file: the model is the bare one', () => {
+    const bare = createScriptedModel();
+    expect(withCallLog(bare, createCallLog({ destination: 'off' }))).toBe(bare);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('is readable by its owner only, and appends', async () => {
+    const { model } = logged({ answers: ['one'] });
+    await model.complete(REQUEST);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const again = logged({ answers: ['two'] });
+    await again.model.complete(REQUEST);
+    expect(entries().map(({ answer }) => answer)).toEqual(['one', 'two']);
+  });
+
+  it('tells at start when the file cannot be opened', () => {
+    writeFileSync(join(folder, 'plain'), '');
+    expect(() => createCallLog({ destination: join(folder, 'plain', 'x') })).toThrow(
+      expect.objectContaining({ code: 'invalid_option' }),
+    );
+  });
+
+  it('never fails a request: a log that was closed is no longer written', async () => {
+    const log = createCallLog({ destination: file });
+    const model = withCallLog(createScriptedModel({ answers: ['yes'] }), log);
+    log.close();
+    log.close();
+    await expect(model.complete(REQUEST)).resolves.toMatchObject({ text: 'yes' });
+    expect(text()).toBe('');
+  });
+
+  it('tells once of an entry that cannot be written', () => {
+    const errors: unknown[] = [];
+    const log = createCallLog({ destination: file, onError: (error) => errors.push(error) });
+    log.write({ count: 1n });
+    log.write({ count: 2n });
+    log.write({ count: 3 });
+    expect(errors).toHaveLength(1);
+    expect(entries()).toEqual([{ count: 3 }]);
+  });
+});
+
+describe('secrets in the call log', () => {
+  const withAbout = (more: Partial<CompletionRequest['about']>): CompletionRequest => {
+    const { about } = REQUEST;
+    if (about === undefined) throw new Error('the request has no about');
+    return { ...REQUEST, about: { ...about, ...more } };
+  };
+
+  it('are masked everywhere when the caller names them', async () => {
+    const { model } = logged({ answers: ['{"arguments": {"word": "hunter2"}}'] });
+    await model.complete(withAbout({ secrets: ['hunter2'] }));
+    expect(text()).not.toContain('hunter2');
+    expect(entries()[0]).toMatchObject({ prompt: { user: 'Log in with [masked] please.' } });
+  });
+
+  it.each([
+    ['whole', '{"arguments": {"pin": "hunter2"}}'],
+    ['cut', '{"arguments": {"pin": "hunter2'],
+  ])('are masked in prompt and answer alike when the %s answer shows them under a secret name', async (_, answer) => {
+    const { model } = logged({ answers: [answer] });
+    await model.complete(withAbout({ secretNames: ['pin'], variables: { message: 'Log in with hunter2', pin: 7 } }));
+    expect(text()).not.toContain('hunter2');
+    expect(entries()[0]).toMatchObject({ variables: { pin: '[masked]' } });
+  });
+
+  it('are masked when they are keys of the configuration', async () => {
+    const { model } = logged({ answers: [new Error('refused key-42')] }, { secrets: ['key-42'] });
+    await expect(model.complete(REQUEST)).rejects.toThrow('key-42');
+    expect(text()).not.toContain('key-42');
+  });
+});
+
+describe('readers in the call log', () => {
+  const script = {
+    readers: [
+      {
+        probabilities: new Map([
+          ['get_user', 0.8],
+          ['list', 0.2],
+        ]),
+      },
+    ],
+  };
+  const request = { prompt: REQUEST.prompt, opening: '["', about: REQUEST.about };
+
+  it('are one line each, written when they are closed', async () => {
+    const { bare, model } = logged(script);
+    const reader = await model.openReader?.(request);
+    const [get = -1, list = -1] = ['get_user', 'list'].map((name) => reader?.tokenize(name)[0] ?? -1);
+    const weights = await reader?.weigh([], [get, list]);
+    expect(weights?.map((weight) => Number(Math.exp(weight).toFixed(3)))).toEqual([0.8, 0.2]);
+    expect(text()).toBe('');
+    await reader?.close({ names: ['get_user'] });
+    expect(entries()).toMatchObject([
+      {
+        stage: 'selection',
+        promptName: 'plan',
+        outcome: 'ok',
+        answer: { opening: '["', weighed: 1, names: ['get_user'] },
+        tokens: { calls: 1, read: 2 },
+      },
+    ]);
+    bare.assertDone();
+  });
+
+  it('hold the names that selection ranked with their probabilities, and the probability of going on', async () => {
+    const script = { play_song: 0.6, read_mail: 0.2, 'play_song", "water_garden': 0.05, 'play_song"]': 0.15 };
+    const { model } = logged({ readers: [{ probabilities: new Map(Object.entries(script)) }] });
+    await plannerOf({ model, options: { readings: 2 } }).select({ message: 'hm' });
+    const { answer } = entries()[0] ?? {};
+    expect(answer).toMatchObject({
+      opening: '{"selected_tools": ["',
+      readings: [
+        {
+          before: [],
+          names: expect.arrayContaining([
+            { name: 'play_song', probability: expect.closeTo(0.8, 2) },
+            { name: 'read_mail', probability: expect.closeTo(0.2, 2) },
+          ]),
+        },
+        {
+          before: ['play_song'],
+          more: expect.closeTo(0.25, 2),
+          names: expect.arrayContaining([{ name: 'water_garden', probability: expect.closeTo(1, 2) }]),
+        },
+      ],
+    });
+  });
+
+  it('hold the probability that the tools fit', async () => {
+    const fits = (yes: number) => ({ probabilities: new Map(Object.entries({ yes, no: 1 - yes })) });
+    const { model } = logged({ readers: [fits(0.3), fits(0.2)] });
+    const planner = plannerOf({ model, tools: TOOLS.slice(0, 1), options: { passthroughTools: 15, judge: 'all' } });
+    await planner.select({ message: 'hm' });
+    const module = 'selection/judge-fit';
+    expect(entries()).toMatchObject([
+      { module, promptName: 'judge-fit', answer: { fits: expect.closeTo(0.3, 3) } },
+      { module, promptName: 'judge-tool', answer: { fits: expect.closeTo(0.2, 3) } },
+    ]);
+  });
+
+  it('tell why they could not be opened, or failed', async () => {
+    const { model } = logged({ readers: [new WinnowError('model_refused', 'No probabilities.'), ...script.readers] });
+    await expect(model.openReader?.(request)).rejects.toMatchObject({ code: 'model_refused' });
+    const controller = new AbortController();
+    const reader = await model.openReader?.({ ...request, signal: controller.signal });
+    controller.abort();
+    await expect(reader?.weigh([], [])).rejects.toMatchObject({ code: 'cancelled' });
+    await reader?.close();
+    expect(entries().map(({ outcome }) => outcome)).toEqual(['model_refused', 'cancelled']);
+  });
+});

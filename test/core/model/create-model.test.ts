@@ -1,0 +1,53 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createModel } from '../../../src/index.js';
+import { type ScriptedServer, startScriptedServer } from '../../support/scripted-server.js';
+import { answer, fail } from '../../support/server-behaviours.js';
+
+let server: ScriptedServer | undefined;
+afterEach(() => server?.close());
+
+const REQUEST = { stage: 'planning' as const, prompt: { system: 's', user: 'u' }, maxTokens: 8 };
+
+describe('a model from settings', () => {
+  it('asks the endpoint as the settings say', async () => {
+    server = await startScriptedServer([answer('hello')]);
+    const model = await createModel({
+      ...{ baseUrl: server.baseUrl, model: 'm', apiKey: 'k', temperature: 0.5, logprobs: true },
+      ...{ headers: { 'x-team': 'blue' }, extraBody: { seed: 1 } },
+    });
+    expect((await model.complete(REQUEST)).text).toBe('hello');
+    expect(server.requests).toMatchObject([
+      {
+        headers: { authorization: 'Bearer k', 'x-team': 'blue' },
+        body: { model: 'm', temperature: 0.5, logprobs: true, seed: 1 },
+      },
+    ]);
+  });
+
+  it.each([
+    [0, 1],
+    [1, 2],
+  ])('with %i retries asks a server that fails %i times', async (maxRetries, asked) => {
+    server = await startScriptedServer(() => fail(503, 'later'));
+    const model = await createModel({ baseUrl: server.baseUrl, model: 'm', maxRetries, retryDelayMs: 1 });
+    await expect(model.complete(REQUEST)).rejects.toMatchObject({ code: expect.stringMatching(/^model_/u) });
+    expect(server.requests).toHaveLength(asked);
+  });
+
+  it('tells that a model file has no effect beside an endpoint', async () => {
+    const notices: string[] = [];
+    const settings = { baseUrl: 'http://127.0.0.1:9/v1', model: 'm', modelFile: 'own.gguf' };
+    await createModel(settings, { onNotice: (text) => notices.push(text) });
+    expect(notices).toEqual(['The endpoint http://127.0.0.1:9/v1 is used: without effect is the model file own.gguf.']);
+  });
+
+  it('tells what has no effect on a local model', async () => {
+    const notices: string[] = [];
+    const settings = { modelFile: 'none.gguf', temperature: 0.5, headers: { a: 'b' }, apiKey: 'k' };
+    await expect(createModel(settings, { onNotice: (text) => notices.push(text) })).rejects.toMatchObject({
+      code: 'model_unavailable',
+      message: 'There is no model file none.gguf. Correct the path, or leave it out.',
+    });
+    expect(notices).toEqual(['Only an endpoint has temperature, headers: without effect on the local model.']);
+  });
+});

@@ -1,0 +1,268 @@
+/** The embedded model on a runtime without weights; with real ones in `embedded.model.test.ts`. */
+import { getEventListeners } from 'node:events';
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createModelOn } from '../../../../src/core/model/embedded/embedded-model.js';
+import type { Model, Prompt, ReaderRequest } from '../../../../src/core/model/model.js';
+import { chatText, createFakeRuntime, type FakeRuntimeOptions } from '../../../support/fake-runtime.js';
+import { describeModelContract } from '../contract.js';
+
+let folder: string;
+let modelFile: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'winnow-embedded-'));
+  modelFile = join(folder, 'weights.gguf');
+  await writeFile(modelFile, 'weights');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function open({ prefixFolder, ...options }: FakeRuntimeOptions & { prefixFolder?: string } = {}) {
+  const { runtime, log } = createFakeRuntime(options);
+  return { log, model: createModelOn(runtime, { modelFile, prefixFolder }) };
+}
+
+const FRUIT = '{"fruit": "banana"}';
+const answerFruit = (prompt: string) => (prompt.includes('long answers') ? 'one two three' : FRUIT);
+describeModelContract('the embedded model', async () => open({ answer: answerFruit, contextSize: 2_000 }).model);
+
+const SYSTEM = 'You choose tools. '.repeat(60);
+const prompt = (user: string): Prompt => ({ system: SYSTEM, user });
+const STABLE = chatText(prompt('')).indexOf('<u>') + '<u>'.length;
+const OPENING = '{"fruit": "';
+
+async function read(model: Model, user: string, more: Partial<ReaderRequest> = {}) {
+  const reader = await model.openReader?.({ prompt: prompt(user), opening: OPENING, ...more });
+  if (!reader) throw new Error('the embedded model has a reader');
+  await reader.weigh([], reader.tokenize('b'));
+  await reader.close();
+  return reader.usage();
+}
+
+describe('the prefix on disk', () => {
+  let prefixFolder: string;
+  beforeEach(async () => {
+    prefixFolder = await mkdtemp(join(folder, 'prefixes-'));
+  });
+
+  it('is read once, and after a restart not at all', async () => {
+    const first = open({ prefixFolder, answer: answerFruit });
+    expect((await read(first.model, 'one')).read).toBeGreaterThan(STABLE);
+    expect(first.log).toContain(`saved ${STABLE}`);
+    const second = open({ prefixFolder, answer: answerFruit });
+    const usage = await read(second.model, 'two');
+    expect(usage).toMatchObject({ cached: STABLE, read: chatText(prompt('two')).length + OPENING.length - STABLE });
+  });
+
+  it('holds what the user part begins with, where that is stable, too', async () => {
+    const lead = 'Tools: one, two. ';
+    const led = (words: string) => ({ prompt: { system: SYSTEM, user: lead + words, lead } });
+    const first = open({ prefixFolder, answer: answerFruit });
+    await read(first.model, '', led('one'));
+    expect(first.log).toContain(`saved ${STABLE + lead.length}`);
+    const { log, model } = open({ prefixFolder, answer: answerFruit });
+    const rest = chatText(prompt('two')).length + OPENING.length - STABLE;
+    expect(await read(model, '', led('two'))).toMatchObject({ cached: STABLE + lead.length, read: rest });
+    expect(await read(model, '', led('six'))).toMatchObject({ cached: STABLE + lead.length, read: rest });
+    expect(log.filter((line) => line.startsWith('loaded'))).toHaveLength(1);
+    const others = open({ prefixFolder, answer: answerFruit });
+    expect(
+      await read(others.model, '', { prompt: { system: SYSTEM, user: 'Tool: four', lead: 'Tool: ' } }),
+    ).toMatchObject({
+      cached: STABLE,
+    });
+  });
+
+  it.each([
+    ['in memory', (held: Model) => held],
+    ['of an earlier run', () => open({ prefixFolder, answer: answerFruit }).model],
+  ])('is not the first to go when it is in use: %s', async (_, next) => {
+    const { model } = open({ prefixFolder, answer: answerFruit });
+    await read(model, 'one');
+    const [state = ''] = (await readdir(prefixFolder)).filter((name) => name.endsWith('.state'));
+    await utimes(join(prefixFolder, state), 1, 1);
+    await read(next(model), 'two');
+    expect((await stat(join(prefixFolder, state))).mtimeMs).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  it('is not that of another version of the runtime: a state may be laid out differently there', async () => {
+    await read(open({ prefixFolder, version: 'fake 1', answer: answerFruit }).model, 'one');
+    const upgraded = open({ prefixFolder, version: 'fake 2', answer: answerFruit });
+    expect(await read(upgraded.model, 'one')).toMatchObject({ cached: 0 });
+    expect(upgraded.log.filter((line) => line.startsWith('loaded'))).toEqual([]);
+  });
+});
+
+describe('the prefix in memory', () => {
+  const OTHER = 'Another catalogue. '.repeat(50);
+
+  async function askInTurn(model: Model, systems: readonly string[]) {
+    const spent: Record<string, number> = {};
+    for (const [place, system] of systems.entries()) {
+      const { cached } = await read(model, '', { prompt: { system, user: `${place}` } });
+      spent[system] = (spent[system] ?? 0) + (cached > system.length / 2 ? 0 : 1);
+    }
+    return spent;
+  }
+
+  /** A request has its selection, its judgements, in groups of four tools and one by one, and its plan. */
+  const requests = (count: number, system: string, { from = 0, groups = 1 } = {}) =>
+    Array.from({ length: count }, (_, place) => {
+      const group = ['Judge all. '.repeat(30), ...Array(4).fill('Judge one. '.repeat(30))];
+      return [system, ...Array(groups).fill(group).flat(), `Plan ${from + place}. `.repeat(90)];
+    }).flat();
+
+  it.each([1, 2, 4])(
+    'stays from the second request on, also where none is on disk: %d groups between',
+    async (groups) => {
+      const { model } = open({ answer: answerFruit });
+      await askInTurn(model, requests(2, SYSTEM, { groups }));
+      expect(await askInTurn(model, requests(6, SYSTEM, { from: 2, groups }))).toMatchObject({ [SYSTEM]: 0 });
+    },
+  );
+
+  it('of a plan is read from where its tools differ, where that of the selection comes back from disk', async () => {
+    const prefixFolder = await mkdtemp(join(folder, 'prefixes-'));
+    const { model } = open({ prefixFolder, answer: answerFruit });
+    const shared = 'The same tools come first. '.repeat(40);
+    const plan = (place: number) => `${shared}Tools of plan ${place}. ${`${place} `.repeat(300)}`;
+    const ask = (system: string) => read(model, '', { prompt: { system, user: 'x' } });
+    for (const place of [1, 2, 3]) {
+      for (const system of [SYSTEM, 'Judge all. '.repeat(30)]) await ask(system);
+      const { cached } = await ask(plan(place));
+      if (place > 2) expect(cached).toBeGreaterThan(shared.length);
+    }
+    const { cached } = await ask(SYSTEM);
+    expect(cached).toBe(STABLE);
+  });
+
+  it('gives way when it is asked for no more', async () => {
+    const { model } = open({ answer: answerFruit });
+    await askInTurn(model, requests(6, SYSTEM));
+    const spent = await askInTurn(model, requests(20, OTHER, { from: 6 }));
+    expect(spent[OTHER]).toBeLessThan(16);
+    expect(await askInTurn(model, requests(6, OTHER, { from: 26 }))).toMatchObject({ [OTHER]: 0 });
+  });
+});
+
+describe('a call that is cancelled', () => {
+  /** Reading stands still at the second piece until `goOn` is called. */
+  function openHeld(more: FakeRuntimeOptions = {}) {
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let arrive = () => {};
+    const isHeld = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    let pieces = 0;
+    const onRead = async () => {
+      pieces += 1;
+      if (pieces !== 2) return;
+      arrive();
+      await held;
+    };
+    return { ...open({ answer: answerFruit, onRead, ...more }), goOn, isHeld };
+  }
+
+  const CALLS: readonly [string, (model: Model, signal: AbortSignal) => Promise<unknown>][] = [
+    ['a reader', (model, signal) => read(model, 'one', { signal })],
+    [
+      'an answer',
+      (model, signal) => model.complete({ stage: 'planning', prompt: prompt('one'), maxTokens: 99, signal }),
+    ],
+  ];
+
+  it.each(CALLS)('while its prompt is read gets its error at once, with what was spent: %s', async (_, call) => {
+    const { model, goOn, isHeld } = openHeld();
+    const cancel = new AbortController();
+    const pending = call(model, cancel.signal);
+    await isHeld;
+    cancel.abort();
+    // Were the caller to wait for the piece, this would never end.
+    await expect(pending).rejects.toMatchObject({
+      code: 'cancelled',
+      details: { usage: { calls: 1, read: 512, cached: 0, written: 0 } },
+    });
+    expect(getEventListeners(cancel.signal, 'abort')).toHaveLength(0);
+    goOn();
+  });
+
+  it.each(CALLS)('keeps its place until the piece is read, and then gives it back: %s', async (_, call) => {
+    const { model, log, goOn, isHeld } = openHeld();
+    const cancel = new AbortController();
+    const pending = call(model, cancel.signal);
+    await isHeld;
+    cancel.abort();
+    await expect(pending).rejects.toMatchObject({ code: 'cancelled' });
+    const next = read(model, 'two');
+    for (let turn = 0; turn < 20; turn++) await nextTurn();
+    expect(log).toEqual(['read 256']);
+    goOn();
+    // What the cancelled call had read before is not read again.
+    expect(await next).toMatchObject({ cached: 512 });
+    await model.close();
+  });
+
+  it('while it writes tells what was written', async () => {
+    const cancel = new AbortController();
+    const { model } = open({ answer: answerFruit, onWrite: (text) => void (text.length === 5 && cancel.abort()) });
+    const pending = model.complete({ stage: 'planning', prompt: prompt('x'), maxTokens: 99, signal: cancel.signal });
+    const { length } = chatText(prompt('x'));
+    await expect(pending).rejects.toMatchObject({ details: { usage: { calls: 1, read: length, written: 5 } } });
+  });
+
+  it('that waits in the queue has spent nothing', async () => {
+    const { model, goOn, isHeld } = openHeld();
+    const first = read(model, 'one');
+    await isHeld;
+    const cancel = new AbortController();
+    const second = read(model, 'two', { signal: cancel.signal });
+    cancel.abort();
+    await expect(second).rejects.toMatchObject({ code: 'cancelled', details: { usage: { calls: 0, read: 0 } } });
+    goOn();
+    await first;
+  });
+});
+
+describe('closing', () => {
+  it('gives the memory back once, when the call in progress has ended', async () => {
+    const fake = createFakeRuntime({ answer: answerFruit });
+    const model = createModelOn(fake.runtime, { modelFile });
+    let closesWhileRead = -1;
+    const reading = read(model, 'one').then(() => {
+      closesWhileRead = fake.closes;
+    });
+    await Promise.all([reading, model.close(), model.close()]);
+    expect([closesWhileRead, fake.closes]).toEqual([0, 1]);
+  });
+});
+
+describe('a runtime that fails', () => {
+  const broken = () => {
+    let pieces = 0;
+    return open({
+      answer: answerFruit,
+      onRead() {
+        pieces += 1;
+        if (pieces === 2) throw new Error('the context is gone');
+      },
+    });
+  };
+
+  it.each([
+    ['a reader', (model: Model) => read(model, 'one')],
+    ['an answer', (model: Model) => model.complete({ stage: 'planning', prompt: prompt('one'), maxTokens: 99 })],
+  ])('is an error that tells what was spent, and the next call passes: %s', async (_, call) => {
+    const { model } = broken();
+    await expect(call(model)).rejects.toMatchObject({
+      code: 'model_failed',
+      message: expect.stringContaining('the context is gone'),
+      details: { usage: { calls: 1, read: 512 } },
+    });
+    await expect(read(model, 'two')).resolves.toMatchObject({ calls: 1 });
+  });
+});

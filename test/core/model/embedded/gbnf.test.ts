@@ -1,0 +1,239 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { JsonSchema } from '../../../../src/core/catalog/tool.js';
+import { gbnfFromSchema } from '../../../../src/core/model/embedded/gbnf.js';
+import { createGbnfMatcher } from '../../../support/gbnf-matcher.js';
+import { objectSample } from '../../../support/schema-arbitraries.js';
+
+function matcherOf(schema: JsonSchema) {
+  return createGbnfMatcher(gbnfFromSchema(schema).grammar);
+}
+
+const closed = (properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema => {
+  return { type: 'object', properties, required, additionalProperties: false };
+};
+const integer = { type: 'integer' };
+
+describe('the interpreter that judges grammars', () => {
+  it.each([
+    ['root ::= "a" [0-9]{2,3}', 'a12', 'a1'],
+    ['root ::= ("a" | "bc")+ "d"?', 'abcad', 'ad d'],
+    [String.raw`root ::= "\"" [^"\\\x00-\x1F]* "\""`, '"盘😀"', '"\n"'],
+    ['root ::= "(" root ")" | "x"', '((x))', '((x)'],
+  ])('follows %s', (grammar, right, wrong) => {
+    const matcher = createGbnfMatcher(grammar);
+    expect(matcher.accepts(right)).toBe(true);
+    expect(matcher.accepts(wrong)).toBe(false);
+  });
+
+  it.each(['root ::= nowhere', 'root ::= "a', 'root ::= ("a"', 'root = "a"'])('refuses %s', (grammar) => {
+    expect(() => createGbnfMatcher(grammar)).toThrow();
+  });
+});
+
+describe('a grammar for random schemas', () => {
+  it('takes every valid value, written compactly in the order of the properties', () => {
+    fc.assert(
+      fc.property(objectSample, ({ schema, value }) => {
+        expect(matcherOf(schema).accepts(writeInOrder(schema, value))).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('refuses the value without a required property', () => {
+    fc.assert(
+      fc.property(objectSample, fc.nat(), ({ schema, value }, choice) => {
+        fc.pre(schema.required.length > 0);
+        const missing = schema.required[choice % schema.required.length];
+        const rest = Object.fromEntries(Object.entries(value).filter(([key]) => key !== missing));
+        expect(matcherOf(schema).accepts(writeInOrder(schema, rest))).toBe(false);
+      }),
+    );
+  });
+
+  it('refuses a property that the schema does not have', () => {
+    fc.assert(
+      fc.property(objectSample, ({ schema, value }) => {
+        const text = writeInOrder(schema, value);
+        const more = `${text.slice(0, -1)}${text === '{}' ? '' : ','}"unknown_one":1}`;
+        expect(matcherOf(schema).accepts(more)).toBe(false);
+      }),
+    );
+  });
+
+  it('refuses white space between the parts', () => {
+    fc.assert(
+      fc.property(objectSample, ({ schema, value }) => {
+        expect(matcherOf(schema).accepts(`{ ${writeInOrder(schema, value).slice(1)}`)).toBe(false);
+      }),
+    );
+  });
+});
+
+/** JavaScript puts names like "0" first, so the order of the schema is written by hand. */
+function writeInOrder(schema: JsonSchema, value: Record<string, unknown>): string {
+  const names = Object.keys(schema.properties ?? {}).filter((name) => Object.hasOwn(value, name));
+  return `{${names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(value[name])}`).join(',')}}`;
+}
+
+describe('gbnfFromSchema', () => {
+  const colour = { enum: ['red', 'a "quoted" one', 3] };
+  const node = {
+    type: 'object',
+    properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#/$defs/node' } } },
+    required: ['name'],
+    additionalProperties: false,
+  };
+  const variants = {
+    type: 'object',
+    properties: { id: integer },
+    anyOf: [
+      { properties: { a: integer }, required: ['a'] },
+      { properties: { b: integer }, required: ['b'] },
+    ],
+  };
+  it.each<[string, JsonSchema, string[], string[]]>([
+    ['an enum', colour, ['"red"', '"a \\"quoted\\" one"', '3'], ['"blue"', '"3"', 'red']],
+    ['a const', { const: { a: [1, null] } }, ['{"a":[1,null]}'], ['{"a":[1]}']],
+    ['a date', { type: 'string', format: 'date' }, ['"2024-02-29"'], ['"2024-13-01"', '"tomorrow"']],
+    [
+      'a time',
+      { type: 'string', format: 'time' },
+      ['"09:30"', '"09:30:15Z"', '"23:59:59.5+08:00"'],
+      ['"25:00"', '"9"'],
+    ],
+    [
+      'a date with time',
+      { type: 'string', format: 'date-time' },
+      ['"2024-05-01T08:00:00Z"', '"2024-05-01T08:00"'],
+      ['"2024-05-01"'],
+    ],
+    ['a bounded text', { type: 'string', minLength: 2, maxLength: 3 }, ['"ab"', '"盘石头"'], ['"a"', '"abcd"']],
+    ['a text with escapes', { type: 'string' }, ['"a\\n\\u4f60\\""', '"你😀"'], ['"\n"', '"\\x"', '"a']],
+    ['numbers', { type: 'number' }, ['0', '-1.5', '1e+21', '5e-324'], ['01', '1.', '+1', '"1"']],
+    ['numbers from zero', { type: 'integer', minimum: 0 }, ['7'], ['-7', '7.5']],
+    ['several types', { type: ['integer', 'null'] }, ['null', '4'], ['"4"']],
+    [
+      'a list',
+      { type: 'array', items: integer, minItems: 1, maxItems: 2 },
+      ['[1]', '[1,2]'],
+      ['[]', '[1,2,3]', '[1,]'],
+    ],
+    ['a list of none', { type: 'array', items: integer, maxItems: 0 }, ['[]'], ['[1]']],
+    [
+      'a tuple',
+      { type: 'array', prefixItems: [integer, { type: 'string' }], minItems: 2 },
+      ['[1,"a"]'],
+      ['["a",1]', '[1]'],
+    ],
+    ['an open object', { type: 'object' }, ['{}', '{"a":{"b":[1,null,"x"]}}'], ['[]', '{"a" :1}']],
+    ['a map', { type: 'object', additionalProperties: integer }, ['{}', '{"a":1,"b":2}'], ['{"a":"1"}']],
+    ['an object of nothing', closed({}), ['{}'], ['{"a":1}']],
+    [
+      'only optional properties',
+      closed({ a: integer, b: integer, c: integer }),
+      ['{}', '{"b":1}', '{"a":1,"c":2}'],
+      ['{,"b":1}', '{"b":1,"a":2}', '{"a":1,}'],
+    ],
+    ['a required one last', closed({ a: integer, b: integer }, ['b']), ['{"b":1}', '{"a":1,"b":2}'], ['{}', '{"a":1}']],
+    [
+      'a required one between',
+      closed({ a: integer, b: integer, c: integer }, ['b']),
+      ['{"b":1}', '{"b":1,"c":2}', '{"a":1,"b":2,"c":3}'],
+      ['{"a":1,"c":2}', '{"b":1"c":2}'],
+    ],
+    ['forms beside properties', variants, ['{"id":1,"a":2}', '{"b":2}'], ['{"id":1}', '{"a":1,"b":2}']],
+    [
+      'a recursion',
+      { $ref: '#/$defs/node', $defs: { node } },
+      ['{"name":"a","children":[{"name":"b","children":[]}]}'],
+      ['{"name":"a","children":[{}]}'],
+    ],
+    [
+      'a text with a pattern',
+      closed({ a: { type: 'string', pattern: '^@s\\d$' } }),
+      ['{"a":"@s1"}'],
+      ['{"a":"s1"}', '{"a":"@s1 "}'],
+    ],
+    [
+      'a text with a pattern and a length',
+      { type: ['string', 'null'], pattern: '^[a-z]+$', maxLength: 2 },
+      ['null', '"ab"'],
+      ['"abc"', '""', '"A"'],
+    ],
+  ])('writes %s', (_what, schema, right, wrong) => {
+    const matcher = matcherOf(schema);
+    expect(right.filter((text) => !matcher.accepts(text))).toEqual([]);
+    expect(wrong.filter((text) => matcher.accepts(text))).toEqual([]);
+  });
+
+  it('grows with the number of optional properties, not with that of their combinations', () => {
+    const many = (count: number) => {
+      return closed(Object.fromEntries(Array.from({ length: count }, (_, index) => [`argument${index}`, integer])));
+    };
+    const { grammar } = gbnfFromSchema(many(200));
+    expect(grammar.split('\n').length).toBeLessThan(200 * 3);
+    expect(grammar.length).toBeLessThan(200 * 120);
+    expect(createGbnfMatcher(grammar).accepts('{"argument3":1,"argument199":2}')).toBe(true);
+  });
+
+  it('gives the same bytes for the same schema, and equal parts one rule', () => {
+    const pair = closed({ x: integer, y: { type: 'string', maxLength: 4 } });
+    const schema = closed({ from: pair, to: structuredClone(pair) });
+    const { grammar } = gbnfFromSchema(schema);
+    expect(gbnfFromSchema(structuredClone(schema)).grammar).toBe(grammar);
+    expect(grammar.match(/\\"y\\":/g)).toHaveLength(2);
+    expect(grammar).toMatchInlineSnapshot(`
+"root ::= r9
+int ::= "-"? nat
+nat ::= "0" | [1-9] [0-9]{0,20}
+chr ::= [^"\\\\\\x00-\\x1F] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})
+r1 ::= "\\"" chr{0,4} "\\""
+r2 ::= ("," "\\"y\\":" r1)?
+r3 ::= ("\\"y\\":" r1)?
+r4 ::= "\\"x\\":" int r2 | r3
+r5 ::= "{" r4 "}"
+r6 ::= ("," "\\"to\\":" r5)?
+r7 ::= ("\\"to\\":" r5)?
+r8 ::= "\\"from\\":" r5 r6 | r7
+r9 ::= "{" r8 "}"
+"
+`);
+  });
+
+  it.each<[string, JsonSchema, string]>([
+    ['not', closed({ a: { type: 'string', not: { const: 'x' } } }), 'a: not'],
+    [
+      'patternProperties',
+      closed({ a: { type: 'object', patternProperties: { '^x': integer } } }),
+      'a: patternProperties',
+    ],
+    ['allOf that can not be merged', closed({ a: { allOf: [{ pattern: 'x' }, { pattern: 'y' }] } }), 'a: allOf'],
+    ['a pattern that is not regular', closed({ a: { type: 'string', pattern: '^(?!x)' } }), 'a: pattern'],
+    ['a pattern with a large count', closed({ a: { type: 'string', pattern: '^x{2,999}$' } }), 'a: pattern'],
+    ['a length beside a pattern', closed({ a: { type: 'string', pattern: '^x+y$', maxLength: 9 } }), 'a: maxLength'],
+    ['a pattern beside a format', closed({ a: { type: 'string', format: 'date', pattern: '^2' } }), 'a: pattern'],
+    ['a reference to nothing', closed({ a: { $ref: '#/$defs/none' } }), 'a: $ref #/$defs/none'],
+    [
+      'a reference to itself',
+      { $ref: '#/$defs/a', $defs: { a: { anyOf: [{ $ref: '#/$defs/b' }] }, b: { $ref: '#/$defs/a' } } },
+      '#/$defs/b: $ref #/$defs/a',
+    ],
+  ])('takes more than the schema says where it must, and says so: %s', (_keyword, schema, line) => {
+    const { grammar, eased } = gbnfFromSchema(schema);
+    expect(eased).toContain(line);
+    expect(() => createGbnfMatcher(grammar).accepts('{"a":1}')).not.toThrow();
+  });
+
+  it('leaves large counts to the check of the answer', () => {
+    const schema = { type: 'string', maxLength: 5000 };
+    expect(matcherOf(schema).accepts(JSON.stringify('x'.repeat(300)))).toBe(true);
+    expect(gbnfFromSchema(schema).grammar).not.toContain('5000');
+  });
+
+  it('bounds the depth of values of any type', () => {
+    expect(matcherOf({}).accepts('[[[[1]]]]')).toBe(true);
+    expect(matcherOf({}).accepts('[[[[[1]]]]]')).toBe(false);
+  });
+});

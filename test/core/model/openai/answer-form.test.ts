@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import type { RecordedRequest } from '../../../support/scripted-server.js';
+import { answer, answerJson, fail, refusesJsonSchema, send } from '../../../support/server-behaviours.js';
+import { errorOf, PLAIN, startModel, WITH_SCHEMA } from './setup.js';
+
+const OK = answerJson({ names: [] });
+
+function formatsOf(requests: readonly RecordedRequest[]): string[] {
+  return requests.map(({ body }) => {
+    const format = body.response_format;
+    return typeof format === 'object' && format !== null && 'type' in format ? String(format.type) : 'text';
+  });
+}
+
+describe('the form in which a server is asked', () => {
+  it('steps down to JSON mode once and remembers it, with the probe counted', async () => {
+    const { server, model } = await startModel([refusesJsonSchema(), OK, OK]);
+    const first = await model.complete(WITH_SCHEMA);
+    const second = await model.complete(WITH_SCHEMA);
+    expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_object', 'json_object']);
+    expect([first.usage.calls, second.usage.calls]).toEqual([2, 1]);
+  });
+
+  it('steps down to plain text where JSON mode is unknown too', async () => {
+    const { server, model } = await startModel([refusesJsonSchema(), fail(400, 'bad request'), OK, OK]);
+    await model.complete(WITH_SCHEMA);
+    await model.complete(WITH_SCHEMA);
+    expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_object', 'text', 'text']);
+  });
+
+  it.each([404, 422, 501])('steps down on %i when the server speaks of the format', async (status) => {
+    const { server, model } = await startModel([fail(status, 'response_format is not supported'), OK]);
+    await model.complete(WITH_SCHEMA);
+    expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_object']);
+  });
+
+  it('does not step down on a 404 that speaks of the model', async () => {
+    const { server, model } = await startModel([fail(404, 'The model does not exist')]);
+    await expect(model.complete(WITH_SCHEMA)).rejects.toMatchObject({ code: 'model_refused' });
+    expect(formatsOf(server.requests)).toEqual(['json_schema']);
+  });
+
+  it('does not step down when the context is too small', async () => {
+    const { server, model } = await startModel([fail(400, "This model's maximum context length is 4096 tokens.")]);
+    await expect(model.complete(WITH_SCHEMA)).rejects.toMatchObject({ code: 'context_exceeded' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('asks without a format when there is no schema, and learns nothing from it', async () => {
+    const { server, model } = await startModel([OK, OK]);
+    await model.complete(PLAIN);
+    await model.complete(WITH_SCHEMA);
+    expect(formatsOf(server.requests)).toEqual(['text', 'json_schema']);
+  });
+
+  it('stays with json_schema on a server that took one before and dislikes another', async () => {
+    const { server, model } = await startModel([OK, fail(400, 'empty enum'), OK, OK]);
+    for (let call = 0; call < 3; call += 1) await model.complete(WITH_SCHEMA);
+    expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_schema', 'json_object', 'json_schema']);
+  });
+
+  it('remembers a form for each schema by its name, and the temperature for all', async () => {
+    const plan = { ...WITH_SCHEMA, schema: { name: 'plan', schema: { type: 'object' } } };
+    const { server, model } = await startModel(({ body }) => {
+      if (body.temperature !== undefined) return fail(400, "Unsupported value: 'temperature'.");
+      return JSON.stringify(body.response_format).includes('"plan"') ? refusesJsonSchema() : OK;
+    });
+    for (const request of [plan, WITH_SCHEMA, plan, WITH_SCHEMA]) await model.complete(request);
+    const asked = server.requests.map(({ body }) => body.temperature);
+    expect(formatsOf(server.requests)).toEqual([
+      ...['json_schema', 'json_schema', 'json_object'],
+      ...['json_schema', 'json_object', 'json_schema'],
+    ]);
+    expect(asked.filter((temperature) => temperature !== undefined)).toHaveLength(1);
+  });
+
+  it('remembers nothing when no form is answered', async () => {
+    const no = fail(400, 'no such thing');
+    const { server, model } = await startModel([no, no, no, OK]);
+    const error = await errorOf(model.complete(WITH_SCHEMA));
+    await model.complete(WITH_SCHEMA);
+    expect(error).toMatchObject({ code: 'model_refused', details: { usage: { calls: 3 } } });
+    expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_object', 'text', 'json_schema']);
+  });
+
+  it('leaves the temperature out for a server that refuses it, and keeps the schema', async () => {
+    const refusesTemperature = send(400, {
+      error: { message: "Unsupported value: 'temperature' does not support 0." },
+    });
+    const { server, model } = await startModel([refusesTemperature, OK, answer('yes')]);
+    await model.complete(WITH_SCHEMA);
+    await model.complete(PLAIN);
+    expect(server.requests.map(({ body }) => body.temperature)).toEqual([0, undefined, undefined]);
+    expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_schema', 'text']);
+  });
+});

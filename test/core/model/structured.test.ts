@@ -1,0 +1,223 @@
+import { describe, expect, it } from '@jest/globals';
+import { WinnowError } from '../../../src/core/errors.js';
+import { type Completion, type ModelLimits, noUsage } from '../../../src/core/model/model.js';
+import {
+  completeStructured,
+  type Parsed,
+  readJson,
+  type StructuredRequest,
+  spentUsage,
+} from '../../../src/core/model/structured.js';
+import { loadPrompts } from '../../../src/core/prompts/prompts.js';
+import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
+
+const { repair } = loadPrompts();
+const FAILED = new WinnowError('model_failed', 'broken', {
+  details: { usage: { calls: 3, read: 30, cached: 20, written: 10 } },
+});
+
+/** The answer "yes" is right, what begins with "perhaps" usable. */
+const parse = ({ text }: Completion): Parsed<string> =>
+  text === 'yes' || text.startsWith('perhaps')
+    ? { ok: true, value: text, doubts: text === 'yes' ? [] : [`${text} is not yes`] }
+    : { ok: false, issues: [`"${text.slice(0, 20)}" is not yes`, 'path.to: second problem'] };
+
+type More = Partial<Pick<StructuredRequest<string>, 'narrow' | 'isBetter'>> & { limits?: Partial<ModelLimits> };
+
+function ask(answers: readonly ScriptedAnswer[], { limits = {}, ...more }: More = {}) {
+  const model = createScriptedModel({ answers, limits });
+  const usage = noUsage();
+  const repairs: (readonly string[])[] = [];
+  const doubts: (readonly string[])[] = [];
+  const request = { stage: 'selection', prompt: { system: 'stable', user: 'question' }, maxTokens: 50 } as const;
+  const onRepair = (issues: readonly string[]) => void repairs.push(issues);
+  const onDoubt = (issues: readonly string[]) => void doubts.push(issues);
+  const answer = completeStructured({ model, request, parse, repair, usage, onRepair, onDoubt, ...more });
+  return { model, usage, repairs, doubts, answer };
+}
+
+describe('a valid object from a model', () => {
+  it('takes one call when the answer is right', async () => {
+    const { model, usage, repairs, answer } = ask(['yes']);
+    expect(await answer).toMatchObject({ ok: true, value: 'yes' });
+    expect(usage.calls).toBe(1);
+    expect(repairs).toEqual([]);
+    model.assertDone();
+  });
+
+  it('is asked for once more, with the answer, every problem and the same stable part', async () => {
+    const { model, usage, repairs, answer } = ask(['maybe', 'yes']);
+    expect(await answer).toMatchObject({ ok: true, value: 'yes' });
+    const [first, second] = model.calls;
+    expect(second?.prompt.system).toBe(first?.prompt.system);
+    expect(second?.prompt.user.startsWith(first?.prompt.user ?? 'none')).toBe(true);
+    expect(second?.prompt.user).toContain('maybe\n');
+    expect(second?.prompt.user).toContain('- "maybe" is not yes\n- path.to: second problem');
+    expect({ ...second, prompt: 0 }).toEqual({ ...first, prompt: 0 });
+    expect(repairs).toEqual([['"maybe" is not yes', 'path.to: second problem']]);
+    expect(usage.calls).toBe(2);
+    model.assertDone();
+  });
+
+  it('is given up after one repair, with the last problems', async () => {
+    const { model, usage, answer } = ask(['maybe', 'no']);
+    expect(await answer).toMatchObject({ ok: false, issues: ['"no" is not yes', 'path.to: second problem'] });
+    expect(usage.calls).toBe(2);
+    model.assertDone();
+  });
+
+  it.each([
+    ['first', [FAILED], 3],
+    ['repairing', ['maybe', FAILED], 4],
+  ] as const)(
+    'lets an error of the server through and counts what was spent, at the %s call',
+    async (_, answers, calls) => {
+      const { usage, answer } = ask(answers);
+      await expect(answer).rejects.toBe(FAILED);
+      expect(usage.calls).toBe(calls);
+      expect(usage.cached).toBe(20);
+    },
+  );
+
+  it('shortens a run-away answer before it is shown again', async () => {
+    const { model, answer } = ask(['x'.repeat(100_000), 'yes']);
+    await answer;
+    expect(model.calls[1]?.prompt.user).toContain('x'.repeat(1_000));
+    expect(model.calls[1]?.prompt.user.length).toBeLessThan(10_000);
+  });
+});
+
+describe('an answer that is usable and doubted', () => {
+  it('is asked for once more with the doubts, which is no repair', async () => {
+    const { model, repairs, doubts, answer } = ask(['perhaps', 'yes']);
+    expect(await answer).toMatchObject({ ok: true, value: 'yes' });
+    expect(doubts).toEqual([['perhaps is not yes']]);
+    expect(repairs).toEqual([]);
+    expect(model.calls[1]?.prompt.user).toContain('- perhaps is not yes');
+    model.assertDone();
+  });
+
+  it.each<[string, ScriptedAnswer, More]>([
+    ['no usable answer comes', 'no', {}],
+    ['the server fails', FAILED, {}],
+    ['the second is doubted as much', 'perhaps not', {}],
+    ['the second is surer and no better', 'yes', { isBetter: (second) => second.ok && second.value !== 'yes' }],
+  ])('stays with its doubts where %s, and all that was spent is counted', async (_, second, more) => {
+    const { usage, answer } = ask(['perhaps', second], more);
+    expect(await answer).toEqual({ ok: true, value: 'perhaps', doubts: ['perhaps is not yes'] });
+    expect(usage.calls).toBe(second === FAILED ? 4 : 2);
+  });
+
+  it('is asked for under a narrower schema, with the doubts where the model may not keep to it', async () => {
+    const schema = { name: 'narrow', schema: { const: 'yes' } };
+    const under = async (tuples: boolean) => {
+      const { model, answer } = ask(['perhaps', 'yes'], { narrow: () => schema, limits: { tuples } });
+      await answer;
+      return model.calls[1];
+    };
+    expect(await under(true)).toMatchObject({ schema, prompt: { user: 'question' } });
+    expect((await under(false))?.schema).toEqual(schema);
+    expect((await under(false))?.prompt.user).toContain('- perhaps is not yes');
+  });
+
+  it('is not kept where the second answer meets a mistake of our own', async () => {
+    const narrow = () => {
+      throw new TypeError('a bug');
+    };
+    const { answer } = ask(['perhaps', 'yes'], { narrow });
+    await expect(answer).rejects.toThrow('a bug');
+  });
+
+  it('stays where the time is over, and is not kept from a caller who wants none any more', async () => {
+    const ended = async (reason: unknown) => {
+      const controller = new AbortController();
+      const answers = (_: unknown, index: number) => {
+        if (index === 0) return 'perhaps';
+        controller.abort(reason);
+        return FAILED;
+      };
+      const model = createScriptedModel({ answers });
+      const request = { stage: 'selection', prompt: { system: '', user: '' }, maxTokens: 5 } as const;
+      const { signal } = controller;
+      return completeStructured({ model, request: { ...request, signal }, parse, repair, usage: noUsage() });
+    };
+    await expect(ended(new DOMException('late', 'TimeoutError'))).resolves.toMatchObject({ value: 'perhaps' });
+    await expect(ended(new DOMException('left', 'AbortError'))).rejects.toMatchObject({ code: 'cancelled' });
+  });
+});
+
+describe('what a failed call spent', () => {
+  it('is what the error tells', () => {
+    expect(spentUsage(FAILED)).toEqual({ calls: 3, read: 30, cached: 20, written: 10 });
+  });
+
+  it.each([new Error('x'), 'x', undefined, new WinnowError('internal', 'x', { details: { usage: 'much' } })])(
+    'is one call where %p tells nothing',
+    (error) => {
+      expect(spentUsage(error)).toEqual({ calls: 1, read: 0, cached: 0, written: 0 });
+    },
+  );
+});
+
+describe('the JSON in an answer', () => {
+  const VALUE = { a: ['}', '"', 1], b: { c: null } };
+  const text = JSON.stringify(VALUE);
+  it.each([
+    ['bare', text],
+    ['with space around', `\n ${text} \n`],
+    ['fenced', `\`\`\`json\n${JSON.stringify(VALUE, null, 2)}\n\`\`\``],
+    ['fenced without a language', `\`\`\`\n${text}\n\`\`\``],
+    ['fenced inside prose', `Sure!\n\`\`\`json\n${text}\n\`\`\`\nAnything else?`],
+    ['inside prose', `Sure, here it is: ${text}. Anything else {of that}?`],
+  ])('is found %s', (_, answer) => {
+    expect(readJson(answer)).toEqual({ ok: true, value: VALUE });
+  });
+
+  it.each([['{"a": [1, 2'], ["I'm sorry, but I can't."], ['{a: 1}'], ['{"a": 1,}']])('is not mended: %s', (answer) => {
+    expect(readJson(answer)).toEqual({ ok: false, issues: ['the answer holds no complete JSON'] });
+  });
+
+  it('is missed in an empty answer, in plain words', () => {
+    expect(readJson(' \n')).toEqual({ ok: false, issues: ['the answer is empty'] });
+  });
+
+  const fits = (value: unknown) => Object.hasOwn(Object(value), 'tool');
+
+  it.each([
+    ['behind a draft', '{"tool": "draft"}? No: {"tool": "final"}'],
+    ['behind what was asked', 'You said {"x": 1}. {"tool": "final"}'],
+    ['before an example of something else', '{"tool": "final"}, as in {"x": 1}'],
+    ['in the last fence', '```json\n{"tool": "draft"}\n```\nBetter:\n```json\n{"tool": "final"}\n```'],
+    ['bare behind a fence', '```json\n{"tool": "draft"}\n```\nNo: {"tool": "final"}'],
+    ['behind much prose', `${'Step uses ${s3.id}, see [1].\n'.repeat(60)}{"tool": "final"}`],
+    ['behind thoughts', '<think>{"tool": "draft"}</think>{"tool": "final"}'],
+    [
+      'behind thoughts whose beginning belongs to the prompt',
+      '{"tool": "draft"}</think>\n\n{"tool": "final"} {"x": 1}',
+    ],
+  ])('is found where it fits: %s', (_, answer) => {
+    expect(readJson(answer, fits)).toEqual({ ok: true, value: { tool: 'final' } });
+  });
+
+  it('is read whole, whatever its texts quote', () => {
+    const value = { tool: 'what does </think> mean' };
+    expect(readJson(JSON.stringify(value), fits)).toEqual({ ok: true, value });
+  });
+
+  it('is not taken from thoughts without an end', () => {
+    expect(readJson('<think>maybe {"tool": "draft"}', fits).ok).toBe(false);
+  });
+
+  it('that does not fit is read all the same where there is no other, for its problems', () => {
+    expect(readJson('{"tol": 1}', fits)).toEqual({ ok: true, value: { tol: 1 } });
+  });
+
+  // A restart at each bracket of these would take half a minute.
+  it.each(['[', '[1,', '{', '[{'])('is not found in nonsense: a hundred thousand times %s', (nonsense) => {
+    expect(readJson(nonsense.repeat(100_000)).ok).toBe(false);
+  });
+
+  it('is found behind prose with brackets', () => {
+    expect(readJson(`From [the list] I take: ${text}`)).toEqual({ ok: true, value: VALUE });
+  });
+});

@@ -1,0 +1,425 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkPlan, type DraftStep } from '../../../src/core/planning/check-plan.js';
+import { createTool } from '../../support/create-tool.js';
+
+const STATION = {
+  type: 'object',
+  properties: {
+    stcd: { type: 'string' },
+    level: { type: 'number' },
+    open: { type: 'boolean' },
+    nearby: {
+      type: 'array',
+      items: { type: 'object', properties: { stcd: { type: 'string' }, km: { type: 'number' } } },
+    },
+  },
+  required: ['stcd'],
+  additionalProperties: false,
+};
+
+const TOOLS = new Map(
+  [
+    createTool(
+      'find_station',
+      { properties: { name: { type: 'string' } }, required: ['name'], additionalProperties: false },
+      STATION,
+    ),
+    createTool('count_all', {}, { type: 'object', properties: { '@odata.count': { type: 'string' } } }),
+    createTool('read_level', {
+      properties: {
+        stcd: { type: 'string', pattern: '^[0-9]{8}$' },
+        hours: { type: 'integer', minimum: 1, maximum: 240 },
+        kind: { enum: ['rain', 'level'] },
+        day: { type: 'string', format: 'date' },
+        strict: { type: 'boolean' },
+      },
+      required: ['stcd'],
+      additionalProperties: false,
+    }),
+    createTool('compare', {
+      properties: {
+        codes: { type: 'array', items: { type: 'string', minLength: 3 }, minItems: 2, uniqueItems: true },
+        window: {
+          type: 'object',
+          properties: { from: { type: 'string', format: 'date' }, to: { type: 'string', format: 'date' } },
+          required: ['from'],
+        },
+      },
+      required: ['codes'],
+      additionalProperties: false,
+    }),
+    createTool('say', {
+      properties: { text: { type: 'string', maxLength: 40 }, to: { type: ['string', 'null'] } },
+      required: ['text'],
+    }),
+    createTool('put', {
+      properties: {
+        place: { type: 'object', properties: { stcd: { type: 'string', pattern: '^[0-9]{8}$' } }, required: ['stcd'] },
+        'filter[day]': { type: 'string', format: 'date' },
+      },
+      additionalProperties: false,
+    }),
+    createTool('walk', {
+      properties: { tree: { $ref: '#/$defs/node' } },
+      required: ['tree'],
+      additionalProperties: false,
+      $defs: {
+        node: {
+          type: 'object',
+          properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#/$defs/node' } } },
+          required: ['name'],
+          additionalProperties: false,
+        },
+      },
+    }),
+  ].map((tool) => [tool.name, tool] as const),
+);
+
+const find: DraftStep = { id: 's1', tool: 'find_station', arguments: { name: '盘石头水库' } };
+const read = (values: Record<string, unknown>, id = 's2'): DraftStep => ({ id, tool: 'read_level', arguments: values });
+const issuesOf = (...steps: DraftStep[]): string[] => {
+  const checked = checkPlan(steps, TOOLS);
+  return checked.ok ? [] : checked.issues;
+};
+
+describe('a plan that is right', () => {
+  it('comes back with what each step depends on, from its references', () => {
+    const checked = checkPlan([find, read({ stcd: '${s1.stcd}' })], TOOLS);
+    expect(checked).toEqual({
+      ok: true,
+      steps: [
+        { id: 's1', tool: 'find_station', arguments: { name: '盘石头水库' }, purpose: '', dependsOn: [] },
+        { id: 's2', tool: 'read_level', arguments: { stcd: '${s1.stcd}' }, purpose: '', dependsOn: ['s1'] },
+      ],
+    });
+  });
+
+  it('keeps the order that the model added, after sorting, without doubles', () => {
+    const last = { ...read({ stcd: '${s2.stcd}' }, 's3'), dependsOn: ['s2', 's1', 's1'] };
+    const checked = checkPlan([find, { ...find, id: 's2' }, last], TOOLS);
+    expect(checked).toMatchObject({ ok: true, steps: [{}, {}, { dependsOn: ['s1', 's2'] }] });
+  });
+
+  it('has the purpose that the model gave, else the title of the tool', () => {
+    const titled = createTool('do', {}, undefined, { title: 'Do it' });
+    const steps = [
+      { id: 's1', tool: 'do', arguments: {} },
+      { id: 's2', tool: 'do', arguments: {}, purpose: 'again' },
+    ];
+    const checked = checkPlan(steps, new Map([['do', titled]]));
+    expect(checked).toMatchObject({ steps: [{ purpose: 'Do it' }, { purpose: 'again' }] });
+  });
+
+  it.each<[string, DraftStep]>([
+    ['a reference inside a text', { id: 's2', tool: 'say', arguments: { text: 'The code is ${s1.stcd}.' } }],
+    ['a reference where a pattern is asked for', read({ stcd: '${s1.stcd}' })],
+    ['a reference into a list', read({ stcd: '${s1.nearby[0].stcd}' })],
+    ['a reference into a list, the index written as a name', read({ stcd: '${s1.nearby.0.stcd}' })],
+    ['a reference where a date is asked for', read({ stcd: '12345678', day: '${s1.stcd}' })],
+    ['a reference where one of some values is asked for', read({ stcd: '12345678', kind: '${s1.stcd}' })],
+    ['a reference to a number where an integer is asked for', read({ stcd: '12345678', hours: '${s1.level}' })],
+    [
+      'references in a list of which the values must differ',
+      { id: 's2', tool: 'compare', arguments: { codes: ['${s1.stcd}', '${s1.nearby[0].stcd}'] } },
+    ],
+    [
+      'a reference inside an object',
+      { id: 's2', tool: 'compare', arguments: { codes: ['abc', 'def'], window: { from: '${s1.stcd}' } } },
+    ],
+    ['a text around a reference where a pattern is asked for', read({ stcd: '1234${s1.stcd}' })],
+    [
+      'a text around a reference that is longer than the value may be',
+      { id: 's2', tool: 'say', arguments: { text: `\${s1.nearby[0].stcd} and \${s1.nearby[1].stcd}` } },
+    ],
+    [
+      'a reference to an object of which more is asked than a type',
+      { id: 's2', tool: 'put', arguments: { place: '${s1.nearby[0]}' } },
+    ],
+    [
+      'a reference for an argument of which the name is no word',
+      { id: 's2', tool: 'put', arguments: { 'filter[day]': '${s1.stcd}' } },
+    ],
+    [
+      'values under a definition that refers to itself',
+      { id: 's2', tool: 'walk', arguments: { tree: { name: 'a', children: [{ name: '${s1.stcd}' }] } } },
+    ],
+  ])('may hold %s', (_, step) => {
+    expect(issuesOf(find, step)).toEqual([]);
+  });
+
+  it('may refer to anything of a tool that does not tell what it returns', () => {
+    const first = { id: 's1', tool: 'say', arguments: { text: 'x' } };
+    expect(issuesOf(first, read({ stcd: '${s1.whatever[3].it.is}' }))).toEqual([]);
+  });
+
+  it('may hold shell variables and prices, which only look like references', () => {
+    expect(issuesOf({ id: 's1', tool: 'say', arguments: { text: '${HOME} costs $5 {s1.a}' } })).toEqual([]);
+  });
+});
+
+describe('a plan that is wrong', () => {
+  it.each<[string, DraftStep[], string]>([
+    [
+      'an unknown tool',
+      [{ id: 's1', tool: 'find', arguments: {} }],
+      's1.tool: "find" is not one of find_station, count_all, read_level, compare, say, put, walk',
+    ],
+    ['a missing argument', [{ ...find, arguments: {} }], 's1.arguments.name: is required'],
+    ['a value of a wrong type', [{ ...find, arguments: { name: 7 } }], 's1.arguments.name: must be string, not number'],
+    ['a value out of its bounds', [read({ stcd: '12345678', hours: 0 }, 's1')], 's1.arguments.hours: must be >= 1'],
+    [
+      'a value that is none of the list',
+      [read({ stcd: '12345678', kind: 'wind' }, 's1')],
+      's1.arguments.kind: must be one of "rain", "level", not "wind"',
+    ],
+    ['a value without the pattern', [read({ stcd: '1' }, 's1')], 's1.arguments.stcd: must match pattern "^[0-9]{8}$"'],
+    [
+      'a text around a reference for a number',
+      [find, read({ stcd: '12345678', hours: '1${s1.level}' })],
+      's2.arguments.hours: must be integer, not string',
+    ],
+    ['a wrong date', [read({ stcd: '12345678', day: 'soon' }, 's1')], 's1.arguments.day: must match format "date"'],
+    [
+      'a wrong value in a list',
+      [{ id: 's1', tool: 'compare', arguments: { codes: ['abc', 5] } }],
+      's1.arguments.codes[1]: must be string, not number',
+    ],
+    [
+      'a wrong value deep inside',
+      [{ id: 's1', tool: 'walk', arguments: { tree: { name: 'a', children: [{}] } } }],
+      's1.arguments.tree.children[0].name: is required',
+    ],
+    [
+      'a step that refers to itself',
+      [find, read({ stcd: '${s2.stcd}' })],
+      's2.arguments.stcd: "${s2.stcd}" refers to s2, which is not an earlier step',
+    ],
+    [
+      'a step that refers to a later one',
+      [read({ stcd: '${s2.stcd}' }, 's1'), { ...find, id: 's2' }],
+      's1.arguments.stcd: "${s2.stcd}" refers to s2, which is not an earlier step',
+    ],
+    [
+      'a step that refers to one that is not there',
+      [find, read({ stcd: '${s7.stcd}' })],
+      's2.arguments.stcd: "${s7.stcd}" refers to s7, which is not an earlier step',
+    ],
+    [
+      'a reference to a field that is not there',
+      [find, read({ stcd: '${s1.code}' })],
+      's2.arguments.stcd: "${s1.code}": the result of find_station has no field code; it has stcd, level, open, nearby',
+    ],
+    [
+      'a reference to a field whose name needs quotes, without them',
+      [
+        { id: 's1', tool: 'count_all', arguments: {} },
+        { id: 's2', tool: 'say', arguments: { text: '${s1.@odata.count}' } },
+      ],
+      `s2.arguments.text: "\${s1.@odata.count}": the result of count_all has no field @odata.count; it has ['@odata.count']`,
+    ],
+    [
+      'a reference inside a text to a field that is not there',
+      [find, { id: 's2', tool: 'say', arguments: { text: 'Code ${s1.code}' } }],
+      's2.arguments.text: "${s1.code}": the result of find_station has no field code; it has stcd, level, open, nearby',
+    ],
+    [
+      'a reference to a field of another type',
+      [find, read({ stcd: '12345678', hours: '${s1.open}' })],
+      's2.arguments.hours: "${s1.open}" is boolean, and integer is asked for',
+    ],
+    [
+      'a reference to a list where a text is asked for',
+      [find, read({ stcd: '${s1.nearby}' })],
+      's2.arguments.stcd: "${s1.nearby}" is array of object, and string is asked for',
+    ],
+    [
+      'a reference in a list of a wrong type',
+      [find, { id: 's2', tool: 'compare', arguments: { codes: ['abc', '${s1.level}'] } }],
+      's2.arguments.codes[1]: "${s1.level}" is number, and string is asked for',
+    ],
+    [
+      'a whole result where a text is asked for',
+      [find, read({ stcd: '${s1}' })],
+      's2.arguments.stcd: "${s1}" is object, and string is asked for',
+    ],
+    [
+      'a reference that is malformed',
+      [find, { id: 's2', tool: 'say', arguments: { text: 'x ${s1.}' } }],
+      's2.arguments.text: "${s1.}" is no reference; write ${s1.field}',
+    ],
+    [
+      'a dependency on a later step',
+      [
+        { ...find, dependsOn: ['s2'] },
+        { ...find, id: 's2' },
+      ],
+      's1.dependsOn: "s2" is not an earlier step',
+    ],
+    ['a dependency on itself', [{ ...find, dependsOn: ['s1'] }], 's1.dependsOn: "s1" is not an earlier step'],
+    ['a dependency on nothing', [{ ...find, dependsOn: ['s9'] }], 's1.dependsOn: "s9" is not an earlier step'],
+    ['two steps of one id', [find, { ...find, arguments: { name: 'b' } }], 's1: two steps have this id'],
+  ])('is told of %s', (_, steps, issue) => {
+    expect(issuesOf(...steps)).toEqual([issue]);
+  });
+
+  it.each<[string, DraftStep]>([
+    ['a value', { ...find, arguments: { name: 'a', code: 'b' } }],
+    ['a reference', { id: 's2', tool: 'find_station', arguments: { name: 'a', code: '${s1.stcd}' } }],
+  ])('is told of an argument that the tool does not have, also where it holds %s', (_, step) => {
+    const issues = issuesOf(find, { ...step, id: 's2' });
+    expect(issues).toEqual([expect.stringContaining('unknown argument "code"; known: name')]);
+  });
+
+  it('is told of all problems at once, each with its place', () => {
+    const issues = issuesOf(
+      { id: 's1', tool: 'nothing', arguments: {} },
+      { id: 's2', tool: 'find_station', arguments: { name: 5 }, dependsOn: ['s3'] },
+      read({ stcd: '${s9.a}', hours: 999, kind: 'wind' }, 's3'),
+    );
+    expect(issues.map((issue) => issue.split(':')[0])).toEqual([
+      's1.tool',
+      's2.arguments.name',
+      's2.dependsOn',
+      's3.arguments.hours',
+      's3.arguments.kind',
+      's3.arguments.stcd',
+    ]);
+  });
+});
+
+describe('ids that a model made up', () => {
+  it.each([
+    ['counted from another number', ['s3', 's4'], '${s3.stcd}'],
+    ['counted from null', ['s0', 's1'], '${s0.stcd}'],
+    ['in words', ['find', 'read'], '${find.stcd}'],
+    ['with a word and a number', ['step1', 'step2'], '${step1.stcd}'],
+    ['plain numbers', ['1', '2'], '${1.stcd}'],
+  ])('%s become s1, s2, and the references follow', (_, [first = '', second = ''], reference) => {
+    const checked = checkPlan(
+      [
+        { ...find, id: first },
+        { ...read({ stcd: reference }, second), dependsOn: [first] },
+      ],
+      TOOLS,
+    );
+    expect(checked).toMatchObject({
+      ok: true,
+      steps: [{ id: 's1' }, { id: 's2', arguments: { stcd: '${s1.stcd}' }, dependsOn: ['s1'] }],
+    });
+  });
+
+  it('that are exchanged are put right without being mixed up', () => {
+    const steps = [{ ...find, id: 's2' }, { ...find, id: 's1' }, read({ stcd: '${s2.stcd}', day: '${s1.stcd}' }, 's3')];
+    const checked = checkPlan(steps, TOOLS);
+    expect(checked).toMatchObject({
+      ok: true,
+      steps: [{}, {}, { arguments: { stcd: '${s1.stcd}', day: '${s2.stcd}' } }],
+    });
+  });
+
+  it('are followed inside texts, lists and objects', () => {
+    const deep = { codes: ['${s5.stcd}', 'abc'], window: { from: '${s5.stcd}' } };
+    const checked = checkPlan(
+      [
+        { ...find, id: 's5' },
+        { id: 's6', tool: 'compare', arguments: deep },
+      ],
+      TOOLS,
+    );
+    expect(checked).toMatchObject({
+      steps: [{}, { arguments: { codes: ['${s1.stcd}', 'abc'], window: { from: '${s1.stcd}' } } }],
+    });
+    const text = checkPlan(
+      [
+        { ...find, id: 's5' },
+        { id: 's6', tool: 'say', arguments: { text: 'It is ${s5.stcd}.' } },
+      ],
+      TOOLS,
+    );
+    expect(text).toMatchObject({ steps: [{}, { arguments: { text: 'It is ${s1.stcd}.' } }] });
+  });
+
+  it('do not make a reference right that refers to no step of the model', () => {
+    expect(issuesOf({ ...find, id: 's2' }, read({ stcd: '${s1.stcd}' }, 's3'))).toHaveLength(1);
+  });
+});
+
+describe('nulls', () => {
+  it('are how servers with strict schemas leave something out', () => {
+    const checked = checkPlan([read({ stcd: '12345678', hours: null, day: null }, 's1')], TOOLS);
+    expect(checked).toMatchObject({ ok: true, steps: [{ arguments: { stcd: '12345678' } }] });
+    expect(checked.ok && Object.keys(checked.steps[0]?.arguments ?? {})).toEqual(['stcd']);
+  });
+
+  it('stay where the tool takes them', () => {
+    const checked = checkPlan([{ id: 's1', tool: 'say', arguments: { text: 'x', to: null } }], TOOLS);
+    expect(checked).toMatchObject({ ok: true, steps: [{ arguments: { text: 'x', to: null } }] });
+  });
+
+  it('are taken out inside objects too', () => {
+    const values = { codes: ['abc', 'def'], window: { from: '2026-11-22', to: null } };
+    expect(issuesOf({ id: 's1', tool: 'compare', arguments: values })).toEqual([]);
+  });
+
+  it('are taken out of objects in lists, and stay as elements and in what is open', () => {
+    const stop = { type: 'object', properties: { at: { type: 'number' }, note: { type: 'string' } } };
+    const route = createTool('route', {
+      properties: {
+        stops: { type: 'array', items: { anyOf: [stop, { type: 'null' }] } },
+        more: { type: 'object' },
+        back: { $ref: '#/$defs/stop' },
+      },
+      $defs: { stop },
+    });
+    const values = { stops: [{ at: 1, note: null }, null], more: { a: null }, back: { at: 2, note: null } };
+    const checked = checkPlan([{ id: 's1', tool: 'route', arguments: values }], new Map([['route', route]]));
+    expect(checked).toMatchObject({ ok: true });
+    expect(checked.ok && checked.steps[0]?.arguments).toEqual({
+      stops: [{ at: 1 }, null],
+      more: { a: null },
+      back: { at: 2 },
+    });
+  });
+
+  it('do not stand for a required argument', () => {
+    expect(issuesOf({ ...find, arguments: { name: null } })).toEqual(['s1.arguments.name: is required']);
+  });
+});
+
+describe('defaults', () => {
+  const search = createTool('search', {
+    properties: {
+      text: { type: 'string' },
+      limit: { type: 'integer', default: 10 },
+      page: { type: 'integer', minimum: 1, default: 1 },
+      sort: { type: ['string', 'null'], default: null },
+      where: { type: 'object', properties: { days: { type: 'integer', default: 7 } } },
+    },
+    required: ['text', 'limit'],
+  });
+  const checked = (values: Record<string, unknown>, tool = search, defaults = true) => {
+    const plan = checkPlan([{ id: 's1', tool: tool.name, arguments: values }], new Map([[tool.name, tool]]), {
+      defaults,
+    });
+    return plan.ok ? plan.steps[0]?.arguments : plan.issues;
+  };
+
+  it('of what was left out are written down where asked for, null as little as before', () => {
+    expect(checked({ text: 'x', limit: 3 })).toEqual({ text: 'x', limit: 3, page: 1 });
+    expect(checked({ text: 'x', limit: 3, where: {} })).toMatchObject({ where: { days: 7 } });
+    expect(checked({ text: 'x', limit: 3 }, search, false)).toEqual({ text: 'x', limit: 3 });
+  });
+
+  it('that the schema itself does not allow leave the step as it was written', () => {
+    const odd = createTool('odd', {
+      properties: { text: { type: 'string' }, page: { type: 'integer', default: 'one' } },
+    });
+    expect(checked({ text: 'x' }, odd)).toEqual({ text: 'x' });
+  });
+
+  it('stand in for an argument that the model had to write, as they do when the tool runs', () => {
+    expect(checked({ text: 'x' })).toMatchObject({ limit: 10 });
+    expect(checked({ text: 'x' }, search, false)).toEqual([expect.stringContaining('limit')]);
+    expect(checked({ limit: 3 })).toEqual([expect.stringContaining('text')]);
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { gbnfFromSchema } from '../../../src/core/model/embedded/gbnf.js';
+import {
+  canName,
+  findBroken,
+  findReferences,
+  referenceSchema,
+  renderPath,
+  textsIn,
+} from '../../../src/core/planning/references.js';
+import { createGbnfMatcher } from '../../support/gbnf-matcher.js';
+
+describe('findReferences', () => {
+  it.each([
+    ['${s1.stcd}', 's1', ['stcd']],
+    ['${s12}', 's12', []],
+    ['${s1.items[0].id}', 's1', ['items', 0, 'id']],
+    ['${s1[2]}', 's1', [2]],
+    ['${s1.items.0.id}', 's1', ['items', 0, 'id']],
+    ['${s2.水位}', 's2', ['水位']],
+    ['${s2.created-at}', 's2', ['created-at']],
+    ["${s1['@odata.count']}", 's1', ['@odata.count']],
+    ['${s1.items[0]["unit price"].value}', 's1', ['items', 0, 'unit price', 'value']],
+    ["${s1['0']}", 's1', ['0']],
+  ])('reads %s, which stands alone and so keeps its type', (text, step, path) => {
+    expect(findReferences(text)).toEqual([{ text, step, path, whole: true }]);
+  });
+
+  it('reads several inside a text, none of which is the whole', () => {
+    const found = findReferences('From ${s1.name} to ${s2.items[0].name}.');
+    expect(found).toEqual([
+      { text: '${s1.name}', step: 's1', path: ['name'], whole: false },
+      { text: '${s2.items[0].name}', step: 's2', path: ['items', 0, 'name'], whole: false },
+    ]);
+  });
+
+  it('takes a space beside it for a text around it', () => {
+    expect(findReferences(' ${s1.name}')[0]?.whole).toBe(false);
+  });
+
+  it.each(['', 'plain', '$s1.name', '{s1.name}', '${HOME}', 's1.name', '${1.name}'])('finds none in "%s"', (text) => {
+    expect(findReferences(text)).toEqual([]);
+  });
+});
+
+describe('findBroken', () => {
+  it.each([
+    '${s1.}',
+    '${s1..a}',
+    '${s1.a b}',
+    '${s1[x]}',
+    '${s1[*].id}',
+    '${ s1.a }',
+    '${s1.a',
+    '${steps.s1.a}',
+    '${s1.a[0}',
+    '${step1.a}',
+    '${Step_2.a}',
+  ])('tells that %s is no reference', (text) => {
+    expect(findReferences(text)).toEqual([]);
+    expect(findBroken(`before ${text}`)).toHaveLength(1);
+  });
+
+  it.each(['${HOME}/bin', '${AWS_S3_BUCKET}', 'costs $5', '`${name}`', '${s1.a} and ${s2[0].b}', ''])(
+    'leaves "%s" alone',
+    (text) => {
+      expect(findBroken(text)).toEqual([]);
+    },
+  );
+});
+
+describe('findBroken, of steps that are known', () => {
+  const names = new Set(['s1', 'find', 's 1', 'find_station']);
+
+  it.each([
+    '$s1.stcd',
+    '{{s1.stcd}}',
+    '{{ s1.stcd }}',
+    '{s1.stcd}',
+    '<s1.stcd>',
+    '%s1.stcd%',
+    '$(s1.stcd)',
+    '$.s1.stcd',
+    '${find.id}',
+    '{{find.id}}',
+    '${s 1.id}',
+    '${find_station.stcd}',
+    '${find_station[0].stcd}',
+    '${steps[0].stcd}',
+    '${result.stcd}',
+    '${previous.stcd}',
+    '{{s1}}',
+  ])('tells that %s is no reference', (text) => {
+    expect(findBroken(text, names)).toEqual([text]);
+  });
+
+  it.each([
+    'Dear {{name}}, 5 < 6 and 7 > 3',
+    '<b>find</b> at 5% of s1.txt, 10% off',
+    '${HOME}/bin $PATH $5',
+    'the {find} of ${result.x} here',
+    'a.b',
+    '{"s1": 1}',
+  ])('leaves %s alone', (text) => {
+    expect(findBroken(text, names)).toEqual([]);
+  });
+});
+
+describe('referenceSchema', () => {
+  const patternOf = (paths?: readonly string[]) => new RegExp(String(referenceSchema(paths).pattern), 'u');
+
+  it('takes any well-formed reference where the fields are not known', () => {
+    expect(patternOf().test('${s1.a[0].b}')).toBe(true);
+    expect(patternOf([]).test('${s1.a[0].b}')).toBe(true);
+    expect(patternOf().test('s1.a')).toBe(false);
+    expect(patternOf().test('${s1.a} ')).toBe(false);
+  });
+
+  it('takes only the given fields where they are known', () => {
+    const pattern = patternOf(['stcd', 'items[0].id', '[0].id']);
+    for (const text of ['${s1.stcd}', '${s12.items[0].id}', '${s3[0].id}']) expect(pattern.test(text)).toBe(true);
+    for (const text of ['${s1.stcdx}', '${s1.items[1].id}', '${s1}', '${s0.stcd}'])
+      expect(pattern.test(text)).toBe(false);
+  });
+
+  const name = fc.stringMatching(/^[^'{}\n\r]{1,6}$/u).filter((text) => !/^\d+$/u.test(text));
+  it('lets exactly those through that are read back as the same field, whatever it is called', () => {
+    fc.assert(
+      fc.property(fc.array(name, { minLength: 1, maxLength: 4 }), fc.nat(9), (names, index) => {
+        const path = [...names.slice(0, 1), index, ...names.slice(1)];
+        expect(names.every(canName)).toBe(true);
+        const rendered = renderPath(path);
+        const text = `\${s1${rendered.startsWith('[') ? '' : '.'}${rendered}}`;
+        expect(findReferences(text)).toMatchObject([{ path, whole: true }]);
+        expect(patternOf([renderPath(path)]).test(text)).toBe(true);
+        expect(findBroken(text)).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe('the grammar of a reference', () => {
+  const STEP = '"\\"${s" [1-9] [0-9]?';
+  it.each<[string, string[] | undefined, number | undefined, string]>([
+    ['any field', undefined, undefined, `${STEP} ("." [A-Za-z_] [A-Za-z0-9_]* | "[" [0-9]+ "]")* "}\\""`],
+    [
+      'the given fields',
+      ['stcd', 'items[0].id', '[0].水位', 'a-b$'],
+      undefined,
+      `${STEP} (".stcd" | ".items[0].id" | "[0].水位" | ".a-b$") "}\\""`,
+    ],
+    ['the first steps', ['stcd'], 3, '"\\"${s" [1-3] (".stcd") "}\\""'],
+    ['a field with a dot', ["['a.b'].c"], 1, `"\\"\${s" [1-1] ("['a.b'].c") "}\\""`],
+    ['a field with quotes', ['a"b\\c'], 1, '"\\"${s" [1-1] (".a\\\\\\"b\\\\\\\\c") "}\\""'],
+  ])('is the one written by hand: %s', (_, paths, steps, byHand) => {
+    const schema = referenceSchema(paths, steps);
+    const { grammar, eased } = gbnfFromSchema(schema);
+    const [made, hand] = [createGbnfMatcher(grammar), createGbnfMatcher(`root ::= ${byHand}`)];
+    const seen = { taken: 0, refused: 0 };
+    const change = fc.record({
+      at: fc.nat(12),
+      remove: fc.nat(1),
+      insert: fc.constantFrom('', '0', '1', '.', '"', '['),
+    });
+    fc.assert(
+      fc.property(
+        fc.stringMatching(new RegExp(String(schema.pattern), 'u')),
+        change,
+        (right, { at, remove, insert }) => {
+          const near = right.slice(0, at) + insert + right.slice(at + remove);
+          for (const text of [right, near].map((one) => JSON.stringify(one))) {
+            expect({ text, taken: made.accepts(text) }).toEqual({ text, taken: hand.accepts(text) });
+            seen[hand.accepts(text) ? 'taken' : 'refused'] += 1;
+          }
+        },
+      ),
+    );
+    expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(20);
+    expect(eased).toEqual([]);
+  });
+});
+
+describe('textsIn', () => {
+  it('finds every text with the way to it', () => {
+    const value = { a: 'one', list: ['two', { b: 'three' }, 4, null, true], empty: {} };
+    const found = textsIn(value).map(({ path, text }) => `${renderPath(path)} ${text}`);
+    expect(found).toEqual(['a one', 'list[0] two', 'list[1].b three']);
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import { createScope } from '../../../src/core/catalog/scope.js';
+import { createKeywordIndex, keywordIndexOf } from '../../../src/core/search/keyword-index.js';
+import { loadFixture, makeTool, returning, TOOLS, viewOf } from '../selection/setup.js';
+
+const index = createKeywordIndex(TOOLS);
+const found = (query: string, limit = 10) => index.search(query, limit).map(({ tool }) => tool.name);
+
+describe('keyword search', () => {
+  it.each<[string, Parameters<typeof makeTool>[1]]>([
+    ['its name', {}],
+    ['an alias', { aliases: ['zebra'] }],
+    ['a keyword', { keywords: ['zebra'] }],
+    ['its title', { title: 'The zebra' }],
+    ['its category', { category: 'zebra' }],
+    ['its description', { description: 'Rides a zebra.' }],
+    ['a parameter', { inputSchema: returning('zebra') }],
+  ])('finds a tool by %s', (field, entry) => {
+    const tool = makeTool(field === 'its name' ? 'zebra_ride' : 'other', entry);
+    const [match] = createKeywordIndex([...TOOLS, tool]).search('zebra', 5);
+    expect(match?.tool).toBe(tool);
+    expect(match?.why.map(({ asked }) => asked)).toEqual(['zebra']);
+  });
+
+  it('explains a match by the fields', () => {
+    const [match] = index.search('coffee', 1);
+    expect(match?.why).toEqual([{ asked: 'coffee', word: 'coffee', fields: ['name'] }]);
+  });
+
+  it('weighs the name above the description', () => {
+    const tools = [makeTool('one', { description: 'A zebra.' }), makeTool('zebra', { description: 'One.' })];
+    expect(
+      createKeywordIndex(tools)
+        .search('zebra', 2)
+        .map(({ tool }) => tool.name),
+    ).toEqual(['zebra', 'one']);
+  });
+
+  it('is best first, bounded, and keeps the order of the catalogue between equals', () => {
+    const scores = index.search('coffee song mail', 10).map(({ score }) => score);
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
+    expect(found('coffee song mail', 2)).toHaveLength(2);
+    const equal = ['c', 'a', 'b'].map((name) => makeTool(`${name}1`, { description: 'zebra' }));
+    expect(
+      createKeywordIndex(equal)
+        .search('zebra', 3)
+        .map(({ tool }) => tool.name),
+    ).toEqual(['c1', 'a1', 'b1']);
+  });
+
+  it.each([
+    ['plurals', 'songs', 'play_song'],
+    ['a slip of the pen', 'sprinklre', 'water_garden'],
+    ['the beginning of a word', 'loudspeakers', 'play_song'],
+  ])('forgives %s', (_, query, name) => {
+    expect(found(query)).toEqual([name]);
+  });
+
+  it('takes months and days of the week for no slips of other words', () => {
+    const tools = [makeTool('deadline'), makeTool('wednesdays'), makeTool('time_zone', { description: 'Real time.' })];
+    const namesOf = (query: string) =>
+      createKeywordIndex(tools)
+        .search(query, 5)
+        .map(({ tool }) => tool.name);
+    expect(namesOf('until December')).toEqual([]);
+    expect(namesOf('wednesday')).toEqual(['wednesdays']);
+  });
+
+  it.each(['', '   ', '?!', 'the of and', 'xylophone'])('finds nothing for "%s"', (query) => {
+    expect(found(query)).toEqual([]);
+  });
+
+  it('finds Chinese tools with a Chinese request', async () => {
+    const hydrology = createScope(await loadFixture('hydrology'))({});
+    const names = keywordIndexOf(hydrology)
+      .search('查一下水库的调度方案', 5)
+      .map(({ tool }) => tool.name);
+    expect(names).toEqual(expect.arrayContaining(['list_dispatch_plans', 'get_dispatch_plan']));
+  });
+
+  it('is made once a view', () => {
+    const view = viewOf(TOOLS);
+    expect(keywordIndexOf(view)).toBe(keywordIndexOf(view));
+  });
+
+  it('never finds what the view does not hold', () => {
+    const secret = makeTool('zebra_ride', { scope: { user: 'ann' } });
+    expect(keywordIndexOf(viewOf([...TOOLS, secret])).search('zebra ride', 10)).toEqual([]);
+  });
+});

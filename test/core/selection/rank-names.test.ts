@@ -1,0 +1,138 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { TokenReader } from '../../../src/core/model/model.js';
+import { createNameTrie } from '../../../src/core/selection/name-trie.js';
+import { type RankOptions, rankNames } from '../../../src/core/selection/rank-names.js';
+import { createScriptedModel, type ScriptedReader } from '../../support/scripted-model.js';
+
+const OPTIONS: RankOptions = { names: 10, maxSteps: 100, minProbability: 0 };
+
+async function rank(
+  script: Record<string, number>,
+  options: Partial<RankOptions> = {},
+  by: ScriptedReader['tokenizeBy'] = 'piece',
+) {
+  const probabilities = new Map(Object.entries(script));
+  const model = createScriptedModel({ readers: [{ probabilities, tokenizeBy: by }] });
+  const reader = await model.openReader?.({ prompt: { system: '', user: '' }, opening: '["' });
+  if (!reader) throw new Error('no reader');
+  const ranked = await rankNames(createNameTrie([...probabilities.keys()], reader), reader, { ...OPTIONS, ...options });
+  return { ranked, names: ranked.map(({ name }) => name), steps: reader.usage().calls };
+}
+
+const SOME = { get_user: 0.4, get_group_all: 0.1, list: 0.3, get: 0.15, delete_user: 0.05 };
+
+describe('ranking along the trie', () => {
+  it.each(['character', 'piece'] as const)('gives all names best first with their probabilities, by %s', async (by) => {
+    const { ranked, names } = await rank(SOME, {}, by);
+    expect(names).toEqual(['get_user', 'list', 'get', 'get_group_all', 'delete_user']);
+    for (const { name, probability } of ranked) expect(probability).toBeCloseTo(SOME[name as keyof typeof SOME], 5);
+  });
+
+  it('tells names apart that begin other names', async () => {
+    expect((await rank({ get: 0.1, get_all: 0.2, get_all_users: 0.7 })).names).toEqual([
+      'get_all_users',
+      'get_all',
+      'get',
+    ]);
+    expect((await rank({ get: 0.7, get_all: 0.2, get_all_users: 0.1 })).names).toEqual([
+      'get',
+      'get_all',
+      'get_all_users',
+    ]);
+  });
+
+  it('asks nothing where there is only one way on', async () => {
+    expect(await rank({ the_only_name_there_is: 1 })).toMatchObject({ names: ['the_only_name_there_is'], steps: 0 });
+    expect((await rank({ one_long_name: 0.6, two_long_name: 0.4 })).steps).toBe(1);
+  });
+
+  it('stops at the names that are wanted', async () => {
+    const script = { one_a: 0.5, one_b: 0.2, two_a: 0.2, two_b: 0.1 };
+    expect(await rank(script, { names: 1 })).toMatchObject({ names: ['one_a'], steps: 2 });
+    expect(await rank(script)).toMatchObject({ names: ['one_a', 'one_b', 'two_a', 'two_b'], steps: 3 });
+  });
+
+  it.each([0, 1, 2])('takes no more than %d steps', async (maxSteps) => {
+    const { steps, names } = await rank(SOME, { maxSteps }, 'character');
+    expect(steps).toBe(maxSteps);
+    expect(names.length).toBeLessThan(5);
+  });
+
+  it('still gives what it has found when the steps run out', async () => {
+    expect((await rank(SOME, { maxSteps: 1 })).names).toEqual(['list', 'delete_user']);
+  });
+
+  it('does not open what is too unlikely', async () => {
+    const names = { big: 0.98, small_one: 0.01, small_two: 0.01 };
+    expect((await rank(names, { minProbability: 0.1 })).names).toEqual(['big']);
+    expect((await rank(names)).names).toHaveLength(3);
+  });
+
+  it('never gives a name twice or one that was not there, and probabilities that sum to 1', async () => {
+    const name = fc.stringMatching(/^[a-c_]{1,6}$/);
+    const scripts = fc.dictionary(name, fc.double({ min: 0.001, max: 1, noNaN: true }), { minKeys: 1, maxKeys: 9 });
+    await fc.assert(
+      fc.asyncProperty(scripts, fc.constantFrom('character', 'piece'), async (script, by) => {
+        const { ranked, names } = await rank(script, { names: 20 }, by);
+        expect([...names].sort()).toEqual(Object.keys(script).sort());
+        const probabilities = ranked.map(({ probability }) => probability);
+        expect(probabilities).toEqual([...probabilities].sort((a, b) => b - a));
+        expect(probabilities.reduce((sum, one) => sum + one, 0)).toBeCloseTo(1, 5);
+      }),
+      { numRuns: 60 },
+    );
+  }, 60_000);
+});
+
+/** A reader of single characters and of a few longer closings, with a weight for each token. */
+function readerOf(weights: Readonly<Record<string, number>>): TokenReader {
+  const closings = ['"', '",', '"]', '"]}'];
+  const tokenOf = (text: string) => 1_000 + closings.indexOf(text);
+  const textOf = (token: number) => closings[token - 1_000] ?? String.fromCharCode(token);
+  const tokenize = (text: string) =>
+    closings.includes(text) ? [tokenOf(text)] : [...text].map((character) => character.charCodeAt(0));
+  return {
+    tokenize,
+    weigh: async (_path, candidates) => candidates.map((token) => Math.log(weights[textOf(token)] ?? 1e-12)),
+    usage: () => ({ calls: 0, read: 0, cached: 0, written: 0 }),
+    close: async () => {},
+  };
+}
+
+describe('a start', () => {
+  it('stands before all that is asked', async () => {
+    const asked: string[] = [];
+    const text = (tokens: readonly number[]) => String.fromCharCode(...tokens);
+    const reader = {
+      ...readerOf({ a: 1 }),
+      weigh: async (path: readonly number[], candidates: readonly number[]) => {
+        asked.push(text(path));
+        return candidates.map(() => 0);
+      },
+    };
+    await rankNames(createNameTrie(['aa', 'ab'], reader), reader, { ...OPTIONS, start: reader.tokenize('x", ') });
+    expect(asked).toEqual(['x", a']);
+  });
+});
+
+describe('the end of a name', () => {
+  it('is all tokens that begin with the quote, together', async () => {
+    const reader = readerOf({ '"': 0.2, '",': 0.2, '"]': 0.2, b: 0.4 });
+    const ranked = await rankNames(createNameTrie(['a', 'ab'], reader), reader, OPTIONS);
+    expect(ranked.map(({ name }) => name)).toEqual(['a', 'ab']);
+    expect(ranked[0]?.probability).toBeCloseTo(0.6, 5);
+  });
+
+  it('leaves out closings that the vocabulary cuts in two', () => {
+    const reader = readerOf({});
+    const trie = createNameTrie(['a'], reader);
+    const [edge] = trie.edges.get(97)?.child.edges.values() ?? [];
+    expect(edge?.tokens).toEqual([1_000, 1_001, 1_002, 1_003]);
+  });
+
+  it('is even where the model weighs nothing', async () => {
+    const ranked = await rankNames(createNameTrie(['a', 'b'], readerOf({})), readerOf({}), OPTIONS);
+    expect(ranked.map(({ probability }) => probability)).toEqual([0.5, 0.5]);
+  });
+});
