@@ -1,6 +1,7 @@
 /** The catalogues and cases that come with the package: an evaluation is worth no more than its gold. */
 import { describe, expect, it } from '@jest/globals';
 import { fitSchema } from '../src/core/catalog/fit-schema.js';
+import { loadCatalog } from '../src/core/catalog/load.js';
 import { createScope, type View } from '../src/core/catalog/scope.js';
 import type { Tool } from '../src/core/catalog/tool.js';
 import { validatorFor } from '../src/core/catalog/validate.js';
@@ -103,34 +104,12 @@ describe.each(LEAST_TOOLS)('the cases of %s', (name) => {
 
   it('expect steps that are a valid plan, of just the expected tools', async () => {
     const viewOf = await viewsOf();
-    const faults = cases.flatMap((one) => {
-      const drafts = draftsOf(one);
-      const checked = drafts.length === 0 ? { ok: true as const, steps: [] } : checkPlan(drafts, viewOf(one).byName);
-      const used = [...new Set(drafts.map(({ tool }) => tool))].sort();
-      const isSame = JSON.stringify(used) === JSON.stringify([...one.expectedTools].sort());
-      return [
-        ...(checked.ok ? [] : checked.issues),
-        ...(isSame ? [] : [`steps use ${used}, expected are ${one.expectedTools}`]),
-      ].map((fault) => `${one.id} ${fault}`);
-    });
-    expect(faults).toEqual([]);
+    expect(cases.flatMap((one) => wrongSteps(one, viewOf(one)))).toEqual([]);
   });
 
   it('expect the edges that the references and effects of their steps make, and no others', async () => {
     const viewOf = await viewsOf();
-    const faults = cases.flatMap((one) => {
-      const checked = checkPlan(draftsOf(one), viewOf(one).byName);
-      const steps = checked.ok ? checked.steps : [];
-      const edges = steps.flatMap(({ dependsOn }, place) =>
-        dependsOn.map((id) => [Number(id.slice(1)) - 1, place] as const),
-      );
-      const missing = edges.filter(
-        ([from, to]) => !one.expectedEdges.some((edge) => edge[0] === from && edge[1] === to),
-      );
-      const wrong = one.expectedEdges.filter(([from, to]) => !edges.some((edge) => edge[0] === from && edge[1] === to));
-      return [...missing, ...wrong].map((edge) => `${one.id} ${edge}`);
-    });
-    expect(faults).toEqual([]);
+    expect(cases.flatMap((one) => wrongEdges(one, viewOf(one)))).toEqual([]);
   });
 
   it('accept other values only where the tool takes them', async () => {
@@ -150,6 +129,59 @@ describe.each(LEAST_TOOLS)('the cases of %s', (name) => {
     },
   );
 });
+
+/** Small sets with a purpose of their own; each case names its catalogue, or all have the one of their name. */
+const SMALL_SETS = ['exclusions', 'first'] as const;
+const catalogOf = (name: string, one: FixtureCase) => one.meta?.catalog ?? `fixtures/catalogs/${name}.json`;
+
+describe.each(SMALL_SETS)('the cases of %s', (name) => {
+  it('expect valid plans of just the expected tools, with the edges that they make, over catalogues without a fault', async () => {
+    const cases = loadFixtureCases(name);
+    const faults = await Promise.all(
+      cases.map(async (one) => {
+        const { catalog, issues, failures } = await loadCatalog({ sources: [catalogOf(name, one)] });
+        const view = createScope(catalog)({});
+        const variants = one.expectedSteps.flatMap((step) => wrongVariants(one.id, step, view.byName.get(step.tool)));
+        return [...issues, ...failures, ...wrongSteps(one, view), ...wrongEdges(one, view), ...variants];
+      }),
+    );
+    expect(faults.flat()).toEqual([]);
+    expect(new Set(cases.map(({ id }) => id)).size).toBe(cases.length);
+  });
+});
+
+describe('the cases of exclusions', () => {
+  const cases = loadFixtureCases('exclusions');
+
+  it.each(['en', 'de', 'fr', 'es', 'pt', 'ru', 'ja', 'zh'])(
+    'hold ten requests in %s, each with something to keep',
+    (lang) => {
+      const some = cases.filter((one) => one.lang === lang);
+      expect(some).toHaveLength(10);
+      expect(some.filter(({ excluded = [] }) => excluded.length === 0)).toEqual([]);
+    },
+  );
+});
+
+function wrongSteps(one: FixtureCase, view: View): string[] {
+  const drafts = draftsOf(one);
+  const checked = drafts.length === 0 ? { ok: true as const, steps: [] } : checkPlan(drafts, view.byName);
+  const used = [...new Set(drafts.map(({ tool }) => tool))].sort();
+  const isSame = JSON.stringify(used) === JSON.stringify([...one.expectedTools].sort());
+  return [
+    ...(checked.ok ? [] : checked.issues),
+    ...(isSame ? [] : [`steps use ${used}, expected are ${one.expectedTools}`]),
+  ].map((fault) => `${one.id} ${fault}`);
+}
+
+function wrongEdges(one: FixtureCase, view: View): string[] {
+  const checked = checkPlan(draftsOf(one), view.byName);
+  const steps = checked.ok ? checked.steps : [];
+  const made = steps.flatMap(({ dependsOn }, place) => dependsOn.map((id) => `${Number(id.slice(1)) - 1},${place}`));
+  const expected = one.expectedEdges.map(String);
+  const wrong = [...made, ...expected].filter((edge) => !made.includes(edge) || !expected.includes(edge));
+  return wrong.map((edge) => `${one.id} ${edge}`);
+}
 
 /** `argumentsAnyOf` lists values that count as right as well; `""` stands for leaving the argument out. */
 function wrongVariants(id: string, step: FixtureCase['expectedSteps'][number], tool: Tool | undefined): string[] {

@@ -37,6 +37,9 @@ export const caseLineSchema = z.looseObject({
   expectedKind: z.enum(RESULT_KINDS).optional().describe('Default: plan, or unplannable where no tool is expected.'),
   alternatives: alternatives.optional().describe('Whole sets of tools that are as good, or single tools.'),
   candidates: names.optional().describe('The tools that were offered for the case.'),
+  excluded: names
+    .optional()
+    .describe('Values that the request keeps or leaves out: no argument of any step may hold one.'),
   ignoreCase: z.boolean().optional().describe('Argument values may differ in upper and lower case.'),
   tags: names.default([]),
   source: z.string().optional(),
@@ -66,6 +69,8 @@ export interface EvaluationCase {
   };
   readonly expected: CaseRecord['expected'];
   readonly candidates?: readonly string[];
+  /** No argument of any step may hold one of these values. */
+  readonly excluded?: readonly string[];
   readonly ignoreCase: boolean;
   readonly lang?: string;
   readonly tags: readonly string[];
@@ -127,7 +132,7 @@ function findContradictions({ expectedSteps: steps, expectedEdges: edges = [], e
 }
 
 function toCase(line: CaseLine, suite: string): EvaluationCase {
-  const { query, meta = {}, intent, user, timeZone, locale, lang } = line;
+  const { query, meta = {}, intent, user, timeZone, locale, lang, excluded } = line;
   const today = line.today ?? dateIn(meta.time);
   const entities = meta.profile === undefined ? line.entities : { profile: meta.profile, ...line.entities };
   const candidates = line.candidates ?? meta.candidates;
@@ -146,6 +151,7 @@ function toCase(line: CaseLine, suite: string): EvaluationCase {
     },
     expected: toExpected(line),
     ...(candidates === undefined ? {} : { candidates }),
+    ...(excluded === undefined ? {} : { excluded }),
     ignoreCase: line.ignoreCase ?? false,
     ...(lang === undefined ? {} : { lang }),
     tags: line.tags,

@@ -6,6 +6,7 @@ import type { Step } from '../core/result.js';
 import { type ComparedArgument, type ComparedStep, type CompareOptions, compareSteps } from './compare-steps.js';
 import { type Matching, matchSteps } from './match-steps.js';
 import type { ArgumentVerdict, CaseRecord, PlanComparison } from './record.js';
+import { isSameValue } from './values.js';
 import { type PlanVariant, planVariants } from './variants.js';
 
 export interface PlanScores {
@@ -176,4 +177,18 @@ function reachability(count: number, edges: readonly (readonly [number, number])
 
 function f1(hits: number, expected: number, got: number): number {
   return expected + got === 0 ? 1 : (2 * hits) / (expected + got);
+}
+
+/**
+ * The excluded values that an argument holds, as a value of its own or as one of several in a text with commas. Free text
+ * that merely mentions one does not count.
+ */
+export function touchedValues(steps: readonly Pick<Step, 'arguments'>[], excluded: readonly string[]): string[] {
+  const held = steps.flatMap((step) => scalarsIn(step.arguments));
+  return excluded.filter((value) => held.some((one) => isSameValue(value, one, { ignoreCase: true })));
+}
+
+function scalarsIn(value: unknown): unknown[] {
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(scalarsIn);
+  return typeof value === 'string' ? [value, ...value.split(/[,;，；、]/u)] : [value];
 }

@@ -21,14 +21,16 @@ describe('a line of a case file', () => {
       expectedKind: 'plan',
       tags: ['t'],
       candidates: ['a', 'c'],
+      excluded: ['130'],
     };
-    const { lang, expectedKind: kind, tags, candidates, ...request } = given;
+    const { lang, expectedKind: kind, tags, candidates, excluded, ...request } = given;
     expect(parse(given)).toEqual({
       id: 'c1',
       suite: 'set',
       request: { message: 'q', ...request },
       expected: { tools: ['a', 'b'], kind },
       candidates,
+      excluded,
       ignoreCase: false,
       lang,
       tags,
@@ -125,6 +127,7 @@ describe('a bad line', () => {
       line({ expectedSteps: [{ tool: 'a' }, { tool: 'b', argumentsAnyOf: { x: ['$0.id', '$1[0].id'] } }] }),
       'expectedSteps.1.argumentsAnyOf.x.1: "$1[0].id"',
     ],
+    ['with excluded values that are no texts', line({ excluded: [130] }), 'excluded.0: '],
     ['with alternatives of another form', line({ alternatives: 'c' }), 'alternatives: '],
     ['with candidates of another form', line({ meta: { candidates: 'c' } }), 'meta.candidates: '],
   ])('%s is an error that names file, line and field', (_, text, field) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { scorePlan } from '../../src/evaluation/plan-scores.js';
+import { scorePlan, touchedValues } from '../../src/evaluation/plan-scores.js';
 import type { CaseRecord } from '../../src/evaluation/record.js';
 import { steps } from './setup.js';
 
@@ -287,5 +287,22 @@ describe('whatever the plan', () => {
         expect(scores.argumentValueF1 ?? 0).toBeLessThanOrEqual((scores.argumentNameF1 ?? 0) + 1e-9);
       }),
     );
+  });
+});
+
+describe('a value that the request keeps', () => {
+  it.each<[string, Record<string, unknown>, string, boolean]>([
+    ['a number', { id: 130 }, '130', true],
+    ['a number in a list', { ids: [120, 130] }, '130', true],
+    ['one of several in a text', { ids: '120, 130' }, '130', true],
+    ['an address in other letters', { to: ['Bob@x.example'] }, 'bob@x.example', true],
+    ['deep inside', { filter: { any: [{ name: 'gamma' }] } }, 'gamma', true],
+    ['a day written otherwise', { day: '3 December 2026' }, '2026-12-03', true],
+    ['a price with zeros', { price: 24.5 }, '24.50', true],
+    ['only mentioned in free text', { body: 'Keep 130 as it is' }, '130', false],
+    ['part of a longer number', { id: 1300 }, '130', false],
+    ['another value', { id: 120 }, '130', false],
+  ])('%s', (_, values, kept, isTouched) => {
+    expect(touchedValues([{ arguments: values }], [kept, 'other'])).toEqual(isTouched ? [kept] : []);
   });
 });

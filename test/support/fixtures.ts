@@ -17,6 +17,7 @@ export interface FixtureStep {
 export interface FixtureCase {
   readonly id: string;
   readonly query: string;
+  readonly lang: string;
   readonly user?: string;
   readonly history?: readonly Message[];
   readonly entities?: Readonly<Record<string, unknown>>;
@@ -26,6 +27,9 @@ export interface FixtureCase {
   readonly expectedEdges: readonly (readonly [number, number])[];
   readonly expectedKind: string;
   readonly alternatives?: readonly (readonly string[])[];
+  /** What the request keeps: no argument may hold it. */
+  readonly excluded?: readonly string[];
+  readonly meta?: { readonly catalog?: string };
   readonly tags: readonly string[];
 }
 
@@ -39,7 +43,7 @@ export async function loadFixtureTools(): Promise<Tool[]> {
   return loaded.flatMap(({ catalog }) => catalog.tools);
 }
 
-export function loadFixtureCases(name: FixtureName): FixtureCase[] {
+export function loadFixtureCases(name: FixtureName | 'exclusions' | 'first'): FixtureCase[] {
   const lines = readFileSync(`fixtures/cases/${name}.jsonl`, 'utf8').trim().split('\n');
   return lines.map((line): FixtureCase => JSON.parse(line));
 }
