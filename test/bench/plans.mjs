@@ -1,0 +1,247 @@
+/**
+ * Plans of named sets with a real model, scored as `winnow eval` scores them. Every case becomes one line of `--out`;
+ * `--resume` goes on behind the last one.
+ *
+ *   npm run build && node test/bench/plans.mjs --set hydrology --set first [--half learn|measure|all] [--cases 20]
+ *     [--seed 1] [--out FILE.jsonl] [--resume] [--dry] [--options '{"maxTools":8}'] [--today 2025-11-21]
+ *     [--set FILE.cases.jsonl --catalog FILE] [--benchmarks FOLDER] [--model-file FILE | --base-url URL --model NAME]
+ *
+ * A case belongs to the half `learn` where the first bit of the SHA-256 of its id is 0, else to `measure`. NESTFUL is split
+ * by what earlier work looked at: those 60 cases are `learn`, the other 83 `measure`. `--dry` gives the expected plans
+ * back in place of a model: every one must be right.
+ */
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createScope } from '../../dist/core/catalog/scope.js';
+import { parseCase } from '../../dist/evaluation/case.js';
+import { defaultsIn } from '../../dist/evaluation/defaults-in.js';
+import { toolsForPlanning } from '../../dist/evaluation/offered-tools.js';
+import { touchedValues } from '../../dist/evaluation/plan-scores.js';
+import { randomFor, sampleOf } from '../../dist/evaluation/random.js';
+import { toPlanValue } from '../../dist/evaluation/references.js';
+import { expectedKind, scoreCase } from '../../dist/evaluation/score-case.js';
+import { bootstrapMean, FRACTIONS } from '../../dist/evaluation/statistics.js';
+import { createModel, createPlanner, loadCatalog } from '../../dist/index.js';
+import { median, renderNumber, renderTable } from './statistics.mjs';
+
+const { values: flags } = parseArgs({
+  options: {
+    set: { type: 'string', multiple: true },
+    catalog: { type: 'string' },
+    half: { type: 'string', default: 'all' },
+    cases: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    out: { type: 'string' },
+    resume: { type: 'boolean', default: false },
+    dry: { type: 'boolean', default: false },
+    options: { type: 'string', default: '{}' },
+    today: { type: 'string', default: '2025-11-21' },
+    benchmarks: { type: 'string', default: process.env.WINNOW_BENCHMARKS ?? '../shared/benchmarks' },
+    'model-file': { type: 'string' },
+    'base-url': { type: 'string' },
+    model: { type: 'string' },
+  },
+});
+const DAY_IN_MS = 86_400_000;
+/** Of the 60 cases of NESTFUL that were looked at: `bench:quality --sample 60` with its first seed. */
+const LOOKED_AT = { count: 60, seed: 1 };
+const GIVEN = { maxTools: 8, seed: 1 };
+
+const fixture = (name) => ({ cases: `fixtures/cases/${name}.jsonl`, catalog: `fixtures/catalogs/${name}.json` });
+const benchmark = (name) => ({
+  cases: join(flags.benchmarks, `${name}.cases.jsonl`),
+  catalog: join(flags.benchmarks, `${name}.tools.json`),
+});
+const FIXTURES = ['hydrology', 'assistant', 'coding-agent'];
+/** `kind`: only cases that want it. `offer`: what a case sees in place of the whole catalogue. */
+const SETS = {
+  ...Object.fromEntries(FIXTURES.map((name) => [name, { files: [fixture(name)], kind: 'plan' }])),
+  exclusions: { files: [fixture('exclusions')] },
+  first: { files: [{ cases: 'fixtures/cases/first.jsonl' }] },
+  abstention: { files: FIXTURES.map(fixture), kind: 'unplannable' },
+  questions: { files: FIXTURES.map(fixture), kind: 'clarification' },
+  'nestful-given': { files: [benchmark('nestful')], offer: 'given', lookedAt: 'nestful' },
+  nestful: { files: [benchmark('nestful')], lookedAt: 'nestful' },
+  'bfcl-given': { files: [benchmark('bfcl')], offer: 'given' },
+  irrelevance: { files: [benchmark('bfcl_irrelevance')], offer: 'candidates' },
+};
+
+const catalogs = new Map();
+
+/** One of the table, or a file with the catalogue of `--catalog`. */
+function findSet(name) {
+  if (SETS[name]) return SETS[name];
+  if (existsSync(name) && flags.catalog) return { files: [{ cases: name, catalog: flags.catalog }] };
+  throw new Error(`--set ${name}: use ${Object.keys(SETS).join(', ')}, or a file of cases with --catalog FILE.`);
+}
+
+/** The cases of one half that are to be planned, each with its catalogue. */
+async function casesOf(name, set) {
+  const all = [];
+  for (const { cases: file, catalog } of set.files) {
+    for (const [place, text] of readFileSync(file, 'utf8').trim().split('\n').entries()) {
+      const one = parseCase(text, { suite: name, file, line: place + 1 }).case;
+      const catalogFile = catalog ?? JSON.parse(text).meta.catalog;
+      const hasGold = one.expected.tools.length > 0 || one.expected.kind !== 'clarification';
+      if (set.kind ? expectedKind(one.expected) === set.kind : hasGold) all.push({ ...one, catalogFile });
+    }
+  }
+  const { count, seed } = LOOKED_AT;
+  const seen = set.lookedAt && new Set(sampleOf(all, count, randomFor(seed, set.lookedAt)).map(({ id }) => id));
+  const halfOf = ({ id }) => ((seen ? seen.has(id) : isFirstBitZero(id)) ? 'learn' : 'measure');
+  const half = all.filter((one) => flags.half === 'all' || halfOf(one) === flags.half);
+  const limit = flags.cases === undefined ? half.length : Number(flags.cases);
+  return sampleOf(half, limit, randomFor(Number(flags.seed), `plans:${name}`));
+}
+
+function isFirstBitZero(id) {
+  return createHash('sha256').update(id).digest()[0] < 128;
+}
+
+/** What a caller sees of a catalogue, and the planner of it; made once a file. */
+async function openCatalog(file, model) {
+  if (!catalogs.has(file)) {
+    const { catalog } = await loadCatalog({ sources: [file] });
+    const options = { timeoutMs: DAY_IN_MS, selectionTimeoutMs: DAY_IN_MS, ...JSON.parse(flags.options) };
+    const planner = model && createPlanner({ catalog, model, options });
+    catalogs.set(file, { viewOf: createScope(catalog), planner });
+  }
+  return catalogs.get(file);
+}
+
+/** What the case may use, where that is not the whole catalogue. */
+function offerOf(one, { offer }, view) {
+  if (offer === 'given') return { allow: toolsForPlanning(one, view, GIVEN) };
+  return offer === 'candidates' ? { allow: [...(one.candidates ?? [])] } : {};
+}
+
+/** One case -> its line. */
+async function planCase(name, one, model) {
+  const { viewOf, planner } = await openCatalog(one.catalogFile, model);
+  const view = viewOf(one.request);
+  const start = performance.now();
+  const result = model
+    ? await ask(planner, { today: flags.today, ...one.request, ...offerOf(one, SETS[name] ?? {}, view) })
+    : expectedResult(one.expected);
+  const seconds = Number(((performance.now() - start) / 1000).toFixed(2));
+  const spent = [result.usage?.selection, result.usage?.planning].filter(Boolean);
+  const sum = (key) => spent.reduce((total, usage) => total + usage[key], 0);
+  const usage = { read: sum('read'), cached: sum('cached'), written: sum('written') };
+  return { set: name, ...judge(one, result, view), query: one.request.message, seconds, usage };
+}
+
+/** A failure is a result, too: that of no plan. */
+async function ask(planner, request) {
+  try {
+    return await planner.plan(request);
+  } catch (error) {
+    const kind = error.code === 'plan_invalid' ? 'plan_invalid' : 'error';
+    return { kind, reason: `${error.code}: ${error.issues?.[0] ?? error.message}` };
+  }
+}
+
+/** What a planner that makes no mistake gives. */
+function expectedResult(expected) {
+  const { tools, edges = [], steps = tools.map((tool) => ({ tool, arguments: {} })) } = expected;
+  const written = steps.map(({ tool, arguments: values }, place) => ({
+    id: `s${place + 1}`,
+    tool,
+    purpose: '',
+    arguments: toPlanValue(values, place, (from) => `s${from + 1}`),
+    dependsOn: edges.filter(([, to]) => to === place).map(([from]) => `s${from + 1}`),
+  }));
+  return { kind: expectedKind(expected), steps: written };
+}
+
+function judge(one, result, { byName }) {
+  const { expected, ignoreCase, excluded = [] } = one;
+  const steps = result.steps ?? [];
+  const { scores, cause } = scoreCase({
+    expected,
+    ignoreCase,
+    defaultOf: defaultsIn(byName),
+    result: { kind: result.kind === 'error' ? 'plan_invalid' : result.kind, steps },
+    usage: { schemaTokens: { all: 0, loaded: 0 } },
+  });
+  const wanted = expectedKind(expected);
+  return {
+    id: one.id,
+    ok: scores.right === 1,
+    kind: result.kind,
+    wanted,
+    ...(cause === undefined ? {} : { cause }),
+    steps: steps.map(({ tool, arguments: values }) => ({ tool, arguments: values })),
+    expected: expected.steps ?? expected.tools,
+    scores: { nodeF1: scores.nodeF1, edgeF1: scores.edgeF1, values: scores.argumentValueF1 },
+    ...(excluded.length > 0 ? { touched: touchedValues(steps, excluded) } : {}),
+    reason: result.reason ?? result.question ?? '',
+  };
+}
+
+const isPlanWanted = ({ wanted }) => wanted === 'plan';
+const right = ({ ok }) => Number(ok);
+/** Head of a column -> its cell, of the lines of a set. */
+const COLUMNS = {
+  n: (lines) => lines.length,
+  'right as a whole': (lines) => interval(lines.filter(isPlanWanted).map(right)),
+  'node F1': (lines) => interval(lines.flatMap(({ scores }) => scores.nodeF1 ?? [])),
+  'edge F1': (lines) => interval(lines.flatMap(({ scores }) => scores.edgeF1 ?? [])),
+  values: (lines) => interval(lines.flatMap(({ scores }) => scores.values ?? [])),
+  'abstention right': (lines) => interval(lines.filter((line) => !isPlanWanted(line)).map(right)),
+  'fit requests lost': (lines) => shareOf(lines.filter(isPlanWanted), ({ kind }) => kind === 'unplannable'),
+  'asked back': (lines) => shareOf(lines.filter(isPlanWanted), ({ kind }) => kind === 'clarification'),
+  'no valid plan': (lines) => shareOf(lines, ({ kind }) => kind === 'plan_invalid' || kind === 'error'),
+  'excluded touched': (lines) =>
+    shareOf(
+      lines.filter(({ touched }) => touched),
+      ({ touched }) => touched.length > 0,
+    ),
+  s: (lines) => middle(lines.map(({ seconds }) => seconds)),
+  read: (lines) => middle(lines.map(({ usage }) => usage.read)),
+  written: (lines) => middle(lines.map(({ usage }) => usage.written)),
+};
+
+/** `0.71 (0.55-0.84)`, 95 %. */
+function interval(values) {
+  const estimate = bootstrapMean(values, { ends: FRACTIONS });
+  return estimate ? `${estimate.mean.toFixed(3)} (${estimate.low.toFixed(2)}-${estimate.high.toFixed(2)})` : '';
+}
+
+const middle = (values) => (values.length > 0 ? renderNumber(median(values)) : '');
+
+function shareOf(lines, isOne) {
+  return lines.length > 0 ? `${lines.filter(isOne).length} of ${lines.length}` : '';
+}
+
+if (!/^(?:learn|measure|all)$/u.test(flags.half)) throw new Error(`--half ${flags.half}: use learn, measure or all.`);
+const names = flags.set ?? ['first'];
+const work = [];
+for (const name of names) for (const one of await casesOf(name, findSet(name))) work.push({ name, one });
+if (flags.out && !flags.resume) rmSync(flags.out, { force: true });
+const known = flags.out && existsSync(flags.out) ? readFileSync(flags.out, 'utf8').trim().split('\n') : [];
+const done = known.flatMap((text) => (text ? [JSON.parse(text)] : [])).filter(({ kind }) => kind !== 'error');
+const keyOf = (set, id) => `${set} ${id}`;
+const lines = new Map(done.map((line) => [keyOf(line.set, line.id), line]));
+const { 'model-file': modelFile, 'base-url': baseUrl, model: name } = flags;
+const settings = { modelFile, baseUrl, model: name, callTimeoutMs: baseUrl && DAY_IN_MS };
+const model = flags.dry ? undefined : await createModel(settings);
+for (const [place, { name, one }] of work.entries()) {
+  const key = keyOf(name, one.id);
+  if (lines.has(key)) continue;
+  const line = await planCase(name, one, model);
+  lines.set(key, line);
+  if (flags.out) appendFileSync(flags.out, `${JSON.stringify(line)}\n`);
+  if (model) console.error(`${place + 1}/${work.length} ${key} ${line.ok ? 'right' : line.cause} ${line.seconds} s`);
+}
+const linesOf = (set) => work.flatMap(({ name, one }) => (name === set ? [lines.get(keyOf(name, one.id))] : []));
+const rows = [...new Set(names)].map((name) => [
+  name,
+  ...Object.values(COLUMNS).map((cellOf) => cellOf(linesOf(name))),
+]);
+console.log(renderTable(['set', ...Object.keys(COLUMNS)], rows));
+await model?.close();
+const wrong = flags.dry ? names.flatMap(linesOf).filter(({ ok }) => !ok) : [];
+for (const { set, id, cause } of wrong) console.error(`${set} ${id}: ${cause}`);
+process.exit(wrong.length > 0 ? 1 : 0);
