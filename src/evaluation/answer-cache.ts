@@ -32,10 +32,14 @@ export interface AnswerCache {
 /** Below Winnow's cache folder; `winnow eval cache clear` takes it away. */
 export const ANSWERS_FOLDER = 'answers';
 
+const likelyTokenSchema = z.object({ token: z.number(), text: z.string(), probability: z.number() });
+
 const readingSchema = z.object({
   usage: usageSchema,
   /** Hash of path and candidates -> their weights; null stands for minus infinity, which JSON does not know. */
   weights: z.record(z.string(), z.array(z.number().nullable())),
+  /** Hash of path and count -> the likeliest tokens. */
+  likeliest: z.record(z.string(), z.array(likelyTokenSchema)).default({}),
 });
 type Reading = z.infer<typeof readingSchema>;
 
@@ -91,8 +95,9 @@ async function openReader(
   throwIfCancelled(request.signal);
   const key = hashOf(['read', request.prompt.system, request.prompt.user, request.opening]);
   const known = readingSchema.safeParse(store.get(key));
-  const before: Reading = known.success ? known.data : { usage: noUsage(), weights: {} };
+  const before: Reading = known.success ? known.data : { usage: noUsage(), weights: {}, likeliest: {} };
   const fresh: Reading['weights'] = {};
+  const freshLikeliest: Reading['likeliest'] = {};
   const tokenize = await tokenizer();
   let reader: TokenReader | undefined;
   const usage = () => sumUsage(before.usage, reader?.usage() ?? noUsage());
@@ -112,10 +117,25 @@ async function openReader(
       fresh[place] = read.map((weight) => (Number.isFinite(weight) ? weight : null));
       return read;
     },
+    async likeliest(path, count) {
+      throwIfCancelled(request.signal);
+      const place = hashOf([path, count]);
+      const known = before.likeliest[place] ?? freshLikeliest[place];
+      if (known) return known;
+      remembered.delete(request);
+      reader ??= await open(request);
+      const read = [...(await reader.likeliest(path, count))];
+      freshLikeliest[place] = read;
+      return read;
+    },
     async close(found) {
       try {
-        if (reader && Object.keys(fresh).length > 0)
-          store.put(key, { usage: usage(), weights: { ...before.weights, ...fresh } });
+        if (reader && Object.keys(fresh).length + Object.keys(freshLikeliest).length > 0)
+          store.put(key, {
+            usage: usage(),
+            weights: { ...before.weights, ...fresh },
+            likeliest: { ...before.likeliest, ...freshLikeliest },
+          });
       } finally {
         await reader?.close(found);
       }

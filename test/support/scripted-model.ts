@@ -159,6 +159,18 @@ function createScriptedReader(
         return Math.log(fitting.reduce((sum, ending) => sum + ending.probability, UNLIKELY));
       });
     },
+    /** The next piece of the likeliest text that goes on from here; nothing is scripted beyond. */
+    async likeliest(path) {
+      throwIfCancelled(request.signal);
+      usage.calls += 1;
+      const written = path.map(pieces.textOf).join('');
+      const fitting = endings.filter(({ text }) => text.startsWith(written) && text.length > written.length);
+      const [best] = fitting.sort((one, other) => other.probability - one.probability);
+      const [token] = best ? tokenize(best.text.slice(written.length)) : [];
+      return best && token !== undefined
+        ? [{ token, text: pieces.textOf(token), probability: best.probability }]
+        : [{ token: -1, text: '', probability: 1 }];
+    },
     usage: () => ({ ...usage }),
     close: async () => onClose(),
   };

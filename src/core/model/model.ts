@@ -91,7 +91,15 @@ export interface Completion {
 /** A token of the reader's own vocabulary; its number means nothing outside. */
 export type Token = number;
 
-/** Reads next-token probabilities after a raw prompt; the ground of the rank answer. */
+export interface LikelyToken {
+  readonly token: Token;
+  /** What it writes; empty for a token that ends the answer. */
+  readonly text: string;
+  /** Among all tokens, between 0 and 1. */
+  readonly probability: number;
+}
+
+/** Reads next-token probabilities after a raw prompt: the ground of selection by rank and of plans by deciding. */
 export interface TokenReader {
   /** The tokens of a text as it stands inside the answer. */
   tokenize(text: string): Token[];
@@ -100,6 +108,8 @@ export interface TokenReader {
    * Comparable with each other within one call; no normalisation is promised.
    */
   weigh(path: readonly Token[], candidates: readonly Token[]): Promise<readonly number[]>;
+  /** The likeliest tokens after prompt, opening and `path`, best first; at least the first is there. */
+  likeliest(path: readonly Token[], count: number): Promise<readonly LikelyToken[]>;
   /** What was read since the reader was opened. */
   usage(): Usage;
   /**

@@ -23,18 +23,20 @@ export async function watchReader(
   });
   let failure: { readonly error: unknown } | undefined;
   let weighed = 0;
+  const counted = async <T>(work: Promise<T>): Promise<T> => {
+    weighed += 1;
+    try {
+      return await work;
+    } catch (error) {
+      failure = { error };
+      throw error;
+    }
+  };
   return {
     tokenize: (text) => reader.tokenize(text),
     usage: () => reader.usage(),
-    async weigh(path, candidates) {
-      weighed += 1;
-      try {
-        return await reader.weigh(path, candidates);
-      } catch (error) {
-        failure = { error };
-        throw error;
-      }
-    },
+    weigh: (path, candidates) => counted(reader.weigh(path, candidates)),
+    likeliest: (path, count) => counted(reader.likeliest(path, count)),
     async close(found) {
       watch.onClose(reader, failure, { weighed, ...found });
       await reader.close(found);

@@ -33,3 +33,11 @@ function calendarOf(timeZone: string | undefined): Calendar {
   if (calendars.size < MAX_CALENDARS) calendars.set(timeZone, calendar);
   return calendar;
 }
+
+/** Minutes by which the clock of a zone is ahead of UTC. `undefined` stands for the zone of this machine. */
+export function offsetIn(timeZone: string | undefined, at = new Date()): number {
+  const format = new Intl.DateTimeFormat('en', { ...(timeZone ? { timeZone } : {}), timeZoneName: 'longOffset' });
+  const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [, sign, hours, minutes] = /([+-])(\d{2}):(\d{2})/u.exec(name) ?? [];
+  return hours === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+}

@@ -31,6 +31,9 @@ export function loadPrompts(paths: PromptPaths = {}) {
   return {
     select: loadNamedPrompt('select-tools', paths['select-tools']),
     plan: loadNamedPrompt('plan-steps', paths['plan-steps']),
+    asks: loadNamedPrompt('split-asks', paths['split-asks']),
+    tool: loadNamedPrompt('choose-tool', paths['choose-tool']),
+    arguments: loadNamedPrompt('fill-arguments', paths['fill-arguments']),
     explain: loadNamedPrompt('explain-choice', paths['explain-choice']),
     fit: loadNamedPrompt('judge-fit', paths['judge-fit']),
     fitOfOne: loadNamedPrompt('judge-tool', paths['judge-tool']),

@@ -25,6 +25,7 @@ function readingModel(): Model {
   const reader: TokenReader = {
     tokenize: (text) => [...text].map((letter) => letter.codePointAt(0) ?? 0),
     weigh: async (path, candidates) => [path.length, ...candidates.slice(1).map(() => Number.NEGATIVE_INFINITY)],
+    likeliest: async () => [],
     usage: () => ({ calls: 1, read: 7, cached: 0, written: 0 }),
     close: async () => {},
   };

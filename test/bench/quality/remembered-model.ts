@@ -40,6 +40,7 @@ export interface RememberedModel {
   close(): void;
 }
 
+const likeliestSchema = z.array(z.object({ token: z.number(), text: z.string(), probability: z.number() }));
 const weightsSchema = z.array(z.number().nullable());
 const costSchema = z.object({ milliseconds: z.number(), usage: usageSchema });
 type Cost = z.infer<typeof costSchema>;
@@ -117,6 +118,23 @@ async function openReader(
       charge(till.chargeFresh(key, cost));
       store.put(key, weights);
       return weights;
+    },
+    async likeliest(path, count) {
+      const key = keyOf(base, 'likeliest', path, count);
+      const known = likeliestSchema.safeParse(store.get(key));
+      if (known.success) {
+        charge(till.chargeKnown(key));
+        return known.data;
+      }
+      const startedAt = performance.now();
+      reader ??= await model.openReader?.(request);
+      const found = (await reader?.likeliest(path, count)) ?? [];
+      const now = reader?.usage() ?? noUsage();
+      const cost = { milliseconds: since(startedAt), usage: differenceOf(now, told) };
+      told = now;
+      charge(till.chargeFresh(key, cost));
+      store.put(key, found);
+      return found;
     },
     close: async () => reader?.close(),
   };

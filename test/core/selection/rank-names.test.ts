@@ -95,6 +95,7 @@ function readerOf(weights: Readonly<Record<string, number>>): TokenReader {
   return {
     tokenize,
     weigh: async (_path, candidates) => candidates.map((token) => Math.log(weights[textOf(token)] ?? 1e-12)),
+    likeliest: async () => [],
     usage: () => ({ calls: 0, read: 0, cached: 0, written: 0 }),
     close: async () => {},
   };

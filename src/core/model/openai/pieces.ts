@@ -12,6 +12,8 @@ export interface Pieces {
   /** Joined, the pieces of a text are the text. Equal pieces get equal numbers, in every process: they go into cache keys. */
   tokenize(text: string): Token[];
   textOf(token: Token): string;
+  /** Of a text that is one token of the server, whatever pieces it has. */
+  tokenOf(text: string): Token;
 }
 
 export function createPieces(): Pieces {
@@ -27,6 +29,7 @@ export function createPieces(): Pieces {
     return number;
   };
   return {
+    tokenOf: intern,
     tokenize: (text) => (text.match(PIECE) ?? []).map(intern),
     textOf(token) {
       const text = texts.get(token);

@@ -80,6 +80,14 @@ function createReader(
       const top = await topTokens(path.map(pieces.textOf).join(''));
       return weighPieces(candidates.map(pieces.textOf), top);
     },
+    async likeliest(path, count) {
+      if (isClosed) throw new WinnowError('internal', 'A closed token reader was asked.');
+      const top = await topTokens(path.map(pieces.textOf).join(''));
+      return [...top]
+        .sort((one, other) => other.logprob - one.logprob)
+        .slice(0, count)
+        .map(({ text, logprob }) => ({ token: pieces.tokenOf(text), text, probability: Math.exp(logprob) }));
+    },
     usage: () => ({ ...usage }),
     close: async () => {
       isClosed = true;

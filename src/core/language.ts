@@ -1,0 +1,20 @@
+/** The language of a message: as the caller says, else by its script, else as its letters tell. */
+import { detect } from 'tinyld';
+import type { Request } from './request.js';
+
+/** Of these, Latin and Cyrillic ones are told apart by their letters; the libraries for days and numbers read them. */
+const KNOWN = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'ru', 'uk', 'ja', 'zh', 'ko'];
+
+/**
+ * An ISO 639-1 code; `en` where nothing tells.
+ *
+ * @example languageOf({ message: 'Lösche Rechnung 120' }) // 'de'
+ */
+export function languageOf({ message, locale }: Pick<Request, 'message' | 'locale'>): string {
+  if (locale !== undefined) return new Intl.Locale(locale).language;
+  // Japanese has Chinese characters too; a short text in them alone is taken as Chinese.
+  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(message)) return 'ja';
+  if (/\p{Script=Hangul}/u.test(message)) return 'ko';
+  if (/\p{Script=Han}/u.test(message)) return 'zh';
+  return detect(message, { only: KNOWN }) || 'en';
+}

@@ -1,0 +1,88 @@
+/**
+ * Writes JSON with a model that is asked at choices alone: what the schema forces goes in one batch with the next choice,
+ * and a choice is made by next-token probabilities among the texts that are possible there.
+ */
+import type { Token, TokenReader } from '../../model/model.js';
+import { type Choice, createChoiceTrie } from '../../selection/name-trie.js';
+import { type RankedName, rankNames } from '../../selection/rank-names.js';
+
+export interface JsonWriter {
+  /** Writes what has to stand here; nothing is asked. */
+  force(text: string): void;
+  /** The likeliest of the choices, best first, as probabilities among them; nothing is written. */
+  rank(choices: readonly Choice[], names?: number): Promise<readonly RankedName[]>;
+  /** Writes a string in the model's own words, up to the closing quotation mark, which is forced next. */
+  writeText(maxTokens: number): Promise<{ text: string; probability: number }>;
+  /** The likeliest beginnings of what comes next, whatever it is. */
+  likeliest(count: number): ReturnType<TokenReader['likeliest']>;
+}
+
+/** Most questions for one choice; a value of many words takes one a token. */
+const MAX_STEPS = 80;
+
+export function createJsonWriter(reader: TokenReader): JsonWriter {
+  const path: Token[] = [];
+  /** Forced, and not yet cut into tokens: what comes next may share a token with it. */
+  let pending = '';
+  const flush = () => {
+    path.push(...reader.tokenize(pending));
+    pending = '';
+  };
+  return {
+    force(text) {
+      pending += text;
+    },
+    async rank(choices, names = 1) {
+      const before = pending;
+      const [only] = choices;
+      if (only && choices.length === 1) return [{ name: only.text, probability: 1 }];
+      const trie = createChoiceTrie(
+        choices.map(({ text, ends }) => ({ text: before + text, ends })),
+        reader,
+      );
+      const ranked = await rankNames(trie, reader, { names, maxSteps: MAX_STEPS, minProbability: 0, start: path });
+      return ranked.map(({ name, probability }) => ({ name: name.slice(before.length), probability }));
+    },
+    likeliest(count) {
+      flush();
+      return reader.likeliest(path, count);
+    },
+    async writeText(maxTokens) {
+      flush();
+      let text = '';
+      let probability = 1;
+      for (let written = 0; written < maxTokens; written++) {
+        const [next] = await reader.likeliest(path, 1);
+        if (!next || next.text === '') break;
+        probability = Math.min(probability, next.probability);
+        const end = closingQuote(text + next.text);
+        if (end !== undefined) {
+          const rest = (text + next.text).slice(0, end);
+          path.push(...reader.tokenize(rest.slice(text.length)));
+          text = rest;
+          break;
+        }
+        path.push(next.token);
+        text += next.text;
+      }
+      return { text: unescaped(text), probability };
+    },
+  };
+}
+
+/** Where a JSON string ends that is written so far. */
+function closingQuote(text: string): number | undefined {
+  for (let place = 0; place < text.length; place++) {
+    if (text[place] === '\\') place++;
+    else if (text[place] === '"' || text[place] === '\n') return place;
+  }
+  return undefined;
+}
+
+function unescaped(text: string): string {
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * Days, times, durations and numbers that a request says, worked out by libraries: a small model can't count to Friday.
+ * Recognizers-Text reads the languages that it knows; chrono reads the days and times of the others.
+ */
+import type { ModelResult } from '@microsoft/recognizers-text';
+import { languageOf } from '../../language.js';
+import type { Request } from '../../request.js';
+import { offsetIn } from '../today.js';
+
+/** A day, a time of day, or both, by the clock on the user's wall. */
+export interface Moment {
+  /** `YYYY-MM-DD`. */
+  readonly date?: string;
+  /** `HH:mm:ss`. */
+  readonly time?: string;
+}
+
+/** Words that name a day, a time or a window of time. */
+export interface SaidTime {
+  readonly text: string;
+  readonly start: Moment;
+  readonly end?: Moment;
+}
+
+export interface SaidNumber {
+  readonly text: string;
+  readonly value: number;
+}
+
+export interface SaidDuration {
+  readonly text: string;
+  readonly seconds: number;
+}
+
+export interface Said {
+  readonly times: readonly SaidTime[];
+  readonly numbers: readonly SaidNumber[];
+  readonly durations: readonly SaidDuration[];
+}
+
+/** Languages of which Recognizers-Text reads dates and times, with its names for them. */
+const CULTURES: Readonly<Record<string, string>> = { en: 'en-us', zh: 'zh-cn', es: 'es-es', fr: 'fr-fr' };
+/** Languages of which it reads numbers only. */
+const NUMBER_CULTURES: Readonly<Record<string, string>> = { ...CULTURES, pt: 'pt-br', ja: 'ja-jp', de: 'de-de' };
+
+/** Earlier messages that are read as well: "the same, but five hours" has its day there. */
+const MAX_EARLIER = 4;
+
+/**
+ * What the message says comes first, then what earlier messages say, the latest first.
+ *
+ * @example await readSaid({ message: 'a table for four on Saturday at 8 pm', today: '2026-11-23' })
+ * // times: [{ text: 'saturday at 8 pm', start: { date: '2026-11-28', time: '20:00:00' } }], numbers: 4 and 8
+ */
+export async function readSaid(
+  request: Pick<Request, 'message' | 'history' | 'today' | 'timeZone' | 'locale'>,
+): Promise<Said> {
+  const earlier = (request.history ?? []).slice(-MAX_EARLIER).reverse();
+  const parts = await Promise.all(
+    [request.message, ...earlier.map(({ content }) => content)].map((text) => readText(text, request)),
+  );
+  return {
+    times: parts.flatMap(({ times }) => times),
+    numbers: parts.flatMap(({ numbers }) => numbers),
+    durations: parts.flatMap(({ durations }) => durations),
+  };
+}
+
+async function readText(text: string, request: Parameters<typeof readSaid>[0]): Promise<Said> {
+  const language = languageOf({ message: text, locale: request.locale });
+  const now = wallClock(request);
+  const culture = CULTURES[language];
+  const found =
+    culture === undefined ? await withChrono(text, language, now) : await withRecognizers(text, culture, now);
+  return {
+    ...found,
+    numbers: await numbersIn(text, NUMBER_CULTURES[language] ?? 'en-us', [...found.times, ...found.durations]),
+  };
+}
+
+/** Now as the user's clock shows it, as a date in the zone of this process: only its fields count. */
+function wallClock({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): Date {
+  if (today !== undefined) return new Date(`${today}T00:00:00`);
+  const clock = new Date(Date.now() + offsetIn(timeZone) * 60_000).toISOString().slice(0, 19);
+  return new Date(timeZone === undefined ? Date.now() : clock);
+}
+
+async function withRecognizers(text: string, culture: string, now: Date): Promise<Omit<Said, 'numbers'>> {
+  const { recognizeDateTime } = await loadRecognizers();
+  const found = recognizeDateTime(text, culture, undefined, now);
+  return { times: found.flatMap((one) => timeOf(one, now)), durations: found.flatMap(durationOf) };
+}
+
+/** "Two hours" is a duration, and so is a window of time that is named by its length: "the last 24 hours". */
+function durationOf(one: ModelResult): SaidDuration[] {
+  const [{ value = '', timex = '' } = {}] = valuesOf(one);
+  if (one.typeName.endsWith('.duration')) return Number(value) > 0 ? [{ text: one.text, seconds: Number(value) }] : [];
+  const length = /^\(.*,(P[^,]+)\)$/u.exec(timex)?.[1];
+  const seconds = length === undefined ? 0 : secondsOf(length);
+  return seconds > 0 ? [{ text: one.text, seconds }] : [];
+}
+
+/** Of an ISO 8601 duration without months and years, which have no fixed length; 0 for others. */
+function secondsOf(duration: string): number {
+  const parts = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/u.exec(duration)?.slice(1) ?? [];
+  return [604_800, 86_400, 3600, 60, 1].reduce((sum, size, place) => sum + size * Number(parts[place] ?? 0), 0);
+}
+
+interface DateTimeValue {
+  timex?: string;
+  value?: string;
+  start?: string;
+  end?: string;
+}
+
+function valuesOf({ resolution }: ModelResult): DateTimeValue[] {
+  const values: unknown = resolution?.values;
+  return Array.isArray(values) ? values : [];
+}
+
+/** Of "Saturday" both the last and the next are found: the first that is not past counts. */
+function timeOf(one: ModelResult, now: Date): SaidTime[] {
+  const values = valuesOf(one).filter(({ value, start, end }) =>
+    [value, start, end].some((text) => text !== 'not resolved'),
+  );
+  if (one.typeName.endsWith('.duration') || one.typeName.endsWith('.set')) return [];
+  const startOf = ({ value, start, end }: DateTimeValue) => start ?? value ?? end ?? '';
+  const today = isoDay(now);
+  const chosen =
+    values.find((value) => !/^\d{4}-/u.test(startOf(value)) || startOf(value).slice(0, 10) >= today) ?? values[0];
+  if (!chosen) return [];
+  const start = momentOf(startOf(chosen));
+  if (!start) return [];
+  const end = chosen.end === undefined ? undefined : notBefore(start, momentOf(chosen.end));
+  const isPeriod = end !== undefined && chosen.timex?.startsWith('(') === false && end.time === undefined;
+  return [{ text: one.text, start, ...(end ? { end: isPeriod ? dayBefore(end) : end } : {}) }];
+}
+
+/** "Next Monday to Wednesday": a day of the week that is read as an earlier one is the next. */
+function notBefore(start: Moment, end: Moment | undefined): Moment | undefined {
+  if (!end?.date || !start.date || end.date >= start.date) return end;
+  const day = new Date(`${end.date}T00:00:00Z`);
+  while (day.toISOString().slice(0, 10) < start.date) day.setUTCDate(day.getUTCDate() + 7);
+  return { ...end, date: day.toISOString().slice(0, 10) };
+}
+
+/** A week or a month ends before the day that is named as its end. */
+function dayBefore(moment: Moment): Moment {
+  const day = new Date(`${moment.date}T00:00:00Z`);
+  day.setUTCDate(day.getUTCDate() - 1);
+  return { date: day.toISOString().slice(0, 10) };
+}
+
+/** `2026-11-28 20:00:00`, a part of it, or something else. */
+function momentOf(text: string): Moment | undefined {
+  const [, date, time] = /^(\d{4}-\d{2}-\d{2})?[ T]?(\d{2}:\d{2}:\d{2})?$/u.exec(text) ?? [];
+  if (date === undefined && time === undefined) return undefined;
+  return { ...(date === undefined ? {} : { date }), ...(time === undefined ? {} : { time }) };
+}
+
+async function withChrono(text: string, language: string, now: Date): Promise<Omit<Said, 'numbers'>> {
+  const chrono = await import('chrono-node');
+  const byLanguage: Readonly<Record<string, { parse: typeof chrono.parse } | undefined>> = {
+    de: chrono.de,
+    ja: chrono.ja,
+    pt: chrono.pt,
+    nl: chrono.nl,
+    ru: chrono.ru,
+    uk: chrono.uk,
+    it: chrono.it,
+    sv: chrono.sv,
+  };
+  const parser = byLanguage[language] ?? chrono;
+  const moment = (part: import('chrono-node').ParsedComponents): Moment => {
+    const two = (value: number | null) => String(value ?? 0).padStart(2, '0');
+    const date = `${part.get('year')}-${two(part.get('month'))}-${two(part.get('day'))}`;
+    const time = `${two(part.get('hour'))}:${two(part.get('minute'))}:${two(part.get('second'))}`;
+    const isTime = part.isCertain('hour');
+    const isDate = !isTime || part.isCertain('day') || part.isCertain('weekday');
+    return { ...(isDate ? { date } : {}), ...(isTime ? { time } : {}) };
+  };
+  const found = parser.parse(text, now, { forwardDate: true });
+  return {
+    times: found.map((one) => ({
+      text: one.text,
+      start: moment(one.start),
+      ...(one.end ? { end: moment(one.end) } : {}),
+    })),
+    durations: [],
+  };
+}
+
+/** Numbers in words and in digits; those of a day, a time or a duration are none. */
+async function numbersIn(
+  text: string,
+  culture: string,
+  timed: readonly { readonly text: string }[],
+): Promise<SaidNumber[]> {
+  const { recognizeNumber } = await loadRecognizers();
+  const folded = text.toLowerCase();
+  const taken = timed.flatMap((one) => {
+    const start = folded.indexOf(one.text.toLowerCase());
+    return start < 0 ? [] : [{ start, end: start + one.text.length }];
+  });
+  const isFree = (start: number, length: number) =>
+    !taken.some((one) => start >= one.start && start + length <= one.end);
+  const words = recognizeNumber(text, culture).flatMap((one): SaidNumber[] => {
+    const value = Number(one.resolution?.value);
+    return Number.isFinite(value) && isFree(one.start, one.text.length) ? [{ text: one.text, value }] : [];
+  });
+  const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] =>
+    isFree(index, found.length) ? [{ text: found, value: Number(found) }] : [],
+  );
+  const known = new Set(words.map(({ value }) => value));
+  return [...words, ...digits.filter(({ value }) => !known.has(value))];
+}
+
+const DIGITS = /(?<![\p{L}\d.])-?\d+(?:\.\d+)?(?!\d)/gu;
+
+function isoDay(date: Date): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+async function loadRecognizers() {
+  const { default: library } = await import('@microsoft/recognizers-text-suite');
+  return library;
+}

@@ -1,0 +1,171 @@
+/**
+ * Where the values of arguments come from. Each source lists what it has for one place of a schema; all that is listed
+ * is one choice, so a value that no source has can't be chosen.
+ */
+import { isObject, typesOf } from '../../catalog/schema/json.js';
+import type { JsonSchema } from '../../catalog/tool.js';
+import type { Said } from './said.js';
+import { formOf, momentsIn } from './times.js';
+
+export const SOURCES = ['step', 'request', 'computed', 'enum', 'default', 'composed'] as const;
+export type SourceName = (typeof SOURCES)[number];
+
+export interface Candidate {
+  readonly value: unknown;
+  readonly from: SourceName;
+}
+
+/** What is known of the request when a step's arguments are decided. */
+export interface SourceContext {
+  readonly said: Said;
+  /** Runs of words of the request, its history and what the caller extracted. */
+  readonly spans: readonly string[];
+  /** References to fields of earlier results, each with the schema of its value. */
+  readonly results: readonly { readonly reference: string; readonly schema: JsonSchema | undefined }[];
+  /** Whether only another tool's result can hold the argument: an identifier, which nobody composes. */
+  readonly isHandle: (argument: string) => boolean;
+  readonly day: string;
+  readonly timeZone: string | undefined;
+}
+
+export interface Place {
+  readonly name: string;
+  /** Without references and alternatives. */
+  readonly schema: JsonSchema;
+  readonly required: boolean;
+}
+
+type Source = (place: Place, context: SourceContext) => readonly Candidate[];
+
+const values = (from: SourceName, found: readonly unknown[]): Candidate[] => found.map((value) => ({ value, from }));
+
+const enumerated: Source = ({ schema }) => {
+  if ('const' in schema) return values('enum', [schema.const]);
+  if (Array.isArray(schema.enum))
+    return values(
+      'enum',
+      schema.enum.filter((value) => value !== null),
+    );
+  return typesOf(schema).includes('boolean') ? values('enum', [true, false]) : [];
+};
+
+const computed: Source = ({ name, schema }, { said, day, timeZone }) => {
+  if (isNumber(schema)) return values('computed', durationsIn(said, name, schema));
+  if (!isText(schema)) return [];
+  return values('computed', momentsIn(formOf(schema), said.times, { day, timeZone }));
+};
+
+const request: Source = ({ name, schema }, { said, spans }) => {
+  // Where a duration is asked for and one is said, a number beside it is none.
+  if (isNumber(schema))
+    return values(
+      'request',
+      isDuration(name, schema) && said.durations.length > 0 ? [] : said.numbers.map(({ value }) => value),
+    );
+  return isText(schema) && formOf(schema) === undefined ? values('request', spans) : [];
+};
+
+const preset: Source = ({ schema, required }) =>
+  required && 'default' in schema ? values('default', [schema.default]) : [];
+
+const ALL: readonly Source[] = [enumerated, computed, request, preset];
+
+/** All that may stand there, each value once, by the first source that has it. */
+export function candidatesFor(place: Place, context: SourceContext): Candidate[] {
+  const isClosed = 'const' in place.schema || Array.isArray(place.schema.enum);
+  const found = new Map<string, Candidate>();
+  for (const source of isClosed ? [enumerated, preset] : ALL)
+    for (const candidate of source(place, context)) {
+      const key = JSON.stringify(candidate.value);
+      if (!found.has(key) && fitsBounds(candidate.value, place.schema)) found.set(key, candidate);
+    }
+  return [...found.values()];
+}
+
+export function isText(schema: JsonSchema): boolean {
+  const types = typesOf(schema);
+  return types.includes('string') || types.length === 0;
+}
+
+export function isNumber(schema: JsonSchema): boolean {
+  const types = typesOf(schema);
+  return types.includes('number') || types.includes('integer');
+}
+
+function fitsBounds(value: unknown, schema: JsonSchema): boolean {
+  if (typeof value === 'number') {
+    if (!typesOf(schema).includes('number') && !Number.isInteger(value)) return false;
+    const { minimum, maximum } = schema;
+    return !(typeof minimum === 'number' && value < minimum) && !(typeof maximum === 'number' && value > maximum);
+  }
+  if (typeof value === 'string' && !Array.isArray(schema.enum)) {
+    const { pattern, maxLength, minLength } = schema;
+    if (typeof maxLength === 'number' && value.length > maxLength) return false;
+    if (typeof minLength === 'number' && value.length < minLength) return false;
+    if (typeof pattern === 'string' && pattern.length < 80) return matches(pattern, value);
+  }
+  return true;
+}
+
+function matches(pattern: string, value: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(value);
+  } catch {
+    return true;
+  }
+}
+
+const UNITS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 } as const;
+
+function namedUnits(name: string, schema: JsonSchema): number[] {
+  const told =
+    `${name.replace(/([a-z])([A-Z])/gu, '$1 $2').replaceAll('_', ' ')} ${String(schema.description ?? '')}`.toLowerCase();
+  return Object.entries(UNITS)
+    .filter(([unit]) => unitNames(unit).some((word) => told.includes(word)))
+    .map(([, seconds]) => seconds);
+}
+
+function isDuration(name: string, schema: JsonSchema): boolean {
+  return namedUnits(name, schema).length > 0;
+}
+
+/** Durations in the unit that the argument names; in each unit where it names none. */
+function durationsIn({ durations }: Said, name: string, schema: JsonSchema): number[] {
+  const named = namedUnits(name, schema);
+  const sizes = named.length > 0 ? named : Object.values(UNITS);
+  return durations.flatMap(({ seconds }) => sizes.map((size) => seconds / size)).filter(Number.isInteger);
+}
+
+/** A unit's name in the languages that descriptions are written in, as Unicode's locale data have it. */
+function unitNames(unit: string): string[] {
+  return ['en', 'zh', 'de', 'fr', 'es', 'ja'].map((locale) =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' })
+      .format(1)
+      .replace(/[\d\s]/gu, '')
+      .toLowerCase(),
+  );
+}
+
+/** The schema at a place without `$ref` and alternatives: the first alternative that is not `null`. */
+export function plainSchema(schema: unknown, root: JsonSchema, depth = 0): JsonSchema {
+  if (!isObject(schema) || depth > 8) return {};
+  if (typeof schema.$ref === 'string') {
+    const { $ref, ...own } = schema;
+    return { ...plainSchema(resolve($ref, root), root, depth + 1), ...own };
+  }
+  const forms = [schema.anyOf, schema.oneOf, schema.allOf].find(Array.isArray);
+  const form = forms?.find((one) => isObject(one) && one.type !== 'null');
+  if (form === undefined) return schema;
+  const { anyOf: _, oneOf: __, allOf: ___, ...own } = schema;
+  return { ...plainSchema(form, root, depth + 1), ...own };
+}
+
+function resolve(reference: string, root: JsonSchema): unknown {
+  return reference
+    .replace(/^#\//u, '')
+    .split('/')
+    .reduce<unknown>(
+      (node, part) => (isObject(node) ? node[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
+      root,
+    );
+}

@@ -1,0 +1,127 @@
+/** Days and times in the form that a schema asks for. */
+import { isObject } from '../../catalog/schema/json.js';
+import type { JsonSchema } from '../../catalog/tool.js';
+import { offsetIn } from '../today.js';
+import type { Moment, SaidTime } from './said.js';
+
+/** How a value is written, in the letters of date formats: `YYYY-MM-DD`, `HH:mm`. */
+type Form = string;
+
+const DATE = 'YYYY-MM-DD';
+const TIME = 'HH:mm';
+/** A form that a description, pattern or example spells out. */
+const SPELT =
+  /(?:Y{4}|y{4})(?:[-/.]?)(?:MM|mm)(?:[-/.]?)(?:DD|dd)(?:(?:[T ]|'T')(?:HH|hh)(?::?(?:mm|MM))?(?::?(?:ss|SS))?Z?)?|(?:DD|dd)[-/.](?:MM|mm)[-/.](?:Y{4}|y{4})|(?:MM|mm)[-/.](?:DD|dd)[-/.](?:Y{4}|y{4})|(?:HH|hh):(?:mm|MM)(?::(?:ss|SS))?/u;
+/** A value that stands there as an example. */
+const SAMPLE = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?|(?<![\d:])\d{2}:\d{2}(?::\d{2})?(?![\d:])/u;
+
+/**
+ * The form that a schema asks for; `undefined` where it asks for none.
+ *
+ * @example formOf({ type: 'string', description: 'start of the window, YYYY-MM-DD HH:mm' }) // 'YYYY-MM-DD HH:mm'
+ */
+export function formOf(schema: JsonSchema): Form | undefined {
+  if (schema.format === 'date') return DATE;
+  if (schema.format === 'date-time') return `YYYY-MM-DDTHH:mm:ss${namedOffset(schema) ?? 'Z'}`;
+  if (schema.format === 'time') return 'HH:mm:ss';
+  const told = [
+    schema.description,
+    schema.title,
+    ...(Array.isArray(schema.examples) ? schema.examples : []),
+    schema.example,
+  ]
+    .filter((text) => typeof text === 'string')
+    .join(' ');
+  const spelt = SPELT.exec(told)?.[0];
+  if (spelt !== undefined) return normalised(spelt);
+  const sample = SAMPLE.exec(told)?.[0];
+  if (sample !== undefined) return sampleForm(sample);
+  return typeof schema.pattern === 'string' ? patternForm(schema.pattern) : undefined;
+}
+
+/** An offset that the description names: values are expected in it. */
+function namedOffset({ description }: JsonSchema): string | undefined {
+  return typeof description === 'string' ? /[+-]\d{2}:\d{2}/u.exec(description)?.[0] : undefined;
+}
+
+/** `yyyy-mm-dd` means months where no hours stand before. */
+function normalised(spelt: string): Form {
+  const form = spelt
+    .replace(/y{4}/gu, 'YYYY')
+    .replace(/dd/gu, 'DD')
+    .replace(/hh/gu, 'HH')
+    .replace(/SS/gu, 'ss')
+    .replaceAll("'", '');
+  const [day = '', time = ''] = form.split(/(?=[T ]?HH)/u);
+  return day.replace(/mm/gu, 'MM').replace(/^HH.*/u, (text) => text.replace('MM', 'mm')) + time.replace('MM', 'mm');
+}
+
+function sampleForm(sample: string): Form {
+  const letters = sample.includes('-') ? ['YYYY', 'MM', 'DD', 'HH', 'mm', 'ss'] : ['HH', 'mm', 'ss'];
+  let place = 0;
+  return sample.replace(/\d+/gu, () => letters[place++] ?? '');
+}
+
+/** `^\d{4}-\d{2}-\d{2}$` and the like: digits in groups. */
+function patternForm(pattern: string): Form | undefined {
+  const plain = pattern.replace(/\[0-9\]/gu, '\\d').replace(/[$^()]/gu, '');
+  if (/^\\d\{4\}-\\d\{2\}-\\d\{2\}$/u.test(plain)) return DATE;
+  if (/^\\d\{2\}:\\d\{2\}$/u.test(plain)) return TIME;
+  return undefined;
+}
+
+/**
+ * All moments of the said times in that form; where no form is asked for, as days and as times.
+ *
+ * @param day taken where only a time of day is said and a day is asked for
+ */
+export function momentsIn(
+  form: Form | undefined,
+  times: readonly SaidTime[],
+  { day, timeZone }: { day: string; timeZone: string | undefined },
+): string[] {
+  const moments = times.flatMap(({ start, end }) => (end ? [start, end] : [start]));
+  const zone = zoneSuffix(timeZone);
+  const written = moments.flatMap((moment) =>
+    (form === undefined ? formsFor(moment) : [form]).flatMap((one) => writeMoment(moment, one, { day, zone }) ?? []),
+  );
+  return [...new Set(written)];
+}
+
+function formsFor({ date, time }: Moment): Form[] {
+  if (date === undefined) return [TIME];
+  return time === undefined ? [DATE] : [`${DATE}T${TIME}:ss`, DATE, TIME];
+}
+
+function writeMoment(
+  { date, time }: Moment,
+  form: Form,
+  { day, zone }: { day: string; zone: string },
+): string | undefined {
+  const needsDate = form.includes('D');
+  if (!needsDate && time === undefined) return undefined;
+  const [year = '', month = '', dayOfMonth = ''] = (date ?? day).split('-');
+  const [hour = '00', minute = '00', second = '00'] = (time ?? '').split(':');
+  return form
+    .replace('YYYY', year)
+    .replace('MM', month)
+    .replace('DD', dayOfMonth)
+    .replace('HH', hour || '00')
+    .replace('mm', minute)
+    .replace('ss', second)
+    .replace(/Z$/u, zone);
+}
+
+/** `Z`, `+08:00`. */
+function zoneSuffix(timeZone: string | undefined): string {
+  const minutes = offsetIn(timeZone);
+  if (minutes === 0) return 'Z';
+  const two = (value: number) => String(value).padStart(2, '0');
+  const size = Math.abs(minutes);
+  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+}
+
+/** Whether values of this schema are days or times, by its form alone. */
+export function isMoment(schema: unknown): boolean {
+  return isObject(schema) && formOf(schema) !== undefined;
+}
