@@ -66,6 +66,10 @@ const configSchema = z.strictObject({
   options: optionsSchema.partial().optional(),
   prompts: z.strictObject(promptPaths).optional(),
   callLog: z.string().optional().describe('File for one JSON line a model call; "off" by default.'),
+  callLogSecrets: z
+    .boolean()
+    .optional()
+    .describe('Log prompts whole, also where a visible tool has secret arguments. Default: false.'),
   logLevel: z.string().optional(),
   store: z.string().min(1).optional().describe('A SQLite file, or a postgres:// URL without a password.'),
   synonyms: z
