@@ -6,9 +6,8 @@ import { findCycles, packagesLoadedWith, readSources, type SourceFile, toSourceF
 /** What every room may know. */
 const GROUND = [
   'core/errors.ts',
-  'core/never-connected.ts',
-  'core/or-aborted.ts',
   'core/parse.ts',
+  'core/promises.ts',
   'core/secret-forms.ts',
   'core/slips.ts',
   'core/version.ts',
@@ -30,19 +29,17 @@ const PUBLIC = [
 /** A room (file or folder) -> the files and folders it may import, besides itself. The longest room that fits counts. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'core/errors.ts': [],
-  'core/opening.ts': [],
   'core/result.ts': [],
   'core/guess-language.ts': [],
   'core/nearest-name.ts': ['core/slips.ts'],
-  'core/never-connected.ts': [],
-  'core/or-aborted.ts': [],
+  'core/promises.ts': [],
   'core/secret-forms.ts': [],
   'core/slips.ts': [],
   'core/version.ts': [],
   'core/parse.ts': ['core/errors.ts', 'core/nearest-name.ts'],
   'core/request.ts': GROUND,
   'core/trace.ts': ['core/errors.ts', 'core/result.ts'],
-  'core/config/': [...GROUND, 'core/prompts/prompt-table.ts'],
+  'core/config/': [...GROUND, 'core/prompts/prompts.ts'],
   'core/prompts/': ['core/errors.ts'],
   'store/': ['core/errors.ts'],
   'core/catalog/': GROUND,
@@ -55,7 +52,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'core/catalog/tool.ts',
     'core/errors.ts',
     'core/model/model.ts',
-    'core/or-aborted.ts',
+    'core/promises.ts',
   ],
   'core/model/openai/': [
     'core/catalog/schema/',
@@ -115,7 +112,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'core/model/model.ts',
     'core/model/watch-reader.ts',
     'core/model/wrap-model.ts',
-    'core/opening.ts',
     'core/planner.ts',
     'core/planning/references.ts',
     'core/planning/today.ts',
@@ -135,7 +131,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   'index.ts': [...PUBLIC, 'routing/', 'execution/', 'store/'],
   'server/': [...PUBLIC, 'routing/', 'execution/', 'store/'],
-  'mcp/': [...PUBLIC, 'core/opening.ts', 'routing/', 'server/problem.ts', 'server/public-answer.ts'],
+  'mcp/': [...PUBLIC, 'routing/', 'server/problem.ts', 'server/public-answer.ts'],
   'langchain/': [
     ...PUBLIC,
     'core/planning/fitted.ts',
@@ -147,17 +143,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'core/prompts/',
     'routing/',
   ],
-  'cli/': [
-    ...PUBLIC,
-    'evaluation/',
-    'execution/',
-    'mcp/',
-    'core/opening.ts',
-    'core/planning/fitted.ts',
-    'routing/',
-    'server/',
-    'store/',
-  ],
+  'cli/': [...PUBLIC, 'evaluation/', 'execution/', 'mcp/', 'core/planning/fitted.ts', 'routing/', 'server/', 'store/'],
 };
 
 /** Each outside library has one room; everything else sees our small interface. */

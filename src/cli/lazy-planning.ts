@@ -2,8 +2,8 @@
 import type { Catalog } from '../core/catalog/catalog.js';
 import { createScope } from '../core/catalog/scope.js';
 import { throwIfCancelled } from '../core/errors.js';
-import { createOpening } from '../core/opening.js';
 import type { Planner, PlannerParts } from '../core/planner.js';
+import { createOpening, orAborted } from '../core/promises.js';
 import type { PlanningSetup } from './set-up.js';
 
 export interface LazyPlanning {
@@ -45,15 +45,8 @@ export function createLazyPlanning(open: (signal: AbortSignal) => Promise<Planni
 async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   throwIfCancelled(signal);
-  const done = new AbortController();
-  const cancelled = new Promise<void>((resolve) =>
-    signal.addEventListener('abort', () => resolve(), { once: true, signal: done.signal }),
-  );
-  try {
-    await Promise.race([work, cancelled]);
+  return orAborted(work, signal).catch((error: unknown) => {
     throwIfCancelled(signal);
-    return await work;
-  } finally {
-    done.abort();
-  }
+    throw error;
+  });
 }

@@ -85,11 +85,25 @@ export function blockSettings(block: ModelBlock, { place, apiKey, fallbackKey }:
   };
 }
 
-/** `${NAME}` stands for a variable of the environment, since keys do not belong in files. */
+/** Keys do not belong in files, so a header names the variable with its key. */
+const HEADER_VARIABLE = /\$\{(\w+)\}/gu;
+
+/** Values that no log may hold: each key, and each variable that a header names. */
+export function configuredSecrets(flags: Pick<SharedFlags, 'apiKeyEnv' | 'planningApiKeyEnv'>, config: ConfigFile) {
+  const blocks = [config.model, config.planningModel, config.rerank?.model];
+  const headers = blocks.flatMap((block) => Object.values(block?.headers ?? {}));
+  const variables = [
+    ...['WINNOW_API_KEY', flags.apiKeyEnv, flags.planningApiKeyEnv],
+    ...blocks.map((block) => block?.apiKeyEnv),
+    ...headers.flatMap((text) => [...text.matchAll(HEADER_VARIABLE)].map(([, name]) => name)),
+  ];
+  return variables.flatMap((name) => (name && readVariable(name)) ?? []);
+}
+
 function expandHeaders(headers: Readonly<Record<string, string>>, place: string): Record<string, string> {
   const expand = ([name, text]: [string, string]) => [
     name,
-    text.replace(/\$\{(\w+)\}/gu, (_, variable: string) => requireVariable(variable, `${place}.${name}`)),
+    text.replace(HEADER_VARIABLE, (_, variable: string) => requireVariable(variable, `${place}.${name}`)),
   ];
   return Object.fromEntries(Object.entries(headers).map(expand));
 }

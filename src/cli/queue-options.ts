@@ -33,6 +33,7 @@ export function addQueueOptions(command: Command): Command {
 /** What says which model there is, and how it is reached: the workers have it. */
 const MODEL_FLAGS = [
   'callLog',
+  'callLogSecrets',
   'baseUrl',
   'modelFile',
   'apiKeyEnv',

@@ -1,6 +1,5 @@
 /** What `winnow serve` does: set up, listen until a signal, stop in order. Its address is the first thing it logs. */
 import { WinnowError } from '../core/errors.js';
-import { holdLines } from '../core/logging/held-lines.js';
 import type { Logger } from '../core/logging/logger.js';
 import type { Agents } from '../server/agents/agents.js';
 import { createServer } from '../server/app.js';
@@ -73,6 +72,20 @@ async function listen(app: ReturnType<typeof createServer>, { host, port }: Serv
       { cause: error },
     );
   }
+}
+
+/** Keeps log lines until `release`: what `first` writes goes out before them. Idempotent. */
+function holdLines(destination: { write(line: string): unknown }) {
+  const held: string[] = [];
+  let isReleased = false;
+  return {
+    write: (line: string): void => void (isReleased ? destination.write(line) : held.push(line)),
+    release(first?: () => void): void {
+      isReleased = true;
+      first?.();
+      for (const line of held.splice(0)) destination.write(line);
+    },
+  };
 }
 
 /** As other servers do: the sources are read anew, and what is asked meanwhile is answered by what there is. */

@@ -9,7 +9,7 @@ import { createLocalModels, type LocalModels } from '../core/model/local-models.
 import type { Model } from '../core/model/model.js';
 import { createPlanner, type Planner, type PlannerParts } from '../core/planner.js';
 import { type LoadedTools, loadTools } from './load-tools.js';
-import { modelSettings, planningModelSettings } from './model-settings.js';
+import { configuredSecrets, modelSettings, planningModelSettings } from './model-settings.js';
 import { createProgressBar } from './progress-bar.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import type { SharedFlags } from './shared-options.js';
@@ -52,11 +52,12 @@ export async function setUp(flags: SharedFlags, parts: SetupParts): Promise<Setu
 
 /** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed` */
 export async function readTools(
-  flags: Pick<SharedFlags, 'catalog' | 'config' | 'strict'>,
+  flags: Pick<SharedFlags, 'catalog' | 'config' | 'strict' | 'apiKeyEnv' | 'planningApiKeyEnv'>,
   { signal, defaultLogLevel, logTo }: Omit<SetupParts, 'stderr'>,
 ): Promise<ToolSetup> {
   const config = await readConfig(flags);
-  const logger = createLogger({ level: logLevelOf(config, defaultLogLevel), destination: logTo });
+  const level = logLevelOf(config, defaultLogLevel);
+  const logger = createLogger({ level, secrets: configuredSecrets(flags, config), destination: logTo });
   return { ...(await loadTools(flags, config, { logger, signal })), config, logger };
 }
 
@@ -94,8 +95,12 @@ export async function openPlanning(
   };
 }
 
-export function openCallLog(flags: Pick<SharedFlags, 'callLog'>, config: ConfigFile): CallLog {
-  return createCallLog({ destination: flags.callLog ?? config.callLog ?? 'off' });
+export function openCallLog(flags: SharedFlags, config: ConfigFile): CallLog {
+  return createCallLog({
+    destination: flags.callLog ?? config.callLog ?? 'off',
+    includesSecrets: flags.callLogSecrets ?? config.callLogSecrets,
+    secrets: configuredSecrets(flags, config),
+  });
 }
 
 /** Files in place of the prompts that come with the package. */

@@ -17,6 +17,7 @@ export interface SharedFlags {
   planningApiKeyEnv?: string;
   planningModelFile?: string;
   callLog?: string;
+  callLogSecrets?: boolean;
   prompt?: Record<string, unknown>;
 }
 
@@ -43,7 +44,8 @@ export function addSharedOptions(command: Command): Command {
     .option('--planning-base-url <url>', 'endpoint of the model for planning')
     .option('--planning-api-key-env <variable>', 'name of the environment variable that holds its key')
     .option('--planning-model-file <file>', 'a GGUF file of your own for planning')
-    .option('--call-log <file>', 'write one JSON line a model call to this file');
+    .option('--call-log <file>', 'write one JSON line a model call to this file')
+    .option('--call-log-secrets', 'with --call-log: log prompts whole, also where a tool has secret arguments');
 }
 
 /** `-` is stdin. */

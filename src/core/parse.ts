@@ -1,15 +1,15 @@
 /**
- * Unknown -> what a zod schema describes. What is wrong is told one problem a line, each with the path of its field; of a
- * key that does not exist, mostly a slip, the nearest that does is named, or all there are.
+ * Parses unknown input by a zod schema. Each problem is one issue with the path of its field. For an unknown key, mostly
+ * a slip, the issue names the nearest known key, or all of them.
  */
 import { z } from 'zod';
 import { type ErrorCode, WinnowError } from './errors.js';
 import { nearestName } from './nearest-name.js';
 
 export interface Place {
-  /** What the whole is called where a problem has no path of its own. */
+  /** Stands for the path of a problem of the whole input. Default: `input`. */
   root?: string;
-  /** Where the whole stands in something larger, for example `adaptation` in a configuration. */
+  /** Path of the input in something larger, for example `adaptation` in a configuration. */
   within?: string;
 }
 
@@ -29,7 +29,7 @@ export function parse<Schema extends z.ZodType>(
   return { ok: false, issues };
 }
 
-/** @throws WinnowError of that code: `problem`, then every issue. */
+/** @throws WinnowError of that code; its message is `problem` and every issue. */
 export function parseAs<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
@@ -45,10 +45,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
   return parseAs(schema, input, { code: 'invalid_request', problem: 'The request is not usable', root: 'request' });
 }
 
-/**
- * @param within where the options stand in the configuration, for example `adaptation`
- * @throws WinnowError `invalid_option`
- */
+/** @throws WinnowError `invalid_option` */
 export function parseOptions<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,

@@ -1,4 +1,4 @@
-/** Secrets in texts: every form in which a program may have written one, and what stands in its place. */
+/** Secrets in texts and objects: each form in which a program may have written one, and what stands in its place. */
 
 export const MASK = '[masked]';
 
@@ -8,49 +8,49 @@ const SHORTEST_KEY_CHARACTERS = 4;
 /** What looks like a key, whoever's it is; servers quote them with stars inside. */
 const KEY_IN_TEXT = /\b(?:Bearer\s+[\w.~+/=*-]{6,}|sk-[\w*.-]{5,}[\w*-])/gi;
 
+const SECRET_NAME =
+  /(apikey|authorization|password|passwd|passphrase|secret|accesstoken|refreshtoken|authtoken|bearertoken|idtoken|privatekey|credentials?|cookie)$|^(token|pwd)$/;
+
 /** The text without what looks like a key. */
 export function maskKeysIn(text: string): string {
   return text.replace(KEY_IN_TEXT, MASK);
 }
 
-/** A function that returns a text without any of the secrets, in whatever form. */
-export function createMask(secrets: readonly string[]): (text: string) => string {
-  const written = writtenForms(secrets);
-  return (text) => written.reduce((rest, form) => rest.replaceAll(form, MASK), text);
-}
-
-/** As `createMask`, for keys of the configuration. */
+/** A function that returns a text without any of the keys, in whatever form. */
 export function createKeyMask(keys: readonly (string | undefined)[]): (text: string) => string {
-  return createMask(keys.filter((key) => key !== undefined).filter((key) => key.length >= SHORTEST_KEY_CHARACTERS));
+  const forms = keys.flatMap((key = '') => (key.length < SHORTEST_KEY_CHARACTERS ? [] : writtenForms(key)));
+  const longestFirst = [...new Set(forms)].sort((left, right) => right.length - left.length);
+  return (text) => longestFirst.reduce((rest, form) => rest.replaceAll(form, MASK), text);
 }
 
-/** As it is, inside JSON, inside JSON in JSON, in a URL, in a form, in Base64. The longest first. */
-function writtenForms(secrets: readonly string[]): string[] {
-  const forms = secrets
-    .filter((secret) => secret !== '')
-    .flatMap((secret) => [secret, inJson(secret), inJson(inJson(secret)), inUrl(secret), inForm(secret)])
-    .concat(secrets.filter(({ length }) => length >= SHORTEST_KEY_CHARACTERS).flatMap(inBase64));
-  return [...new Set(forms)].sort((left, right) => right.length - left.length);
+/** As it is, in JSON, in JSON in JSON, in a URL, in a form, in Base64. */
+function writtenForms(key: string): string[] {
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  const bytes = Buffer.from(key, 'utf8');
+  return [
+    key,
+    inJson(key),
+    inJson(inJson(key)),
+    encodeURIComponent(bytes.toString('utf8')),
+    new URLSearchParams([['', key]]).toString().slice(1),
+    bytes.toString('base64'),
+    bytes.toString('base64url'),
+  ];
 }
 
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
-
-function inUrl(text: string): string {
-  try {
-    return encodeURIComponent(text);
-  } catch {
-    return text; // half a surrogate pair has no form in a URL
-  }
-}
-
-/** Of the query of a URL, too, where `URLSearchParams` has written it. */
-function inForm(text: string): string {
-  return new URLSearchParams([['', text]]).toString().slice(1);
-}
-
-function inBase64(text: string): string[] {
-  const bytes = Buffer.from(text, 'utf8');
-  return [bytes.toString('base64'), bytes.toString('base64url')];
+/**
+ * A copy of a JSON value with the values of secret fields masked, at any depth: fields of the given names, in any
+ * spelling, and those whose name says so. Keys inside other texts are masked, too.
+ */
+export function maskFields(value: unknown, names: readonly string[]): unknown {
+  const plainName = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  const secret = new Set(names.map(plainName));
+  const isSecret = (name: string) => secret.has(plainName(name)) || SECRET_NAME.test(plainName(name));
+  const copy = (part: unknown): unknown => {
+    if (typeof part === 'string') return maskKeysIn(part);
+    if (Array.isArray(part)) return part.map(copy);
+    if (typeof part !== 'object' || part === null) return part;
+    return Object.fromEntries(Object.entries(part).map(([name, field]) => [name, isSecret(name) ? MASK : copy(field)]));
+  };
+  return copy(value);
 }

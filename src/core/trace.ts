@@ -1,4 +1,4 @@
-/** What happened to a request, in order: every rung, drop, repair and fallback is told, none is silent. */
+/** What happened to a request, in order: each rung, drop, repair and fallback adds an event. */
 import { messageOf } from './errors.js';
 import type { TraceEvent } from './result.js';
 
@@ -13,7 +13,7 @@ export function createTrace(onEvent?: (event: TraceEvent) => void): Trace {
   const events: TraceEvent[] = [];
   const milliseconds = () => Math.round((performance.now() - start) * 10) / 10;
   let hasFailed = false;
-  // Said once, where the caller finds it: in the trace of the result.
+  // The trace tells of the first failure only.
   const onFailure = (error: unknown) => {
     const note = `onEvent failed: ${messageOf(error)}`;
     if (!hasFailed) events.push({ stage: 'listener', milliseconds: milliseconds(), note });
@@ -30,7 +30,7 @@ export function createTrace(onEvent?: (event: TraceEvent) => void): Trace {
   };
 }
 
-/** Who only listens can't stop the work. A listener may be an async function, whose failure nobody else would catch. */
+/** Calls a listener, also an async one; its failure goes to `onFailure` and stops nothing. */
 export function tellListener<Event>(
   event: Event,
   listener: ((event: Event) => unknown) | undefined,

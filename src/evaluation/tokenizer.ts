@@ -1,6 +1,6 @@
 /** A model's tokenizer for those who answer from what is remembered: one reader is opened for it, at the first use. */
 import type { Model, TokenReader } from '../core/model/model.js';
-import { createOpening } from '../core/opening.js';
+import { createOpening } from '../core/promises.js';
 
 export type Tokenizer = () => Promise<TokenReader['tokenize']>;
 

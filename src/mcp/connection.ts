@@ -17,7 +17,7 @@ import {
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import { toWinnowError } from '../core/errors.js';
-import { logFailure } from '../core/logging/log-failure.js';
+import { logFailure } from '../core/logging/logger.js';
 import { readVersion } from '../core/version.js';
 import { clientName } from '../routing/client-name.js';
 import type { CreateSessionInput } from '../routing/contracts.js';

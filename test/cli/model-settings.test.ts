@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { modelSettings, planningModelSettings } from '../../src/cli/model-settings.js';
+import { configuredSecrets, modelSettings, planningModelSettings } from '../../src/cli/model-settings.js';
 import type { SharedFlags } from '../../src/cli/shared-options.js';
 import type { ConfigFile } from '../../src/core/config/config-file.js';
 
@@ -45,6 +45,15 @@ describe('the key of the endpoint', () => {
   ])('is missed with the place that names it: %s', (message, flags) => {
     expect(() => modelSettings(flags, FILE)).toThrow(`${message} is not set.`);
   });
+});
+
+it('knows every configured secret: each key, and each variable of a header', () => {
+  Object.assign(process.env, { WINNOW_API_KEY: 'key-1', WINNOW_TEST_KEY: 'key-2', WINNOW_MODEL: 'no key' });
+  const headers = { 'x-team': 'blue', authorization: 'Bearer ${WINNOW_TEST_KEY}' };
+  expect(configuredSecrets({}, {})).toEqual(['key-1']);
+  expect(configuredSecrets({ planningApiKeyEnv: 'WINNOW_TEST_KEY' }, {})).toEqual(['key-1', 'key-2']);
+  expect(configuredSecrets({}, { rerank: { model: { headers } } })).toEqual(['key-1', 'key-2']);
+  expect(configuredSecrets({}, { planningModel: { apiKeyEnv: 'WINNOW_TEST_KEY' } })).toEqual(['key-1', 'key-2']);
 });
 
 describe('the model of planning', () => {

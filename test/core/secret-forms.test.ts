@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createKeyMask, createMask, maskKeysIn } from '../../src/core/secret-forms.js';
+import fc from 'fast-check';
+import { createKeyMask, maskFields, maskKeysIn } from '../../src/core/secret-forms.js';
 
 const SECRET = 'say "hi"/(you) & me?>~~';
 const escaped = (text: string) => JSON.stringify(text).slice(1, -1);
@@ -14,16 +15,25 @@ describe('a mask', () => {
     ['in Base64', Buffer.from(SECRET).toString('base64')],
     ['in Base64 for URLs', Buffer.from(SECRET).toString('base64url')],
   ])('finds a secret %s', (_, written) => {
-    expect(createMask([SECRET])(`a ${written} b`)).toBe('a [masked] b');
-    expect(createKeyMask([undefined, SECRET])(written)).toBe('[masked]');
+    expect(createKeyMask([undefined, SECRET])(`a ${written} b`)).toBe('a [masked] b');
   });
 
-  it('finds the longer of two that begin alike, and nothing of half a character', () => {
-    expect(createMask(['abc', '', 'abcdef', '\ud800'])('abcdef abc')).toBe('[masked] [masked]');
+  it('finds the longer of two that begin alike, and takes half a character for no reason to fail', () => {
+    expect(createKeyMask(['abcd', '', 'abcdef', 'abc\ud800'])('abcdef abcd')).toBe('[masked] [masked]');
   });
 
-  it('leaves short texts alone where keys are meant', () => {
-    expect([createMask(['abc'])('abcd'), createKeyMask(['abc'])('abcd')]).toEqual(['[masked]d', 'abcd']);
+  it('lets no key through in JSON, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 4, unit: 'grapheme' }), (key) => {
+        fc.pre(!/mask|\[|ed\]/u.test(key));
+        const masked = createKeyMask([key])(JSON.stringify({ text: `x${key}y`, deep: JSON.stringify([key]) }));
+        expect(masked).not.toContain(JSON.stringify(key).slice(1, -1));
+      }),
+    );
+  });
+
+  it('leaves a text alone that has what is too short for a key', () => {
+    expect(createKeyMask(['abc'])('abcd')).toBe('abcd');
   });
 });
 
@@ -34,5 +44,28 @@ describe('what looks like a key', () => {
 
   it.each(['task-forces-abc', 'a bearer of news', 'sk-learn'])('is not seen in: %s', (text) => {
     expect(maskKeysIn(text)).toBe(text);
+  });
+});
+
+describe('fields', () => {
+  it.each([
+    ...['apiKey', 'OPENAI_API_KEY', 'x-api-key', 'Authorization', 'token', 'accessToken', 'db_password', 'Set-Cookie'],
+    ...['pin_code', 'pinCode'],
+  ])('are masked by the name %s, at any depth', (name) => {
+    const given = { a: [{ [name]: { deep: 'hunter2' }, other: 1 }] };
+    expect(maskFields(given, ['pin_code'])).toEqual({ a: [{ [name]: '[masked]', other: 1 }] });
+    expect(JSON.stringify(given)).toContain('hunter2');
+  });
+
+  it.each(['tokens', 'maxTokens', 'nextPageToken', 'keywords', 'secretary', 'name'])(
+    'are kept by the name %s',
+    (name) => {
+      const given = { [name]: ['harmless', 4, null, true] };
+      expect(maskFields(given, [])).toEqual(given);
+    },
+  );
+
+  it('lose what looks like a key in their texts', () => {
+    expect(maskFields({ note: 'with sk-abcdefgh12345678' }, [])).toEqual({ note: 'with [masked]' });
   });
 });

@@ -1,38 +1,58 @@
-/** Logs of the service: JSON lines on stderr (stdout is data), with every secret masked as the line is written. */
+/** Logs of the service: JSON lines on stderr, since stdout is data. No line holds a key, or a field with a secret name. */
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
-import { createRedactor, type RedactOptions } from './redact.js';
+import type { WinnowError } from '../errors.js';
+import { createKeyMask, MASK, maskKeysIn } from '../secret-forms.js';
 
 export type { Logger } from 'pino';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export interface LogOptions extends RedactOptions {
+export interface LogOptions {
   /** Default: `warn`. */
   level?: LogLevel | undefined;
+  /** Literal values that no line may hold: keys of the configuration. Default: none. */
+  secrets?: readonly string[] | undefined;
   /** Where lines go. Default: stderr, written at once, so that none is lost at exit. */
   destination?: DestinationStream | undefined;
 }
 
-export function createLogger(options: LogOptions = {}): Logger {
-  const redact = createRedactor(options);
+/** Masked at the top of a line and up to two objects deep. */
+const SECRET_FIELDS = ['apiKey', 'authorization', 'cookie', 'password', 'secret', 'token', 'accessToken'];
+
+export function createLogger({ level = 'warn', secrets = [], destination: place }: LogOptions = {}): Logger {
+  const mask = createKeyMask(secrets);
   return pino(
     {
-      level: options.level ?? 'warn',
+      level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // The one place that all comes through: fields, messages, errors and the bindings of children.
-      hooks: { streamWrite: (line) => `${redactLine(line, redact)}\n` },
+      redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: MASK },
+      // Every line comes through here: fields, messages, errors and the bindings of children.
+      hooks: { streamWrite: (line) => maskKeysIn(mask(line)) },
     },
-    options.destination ?? destination({ dest: 2, sync: true }),
+    place ?? destination({ dest: 2, sync: true }),
   );
 }
 
-function redactLine(line: string, redact: (value: unknown) => unknown): string {
-  try {
-    return JSON.stringify(redact(JSON.parse(line)));
-  } catch {
-    return String(redact(line.trimEnd()));
-  }
+interface ErrorLogger {
+  error(facts: object, message: string): void;
+}
+
+/**
+ * Writes one line for a failed request, without words of a model, which may be those of the user: the issues (they quote
+ * arguments) and the reason and unknown names of a selection are left out.
+ * @param facts of the request
+ */
+export function logFailure(
+  logger: ErrorLogger,
+  error: WinnowError,
+  facts: Readonly<Record<string, unknown>> = {},
+): void {
+  const { code, message, details, cause } = error;
+  const stack = code === 'internal' && cause instanceof Error ? cause.stack : undefined;
+  const { reason: _, dropped: __, ...selection } = { reason: '', dropped: [], ...Object(details.selection) };
+  const safe = details.selection === undefined ? details : { ...details, selection };
+  logger.error({ ...facts, code, details: safe, stack }, message);
 }

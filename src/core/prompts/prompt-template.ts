@@ -6,8 +6,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { WinnowError } from '../errors.js';
-import { splitPrompt, withoutMarks } from './prompt-file.js';
-import type { PromptPlaces } from './prompt-table.js';
 
 export interface PromptTemplate<Name extends string> {
   readonly name: string;
@@ -16,14 +14,35 @@ export interface PromptTemplate<Name extends string> {
   render(values: Readonly<Record<Name, string>>): { system: string; user: string; lead?: string };
 }
 
+/** The placeholders that a prompt must have. */
+export interface PromptPlaces<Name extends string> {
+  /** Of the stable part. */
+  readonly system: readonly Name[];
+  /** Of the part that changes with each request. */
+  readonly user: readonly Name[];
+  /** Those of `user` that are stable: the text before the first of the others is the lead. Default: no lead. */
+  readonly lead?: readonly Name[];
+}
+
 export interface PromptSource<Name extends string> extends PromptPlaces<Name> {
   /** File name without `.md`. */
   readonly name: string;
-  /** Another file in place of the one in `prompts/`. */
+  /** Default: the file of that name in `prompts/`. */
   readonly path?: string | undefined;
 }
 
+export interface PromptParts {
+  readonly system: string;
+  readonly user: string;
+}
+
 const PLACEHOLDER = /\{\{(\w+)\}\}/gu;
+const PARTS = /^<!-- system -->\n([\s\S]*?)\n<!-- user -->\n([\s\S]*)$/u;
+
+/** Between these lines `winnow tune` puts worked examples; no model sees the lines. */
+export const EXAMPLES_MARK = '<!-- examples -->';
+export const EXAMPLES_END = '<!-- end of examples -->';
+const MARKS = new RegExp(`^${EXAMPLES_MARK}\\n(?:${EXAMPLES_END}\\n\\n?)?|^${EXAMPLES_END}\\n`, 'gmu');
 
 /** @throws WinnowError `prompt_invalid` naming the file and the placeholder. */
 export function loadPrompt<Name extends string>(source: PromptSource<Name>): PromptTemplate<Name> {
@@ -31,22 +50,19 @@ export function loadPrompt<Name extends string>(source: PromptSource<Name>): Pro
   const text = readPrompt(path);
   const parts = splitPrompt(text, path);
   const [system, user] = [withoutMarks(parts.system), withoutMarks(parts.user)];
-  checkPlaceholders(path, system, { part: 'system', expected: source.system });
-  checkPlaceholders(path, user, { part: 'user', expected: source.user });
+  checkPlaceholders(system, source.system, `${path}, system part`);
+  checkPlaceholders(user, source.user, `${path}, user part`);
+  const { lead } = source;
+  const changing = lead && [...user.matchAll(PLACEHOLDER)].find(([, name]) => !lead.some((stable) => stable === name));
   return {
     name: source.name,
     hash: createHash('sha256').update(text).digest('hex').slice(0, 12),
     render: (values) => ({
       system: fill(system, values),
       user: fill(user, values),
-      ...(source.lead ? { lead: fill(leadOf(user, source.lead), values) } : {}),
+      ...(lead ? { lead: fill(user.slice(0, changing?.index), values) } : {}),
     }),
   };
-}
-
-function leadOf(user: string, stable: readonly string[]): string {
-  const changing = [...user.matchAll(PLACEHOLDER)].find(([, name = '']) => !stable.includes(name));
-  return user.slice(0, changing?.index);
 }
 
 /** The file in `prompts/`. */
@@ -54,7 +70,7 @@ export function defaultPromptPath(name: string): string {
   return fileURLToPath(new URL(`../../../prompts/${name}.md`, import.meta.url));
 }
 
-/** With the line ends of Unix. @throws WinnowError `prompt_invalid` when it can't be read. */
+/** The text with the line ends of Unix. @throws WinnowError `prompt_invalid` when it can't be read. */
 export function readPrompt(path: string): string {
   try {
     return readFileSync(path, 'utf8').replaceAll('\r\n', '\n');
@@ -63,14 +79,25 @@ export function readPrompt(path: string): string {
   }
 }
 
-function checkPlaceholders(path: string, text: string, wanted: { part: string; expected: readonly string[] }): void {
-  const found = new Set([...text.matchAll(PLACEHOLDER)].map((match) => match[1] ?? ''));
-  const missing = wanted.expected.filter((name) => !found.has(name)).map((name) => `{{${name}}} is missing`);
-  const unknown = [...found].filter((name) => !wanted.expected.includes(name)).map((name) => `{{${name}}} is unknown`);
+/** Both parts, trimmed. @throws WinnowError `prompt_invalid` for a text without them, saying where */
+export function splitPrompt(text: string, where: string): PromptParts {
+  const [, system = '', user = ''] = PARTS.exec(text.replaceAll('\r\n', '\n')) ?? [];
+  if (withoutMarks(system) !== '' && user.trim() !== '') return { system: system.trim(), user: user.trim() };
+  const form = 'a line "<!-- system -->" at the top and a line "<!-- user -->" further down';
+  throw new WinnowError('prompt_invalid', `${where}: needs ${form}, each with text below it.`);
+}
+
+/** A part as a model sees it. */
+export function withoutMarks(part: string): string {
+  return `${part}\n`.replace(MARKS, '').trim();
+}
+
+function checkPlaceholders(text: string, expected: readonly string[], where: string): void {
+  const found = new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name));
+  const missing = expected.filter((name) => !found.has(name)).map((name) => `{{${name}}} is missing`);
+  const unknown = [...found].filter((name) => !expected.includes(name)).map((name) => `{{${name}}} is unknown`);
   const issues = [...missing, ...unknown];
-  if (issues.length > 0) {
-    throw new WinnowError('prompt_invalid', `${path}, ${wanted.part} part: ${issues.join('; ')}.`, { issues });
-  }
+  if (issues.length > 0) throw new WinnowError('prompt_invalid', `${where}: ${issues.join('; ')}.`, { issues });
 }
 
 function fill(text: string, values: Readonly<Record<string, string>>): string {

@@ -1,28 +1,49 @@
-/** Loads the prompts of the table; a file given by path takes the place of its default. */
+/** The table of prompts: each is the file of its name in `prompts/`, with the placeholders of its two parts. */
 import { WinnowError } from '../errors.js';
-import {
-  type PlaceholderOf,
-  PROMPTS,
-  type PromptName,
-  type PromptPlaces,
-  REPLACEABLE_NAMES,
-  type ReplaceableName,
-} from './prompt-table.js';
-import { loadPrompt, type PromptTemplate } from './prompt-template.js';
+import { loadPrompt, type PromptPlaces, type PromptTemplate } from './prompt-template.js';
+
+/** Prompts that a user's own file may replace, in the configuration and by `--prompt`. */
+const REPLACEABLE = {
+  'select-tools': { system: ['none', 'summaries'], user: ['context', 'message'] },
+  'plan-steps': {
+    system: ['tools', 'further'],
+    user: ['context', 'awaited', 'likely', 'today', 'locale', 'message'],
+  },
+  /** A model's opinion on what a search found. */
+  'rerank-tools': { system: [], user: ['tools', 'query'] },
+  'explain-choice': { system: ['system'], user: ['user', 'names'] },
+  'judge-fit': { system: [], user: ['tools', 'context', 'message'], lead: ['tools'] },
+  'judge-tool': { system: [], user: ['context', 'message', 'tool'] },
+  /** Asks once more where an answer can't be used. */
+  repair: { system: ['system'], user: ['user', 'answer', 'issues'] },
+} as const;
+
+export const PROMPTS = {
+  ...REPLACEABLE,
+  /** Another wording of a prompt, for `winnow tune`. */
+  'propose-wording': { system: [], user: ['instructions', 'failures', 'tried', 'words'] },
+  /** One step of an agent by LangChain's chat model. */
+  'agent-step': { system: ['instructions', 'tools'], user: ['conversation'] },
+} as const satisfies Readonly<Record<string, PromptPlaces<string>>>;
+
+export type PromptName = keyof typeof PROMPTS;
+export type ReplaceableName = keyof typeof REPLACEABLE;
+export const REPLACEABLE_NAMES = Object.keys(REPLACEABLE) as ReplaceableName[];
 
 /** Name of a prompt -> path of the file to use. */
 export type PromptPaths = { [Name in ReplaceableName]?: string | undefined };
 
+type PlaceholderOf<Name extends PromptName> = (typeof PROMPTS)[Name]['system' | 'user'][number];
 export type NamedPrompt<Name extends PromptName> = PromptTemplate<PlaceholderOf<Name>>;
 
-const TABLE: { readonly [Name in PromptName]: PromptPlaces<PlaceholderOf<Name>> } = PROMPTS;
+const PLACES: { readonly [Name in PromptName]: PromptPlaces<PlaceholderOf<Name>> } = PROMPTS;
 
 /** @throws WinnowError `prompt_invalid` */
 export function loadNamedPrompt<Name extends PromptName>(name: Name, path?: string): NamedPrompt<Name> {
-  return loadPrompt<PlaceholderOf<Name>>({ name, ...TABLE[name], path });
+  return loadPrompt<PlaceholderOf<Name>>({ name, ...PLACES[name], path });
 }
 
-/** Those of the planner; others are loaded by who needs them. @throws WinnowError `prompt_invalid` */
+/** Loads the planner's prompts; others are loaded where they are needed. @throws WinnowError `prompt_invalid` */
 export function loadPrompts(paths: PromptPaths = {}) {
   const names: readonly string[] = REPLACEABLE_NAMES;
   const unknown = Object.keys(paths).find((name) => !names.includes(name));

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Model } from '../../core/model/model.js';
-import { EXAMPLES_END, EXAMPLES_MARK, joinPrompt, splitPrompt, withoutMarks } from '../../core/prompts/prompt-file.js';
+import { EXAMPLES_END, EXAMPLES_MARK, splitPrompt, withoutMarks } from '../../core/prompts/prompt-template.js';
 
 export const TUNED_PROMPTS = ['select-tools', 'plan-steps'] as const;
 export type TunedPrompt = (typeof TUNED_PROMPTS)[number];
@@ -52,7 +52,8 @@ function withMark(instructions: string, placeholder: string): string {
 export function renderDraft({ instructions, examples, user }: PromptDraft): string {
   const block = examples.length === 0 ? [] : [[HEADING, ...examples].join('\n\n')];
   const marked = [EXAMPLES_MARK, ...block, EXAMPLES_END].join('\n');
-  return joinPrompt({ system: instructions.replace(EXAMPLES_MARK, () => marked), user });
+  const system = instructions.replace(EXAMPLES_MARK, () => marked);
+  return `<!-- system -->\n${system}\n<!-- user -->\n${user}\n`;
 }
 
 /** Tokens of a file as a model sees it. */

@@ -4,7 +4,7 @@
  */
 import { type McpAnswer, type McpSession, openMcpSession } from '../../core/catalog/sources/mcp-session.js';
 import type { McpServer } from '../../core/catalog/sources/source.js';
-import { orAborted } from '../../core/or-aborted.js';
+import { orAborted } from '../../core/promises.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { type Executed, type Executor, type ExecutorCall, isSystemTool } from './executor.js';
 import { readMcpContent } from './mcp-content.js';

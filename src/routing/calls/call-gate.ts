@@ -6,7 +6,7 @@
 import { toolHash } from '../../core/catalog/catalog.js';
 import { secretNamesOf } from '../../core/catalog/secret-arguments.js';
 import type { Tool } from '../../core/catalog/tool.js';
-import { createRedactor } from '../../core/logging/redact.js';
+import { maskFields } from '../../core/secret-forms.js';
 import type { Store } from '../../store/store.js';
 import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
 import { canonicalHash, canonicalJson } from '../approvals/canonical-json.js';
@@ -163,12 +163,11 @@ function approvalFor(
     reason?: string | undefined;
   },
 ): ApprovalRequest {
-  const mask = createRedactor({ secretNames: secretNamesOf([tool]) });
   return {
     session: session.id,
     user: session.user,
     tool: tool.name,
-    arguments: mask(given),
+    arguments: maskFields(given, secretNamesOf([tool])),
     argumentsHash,
     // Another definition under the same name is another tool.
     policyVersion: `${policy.version}.${toolHash(tool).slice(0, 16)}`,

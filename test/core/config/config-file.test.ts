@@ -34,9 +34,11 @@ describe('a configuration file', () => {
   it('has paths from its own place, and leaves URLs, prefixes and absolute paths alone', async () => {
     const config = await load(
       [
-        'catalog: [tools.json, ../up, /abs/tools.json, "https://example.org/tools.json", "openapi:api.yaml"]',
+        'catalog: [tools.json, ../up, /abs/tools.json, "https://example.org/tools.json", "openapi:api.yaml",',
+        '  "openapi:https://example.org/api.yaml", "mcp:/abs/mcp.json"]',
         'model: {file: models/m.gguf}',
         'planningModel: {file: models/p.gguf}',
+        'rerank: {enabled: true, model: {file: r.gguf}}',
         'prompts: {repair: repair.md}',
         'callLog: logs/calls.jsonl',
       ].join('\n'),
@@ -48,9 +50,12 @@ describe('a configuration file', () => {
         '/abs/tools.json',
         'https://example.org/tools.json',
         `openapi:${join(folder, 'api.yaml')}`,
+        'openapi:https://example.org/api.yaml',
+        'mcp:/abs/mcp.json',
       ],
       model: { file: join(folder, 'models/m.gguf') },
       planningModel: { file: join(folder, 'models/p.gguf') },
+      rerank: { enabled: true, model: { file: join(folder, 'r.gguf') } },
       prompts: { repair: join(folder, 'repair.md') },
       callLog: join(folder, 'logs/calls.jsonl'),
     });

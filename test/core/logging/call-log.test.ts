@@ -5,8 +5,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WinnowError } from '../../../src/core/errors.js';
 import { type CallLogOptions, createCallLog, withCallLog } from '../../../src/core/logging/call-log.js';
 import type { CompletionRequest } from '../../../src/core/model/model.js';
-import { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from '../../support/scripted-model.js';
-import { plannerOf, TOOLS } from '../selection/setup.js';
+import {
+  createScriptedModel,
+  type ScriptedAnswer,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+} from '../../support/scripted-model.js';
+import { makeTool, naming, plannerOf, TOOLS } from '../selection/setup.js';
 
 let folder: string;
 let file: string;
@@ -132,33 +137,50 @@ describe('the call log', () => {
 });
 
 describe('secrets in the call log', () => {
-  const withAbout = (more: Partial<CompletionRequest['about']>): CompletionRequest => {
-    const { about } = REQUEST;
-    if (about === undefined) throw new Error('the request has no about');
-    return { ...REQUEST, about: { ...about, ...more } };
+  const unlocking = (mark: object) => {
+    const properties = { phrase: { type: 'string', ...mark }, door: { type: 'string' } };
+    return makeTool('unlock_door', { inputSchema: { type: 'object', properties, required: ['phrase'] } });
   };
-
-  it('are masked everywhere when the caller names them', async () => {
-    const { model } = logged({ answers: ['{"arguments": {"word": "hunter2"}}'] });
-    await model.complete(withAbout({ secrets: ['hunter2'] }));
-    expect(text()).not.toContain('hunter2');
-    expect(entries()[0]).toMatchObject({ prompt: { user: 'Log in with [masked] please.' } });
-  });
+  const plan = (mark: object, answers: readonly ScriptedAnswer[], options = {}) => {
+    const { model } = logged({ answers: [naming('unlock_door'), ...answers] }, options);
+    return plannerOf({ tools: [unlocking(mark), ...TOOLS], model }).plan({ message: 'Unlock it with hunter2' });
+  };
+  const PLAN = '{"kind":"plan","steps":[{"id":"s1","tool":"unlock_door","arguments":{"phrase":"hunter2"}}]}';
 
   it.each([
-    ['whole', '{"arguments": {"pin": "hunter2"}}'],
-    ['cut', '{"arguments": {"pin": "hunter2'],
-  ])('are masked in prompt and answer alike when the %s answer shows them under a secret name', async (_, answer) => {
-    const { model } = logged({ answers: [answer] });
-    await model.complete(withAbout({ secretNames: ['pin'], variables: { message: 'Log in with hunter2', pin: 7 } }));
+    ['format password', { format: 'password' }],
+    ['x-secret', { 'x-secret': true }],
+    ['writeOnly', { writeOnly: true }],
+  ])('leave all words out where a visible tool marks an argument by %s, and say why', async (_, mark) => {
+    expect(await plan(mark, [PLAN])).toMatchObject({ kind: 'plan', steps: [{ arguments: { phrase: 'hunter2' } }] });
     expect(text()).not.toContain('hunter2');
-    expect(entries()[0]).toMatchObject({ variables: { pin: '[masked]' } });
+    const [selection, planning] = entries();
+    expect([selection, planning]).toMatchObject([{ stage: 'selection' }, { stage: 'planning' }]);
+    for (const line of entries()) {
+      expect(line).toMatchObject({ outcome: 'ok', leftOut: expect.stringContaining('--call-log-secrets') });
+      for (const words of ['prompt', 'variables', 'answer', 'error']) expect(line).not.toHaveProperty(words);
+    }
   });
 
-  it('are masked when they are keys of the configuration', async () => {
-    const { model } = logged({ answers: [new Error('refused key-42')] }, { secrets: ['key-42'] });
+  it('leave out the text of an error, which may quote the request, but not its code', async () => {
+    const error = new WinnowError('model_refused', 'Flagged: hunter2.');
+    await expect(plan({ writeOnly: true }, [error])).rejects.toBe(error);
+    expect(text()).not.toContain('hunter2');
+    expect(entries()[1]).toMatchObject({ outcome: 'model_refused' });
+  });
+
+  it('leave nothing out where the operator asks for it, or no argument is marked', async () => {
+    await plan({ writeOnly: true }, [PLAN], { includesSecrets: true });
+    await plan({}, [PLAN]);
+    expect(entries()).toHaveLength(4);
+    for (const line of entries()) expect(JSON.stringify(line)).toContain('Unlock it with hunter2');
+  });
+
+  it('are masked when they are keys of the configuration, or look like keys', async () => {
+    const answers = [new Error('refused key-42 and sk-abcdefgh12345678')];
+    const { model } = logged({ answers }, { secrets: ['key-42'] });
     await expect(model.complete(REQUEST)).rejects.toThrow('key-42');
-    expect(text()).not.toContain('key-42');
+    expect(entries()[0]).toMatchObject({ error: 'refused [masked] and [masked]' });
   });
 });
 

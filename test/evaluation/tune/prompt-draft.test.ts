@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { EXAMPLES_MARK } from '../../../src/core/prompts/prompt-file.js';
-import { defaultPromptPath, readPrompt } from '../../../src/core/prompts/prompt-template.js';
+import { defaultPromptPath, EXAMPLES_MARK, readPrompt } from '../../../src/core/prompts/prompt-template.js';
 import { loadNamedPrompt, loadPrompts } from '../../../src/core/prompts/prompts.js';
 import {
   countSeenTokens,

@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
-import { orAborted } from '../../or-aborted.js';
+import { orAborted } from '../../promises.js';
 import { createKeyMask } from '../../secret-forms.js';
 import { readVersion } from '../../version.js';
 import { describeFailure, describeSilence } from './mcp-failure.js';

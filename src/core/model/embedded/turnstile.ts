@@ -1,6 +1,6 @@
 /** One at a time, in the order of arrival. Who leaves the queue by its signal goes at once. */
 import { WinnowError } from '../../errors.js';
-import { orAborted } from '../../or-aborted.js';
+import { orAborted } from '../../promises.js';
 
 export interface Turnstile {
   /** Waits for the turn. The returned function must be called when done; a second call does nothing. */

@@ -2,8 +2,7 @@
  * What a server did wrong, before it is known whether it matters: it may be retried, answered by asking in another
  * form, or become a WinnowError. Neither keys nor what is quoted of a prompt get from here into a message.
  */
-import { type ErrorCode, WinnowError } from '../../errors.js';
-import { isNeverConnected, isUntrusted } from '../../never-connected.js';
+import { type ErrorCode, isNeverConnected, isUntrusted, WinnowError } from '../../errors.js';
 import { createKeyMask, maskKeysIn } from '../../secret-forms.js';
 import type { Prompt } from '../model.js';
 import type { OpenAISettings } from './options.js';

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Tool } from '../../../core/catalog/tool.js';
-import { isNeverConnected } from '../../../core/never-connected.js';
+import { isNeverConnected } from '../../../core/errors.js';
 import { parseOptions } from '../../../core/parse.js';
 import { type CallFailure, describeThrown, fail } from '../../failure.js';
 import { type Executed, type Executor, isSystemTool } from '../executor.js';

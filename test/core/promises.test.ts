@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { orAborted } from '../../src/core/or-aborted.js';
+import { orAborted } from '../../src/core/promises.js';
 
 const never = new Promise<never>(() => {});
 

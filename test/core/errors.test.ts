@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { isNeverConnected, isUntrusted } from '../../src/core/never-connected.js';
+import { isNeverConnected, isUntrusted } from '../../src/core/errors.js';
 
 it.each([
   ['EAI_AGAIN', true, false],

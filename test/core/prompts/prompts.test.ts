@@ -4,9 +4,14 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { loadConfigFile } from '../../../src/core/config/config-file.js';
-import { PROMPTS, type PromptName, REPLACEABLE_NAMES } from '../../../src/core/prompts/prompt-table.js';
 import { defaultPromptPath, loadPrompt } from '../../../src/core/prompts/prompt-template.js';
-import { loadNamedPrompt, loadPrompts } from '../../../src/core/prompts/prompts.js';
+import {
+  loadNamedPrompt,
+  loadPrompts,
+  PROMPTS,
+  type PromptName,
+  REPLACEABLE_NAMES,
+} from '../../../src/core/prompts/prompts.js';
 
 let folder: string;
 let path: string;
