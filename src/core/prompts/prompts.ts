@@ -9,6 +9,9 @@ const REPLACEABLE = {
     system: ['tools', 'further'],
     user: ['context', 'awaited', 'likely', 'today', 'locale', 'message'],
   },
+  'split-asks': { system: [], user: ['context', 'message'] },
+  'choose-tool': { system: ['none'], user: ['tools', 'context', 'message'], lead: ['tools'] },
+  'fill-arguments': { system: [], user: ['tool', 'facts', 'context', 'message'], lead: ['tool'] },
   /** A model's opinion on what a search found. */
   'rerank-tools': { system: [], user: ['tools', 'query'] },
   'explain-choice': { system: ['system'], user: ['user', 'names'] },
