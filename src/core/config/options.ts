@@ -9,6 +9,10 @@ export const optionsSchema = z.strictObject({
     .enum(['auto', 'list', 'rank'])
     .default('auto')
     .describe('How the model names tools. auto: what suits the model.'),
+  planning: z
+    .enum(['auto', 'decide', 'write'])
+    .default('auto')
+    .describe('How plans are made. decide: by choices among what exists, with probabilities; auto: what suits the model.'),
   maxTools: z
     .int()
     .min(1)

@@ -3,12 +3,11 @@
  * is one choice, so a value that no source has can't be chosen.
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
+import { resolveReference } from '../../catalog/schema/pointer.js';
 import type { JsonSchema } from '../../catalog/tool.js';
+import type { SourceName } from '../../result.js';
 import type { Said } from './said.js';
 import { formOf, momentsIn } from './times.js';
-
-export const SOURCES = ['step', 'request', 'computed', 'enum', 'default', 'composed'] as const;
-export type SourceName = (typeof SOURCES)[number];
 
 export interface Candidate {
   readonly value: unknown;
@@ -21,9 +20,9 @@ export interface SourceContext {
   /** Runs of words of the request, its history and what the caller extracted. */
   readonly spans: readonly string[];
   /** References to fields of earlier results, each with the schema of its value. */
-  readonly results: readonly { readonly reference: string; readonly schema: JsonSchema | undefined }[];
-  /** Whether only another tool's result can hold the argument: an identifier, which nobody composes. */
-  readonly isHandle: (argument: string) => boolean;
+  readonly results: readonly { readonly reference: string; readonly schema: JsonSchema }[];
+  /** Names of arguments that are identifiers: nobody composes these. */
+  readonly handles: ReadonlySet<string>;
   readonly day: string;
   readonly timeZone: string | undefined;
 }
@@ -72,14 +71,18 @@ const ALL: readonly Source[] = [enumerated, computed, request, preset];
 
 /** All that may stand there, each value once, by the first source that has it. */
 export function candidatesFor(place: Place, context: SourceContext): Candidate[] {
-  const isClosed = 'const' in place.schema || Array.isArray(place.schema.enum);
   const found = new Map<string, Candidate>();
-  for (const source of isClosed ? [enumerated, preset] : ALL)
+  for (const source of isClosed(place.schema) ? [enumerated, preset] : ALL)
     for (const candidate of source(place, context)) {
       const key = JSON.stringify(candidate.value);
       if (!found.has(key) && fitsBounds(candidate.value, place.schema)) found.set(key, candidate);
     }
   return [...found.values()];
+}
+
+/** Whether the schema lists all values. */
+export function isClosed(schema: JsonSchema): boolean {
+  return 'const' in schema || Array.isArray(schema.enum);
 }
 
 export function isText(schema: JsonSchema): boolean {
@@ -150,22 +153,31 @@ function unitNames(unit: string): string[] {
 export function plainSchema(schema: unknown, root: JsonSchema, depth = 0): JsonSchema {
   if (!isObject(schema) || depth > 8) return {};
   if (typeof schema.$ref === 'string') {
-    const { $ref, ...own } = schema;
-    return { ...plainSchema(resolve($ref, root), root, depth + 1), ...own };
+    const own = Object.entries(schema).filter(([key]) => key !== '$ref');
+    return { ...plainSchema(resolveReference(root, schema.$ref), root, depth + 1), ...Object.fromEntries(own) };
   }
   const forms = [schema.anyOf, schema.oneOf, schema.allOf].find(Array.isArray);
   const form = forms?.find((one) => isObject(one) && one.type !== 'null');
   if (form === undefined) return schema;
-  const { anyOf: _, oneOf: __, allOf: ___, ...own } = schema;
-  return { ...plainSchema(form, root, depth + 1), ...own };
+  const own = Object.entries(schema).filter(([key]) => !['anyOf', 'oneOf', 'allOf'].includes(key));
+  return { ...plainSchema(form, root, depth + 1), ...Object.fromEntries(own) };
 }
 
-function resolve(reference: string, root: JsonSchema): unknown {
-  return reference
-    .replace(/^#\//u, '')
-    .split('/')
-    .reduce<unknown>(
-      (node, part) => (isObject(node) ? node[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
-      root,
-    );
+const MAX_FIELDS = 40;
+const MAX_FIELD_DEPTH = 4;
+
+/** The fields of a result down to four levels, through `$ref` and lists; a list by its first item. */
+export function fieldsOf(output: JsonSchema | undefined): { path: (string | number)[]; schema: JsonSchema }[] {
+  if (!output) return [];
+  const found: { path: (string | number)[]; schema: JsonSchema }[] = [];
+  const visit = (node: unknown, path: (string | number)[]) => {
+    const schema = plainSchema(node, output);
+    if (path.length > 0) found.push({ path, schema });
+    if (path.length >= MAX_FIELD_DEPTH) return;
+    if (isObject(schema.items)) visit(schema.items, [...path, 0]);
+    for (const [name, inner] of Object.entries(isObject(schema.properties) ? schema.properties : {}))
+      visit(inner, [...path, name]);
+  };
+  visit(output, []);
+  return found.slice(0, MAX_FIELDS);
 }

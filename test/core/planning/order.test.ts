@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { levelsOf } from '../../../src/core/planning/levels.js';
-import { orderEffects } from '../../../src/core/planning/order-effects.js';
+import { orderEffects } from '../../../src/core/planning/order.js';
 import type { Step } from '../../../src/core/result.js';
 import { makeTool } from '../selection/setup.js';
 
