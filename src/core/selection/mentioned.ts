@@ -1,13 +1,12 @@
 /** The tools on offer of which words stand in the request, and what they need besides. */
+import { missingProducers } from '../catalog/producers.js';
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Request } from '../request.js';
 import type { Selection } from '../result.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
 import type { RankedTool } from '../search/rank.js';
-import { missingProducers } from './producers/add-producers.js';
-import { createProducerContext } from './producers/producer-context.js';
-import { nounsIn } from './producers/vocabulary.js';
+import { wordsOf } from '../search/words.js';
 import { searchText } from './user-part.js';
 
 export interface Offer {
@@ -37,16 +36,15 @@ export function mentionedTools({ view, selection, request }: Offer): Mention[] {
 
 /** Nouns of the request, of those words that a tool was found by. */
 export function nounsAsked(why: RankedTool['why']): string[] {
-  return why.flatMap(({ asked }) => nounsIn(asked));
+  return why.flatMap(({ asked }) => wordsOf(asked));
 }
 
 /** Names of the tools, each behind the producers on offer that it needs. */
 export function namesWithProducers(tools: Iterable<Tool>, { view, selection, request }: Offer): string[] {
   const offered = new Set(selection.tools.map((tool) => tool.name));
-  const context = createProducerContext(view, request);
   const names = new Set<string>();
   for (const tool of tools) {
-    for (const { tool: producer } of missingProducers(tool, names, context))
+    for (const { tool: producer } of missingProducers(tool, names, { view, request }))
       if (offered.has(producer.name)) names.add(producer.name);
     names.add(tool.name);
   }

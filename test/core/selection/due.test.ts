@@ -54,12 +54,6 @@ describe('the tools without which a plan is not done', () => {
     expect(due('an old sonnet, a poem', { tools: [makeTool('sonnet'), makeTool('poem')] })).toHaveLength(2);
   });
 
-  it('are called by a word that is a verb else where it stands in the plural', () => {
-    const tools = [makeTool('search_books'), makeTool('book_table'), makeTool('search_reviews')];
-    expect(due('search for books and their reviews', { tools }).sort()).toEqual(['search_books', 'search_reviews']);
-    expect(due('book something, with reviews', { tools })).toEqual(['search_reviews']);
-  });
-
   it('are called by their action also in a request that speaks more of another, where it calls no other tool', () => {
     const loan = makeTool('loan_payment', {
       description: 'Monthly payment of a loan, by amount, rate and term of years.',

@@ -27,17 +27,6 @@ describe('the tools that planning looks at first', () => {
     ]);
   });
 
-  it('are else those that the request speaks of, in the order in which it does', () => {
-    const view = viewOf(TOOLS);
-    const names = view.tools.map((tool) => tool.name);
-    const request = parseRequest({ message: 'brew a coffee, then play a song and read the weather report' });
-    expect(likelyTools({ view, selection: selectionOf('passthrough', all(names)), request })).toEqual([
-      'brew_coffee',
-      'play_song',
-      'weather_report',
-    ]);
-  });
-
   it('stand behind the tools that find what they need', () => {
     const view = viewOf([
       makeTool('parcel_weight', { inputSchema: needing('parcel_id') }),
