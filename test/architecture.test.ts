@@ -71,7 +71,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'core/prompts/prompt-template.ts',
     'core/search/',
   ],
-  'core/selection/producers/': ['core/catalog/', 'core/request.ts', 'core/search/words.ts'],
   'core/planning/': [
     ...CATALOG_AND_CONTRACTS,
     ...MODEL_SEAM,
@@ -102,7 +101,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'core/logging/',
     'core/prompts/',
     'core/search/',
-    'core/selection/producers/',
     'store/',
   ],
   'execution/': [...CATALOG_AND_CONTRACTS, 'core/config/environment.ts', 'core/planning/', 'routing/', 'store/'],
@@ -176,6 +174,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   picocolors: ['cli/'],
   pino: ['core/logging/'],
   'prom-client': ['routing/telemetry/'],
+  stemmer: ['core/catalog/', 'core/search/'],
   undici: ['core/model/openai/'],
   yaml: ['core/catalog/sources/', 'core/config/', 'routing/policy/'],
   yauzl: ['core/model/store/'],

@@ -1,4 +1,5 @@
 /** One round of asking the model, whichever way suits it, on whichever rung of the ladder the summaries fit. */
+import { missingProducers } from '../catalog/producers.js';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError, WinnowError } from '../errors.js';
@@ -9,8 +10,6 @@ import type { Answer } from './answer.js';
 import { explainChoice } from './explain.js';
 import { climb, fittingSheet, type LadderLimits } from './ladder.js';
 import { askForList } from './list-answer.js';
-import { missingProducers } from './producers/add-producers.js';
-import { createProducerContext } from './producers/producer-context.js';
 import { askForRank } from './rank-answer.js';
 import { summaryRoom } from './room.js';
 import { answerWay, type SelectionCall, type SelectionParts } from './selection-call.js';
@@ -144,8 +143,7 @@ async function askAbout(sheet: Sheet, call: AskCall, parts: SelectionParts): Pro
 }
 
 function producersOf({ view, request }: SelectionCall): (tool: Tool) => Tool[] {
-  const context = createProducerContext(view, request);
-  return (tool) => missingProducers(tool, new Set(), context).map((supplied) => supplied.tool);
+  return (tool) => missingProducers(tool, new Set(), { view, request }).map((supplied) => supplied.tool);
 }
 
 function render(

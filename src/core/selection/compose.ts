@@ -2,6 +2,7 @@
  * From the model's answer to the tools that are handed on: producers, rules, always-on and required tools, companions,
  * the cap, and the fill of what room is left.
  */
+import { missingProducers, type ProducerContext } from '../catalog/producers.js';
 import type { Rule } from '../catalog/rule.js';
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
@@ -13,8 +14,6 @@ import type { Answer, NamedTool } from './answer.js';
 import { applyCap } from './apply-cap.js';
 import { type Entry, PRIORITY } from './entry.js';
 import { fill } from './fill.js';
-import { missingProducers, type ProducerContext } from './producers/add-producers.js';
-import { createProducerContext } from './producers/producer-context.js';
 import { withCompanions } from './with-companions.js';
 import { withRules } from './with-rules.js';
 
@@ -116,7 +115,7 @@ function supplied(entries: readonly Entry[], input: ComposeInput): Entry[] {
 
 function contextOf({ view, request, answer }: ComposeInput): ProducerContext {
   const probabilities = new Map(answer.named.map((named) => [named.tool.name, named.probability ?? 0]));
-  return createProducerContext(view, request, (name) => probabilities.get(name) ?? 0);
+  return { view, request, probabilityOf: (name) => probabilities.get(name) ?? 0 };
 }
 
 /** The producers that are missing, then the tool itself. */
