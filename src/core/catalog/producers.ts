@@ -1,7 +1,4 @@
-/**
- * Which tool's result provides an argument of another: read from names, descriptions and schemas, once a view. Linking
- * tools by what one returns and another takes is the idea of API dependency graphs (RestTestGen, Viglianisi et al. 2020).
- */
+/** Which tool's result provides an argument of another: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
 import { type ResultField, resultFields, stemsOf } from './result-fields.js';
 import { isObject, sameJson } from './schema/json.js';
 import { resolveReference } from './schema/pointer.js';
@@ -10,14 +7,13 @@ import { fits } from './subschema.js';
 import { firstSentence } from './summary.js';
 import type { JsonSchema, Tool } from './tool.js';
 
-/** A field of a tool's result that can provide an argument. */
+/** A field of a tool's result that can provide an argument. Scores run from 0.2 to 1. */
 export interface Provision {
   readonly producer: Tool;
   /** From the root of the result, for example `['rooms', 0, 'id']`. */
   readonly path: readonly (string | number)[];
-  /** The output schema has a field of this name. Else the path is a guess: the only field, or the argument's name. */
+  /** The output schema has a field of this name. Else the path is a guess: the first field, or the argument's name. */
   readonly isDeclared: boolean;
-  /** From 0.2 to 1. */
   readonly score: number;
 }
 
@@ -25,18 +21,16 @@ export interface Argument {
   readonly tool: Tool;
   readonly name: string;
   readonly isRequired: boolean;
-  /** Without a reference at its root. */
   readonly schema: JsonSchema;
-  /** Stems of the name: `station`, `code`. */
+  readonly key: string;
+  /** Stems of the name, `station` and `code`; and of what it tells of, the surest first: `station`. */
   readonly words: readonly string[];
-  /** Stems that name what it tells of, the surest first: `station`. */
   readonly things: readonly string[];
   /** A value that people seldom know: by its name, or because the description names the tool that returns it. */
   readonly isIdentifier: boolean;
 }
 
 export interface ProducerGraph {
-  /** In the order of the schema; empty for a tool that the view does not hold. */
   argumentsOf(tool: Tool): readonly Argument[];
   /** Best first, at most 32. One producer can stand here several times, with different fields. */
   provisionsFor(tool: Tool, argument: string): readonly Provision[];
@@ -60,21 +54,17 @@ const IDENTIFIER = new Set(stemsOf('id uuid guid uri urn handle ref slug sku has
 /** These end names of what people know, too (`country_code`): they count where a result has a field of the same name. */
 const MAYBE_IDENTIFIER = new Set(stemsOf('code key token number url path file filename'));
 const SUFFIXES = new Set([...IDENTIFIER, ...MAYBE_IDENTIFIER, 'name']);
-/** A tool's name within a text. */
-const NAME = /\w(?:[\w.-]*\w)?/gu;
-/** Nobody creates a thing to learn its id. */
+const PLACES = new Set(stemsOf('path file filename'));
+const NAME_IN_TEXT = /\w(?:[\w.-]*\w)?/gu;
+/** Nobody creates a thing to learn its id; a handle of one server seldom fits another; who waits for one is a detour. */
 const RISK_FACTOR = { low: 1, medium: 0.9, high: 0.8 } as const;
-/** A handle of one server seldom fits another. */
-const OTHER_ORIGIN = 0.6;
-/** A producer that waits for an identifier itself is the longer way. */
-const WAITS = 0.6;
-
+const [OTHER_ORIGIN, WAITS] = [0.6, 0.6];
 /** The graph of a view, built at its first use. */
 export const producerGraph = createGraphs();
 
-function createGraphs(): (view: View) => ProducerGraph {
+function createGraphs() {
   const graphs = new WeakMap<View, ProducerGraph>();
-  return (view) => {
+  return (view: View): ProducerGraph => {
     const graph = graphs.get(view) ?? createProducerGraph(view.tools);
     graphs.set(view, graph);
     return graph;
@@ -84,12 +74,11 @@ function createGraphs(): (view: View) => ProducerGraph {
 function createProducerGraph(tools: readonly Tool[]): ProducerGraph {
   const profiles = profilesOf(tools);
   const byName = new Map(profiles.map((profile) => [profile.tool.name, profile.arguments]));
-  const known = new Map<Argument, readonly Provision[]>();
+  const known = new Map<Argument | undefined, readonly Provision[]>([[undefined, []]]);
   const argumentsOf = (tool: Tool) => byName.get(tool.name) ?? [];
   const provisionsFor = (tool: Tool, name: string) => {
     const argument = argumentsOf(tool).find((one) => one.name === name);
-    if (!argument) return [];
-    const provisions = known.get(argument) ?? findProvisions(argument, profiles);
+    const provisions = known.get(argument) ?? (argument ? findProvisions(argument, profiles) : []);
     known.set(argument, provisions);
     return provisions;
   };
@@ -98,73 +87,61 @@ function createProducerGraph(tools: readonly Tool[]): ProducerGraph {
 
 function findProvisions(argument: Argument, profiles: readonly Profile[]): Provision[] {
   const isNamed = namedBy(argument);
-  return profiles
-    .flatMap((profile) => provisionsOf(profile, argument, isNamed(profile)))
-    .filter(({ score }) => score >= MIN_SCORE)
-    .sort((a, b) => b.score - a.score)
-    .slice(0, MAX_PROVISIONS);
+  const all = profiles.flatMap((profile) => provisionsOf(profile, argument, isNamed(profile)));
+  const strong = all.filter(({ score }) => score >= MIN_SCORE);
+  return strong.sort((a, b) => b.score - a.score).slice(0, MAX_PROVISIONS);
 }
 
 /** A result of one field, such as `{content}`, hides what is inside: it counts as one without a schema. */
 function provisionsOf(profile: Profile, argument: Argument, isNamed: boolean): Provision[] {
-  const { tool: producer, fields } = profile;
+  const { tool: producer, fields, subjects, isSearch } = profile;
   const factor = factorOf(profile, argument, isNamed);
-  const declared = (factor > 0 ? fields : [])
-    .map((field) => ({ path: field.path, score: fieldScore(field, argument, profile) }))
-    .filter(({ score }) => score > 0);
-  const only = fields.length === 1 ? fields[0]?.path : undefined;
-  const guess = { path: only ?? [argument.name], score: subjectScore(profile, argument) };
-  const guesses = isNamed || fields.length <= 1 ? [guess] : [];
-  return (declared.length > 0 ? declared : guesses).map(({ path, score }) => {
-    const total = factor * (isNamed ? 0.9 + score / 10 : score);
-    return { producer, path, isDeclared: declared.length > 0, score: total };
-  });
-}
-
-/** Without a declared field, what name and description say the result is about. */
-function subjectScore({ subjects, isSearch }: Profile, { things }: Argument): number {
-  const about = Math.max(0, ...things.map((thing, place) => (subjects.get(thing) ?? 0) * 0.9 ** place));
-  return about > 0 && isSearch ? about + 0.2 : about;
+  if (factor === 0) return [];
+  const scored = fields.map((field) => ({ path: field.path, score: fieldScore(field, argument, profile) }));
+  const declared = scored.filter(({ score }) => score > 0);
+  const isDeclared = declared.length > 0;
+  const about = Math.max(0, ...argument.things.map((thing, place) => (subjects.get(thing) ?? 0) * 0.9 ** place));
+  const guess = { path: fields[0]?.path ?? [argument.name], score: about > 0 && isSearch ? about + 0.2 : about };
+  const found = isDeclared ? declared : isNamed || fields.length <= 1 ? [guess] : [];
+  const [base, share] = isNamed ? [0.9, 0.1] : [0, 1];
+  return found.map(({ path, score }) => ({ producer, path, isDeclared, score: factor * (base + share * score) }));
 }
 
 /** Who asks for the thing itself does not find it. */
 function factorOf({ tool, arguments: own }: Profile, argument: Argument, isNamed: boolean): number {
   const required = own.filter(({ isRequired }) => isRequired);
-  const asksForIt = required.some(
-    ({ words, things }) => sameJson(words, argument.words) && sameJson(things, argument.things),
-  );
+  const asksForIt = required.some(({ key }) => key === argument.key);
   if (tool.name === argument.tool.name || (asksForIt && argument.isIdentifier)) return 0;
   const waits = asksForIt || required.some(({ isIdentifier }) => isIdentifier);
-  const isNear = isNamed || tool.origin === argument.tool.origin;
-  return RISK_FACTOR[tool.risk] * (waits ? WAITS : 1) * (isNear ? 1 : OTHER_ORIGIN);
+  const factor = RISK_FACTOR[tool.risk] * (waits ? WAITS : 1);
+  return isNamed || tool.origin === argument.tool.origin ? factor : factor * OTHER_ORIGIN;
 }
 
 /** By name, else by a common format. Of equal fields the outer one is meant, and one that is no element of a list. */
 function fieldScore({ words, owners, schema, path }: ResultField, argument: Argument, { subjects }: Profile): number {
   const wanted = [argument.schema, argument.schema.items].filter(isObject);
   const isAbout = (thing: string) => owners.has(thing) || (subjects.get(thing) ?? 0) >= 0.5;
-  const byFormat = schema.format !== undefined && wanted.some(({ format }) => format === schema.format) ? 0.4 : 0;
-  const score = Math.max(nameScore(words, argument, isAbout), byFormat);
+  const sharesFormat = schema.format !== undefined && wanted.some(({ format }) => format === schema.format);
+  const score = Math.max(nameScore(words, argument, isAbout), sharesFormat ? 0.4 : 0);
   if (score === 0 || !wanted.some((one) => fits(schema, one))) return 0;
   return score - 0.02 * path.length - 0.02 * path.filter((step) => step === 0).length;
 }
 
 /** The same name, or an end of it where the rest names what is around the field: `artist_id` and `id` of an artist. */
 function nameScore(field: readonly string[], { words, things }: Argument, isAbout: (thing: string) => boolean): number {
-  const isBare = ({ length, 0: first = '' }: readonly string[]) => length === 1 && SUFFIXES.has(first);
-  const rest = Math.abs(words.length - field.length);
-  const isEnd = field.length > 0 && sameJson(words.slice(-field.length), field.slice(-words.length));
-  if (!isEnd) return 0;
-  if (rest === 0) return !isBare(field) ? 1 : things.some(isAbout) ? 0.9 : 0.3;
-  if (field.length > words.length)
-    return field.slice(0, rest).some((word) => things.includes(word)) ? 0.85 : isBare(words) ? 0 : 0.5;
-  return words.slice(0, rest).every(isAbout) ? 0.9 : isBare(field) ? 0 : field.length > 1 ? 0.75 : 0.4;
+  const shorter = Math.min(words.length, field.length);
+  if (shorter === 0 || words.slice(-shorter).join(' ') !== field.slice(-shorter).join(' ')) return 0;
+  const isBare = shorter === 1 && SUFFIXES.has(words.at(-1) ?? '');
+  const [wanted, offered] = [words.slice(0, -shorter), field.slice(0, -shorter)];
+  if (offered.length > 0) return offered.some((word) => things.includes(word)) ? 0.85 : isBare ? 0 : 0.5;
+  if (wanted.length > 0) return wanted.every(isAbout) ? 0.9 : isBare ? 0 : shorter > 1 ? 0.75 : 0.4;
+  return !isBare ? 1 : things.some(isAbout) ? 0.9 : 0.3;
 }
 
 /** `as find_room returned it`, `from the Search Airport API`: names the tool, in what is not the consumer's own name. */
 function namedBy({ tool, name, schema }: Argument): (producer: Profile) => boolean {
   const text = `${schema.description ?? ''} ${tool.description.includes(name) ? tool.description : ''}`;
-  const names = new Set(text.match(NAME));
+  const names = new Set<string>(text.match(NAME_IN_TEXT));
   const said = ` ${stemsOf(text).join(' ')} `;
   const own = ` ${stemsOf(tool.name).join(' ')} `;
   const isSaid = (words: readonly string[]) =>
@@ -191,10 +168,9 @@ function profilesOf(tools: readonly Tool[]): Profile[] {
   });
 }
 
-function argumentsOf(
-  tool: Tool,
-  { names, nouns, returned }: Record<'names' | 'nouns' | 'returned', Set<string>>,
-): Argument[] {
+type Surroundings = Record<'names' | 'nouns' | 'returned', ReadonlySet<string>>;
+
+function argumentsOf(tool: Tool, { names, nouns, returned }: Surroundings): Argument[] {
   const { properties, required } = tool.inputSchema;
   return Object.entries(isObject(properties) ? properties : {}).flatMap(([name, node]) => {
     if (!isObject(node)) return [];
@@ -203,7 +179,7 @@ function argumentsOf(
     const words = stemsOf(name);
     const last = words.at(-1) ?? '';
     const said = String(schema.description ?? '');
-    const isNamed = (said.match(NAME) ?? []).some((word) => word !== tool.name && names.has(word));
+    const isNamed = (said.match(NAME_IN_TEXT) ?? []).some((word) => word !== tool.name && names.has(word));
     const isReturned = MAYBE_IDENTIFIER.has(last) && returned.has(words.join(' '));
     const isKnown = ['enum', 'const', 'default'].some((keyword) => keyword in schema);
     const isIdentifier = !isKnown && (IDENTIFIER.has(last) || isReturned || isNamed);
@@ -212,27 +188,26 @@ function argumentsOf(
     const own = words.filter((word) => !SUFFIXES.has(word)).reverse();
     const things = own.length > 0 ? own : around.slice(0, 3);
     const isRequired = Array.isArray(required) && required.includes(name);
-    return [{ tool, name, isRequired, schema, words, things, isIdentifier }];
+    const key = `${words.join(' ')} of ${things.join(' ')}`;
+    return [{ tool, name, isRequired, schema, key, words, things, isIdentifier }];
   });
 }
 
+/** `probabilityOf`: how likely the model names a tool, default 0; `isShown`: which tools may come, default all. */
 export interface ProducerContext {
   readonly view: View;
   readonly request: { readonly message: string; readonly entities?: Readonly<Record<string, unknown>> | undefined };
-  /** How likely the model names a tool, 0 to 1. Default: 0 for all. */
   readonly probabilityOf?: (tool: string) => number;
-  /** Default: all tools of the view may be brought in. */
   readonly isShown?: (tool: Tool) => boolean;
 }
 
-/** A producer weaker than this is a guess: it is not added. */
+/** A weaker producer is a guess and not added; a tool that is about as good as the best one provides the value. */
 const MIN_ADDED = 0.45;
-/** A tool provides a value when it is about as good at it as the best producer. */
 const PROVIDED_SHARE = 0.85;
 
 /**
- * Producers that `tool` needs and that are not in `present`, deepest first, so that they can be put before it. An
- * argument is left alone when the request holds its value or a present tool provides it. `serves`: `tool.argument`.
+ * Producers that `tool` needs besides `present`, deepest first, and the `tool.argument` that each serves. An argument is
+ * left alone when the request holds its value or a present tool provides it.
  */
 export function missingProducers(tool: Tool, present: ReadonlySet<string>, context: ProducerContext) {
   const { view, request, probabilityOf = () => 0, isShown = () => true } = context;
@@ -259,15 +234,11 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
   }
 }
 
-const PLACES = new Set(stemsOf('path file filename'));
-
-/** Whether the request itself holds what can be the identifier: an entity of its name, or a word of its form. */
+/** Whether the request holds an entity of the name or a word of the form. An empty one may mean any file or folder. */
 export function isGiven(argument: Argument, { message, entities = {} }: ProducerContext['request']): boolean {
-  const { words } = argument;
-  const held = Object.entries(entities).filter(([name]) => sameJson(stemsOf(name), words));
-  if (held.some(([, value]) => value !== undefined && value !== null && value !== '')) return true;
-  // Without a request nobody knows which place is meant.
-  if (message === '') return PLACES.has(words.at(-1) ?? '');
+  const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
+  if (Object.entries(entities).some(isHeld)) return true;
+  if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
   const tokens = message.match(/[/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*/gu) ?? [];
   return tokens.some((token, place) => isValue(token, tokens[place - 1] ?? '', argument));
 }

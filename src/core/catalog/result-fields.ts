@@ -14,8 +14,7 @@ export interface ResultField {
   readonly schema: JsonSchema;
 }
 
-const MAX_DEPTH = 6;
-const MAX_FIELDS = 400;
+const MAX = { depth: 6, fields: 400 };
 
 /** The fields of an output schema: at most 400, down to six levels; a definition inside itself is entered once. */
 export function resultFields(root: JsonSchema): ResultField[] {
@@ -25,19 +24,17 @@ export function resultFields(root: JsonSchema): ResultField[] {
 
   function visit(field: ResultField, around: ReadonlySet<unknown>): void {
     const { schema: node, path, words, owners } = field;
-    if (around.has(node) || path.length > MAX_DEPTH || found.size >= MAX_FIELDS) return;
+    if (around.has(node) || path.length > MAX.depth || found.size >= MAX.fields) return;
     const inside = new Set([...around, node]);
     if (path.length > 0) found.set(JSON.stringify(path), found.get(JSON.stringify(path)) ?? field);
     const target = typeof node.$ref === 'string' ? resolveReference(root, node.$ref) : undefined;
-    const forms = [target, node.allOf, node.anyOf, node.oneOf].flat();
-    for (const schema of forms) if (isObject(schema)) visit({ ...field, schema }, inside);
+    for (const schema of [target, node.allOf, node.anyOf, node.oneOf].flat())
+      if (isObject(schema)) visit({ ...field, schema }, inside);
     const nested = new Set([...owners, ...words]);
-    for (const [name, schema] of Object.entries(isObject(node.properties) ? node.properties : {})) {
+    for (const [name, schema] of Object.entries(isObject(node.properties) ? node.properties : {}))
       if (isObject(schema)) visit({ path: [...path, name], words: stemsOf(name), owners: nested, schema }, inside);
-    }
-    for (const [place, schema] of [node.prefixItems ?? node.items].flat().entries()) {
+    for (const [place, schema] of [node.prefixItems ?? node.items].flat().entries())
       if (isObject(schema)) visit({ path: [...path, place], words, owners, schema }, inside);
-    }
   }
 }
 
