@@ -12,7 +12,9 @@ export const optionsSchema = z.strictObject({
   planning: z
     .enum(['auto', 'decide', 'write'])
     .default('auto')
-    .describe('How plans are made. decide: by choices among what exists, with probabilities; auto: what suits the model.'),
+    .describe(
+      'How plans are made. decide: by choices among what exists, with probabilities; auto: what suits the model.',
+    ),
   maxTools: z
     .int()
     .min(1)

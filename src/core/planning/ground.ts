@@ -4,7 +4,7 @@ import type { JsonSchema, Tool } from '../catalog/tool.js';
 import type { Request } from '../request.js';
 import type { SourceName, Step } from '../result.js';
 import { readSaid, type Said } from './decide/said.js';
-import { isClosed, plainSchema } from './decide/sources.js';
+import { folded, isClosed, plainSchema } from './decide/sources.js';
 import { formOf, momentsIn } from './decide/times.js';
 import { fittedSchemas } from './fitted.js';
 import { findReferences } from './references.js';
@@ -49,7 +49,8 @@ export async function groundSteps(
 const ORDER: readonly SourceName[] = ['step', 'request', 'enum', 'default', 'computed', 'composed', 'unknown'];
 
 function sourceOf(value: unknown, schema: JsonSchema, known: Known): SourceName {
-  if (Array.isArray(value)) return weakest(value.map((item) => sourceOf(item, plainSchema(schema.items, schema), known)));
+  if (Array.isArray(value))
+    return weakest(value.map((item) => sourceOf(item, plainSchema(schema.items, schema), known)));
   if (isObject(value)) {
     const properties = isObject(schema.properties) ? schema.properties : {};
     return weakest(
@@ -83,9 +84,4 @@ function isIdentifier(value: string): boolean {
 
 function weakest(sources: readonly SourceName[]): SourceName {
   return ORDER.findLast((source) => sources.includes(source)) ?? 'request';
-}
-
-/** Letters and digits alone, in lower case. */
-function folded(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }

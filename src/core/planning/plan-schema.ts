@@ -61,7 +61,11 @@ function withReferences(schema: JsonSchema): JsonSchema {
   const open = isObject(properties)
     ? Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, orReference(value)]))
     : undefined;
-  return { ...schema, ...(open ? { properties: open } : {}), ...(isObject(items) ? { items: orReference(items) } : {}) };
+  return {
+    ...schema,
+    ...(open ? { properties: open } : {}),
+    ...(isObject(items) ? { items: orReference(items) } : {}),
+  };
 }
 
 /** A plain string can hold a reference anyway; for everything else it is a second form. */

@@ -42,7 +42,15 @@ export function createPlanningStage(
     const shared = { model, request, facts, signal, usage: usage.planning, defaults: options.defaults };
     const context = renderContext(request, options);
     const written = await withSpan('winnow.plan', { 'winnow.tools': tools.length }, async () => {
-      if (isDecided) return decidePlan(tools, { ...shared, prompts, view, context, trace });
+      if (isDecided)
+        return decidePlan(tools, {
+          ...shared,
+          prompts,
+          view,
+          context,
+          trace,
+          probabilities: probabilitiesOf(selection),
+        });
       const answer = await writePlan(tools, {
         ...shared,
         ...{ prompt: prompts.plan, repair: prompts.repair, context, canNeedTools, maxTokens: options.planTokens },
@@ -61,6 +69,10 @@ export function createPlanningStage(
     }
     return written;
   };
+}
+
+function probabilitiesOf({ tools }: Selection): Map<string, number> {
+  return new Map(tools.flatMap(({ name, probability }) => (probability === undefined ? [] : [[name, probability]])));
 }
 
 function invalidPlan(

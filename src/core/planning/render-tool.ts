@@ -70,7 +70,11 @@ interface Place {
 }
 
 /** `{station: string, start?: string}` with comments behind the fields; `root` is where `$ref` looks. */
-export function renderType(schema: unknown, root: JsonSchema, { comments = true }: { comments?: boolean } = {}): string {
+export function renderType(
+  schema: unknown,
+  root: JsonSchema,
+  { comments = true }: { comments?: boolean } = {},
+): string {
   return renderNode(schema, { root, open: [], comments });
 }
 
@@ -97,7 +101,9 @@ function renderReference(reference: string, { root, open, comments }: Place): st
 function renderObject(schema: JsonSchema, place: Place): string {
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
   if (properties.length === 0)
-    return isObject(schema.additionalProperties) ? `{[key]: ${renderNode(schema.additionalProperties, place)}}` : 'object';
+    return isObject(schema.additionalProperties)
+      ? `{[key]: ${renderNode(schema.additionalProperties, place)}}`
+      : 'object';
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const fields = properties.map(([name, value]) => {
     const comment = place.comments && isObject(value) ? renderComment(value) : '';

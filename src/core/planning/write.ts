@@ -68,5 +68,8 @@ export async function writePlan(tools: readonly Tool[], question: WriteQuestion)
     },
   });
   if (!answer.ok || answer.value.kind !== 'plan') return answer;
-  return { ok: true, value: { ...answer.value, steps: await groundSteps(answer.value.steps, { tools: byName, request }) } };
+  return {
+    ok: true,
+    value: { ...answer.value, steps: await groundSteps(answer.value.steps, { tools: byName, request }) },
+  };
 }

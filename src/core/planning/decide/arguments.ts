@@ -9,7 +9,17 @@ import type { TokenReader } from '../../model/model.js';
 import type { SourceName } from '../../result.js';
 import { fittedSchemas } from '../fitted.js';
 import { createJsonWriter, type JsonWriter } from './json-writer.js';
-import { type Candidate, candidatesFor, isClosed, isText, plainSchema, type SourceContext } from './sources.js';
+import {
+  type Candidate,
+  candidatesFor,
+  folded,
+  isClosed,
+  isDuration,
+  isNumber,
+  isText,
+  plainSchema,
+  type SourceContext,
+} from './sources.js';
 import { formOf } from './times.js';
 
 /** What the answer begins with. */
@@ -31,6 +41,8 @@ interface Writing {
   /** References that are settled: they are forced. Only of the arguments themselves, not of objects inside. */
   readonly references: ReadonlyMap<string, string>;
   readonly depth: number;
+  /** Said values that an argument has taken. */
+  readonly used: Set<string>;
 }
 
 interface Place {
@@ -48,10 +60,17 @@ interface Value {
 const MAX_ITEMS = 8;
 const MAX_DEPTH = 3;
 const MAX_TEXT_TOKENS = 120;
-/** An optional argument is written only where leaving it out has less than this probability. */
-const LEAVE_OUT = 0.12;
+/**
+ * An optional argument is written where leaving it out is at most so likely beside it: by whether the request names a value
+ * (a day, a number, a value of an enum), has words for it, or neither.
+ */
+const LEAVE_OUT = {
+  named: Number(process.env.V_NAMED ?? 0.9),
+  words: Number(process.env.V_WORDS ?? 0.5),
+  neither: Number(process.env.V_NEITHER ?? 0.05),
+};
 /** "Not said" has to be so likely that a required argument is asked back. */
-const NOT_SAID = 0.5;
+const NOT_SAID = Number(process.env.V_NULL ?? 0.5);
 /** A text that no run of the request's words begins like is the model's own, where it is so sure of its beginning. */
 const OWN_WORDS = 0.5;
 
@@ -63,7 +82,14 @@ export async function decideArguments(
   const { reader, context, references } = question;
   const root = fittedSchemas(tool).input;
   const writer = createJsonWriter(reader);
-  const { value, from, missing, probability } = await writeObject(root, { writer, root, context, references, depth: 0 });
+  const { value, from, missing, probability } = await writeObject(root, {
+    writer,
+    root,
+    context,
+    references,
+    depth: 0,
+    used: new Set(),
+  });
   return { arguments: value, from, missing, probability };
 }
 
@@ -77,7 +103,8 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   const from: Record<string, SourceName> = {};
   const missing: string[] = [];
   let probability = 1;
-  const keyOf = (name: string) => `${Object.keys(from).length + missing.length > 0 ? ', ' : ''}${JSON.stringify(name)}: `;
+  const keyOf = (name: string) =>
+    `${Object.keys(from).length + missing.length > 0 ? ', ' : ''}${JSON.stringify(name)}: `;
   const write = async (name: string) => {
     const settled = references.get(name);
     writer.force(keyOf(name));
@@ -94,29 +121,58 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
     from[name] = found.from;
     probability = Math.min(probability, found.probability);
   };
-  for (const name of [...required, ...[...references.keys()].filter((one) => !required.includes(one))]) await write(name);
+  for (const name of [...required, ...[...references.keys()].filter((one) => !required.includes(one))])
+    await write(name);
   const lost = [...missing];
-  let open = Object.keys(properties).filter((name) => !(name in from) && !required.includes(name) && hasSource(properties[name], writing));
-  while (open.length > 0) {
-    const keys = new Map(open.map((name) => [keyOf(name), name]));
-    const choices = [...keys.keys(), '}'].map((text) => ({ text, ends: 'itself' as const }));
+  const optional = Object.keys(properties).filter((name) => !(name in from) && !required.includes(name));
+  let open = new Map(
+    optional.flatMap((name) => supportFor({ name, schema: properties[name], required: false }, writing)),
+  );
+  while (open.size > 0) {
+    const choices = [...[...open.keys()].map(keyOf), '}'].map((text) => ({ text, ends: 'itself' as const }));
     const ranked = await writer.rank(choices, choices.length);
     const end = ranked.find(({ name }) => name === '}')?.probability ?? 0;
-    const name = keys.get(ranked.find((one) => one.name !== '}')?.name ?? '');
-    if (name === undefined || end > LEAVE_OUT) break;
-    await write(name);
-    open = open.filter((one) => one !== name);
+    const shareOfEnd = (name: string) =>
+      end / (end + (ranked.find((one) => one.name === keyOf(name))?.probability ?? 0) || 1);
+    const next = [...open]
+      .map(([name, support]) => ({ name, margin: LEAVE_OUT[support] - shareOfEnd(name) }))
+      .filter(({ margin }) => margin >= 0)
+      .sort((a, b) => b.margin - a.margin)[0];
+    if (!next) break;
+    await write(next.name);
+    open = new Map([...open].filter(([name]) => name !== next.name));
   }
   writer.force('}');
   return { value, from, missing: lost, probability };
 }
 
-/** Whether any source has something for the place. */
-function hasSource(schema: unknown, writing: Writing): boolean {
-  const plain = plainSchema(schema, writing.root);
-  if (isList(plain)) return hasSource(plain.items, writing);
-  if (isObject(plain.properties)) return writing.depth < MAX_DEPTH;
-  return candidatesFor({ name: '', schema: plain, required: false }, writing.context).length > 0;
+/** What the request has for an optional argument, by its name; empty where no source has anything. */
+function supportFor(place: Place, writing: Writing): [string, keyof typeof LEAVE_OUT][] {
+  const schema = plainSchema(place.schema, writing.root);
+  if (isList(schema)) return supportFor({ ...place, schema: schema.items }, writing);
+  if (isObject(schema.properties)) return writing.depth < MAX_DEPTH ? [[place.name, 'neither']] : [];
+  const candidates = unused({ ...place, schema }, writing);
+  if (candidates.length === 0) return [];
+  const isNamed =
+    candidates.some(({ said, value }) => said !== undefined && typeof value !== 'string') ||
+    isClosed(schema) ||
+    formOf(schema) !== undefined;
+  if (isNamed && candidates.some(({ said }) => said !== undefined)) return [[place.name, 'named']];
+  return [[place.name, candidates.some(({ from }) => from === 'request') ? 'words' : 'neither']];
+}
+
+/** What is said once serves one argument of a step; a window of time that is said by its length goes where a length is asked for. */
+function unused(place: Place & { schema: JsonSchema }, { context, used, root }: Writing): Candidate[] {
+  const properties = isObject(root.properties) ? Object.entries(root.properties) : [];
+  const takesLength = properties.some(
+    ([name, schema]) => isDuration(name, plainSchema(schema, root)) && isNumber(plainSchema(schema, root)),
+  );
+  const lengths = new Set(takesLength && !isNumber(place.schema) ? context.said.durations.map(({ text }) => text) : []);
+  return candidatesFor(place, context).filter(
+    ({ value, said }) =>
+      said === undefined ||
+      !(lengths.has(said) || used.has(JSON.stringify([said, typeof value === 'string' ? value : '']))),
+  );
 }
 
 function isList(schema: JsonSchema): boolean {
@@ -151,7 +207,10 @@ async function writeList(place: Place & { schema: JsonSchema }, writing: Writing
       if (next?.name !== ', ') break;
       writer.force(', ');
     }
-    const item = await writeValue({ name: place.name, schema: items, required: place.required && found.length === 0 }, writing);
+    const item = await writeValue(
+      { name: place.name, schema: items, required: place.required && found.length === 0 },
+      writing,
+    );
     if (!item || found.some(({ value }) => JSON.stringify(value) === JSON.stringify(item.value))) break;
     found.push(item);
   }
@@ -166,14 +225,17 @@ async function writeList(place: Place & { schema: JsonSchema }, writing: Writing
 }
 
 /** One of a closed set: values of an enum, numbers and moments that were said. */
-async function writeChoice(place: Place & { schema: JsonSchema }, { writer, context }: Writing): Promise<Value | undefined> {
-  const byText = new Map(candidatesFor(place, context).map((one) => [JSON.stringify(one.value), one]));
+async function writeChoice(place: Place & { schema: JsonSchema }, writing: Writing): Promise<Value | undefined> {
+  const { writer, used } = writing;
+  const byText = new Map(unused(place, writing).map((one) => [JSON.stringify(one.value), one]));
   if (byText.size === 0) return undefined;
   const choices = [...byText.keys()].map((text) => ({ text, ends: 'itself' as const }));
   const [best] = await writer.rank(choices.map(({ text }) => choiceOf(text)));
   const chosen = best && (byText.get(best.name) ?? byText.get(`${best.name}"`));
   if (!best || !chosen) return undefined;
   writer.force(JSON.stringify(chosen.value));
+  if (chosen.said !== undefined && !isClosed(place.schema))
+    used.add(JSON.stringify([chosen.said, typeof chosen.value === 'string' ? chosen.value : '']));
   return { ...chosen, probability: best.probability };
 }
 
@@ -185,10 +247,21 @@ function choiceOf(json: string) {
 }
 
 /** A string without a closed set of values: words of the request, a reference, or the model's own words. */
-async function writeText(place: Place & { schema: JsonSchema }, { writer, context }: Writing): Promise<Value | undefined> {
+async function writeText(
+  place: Place & { schema: JsonSchema },
+  { writer, context }: Writing,
+): Promise<Value | undefined> {
   const { name, schema, required } = place;
   if (required) {
-    const ranked = await writer.rank([{ text: '"', ends: 'itself' }, { text: 'null', ends: 'plain' }], 2);
+    const ranked = await writer.rank(
+      [
+        { text: '"', ends: 'itself' },
+        { text: 'null', ends: 'plain' },
+      ],
+      2,
+    );
+    if (process.env.V_LOG)
+      console.log('      null', name, (ranked.find((one) => one.name === 'null')?.probability ?? 0).toFixed(3));
     if ((ranked.find((one) => one.name === 'null')?.probability ?? 0) > NOT_SAID) return undefined;
   }
   const references = context.results.filter((one) => fits(one.schema, schema));
@@ -204,6 +277,8 @@ async function writeText(place: Place & { schema: JsonSchema }, { writer, contex
   if (!isCopied && next && next.probability > OWN_WORDS && !context.handles.has(name)) {
     const written = await writer.writeText(MAX_TEXT_TOKENS);
     writer.force('"');
+    // What stands in the schema as an example is nobody's word.
+    if (folded(JSON.stringify(schema)).includes(folded(written.text))) return undefined;
     return { value: written.text, from: 'composed', probability: written.probability };
   }
   const [best] = await writer.rank([...byText.keys()].map((text) => ({ text, ends: 'string' })));

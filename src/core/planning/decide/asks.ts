@@ -11,13 +11,20 @@ const MAX_ASK_TOKENS = 60;
  *
  * @returns the message itself where it asks for one thing
  */
-export function readAsks(message: string, { context, read }: { context: string; read: Read }): Promise<string[]> {
+export function readAsks(
+  message: string,
+  { context, hasHistory, read }: { context: string; hasHistory: boolean; read: Read },
+): Promise<string[]> {
   return read('asks', { context, message }, OPENING, async (reader) => {
     const writer = createJsonWriter(reader);
-    const counts = Array.from({ length: MAX_ASKS }, (_, place) => ({ text: String(place + 1), ends: 'plain' as const }));
+    const counts = Array.from({ length: MAX_ASKS }, (_, place) => ({
+      text: String(place + 1),
+      ends: 'plain' as const,
+    }));
     const [best] = await writer.rank(counts);
     const count = Number(best?.name ?? 1);
-    if (count === 1) return [message];
+    // "And tomorrow?" is complete only with what was said before.
+    if (count === 1 && !hasHistory) return [message];
     writer.force(`${count}, "asks": ["`);
     const asks: string[] = [];
     while (asks.length < count) {
@@ -26,6 +33,6 @@ export function readAsks(message: string, { context, read }: { context: string; 
       writer.force('", "');
     }
     const distinct = [...new Set(asks.filter(Boolean))];
-    return distinct.length > 1 ? distinct : [message];
+    return distinct.length > 1 || (hasHistory && distinct.length > 0) ? distinct : [message];
   });
 }

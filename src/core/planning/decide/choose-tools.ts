@@ -29,6 +29,7 @@ export interface ToolChoice {
   readonly message: string;
   readonly context: string;
   readonly read: Read;
+  readonly probabilities: ReadonlyMap<string, number>;
 }
 
 const OPENING = '{"steps": [{"do": ';
@@ -64,7 +65,8 @@ export async function chooseTools(asks: readonly string[], choice: ToolChoice): 
   const chosen: ToolOfAsk[] = [];
   for (const [place, ask] of asks.entries()) {
     const behind = together[place] ?? [];
-    const ranked = asks.length === 1 ? behind : averaged(behind, await readAlone(ask));
+    const read = asks.length === 1 ? behind : averaged(behind, await readAlone(ask));
+    const ranked = withSelection(read, choice.probabilities, { none, share: asks.length });
     chosen.push({ ask, ranked, ...decided(ranked, byName, choice) });
   }
   return chosen;
@@ -107,6 +109,28 @@ function noneAmong(byName: ReadonlyMap<string, Tool>): string {
   let none = 'none';
   while (byName.has(none)) none = `${none}_of_these`;
   return none;
+}
+
+/** Weight of selection's reading over all tools beside the one over the few. */
+const SELECTION_WEIGHT = Number(process.env.V_SEL ?? 0.33);
+
+/** Selection has read the whole request over whole descriptions: an opinion of its own, at no cost. */
+function withSelection(
+  ranked: readonly RankedName[],
+  probabilities: ReadonlyMap<string, number>,
+  { none, share }: { none: string; share: number },
+): RankedName[] {
+  if (probabilities.size === 0 || SELECTION_WEIGHT === 0) return [...ranked];
+  const masses = ranked.map(({ name, probability }) => {
+    const other = name === none ? probability : Math.min(1, share * (probabilities.get(name) ?? 0));
+    return Math.exp(
+      (1 - SELECTION_WEIGHT) * Math.log(probability + UNREAD) + SELECTION_WEIGHT * Math.log(other + 0.02),
+    );
+  });
+  const total = masses.reduce((sum, mass) => sum + mass, 0);
+  return ranked
+    .map(({ name }, place) => ({ name, probability: (masses[place] ?? 0) / total }))
+    .sort((a, b) => b.probability - a.probability);
 }
 
 function averaged(one: readonly RankedName[], other: readonly RankedName[]): RankedName[] {

@@ -30,6 +30,8 @@ export interface DecideParts {
   readonly request: Request;
   /** Lines before the message; see `renderContext`. */
   readonly context: string;
+  /** How likely selection's model named each tool, between 0 and 1, where it says. */
+  readonly probabilities: ReadonlyMap<string, number>;
   /** Whether arguments that were left out are written down where the tool has a default for them. */
   readonly defaults: boolean;
   readonly usage: Usage;
@@ -57,7 +59,7 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   const { request, context, trace } = parts;
   const message = oneLine(request.message);
   const read = createRead(parts);
-  const asks = await readAsks(message, { context, read });
+  const asks = await readAsks(message, { context, read, hasHistory: (request.history ?? []).length > 0 });
   trace.add('planning', asks.length === 1 ? 'one thing is asked for' : `${asks.length} things are asked for`, { asks });
   const chosen = await chooseTools(asks, { tools, message, read, ...parts });
   trace.add('planning', 'a tool for each ask', {

@@ -12,6 +12,8 @@ import { formOf, momentsIn } from './times.js';
 export interface Candidate {
   readonly value: unknown;
   readonly from: SourceName;
+  /** The words that say it; undefined where the schema alone has the value. */
+  readonly said?: string;
 }
 
 /** What is known of the request when a step's arguments are decided. */
@@ -38,30 +40,31 @@ type Source = (place: Place, context: SourceContext) => readonly Candidate[];
 
 const values = (from: SourceName, found: readonly unknown[]): Candidate[] => found.map((value) => ({ value, from }));
 
-const enumerated: Source = ({ schema }) => {
+/** Values of the schema; where the request names some of them, these alone. */
+const enumerated: Source = ({ schema }, { spans }) => {
   if ('const' in schema) return values('enum', [schema.const]);
-  if (Array.isArray(schema.enum))
-    return values(
-      'enum',
-      schema.enum.filter((value) => value !== null),
-    );
-  return typesOf(schema).includes('boolean') ? values('enum', [true, false]) : [];
+  if (!Array.isArray(schema.enum)) return typesOf(schema).includes('boolean') ? values('enum', [true, false]) : [];
+  const all = schema.enum.filter((value) => value !== null);
+  const named = all.flatMap((value): Candidate[] => {
+    const said = spans.find((span) => folded(span) === folded(String(value)));
+    return said === undefined ? [] : [{ value, from: 'enum', said }];
+  });
+  return named.length > 0 ? named : values('enum', all);
 };
 
 const computed: Source = ({ name, schema }, { said, day, timeZone }) => {
-  if (isNumber(schema)) return values('computed', durationsIn(said, name, schema));
+  if (isNumber(schema)) return durationsIn(said, name, schema);
   if (!isText(schema)) return [];
-  return values('computed', momentsIn(formOf(schema), said.times, { day, timeZone }));
+  return said.times.flatMap((time) =>
+    momentsIn(formOf(schema), [time], { day, timeZone }).map((value) => ({ value, from: 'computed', said: time.text })),
+  );
 };
 
 const request: Source = ({ name, schema }, { said, spans }) => {
+  if (!isNumber(schema)) return isText(schema) && formOf(schema) === undefined ? values('request', spans) : [];
   // Where a duration is asked for and one is said, a number beside it is none.
-  if (isNumber(schema))
-    return values(
-      'request',
-      isDuration(name, schema) && said.durations.length > 0 ? [] : said.numbers.map(({ value }) => value),
-    );
-  return isText(schema) && formOf(schema) === undefined ? values('request', spans) : [];
+  if (isDuration(name, schema) && said.durations.length > 0) return [];
+  return said.numbers.map(({ value, text }) => ({ value, from: 'request', said: text }));
 };
 
 const preset: Source = ({ schema, required }) =>
@@ -128,15 +131,24 @@ function namedUnits(name: string, schema: JsonSchema): number[] {
     .map(([, seconds]) => seconds);
 }
 
-function isDuration(name: string, schema: JsonSchema): boolean {
+export function isDuration(name: string, schema: JsonSchema): boolean {
   return namedUnits(name, schema).length > 0;
 }
 
 /** Durations in the unit that the argument names; in each unit where it names none. */
-function durationsIn({ durations }: Said, name: string, schema: JsonSchema): number[] {
+function durationsIn({ durations }: Said, name: string, schema: JsonSchema): Candidate[] {
   const named = namedUnits(name, schema);
   const sizes = named.length > 0 ? named : Object.values(UNITS);
-  return durations.flatMap(({ seconds }) => sizes.map((size) => seconds / size)).filter(Number.isInteger);
+  return durations
+    .flatMap(({ text, seconds }) =>
+      sizes.map((size) => ({ value: seconds / size, from: 'computed' as const, said: text })),
+    )
+    .filter(({ value }) => Number.isInteger(value));
+}
+
+/** Letters and digits alone, in lower case. */
+export function folded(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 /** A unit's name in the languages that descriptions are written in, as Unicode's locale data have it. */

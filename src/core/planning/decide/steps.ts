@@ -47,8 +47,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
   const said = await readSaid(parts.request);
   const drafts: Draft[] = [];
   let confidence = Math.min(...chosen.map(({ probability }) => probability));
-  for (const { ask, tool } of served)
-    await addStep(tool, { message: chosen.length > 1 ? ask : parts.message, ask, depth: 0 });
+  for (const { ask, tool } of served) await addStep(tool, { message: ask, ask, depth: 0 });
   return toWritten(drafts, { unserved, confidence }, parts);
 
   /** Adds the step behind the producers that it waits for. @returns its id, or that of an equal step */
@@ -88,7 +87,9 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
 
   function sourceContext(tool: Tool, message: string): SourceContext {
     const { request, view } = parts;
-    const handles = producerGraph(view).argumentsOf(tool).filter(({ isIdentifier }) => isIdentifier);
+    const handles = producerGraph(view)
+      .argumentsOf(tool)
+      .filter(({ isIdentifier }) => isIdentifier);
     const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
     const history = (request.history ?? []).map(({ content }) => oneLine(content));
     return {
@@ -154,7 +155,14 @@ function toWritten(
     return { kind: 'invalid', issues: checked.issues, steps };
   }
   const sure = Math.round(confidence * 10_000) / 10_000;
-  return { kind: 'plan', goal: message, steps: checked.steps, levels: levelsOf(checked.steps), unserved, confidence: sure };
+  return {
+    kind: 'plan',
+    goal: message,
+    steps: checked.steps,
+    levels: levelsOf(checked.steps),
+    unserved,
+    confidence: sure,
+  };
 }
 
 /** What the schema says of an argument: its title, its description, or its name. */
