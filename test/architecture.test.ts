@@ -162,7 +162,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** Each outside library has one room; everything else sees our small interface. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
-  '@eslint-community/regexpp': ['core/model/embedded/'],
   '@langchain/core': ['core/model/openai/', 'langchain/'],
   '@langchain/langgraph': ['langchain/'],
   '@langchain/openai': ['core/model/openai/'],
