@@ -146,7 +146,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** Each outside library has one room; everything else sees our small interface. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
-  '@eslint-community/regexpp': ['core/model/embedded/'],
   '@langchain/core': ['core/model/openai/', 'langchain/'],
   '@langchain/langgraph': ['langchain/'],
   '@langchain/openai': ['core/model/openai/'],
@@ -160,7 +159,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   commander: ['cli/'],
   'csv-stringify': ['evaluation/'],
   diff: ['evaluation/tune/'],
-  'env-paths': ['core/model/store/'],
   'fast-xml-parser': ['evaluation/'],
   fastify: ['server/'],
   ioredis: ['evaluation/queue/'],
@@ -169,7 +167,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   libsql: ['store/'],
   'node-llama-cpp': ['core/model/embedded/'],
   'p-queue': ['core/catalog/sources/', 'execution/'],
-  'p-retry': ['execution/', 'core/model/store/'],
+  'p-retry': ['execution/'],
   pg: ['store/'],
   picocolors: ['cli/'],
   pino: ['core/logging/'],
@@ -177,7 +175,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   stemmer: ['core/catalog/', 'core/search/'],
   undici: ['core/model/openai/'],
   yaml: ['core/catalog/sources/', 'core/config/', 'routing/policy/'],
-  yauzl: ['core/model/store/'],
   'yocto-spinner': ['cli/'],
   zod: [''],
 };

@@ -8,7 +8,7 @@ import type { Completion, CompletionRequest, Model, Prompt, ReaderRequest, Usage
 import { noUsage, withUsage } from '../model.js';
 import { fileIdentity } from './file-identity.js';
 import { gbnfFromSchema } from './gbnf.js';
-import { endsInCount, endsInLoop } from './loop.js';
+import { endsInLoop } from './loop.js';
 import { createPrefixStore } from './prefix-store.js';
 import { createPromptTokenizer, type PromptTokens } from './prompt-tokens.js';
 import { loadRuntime, type Runtime } from './runtime.js';
@@ -107,16 +107,11 @@ export function createModelOn(
       throwIfCancelled(request.signal);
       written.push(token);
       usage.written += 1;
-      if (endsInLoop(written) || isCounting(written)) finish = 'loop';
+      if (endsInLoop(written)) finish = 'loop';
       else if (written.length >= room) finish = 'length';
       if (finish !== 'stop') break;
     }
     return { text: runtime.model.detokenize(written), finish, usage };
-  }
-
-  /** Now and then: a text is dearer than tokens. */
-  function isCounting(written: Token[]): boolean {
-    return written.length % 16 === 0 && endsInCount(runtime.model.detokenize(written));
   }
 
   async function openReader(request: ReaderRequest, { usage, leave }: { usage: Usage; leave: () => void }) {
@@ -152,7 +147,7 @@ async function grammarOf(
   known: Map<string, Promise<LlamaGrammar>>,
   schema: Parameters<typeof gbnfFromSchema>[0],
 ): Promise<LlamaGrammar> {
-  const { grammar: text } = gbnfFromSchema(schema);
+  const text = gbnfFromSchema(schema);
   let grammar = known.get(text);
   if (!grammar) {
     if (known.size >= MAX_GRAMMARS) known.clear();
