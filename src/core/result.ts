@@ -70,7 +70,10 @@ export const stepSchema = z.object({
   id: z.string(),
   tool: z.string(),
   arguments: z.record(z.string(), z.unknown()),
-  from: z.record(z.string(), z.enum(SOURCES)).describe('Where each argument comes from.'),
+  from: z
+    .record(z.string(), z.enum(SOURCES))
+    .optional()
+    .describe('Where each argument comes from; always there in plans of the planner.'),
   purpose: z.string(),
   dependsOn: z.array(z.string()),
 });
