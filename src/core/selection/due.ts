@@ -7,8 +7,7 @@
 import type { Tool } from '../catalog/tool.js';
 import { CALL_FIELDS, type SearchField } from '../search/fields.js';
 import type { RankedTool } from '../search/rank.js';
-import { stemOf } from '../search/stem.js';
-import { wordsOf } from '../search/words.js';
+import { stemOf, wordsOf } from '../search/words.js';
 import { CLEARLY_MENTIONED, mentionedTools, namesWithProducers, nounsAsked, type Offer } from './mentioned.js';
 
 export function dueTools(offer: Offer): string[] {

@@ -1,9 +1,10 @@
 /** The words of a catalogue's own trade, from its files and from a file besides. */
+import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { detectSource } from '../../core/catalog/sources/detect.js';
 import { isUrl } from '../../core/catalog/sources/source.js';
-import { toWinnowError, type WinnowError } from '../../core/errors.js';
-import { loadCatalogSynonyms, loadSynonyms, type Synonyms } from '../../core/search/synonyms.js';
+import { messageOf, toWinnowError, WinnowError } from '../../core/errors.js';
+import { parseSynonyms, type Synonyms } from '../../core/search/synonyms.js';
 
 export type { Synonyms };
 
@@ -36,4 +37,28 @@ async function synonymsOf(source: string): Promise<Synonyms> {
   const spec = await detectSource(source);
   if (spec.kind !== 'json' || isUrl(spec.path) || extname(spec.path).toLowerCase() !== '.json') return [];
   return loadCatalogSynonyms(spec.path);
+}
+
+/**
+ * The table of a file: of a catalogue file its key `synonyms` (without the key, an empty table), of another JSON file the
+ * array that it holds.
+ * @throws WinnowError `invalid_option` naming the file and each entry that is wrong.
+ */
+export async function loadSynonyms(path: string): Promise<Synonyms> {
+  const content = await readContent(path);
+  return parseSynonyms(Array.isArray(content) ? content : (Object(content).synonyms ?? []), path);
+}
+
+/** A catalogue file that is a list of tools holds none. */
+async function loadCatalogSynonyms(path: string): Promise<Synonyms> {
+  return parseSynonyms(Object(await readContent(path)).synonyms ?? [], path);
+}
+
+async function readContent(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch (cause) {
+    const reason = messageOf(cause);
+    throw new WinnowError('invalid_option', `The synonyms of ${path} can't be read: ${reason}`, { cause });
+  }
 }
