@@ -221,12 +221,12 @@ function explain(units: readonly Unit[], tool: Tool, valueIn: (lists: readonly F
   });
 }
 
-const known = new WeakMap<Tool, readonly { field: SearchField; word: string; term: string }[]>();
+const writtenWords = new WeakMap<Tool, readonly { field: SearchField; word: string; term: string }[]>();
 
 function writtenIn(tool: Tool) {
   const texts = fieldTexts(tool);
   const toTerms = (field: SearchField) => wordsOf(texts[field]).map((word) => ({ field, word, term: stemOf(word) }));
-  const written = known.get(tool) ?? SEARCH_FIELDS.flatMap(toTerms);
-  known.set(tool, written);
+  const written = writtenWords.get(tool) ?? SEARCH_FIELDS.flatMap(toTerms);
+  writtenWords.set(tool, written);
   return written;
 }

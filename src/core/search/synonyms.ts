@@ -1,29 +1,9 @@
 /** Words that stand for each other, as data. They widen a query and never the index, so a change needs no rebuild. */
-import { z } from 'zod';
-import { parseAs } from '../parse.js';
 import GENERAL from './synonyms.json' with { type: 'json' };
 import { type Atom, atomsOf, stemOf, wordsOf } from './words.js';
 
-const phrase = z.string().trim().min(1).max(80);
-
-export const synonymEntrySchema = z.union([
-  z.array(phrase).min(2, 'a group needs at least two words').max(60),
-  z.strictObject({
-    words: z.array(phrase).min(1).max(60).describe('As people write it.'),
-    means: z.array(phrase).min(1).max(60).describe('As the tools say it.'),
-  }),
-]);
-export const synonymsSchema = z
-  .array(synonymEntrySchema)
-  .max(5_000)
-  .describe('Groups of words that stand for each other, or {words, means} for one way only.');
-export type Synonyms = z.infer<typeof synonymsSchema>;
-
-/** @throws WinnowError `invalid_option` naming each entry that is wrong. */
-export function parseSynonyms(input: unknown, place = 'synonyms'): Synonyms {
-  const problem = `The synonyms of ${place} are not usable`;
-  return parseAs(synonymsSchema, input, { code: 'invalid_option', problem, within: 'group' });
-}
+/** Groups of words that stand for each other, or `{words, means}` for one way only. */
+export type Synonyms = readonly (readonly string[] | { words: readonly string[]; means: readonly string[] })[];
 
 /** The terms that a phrase may stand for, together. */
 export type Meaning = readonly string[];
@@ -55,7 +35,7 @@ export function createSynonymTable(own: Synonyms = [], general: Synonyms = GENER
 }
 
 function addEntry(known: Map<string, Meaning[]>, entry: Synonyms[number]): void {
-  const [froms, tos] = Array.isArray(entry) ? [entry, entry] : [entry.words, entry.means];
+  const [froms, tos] = 'words' in entry ? [entry.words, entry.means] : [entry, entry];
   const meant = tos.map((text) => ({ text, terms: [...new Set(wordsOf(text).map(stemOf))] }));
   for (const from of froms) {
     const key = atomsOf(from)

@@ -1,12 +1,34 @@
 /** The words of a catalogue's own trade, from its files and from a file besides. */
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { z } from 'zod';
 import { detectSource } from '../../core/catalog/sources/detect.js';
 import { isUrl } from '../../core/catalog/sources/source.js';
 import { messageOf, toWinnowError, WinnowError } from '../../core/errors.js';
-import { parseSynonyms, type Synonyms } from '../../core/search/synonyms.js';
+import { parseAs } from '../../core/parse.js';
+import type { Synonyms } from '../../core/search/synonyms.js';
 
 export type { Synonyms };
+
+const phrase = z.string().trim().min(1).max(80);
+
+const synonymEntrySchema = z.union([
+  z.array(phrase).min(2, 'a group needs at least two words').max(60),
+  z.strictObject({
+    words: z.array(phrase).min(1).max(60).describe('As people write it.'),
+    means: z.array(phrase).min(1).max(60).describe('As the tools say it.'),
+  }),
+]);
+export const synonymsSchema = z
+  .array(synonymEntrySchema)
+  .max(5_000)
+  .describe('Groups of words that stand for each other, or {words, means} for one way only.');
+
+/** @throws WinnowError `invalid_option` naming each entry that is wrong. */
+export function parseSynonyms(input: unknown, place = 'synonyms'): Synonyms {
+  const problem = `The synonyms of ${place} are not usable`;
+  return parseAs(synonymsSchema, input, { code: 'invalid_option', problem, within: 'group' });
+}
 
 export interface SynonymSources {
   /** Of the catalogue; those that are JSON files may have a key `synonyms`. */

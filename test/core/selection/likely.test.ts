@@ -60,7 +60,7 @@ describe('the tools that planning looks at first', () => {
       const selection = selectionOf('passthrough', all(view.tools.map((tool) => tool.name)));
       return likelyTools({ view, selection, request: parseRequest({ message }) });
     };
-    expect(likely('coffee for guests and a song')).toEqual(['brew_coffee', 'play_song']);
+    expect(likely('coffee and a song')).toEqual(['brew_coffee', 'play_song']);
     expect(likely('a song in the kitchen')).toEqual(['play_song', 'song_charts']);
   });
 
