@@ -1,17 +1,9 @@
 /** What planning says without a model, in the user's language: sentences of a data file, one column a language. */
-import { readFileSync } from 'node:fs';
-import { z } from 'zod';
 import { languageOf } from '../language.js';
 import type { Request } from '../request.js';
+import phrases from './phrases.json' with { type: 'json' };
 
-const sentences = z.record(z.string(), z.string());
-const phrasesSchema = z.strictObject({ noTool: sentences, missing: sentences, unsure: sentences });
-
-export type PhraseName = keyof z.infer<typeof phrasesSchema>;
-
-const phrases = phrasesSchema.parse(
-  JSON.parse(readFileSync(new URL('../../../prompts/phrases.json', import.meta.url), 'utf8')),
-);
+export type PhraseName = keyof typeof phrases;
 
 /** The sentence in the language of the request, in English where the file has none. */
 export function renderPhrase(
@@ -19,7 +11,7 @@ export function renderPhrase(
   request: Pick<Request, 'message' | 'locale'>,
   values: Readonly<Record<string, string>> = {},
 ): string {
-  const known = phrases[name];
+  const known: Readonly<Record<string, string>> = phrases[name];
   const sentence = known[languageOf(request)] ?? known.en ?? '';
   return sentence.replace(/\{\{(\w+)\}\}/gu, (_, value: string) => values[value] ?? '');
 }

@@ -65,12 +65,12 @@ const MAX_TEXT_TOKENS = 120;
  * (a day, a number, a value of an enum), has words for it, or neither.
  */
 const LEAVE_OUT = {
-  named: Number(process.env.V_NAMED ?? 0.9),
-  words: Number(process.env.V_WORDS ?? 0.5),
-  neither: Number(process.env.V_NEITHER ?? 0.05),
+  named: 0.9,
+  words: 0.5,
+  neither: 0.05,
 };
 /** "Not said" has to be so likely that a required argument is asked back. */
-const NOT_SAID = Number(process.env.V_NULL ?? 0.5);
+const NOT_SAID = 0.5;
 /** A text that no run of the request's words begins like is the model's own, where it is so sure of its beginning. */
 const OWN_WORDS = 0.5;
 
@@ -260,8 +260,6 @@ async function writeText(
       ],
       2,
     );
-    if (process.env.V_LOG)
-      console.log('      null', name, (ranked.find((one) => one.name === 'null')?.probability ?? 0).toFixed(3));
     if ((ranked.find((one) => one.name === 'null')?.probability ?? 0) > NOT_SAID) return undefined;
   }
   const references = context.results.filter((one) => fits(one.schema, schema));

@@ -1,6 +1,7 @@
 /** The separate things that a request wants, in its own words. Most requests want one: then it stands for itself. */
-import type { Read } from './decide.js';
+
 import { createJsonWriter } from './json-writer.js';
+import type { Read } from './read.js';
 
 const OPENING = '{"count": ';
 const MAX_ASKS = 5;

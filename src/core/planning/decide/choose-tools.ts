@@ -10,7 +10,7 @@ import type { TokenReader } from '../../model/model.js';
 import type { Request } from '../../request.js';
 import { createNameTrie } from '../../selection/name-trie.js';
 import { type RankedName, rankNames } from '../../selection/rank-names.js';
-import type { Read } from './decide.js';
+import type { Read } from './read.js';
 
 export interface ToolOfAsk {
   readonly ask: string;
@@ -112,7 +112,7 @@ function noneAmong(byName: ReadonlyMap<string, Tool>): string {
 }
 
 /** Weight of selection's reading over all tools beside the one over the few. */
-const SELECTION_WEIGHT = Number(process.env.V_SEL ?? 0.33);
+const SELECTION_WEIGHT = 0.33;
 
 /** Selection has read the whole request over whole descriptions: an opinion of its own, at no cost. */
 function withSelection(
@@ -120,7 +120,7 @@ function withSelection(
   probabilities: ReadonlyMap<string, number>,
   { none, share }: { none: string; share: number },
 ): RankedName[] {
-  if (probabilities.size === 0 || SELECTION_WEIGHT === 0) return [...ranked];
+  if (probabilities.size === 0) return [...ranked];
   const masses = ranked.map(({ name, probability }) => {
     const other = name === none ? probability : Math.min(1, share * (probabilities.get(name) ?? 0));
     return Math.exp(

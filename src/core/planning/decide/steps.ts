@@ -13,7 +13,7 @@ import { renderType } from '../render-tool.js';
 import { dayIn } from '../today.js';
 import { decideArguments, OPENING } from './arguments.js';
 import type { ToolOfAsk } from './choose-tools.js';
-import type { DecideParts, Read } from './decide.js';
+import type { DecideParts, Read } from './read.js';
 import { readSaid, type Said } from './said.js';
 import { fieldsOf, type SourceContext } from './sources.js';
 import { spansOf } from './spans.js';
