@@ -15,7 +15,7 @@ const GROUND = [
 ];
 
 const CATALOG_AND_CONTRACTS = ['core/catalog/', ...GROUND, 'core/request.ts', 'core/result.ts', 'core/trace.ts'];
-const MODEL_SEAM = ['core/model/model.ts', 'core/model/structured.ts', 'core/model/tool-tokens.ts'];
+const MODEL_SEAM = ['core/model/model.ts', 'core/model/structured.ts', 'core/model/count-tokens.ts'];
 const PUBLIC = [
   'core/catalog/',
   'core/config/',
@@ -48,7 +48,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'core/catalog/': GROUND,
   'core/catalog/schema/': ['core/catalog/tool.ts'],
   'core/search/': ['core/catalog/', ...GROUND],
-  'core/logging/': [...GROUND, 'core/model/model.ts', 'core/model/watch-reader.ts', 'core/model/wrap-model.ts'],
+  'core/logging/': [...GROUND, 'core/model/model.ts', 'core/model/wrap-model.ts'],
   'core/model/': ['core/catalog/tool.ts', 'core/errors.ts', 'core/prompts/prompt-template.ts'],
   'core/model/embedded/': [
     'core/catalog/schema/',
@@ -113,7 +113,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...CATALOG_AND_CONTRACTS,
     'core/config/options.ts',
     'core/model/model.ts',
-    'core/model/watch-reader.ts',
     'core/model/wrap-model.ts',
     'core/opening.ts',
     'core/planner.ts',
@@ -163,9 +162,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 /** Each outside library has one room; everything else sees our small interface. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@eslint-community/regexpp': ['core/model/embedded/'],
-  '@langchain/core': ['core/model/openai/', 'langchain/'],
+  '@langchain/core': ['langchain/'],
   '@langchain/langgraph': ['langchain/'],
-  '@langchain/openai': ['core/model/openai/'],
   '@modelcontextprotocol/sdk': ['core/catalog/sources/', 'mcp/'],
   '@opentelemetry/api': ['core/logging/'],
   ajv: ['core/catalog/'],
@@ -184,13 +182,13 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   kysely: ['store/'],
   libsql: ['store/'],
   'node-llama-cpp': ['core/model/embedded/'],
+  openai: ['core/model/openai/'],
   'p-queue': ['core/catalog/sources/', 'execution/'],
   'p-retry': ['execution/', 'core/model/store/'],
   pg: ['store/'],
   picocolors: ['cli/'],
   pino: ['core/logging/'],
   'prom-client': ['routing/telemetry/'],
-  undici: ['core/model/openai/'],
   yaml: ['core/catalog/sources/', 'core/config/', 'routing/policy/'],
   yauzl: ['core/model/store/'],
   'yocto-spinner': ['cli/'],

@@ -15,8 +15,7 @@ import type {
   TokenReader,
   Usage,
 } from '../model/model.js';
-import { watchReader } from '../model/watch-reader.js';
-import { wrapModel } from '../model/wrap-model.js';
+import { watchReader, wrapModel } from '../model/wrap-model.js';
 import type { CallLog } from './call-log-file.js';
 import { writeLine } from './secret-line.js';
 
