@@ -189,6 +189,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   picocolors: ['cli/'],
   pino: ['core/logging/'],
   'prom-client': ['routing/telemetry/'],
+  undici: ['core/model/openai/'],
   yaml: ['core/catalog/sources/', 'core/config/', 'routing/policy/'],
   yauzl: ['core/model/store/'],
   'yocto-spinner': ['cli/'],

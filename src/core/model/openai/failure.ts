@@ -38,8 +38,6 @@ export function failureOf(error: unknown): ServerFailure {
 const CONTEXT_EXCEEDED =
   /context.?(length|window|size)|maximum (model|context|input) length|prompt is too long|too many (input )?tokens|input is too long|exceeds? the (model'?s )?context/i;
 const QUOTA = /insufficient_quota|billing/i;
-/** Node's fetch gives up by itself when a server is silent for 300 s. */
-const SILENCE = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/;
 
 export function isContextExceeded(facts: FailureFacts): boolean {
   return facts.kind === 'status' && facts.status >= 400 && CONTEXT_EXCEEDED.test(facts.body);
@@ -47,7 +45,7 @@ export function isContextExceeded(facts: FailureFacts): boolean {
 
 /** Whether the same request may succeed a moment later. */
 export function isPassing(facts: FailureFacts): boolean {
-  if (facts.kind === 'network') return !isNeverConnected(facts.code) && !SILENCE.test(facts.code);
+  if (facts.kind === 'network') return !isNeverConnected(facts.code);
   if (facts.kind === 'answer') return true;
   if (isContextExceeded(facts) || (facts.status === 429 && QUOTA.test(facts.body))) return false;
   return facts.status === 408 || facts.status === 429 || (facts.status >= 500 && facts.status !== 501);
@@ -78,8 +76,6 @@ function networkError(code: string): [ErrorCode, string, string] {
     return ['model_unavailable', 'No trusted certificate at', ' Name its authority by NODE_EXTRA_CA_CERTS.'];
   if (isNeverConnected(code))
     return ['model_unavailable', 'No model server answers at', ' Start it, or correct the base URL.'];
-  if (SILENCE.test(code))
-    return ['model_timeout', 'No answer for too long from', " Node's fetch waits no longer: give the model another."];
   return ['model_failed', 'The connection was cut by', ''];
 }
 

@@ -44,7 +44,7 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
     },
     openReader: createReaderOpener(settings, open),
     countTokens: estimateTokens,
-    /** The platform keeps the connections, and ends those that are idle. */
+    /** The connections are those of the process, which ends them when they are idle. */
     close: async () => {},
   };
 }

@@ -35,8 +35,8 @@ const optionsSchema = z.object({
   headers: z.record(headerName, header).default({}),
   /** Further fields of each request body, for example `{"chat_template_kwargs": {…}}`. */
   extraBody: z.record(z.string(), z.unknown()).default({}),
-  /** In place of the platform's `fetch`, which waits 300 s for an answer at most. */
-  fetch: z.custom<typeof fetch>((value) => typeof value === 'function').default(() => fetch),
+  /** In place of Winnow's own, which goes where undici's global dispatcher leads: a proxy, a mock. */
+  fetch: z.custom<typeof fetch>((value) => typeof value === 'function').optional(),
 });
 
 export type OpenAIModelOptions = z.input<typeof optionsSchema>;

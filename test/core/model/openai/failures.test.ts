@@ -118,16 +118,15 @@ describe('failures that do not pass', () => {
   });
 
   it.each([
-    ['its name can not be resolved', 'EAI_AGAIN', 'model_unavailable', 'Start it'],
-    ['it takes no connection in time', 'UND_ERR_CONNECT_TIMEOUT', 'model_unavailable', 'Start it'],
-    ['its certificate is its own', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'model_unavailable', 'NODE_EXTRA_CA_CERTS'],
-    ["it is silent for longer than Node's fetch waits", 'UND_ERR_HEADERS_TIMEOUT', 'model_timeout', 'fetch'],
-  ])('asks a server once where %s, and says what to do', async (_, code, expected, advice) => {
+    ['its name can not be resolved', 'EAI_AGAIN', 'Start it'],
+    ['it takes no connection in time', 'UND_ERR_CONNECT_TIMEOUT', 'Start it'],
+    ['its certificate is its own', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
+  ])('asks a server once where %s, and says what to do', async (_, code, advice) => {
     const fetch = async () => {
       throw new TypeError('fetch failed', { cause: Object.assign(new Error('Timeout Error'), { code }) });
     };
     const error = await errorOf(createOpenAIModel({ baseUrl: 'https://host/v1', model: 'm', fetch }).complete(PLAIN));
-    expect(error).toMatchObject({ code: expected, details: { code, usage: { calls: 1 } } });
+    expect(error).toMatchObject({ code: 'model_unavailable', details: { code, usage: { calls: 1 } } });
     expect(error.message).toContain(`(${code})`);
     expect(error.message).toContain(advice);
   });
