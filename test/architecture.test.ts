@@ -20,9 +20,8 @@ const ZONES: Readonly<Record<string, readonly string[]>> = {
 /** Each outside library has one room; everything else sees our small interface. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@microsoft/recognizers-text-suite': ['core/planning/'],
-  '@langchain/core': ['core/model/openai/', 'langchain/'],
+  '@langchain/core': ['langchain/'],
   '@langchain/langgraph': ['langchain/'],
-  '@langchain/openai': ['core/model/openai/'],
   '@modelcontextprotocol/sdk': ['core/catalog/sources/', 'mcp/'],
   '@opentelemetry/api': ['core/logging/'],
   ajv: ['core/catalog/'],
@@ -42,6 +41,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   libsql: ['store/'],
   minisearch: ['core/search/'],
   'node-llama-cpp': ['core/model/embedded/'],
+  openai: ['core/model/openai/'],
   'p-queue': ['core/catalog/sources/', 'execution/'],
   'p-retry': ['execution/'],
   pg: ['store/'],
