@@ -9,7 +9,7 @@ import OpenAI from 'openai';
 import { request as requestOf } from 'undici';
 import { z } from 'zod';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
-import { orAborted } from '../../or-aborted.js';
+import { orAborted } from '../../promises.js';
 import { addUsage, type Prompt, type Usage, withUsage } from '../model.js';
 import { failureOf, fieldOf, isPassing, parseJson, ServerFailure, toModelError } from './failure.js';
 import type { OpenAISettings } from './options.js';
