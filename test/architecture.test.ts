@@ -169,7 +169,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/sdk': ['core/catalog/sources/', 'mcp/'],
   '@opentelemetry/api': ['core/logging/'],
   ajv: ['core/catalog/'],
-  'ajv-draft-04': ['core/catalog/'],
   'ajv-formats': ['core/catalog/'],
   bullmq: ['evaluation/queue/'],
   'cli-progress': ['cli/'],

@@ -1,6 +1,6 @@
 /** The fields that the chosen tools return, as paths that a reference can name, with the type that stands there. */
 import { isObject } from '../catalog/schema/json.js';
-import { fits } from '../catalog/subschema.js';
+import { fits } from '../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { fittedSchemas } from './fitted.js';
 import { canName, renderPath } from './references.js';

@@ -1,6 +1,6 @@
 /** Where the server can be told what stands at which place of a list, a wrong order can't be written. */
 import { describe, expect, it } from '@jest/globals';
-import { compileSchema, DRAFT_2020 } from '../../../src/core/catalog/schema/dialects.js';
+import { compileSchema } from '../../support/compile-schema.js';
 import { planAnswerSchema } from '../../../src/core/planning/plan-schema.js';
 import { createTool } from '../../support/create-tool.js';
 
@@ -23,9 +23,7 @@ const read = createTool(
 
 const accepts = (references: string[], steps: unknown[], things = 0) =>
   compileSchema(
-    planAnswerSchema([find, read], { awaited: references.map(toAwaited), canNeedTools: false, tuples: true, things }),
-    DRAFT_2020,
-  )({ kind: 'plan', steps });
+    planAnswerSchema([find, read], { awaited: references.map(toAwaited), canNeedTools: false, tuples: true, things }))({ kind: 'plan', steps });
 const finding = (id: string) => ({ id, tool: 'find', arguments: { name: 'x' } });
 const reading = (id: string, stcd: string) => ({ id, tool: 'read', arguments: { stcd } });
 

@@ -6,7 +6,7 @@
  */
 import { isObject, type JsonType, joinPath, typesOf } from '../../catalog/schema/json.js';
 import { mergeSchemas } from '../../catalog/schema/merge.js';
-import { resolveReference } from '../../catalog/schema/pointer.js';
+import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import {
   anyArray,

@@ -1,7 +1,7 @@
 /** One node of a schema -> the same in the subset of OpenAI's strict mode, or `InexpressibleError`. */
 import { isObject, isOfType, type JsonType, jsonTypeOf, typesOf, withoutRepeats } from '../../catalog/schema/json.js';
 import { mergeSchemas } from '../../catalog/schema/merge.js';
-import { resolveReference } from '../../catalog/schema/pointer.js';
+import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 
 /** Internal: never leaves the room. */
