@@ -6,11 +6,11 @@ import { findCycles, packagesLoadedWith, readSources, type SourceFile, toSourceF
 /** What every room may know. */
 const GROUND = [
   'core/errors.ts',
+  'core/nearest-name.ts',
   'core/never-connected.ts',
   'core/or-aborted.ts',
   'core/parse.ts',
   'core/secret-forms.ts',
-  'core/slips.ts',
   'core/version.ts',
 ];
 
@@ -33,7 +33,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'core/opening.ts': [],
   'core/result.ts': [],
   'core/guess-language.ts': [],
-  'core/nearest-name.ts': ['core/slips.ts'],
+  'core/nearest-name.ts': [],
   'core/never-connected.ts': [],
   'core/or-aborted.ts': [],
   'core/secret-forms.ts': [],
@@ -47,7 +47,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'store/': ['core/errors.ts'],
   'core/catalog/': GROUND,
   'core/catalog/schema/': ['core/catalog/tool.ts'],
-  'core/search/': ['core/catalog/', ...GROUND],
+  'core/search/': ['core/catalog/', ...GROUND, 'core/slips.ts'],
   'core/logging/': [...GROUND, 'core/model/model.ts', 'core/model/watch-reader.ts', 'core/model/wrap-model.ts'],
   'core/model/': ['core/catalog/tool.ts', 'core/errors.ts', 'core/prompts/prompt-template.ts'],
   'core/model/embedded/': [
@@ -177,6 +177,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   diff: ['evaluation/tune/'],
   'env-paths': ['core/model/store/'],
   'fast-xml-parser': ['evaluation/'],
+  'fastest-levenshtein': ['core/nearest-name.ts'],
   fastify: ['server/'],
   ioredis: ['evaluation/queue/'],
   langchain: ['langchain/'],

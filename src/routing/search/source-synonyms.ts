@@ -1,6 +1,6 @@
 /** The words of a catalogue's own trade, from its files and from a file besides. */
 import { extname } from 'node:path';
-import { detectSource } from '../../core/catalog/sources/detect.js';
+import { detectSource } from '../../core/catalog/sources/formats.js';
 import { isUrl } from '../../core/catalog/sources/source.js';
 import { toWinnowError, type WinnowError } from '../../core/errors.js';
 import { loadCatalogSynonyms, loadSynonyms, type Synonyms } from '../../core/search/synonyms.js';
