@@ -30,7 +30,7 @@ describe('near names', () => {
     ['now weather', ['weather_now']],
     ['send_email_message', ['send_email']],
     ['git_lgo', ['git_log']],
-    ['get_log', ['getLog', 'git_log']],
+    ['get_log', ['git_log', 'getLog']],
     ['lo', []],
     ['calendar', []],
     ['', []],
