@@ -106,9 +106,10 @@ function openUrl(server: Extract<McpServer, { url: string }>, signal: AbortSigna
   });
   const close = closeOnce(transport);
   const endSession = async () => {
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(FAREWELL_TIMEOUT_MS)]);
     // A server that can't end sessions has nothing to give back, and one that does not answer must not keep us.
-    if (!signal.aborted) await orAborted(transport.terminateSession(), patience).catch(() => undefined);
+    // Two signals, not one of `AbortSignal.any`: on Node 20 that one is lost when its time-out is collected.
+    const farewell = orAborted(transport.terminateSession(), AbortSignal.timeout(FAREWELL_TIMEOUT_MS));
+    if (!signal.aborted) await orAborted(farewell, signal).catch(() => undefined);
     await close();
   };
   return { transport, lastWords: () => '', close: endSession };
