@@ -39,7 +39,7 @@ interface Writing {
   readonly root: JsonSchema;
   readonly context: SourceContext;
   /** References that are settled: they are forced. Only of the arguments themselves, not of objects inside. */
-  readonly references: ReadonlyMap<string, string>;
+  readonly references: ReadonlyMap<string, unknown>;
   readonly depth: number;
   /** Words of the request and said values that an argument of the step has taken. */
   readonly used: Set<string>;
@@ -73,7 +73,7 @@ const OWN_WORDS = 0.5;
 /** @param question.references arguments that are settled already: references to earlier steps */
 export async function decideArguments(
   tool: Tool,
-  question: { reader: TokenReader; context: SourceContext; references: ReadonlyMap<string, string> },
+  question: { reader: TokenReader; context: SourceContext; references: ReadonlyMap<string, unknown> },
 ): Promise<DecidedArguments> {
   const { reader, context, references } = question;
   const root = fittedSchemas(tool).input;
