@@ -8,6 +8,7 @@ import { oneLine } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
 import type { TokenReader } from '../../model/model.js';
 import type { Request } from '../../request.js';
+import { keywordIndexOf } from '../../search/keyword-index.js';
 import { createNameTrie } from '../../selection/name-trie.js';
 import { type RankedName, rankNames } from '../../selection/rank-names.js';
 import type { Read } from './read.js';
@@ -66,7 +67,8 @@ export async function chooseTools(asks: readonly string[], choice: ToolChoice): 
   for (const [place, ask] of asks.entries()) {
     const behind = together[place] ?? [];
     const read = asks.length === 1 ? behind : averaged(behind, await readAlone(ask));
-    const ranked = withSelection(read, choice.probabilities, { none, share: asks.length });
+    const selected = withSelection(read, choice.probabilities, { none, share: asks.length });
+    const ranked = withKeywords(selected, keywordIndexOf(choice.view).search(ask, MAX_MATCHES), none);
     chosen.push({ ask, ranked, ...decided(ranked, byName, choice) });
   }
   return chosen;
@@ -109,6 +111,32 @@ function noneAmong(byName: ReadonlyMap<string, Tool>): string {
   let none = 'none';
   while (byName.has(none)) none = `${none}_of_these`;
   return none;
+}
+
+const MAX_MATCHES = 20;
+/** What the best keyword match counts beside a probability of 1. */
+const KEYWORD_WEIGHT = 0.5;
+/** Where the best match covers less of the ask than this, all matches count less. */
+const COVERED = 0.2;
+
+/** Keywords decide where the model wavers between tools; whether any tool does it is the model's word alone. */
+function withKeywords(
+  ranked: readonly RankedName[],
+  matches: readonly { readonly tool: Tool; readonly score: number }[],
+  none: string,
+): RankedName[] {
+  const best = Math.max(COVERED, ...matches.map(({ score }) => score));
+  const scores = new Map(matches.map(({ tool, score }) => [tool.name, (KEYWORD_WEIGHT * score) / best]));
+  const masses = ranked.map(({ name, probability }) => (name === none ? 0 : probability + (scores.get(name) ?? 0)));
+  const total = masses.reduce((sum, mass) => sum + mass, 0);
+  const nothing = ranked.find(({ name }) => name === none)?.probability ?? 0;
+  return ranked
+    .map(({ name, probability }, place) =>
+      name === none
+        ? { name, probability }
+        : { name, probability: ((1 - nothing) * (masses[place] ?? 0)) / (total || 1) },
+    )
+    .sort((a, b) => b.probability - a.probability);
 }
 
 /** Weight of selection's reading over all tools beside the one over the few. */

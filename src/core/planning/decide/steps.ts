@@ -137,8 +137,9 @@ function awaited(
   };
   return graph.argumentsOf(tool).flatMap((argument) => {
     if (!argument.isRequired || isSaid(argument)) return [];
-    const known = graph.provisionsFor(tool, argument.name).filter(({ score }) => score >= MIN_SCORE);
-    const provisions = known.length > 0 || argument.isIdentifier ? known : byFormat(formatOf(argument, root), tool, tools);
+    const provisions = argument.isIdentifier
+      ? graph.provisionsFor(tool, argument.name).filter(({ score }) => score >= MIN_SCORE)
+      : byFormat(formatOf(argument, root), tool, [...tools, ...view.tools]);
     return provisions.length > 0 ? [{ argument: argument.name, provisions }] : [];
   });
 }
@@ -149,7 +150,7 @@ function formatOf({ schema }: Argument, root: JsonSchema): unknown {
   return plain.format ?? plainSchema(plain.items, root).format;
 }
 
-/** Readers among the tools handed on whose results have a value of that form, such as an address of mail. */
+/** Readers whose results have a value of that form, such as an address of mail. */
 function byFormat(format: unknown, consumer: Tool, tools: readonly Tool[]): Provision[] {
   const readers = tools.filter((tool) => tool !== consumer && tool.risk === 'low');
   return readers.flatMap((producer) => {
