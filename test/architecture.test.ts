@@ -82,7 +82,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...CATALOG_AND_CONTRACTS,
     'core/config/options.ts',
     'core/model/model.ts',
-    'core/selection/schema-tokens.ts',
+    'core/selection/budget.ts',
     'core/selection/user-part.ts',
   ],
   'core/planner.ts': [
@@ -116,7 +116,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'core/planning/references.ts',
     'core/planning/today.ts',
     'core/prompts/prompts.ts',
-    'core/selection/schema-tokens.ts',
+    'core/selection/budget.ts',
   ],
   'evaluation/tune/': [
     ...CATALOG_AND_CONTRACTS,
@@ -125,8 +125,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'evaluation/',
     'core/model/wrap-model.ts',
     'core/prompts/',
-    'core/selection/labels.ts',
-    'core/selection/summary-order.ts',
+    'core/selection/ladder.ts',
     'core/selection/user-part.ts',
   ],
   'index.ts': [...PUBLIC, 'routing/', 'execution/', 'store/'],

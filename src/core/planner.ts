@@ -1,12 +1,11 @@
-/** The path of a request, in order: scope, selection, whether it fits, planning, one more round when a tool is missing, result. */
+/** The path of a request, in order: scope, selection, planning, one more round when a tool is missing, result. */
 import type { Catalog } from './catalog/catalog.js';
 import type { Rule } from './catalog/rule.js';
 import { createScope, type ToolFilter, type View } from './catalog/scope.js';
-import type { Tool } from './catalog/tool.js';
-import { type OptionsInput, resolveOptions } from './config/options.js';
 import { WinnowError } from './errors.js';
 import { withSpan } from './logging/spans.js';
-import type { Model, Stage } from './model/model.js';
+import type { Model } from './model/model.js';
+import { type OptionsInput, resolveOptions } from './options.js';
 import { createFrameTokens } from './planning/frame-tokens.js';
 import type { Written } from './planning/read-plan.js';
 import { createShownTokens } from './planning/shown-tokens.js';
@@ -14,15 +13,14 @@ import { writePlan } from './planning/write-plan.js';
 import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
 import type { PlanRequest, Request } from './request.js';
 import type { PlanResult, Selection, SelectResult } from './result.js';
-import { askBack, sayNoneFits } from './selection/ask-back.js';
+import { askBack } from './selection/ask-back.js';
+import { createSchemaTokens, createViewTokens, totalTokens } from './selection/budget.js';
 import { calledTools, dueTools } from './selection/due.js';
-import { judgeSelection } from './selection/judge-selection.js';
 import { likelyTools } from './selection/likely.js';
 import { mustRefer } from './selection/must-refer.js';
 import { hasRoomForMore, keptForMore, mergeRounds } from './selection/rounds.js';
-import { createSchemaTokens, createViewTokens, totalTokens } from './selection/schema-tokens.js';
 import { select } from './selection/select.js';
-import { answerWay } from './selection/selection-call.js';
+import type { Stage } from './selection/candidates.js';
 import { renderContext } from './selection/user-part.js';
 import { type CallOptions, type Turn, takeTurn, toolsOf } from './turn.js';
 
@@ -38,6 +36,8 @@ export interface PlannerParts {
   prompts?: PromptPaths | undefined;
   /** Takes tools away from a caller's view, for example by policy. */
   filter?: ToolFilter | undefined;
+  /** For measuring: stages of selection in place of `DEFAULT_STAGES`. */
+  stages?: readonly Stage[] | undefined;
   /** Asked at each request, so they may change while all that is kept of the tools stays. Default: those of the catalogue. */
   rules?: (() => readonly Rule[]) | undefined;
 }
@@ -61,15 +61,13 @@ export function createPlanner(parts: PlannerParts): Planner {
   const shownTokens = createShownTokens(planningModel);
   const frameTokens = createFrameTokens(planningModel, prompts.plan);
   const turns = { viewOf, rules, options, schemaTokens, viewTokens: createViewTokens(schemaTokens) };
-  const toolTokens = (tool: Tool) => Math.max(schemaTokens(tool), shownTokens(tool));
   const selectionParts = {
     model,
     options,
     prompt: prompts.select,
     repair: prompts.repair,
-    explain: prompts.explain,
-    schemaTokens: toolTokens,
-    allTokens: createViewTokens(toolTokens),
+    schemaTokens: shownTokens,
+    stages: parts.stages,
     planningLimits: planningModel.limits,
     planningFrame: (request: Request) =>
       frameTokens({ context: renderContext(request, options), message: request.message }),
@@ -80,8 +78,7 @@ export function createPlanner(parts: PlannerParts): Planner {
 
     select: (input, call) =>
       takeTurn(turns, { input, call }, async (turn): Promise<SelectResult> => {
-        const chosen = await turn.inTime(selectTools(turn, turn.view));
-        const selection = await turn.inTime(judgeTools(turn, chosen, 'selection'));
+        const selection = await turn.inTime(selectTools(turn, turn.view));
         return { ...selection, ...turn.told(selection) };
       }),
 
@@ -101,12 +98,6 @@ export function createPlanner(parts: PlannerParts): Planner {
           const question = askBack(turn.request, selection, view);
           return { kind: 'clarification', question, missing: [], selection, ...turn.told(selection) };
         }
-        const judged = await turn.inTime(judgeTools(turn, selection, 'planning'));
-        if (judged.fits !== undefined && judged.mode === 'none') {
-          const reason = sayNoneFits(turn.request, selection, view);
-          return { kind: 'unplannable', reason, selection: judged, ...turn.told(judged) };
-        }
-        selection = judged;
         for (let round = 1; ; round++) {
           const chosen = selection;
           const maxTools = turn.request.maxTools ?? options.maxTools;
@@ -128,16 +119,6 @@ export function createPlanner(parts: PlannerParts): Planner {
     const { request, rules, trace, signal, facts, taken } = turn;
     const call = { view, request, rules, usage: usage.selection, trace, signal, facts, taken };
     return withSpan('winnow.select', { 'winnow.tools': view.tools.length }, () => select(call, selectionParts));
-  }
-
-  /** Before a plan by the model that writes it, where it gives probabilities. */
-  function judgeTools(turn: Turn, selection: Selection, stage: Stage): Promise<Selection> {
-    const isByPlanning = stage === 'planning' && answerWay({ model: planningModel, options }) === 'rank';
-    const parts = { ...prompts, model: isByPlanning ? planningModel : model, options, stage };
-    const call = { ...turn, usage: turn.usage[stage] };
-    return withSpan('winnow.judge', { 'winnow.tools': selection.tools.length }, () =>
-      judgeSelection(selection, call, parts),
-    );
   }
 
   async function writeSteps(turn: Turn, selection: Selection, isRoundLeft: boolean): Promise<Written> {

@@ -4,12 +4,12 @@ import type { Rule } from './catalog/rule.js';
 import type { ScopeRequest, View } from './catalog/scope.js';
 import { secretNamesOf } from './catalog/secret-arguments.js';
 import type { Tool } from './catalog/tool.js';
-import type { Options } from './config/options.js';
 import { throwIfCancelled, WinnowError } from './errors.js';
 import { noUsage } from './model/model.js';
+import type { Options } from './options.js';
 import { type PlanRequest, parseRequest, type Request } from './request.js';
 import type { PlanResult, SelectedTool, Selection, SelectResult, TraceEvent } from './result.js';
-import { totalTokens } from './selection/schema-tokens.js';
+import { totalTokens } from './selection/budget.js';
 import { unseenHistory } from './selection/user-part.js';
 import { createTrace } from './trace.js';
 

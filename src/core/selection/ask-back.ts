@@ -17,14 +17,6 @@ export function askBack(request: Asking, selection: Selection, view: View): stri
     : `Which of these do you mean: ${named.join(', ')}?`;
 }
 
-/** The model is sure that none of these tools does it; others it may not have seen. */
-export function sayNoneFits(request: Asking, selection: Selection, view: View): string {
-  const named = selection.mode === 'passthrough' ? [] : namesOf(selection, view);
-  if (asksInChinese(request))
-    return `没有找到能完成这个请求的工具${named.length > 0 ? `，最接近的是：${named.join('、')}` : ''}。`;
-  return `No tool was found that does what is asked${named.length > 0 ? `; the nearest: ${named.join(', ')}` : ''}.`;
-}
-
 function namesOf({ tools }: Selection, { byName }: View): string[] {
   const chosen = tools.filter((tool) => !tool.fill);
   const told = (chosen.length > 0 ? chosen : tools).flatMap(({ name }) => byName.get(name) ?? []);

@@ -15,7 +15,7 @@ import {
 } from '../../model/model.js';
 import type { NamedPrompt } from '../../prompts/prompts.js';
 import type { Request } from '../../request.js';
-import { openedReader } from '../../selection/opened-reader.js';
+import { openedReader } from '../../selection/rank-names.js';
 import type { Trace } from '../../trace.js';
 import { fittedSchemas } from '../fitted.js';
 import { renderType } from '../render-type.js';
