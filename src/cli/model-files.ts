@@ -1,8 +1,7 @@
 /** What is done with the files of the embedded model. */
-import { ERROR_TABLE } from '../core/errors.js';
+import { ERROR_TABLE, WinnowError } from '../core/errors.js';
 import { type EnsureModelOptions, ensureModel } from '../core/model/store/ensure-model.js';
-import { formatBytes } from '../core/model/store/format-bytes.js';
-import { findModelFile, listModels, type ModelStatus, verifyModel } from '../core/model/store/model-status.js';
+import { formatBytes, locateModel, type ModelStatus, modelStatus, verify } from '../core/model/store/stored-model.js';
 import type { ProgressStream } from './bar.js';
 import { createProgressBar } from './progress-bar.js';
 
@@ -32,22 +31,34 @@ export async function pullModel(name: Name, flags: ModelFileFlags, output: Model
 }
 
 export async function printModels(flags: ModelFileFlags, output: ModelFileOutput): Promise<void> {
-  const models = await listModels(placesOf(flags, output));
+  const models = [await modelStatus(placesOf(flags, output))];
   print(models, models.map(renderStatus).join('\n'), { flags, output });
 }
 
 export async function printModelPath(name: Name, flags: ModelFileFlags, output: ModelFileOutput): Promise<void> {
-  const status = await findModelFile(name, placesOf(flags, output));
+  const status = await findFile(name, flags, output);
   print(status, status.path, { flags, output });
 }
 
 /** Sets `process.exitCode` where the file is not what it should be. */
 export async function checkModel(name: Name, flags: ModelFileFlags, output: ModelFileOutput): Promise<void> {
-  const checked = await verifyModel(name, placesOf(flags, output));
-  print(checked, `${checked.path}: ${checked.ok ? 'ok' : checked.issue}`, { flags, output });
-  if (checked.ok) return;
-  output.stderr.write(`Fetch it anew with: winnow model pull ${checked.name}\n`);
+  const { name: found, path } = await findFile(name, flags, output);
+  const issue = await verify(path, locateModel(placesOf(flags, output)).model);
+  const ok = issue === undefined;
+  print({ name: found, path, ok, issue: issue ?? '' }, `${path}: ${issue ?? 'ok'}`, { flags, output });
+  if (ok) return;
+  output.stderr.write(`Fetch it anew with: winnow model pull\n`);
   process.exitCode = ERROR_TABLE.model_unavailable.exitCode;
+}
+
+/** @throws WinnowError `not_found` when the name is unknown, or its file is not there whole */
+async function findFile(name: Name, flags: ModelFileFlags, output: ModelFileOutput): Promise<ModelStatus> {
+  const status = await modelStatus({ ...placesOf(flags, output), name });
+  if (status.state === 'verified' || status.state === 'unverified') return status;
+  const message = `The model ${status.name} is not at ${status.path} (${status.state}). Fetch it with: winnow model pull`;
+  throw new WinnowError('not_found', message, {
+    details: { model: status.name, path: status.path, state: status.state },
+  });
 }
 
 function print(value: unknown, text: string, to: { flags: ModelFileFlags; output: ModelFileOutput }): void {
@@ -58,9 +69,7 @@ function placesOf({ folder }: ModelFileFlags, { store }: ModelFileOutput): Ensur
   return folder === undefined ? store : { ...store, folder };
 }
 
-function renderStatus({ name, state, bytes, bytesOnDisk, licence, isDefault }: ModelStatus): string {
+function renderStatus({ name, state, bytes, bytesOnDisk, licence }: ModelStatus): string {
   const here = state === 'partial' ? `partial, ${formatBytes(bytesOnDisk)}` : state;
-  return [name.padEnd(20), formatBytes(bytes).padStart(9), here, licence, ...(isDefault ? ['(default)'] : [])].join(
-    '  ',
-  );
+  return [name.padEnd(20), formatBytes(bytes).padStart(9), here, licence].join('  ');
 }

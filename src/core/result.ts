@@ -47,10 +47,22 @@ export const selectionSchema = z.object({
 });
 export type Selection = z.infer<typeof selectionSchema>;
 
+/**
+ * `step`: a field of an earlier result; `request`: words of the request, its history or entities; `computed`: a day, time or
+ * number worked out from what was said; `enum`, `default`: of the schema; `composed`: a text in the model's own words;
+ * `unknown`: an identifier, number or moment that nobody gave (only where a model wrote the whole plan).
+ */
+export const SOURCES = ['step', 'request', 'computed', 'enum', 'default', 'composed', 'unknown'] as const;
+export type SourceName = (typeof SOURCES)[number];
+
 export const stepSchema = z.object({
   id: z.string(),
   tool: z.string(),
   arguments: z.record(z.string(), z.unknown()),
+  from: z
+    .record(z.string(), z.enum(SOURCES))
+    .optional()
+    .describe('Where each argument comes from; always there in plans of the planner.'),
   purpose: z.string(),
   dependsOn: z.array(z.string()),
 });
@@ -79,6 +91,13 @@ export const planSchema = z.object({
   goal: z.string(),
   steps: z.array(stepSchema).min(1),
   levels: z.array(z.array(z.string())).describe('Steps of one level may run side by side.'),
+  unserved: z.array(z.string()).describe('Parts of the request that no tool serves.'),
+  confidence: z
+    .number()
+    .optional()
+    .describe(
+      'Probability of the least sure decision on the way, between 0 and 1, where the model gives probabilities.',
+    ),
   ...common,
 });
 export const clarificationSchema = z.object({

@@ -74,9 +74,8 @@ async function complete(
   { model, store, remembered }: Parts & { model: Model },
 ): Promise<Completion> {
   throwIfCancelled(request.signal);
-  const { prompt, schema, maxTokens, penalties } = request;
-  const asked = ['complete', prompt.system, prompt.user, schema, maxTokens];
-  const key = hashOf(penalties ? [...asked, penalties.id] : asked);
+  const { prompt, schema, maxTokens } = request;
+  const key = hashOf(['complete', prompt.system, prompt.user, schema, maxTokens]);
   const known = readKeptCompletion(store.get(key));
   if (known) {
     remembered.add(request);

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { loadSuites } from '../../src/cli/eval-suites.js';
 import { storeNameOf } from '../../src/cli/stored-models.js';
 import { createModelOn } from '../../src/core/model/embedded/embedded-model.js';
-import { findModel } from '../../src/core/model/store/manifest.js';
+import { DEFAULT_MODEL } from '../../src/core/model/store/stored-model.js';
 import { readVersion } from '../../src/core/version.js';
 import type { CaseRunner } from '../../src/evaluation/case-runner.js';
 import { promptHashesOf } from '../../src/evaluation/suite.js';
@@ -35,7 +35,7 @@ afterAll(() => redis?.stop());
 
 /** The model of a machine: as large as the entry says, without its content, which takes no room. */
 function aStoredModel(machine: string) {
-  const { file, bytes } = findModel(undefined);
+  const { file, bytes } = DEFAULT_MODEL;
   const modelFile = join(setup.folder, machine, file);
   mkdirSync(join(setup.folder, machine));
   writeFileSync(modelFile, '');
@@ -72,13 +72,11 @@ describe('a run that names a model of the local store', () => {
       const models = { one: one.id, two: two.id, three: 'of an endpoint' };
       const machines = await Promise.all(Object.entries(models).map(([name, id]) => beginMachine(name, id)));
       const words = ['eval', '--suite', join(setup.folder, 'set'), '--queue', redis.url, '--out', setup.out];
-      const run = await runEval([...words, '--model', findModel(undefined).name]);
+      const run = await runEval([...words, '--model', DEFAULT_MODEL.name]);
       await Promise.all(machines.map(({ end }) => end()));
       expect([run.exitCode, run.error]).toEqual([0, undefined]);
       expect([setup.keys(), setup.summary()]).toEqual([ALL_KEYS, expect.objectContaining({ model: one.id })]);
-      expect(machines[2]?.notices.join()).toContain(
-        `model: "${findModel(undefined).name}" there, "of an endpoint" here`,
-      );
+      expect(machines[2]?.notices.join()).toContain(`model: "${DEFAULT_MODEL.name}" there, "of an endpoint" here`);
     },
   );
 });

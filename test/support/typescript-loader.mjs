@@ -11,7 +11,7 @@ import { isMainThread } from 'node:worker_threads';
 if (isMainThread) register(import.meta.url);
 
 const OPTIONS = {
-  jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+  jsc: { parser: { syntax: 'typescript' }, target: 'es2022', experimental: { keepImportAttributes: true } },
   module: { type: 'es6' },
   sourceMaps: 'inline',
 };

@@ -5,7 +5,7 @@ import { WinnowError } from '../errors.js';
 import type { LocalModels } from './local-models.js';
 import type { Model } from './model.js';
 import type { OpenAIModelOptions } from './openai/options.js';
-import type { PullProgress } from './store/progress.js';
+import type { PullProgress } from './store/ensure-model.js';
 
 /** What only an endpoint has is without effect on the local model, which `onNotice` is told. */
 export interface ModelSettings extends Omit<OpenAIModelOptions, 'baseUrl' | 'model' | 'timeoutMs'> {
@@ -46,7 +46,7 @@ export async function createModel(settings: ModelSettings, hooks: CreateModelHoo
     throw new WinnowError('model_unavailable', `There is no model file ${file}. Correct the path, or leave it out.`);
   const { createEmbeddedModel } = await import('./embedded/embedded-model.js');
   const { importLibrary } = await import('./embedded/runtime.js');
-  const { cacheFolder } = await import('./store/cache-folder.js');
+  const { cacheFolder } = await import('./store/stored-model.js');
   // Before a gigabyte is fetched that could not be used.
   await importLibrary();
   const modelFile = file ?? (await fetchModel(model, hooks));

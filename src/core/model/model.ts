@@ -51,21 +51,6 @@ export interface Usage {
   written: number;
 }
 
-/** A way for a text to go on that the model takes only where it is sure. */
-export interface Penalty {
-  /** How a token begins that goes this way, for example `",`. */
-  readonly beginning: string;
-  /** Taken from the natural logarithm of such a token's odds: 2 asks for odds of 7 to 1. */
-  readonly nats: number;
-}
-
-export interface Penalties {
-  /** Equal ids promise equal penalties, for the same prompt and schema: an answer may be kept under it. */
-  readonly id: string;
-  /** @param text the answer so far */
-  at(text: string): readonly Penalty[];
-}
-
 export interface CompletionRequest {
   stage: Stage;
   prompt: Prompt;
@@ -73,8 +58,6 @@ export interface CompletionRequest {
   schema?: { name: string; schema: JsonSchema };
   /** Upper bound of the answer, in tokens. */
   maxTokens: number;
-  /** A model that decodes in process heeds them; others can't. */
-  penalties?: Penalties | undefined;
   signal?: AbortSignal | undefined;
   about?: CallAbout | undefined;
 }
@@ -135,8 +118,6 @@ export interface ModelLimits {
   /** Most values in an enum of a response schema, and most characters of all values when there are over 250. */
   enumValues: number;
   enumCharacters: number;
-  /** Whether response schemas may say what stands at which place of a list (`prefixItems`). Default: false. */
-  tuples?: boolean;
   /** Most tools of which the server takes schemas in one request. */
   tools: number;
 }

@@ -6,97 +6,31 @@ import { WinnowError } from '../errors.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import { addUsage, type Completion, type CompletionRequest, type Model, type Usage } from './model.js';
 
-export type Parsed<T> = Usable<T> | { ok: false; issues: readonly string[] };
+export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: readonly string[] };
 
-export interface Usable<T> {
-  ok: true;
-  value: T;
-  /** What is likely wrong, and worth one more call. Without a better answer the value stays, with its doubts. */
-  doubts?: readonly string[];
-}
-
-/** @typeParam Answer what `parse` makes of a completion; it may carry more than the value */
-export interface StructuredRequest<T, Answer extends Parsed<T> = Parsed<T>> {
+export interface StructuredRequest<T> {
   model: Model;
   request: CompletionRequest;
-  parse: (completion: Completion) => Answer;
+  parse: (completion: Completion) => Parsed<T>;
   repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
   /** Counts every attempt, also failed ones. */
   usage: Usage;
-  /** A schema under which the same can't go wrong again. A model that surely keeps to it is asked the same question. */
-  narrow?: (first: Answer) => CompletionRequest['schema'];
-  /** Whether an answer with fewer doubts may take the place of the first. Default: it may. */
-  isBetter?: (second: Answer, first: Answer) => boolean;
   /** Told when a repair begins, with the problems. */
   onRepair?: (issues: readonly string[]) => void;
-  /** Told when a usable answer is asked for once more, with the doubts. */
-  onDoubt?: (doubts: readonly string[]) => void;
 }
 
-export async function completeStructured<T, Answer extends Parsed<T>>(
-  asked: StructuredRequest<T, Answer>,
-): Promise<Answer> {
-  const first = await attempt(asked, asked.request);
-  const { parsed } = first;
-  if (!parsed.ok) {
-    asked.onRepair?.(parsed.issues);
-    return (await attempt(asked, secondRequest(asked, first))).parsed;
-  }
-  const { doubts = [] } = parsed;
-  if (doubts.length === 0) return parsed;
-  asked.onDoubt?.(doubts);
-  const second = await attemptToBetter(asked, secondRequest(asked, first));
-  const isSurer = second?.ok && (second.doubts?.length ?? 0) < doubts.length;
-  return isSurer && (asked.isBetter?.(second, parsed) ?? true) ? second : parsed;
+/** The first usable answer is the answer; one that is not is repaired once, with all its problems. */
+export async function completeStructured<T>(asked: StructuredRequest<T>): Promise<Parsed<T>> {
+  const { completion, parsed } = await attempt(asked, asked.request);
+  if (parsed.ok) return parsed;
+  asked.onRepair?.(parsed.issues);
+  const { system, user } = asked.request.prompt;
+  const issues = parsed.issues.map((issue) => `- ${issue}`).join('\n');
+  const prompt = asked.repair.render({ system, user, answer: completion.text.slice(0, 8000), issues });
+  return (await attempt(asked, { ...asked.request, prompt })).parsed;
 }
 
-/** Where there is a usable answer already, only a caller who no longer wants any is a reason to give up. */
-async function attemptToBetter<T, Answer extends Parsed<T>>(
-  asked: StructuredRequest<T, Answer>,
-  request: CompletionRequest,
-) {
-  try {
-    return (await attempt(asked, request)).parsed;
-  } catch (error) {
-    const { signal } = request;
-    if (!(error instanceof WinnowError) || (signal?.aborted && !isTimeout(signal.reason))) throw error;
-    return undefined;
-  }
-}
-
-/** The reason that `AbortSignal.timeout` gives. */
-function isTimeout(reason: unknown): boolean {
-  return reason instanceof DOMException && reason.name === 'TimeoutError';
-}
-
-interface Attempt<Answer> {
-  completion: Completion;
-  parsed: Answer;
-}
-
-function secondRequest<T, Answer extends Parsed<T>>(
-  asked: StructuredRequest<T, Answer>,
-  first: Attempt<Answer>,
-): CompletionRequest {
-  const schema = asked.narrow?.(first.parsed);
-  if (!schema) return repairRequest(asked, first);
-  return { ...(asked.model.limits.tuples ? asked.request : repairRequest(asked, first)), schema };
-}
-
-function repairRequest<T, Answer extends Parsed<T>>(
-  { request, repair }: StructuredRequest<T, Answer>,
-  { completion, parsed }: Attempt<Answer>,
-): CompletionRequest {
-  const { system, user } = request.prompt;
-  const problems = parsed.ok ? (parsed.doubts ?? []) : parsed.issues;
-  const issues = problems.map((issue) => `- ${issue}`).join('\n');
-  return { ...request, prompt: repair.render({ system, user, answer: completion.text.slice(0, 8000), issues }) };
-}
-
-async function attempt<T, Answer extends Parsed<T>>(
-  { model, parse, usage }: StructuredRequest<T, Answer>,
-  request: CompletionRequest,
-): Promise<Attempt<Answer>> {
+async function attempt<T>({ model, parse, usage }: StructuredRequest<T>, request: CompletionRequest) {
   try {
     const completion = await model.complete(request);
     addUsage(usage, completion.usage);

@@ -7,10 +7,9 @@ import { isObject, joinPath } from '../catalog/schema/json.js';
 import { fits, type Subschema, subschemaAt } from '../catalog/subschema.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
-import type { Step } from '../result.js';
+import type { SourceName, Step } from '../result.js';
 import { fittedSchemas } from './fitted.js';
-import type { ArgumentName } from './open-place.js';
-import { orderEffects } from './order-effects.js';
+import { orderEffects } from './order.js';
 import {
   findBroken,
   findReferences,
@@ -29,17 +28,10 @@ export interface DraftStep {
   arguments: Record<string, unknown>;
   dependsOn?: readonly string[] | undefined;
   purpose?: string | undefined;
+  from?: Readonly<Record<string, SourceName>> | undefined;
 }
 
-export type CheckedPlan =
-  | { ok: true; steps: Step[] }
-  | { ok: false; issues: string[]; misreferences: readonly Misreference[] };
-
-/** An argument that is a reference to a field which the producer's result lacks, or to one of another type. */
-export interface Misreference extends ArgumentName {
-  /** Whose result was referred to. */
-  readonly producer: Tool;
-}
+export type CheckedPlan = { ok: true; steps: Step[] } | { ok: false; issues: string[] };
 
 export interface CheckOptions {
   /** Whether what was left out is written down where the tool's schema has a default for it. Default: false. */
@@ -56,7 +48,6 @@ export function checkPlan(
   );
   const names = new Set([...draft, ...steps].flatMap(({ id, tool }) => [id, tool]));
   const issues: string[] = [];
-  const misreferences: Misreference[] = [];
   const earlier = new Map<string, Tool | undefined>();
   const whole: Step[] = [];
   for (const step of steps) {
@@ -65,12 +56,11 @@ export function checkPlan(
     if (tool) {
       const settled = settle(step, { tool, earlier, names }, { defaults });
       issues.push(...settled.issues);
-      misreferences.push(...settled.misreferences);
       whole.push(finish(settled.step, tool));
     } else issues.push(`${step.id}.tool: "${step.tool}" is not one of ${[...tools.keys()].join(', ')}`);
     earlier.set(step.id, tool);
   }
-  return issues.length > 0 ? { ok: false, issues, misreferences } : { ok: true, steps: orderEffects(whole, tools) };
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, steps: orderEffects(whole, tools) };
 }
 
 /** Many generated schemas have defaults that they themselves do not allow: then the step stays as it was written. */
@@ -136,11 +126,7 @@ function checkStep(step: DraftStep, { tool, earlier, names }: StepPlace) {
   );
   const wrong = references.flatMap(({ leaf, reference }) => {
     const problem = referenceProblem(reference, { wanted: subschemaAt(input, leaf.path), earlier });
-    const producer = earlier.get(reference.step);
-    const isValue = reference.whole && leaf.path.length === 1;
-    return problem
-      ? [{ issue: `${at(step, leaf)}: ${problem}`, argument: String(leaf.path[0]), producer, isValue }]
-      : [];
+    return problem ? [`${at(step, leaf)}: ${problem}`] : [];
   });
   const unknownOrder = (step.dependsOn ?? [])
     .filter((id) => !earlier.has(id))
@@ -150,12 +136,9 @@ function checkStep(step: DraftStep, { tool, earlier, names }: StepPlace) {
       ...unknownArguments(step, tool),
       ...checkArguments(step, { tool, input, texts }),
       ...broken,
-      ...wrong.map(({ issue }) => issue),
+      ...wrong,
       ...unknownOrder,
     ],
-    misreferences: wrong.flatMap(({ argument, producer, isValue }): Misreference[] =>
-      producer === undefined || !isValue ? [] : [{ tool: tool.name, argument, producer }],
-    ),
   };
 }
 
@@ -227,6 +210,7 @@ function finish(step: DraftStep, tool: Tool): Step {
     id: step.id,
     tool: step.tool,
     arguments: step.arguments,
+    from: { ...step.from },
     purpose: step.purpose ?? tool.title ?? '',
     dependsOn: [...new Set([...referred, ...(step.dependsOn ?? [])])],
   };

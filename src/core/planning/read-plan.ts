@@ -5,16 +5,25 @@ import type { Completion } from '../model/model.js';
 import { type Parsed, readJson } from '../model/structured.js';
 import { parse } from '../parse.js';
 import type { Step } from '../result.js';
-import { checkPlan, type Misreference } from './check-plan.js';
-import { withDatesAsWritten } from './dates-as-written.js';
-import { levelsOf } from './levels.js';
-import { withoutRepeats } from './without-repeats.js';
+import { checkPlan } from './check-plan.js';
+import { levelsOf } from './order.js';
 
 export type Written =
-  | { kind: 'plan'; goal: string; steps: Step[]; levels: string[][] }
+  | {
+      kind: 'plan';
+      goal: string;
+      steps: Step[];
+      levels: string[][];
+      /** Parts of the request that no tool serves. */
+      unserved: string[];
+      /** Of the least sure decision, between 0 and 1, where probabilities are known. */
+      confidence?: number;
+    }
   | { kind: 'clarification'; question: string; missing: string[] }
   | { kind: 'needTools'; needTools: string }
-  | { kind: 'unplannable'; reason: string };
+  | { kind: 'unplannable'; reason: string }
+  /** Decided, and not passing the check: an error of ours or of a schema, told with what there is. */
+  | { kind: 'invalid'; issues: string[]; steps: unknown[] };
 
 /** `null` says no more than nothing: some servers write every property of an answer. */
 function orLeftOut<T extends z.ZodType>(schema: T) {
@@ -45,17 +54,12 @@ export interface ReadContext {
   message: string;
   /** Whether arguments that were left out are written down where the tool has a default for them. Default: false. */
   defaults?: boolean;
-  /** Told of the tools of last steps that only say again what the one before says, and are left out. */
-  onRepeats?: (tools: readonly string[]) => void;
 }
-
-/** What is no plan may tell which references were wrong. */
-export type ReadPlan = Parsed<Written> & { misreferences?: readonly Misreference[] };
 
 export function readPlan(
   completion: Pick<Completion, 'text' | 'finish'>,
-  { tools, message, defaults = false, onRepeats }: ReadContext,
-): ReadPlan {
+  { tools, message, defaults = false }: ReadContext,
+): Parsed<Written> {
   const json = readJson(completion.text, (value) => written.safeParse(value).success);
   if (!json.ok)
     return {
@@ -65,15 +69,10 @@ export function readPlan(
   const shaped = parse(written, json.value, { root: 'answer' });
   if (!shaped.ok) return shaped;
   if (shaped.value.kind !== 'plan') return { ok: true, value: shaped.value };
-  const drafts = shaped.value.steps.map((step, place) => ({
-    ...step,
-    id: String(step.id ?? `s${place + 1}`),
-    arguments: withDatesAsWritten(step.arguments, tools.get(step.tool), message),
-  }));
+  const drafts = shaped.value.steps.map((step, place) => ({ ...step, id: String(step.id ?? `s${place + 1}`) }));
   const checked = checkPlan(drafts, tools, { defaults });
   if (!checked.ok) return checked;
-  const { steps: kept, repeated } = withoutRepeats(checked.steps);
-  const steps = [...kept];
-  if (repeated.length > 0) onRepeats?.(repeated);
-  return { ok: true, value: { kind: 'plan', goal: shaped.value.goal ?? message, steps, levels: levelsOf(steps) } };
+  const { steps } = checked;
+  const goal = shaped.value.goal ?? message;
+  return { ok: true, value: { kind: 'plan', goal, steps, levels: levelsOf(steps), unserved: [] } };
 }

@@ -6,8 +6,8 @@ import { loadPrompt, type PromptPlaces, type PromptTemplate } from './prompt-tem
 const REPLACEABLE = {
   'select-tools': { system: ['none', 'summaries'], user: ['context', 'message'] },
   'plan-steps': {
-    system: ['tools', 'further'],
-    user: ['context', 'awaited', 'likely', 'today', 'locale', 'message'],
+    system: ['tools'],
+    user: ['context', 'today', 'locale', 'message'],
   },
   'split-asks': { system: [], user: ['context', 'message'] },
   'choose-tool': { system: ['none'], user: ['tools', 'context', 'message'], lead: ['tools'] },
@@ -44,6 +44,8 @@ export function loadNamedPrompt<Name extends PromptName>(name: Name, path?: stri
 }
 
 /** Loads the planner's prompts; others are loaded where they are needed. @throws WinnowError `prompt_invalid` */
+export type Prompts = ReturnType<typeof loadPrompts>;
+
 export function loadPrompts(paths: PromptPaths = {}) {
   const names: readonly string[] = REPLACEABLE_NAMES;
   const unknown = Object.keys(paths).find((name) => !names.includes(name));

@@ -3,28 +3,26 @@ import { z } from 'zod';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 
-/** Eight at most: an entry of the index has a bit for each. */
-export const SEARCH_FIELDS = [
-  'name',
-  'aliases',
-  'keywords',
-  'title',
-  'category',
-  'description',
-  'parameters',
-  'examples',
-] as const;
-export type SearchField = (typeof SEARCH_FIELDS)[number];
+/** Each with the words that it usually has: fixed, so that no tool's numbers tell of another tool. */
+export const USUAL_WORDS = {
+  name: 3,
+  aliases: 3,
+  keywords: 8,
+  title: 3,
+  category: 1,
+  description: 16,
+  parameters: 4,
+  examples: 40,
+} as const;
+export type SearchField = keyof typeof USUAL_WORDS;
+export const SEARCH_FIELDS = Object.keys(USUAL_WORDS) as readonly SearchField[];
 
 /** What a tool is called by; a description speaks of much else. */
 export const CALL_FIELDS: readonly SearchField[] = ['name', 'aliases', 'keywords', 'title'];
 
 const weight = z.number().min(0).max(10);
 
-/**
- * How much a word counts where it stands; 0 takes the field out of the index. Only the proportions matter. Names of
- * parameters (`path`, `id`, `limit`) are shared by half of a catalogue and say little: off by default.
- */
+/** Only proportions matter; 0 takes a field out of the index. Half of a catalogue shares names of parameters: 0. */
 export const fieldWeightsSchema = z
   .strictObject({
     name: weight.default(0.6),
@@ -39,9 +37,8 @@ export const fieldWeightsSchema = z
   .refine((weights) => Object.values(weights).some((one) => one > 0), 'one of the weights must be above 0');
 export type FieldWeights = z.output<typeof fieldWeightsSchema>;
 
-/** Text of each field, as it is cut into words. */
+/** Text of each field, before it is cut into words. */
 export function fieldTexts(tool: Tool): Readonly<Record<SearchField, string>> {
-  const properties = tool.inputSchema.properties;
   return {
     name: tool.name,
     aliases: tool.aliases.join(' '),
@@ -49,7 +46,7 @@ export function fieldTexts(tool: Tool): Readonly<Record<SearchField, string>> {
     title: tool.title ?? '',
     category: tool.category ?? '',
     description: oneLine(tool.description),
+    parameters: Object.keys(Object(tool.inputSchema.properties)).join(' '),
     examples: tool.examples.join('\n'),
-    parameters: typeof properties === 'object' && properties !== null ? Object.keys(properties).join(' ') : '',
   };
 }

@@ -1,109 +1,232 @@
 /**
- * A query -> ranked, explained tools. All numbers come from the tools that the caller may see: the answer is the one that
- * an index without the hidden tools would give.
+ * A query -> ranked, explained tools. The score is the share of the query that a tool covers: BM25F's sum over the words, by
+ * rarity among the visible tools, divided by what a tool that is all about the query would get. No number depends on a
+ * hidden tool, so the answer is that of an index without it.
  */
 import type { Tool } from '../catalog/tool.js';
-import { keepBest } from './best.js';
-import { explain, type WhyMatched } from './explain.js';
-import { isVisible, type Layer, toolAt } from './layer.js';
-import { type Memory, memoryOf } from './memory.js';
-import { parseQuery, type Unit } from './query.js';
-import { collect, type ReadUnit, weigh } from './score.js';
-import type { SynonymTable } from './synonyms.js';
+import { fieldTexts, SEARCH_FIELDS, type SearchField } from './fields.js';
+import type { Meaning, SynonymTable } from './synonyms.js';
+import { type Atom, atomsOf, isFiller, segmentWords, stemOf, wordsOf } from './words.js';
 
+/** Place of a tool -> how much it is about what was looked for, between 0 and 1. */
+export type Found = ReadonlyMap<number, number>;
+
+/** Indexed tools: those of the system, or the private ones of one user. */
+export interface Segment {
+  readonly tools: readonly Tool[];
+  find(term: string): Found;
+  /** Terms that begin with the term, or of which it is a slip. */
+  near(term: string): readonly string[];
+  /** For `restoreSegment`. */
+  toJson(): string;
+}
+
+/** A segment as one caller sees it. `visible` is 1 where the tool may be seen. Default: all may. */
+export interface Layer {
+  readonly segment: Segment;
+  readonly visible?: Uint8Array | undefined;
+}
+
+/** `word` is that of the query, and behind an arrow that of the tool where it is another. */
+export interface WhyMatched {
+  readonly asked: string;
+  readonly word: string;
+  /** `learnt`: by no word of the tool, but because of what was chosen after such a query before. */
+  readonly fields: readonly (SearchField | 'learnt')[];
+}
+
+/** `score` is between 0 and 1; `why` is worked out when it is read. */
 export interface RankedTool {
   readonly tool: Tool;
-  /** Between 0 and 1: how much of what the query says the tool is about, by the rarity of the words. */
   readonly score: number;
-  /** Found when it is asked for: selection never does. */
   readonly why: readonly WhyMatched[];
 }
 
-/** What use has taught: it raises tools that match, and lets a word stand for a tool. */
+/** What use has taught: a factor of at least 1 on a tool's score, and the tools that a term stands for, each from 0 to 1. */
 export interface Learnt {
-  /** Factor on the score of a tool, at least 1. */
   boost(name: string): number;
-  /** Tools that the term has come to stand for, each with a weight between 0 and 1. */
   toolsOf(term: string): ReadonlyMap<string, number>;
 }
 
 export interface RankOptions {
   /** Most tools of all layers together. */
   limit: number;
-  /** Most tools of each layer, in their order. Default: `limit`. */
+  /** Most tools of each layer. Default: `limit`. */
   limits?: readonly number[] | undefined;
   synonyms: SynonymTable;
-  /** Default: nothing was learnt. */
   learnt?: Learnt | undefined;
 }
 
-/** For a tool that the query names. */
-const NAME_BONUS = 0.5;
-/** A word that has come to stand for a tool is worth nearly as much as its name. */
-const LEARNT_SHARE = 0.6;
+/** A word or phrase of the query, and what each of its readings finds in each layer. A learnt reading has no terms. */
+interface Unit {
+  readonly asked: string;
+  readonly readings: readonly { readonly terms: Meaning; readonly found: readonly Found[] }[];
+  /** By the surest reading. */
+  readonly best: readonly Found[];
+  /** What a tool gets that is all about the unit. */
+  readonly worth: number;
+}
+
+/** More words say no more, and cost time. */
+const MAX_UNITS = 40;
+/** What each counts beside a word of the query itself. */
+const WEIGHTS = { synonym: 0.9, near: 0.3, learnt: 0.6, filler: 0.1 };
+/** Too many words are near a shorter one. */
+const MIN_GUESSED_CHARACTERS = 4;
+/** A tool that has a word in name, title and keywords is this much about it. */
+const FULL_STRENGTH = 0.6;
+/** What a word takes away that no tool knows, of the rarest known one. */
+const UNKNOWN_SHARE = 0.5;
 
 /** Best first; ties keep the order of the layers and of their catalogues. */
 export function rank(query: string, layers: readonly Layer[], options: RankOptions): RankedTool[] {
-  const { synonyms, learnt, limit } = options;
-  const memory = memoryOf(layers, synonyms);
-  const { statistics } = memory;
-  const isKeyPhrase = (phrase: string) => statistics.toolsWith(phrase) > 0;
-  const units = parseQuery(query, { synonyms, isKeyPhrase }).map((unit) => read(unit, memory, learnt));
-  const weighed = weigh(layers, units, statistics);
-  const ranked = layers.map((layer, place) => {
-    const most = options.limits?.[place] ?? limit;
-    const best = keepBest<number>(most, (one, other) => one < other);
-    const scoreOf = scoreFor(layer, { query, potential: weighed.potential, learnt });
-    collect(weighed, best, { layer, place, limit: most, scoreOf });
-    return best.items().map(({ score, item }) => ({ hit: { layer, place, document: item }, score }));
-  });
-  // The sort is stable: between equals the first layer goes first.
-  const best = ranked.flat().sort((one, other) => other.score - one.score);
-  return best.slice(0, limit).map(({ hit, score }) => ({
-    tool: toolAt(hit.layer, hit.document),
-    score: Math.round(Math.min(1, score) * 1000) / 1000,
+  const phrases = phrasesIn(atomsOf(query), options.synonyms).slice(0, MAX_UNITS);
+  const units = phrases.map((phrase) => toUnit(phrase, layers, options));
+  const potential = units.reduce((sum, { worth }) => sum + worth * FULL_STRENGTH, 0);
+  const hits = layers.flatMap((layer, place) => hitsOf(units, { layer, place }, options));
+  const best = hits.sort(byScore).slice(0, options.limit);
+  return best.map(({ tool, document, place, score }) => ({
+    tool,
+    score: Math.round(Math.min(1, score / potential) * 1000) / 1000,
     get why() {
-      return explain(hit, units);
+      return explain(units, tool, (lists) => lists[place]?.get(document));
     },
   }));
 }
 
-interface Scoring {
-  query: string;
-  potential: number;
-  learnt: Learnt | undefined;
+type Hit = { readonly tool: Tool; readonly score: number; readonly place: number; readonly document: number };
+
+function byScore(one: Hit, other: Hit): number {
+  return other.score - one.score || one.place - other.place || one.document - other.document;
 }
 
-/** Undefined: the sum says it all. */
-function scoreFor(layer: Layer, { query, potential, learnt }: Scoring) {
-  const named = namedIn(query, layer);
-  if (named.size === 0 && !learnt) return undefined;
-  return (document: number, sum: number) => {
-    const bonus = named.has(document) ? NAME_BONUS : 0;
-    const boost = learnt ? learnt.boost(toolAt(layer, document).name) : 1;
-    return (sum / potential + bonus) * boost;
-  };
+function hitsOf(
+  units: readonly Unit[],
+  { layer, place }: { layer: Layer; place: number },
+  { limit, limits, learnt }: RankOptions,
+): Hit[] {
+  const toolAt = (document: number) => layer.segment.tools[document] as Tool;
+  const sums = new Map<number, number>();
+  for (const { best, worth } of units)
+    for (const [document, value] of best[place] ?? []) sums.set(document, (sums.get(document) ?? 0) + worth * value);
+  if (learnt) for (const [document, sum] of sums) sums.set(document, sum * learnt.boost(toolAt(document).name));
+  const most = limits?.[place] ?? limit;
+  // Sorting numbers is quick: of many tools only the best become objects.
+  const least = Float64Array.from(sums.values()).sort().at(-most) ?? 0;
+  const best = [...sums].filter(([, score]) => score >= least);
+  const hits = best.map(([document, score]) => ({ tool: toolAt(document), score, place, document }));
+  return hits.sort(byScore).slice(0, most);
 }
 
-function read(unit: Unit, memory: Memory, learnt: Learnt | undefined): ReadUnit {
-  const { text, importance, own } = unit;
-  return { ...memory.find(unit), text, importance, learnt: learnt ? byUse(own, learnt) : NOTHING };
-}
-
-const NOTHING: ReadonlyMap<string, number> = new Map();
-
-function byUse(terms: readonly string[], learnt: Learnt): ReadonlyMap<string, number> {
-  const weights = new Map<string, number>();
-  for (const [name, weight] of terms.flatMap((term) => [...learnt.toolsOf(term)])) {
-    weights.set(name, Math.max(weights.get(name) ?? 0, weight * LEARNT_SHARE));
+/** Known phrases first, else word by word. What has the same keys counts once. */
+function phrasesIn(atoms: readonly Atom[], synonyms: SynonymTable): (readonly Atom[])[] {
+  const phrases: (readonly Atom[])[] = [];
+  let run = '';
+  for (let place = 0; place <= atoms.length; ) {
+    const length = synonyms.phraseAt(atoms, place)?.length ?? 1;
+    const phrase = atoms.slice(place, place + length);
+    place += length;
+    // One character is a word only where the segmenter says so.
+    if (length === 1 && phrase[0]?.isSpaceless) run += phrase[0].text;
+    else {
+      phrases.push(...wordsOf(run).map(atomsOf), phrase);
+      run = '';
+    }
   }
-  return weights;
+  const byKeys = new Map(phrases.map((phrase) => [phrase.map(({ key }) => key).join(' '), phrase]));
+  return [...byKeys.values()].filter(({ length }) => length > 0);
 }
 
-/** Tools whose name or alias stands in the query as an identifier does, or is all of it. */
-function namedIn(query: string, layer: Layer): ReadonlySet<number> {
-  const identifiers = (query.toLowerCase().match(/[\p{L}\p{N}_.:/-]+/gu) ?? []).filter((word) => /[_.:/-]/u.test(word));
-  const names = new Set([...identifiers, query.trim().toLowerCase()]);
-  const places = [...names].flatMap((name) => layer.segment.byName.get(name) ?? []);
-  return new Set(places.filter((document) => isVisible(layer, document)));
+/** The best of its readings counts, and a unit is as rare as the tools are that any of them finds. */
+function toUnit(atoms: readonly Atom[], layers: readonly Layer[], { synonyms, learnt }: RankOptions): Unit {
+  const isSpaceless = atoms.every((atom) => atom.isSpaceless);
+  const asked = atoms.map(({ text }) => text).join(isSpaceless ? '' : ' ');
+  const own = isSpaceless ? segmentWords(asked) : atoms.map(({ key }) => key);
+  const known = synonyms.phraseAt(atoms, 0);
+  const meanings = known?.length === atoms.length ? known.meanings : [];
+  const read = (terms: Meaning, weight: number) => ({
+    terms,
+    found: layers.map((one) => findTerms(one, terms, weight)),
+  });
+  const readings = [read(own, 1), ...meanings.map((terms) => read(terms, WEIGHTS.synonym))];
+  const isKnown = readings.some(({ found }) => found.some(({ size }) => size > 0));
+  const isFilled = own.every(isFiller);
+  if (!isKnown && !isFilled && own.length === 1 && (own[0] ?? '').length >= MIN_GUESSED_CHARACTERS) {
+    const near = new Set(layers.flatMap(({ segment }) => segment.near(own[0] ?? '')));
+    readings.push(...[...near].map((one) => read([one], WEIGHTS.near)));
+  }
+  if (learnt) readings.push({ terms: [], found: layers.map((layer) => findLearnt(layer, own, learnt)) });
+  const best = layers.map((_, place) => highest(readings.map(({ found }) => found[place] ?? new Map())));
+  const worth = rarityOf(
+    best.reduce((sum, { size }) => sum + size, 0),
+    layers,
+  );
+  return { asked, readings, best, worth: isFilled ? WEIGHTS.filler * worth : worth };
+}
+
+/** The words of a phrase count an equal share each. */
+function findTerms(layer: Layer, terms: Meaning, weight: number): Found {
+  const share = weight / terms.length;
+  if (share === 1 && !layer.visible) return layer.segment.find(terms[0] ?? '');
+  const sums = new Map<number, number>();
+  for (const term of terms)
+    for (const [document, value] of layer.segment.find(term))
+      if (isVisible(layer, document)) sums.set(document, (sums.get(document) ?? 0) + share * value);
+  return sums;
+}
+
+function findLearnt(layer: Layer, terms: Meaning, { toolsOf }: Learnt): Found {
+  const weights = highest(terms.map(toolsOf));
+  if (weights.size === 0) return new Map();
+  const learnt = layer.segment.tools.map(({ name }, document): [number, number] => [document, weights.get(name) ?? 0]);
+  const seen = learnt.filter(([document, weight]) => weight > 0 && isVisible(layer, document));
+  return new Map(seen.map(([document, weight]) => [document, WEIGHTS.learnt * weight]));
+}
+
+function highest<Key>(lists: readonly ReadonlyMap<Key, number>[]): ReadonlyMap<Key, number> {
+  const [first, ...others] = lists.filter(({ size }) => size > 0);
+  if (!first || others.length === 0) return first ?? new Map();
+  const values = new Map(first);
+  for (const list of others)
+    for (const [key, value] of list) if (value > (values.get(key) ?? 0)) values.set(key, value);
+  return values;
+}
+
+export function isVisible({ visible }: Layer, document: number): boolean {
+  return visible === undefined || visible[document] === 1;
+}
+
+/** The weight of Robertson and Spärck Jones for what `count` of the visible tools have, never below 0. */
+function rarityOf(count: number, layers: readonly Layer[]): number {
+  if (count === 0) return UNKNOWN_SHARE * rarityOf(1, layers);
+  const sizes = layers.map(
+    ({ segment, visible }) => visible?.reduce((sum, one) => sum + one, 0) ?? segment.tools.length,
+  );
+  const size = sizes.reduce((sum, one) => sum + one, 0);
+  return Math.log(1 + (size - Math.min(count, size) + 0.5) / (count + 0.5));
+}
+
+/** By the reading that counted most, in words of the tool alone: nobody learns how a hidden tool writes a word. */
+function explain(units: readonly Unit[], tool: Tool, valueIn: (lists: readonly Found[]) => number | undefined) {
+  const written = writtenIn(tool);
+  return units.flatMap(({ asked, best, readings }): WhyMatched[] => {
+    const value = valueIn(best);
+    const terms = value === undefined ? undefined : readings.find(({ found }) => valueIn(found) === value)?.terms;
+    if (!terms) return [];
+    if (terms.length === 0) return [{ asked, word: asked, fields: ['learnt'] }];
+    const matches = written.filter(({ term }) => terms.includes(term));
+    const fields = [...new Set(matches.map(({ field }) => field))];
+    const shown = terms.flatMap((term) => matches.find((match) => match.term === term)?.word ?? []).join(' ');
+    return [{ asked, word: asked === shown ? asked : `${asked} → ${shown}`, fields }];
+  });
+}
+
+const writtenWords = new WeakMap<Tool, readonly { field: SearchField; word: string; term: string }[]>();
+
+function writtenIn(tool: Tool) {
+  const texts = fieldTexts(tool);
+  const toTerms = (field: SearchField) => wordsOf(texts[field]).map((word) => ({ field, word, term: stemOf(word) }));
+  const written = writtenWords.get(tool) ?? SEARCH_FIELDS.flatMap(toTerms);
+  writtenWords.set(tool, written);
+  return written;
 }

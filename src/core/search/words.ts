@@ -1,74 +1,86 @@
-/** Text -> words, the same for tools and for requests: identifiers are split, Chinese is segmented, plurals folded. */
+/** Text -> words, the same way for tools and requests. The words of natural languages stand in `common-words.json`. */
+import { stemmer } from 'stemmer';
+import COMMON from './common-words.json' with { type: 'json' };
 
 const SEGMENTER = new Intl.Segmenter('zh', { granularity: 'word' });
-/** Most words are such, and there is nothing to split in them. */
 const PLAIN_WORD = /^[a-z\d]+$/u;
-/** The segmenter of V8 holds the whole of a text for each of its words: without punctuation that grows with the square. */
+/** A run of a script that puts no spaces between words. */
+const SPACELESS =
+  /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+)/u;
+/** V8's segmenter copies its whole text for each word, so it gets this many characters at a time. */
 const PIECES = /.{1,256}/gsu;
-const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
-
-/** Function words that say nothing about a tool. Short on purpose: BM25 already weighs frequent words down. */
-const STOP_WORDS = new Set(
-  `a an and are as at be been by can could did do does for from had has have how i if in into is it its just let me my of on
-   or our please shall should some than that the their them then there these they this those to us was we were what when
-   where which who whose why will with would you your 的 了 吗 呢 吧 请 我 你 他 她 它 们 是 在 有 和 与 及 把 被 给 帮 一下 什么 怎么 如何`.split(
-    /\s+/u,
-  ),
-);
+const STOP_WORDS: ReadonlySet<string> = new Set(COMMON.stop);
+const SINGULARS: ReadonlyMap<string, string> = new Map(Object.entries(COMMON.singulars));
+const FILLERS: ReadonlySet<string> = new Set(COMMON.fillers.map(stemOf));
 
 /** `getMovieCredits`, `get_movie-credits` and `GET /movie/{id}/credits` -> their words, lower case. */
 export function splitIdentifier(text: string): string[] {
   if (PLAIN_WORD.test(text)) return [text];
-  return (
-    text
-      // CVEs and userIDs: the plural of a shortening is not the beginning of a word.
-      .replace(/(?<=\p{Lu}{2})s\b/gu, '')
-      .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
-      .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
-      .split(/[^\p{L}\p{N}]+/u)
-      .filter(Boolean)
-      .map((word) => word.toLowerCase())
-  );
+  // CVEs and userIDs: the plural of a shortening does not begin a word.
+  const seamed = text
+    .replace(/(?<=\p{Lu}{2})s\b/gu, '')
+    .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2');
+  const words = seamed.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
+  return words.map((word) => word.toLowerCase());
 }
 
-/** All words of a text in order, without stop words. */
+/** All words of a text in order: identifiers split, plurals folded, no stop words. */
 export function wordsOf(text: string): string[] {
-  return splitIdentifier(text)
-    .flatMap(segmentWords)
-    .map(foldPlural)
-    .filter((word) => !isStopWord(word));
+  const words = splitIdentifier(text).flatMap(segmentWords);
+  return words.filter((word) => !isStopWord(word)).map(foldPlural);
 }
 
+/** Whether a word, or what it is the plural of, says nothing about a tool. */
 export function isStopWord(word: string): boolean {
-  return STOP_WORDS.has(word);
+  return STOP_WORDS.has(word) || STOP_WORDS.has(foldPlural(word));
 }
 
-/** The words of one piece that holds no space: itself, or for Chinese and Japanese its segments and their pairs. */
-export function segmentWords(word: string): string[] {
-  if (PLAIN_WORD.test(word) || !CJK.test(word)) return [word];
-  const parts = (word.match(PIECES) ?? []).flatMap((piece) =>
-    [...SEGMENTER.segment(piece)].filter((part) => part.isWordLike).map((part) => part.segment),
-  );
-  // Compounds are cut differently in different sentences; pairs of characters make them meet.
-  return [...new Set([...parts, ...parts.flatMap(pairs)])];
+/** Whether a stem says little: requests for any tool hold it. */
+export function isFiller(stem: string): boolean {
+  return FILLERS.has(stem);
 }
 
-function pairs(word: string): string[] {
+/** A text without spaces -> its segments and their character pairs, since sentences cut the same compound differently. */
+export function segmentWords(text: string): string[] {
+  if (PLAIN_WORD.test(text) || !SPACELESS.test(text)) return [text];
+  const segments = (text.match(PIECES) ?? []).flatMap((piece) => [...SEGMENTER.segment(piece)]);
+  const words = segments.filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment);
+  const pairs = words.filter((word) => word.length > 2 && SPACELESS.test(word)).flatMap(pairsOf);
+  return [...new Set([...words, ...pairs])];
+}
+
+function pairsOf(word: string): string[] {
   const characters = [...word];
-  if (characters.length < 3 || !CJK.test(word)) return [];
-  return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+  return characters.slice(1).map((character, place) => `${characters[place]}${character}`);
 }
 
-/** Plurals whose singular ends in -ie, and words that have no singular. */
-const ENDS_IN_IE = new Set(['movies', 'cookies', 'calories', 'zombies', 'selfies', 'rookies', 'ties', 'pies', 'lies']);
-const UNCHANGED = new Set(['series', 'species', 'news']);
-
-/** `movies` and `movie`, `companies` and `company` meet; words of three letters and `-ss`, `-us`, `-is` stay. */
+/** English plurals -> singulars. Other words, and those of up to three letters, stay. */
 export function foldPlural(word: string): string {
-  if (word === 'ids') return 'id';
-  if (UNCHANGED.has(word) || word.length <= 3 || !word.endsWith('s') || /(?:ss|us|is)$/u.test(word)) return word;
-  if (ENDS_IN_IE.has(word)) return word.slice(0, -1);
+  const known = SINGULARS.get(word);
+  if (known !== undefined || word.length <= 3 || !/(?<!s|u|i)s$/u.test(word)) return known ?? word;
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`;
-  if (/(?:ches|shes|xes|sses|zes)$/u.test(word)) return word.slice(0, -2);
-  return word.slice(0, -1);
+  return word.slice(0, /(?:ches|shes|xes|sses|zes)$/u.test(word) ? -2 : -1);
+}
+
+/** The stem of a lower-case English word (Porter's algorithm). Other scripts and words with digits stay. */
+export function stemOf(word: string): string {
+  return /^[a-z]+$/u.test(word) && SINGULARS.get(word) !== word ? stemmer(foldPlural(word)) : word;
+}
+
+/** A step of a phrase: the stem of a word, or one character of a script without spaces. */
+export interface Atom {
+  readonly key: string;
+  readonly text: string;
+  readonly isSpaceless: boolean;
+}
+
+/** Stop words of scripts with spaces are left out, so "change the name" matches "change name". */
+export function atomsOf(text: string): Atom[] {
+  const runs = splitIdentifier(text).flatMap((word) => (PLAIN_WORD.test(word) ? [word] : word.split(SPACELESS)));
+  const said = runs.filter((run) => run !== '' && !isStopWord(run));
+  return said.flatMap((run): Atom[] => {
+    if (!SPACELESS.test(run)) return [{ key: stemOf(run), text: run, isSpaceless: false }];
+    return [...run].map((character) => ({ key: character, text: character, isSpaceless: true }));
+  });
 }

@@ -2,7 +2,7 @@
 import type { View } from '../catalog/scope.js';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
-import { createToolTokens } from '../model/tool-tokens.js';
+import { createToolTokens } from '../model/count-tokens.js';
 import { answerWay, type SelectionCall, type SelectionParts } from './candidates.js';
 import { renderContext } from './user-part.js';
 

@@ -1,4 +1,5 @@
 /** The first stage: the model names tools, by list or by rank, on whichever rung of the ladder the summaries fit. */
+import { missingProducers } from '../catalog/producers.js';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError, WinnowError } from '../errors.js';
@@ -8,7 +9,6 @@ import { climb, fittingSheet, SHORT_STYLES, SHORTLIST_TOOLS, type Sheet, type Sh
 import { askForList } from './list.js';
 import { askForRank } from './rank.js';
 import { type Answer, answerWay, PRIORITY, type Stage, type StageContext } from './candidates.js';
-import { missingFor } from './supply.js';
 import { renderContext, searchText } from './user-part.js';
 
 /** Chosen names become candidates; the next best stay in the answer, where `fill` takes them. */
@@ -24,6 +24,17 @@ export const modelChoice: Stage = {
     return { tools: [...candidates.tools, ...chosen], answer, leftOut };
   },
 };
+
+/**
+ * The producers of a tool that are not `present`, in the order of their use, for one request.
+ *
+ * @param answer its probabilities decide between producers of the same value
+ */
+export function missingFor({ call: { view, request } }: StageContext, answer?: Answer) {
+  const probabilities = new Map(answer?.named.map(({ tool, probability = 0 }) => [tool.name, probability]));
+  const context = { view, request, probabilityOf: (name: string) => probabilities.get(name) ?? 0 };
+  return (tool: Tool, present: ReadonlySet<string> = new Set()) => missingProducers(tool, present, context);
+}
 
 /** As the result shows it: four decimals. */
 export function probabilityOf(probability: number | undefined): { probability?: number } {

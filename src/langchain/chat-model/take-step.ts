@@ -5,9 +5,7 @@ import type { Tool } from '../../core/catalog/tool.js';
 import { type Completion, type Model, noUsage, type Usage } from '../../core/model/model.js';
 import { completeStructured, type Parsed } from '../../core/model/structured.js';
 import { fittedSchemas } from '../../core/planning/fitted.js';
-import { planPenalties } from '../../core/planning/plan-penalties.js';
-import { renderType } from '../../core/planning/render-type.js';
-import { requiredAt } from '../../core/planning/required-at.js';
+import { renderType } from '../../core/planning/render-tool.js';
 import type { NamedPrompt } from '../../core/prompts/prompts.js';
 import { readStep, type Step } from './read-step.js';
 import type { Conversation } from './render-conversation.js';
@@ -59,7 +57,6 @@ export async function takeStep(parts: StepParts, request: StepRequest): Promise<
       prompt: prompt.render(values),
       schema: { name: 'step', schema: stepSchema(tools, { canAnswer }) },
       maxTokens,
-      penalties: planPenalties({ requiredAt: (name, path) => requiredAt(byName.get(name), path), likely: [], due: [] }),
       signal,
       about: { ...about, variables: { ...values, tools: [...byName.keys()] }, secretNames: secretNamesOf(tools) },
     },

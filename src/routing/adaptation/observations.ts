@@ -1,6 +1,5 @@
 /** What counts as evidence: a search, a tool of it enabled or called, and a call of that tool that succeeded. */
-import { parseQuery } from '../../core/search/query.js';
-import { createSynonymTable } from '../../core/search/synonyms.js';
+import { isFiller, stemOf, wordsOf } from '../../core/search/words.js';
 import type { TelemetryEvent } from '../records.js';
 import { createSearchFollower, type SearchEvent } from '../telemetry/follow-searches.js';
 
@@ -15,7 +14,6 @@ export interface Observation {
   readonly tool: string;
 }
 
-const NO_SYNONYMS = createSynonymTable([]);
 /** A call so many turns after the search has another reason. */
 const MAX_TURNS = 3;
 /** Searches in one turn before the one that led to the tool: their words missed it, and are worth most to learn. */
@@ -53,7 +51,6 @@ function toObservation({ at, session, user, project, query }: SearchEvent, tool:
 }
 
 /** As ranking will meet them: a word of a query is looked up by its stem. */
-export function termsOf(query: string): string[] {
-  const units = parseQuery(query, { synonyms: NO_SYNONYMS, isKeyPhrase: () => false });
-  return [...new Set(units.filter(({ importance }) => importance >= 1).flatMap(({ own }) => own))];
+function termsOf(query: string): string[] {
+  return [...new Set(wordsOf(query).map(stemOf))].filter((term) => !isFiller(term));
 }

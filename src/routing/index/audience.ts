@@ -3,8 +3,7 @@
  * index a caller.
  */
 import type { Tool } from '../../core/catalog/tool.js';
-import type { Layer } from '../../core/search/layer.js';
-import type { Segment } from '../../core/search/segment.js';
+import type { Layer, Segment } from '../../core/search/rank.js';
 import type { Generation } from './generation.js';
 
 export interface Audience {

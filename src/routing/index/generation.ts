@@ -3,10 +3,11 @@ import { createHash, type Hash } from 'node:crypto';
 import { toolHash } from '../../core/catalog/catalog.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import type { FieldWeights } from '../../core/search/fields.js';
-import { buildSegment, type Segment } from '../../core/search/segment.js';
+import { buildSegment } from '../../core/search/keyword-index.js';
+import type { Segment } from '../../core/search/rank.js';
 
 /** Raised when the same tools would be cut into other words or weighed by another rule. */
-export const INDEX_VERSION = 4;
+export const INDEX_VERSION = 5;
 
 export interface Generation {
   /** SHA-256 over what is searched of each tool, the weights and the version, in hexadecimal. */

@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Tool } from '../../core/catalog/tool.js';
-import { WinnowError } from '../../core/errors.js';
+import { messageOf, WinnowError } from '../../core/errors.js';
 import { parse } from '../../core/parse.js';
-import { fieldWeightsSchema } from '../../core/search/fields.js';
-import type { Postings } from '../../core/search/postings.js';
-import { createSegment, runWhole, type Segment } from '../../core/search/segment.js';
+import { type FieldWeights, fieldWeightsSchema } from '../../core/search/fields.js';
+import { restoreSegment } from '../../core/search/keyword-index.js';
+import type { Segment } from '../../core/search/rank.js';
 import { type Generation, groupTools, INDEX_VERSION } from './generation.js';
 
 export const SNAPSHOT_LEVELS = ['none', 'meta', 'full'] as const;
@@ -20,11 +20,7 @@ export const DEFAULT_MAX_SNAPSHOT_BYTES = 32 * 1024 * 1024;
 
 const segmentSchema = z.strictObject({
   owner: z.string().nullable().describe('The user whose private tools these are; null for those of the system.'),
-  terms: z.array(z.string()),
-  starts: z.base64(),
-  documents: z.base64(),
-  strengths: z.base64(),
-  fields: z.base64(),
+  index: z.string().describe('JSON, as MiniSearch writes it.'),
 });
 const meta = {
   version: z.int(),
@@ -60,8 +56,8 @@ export function exportSnapshot(generation: Generation, { level, maxBytes, builtA
   const about = { version: INDEX_VERSION, fingerprint, weights, tools, createdAt: builtAt };
   if (level === 'meta') return { level, ...about };
   const segments = [
-    toPlain(generation.system, null),
-    ...[...generation.own].map(([owner, segment]) => toPlain(segment, owner)),
+    { owner: null, index: generation.system.toJson() },
+    ...[...generation.own].map(([owner, segment]) => ({ owner, index: segment.toJson() })),
   ];
   const body = JSON.stringify(segments);
   const most = maxBytes ?? DEFAULT_MAX_SNAPSHOT_BYTES;
@@ -78,12 +74,12 @@ export function restoreGeneration(snapshot: Snapshot & { level: 'full' }, tools:
   const { fingerprint, weights, segments, checksum } = snapshot;
   if (checksumOf(JSON.stringify(segments)) !== checksum) throw broken('its checksum is not that of its content');
   const groups = groupTools(tools);
-  const restored = new Map(segments.map((segment) => [segment.owner, segment]));
+  const byOwner = new Map(segments.map((segment) => [segment.owner, segment]));
   const segmentOf = (owner: string | null, theirs: readonly Tool[]) => {
-    const plain = restored.get(owner);
+    const plain = byOwner.get(owner);
     if (!plain)
       throw broken(owner === null ? 'the tools of the system are missing' : 'the tools of a user are missing');
-    return fromPlain(plain, theirs);
+    return restored(plain, theirs, weights);
   };
   return {
     fingerprint,
@@ -101,51 +97,12 @@ export function parseSnapshot(input: unknown): Snapshot {
   throw new WinnowError('invalid_request', `The snapshot is not usable: ${issues.slice(0, 5).join('; ')}.`, { issues });
 }
 
-type PlainSegment = z.infer<typeof segmentSchema>;
-
-function toPlain({ postings }: Segment, owner: string | null): PlainSegment {
-  const { terms, starts, documents, strengths, fields } = postings;
-  return {
-    owner,
-    terms: [...terms],
-    starts: toBase64(starts),
-    documents: toBase64(documents),
-    strengths: toBase64(strengths),
-    fields: toBase64(fields),
-  };
-}
-
-function fromPlain(plain: PlainSegment, tools: readonly Tool[]): Segment {
-  const postings: Postings = {
-    terms: plain.terms,
-    starts: new Uint32Array(toBuffer(plain.starts, 4)),
-    documents: new Uint32Array(toBuffer(plain.documents, 4)),
-    strengths: new Float32Array(toBuffer(plain.strengths, 4)),
-    fields: new Uint8Array(toBuffer(plain.fields, 1)),
-  };
-  const { terms, starts, documents, strengths, fields } = postings;
-  const entries = documents.length;
-  const isWhole =
-    starts.length === terms.length + 1 &&
-    starts[0] === 0 &&
-    starts[terms.length] === entries &&
-    strengths.length === entries &&
-    fields.length === entries;
-  const isSorted = terms.every((term, place) => place === 0 || (terms[place - 1] ?? '') < term);
-  const isAscending = starts.every((start, place) => place === 0 || (starts[place - 1] ?? 0) <= start);
-  if (!isWhole || !isSorted || !isAscending) throw broken('its arrays do not fit together');
-  if (documents.some((document) => document >= tools.length)) throw broken('it names tools that are not there');
-  return runWhole(createSegment(tools, postings));
-}
-
-function toBase64(array: Uint32Array | Float32Array | Uint8Array): string {
-  return Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString('base64');
-}
-
-function toBuffer(text: string, width: number): ArrayBuffer {
-  const bytes = Buffer.from(text, 'base64');
-  if (bytes.length % width !== 0) throw broken('an array is cut off');
-  return new Uint8Array(bytes).buffer;
+function restored({ index }: z.infer<typeof segmentSchema>, tools: readonly Tool[], weights: FieldWeights): Segment {
+  try {
+    return restoreSegment(tools, weights, index);
+  } catch (cause) {
+    throw broken(messageOf(cause));
+  }
 }
 
 function checksumOf(body: string): string {

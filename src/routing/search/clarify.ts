@@ -1,7 +1,6 @@
 /** The question back when a search found nothing sure: between the groups of tools that come nearest, never a guess. */
 import { asksInChinese } from '../../core/guess-language.js';
-import { isVisible, type Layer } from '../../core/search/layer.js';
-import type { RankedTool } from '../../core/search/rank.js';
+import { isVisible, type Layer, type RankedTool } from '../../core/search/rank.js';
 
 const MAX_GROUPS = 4;
 

@@ -1,7 +1,6 @@
 /** Search and hand-outs over one index: what a router is given as `search` and `handOut`. */
 import type { Catalog } from '../../core/catalog/catalog.js';
-import { tableWith } from '../../core/search/synonym-tables.js';
-import type { Synonyms, SynonymTable } from '../../core/search/synonyms.js';
+import { createSynonymTable, type Synonyms, type SynonymTable } from '../../core/search/synonyms.js';
 import type { ListOutput, ListRequest } from '../contracts.js';
 import { createToolIndex, type ToolIndex, type ToolIndexOptions } from '../index/tool-index.js';
 import type { SearchCaller, SearchParts } from './caller.js';
@@ -46,7 +45,7 @@ function keptTable(synonyms: () => Synonyms): () => SynonymTable {
   let kept: { of: Synonyms; table: SynonymTable } | undefined;
   return () => {
     const own = synonyms();
-    if (kept?.of !== own) kept = { of: own, table: tableWith(own) };
+    if (kept?.of !== own) kept = { of: own, table: createSynonymTable(own) };
     return kept.table;
   };
 }

@@ -1,11 +1,34 @@
 /** The words of a catalogue's own trade, from its files and from a file besides. */
+import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { z } from 'zod';
 import { detectSource } from '../../core/catalog/sources/detect.js';
 import { isUrl } from '../../core/catalog/sources/source.js';
-import { toWinnowError, type WinnowError } from '../../core/errors.js';
-import { loadCatalogSynonyms, loadSynonyms, type Synonyms } from '../../core/search/synonyms.js';
+import { messageOf, toWinnowError, WinnowError } from '../../core/errors.js';
+import { parseAs } from '../../core/parse.js';
+import type { Synonyms } from '../../core/search/synonyms.js';
 
 export type { Synonyms };
+
+const phrase = z.string().trim().min(1).max(80);
+
+const synonymEntrySchema = z.union([
+  z.array(phrase).min(2, 'a group needs at least two words').max(60),
+  z.strictObject({
+    words: z.array(phrase).min(1).max(60).describe('As people write it.'),
+    means: z.array(phrase).min(1).max(60).describe('As the tools say it.'),
+  }),
+]);
+export const synonymsSchema = z
+  .array(synonymEntrySchema)
+  .max(5_000)
+  .describe('Groups of words that stand for each other, or {words, means} for one way only.');
+
+/** @throws WinnowError `invalid_option` naming each entry that is wrong. */
+export function parseSynonyms(input: unknown, place = 'synonyms'): Synonyms {
+  const problem = `The synonyms of ${place} are not usable`;
+  return parseAs(synonymsSchema, input, { code: 'invalid_option', problem, within: 'group' });
+}
 
 export interface SynonymSources {
   /** Of the catalogue; those that are JSON files may have a key `synonyms`. */
@@ -36,4 +59,28 @@ async function synonymsOf(source: string): Promise<Synonyms> {
   const spec = await detectSource(source);
   if (spec.kind !== 'json' || isUrl(spec.path) || extname(spec.path).toLowerCase() !== '.json') return [];
   return loadCatalogSynonyms(spec.path);
+}
+
+/**
+ * The table of a file: of a catalogue file its key `synonyms` (without the key, an empty table), of another JSON file the
+ * array that it holds.
+ * @throws WinnowError `invalid_option` naming the file and each entry that is wrong.
+ */
+export async function loadSynonyms(path: string): Promise<Synonyms> {
+  const content = await readContent(path);
+  return parseSynonyms(Array.isArray(content) ? content : (Object(content).synonyms ?? []), path);
+}
+
+/** A catalogue file that is a list of tools holds none. */
+async function loadCatalogSynonyms(path: string): Promise<Synonyms> {
+  return parseSynonyms(Object(await readContent(path)).synonyms ?? [], path);
+}
+
+async function readContent(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch (cause) {
+    const reason = messageOf(cause);
+    throw new WinnowError('invalid_option', `The synonyms of ${path} can't be read: ${reason}`, { cause });
+  }
 }

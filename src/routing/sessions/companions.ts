@@ -1,8 +1,7 @@
 /** What comes along with a tool that is enabled: what its author relates to it, and what produces its arguments. */
+import { missingProducers } from '../../core/catalog/producers.js';
 import type { View } from '../../core/catalog/scope.js';
 import type { Tool } from '../../core/catalog/tool.js';
-import { missingProducers } from '../../core/selection/producers/add-producers.js';
-import { createProducerContext } from '../../core/selection/producers/producer-context.js';
 
 export interface Companion {
   readonly tool: Tool;
@@ -37,13 +36,9 @@ export function companionsOf(
     }
   }
   // Nothing is known of the user's words here: every argument that a user can't simply state wants its producer.
-  const context = createProducerContext(view, { message: '' });
-  const { graph } = context;
-  const producersOf: typeof graph.producersOf = (need) =>
-    graph.producersOf(need).filter(({ producer }) => isShown(producer));
-  const shown = { ...context, graph: { ...graph, producersOf } };
+  const context = { view, request: { message: '' }, isShown };
   for (const tool of tools) {
-    for (const { tool: producer, serves } of missingProducers(tool, taken, shown)) {
+    for (const { tool: producer, serves } of missingProducers(tool, taken, context)) {
       taken.add(producer.name);
       companions.push({ tool: producer, via: 'producer', serves });
     }

@@ -73,8 +73,8 @@ interface Book {
 }
 
 async function complete(request: CompletionRequest, model: Model, { store, till, keyOf }: Book): Promise<Completion> {
-  const { prompt, schema, maxTokens, penalties } = request;
-  const key = keyOf('complete', prompt, schema, maxTokens, ...(penalties ? [penalties.id] : []));
+  const { prompt, schema, maxTokens } = request;
+  const key = keyOf('complete', prompt, schema, maxTokens);
   const known = readKeptCompletion(store.get(key));
   if (known) {
     till.chargeKnown(key);

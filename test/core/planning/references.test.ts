@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { gbnfFromSchema } from '../../../src/core/model/embedded/gbnf.js';
 import {
   canName,
   findBroken,
@@ -9,7 +8,6 @@ import {
   renderPath,
   textsIn,
 } from '../../../src/core/planning/references.js';
-import { createGbnfMatcher } from '../../support/gbnf-matcher.js';
 
 describe('findReferences', () => {
   it.each([
@@ -137,47 +135,6 @@ describe('referenceSchema', () => {
         expect(findBroken(text)).toEqual([]);
       }),
     );
-  });
-});
-
-describe('the grammar of a reference', () => {
-  const STEP = '"\\"${s" [1-9] [0-9]?';
-  it.each<[string, string[] | undefined, number | undefined, string]>([
-    ['any field', undefined, undefined, `${STEP} ("." [A-Za-z_] [A-Za-z0-9_]* | "[" [0-9]+ "]")* "}\\""`],
-    [
-      'the given fields',
-      ['stcd', 'items[0].id', '[0].水位', 'a-b$'],
-      undefined,
-      `${STEP} (".stcd" | ".items[0].id" | "[0].水位" | ".a-b$") "}\\""`,
-    ],
-    ['the first steps', ['stcd'], 3, '"\\"${s" [1-3] (".stcd") "}\\""'],
-    ['a field with a dot', ["['a.b'].c"], 1, `"\\"\${s" [1-1] ("['a.b'].c") "}\\""`],
-    ['a field with quotes', ['a"b\\c'], 1, '"\\"${s" [1-1] (".a\\\\\\"b\\\\\\\\c") "}\\""'],
-  ])('is the one written by hand: %s', (_, paths, steps, byHand) => {
-    const schema = referenceSchema(paths, steps);
-    const { grammar, eased } = gbnfFromSchema(schema);
-    const [made, hand] = [createGbnfMatcher(grammar), createGbnfMatcher(`root ::= ${byHand}`)];
-    const seen = { taken: 0, refused: 0 };
-    const change = fc.record({
-      at: fc.nat(12),
-      remove: fc.nat(1),
-      insert: fc.constantFrom('', '0', '1', '.', '"', '['),
-    });
-    fc.assert(
-      fc.property(
-        fc.stringMatching(new RegExp(String(schema.pattern), 'u')),
-        change,
-        (right, { at, remove, insert }) => {
-          const near = right.slice(0, at) + insert + right.slice(at + remove);
-          for (const text of [right, near].map((one) => JSON.stringify(one))) {
-            expect({ text, taken: made.accepts(text) }).toEqual({ text, taken: hand.accepts(text) });
-            seen[hand.accepts(text) ? 'taken' : 'refused'] += 1;
-          }
-        },
-      ),
-    );
-    expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(20);
-    expect(eased).toEqual([]);
   });
 });
 

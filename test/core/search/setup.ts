@@ -1,21 +1,12 @@
-/** Layers and tables for the tests of ranking. */
+/** Layers for the tests of ranking. */
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { fieldWeightsSchema } from '../../../src/core/search/fields.js';
-import { GENERAL_SYNONYMS } from '../../../src/core/search/general-synonyms.js';
-import type { Layer } from '../../../src/core/search/layer.js';
-import { buildSegment, runWhole, type Segment } from '../../../src/core/search/segment.js';
-import { createSynonymTable, GENERAL_WEIGHT, OWN_WEIGHT, type Synonyms } from '../../../src/core/search/synonyms.js';
+import { buildSegment, runWhole } from '../../../src/core/search/keyword-index.js';
+import type { Layer, Segment } from '../../../src/core/search/rank.js';
+import { createSynonymTable } from '../../../src/core/search/synonyms.js';
 
-export const NO_SYNONYMS = createSynonymTable([]);
-
-export function tableOf(own: Synonyms, general: Synonyms = []) {
-  return createSynonymTable([
-    { synonyms: general, weight: GENERAL_WEIGHT },
-    { synonyms: own, weight: OWN_WEIGHT },
-  ]);
-}
-
-export const generalTable = () => tableOf([], GENERAL_SYNONYMS);
+export const NO_SYNONYMS = createSynonymTable([], []);
+export const SYNONYMS = createSynonymTable();
 
 export function segmentOf(tools: readonly Tool[], weights = {}): Segment {
   return runWhole(buildSegment(tools, fieldWeightsSchema.parse(weights)));

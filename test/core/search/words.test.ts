@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { foldPlural, splitIdentifier, wordsOf } from '../../../src/core/search/words.js';
+import { foldPlural, splitIdentifier, stemOf, wordsOf } from '../../../src/core/search/words.js';
 
 describe('identifiers', () => {
   it.each([
@@ -64,5 +64,24 @@ describe('plurals', () => {
     ['ids', 'id'],
   ])('%s meets %s', (many, one) => {
     expect(foldPlural(many)).toBe(foldPlural(one));
+  });
+});
+
+describe('stems', () => {
+  it.each([
+    ['debugging', 'debug'],
+    ['translations', 'translate'],
+    ['companies', 'company'],
+    ['movies', 'movie'],
+  ])('%s meets %s', (one, other) => {
+    expect(stemOf(one)).toBe(stemOf(other));
+  });
+
+  it.each(['水位', 'sha256', 'news'])('%s stays as it is', (word) => {
+    expect(stemOf(word)).toBe(word);
+  });
+
+  it('keep what differs apart', () => {
+    expect(stemOf('news')).not.toBe(stemOf('new'));
   });
 });

@@ -54,7 +54,7 @@ describe.each(FIXTURES)('steps with tools of %s', (name) => {
 
   it('can be written under a grammar, and nothing else can', async () => {
     const { tools } = (await loadFixture(name)).catalog;
-    const { accepts } = createGbnfMatcher(gbnfFromSchema(stepSchema(tools.slice(0, 12), { canAnswer: true })).grammar);
+    const { accepts } = createGbnfMatcher(gbnfFromSchema(stepSchema(tools.slice(0, 12), { canAnswer: true })));
     expect(accepts('{"answer":"It is done."}')).toBe(true);
     expect(accepts('{"answer":"It is done.","tool":"x"}')).toBe(false);
     expect(accepts('{"tool":"no_such_tool","arguments":{}}')).toBe(false);

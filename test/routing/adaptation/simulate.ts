@@ -1,11 +1,11 @@
 /** Sessions of habits over the catalogue of the coding agent, and the ranking before and after they were learnt. */
 
 import { createScope } from '../../../src/core/catalog/scope.js';
-import { loadSynonyms } from '../../../src/core/search/synonyms.js';
 import { createRandom } from '../../../src/evaluation/random.js';
 import { type Adaptation, createAdaptation } from '../../../src/routing/adaptation/adaptation.js';
 import type { TelemetryEvent } from '../../../src/routing/records.js';
 import { createDiscovery } from '../../../src/routing/search/discovery.js';
+import { loadSynonyms } from '../../../src/routing/search/source-synonyms.js';
 import { loadFixture, loadSearchCases } from '../../support/fixtures.js';
 import { createLearntMemory, type Find, liveSession, makeHabits, measureHabits } from '../../support/habits.js';
 

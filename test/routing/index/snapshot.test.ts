@@ -4,12 +4,11 @@ import { rank } from '../../../src/core/search/rank.js';
 import { INDEX_VERSION } from '../../../src/routing/index/generation.js';
 import { snapshotSchema } from '../../../src/routing/index/snapshot.js';
 import { createToolIndex, type ToolIndex } from '../../../src/routing/index/tool-index.js';
-import { generalTable } from '../../core/search/setup.js';
+import { SYNONYMS } from '../../core/search/setup.js';
 import { makeTool, TOOLS } from '../../core/selection/setup.js';
 
 const OWN = makeTool('my_zebra', { description: 'Rides a zebra.', scope: { user: 'ann' } });
 const ALL = [...TOOLS, OWN];
-const SYNONYMS = generalTable();
 
 async function readyIndex(tools: readonly Tool[] = ALL): Promise<ToolIndex> {
   const index = createToolIndex(tools);
@@ -97,7 +96,7 @@ describe('a snapshot of an index', () => {
       'was changed on its way',
       (snapshot) => ({
         ...snapshot,
-        segments: JSON.parse(JSON.stringify(snapshot.segments).replace('coffee', 'coffin')),
+        segments: JSON.parse(JSON.stringify(snapshot.segments).replace('coffe', 'coffi')),
       }),
     ],
     ['lost a segment', (snapshot) => ({ ...snapshot, segments: [] })],

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { loadSourceSynonyms } from '../../../src/routing/search/source-synonyms.js';
+import { loadSourceSynonyms, loadSynonyms } from '../../../src/routing/search/source-synonyms.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 let folder: string;
@@ -48,3 +48,31 @@ describe('the synonyms of sources', () => {
 function resolveSource(path: string): string {
   return join(process.cwd(), path);
 }
+
+describe('a file of synonyms', () => {
+  const file = (content: string) => {
+    const path = at(`${Math.random()}.json`);
+    writeFileSync(path, content);
+    return path;
+  };
+
+  it.each([
+    ['a catalogue with the key', '{"tools": [], "synonyms": [["a", "b"]]}', [['a', 'b']]],
+    ['a catalogue without it', '{"tools": []}', []],
+    ['the table alone', '[["a", "b"]]', [['a', 'b']]],
+  ])('may be %s', async (_, content, synonyms) => {
+    expect(await loadSynonyms(file(content))).toEqual(synonyms);
+  });
+
+  it.each([
+    ['is missing', () => at('none.json')],
+    ['is no JSON', () => file('{')],
+    ['has a wrong entry', () => file('{"synonyms": [["a"]]}')],
+  ])('that %s is named in the error', async (_, make) => {
+    const path = make();
+    await expect(loadSynonyms(path)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining(path),
+    });
+  });
+});

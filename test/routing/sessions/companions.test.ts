@@ -3,12 +3,24 @@ import { describe, expect, it } from '@jest/globals';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
 import { companionsOf } from '../../../src/routing/sessions/companions.js';
-import { CHAIN as HOTELS } from '../../core/selection/producers/setup-tools.js';
 import { createTool } from '../../support/create-tool.js';
 import { setUp } from '../setup.js';
 
 const related = (name: string, ...names: string[]) => createTool(name, {}, undefined, { relatedTools: names });
 const CHAIN = [related('a', 'b'), related('b', 'c', 'a'), related('c', 'd', 'missing'), related('d')];
+
+const step = (name: string, needed: string, returned: string) =>
+  createTool(
+    name,
+    { properties: { [needed]: { type: 'string' } }, required: [needed] },
+    { type: 'object', properties: { [returned]: { type: 'string' }, price: { type: 'number' } } },
+    { risk: 'low' },
+  );
+const HOTELS = [
+  step('find_city', 'name', 'city_id'),
+  step('list_hotels', 'city_id', 'hotel_id'),
+  step('hotel_prices', 'hotel_id', 'currency'),
+];
 
 describe('companions', () => {
   it('are those of companions, too, each once and told for what it came along', () => {

@@ -8,8 +8,7 @@ import type { Completion, CompletionRequest, Model, Prompt, ReaderRequest, Usage
 import { noUsage, withUsage } from '../model.js';
 import { fileIdentity } from './file-identity.js';
 import { gbnfFromSchema } from './gbnf.js';
-import { endsInCount, endsInLoop } from './loop.js';
-import { createPenaltyBias } from './penalty-bias.js';
+import { endsInLoop } from './loop.js';
 import { createPrefixStore } from './prefix-store.js';
 import { createPromptTokenizer, type PromptTokens } from './prompt-tokens.js';
 import { loadRuntime, type Runtime } from './runtime.js';
@@ -52,7 +51,6 @@ export function createModelOn(
     : undefined;
   const pool = createSequencePool(runtime, store);
   const toTokens = createPromptTokenizer(runtime);
-  const penaltyBias = createPenaltyBias(runtime);
   const turnstile = createTurnstile();
   const grammars = new Map<string, Promise<LlamaGrammar>>();
   const limit = runtime.context.contextSize;
@@ -69,7 +67,7 @@ export function createModelOn(
 
   return {
     id,
-    limits: { contextTokens: limit, enumValues: 100_000, enumCharacters: 10_000_000, tuples: true, tools: 100_000 },
+    limits: { contextTokens: limit, enumValues: 100_000, enumCharacters: 10_000_000, tools: 100_000 },
     preferredAnswer: 'rank',
     countTokens: (text) => runtime.model.tokenize(text).length,
     complete: (request) =>
@@ -98,29 +96,22 @@ export function createModelOn(
     const { LlamaGrammarEvaluationState } = runtime.library;
     const state = grammar && new LlamaGrammarEvaluationState({ model: runtime.model, grammar });
     const written: Token[] = [];
-    const { penalties } = request;
     const room = Math.min(request.maxTokens, limit - prompt.tokens.length);
     usage.read += 1;
     const tokens = sequence.evaluate(prompt.tokens.slice(sequence.nextTokenIndex), {
       temperature: 0,
       ...(state ? { grammarEvaluationState: state } : {}),
-      ...(penalties ? { tokenBias: () => penaltyBias.biasFor(penalties.at(runtime.model.detokenize(written))) } : {}),
     });
     let finish: Completion['finish'] = 'stop';
     for await (const token of tokens) {
       throwIfCancelled(request.signal);
       written.push(token);
       usage.written += 1;
-      if (endsInLoop(written) || isCounting(written)) finish = 'loop';
+      if (endsInLoop(written)) finish = 'loop';
       else if (written.length >= room) finish = 'length';
       if (finish !== 'stop') break;
     }
     return { text: runtime.model.detokenize(written), finish, usage };
-  }
-
-  /** Now and then: a text is dearer than tokens. */
-  function isCounting(written: Token[]): boolean {
-    return written.length % 16 === 0 && endsInCount(runtime.model.detokenize(written));
   }
 
   async function openReader(request: ReaderRequest, { usage, leave }: { usage: Usage; leave: () => void }) {
@@ -156,7 +147,7 @@ async function grammarOf(
   known: Map<string, Promise<LlamaGrammar>>,
   schema: Parameters<typeof gbnfFromSchema>[0],
 ): Promise<LlamaGrammar> {
-  const { grammar: text } = gbnfFromSchema(schema);
+  const text = gbnfFromSchema(schema);
   let grammar = known.get(text);
   if (!grammar) {
     if (known.size >= MAX_GRAMMARS) known.clear();

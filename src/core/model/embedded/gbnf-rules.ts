@@ -1,6 +1,6 @@
-/** The rules of a grammar under construction: equal bodies share one rule, names are short and in order of use. */
+/** The rules of a grammar under construction: equal bodies share one rule, and names are short. */
 
-/** Rule bodies that do not depend on the schema; a rule is in the grammar only when it is used. */
+/** Rules that no schema changes. One is in the grammar only where it is used. */
 const SHARED: Readonly<Record<string, string>> = {
   chr: String.raw`[^"\\\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})`,
   str: String.raw`"\"" chr* "\""`,
@@ -20,12 +20,12 @@ const SHARED: Readonly<Record<string, string>> = {
 };
 
 export interface GrammarRules {
-  /** The name of a rule with this body: an old one where there is one. An atom needs no rule and comes back. */
+  /** The name of a rule with this body: an old one where there is one. A name alone needs no rule and comes back. */
   define(body: string): string;
-  /** A rule that may refer to itself: its name, before its body is known. */
+  /** The name of a rule that may refer to itself, before its body is known. */
   reserve(): string;
   fill(name: string, body: string): void;
-  /** The name of a shared rule, which is now part of the grammar, with all that it uses. */
+  /** Puts a shared rule into the grammar, with all that it uses, and gives its name back. */
   shared(name: string): string;
   render(root: string): string;
 }
@@ -36,8 +36,7 @@ export function createGrammarRules(): GrammarRules {
   let count = 0;
   const rules: GrammarRules = {
     define(body) {
-      if (/^[a-z][a-z0-9]*$/.test(body)) return body;
-      const known = names.get(body);
+      const known = /^[a-z][a-z0-9]*$/u.test(body) ? body : names.get(body);
       if (known !== undefined) return known;
       const name = rules.reserve();
       names.set(body, name);
@@ -50,7 +49,8 @@ export function createGrammarRules(): GrammarRules {
       const body = SHARED[name];
       if (body === undefined || bodies.has(name)) return name;
       bodies.set(name, body);
-      for (const word of withoutLiterals(body).match(/[a-z]+/g) ?? []) if (word in SHARED) rules.shared(word);
+      const words = body.replace(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]/gu, ' ').match(/[a-z]+/gu) ?? [];
+      for (const word of words) rules.shared(word);
       return name;
     },
     render: (root) => [`root ::= ${root}`, ...[...bodies].map(([name, body]) => `${name} ::= ${body}`), ''].join('\n'),
@@ -58,20 +58,16 @@ export function createGrammarRules(): GrammarRules {
   return rules;
 }
 
-function withoutLiterals(body: string): string {
-  return body.replace(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]/g, ' ');
-}
-
-/** The text itself, as a literal. */
+/** A text as a literal of the grammar. */
 export function literal(text: string): string {
   const escaped = text
-    .replace(/["\\]/g, String.raw`\$&`)
+    .replace(/["\\]/gu, String.raw`\$&`)
     .replaceAll('\n', String.raw`\n`)
     .replaceAll('\r', String.raw`\r`);
   return `"${escaped}"`;
 }
 
-/** The value as compact JSON, as a literal. */
+/** A value as a literal of its compact JSON. */
 export function jsonLiteral(value: unknown): string {
   return literal(JSON.stringify(value) ?? 'null');
 }

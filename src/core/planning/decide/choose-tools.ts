@@ -1,80 +1,138 @@
-/** A tool for each ask, or none: read along the trie of names, by itself and behind the asks before it. */
+/**
+ * A tool for each ask, or none: read along the trie of names, behind the asks before it and by itself. The mean of the two
+ * readings' logarithms decides.
+ */
+import { missingProducers } from '../../catalog/producers.js';
+import type { View } from '../../catalog/scope.js';
 import { oneLine } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
 import type { TokenReader } from '../../model/model.js';
+import type { Request } from '../../request.js';
 import { createNameTrie } from '../../selection/name-trie.js';
 import { type RankedName, rankNames } from '../../selection/rank-names.js';
+import type { Read } from './read.js';
 
 export interface ToolOfAsk {
   readonly ask: string;
-  /** Best first, with the name for "none"; probabilities sum to at most 1. */
+  /** Undefined where no tool serves the ask. */
+  readonly tool: Tool | undefined;
+  /** Of the choice, between 0 and 1. */
+  readonly probability: number;
+  /** Best first, with the name that stands for none. */
   readonly ranked: readonly RankedName[];
 }
 
+export interface ToolChoice {
+  readonly tools: readonly Tool[];
+  readonly view: View;
+  readonly request: Request;
+  readonly message: string;
+  readonly context: string;
+  readonly read: Read;
+  readonly probabilities: ReadonlyMap<string, number>;
+}
+
+const OPENING = '{"steps": [{"do": ';
 const RANK = { names: 6, maxSteps: 24, minProbability: 0.005 };
 /** A name that was not read is as likely as this. */
 const UNREAD = 0.002;
+const MAX_DESCRIPTION = 160;
 
-/** `- name(arguments): what it does`. */
-export function renderCandidate({ name, inputSchema, description }: Tool): string {
-  const names = Object.keys(Object(inputSchema.properties));
-  const text = oneLine(description);
-  return `- ${name}(${names.join(', ')})${text ? `: ${text.slice(0, 160)}` : ''}`;
-}
-
-/**
- * Reads the tools of all asks.
- *
- * @param open a reader of the prompt for a request (a whole one, or an ask that stands for one), closed by the caller of `use`
- */
-export async function rankTools(
-  asks: readonly string[],
-  {
-    message,
-    names,
-    none,
-    read,
-  }: {
-    message: string;
-    names: readonly string[];
-    none: string;
-    read: <T>(message: string, use: (reader: TokenReader) => Promise<T>) => Promise<T>;
-  },
-): Promise<ToolOfAsk[]> {
-  const together = await read(message, async (reader) => {
-    const trie = createNameTrie([...names, none], reader);
-    const found: ToolOfAsk[] = [];
+export async function chooseTools(asks: readonly string[], choice: ToolChoice): Promise<ToolOfAsk[]> {
+  const byName = new Map([...choice.tools].sort(byNames).map((tool) => [tool.name, tool]));
+  const none = noneAmong(byName);
+  const names = [...byName.keys(), none];
+  const lines = [...byName.values()].map(renderCandidate).join('\n');
+  const readAbout = <T>(message: string, use: (reader: TokenReader) => Promise<T>) =>
+    choice.read('tool', { none, tools: lines, context: choice.context, message }, OPENING, use);
+  const together = await readAbout(choice.message, async (reader) => {
+    const trie = createNameTrie(names, reader);
+    const found: (readonly RankedName[])[] = [];
     let before = '';
     for (const ask of asks) {
-      const start = `${before}${quoted(ask)}, "tool": "`;
+      const start = `${before}${JSON.stringify(ask)}, "tool": "`;
       const ranked = await rankNames(trie, reader, { ...RANK, start: reader.tokenize(start) });
-      found.push({ ask, ranked });
+      found.push(ranked);
       before = `${start}${ranked[0]?.name ?? none}"}, {"do": `;
     }
     return found;
   });
-  if (asks.length === 1 || process.env.V_MIX === 'together') return together;
-  const mixed: ToolOfAsk[] = [];
-  for (const { ask, ranked } of together) {
-    const alone = await read(ask, (reader) =>
-      rankNames(createNameTrie([...names, none], reader), reader, {
-        ...RANK,
-        start: reader.tokenize(`${quoted(ask)}, "tool": "`),
-      }),
-    );
-    mixed.push({ ask, ranked: process.env.V_MIX === 'alone' ? alone : averaged(ranked, alone) });
+  const readAlone = (ask: string) =>
+    readAbout(ask, (reader) => {
+      const start = reader.tokenize(`${JSON.stringify(ask)}, "tool": "`);
+      return rankNames(createNameTrie(names, reader), reader, { ...RANK, start });
+    });
+  const chosen: ToolOfAsk[] = [];
+  for (const [place, ask] of asks.entries()) {
+    const behind = together[place] ?? [];
+    const read = asks.length === 1 ? behind : averaged(behind, await readAlone(ask));
+    const ranked = withSelection(read, choice.probabilities, { none, share: asks.length });
+    chosen.push({ ask, ranked, ...decided(ranked, byName, choice) });
   }
-  return mixed;
+  return chosen;
 }
 
-/** What the answer begins with. */
-export const OPENING = '{"steps": [{"do": ';
+/** A producer is on the way to its consumer: what it has counts for the likeliest consumer that waits for it. */
+const CONSUMER_SHARE = 0.1;
 
-function quoted(ask: string): string {
-  return JSON.stringify(ask);
+function decided(ranked: readonly RankedName[], byName: ReadonlyMap<string, Tool>, { view, request }: ToolChoice) {
+  const [best] = ranked;
+  const first = best && byName.get(best.name);
+  if (!best || !first) return { tool: undefined, probability: best?.probability ?? 0 };
+  const isProducerOf = (consumer: Tool) =>
+    missingProducers(consumer, new Set(), { view, request }).some(({ tool }) => tool === first);
+  const consumer = ranked
+    .slice(1)
+    .flatMap(({ name, probability }) => {
+      const tool = byName.get(name);
+      return tool && probability >= CONSUMER_SHARE * best.probability ? [{ tool, probability }] : [];
+    })
+    .find(({ tool }) => isProducerOf(tool));
+  if (!consumer) return { tool: first, probability: best.probability };
+  return { tool: consumer.tool, probability: best.probability + consumer.probability };
 }
 
-/** The mean of the logarithms, normalised. */
+/** `- name(arguments): what it does`. */
+function renderCandidate({ name, inputSchema, description }: Tool): string {
+  const names = Object.keys(Object(inputSchema.properties));
+  const text = oneLine(description);
+  const shown = text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}…` : text;
+  return `- ${name}(${names.join(', ')})${shown ? `: ${shown}` : ''}`;
+}
+
+function byNames(one: Tool, other: Tool): number {
+  return one.name < other.name ? -1 : 1;
+}
+
+/** A name that no tool has. */
+function noneAmong(byName: ReadonlyMap<string, Tool>): string {
+  let none = 'none';
+  while (byName.has(none)) none = `${none}_of_these`;
+  return none;
+}
+
+/** Weight of selection's reading over all tools beside the one over the few. */
+const SELECTION_WEIGHT = 0.33;
+
+/** Selection has read the whole request over whole descriptions: an opinion of its own, at no cost. */
+function withSelection(
+  ranked: readonly RankedName[],
+  probabilities: ReadonlyMap<string, number>,
+  { none, share }: { none: string; share: number },
+): RankedName[] {
+  if (probabilities.size === 0) return [...ranked];
+  const masses = ranked.map(({ name, probability }) => {
+    const other = name === none ? probability : Math.min(1, share * (probabilities.get(name) ?? 0));
+    return Math.exp(
+      (1 - SELECTION_WEIGHT) * Math.log(probability + UNREAD) + SELECTION_WEIGHT * Math.log(other + 0.02),
+    );
+  });
+  const total = masses.reduce((sum, mass) => sum + mass, 0);
+  return ranked
+    .map(({ name }, place) => ({ name, probability: (masses[place] ?? 0) / total }))
+    .sort((a, b) => b.probability - a.probability);
+}
+
 function averaged(one: readonly RankedName[], other: readonly RankedName[]): RankedName[] {
   const weight = (list: readonly RankedName[], name: string) =>
     Math.log((list.find((entry) => entry.name === name)?.probability ?? 0) + UNREAD);

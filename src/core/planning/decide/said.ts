@@ -2,7 +2,7 @@
  * Days, times, durations and numbers that a request says, worked out by libraries: a small model can't count to Friday.
  * Recognizers-Text reads the languages that it knows; chrono reads the days and times of the others.
  */
-import type { ModelResult } from '@microsoft/recognizers-text';
+import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
 import { offsetIn } from '../today.js';
@@ -37,6 +37,9 @@ export interface Said {
   readonly numbers: readonly SaidNumber[];
   readonly durations: readonly SaidDuration[];
 }
+
+/** What Recognizers-Text finds. */
+type ModelResult = ReturnType<typeof recognizeDateTime>[number];
 
 /** Languages of which Recognizers-Text reads dates and times, with its names for them. */
 const CULTURES: Readonly<Record<string, string>> = { en: 'en-us', zh: 'zh-cn', es: 'es-es', fr: 'fr-fr' };

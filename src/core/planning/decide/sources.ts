@@ -3,16 +3,17 @@
  * is one choice, so a value that no source has can't be chosen.
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
+import { resolveReference } from '../../catalog/schema/pointer.js';
 import type { JsonSchema } from '../../catalog/tool.js';
+import type { SourceName } from '../../result.js';
 import type { Said } from './said.js';
 import { formOf, momentsIn } from './times.js';
-
-export const SOURCES = ['step', 'request', 'computed', 'enum', 'default', 'composed'] as const;
-export type SourceName = (typeof SOURCES)[number];
 
 export interface Candidate {
   readonly value: unknown;
   readonly from: SourceName;
+  /** The words that say it; undefined where the schema alone has the value. */
+  readonly said?: string;
 }
 
 /** What is known of the request when a step's arguments are decided. */
@@ -21,9 +22,9 @@ export interface SourceContext {
   /** Runs of words of the request, its history and what the caller extracted. */
   readonly spans: readonly string[];
   /** References to fields of earlier results, each with the schema of its value. */
-  readonly results: readonly { readonly reference: string; readonly schema: JsonSchema | undefined }[];
-  /** Whether only another tool's result can hold the argument: an identifier, which nobody composes. */
-  readonly isHandle: (argument: string) => boolean;
+  readonly results: readonly { readonly reference: string; readonly schema: JsonSchema }[];
+  /** Names of arguments that are identifiers: nobody composes these. */
+  readonly handles: ReadonlySet<string>;
   readonly day: string;
   readonly timeZone: string | undefined;
 }
@@ -39,30 +40,31 @@ type Source = (place: Place, context: SourceContext) => readonly Candidate[];
 
 const values = (from: SourceName, found: readonly unknown[]): Candidate[] => found.map((value) => ({ value, from }));
 
-const enumerated: Source = ({ schema }) => {
+/** Values of the schema; where the request names some of them, these alone. */
+const enumerated: Source = ({ schema }, { spans }) => {
   if ('const' in schema) return values('enum', [schema.const]);
-  if (Array.isArray(schema.enum))
-    return values(
-      'enum',
-      schema.enum.filter((value) => value !== null),
-    );
-  return typesOf(schema).includes('boolean') ? values('enum', [true, false]) : [];
+  if (!Array.isArray(schema.enum)) return typesOf(schema).includes('boolean') ? values('enum', [true, false]) : [];
+  const all = schema.enum.filter((value) => value !== null);
+  const named = all.flatMap((value): Candidate[] => {
+    const said = spans.find((span) => folded(span) === folded(String(value)));
+    return said === undefined ? [] : [{ value, from: 'enum', said }];
+  });
+  return named.length > 0 ? named : values('enum', all);
 };
 
 const computed: Source = ({ name, schema }, { said, day, timeZone }) => {
-  if (isNumber(schema)) return values('computed', durationsIn(said, name, schema));
+  if (isNumber(schema)) return durationsIn(said, name, schema);
   if (!isText(schema)) return [];
-  return values('computed', momentsIn(formOf(schema), said.times, { day, timeZone }));
+  return said.times.flatMap((time) =>
+    momentsIn(formOf(schema), [time], { day, timeZone }).map((value) => ({ value, from: 'computed', said: time.text })),
+  );
 };
 
 const request: Source = ({ name, schema }, { said, spans }) => {
+  if (!isNumber(schema)) return isText(schema) && formOf(schema) === undefined ? values('request', spans) : [];
   // Where a duration is asked for and one is said, a number beside it is none.
-  if (isNumber(schema))
-    return values(
-      'request',
-      isDuration(name, schema) && said.durations.length > 0 ? [] : said.numbers.map(({ value }) => value),
-    );
-  return isText(schema) && formOf(schema) === undefined ? values('request', spans) : [];
+  if (isDuration(name, schema) && said.durations.length > 0) return [];
+  return said.numbers.map(({ value, text }) => ({ value, from: 'request', said: text }));
 };
 
 const preset: Source = ({ schema, required }) =>
@@ -72,14 +74,18 @@ const ALL: readonly Source[] = [enumerated, computed, request, preset];
 
 /** All that may stand there, each value once, by the first source that has it. */
 export function candidatesFor(place: Place, context: SourceContext): Candidate[] {
-  const isClosed = 'const' in place.schema || Array.isArray(place.schema.enum);
   const found = new Map<string, Candidate>();
-  for (const source of isClosed ? [enumerated, preset] : ALL)
+  for (const source of isClosed(place.schema) ? [enumerated, preset] : ALL)
     for (const candidate of source(place, context)) {
       const key = JSON.stringify(candidate.value);
       if (!found.has(key) && fitsBounds(candidate.value, place.schema)) found.set(key, candidate);
     }
   return [...found.values()];
+}
+
+/** Whether the schema lists all values. */
+export function isClosed(schema: JsonSchema): boolean {
+  return 'const' in schema || Array.isArray(schema.enum);
 }
 
 export function isText(schema: JsonSchema): boolean {
@@ -99,13 +105,22 @@ function fitsBounds(value: unknown, schema: JsonSchema): boolean {
     return !(typeof minimum === 'number' && value < minimum) && !(typeof maximum === 'number' && value > maximum);
   }
   if (typeof value === 'string' && !Array.isArray(schema.enum)) {
-    const { pattern, maxLength, minLength } = schema;
+    const { pattern, maxLength, minLength, format } = schema;
+    if (FORMS[String(format)]?.test(value) === false) return false;
     if (typeof maxLength === 'number' && value.length > maxLength) return false;
     if (typeof minLength === 'number' && value.length < minLength) return false;
     if (typeof pattern === 'string' && pattern.length < 80) return matches(pattern, value);
   }
   return true;
 }
+
+/** Formats that a run of words seldom has. */
+const FORMS: Readonly<Record<string, RegExp>> = {
+  email: /^[^\s@]+@[^\s@]+$/u,
+  uri: /^[a-z][a-z\d+.-]*:\S+$/iu,
+  url: /^[a-z][a-z\d+.-]*:\S+$/iu,
+  uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu,
+};
 
 function matches(pattern: string, value: string): boolean {
   try {
@@ -125,15 +140,24 @@ function namedUnits(name: string, schema: JsonSchema): number[] {
     .map(([, seconds]) => seconds);
 }
 
-function isDuration(name: string, schema: JsonSchema): boolean {
+export function isDuration(name: string, schema: JsonSchema): boolean {
   return namedUnits(name, schema).length > 0;
 }
 
 /** Durations in the unit that the argument names; in each unit where it names none. */
-function durationsIn({ durations }: Said, name: string, schema: JsonSchema): number[] {
+function durationsIn({ durations }: Said, name: string, schema: JsonSchema): Candidate[] {
   const named = namedUnits(name, schema);
   const sizes = named.length > 0 ? named : Object.values(UNITS);
-  return durations.flatMap(({ seconds }) => sizes.map((size) => seconds / size)).filter(Number.isInteger);
+  return durations
+    .flatMap(({ text, seconds }) =>
+      sizes.map((size) => ({ value: seconds / size, from: 'computed' as const, said: text })),
+    )
+    .filter(({ value }) => Number.isInteger(value));
+}
+
+/** Letters and digits alone, in lower case. */
+export function folded(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 /** A unit's name in the languages that descriptions are written in, as Unicode's locale data have it. */
@@ -150,22 +174,31 @@ function unitNames(unit: string): string[] {
 export function plainSchema(schema: unknown, root: JsonSchema, depth = 0): JsonSchema {
   if (!isObject(schema) || depth > 8) return {};
   if (typeof schema.$ref === 'string') {
-    const { $ref, ...own } = schema;
-    return { ...plainSchema(resolve($ref, root), root, depth + 1), ...own };
+    const own = Object.entries(schema).filter(([key]) => key !== '$ref');
+    return { ...plainSchema(resolveReference(root, schema.$ref), root, depth + 1), ...Object.fromEntries(own) };
   }
   const forms = [schema.anyOf, schema.oneOf, schema.allOf].find(Array.isArray);
   const form = forms?.find((one) => isObject(one) && one.type !== 'null');
   if (form === undefined) return schema;
-  const { anyOf: _, oneOf: __, allOf: ___, ...own } = schema;
-  return { ...plainSchema(form, root, depth + 1), ...own };
+  const own = Object.entries(schema).filter(([key]) => !['anyOf', 'oneOf', 'allOf'].includes(key));
+  return { ...plainSchema(form, root, depth + 1), ...Object.fromEntries(own) };
 }
 
-function resolve(reference: string, root: JsonSchema): unknown {
-  return reference
-    .replace(/^#\//u, '')
-    .split('/')
-    .reduce<unknown>(
-      (node, part) => (isObject(node) ? node[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
-      root,
-    );
+const MAX_FIELDS = 40;
+const MAX_FIELD_DEPTH = 4;
+
+/** The fields of a result down to four levels, through `$ref` and lists; a list by its first item. */
+export function fieldsOf(output: JsonSchema | undefined): { path: (string | number)[]; schema: JsonSchema }[] {
+  if (!output) return [];
+  const found: { path: (string | number)[]; schema: JsonSchema }[] = [];
+  const visit = (node: unknown, path: (string | number)[]) => {
+    const schema = plainSchema(node, output);
+    if (path.length > 0) found.push({ path, schema });
+    if (path.length >= MAX_FIELD_DEPTH) return;
+    if (isObject(schema.items)) visit(schema.items, [...path, 0]);
+    for (const [name, inner] of Object.entries(isObject(schema.properties) ? schema.properties : {}))
+      visit(inner, [...path, name]);
+  };
+  visit(output, []);
+  return found.slice(0, MAX_FIELDS);
 }

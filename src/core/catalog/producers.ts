@@ -1,0 +1,255 @@
+/** Which tool's result provides an argument of another: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
+import { type ResultField, resultFields, stemsOf } from './result-fields.js';
+import { isObject, sameJson } from './schema/json.js';
+import { resolveReference } from './schema/pointer.js';
+import type { View } from './scope.js';
+import { fits } from './subschema.js';
+import { firstSentence } from './summary.js';
+import type { JsonSchema, Tool } from './tool.js';
+
+/** A field of a tool's result that can provide an argument. Scores run from 0.2 to 1. */
+export interface Provision {
+  readonly producer: Tool;
+  /** From the root of the result, for example `['rooms', 0, 'id']`. */
+  readonly path: readonly (string | number)[];
+  /** The output schema has a field of this name. Else the path is a guess: the first field, or the argument's name. */
+  readonly isDeclared: boolean;
+  readonly score: number;
+}
+
+export interface Argument {
+  readonly tool: Tool;
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly schema: JsonSchema;
+  readonly key: string;
+  /** Stems of the name, `station` and `code`; and of what it tells of, the surest first: `station`. */
+  readonly words: readonly string[];
+  readonly things: readonly string[];
+  /** A value that people seldom know: by its name, or because the description names the tool that returns it. */
+  readonly isIdentifier: boolean;
+}
+
+export interface ProducerGraph {
+  argumentsOf(tool: Tool): readonly Argument[];
+  /** Best first, at most 32. One producer can stand here several times, with different fields. */
+  provisionsFor(tool: Tool, argument: string): readonly Provision[];
+}
+
+interface Profile {
+  readonly tool: Tool;
+  readonly words: readonly string[];
+  readonly arguments: readonly Argument[];
+  readonly fields: readonly ResultField[];
+  /** Stem -> how surely the result is about it, 0 to 1. */
+  readonly subjects: ReadonlyMap<string, number>;
+  /** Requires a text that a person can give: it finds what the request names. */
+  readonly isSearch: boolean;
+}
+
+const MIN_SCORE = 0.2;
+const MAX_PROVISIONS = 32;
+/** How schemas of all domains end the name of an identifier: a convention of interfaces, in stems. */
+const IDENTIFIER = new Set(stemsOf('id uuid guid uri urn handle ref slug sku hash sha'));
+/** These end names of what people know, too (`country_code`): they count where a result has a field of the same name. */
+const MAYBE_IDENTIFIER = new Set(stemsOf('code key token number url path file filename'));
+const SUFFIXES = new Set([...IDENTIFIER, ...MAYBE_IDENTIFIER, 'name']);
+const PLACES = new Set(stemsOf('path file filename'));
+const NAME_IN_TEXT = /\w(?:[\w.-]*\w)?/gu;
+/** Nobody creates a thing to learn its id; a handle of one server seldom fits another; who waits for one is a detour. */
+const RISK_FACTOR = { low: 1, medium: 0.9, high: 0.8 } as const;
+const [OTHER_ORIGIN, WAITS] = [0.6, 0.6];
+/** The graph of a view, built at its first use. */
+export const producerGraph = createGraphs();
+
+function createGraphs() {
+  const graphs = new WeakMap<View, ProducerGraph>();
+  return (view: View): ProducerGraph => {
+    const graph = graphs.get(view) ?? createProducerGraph(view.tools);
+    graphs.set(view, graph);
+    return graph;
+  };
+}
+
+function createProducerGraph(tools: readonly Tool[]): ProducerGraph {
+  const profiles = profilesOf(tools);
+  const byName = new Map(profiles.map((profile) => [profile.tool.name, profile.arguments]));
+  const known = new Map<Argument | undefined, readonly Provision[]>([[undefined, []]]);
+  const argumentsOf = (tool: Tool) => byName.get(tool.name) ?? [];
+  const provisionsFor = (tool: Tool, name: string) => {
+    const argument = argumentsOf(tool).find((one) => one.name === name);
+    const provisions = known.get(argument) ?? (argument ? findProvisions(argument, profiles) : []);
+    known.set(argument, provisions);
+    return provisions;
+  };
+  return { argumentsOf, provisionsFor };
+}
+
+function findProvisions(argument: Argument, profiles: readonly Profile[]): Provision[] {
+  const isNamed = namedBy(argument);
+  const all = profiles.flatMap((profile) => provisionsOf(profile, argument, isNamed(profile)));
+  const strong = all.filter(({ score }) => score >= MIN_SCORE);
+  return strong.sort((a, b) => b.score - a.score).slice(0, MAX_PROVISIONS);
+}
+
+/** A result of one field, such as `{content}`, hides what is inside: it counts as one without a schema. */
+function provisionsOf(profile: Profile, argument: Argument, isNamed: boolean): Provision[] {
+  const { tool: producer, fields, subjects, isSearch } = profile;
+  const factor = factorOf(profile, argument, isNamed);
+  if (factor === 0) return [];
+  const scored = fields.map((field) => ({ path: field.path, score: fieldScore(field, argument, profile) }));
+  const declared = scored.filter(({ score }) => score > 0);
+  const isDeclared = declared.length > 0;
+  const about = Math.max(0, ...argument.things.map((thing, place) => (subjects.get(thing) ?? 0) * 0.9 ** place));
+  const guess = { path: fields[0]?.path ?? [argument.name], score: about > 0 && isSearch ? about + 0.2 : about };
+  const found = isDeclared ? declared : isNamed || fields.length <= 1 ? [guess] : [];
+  const [base, share] = isNamed ? [0.9, 0.1] : [0, 1];
+  return found.map(({ path, score }) => ({ producer, path, isDeclared, score: factor * (base + share * score) }));
+}
+
+/** Who asks for the thing itself does not find it. */
+function factorOf({ tool, arguments: own }: Profile, argument: Argument, isNamed: boolean): number {
+  const required = own.filter(({ isRequired }) => isRequired);
+  const asksForIt = required.some(({ key }) => key === argument.key);
+  if (tool.name === argument.tool.name || (asksForIt && argument.isIdentifier)) return 0;
+  const waits = asksForIt || required.some(({ isIdentifier }) => isIdentifier);
+  const factor = RISK_FACTOR[tool.risk] * (waits ? WAITS : 1);
+  return isNamed || tool.origin === argument.tool.origin ? factor : factor * OTHER_ORIGIN;
+}
+
+/** By name, else by a common format. Of equal fields the outer one is meant, and one that is no element of a list. */
+function fieldScore({ words, owners, schema, path }: ResultField, argument: Argument, { subjects }: Profile): number {
+  const wanted = [argument.schema, argument.schema.items].filter(isObject);
+  const isAbout = (thing: string) => owners.has(thing) || (subjects.get(thing) ?? 0) >= 0.5;
+  const sharesFormat = schema.format !== undefined && wanted.some(({ format }) => format === schema.format);
+  const score = Math.max(nameScore(words, argument, isAbout), sharesFormat ? 0.4 : 0);
+  if (score === 0 || !wanted.some((one) => fits(schema, one))) return 0;
+  return score - 0.02 * path.length - 0.02 * path.filter((step) => step === 0).length;
+}
+
+/** The same name, or an end of it where the rest names what is around the field: `artist_id` and `id` of an artist. */
+function nameScore(field: readonly string[], { words, things }: Argument, isAbout: (thing: string) => boolean): number {
+  const shorter = Math.min(words.length, field.length);
+  if (shorter === 0 || words.slice(-shorter).join(' ') !== field.slice(-shorter).join(' ')) return 0;
+  const isBare = shorter === 1 && SUFFIXES.has(words.at(-1) ?? '');
+  const [wanted, offered] = [words.slice(0, -shorter), field.slice(0, -shorter)];
+  if (offered.length > 0) return offered.some((word) => things.includes(word)) ? 0.85 : isBare ? 0 : 0.5;
+  if (wanted.length > 0) return wanted.every(isAbout) ? 0.9 : isBare ? 0 : shorter > 1 ? 0.75 : 0.4;
+  return !isBare ? 1 : things.some(isAbout) ? 0.9 : 0.3;
+}
+
+/** `as find_room returned it`, `from the Search Airport API`: names the tool, in what is not the consumer's own name. */
+function namedBy({ tool, name, schema }: Argument): (producer: Profile) => boolean {
+  const text = `${schema.description ?? ''} ${tool.description.includes(name) ? tool.description : ''}`;
+  const names = new Set<string>(text.match(NAME_IN_TEXT));
+  const said = ` ${stemsOf(text).join(' ')} `;
+  const own = ` ${stemsOf(tool.name).join(' ')} `;
+  const isSaid = (words: readonly string[]) =>
+    words.length > 1 && said.includes(` ${words.join(' ')} `) && !own.includes(` ${words.join(' ')} `);
+  return ({ tool: { name: other }, words }) =>
+    names.has(other) || [0, 1, 2].some((start) => isSaid(words.slice(start)));
+}
+
+function profilesOf(tools: readonly Tool[]): Profile[] {
+  const fields = new Map(tools.map((tool) => [tool, tool.outputSchema ? resultFields(tool.outputSchema) : []]));
+  const common = new Set([...SUFFIXES, ...tools.flatMap(({ origin }) => stemsOf(origin))]);
+  const surroundings = {
+    names: new Set(tools.map(({ name }) => name)),
+    nouns: new Set(tools.flatMap(({ name }) => stemsOf(name)).filter((word) => !common.has(word))),
+    returned: new Set([...fields.values()].flat().map(({ words }) => words.join(' '))),
+  };
+  return tools.map((tool) => {
+    const own = argumentsOf(tool, surroundings);
+    const words = stemsOf(tool.name);
+    const said = stemsOf(firstSentence(tool.description)).map((word) => [word, 0.3] as const);
+    const subjects = new Map([...said, ...words.map((word) => [word, 0.6] as const)]);
+    const isSearch = own.some((one) => one.isRequired && !one.isIdentifier && one.schema.type === 'string');
+    return { tool, words, arguments: own, fields: fields.get(tool) ?? [], subjects, isSearch };
+  });
+}
+
+type Surroundings = Record<'names' | 'nouns' | 'returned', ReadonlySet<string>>;
+
+function argumentsOf(tool: Tool, { names, nouns, returned }: Surroundings): Argument[] {
+  const { properties, required } = tool.inputSchema;
+  return Object.entries(isObject(properties) ? properties : {}).flatMap(([name, node]) => {
+    if (!isObject(node)) return [];
+    const target = typeof node.$ref === 'string' ? resolveReference(tool.inputSchema, node.$ref) : undefined;
+    const schema = isObject(target) ? { ...target, ...node } : node;
+    const words = stemsOf(name);
+    const last = words.at(-1) ?? '';
+    const said = String(schema.description ?? '');
+    const isNamed = (said.match(NAME_IN_TEXT) ?? []).some((word) => word !== tool.name && names.has(word));
+    const isReturned = MAYBE_IDENTIFIER.has(last) && returned.has(words.join(' '));
+    const isKnown = ['enum', 'const', 'default'].some((keyword) => keyword in schema);
+    const isIdentifier = !isKnown && (IDENTIFIER.has(last) || isReturned || isNamed);
+    // A bare `id` is that of what its description speaks of, else of the tool's own noun.
+    const around = [...stemsOf(firstSentence(said)), ...stemsOf(tool.name).reverse()].filter((word) => nouns.has(word));
+    const own = words.filter((word) => !SUFFIXES.has(word)).reverse();
+    const things = own.length > 0 ? own : around.slice(0, 3);
+    const isRequired = Array.isArray(required) && required.includes(name);
+    const key = `${words.join(' ')} of ${things.join(' ')}`;
+    return [{ tool, name, isRequired, schema, key, words, things, isIdentifier }];
+  });
+}
+
+/** `probabilityOf`: how likely the model names a tool, default 0; `isShown`: which tools may come, default all. */
+export interface ProducerContext {
+  readonly view: View;
+  readonly request: { readonly message: string; readonly entities?: Readonly<Record<string, unknown>> | undefined };
+  readonly probabilityOf?: (tool: string) => number;
+  readonly isShown?: (tool: Tool) => boolean;
+}
+
+/** A weaker producer is a guess and not added; a tool that is about as good as the best one provides the value. */
+const MIN_ADDED = 0.45;
+const PROVIDED_SHARE = 0.85;
+
+/**
+ * Producers that `tool` needs besides `present`, deepest first, and the `tool.argument` that each serves. An argument is
+ * left alone when the request holds its value or a present tool provides it.
+ */
+export function missingProducers(tool: Tool, present: ReadonlySet<string>, context: ProducerContext) {
+  const { view, request, probabilityOf = () => 0, isShown = () => true } = context;
+  const weigh = ({ producer, score }: Provision) => score * (1 + Math.sqrt(probabilityOf(producer.name)) / 2);
+  const graph = producerGraph(view);
+  const taken = new Set([...present, tool.name]);
+  const found: { tool: Tool; serves: string }[] = [];
+  visit(tool);
+  return found;
+
+  function visit(consumer: Tool): void {
+    for (const argument of graph.argumentsOf(consumer)) {
+      if (!argument.isRequired || !argument.isIdentifier || isGiven(argument, request)) continue;
+      const provisions = graph.provisionsFor(consumer, argument.name);
+      const least = PROVIDED_SHARE * (provisions[0]?.score ?? 0);
+      if (provisions.some(({ producer, score }) => score >= least && taken.has(producer.name))) continue;
+      const strong = provisions.filter(({ producer, score }) => score >= MIN_ADDED && isShown(producer));
+      const best = strong.sort((a, b) => weigh(b) - weigh(a))[0]?.producer;
+      if (!best || taken.has(best.name)) continue;
+      taken.add(best.name);
+      visit(best);
+      found.push({ tool: best, serves: `${consumer.name}.${argument.name}` });
+    }
+  }
+}
+
+/** Whether the request holds an entity of the name or a word of the form. An empty one may mean any file or folder. */
+export function isGiven(argument: Argument, { message, entities = {} }: ProducerContext['request']): boolean {
+  const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
+  if (Object.entries(entities).some(isHeld)) return true;
+  if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
+  const tokens = message.match(/[/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*/gu) ?? [];
+  return tokens.some((token, place) => isValue(token, tokens[place - 1] ?? '', argument));
+}
+
+/** `movie 550` says an identifier, since the word before names the thing; `Sony WH-1000XM4` is a name. */
+function isValue(token: string, before: string, { words, things, schema }: Argument): boolean {
+  const kind = words.at(-1) ?? '';
+  if (kind === 'uri' || kind === 'url') return token.includes('://');
+  if (PLACES.has(kind)) return /[/\\]|\w\.[a-z]/iu.test(token);
+  const isNamed = kind === 'number' || stemsOf(before).some((word) => words.includes(word) || things.includes(word));
+  if (/^#?\d+$/u.test(token)) return isNamed || /^#|^\d{5,}(?<!000)$/u.test(token);
+  if (schema.type === 'integer' || schema.type === 'number' || !/^[\w-]*\d[\w-]*$/u.test(token)) return false;
+  return isNamed || (token.length >= 5 && /[a-z]/iu.test(token) && !/^\p{Lu}/u.test(before));
+}

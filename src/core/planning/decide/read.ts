@@ -1,0 +1,65 @@
+/** One reading of a plan by deciding: a prompt, what its answer begins with, and what is made of the probabilities. */
+import type { View } from '../../catalog/scope.js';
+import {
+  addUsage,
+  type CallAbout,
+  type Model,
+  type Prompt,
+  type RequestFacts,
+  type TokenReader,
+  type Usage,
+} from '../../model/model.js';
+import type { Prompts } from '../../prompts/prompts.js';
+import type { Request } from '../../request.js';
+import { openedReader } from '../../selection/rank-names.js';
+import type { Trace } from '../../trace.js';
+
+export interface DecideParts {
+  readonly model: Model;
+  readonly prompts: Prompts;
+  readonly view: View;
+  readonly request: Request;
+  /** Lines before the message; see `renderContext`. */
+  readonly context: string;
+  /** How likely selection's model named each tool, between 0 and 1, where it says. */
+  readonly probabilities: ReadonlyMap<string, number>;
+  /** Whether arguments that were left out are written down where the tool has a default for them. */
+  readonly defaults: boolean;
+  readonly usage: Usage;
+  readonly trace: Trace;
+  /** For the call log. */
+  readonly facts: RequestFacts;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** One reading of probabilities: a prompt, what the answer begins with, and what is made of it. */
+export type Read = <T>(
+  prompt: keyof Prompts,
+  values: Readonly<Record<string, string>>,
+  opening: string,
+  use: (reader: TokenReader) => Promise<T>,
+) => Promise<T>;
+
+/** The tokens that it reads are counted; the reader is closed whatever happens. */
+export function createRead({ model, prompts, usage, facts, signal }: DecideParts): Read {
+  return async (name, values, opening, use) => {
+    const template: { name: string; hash: string; render(values: Readonly<Record<string, string>>): Prompt } =
+      prompts[name];
+    const about: CallAbout = {
+      module: 'planning/decide',
+      promptName: template.name,
+      promptHash: template.hash,
+      variables: values,
+      ...facts,
+    };
+    const opened = model.openReader?.({ prompt: template.render(values), opening, stage: 'planning', signal, about });
+    if (!opened) throw new TypeError(`The model ${model.id} gives no next-token probabilities.`);
+    const reader = await openedReader(opened, usage);
+    try {
+      return await use(reader);
+    } finally {
+      addUsage(usage, reader.usage());
+      await reader.close();
+    }
+  };
+}

@@ -1,0 +1,191 @@
+/** From the tools of the asks to the steps of a plan: producers before their consumers, arguments, the check. */
+import { type Argument, isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
+import { oneLine } from '../../catalog/summary.js';
+import type { Tool } from '../../catalog/tool.js';
+import { renderPhrase } from '../../prompts/phrases.js';
+import type { SourceName } from '../../result.js';
+import { checkPlan } from '../check-plan.js';
+import { fittedSchemas } from '../fitted.js';
+import { levelsOf } from '../order.js';
+import type { Written } from '../read-plan.js';
+import { renderPath } from '../references.js';
+import { renderType } from '../render-tool.js';
+import { dayIn } from '../today.js';
+import { decideArguments, OPENING } from './arguments.js';
+import type { ToolOfAsk } from './choose-tools.js';
+import type { DecideParts, Read } from './read.js';
+import { readSaid, type Said } from './said.js';
+import { candidatesFor, fieldsOf, isText, plainSchema, type SourceContext } from './sources.js';
+import { spansOf } from './spans.js';
+
+export interface StepParts extends DecideParts {
+  readonly message: string;
+  readonly read: Read;
+}
+
+/** A step under way, with the required arguments that have no source. */
+interface Draft {
+  readonly id: string;
+  readonly tool: Tool;
+  readonly arguments: Record<string, unknown>;
+  readonly from: Record<string, SourceName>;
+  readonly purpose: string;
+  readonly missing: readonly string[];
+  /** An ask named it; else it is a producer on the way. */
+  readonly isAsked: boolean;
+}
+
+const MAX_PRODUCERS = 3;
+/** A weaker provision is a guess, and no step is added for it. */
+const MIN_SCORE = 0.45;
+const MAX_DESCRIPTION = 200;
+
+export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts): Promise<Written> {
+  const unserved = chosen.flatMap(({ ask, tool }) => (tool ? [] : [ask]));
+  const served = chosen.flatMap(({ ask, tool }) => (tool ? [{ ask, tool }] : []));
+  if (served.length === 0) return { kind: 'unplannable', reason: renderPhrase('noTool', parts.request) };
+  const said = await readSaid(parts.request);
+  const drafts: Draft[] = [];
+  let confidence = Math.min(...chosen.map(({ probability }) => probability));
+  for (const { ask, tool } of served) await addStep(tool, { message: ask, ask, depth: 0 });
+  return toWritten(drafts, { unserved, confidence }, parts);
+
+  /** Adds the step behind the producers that it waits for. @returns its id, or that of an equal step */
+  async function addStep(tool: Tool, about: { message: string; ask: string; depth: number }): Promise<string> {
+    const references = new Map<string, string>();
+    const context = sourceContext(tool, about.message);
+    for (const { argument, provisions } of awaited(tool, { ...about, context }, parts)) {
+      const known = drafts.find((draft) => draft.isAsked && provisions.some(({ producer }) => producer === draft.tool));
+      const provision = provisions.find(({ producer }) => producer === (known?.tool ?? provisions[0]?.producer));
+      if (!provision) continue;
+      const id = known?.id ?? (await addStep(provision.producer, { ...about, depth: about.depth + 1 }));
+      references.set(argument, reference(id, provision.path));
+    }
+    const decided = await parts.read('arguments', promptValues(tool, about.message), OPENING, (reader) =>
+      decideArguments(tool, { reader, references, context: { ...context, results: results() } }),
+    );
+    confidence = Math.min(confidence, decided.probability);
+    const isEqual = (draft: Draft) =>
+      draft.tool === tool && JSON.stringify(draft.arguments) === JSON.stringify(decided.arguments);
+    const equal = drafts.find(isEqual);
+    if (equal) return equal.id;
+    const id = `s${drafts.length + 1}`;
+    drafts.push({ id, tool, ...decided, purpose: about.ask, isAsked: about.depth === 0 });
+    return id;
+  }
+
+  function promptValues(tool: Tool, message: string) {
+    const { input } = fittedSchemas(tool);
+    const type = renderType(input, input);
+    const text = oneLine(tool.description).slice(0, MAX_DESCRIPTION);
+    return {
+      tool: `${tool.name}${type === 'object' ? '()' : `(${type})`}${text ? `: ${text}` : ''}`,
+      facts: `${timesLine(said)}${drafts.map(earlierLine).join('')}`,
+      context: parts.context,
+      message,
+    };
+  }
+
+  function results(): SourceContext['results'] {
+    return drafts.flatMap(({ id, tool }) =>
+      fieldsOf(fittedSchemas(tool).output).map(({ path, schema }) => ({ reference: reference(id, path), schema })),
+    );
+  }
+
+  function sourceContext(tool: Tool, message: string): SourceContext {
+    const { request, view } = parts;
+    const handles = producerGraph(view)
+      .argumentsOf(tool)
+      .filter(({ isIdentifier }) => isIdentifier);
+    const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
+    const history = (request.history ?? []).map(({ content }) => oneLine(content));
+    return {
+      said,
+      spans: spansOf([...new Set([message, ...entities, parts.message, ...history])]),
+      results: results(),
+      handles: new Set(handles.map(({ name }) => name)),
+      day: request.today ?? dayIn(request.timeZone),
+      timeZone: request.timeZone,
+    };
+  }
+}
+
+/** Required arguments that only another tool's result can hold, each with what provides it, best first. */
+function awaited(
+  tool: Tool,
+  { ask, depth, context }: { ask: string; depth: number; context: SourceContext },
+  { view, request }: StepParts,
+) {
+  if (depth >= MAX_PRODUCERS) return [];
+  const graph = producerGraph(view);
+  const root = fittedSchemas(tool).input;
+  // An ask that was completed from the history, and what the history itself says, count as given.
+  const said = [request.message, ask, ...(request.history ?? []).map(({ content }) => content)].join('\n');
+  const isSaid = (argument: Argument) => {
+    if (argument.isIdentifier) return isGiven(argument, { ...request, message: said });
+    const place = { name: argument.name, schema: plainSchema(argument.schema, root), required: true };
+    const { schema } = place;
+    return !isText(schema) || schema.format === undefined || candidatesFor(place, context).length > 0;
+  };
+  return graph.argumentsOf(tool).flatMap((argument) => {
+    if (!argument.isRequired || isSaid(argument)) return [];
+    const provisions = graph.provisionsFor(tool, argument.name).filter(({ score }) => score >= MIN_SCORE);
+    return provisions.length > 0 ? [{ argument: argument.name, provisions }] : [];
+  });
+}
+
+function reference(id: string, path: Provision['path']): string {
+  const rendered = renderPath(path);
+  return `\${${id}${rendered === '' || rendered.startsWith('[') ? '' : '.'}${rendered}}`;
+}
+
+function timesLine({ times }: Said): string {
+  if (times.length === 0) return '';
+  const shown = ({ date, time }: Said['times'][number]['start']) => [date, time?.slice(0, 5)].filter(Boolean).join(' ');
+  const facts = times.map(({ text, start, end }) => `"${text}" is ${shown(start)}${end ? ` to ${shown(end)}` : ''}`);
+  return `Times: ${[...new Set(facts)].join('; ')}\n`;
+}
+
+const MAX_RESULT = 200;
+
+function earlierLine({ id, tool }: Draft): string {
+  const { output } = fittedSchemas(tool);
+  const type = output ? ` returns ${renderType(output, output, { comments: false }).slice(0, MAX_RESULT)}` : '';
+  return `Earlier step ${id}: ${tool.name}${type}\n`;
+}
+
+/** The question back, or the checked plan. */
+function toWritten(
+  drafts: readonly Draft[],
+  { unserved, confidence }: { unserved: string[]; confidence: number },
+  { request, message, defaults, trace }: StepParts,
+): Written {
+  const missing = drafts.flatMap(({ tool, missing }) => missing.map((name) => ({ tool, name })));
+  if (missing.length > 0) {
+    const what = missing.map(({ tool, name }) => describe(tool, name));
+    const question = renderPhrase('missing', request, { what: [...new Set(what)].join('; ') });
+    return { kind: 'clarification', question, missing: [...new Set(missing.map(({ name }) => name))] };
+  }
+  const steps = drafts.map(({ tool, missing: _, isAsked: __, ...step }) => ({ ...step, tool: tool.name }));
+  const checked = checkPlan(steps, new Map(drafts.map(({ tool }) => [tool.name, tool])), { defaults });
+  if (!checked.ok) {
+    trace.add('planning', 'the decided plan does not pass its check', { issues: checked.issues });
+    return { kind: 'invalid', issues: checked.issues, steps };
+  }
+  const sure = Math.round(confidence * 10_000) / 10_000;
+  return {
+    kind: 'plan',
+    goal: message,
+    steps: checked.steps,
+    levels: levelsOf(checked.steps),
+    unserved,
+    confidence: sure,
+  };
+}
+
+/** What the schema says of an argument: its title, its description, or its name. */
+function describe(tool: Tool, name: string): string {
+  const schema = Object(Object(fittedSchemas(tool).input.properties)[name]);
+  const text = [schema.title, schema.description].find((one) => typeof one === 'string' && one !== '');
+  return text === undefined ? name : `${oneLine(String(text))} (${name})`;
+}

@@ -1,0 +1,84 @@
+/** Stage two as the planner calls it: the full schemas of the chosen tools, and a plan by deciding or by writing. */
+import { WinnowError } from '../errors.js';
+import { withSpan } from '../logging/spans.js';
+import type { Model } from '../model/model.js';
+import { renderPhrase } from '../prompts/phrases.js';
+import type { Prompts } from '../prompts/prompts.js';
+import type { Selection } from '../result.js';
+import { renderContext } from '../selection/user-part.js';
+import { type Turn, type Turns, toolsOf } from '../turn.js';
+import { decidePlan } from './decide/decide.js';
+import type { Written } from './read-plan.js';
+import { writePlan } from './write.js';
+
+export type Planned = Exclude<Written, { kind: 'invalid' }>;
+
+interface Models {
+  readonly model: Model;
+  readonly planningModel?: Model | undefined;
+}
+
+interface Stage {
+  readonly selection: Selection;
+  /** Whether another round of selection may look for a tool that is missing. */
+  readonly isRoundLeft: boolean;
+}
+
+const NO_TOOLS = 'There are no tools: the catalogue is empty, or all of it is hidden from this request.';
+
+/** @throws WinnowError `plan_invalid`, or an error of the model */
+export function createPlanningStage(
+  { model: selecting, planningModel: model = selecting }: Models,
+  { prompts, turns: { options } }: { prompts: Prompts; turns: Turns },
+): (turn: Turn, stage: Stage) => Promise<Planned> {
+  const isDecided = options.planning === 'decide' || (options.planning === 'auto' && model.preferredAnswer === 'rank');
+  return async (turn, { selection, isRoundLeft }) => {
+    const { view, request, trace, usage, facts, signal } = turn;
+    if (view.tools.length === 0) return { kind: 'unplannable', reason: NO_TOOLS };
+    const tools = toolsOf(selection.tools, view);
+    trace.add('planning', `${tools.length} schemas are loaded`, { tools: tools.map(({ name }) => name) });
+    const areMoreLeft = selection.mode === 'none' ? selection.leftOut > 0 : view.tools.length > tools.length;
+    const canNeedTools = isRoundLeft && areMoreLeft;
+    const shared = { model, request, facts, signal, usage: usage.planning, defaults: options.defaults };
+    const context = renderContext(request, options);
+    const written = await withSpan('winnow.plan', { 'winnow.tools': tools.length }, async () => {
+      if (isDecided)
+        return decidePlan(tools, {
+          ...shared,
+          prompts,
+          view,
+          context,
+          trace,
+          probabilities: probabilitiesOf(selection),
+        });
+      const answer = await writePlan(tools, {
+        ...shared,
+        ...{ prompt: prompts.plan, repair: prompts.repair, context, canNeedTools, maxTokens: options.planTokens },
+        onRepair: (issues) => trace.add('planning', 'the plan is repaired', { issues }),
+      });
+      return answer.ok ? answer.value : { kind: 'invalid' as const, issues: [...answer.issues], steps: [] };
+    });
+    if (written.kind === 'invalid') throw invalidPlan(written, { turn, selection });
+    // Where the server does not decode under the schema, a model may ask for tools when there is no further round.
+    if (written.kind === 'needTools' && !canNeedTools)
+      return { kind: 'unplannable', reason: `A tool is missing: ${written.needTools}` };
+    if (written.kind === 'plan' && (written.confidence ?? 1) < options.clarifyBelow) {
+      trace.add('planning', `confidence ${written.confidence} is below ${options.clarifyBelow}: asked back`);
+      const what = written.steps.map(({ tool }) => view.byName.get(tool)?.title ?? tool).join(', ');
+      return { kind: 'clarification', question: renderPhrase('unsure', request, { what }), missing: [] };
+    }
+    return written;
+  };
+}
+
+function probabilitiesOf({ tools }: Selection): Map<string, number> {
+  return new Map(tools.flatMap(({ name, probability }) => (probability === undefined ? [] : [[name, probability]])));
+}
+
+function invalidPlan(
+  { issues, steps }: Extract<Written, { kind: 'invalid' }>,
+  { turn, selection }: { turn: Turn; selection: Selection },
+): WinnowError {
+  const details = { usage: turn.usage, tools: selection.tools.map(({ name }) => name), selection, steps };
+  return new WinnowError('plan_invalid', 'There is no valid plan, also after the repair.', { issues, details });
+}
