@@ -2,7 +2,7 @@
  * What a server did wrong: as facts, while it is open whether a further attempt or another form of the question helps,
  * and as the WinnowError that leaves the room. No key and no quotation of a prompt reaches a message.
  */
-import { type ErrorCode, WinnowError, isNeverConnected, isUntrusted } from '../../errors.js';
+import { type ErrorCode, isNeverConnected, isUntrusted, WinnowError } from '../../errors.js';
 import { createKeyMask, maskKeysIn } from '../../secret-forms.js';
 import type { Prompt } from '../model.js';
 import type { OpenAISettings } from './options.js';

@@ -5,7 +5,7 @@
  */
 import { isObject, isOfType, type JsonType, jsonTypeOf, typesOf, withoutRepeats } from '../../catalog/schema/json.js';
 import { mergeSchemas } from '../../catalog/schema/merge.js';
-import { resolveReference } from '../../catalog/schema/pointer.js';
+import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 
 export interface StrictSchema {

@@ -3,7 +3,7 @@
  * is a choice among what the sources have for it.
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
-import { fits } from '../../catalog/subschema.js';
+import { fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { TokenReader } from '../../model/model.js';
 import type { SourceName } from '../../result.js';
@@ -242,10 +242,7 @@ function choiceOf(json: string) {
 }
 
 /** A string without a closed set of values: words of the request, a reference, or the model's own words. */
-async function writeText(
-  place: Place & { schema: JsonSchema },
-  writing: Writing,
-): Promise<Value | undefined> {
+async function writeText(place: Place & { schema: JsonSchema }, writing: Writing): Promise<Value | undefined> {
   const { writer, context, used } = writing;
   const { name, schema, required } = place;
   if (required) {

@@ -3,7 +3,7 @@
  * is one choice, so a value that no source has can't be chosen.
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
-import { resolveReference } from '../../catalog/schema/pointer.js';
+import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
 import type { Said } from './said.js';
