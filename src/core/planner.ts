@@ -2,8 +2,8 @@
 import type { Catalog } from './catalog/catalog.js';
 import type { Rule } from './catalog/rule.js';
 import type { ToolFilter, View } from './catalog/scope.js';
-import type { OptionsInput } from './options.js';
 import type { Model } from './model/model.js';
+import type { OptionsInput } from './options.js';
 import { createPlanningStage } from './planning/plan.js';
 import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
 import type { PlanRequest } from './request.js';

@@ -7,8 +7,8 @@ import { nearestName } from '../nearest-name.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Dropped } from '../result.js';
 import { answerTokens } from './budget.js';
-import type { Sheet } from './ladder.js';
 import type { Answer, NamedTool } from './candidates.js';
+import type { Sheet } from './ladder.js';
 
 export interface ListQuestion {
   model: Model;

@@ -5,10 +5,10 @@ import type { Tool } from '../catalog/tool.js';
 import { toWinnowError, WinnowError } from '../errors.js';
 import type { CallAbout, Prompt } from '../model/model.js';
 import { summaryBudget } from './budget.js';
+import { type Answer, answerWay, PRIORITY, type Stage, type StageContext } from './candidates.js';
 import { climb, fittingSheet, SHORT_STYLES, SHORTLIST_TOOLS, type Sheet, type SheetBudget } from './ladder.js';
 import { askForList } from './list.js';
 import { askForRank } from './rank.js';
-import { type Answer, answerWay, PRIORITY, type Stage, type StageContext } from './candidates.js';
 import { renderContext, searchText } from './user-part.js';
 
 /** Chosen names become candidates; the next best stay in the answer, where `fill` takes them. */

@@ -7,10 +7,10 @@ import type { Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
 import { addUsage, type CallAbout, type Model, type Prompt, type TokenReader, type Usage } from '../model/model.js';
 import type { RankedTool } from '../search/rank.js';
+import type { Answer, NamedTool } from './candidates.js';
 import type { Sheet } from './ladder.js';
 import { createNameTrie, type TrieNode } from './name-trie.js';
 import { openedReader, type RankedName, rankNames } from './rank-names.js';
-import type { Answer, NamedTool } from './candidates.js';
 
 export interface RankQuestion {
   model: Model;

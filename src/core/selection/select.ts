@@ -4,9 +4,9 @@ import type { Dropped, SelectedTool, Selection } from '../result.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
 import type { RankedTool } from '../search/rank.js';
 import { planningRoom } from './budget.js';
+import type { Candidates, SelectionCall, SelectionParts, Stage, StageContext } from './candidates.js';
 import { fallbackTools } from './fallback.js';
 import { NOTHING } from './model-choice.js';
-import type { Candidates, SelectionCall, SelectionParts, Stage, StageContext } from './candidates.js';
 import { DEFAULT_STAGES, DEMANDS } from './stages.js';
 import { searchText } from './user-part.js';
 

@@ -6,9 +6,9 @@ import type { Rule } from '../catalog/rule.js';
 import type { Tool } from '../catalog/tool.js';
 import type { SelectedTool } from '../result.js';
 import { schemaBudget, totalTokens } from './budget.js';
+import { type Candidate, type Candidates, PRIORITY, type Stage, type StageContext } from './candidates.js';
 import { missingFor, modelChoice, probabilityOf } from './model-choice.js';
 import { matchingRules } from './rules.js';
-import { type Candidate, type Candidates, PRIORITY, type Stage, type StageContext } from './candidates.js';
 
 /** Tools of the rules that match: `first` before all others, `include` behind the chosen, `last` at the end. */
 export const rules: Stage = {

@@ -52,7 +52,7 @@ describe('a cancelled request', () => {
     const controller = new AbortController();
     const model = createScriptedModel({
       readers: () => {
-        setImmediate(() => controller.abort());
+        queueMicrotask(() => controller.abort());
         return { probabilities: new Map([['play_song', 1]]), tokenizeBy: 'character' };
       },
       answers: [planOf('play_song')],

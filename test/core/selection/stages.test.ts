@@ -5,8 +5,8 @@ import { noUsage } from '../../../src/core/model/model.js';
 import { type OptionsInput, resolveOptions } from '../../../src/core/options.js';
 import { loadPrompts } from '../../../src/core/prompts/prompts.js';
 import { type PlanRequest, parseRequest } from '../../../src/core/request.js';
-import { select } from '../../../src/core/selection/select.js';
 import { type NamedTool, PRIORITY, type Stage } from '../../../src/core/selection/candidates.js';
+import { select } from '../../../src/core/selection/select.js';
 import {
   companions,
   DEFAULT_STAGES,
