@@ -19,14 +19,11 @@ export const rules: Stage = {
       matched.flatMap((rule) =>
         named(names(rule) ?? [], call.view.byName, { via: 'rule', serves: rule.name }, PRIORITY.rule),
       );
-    const last = ruled((rule) => rule.last);
+    const first = ruled((rule) => rule.first);
+    const atStart = new Set(first.map(({ tool }) => tool));
+    const last = ruled((rule) => rule.last).filter(({ tool }) => !atStart.has(tool));
     const isLast = ({ tool }: Candidate) => last.some((one) => one.tool === tool);
-    const tools = strongest([
-      ...ruled((rule) => rule.first),
-      ...last,
-      ...candidates.tools,
-      ...ruled((rule) => rule.include),
-    ]);
+    const tools = strongest([...first, ...last, ...candidates.tools, ...ruled((rule) => rule.include)]);
     return { ...candidates, tools: [...tools.filter((one) => !isLast(one)), ...tools.filter(isLast)] };
   },
 };

@@ -68,7 +68,7 @@ describe('what a model is shown', () => {
       answers: () => naming('tool_1'),
       limits: { contextTokens: 2_400 },
     });
-    const planner = plannerOf({ tools: TOOLS, model, options: { fillTokens: 800, ...options } });
+    const planner = plannerOf({ tools: TOOLS, model, options: { fillTokens: 8_000, ...options } });
     return planner.select({ message: 'do matter 1', ...request });
   };
 
