@@ -45,8 +45,8 @@ export const wanted: Stage = {
 };
 
 /**
- * The producers that each tool needs, before it; what is always there needs none. Without them recall@8 on RestBench was 0.06
- * to 0.10 lower (`npm run bench:quality -- --sets restbench --contestants winnow,winnow-no-producers`).
+ * The producers that each tool needs, before it; what is always there needs none. To measure their effect: `npm run
+ * bench:quality -- --sets restbench --contestants winnow,winnow-no-producers`.
  */
 export const producers: Stage = {
   name: 'producers',
