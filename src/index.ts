@@ -15,7 +15,6 @@ export {
   type ToolEntry,
   type ToolType,
 } from './core/catalog/tool.js';
-export { type Options, type OptionsInput, resolveOptions } from './core/config/options.js';
 export { ERROR_TABLE, type ErrorCode, WinnowError } from './core/errors.js';
 export { createCallLog, withCallLog } from './core/logging/call-log.js';
 export { type CreateModelHooks, createModel, type ModelSettings } from './core/model/create-model.js';
@@ -33,6 +32,7 @@ export type {
 } from './core/model/model.js';
 export { createOpenAIModel } from './core/model/openai/openai-model.js';
 export type { OpenAIModelOptions } from './core/model/openai/options.js';
+export { type Options, type OptionsInput, resolveOptions } from './core/options.js';
 export { type CallOptions, createPlanner, type Planner, type PlannerParts } from './core/planner.js';
 export { type Message, type PlanRequest, requestSchema } from './core/request.js';
 export {

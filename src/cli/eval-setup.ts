@@ -1,8 +1,8 @@
 /** From flags to all that a run is about, before any model: cheap checks come first, so that a bad line costs no loading. */
 import type { ConfigFile } from '../core/config/config-file.js';
-import { type Options, resolveOptions } from '../core/config/options.js';
 import { WinnowError } from '../core/errors.js';
 import { createLogger } from '../core/logging/logger.js';
+import { type Options, resolveOptions } from '../core/options.js';
 import { type CaseFilter, type CaseSource, openCases } from '../evaluation/case-source.js';
 import { loadPrices, type PriceTable } from '../evaluation/prices.js';
 import { readRecords } from '../evaluation/run-folder.js';

@@ -1,12 +1,12 @@
 /** A run of `winnow tune`: set up, searched and written. An interrupt ends it cleanly; it goes on with --resume. */
 import { join } from 'node:path';
 import type { ConfigFile } from '../core/config/config-file.js';
-import { type Options, resolveOptions } from '../core/config/options.js';
 import { toWinnowError, WinnowError } from '../core/errors.js';
 import { createLogger } from '../core/logging/logger.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
 import { withLock } from '../core/model/store/lock.js';
+import { type Options, resolveOptions } from '../core/options.js';
 import type { AnswerCacheOptions } from '../evaluation/answer-cache.js';
 import type { EvaluationCase } from '../evaluation/case.js';
 import { type CaseSource, openCases } from '../evaluation/case-source.js';

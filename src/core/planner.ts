@@ -2,12 +2,13 @@
 import type { Catalog } from './catalog/catalog.js';
 import type { Rule } from './catalog/rule.js';
 import type { ToolFilter, View } from './catalog/scope.js';
-import type { OptionsInput } from './config/options.js';
 import type { Model } from './model/model.js';
+import type { OptionsInput } from './options.js';
 import { createPlanningStage } from './planning/plan.js';
 import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
 import type { PlanRequest } from './request.js';
 import type { PlanResult, SelectResult } from './result.js';
+import type { Stage } from './selection/candidates.js';
 import { hasRoomForMore, keptForMore, mergeRounds } from './selection/rounds.js';
 import { createSelectionStage } from './selection/stage.js';
 import { type CallOptions, createTurns } from './turn.js';
@@ -24,6 +25,8 @@ export interface PlannerParts {
   prompts?: PromptPaths | undefined;
   /** Takes tools away from a caller's view, for example by policy. */
   filter?: ToolFilter | undefined;
+  /** For measuring: stages of selection in place of `DEFAULT_STAGES`. */
+  stages?: readonly Stage[] | undefined;
   /** Asked at each request, so they may change while all that is kept of the tools stays. Default: those of the catalogue. */
   rules?: (() => readonly Rule[]) | undefined;
 }

@@ -14,10 +14,7 @@ export const selectedToolSchema = z.object({
   via: z.enum(VIAS).describe('Why it is here.'),
   rank: z.int().optional().describe('Place in the ranking of the model or of the keywords, from 1.'),
   probability: z.number().optional().describe('Of this name as the next, between 0 and 1, where the model gives it.'),
-  fill: z
-    .literal(true)
-    .optional()
-    .describe('Not surely chosen: a second opinion, which planning sees apart from the chosen.'),
+  fill: z.literal(true).optional().describe('Not surely chosen: there was room for it.'),
   serves: z
     .string()
     .optional()
@@ -41,15 +38,7 @@ export const selectionSchema = z.object({
   confidence: z
     .number()
     .optional()
-    .describe(
-      'Rank: how sure it is that the first name is one of the chosen, between 0 and 1: its probability, or more where keywords settle it.',
-    ),
-  fits: z
-    .number()
-    .optional()
-    .describe(
-      'Probability that the tools fit the request at all, between 0 and 1, where the model was asked; at least that.',
-    ),
+    .describe('Rank: the probability of the chosen names as the first, between 0 and 1.'),
   tools: z.array(selectedToolSchema),
   dropped: z.array(droppedSchema),
   leftOut: z

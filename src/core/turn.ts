@@ -5,13 +5,13 @@ import type { Rule } from './catalog/rule.js';
 import { createScope, type ToolFilter, type View } from './catalog/scope.js';
 import { secretNamesOf } from './catalog/secret-arguments.js';
 import type { Tool } from './catalog/tool.js';
-import { type OptionsInput, resolveOptions } from './config/options.js';
 import { throwIfCancelled, WinnowError } from './errors.js';
 import { type Model, noUsage } from './model/model.js';
+import { type OptionsInput, resolveOptions } from './options.js';
 import { type PlanRequest, parseRequest, type Request } from './request.js';
 import type { PlanResult, SelectedTool, Selection, SelectResult, TraceEvent } from './result.js';
+import { createSchemaTokens, createViewTokens, totalTokens } from './selection/budget.js';
 import type { Kept } from './selection/rounds.js';
-import { createSchemaTokens, createViewTokens, totalTokens } from './selection/schema-tokens.js';
 import { unseenHistory } from './selection/user-part.js';
 import { createTrace } from './trace.js';
 

@@ -108,9 +108,9 @@ function recordReading(
     });
   return watchReader(open, request, {
     onRefused: (error) => tell(failed(error)),
-    onClose: (reader, failure, { fits }) =>
+    onClose: (reader, failure) =>
       tell({
-        answer: fits === undefined ? '' : `fits ${fits}`,
+        answer: '',
         ...(failure ? failed(failure.error) : {}),
         usage: reader.usage(),
       }),

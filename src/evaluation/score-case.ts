@@ -66,7 +66,7 @@ function selectionRight(expected: Outcome['expected'], selection: Selection | un
     const names = new Set(selection.tools.map((tool) => tool.name));
     return Number(toolSets(expected).some((set) => set.every((name) => names.has(name))));
   }
-  const wasSkipped = selection.mode === 'passthrough' && selection.fits === undefined;
+  const wasSkipped = selection.mode === 'passthrough';
   if (expected.kind === 'clarification' || wasSkipped) return null;
   return Number(isAbstention(selection));
 }

@@ -106,8 +106,8 @@ function viaScores(needed: readonly string[], { tools }: Selection, schemaTokens
  * - `fallback`: selection failed, and the full set went on; `passthrough`: it was skipped.
  * - `unknownNames`: how many names the model made up, each once, in all its answers. `selectionRepaired`: it had to be asked again.
  * - `abstention`: nothing fits, and nothing was picked (irrelevance detection of BFCL). `falseAbstention`: something
- *   fits, and nothing was picked. Not judged where selection was skipped and nobody asked whether the tools fit, nor where the
- *   case wants a question back.
+ *   fits, and nothing was picked. Not judged where selection was skipped, nor where the case wants a
+ *   question back.
  */
 export function scoreConduct(
   expected: Pick<CaseRecord['expected'], 'tools' | 'kind'>,
@@ -116,7 +116,6 @@ export function scoreConduct(
 ): Scores {
   const { mode, dropped } = selection;
   const wasAsked = mode !== 'passthrough';
-  const couldAbstain = wasAsked || selection.fits !== undefined;
   const abstained = Number(isAbstention(selection));
   const nothingFits = expected.tools.length === 0;
   const isQuestion = expected.kind === 'clarification';
@@ -125,8 +124,8 @@ export function scoreConduct(
     passthrough: Number(mode === 'passthrough'),
     selectionRepaired: wasAsked ? Number(wasRepaired) : null,
     unknownNames: wasAsked ? dropped.filter(({ reason }) => reason === 'unknown').length : null,
-    abstention: couldAbstain && nothingFits && !isQuestion ? abstained : null,
-    falseAbstention: couldAbstain && !nothingFits ? abstained : null,
+    abstention: wasAsked && nothingFits && !isQuestion ? abstained : null,
+    falseAbstention: wasAsked && !nothingFits ? abstained : null,
   };
 }
 

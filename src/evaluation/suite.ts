@@ -1,16 +1,16 @@
 /** A set of cases with the catalogue that they are about, and the planners that do them: one a cache, one without. */
 import type { Catalog } from '../core/catalog/catalog.js';
 import type { Tool } from '../core/catalog/tool.js';
-import type { OptionsInput } from '../core/config/options.js';
 import type { Model } from '../core/model/model.js';
+import type { OptionsInput } from '../core/options.js';
 import { createPlanner, type Planner } from '../core/planner.js';
 import { loadPrompts, type PromptPaths } from '../core/prompts/prompts.js';
-import { createSchemaTokens } from '../core/selection/schema-tokens.js';
+import { createSchemaTokens } from '../core/selection/budget.js';
 import type { AnswerCache } from './answer-cache.js';
 import { createRecorder, type Recorder, type RecorderOptions } from './recorder.js';
 
 /** Planning is judged alone: selection is skipped whatever the number of tools, and nothing keeps a case from its plan. */
-export const PLANNING_ALONE = { passthroughTools: 128, fitBelow: 0 } satisfies OptionsInput;
+export const PLANNING_ALONE = { passthroughTools: 128 } satisfies OptionsInput;
 
 export interface Suite {
   readonly name: string;

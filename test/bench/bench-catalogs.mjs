@@ -7,7 +7,7 @@ import { REAL_MCP_REQUESTS } from './real-mcp-requests.mjs';
 import { createListModel } from './scripted-list-model.mjs';
 
 /** Both calls are made at every size: Winnow would take ten tools without a selection. LangChain gets the same cap. */
-export const OPTIONS = { maxTools: 8, passthroughTools: 0, passthroughTokens: 0 };
+export const OPTIONS = { maxTools: 8, passthroughTools: 0 };
 
 const benchmarks = process.env.WINNOW_BENCHMARKS ?? '../shared/benchmarks';
 const REAL_MCP = 'realmcp.tools.json';

@@ -121,7 +121,7 @@ const model = ['--base-url', baseUrl, '--model', 'm'];
 const queue = values.queue === undefined ? [] : ['--queue', values.queue];
 const worker = queue.length > 0 ? begin(['worker', ...suite, ...model, ...queue, '-j', '8']) : undefined;
 const where = queue.length > 0 ? queue : [...model, '-j', '8', '--no-cache'];
-const options = ['--only', 'select', '--set', 'passthroughTools=0,passthroughTokens=0,fill=off'];
+const options = ['--only', 'select', '--set', 'passthroughTools=0,fillTokens=0'];
 const startedAt = performance.now();
 const run = begin(['eval', ...suite, ...where, ...options, '--out', out]);
 const ended = new Promise((done) => run.once('exit', done));

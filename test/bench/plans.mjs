@@ -104,7 +104,7 @@ function isFirstBitZero(id) {
 async function openCatalog(file, model) {
   if (!catalogs.has(file)) {
     const { catalog } = await loadCatalog({ sources: [file] });
-    const options = { timeoutMs: DAY_IN_MS, selectionTimeoutMs: DAY_IN_MS, ...JSON.parse(flags.options) };
+    const options = { timeoutMs: DAY_IN_MS, ...JSON.parse(flags.options) };
     const planner = model && createPlanner({ catalog, model, options });
     catalogs.set(file, { viewOf: createScope(catalog), planner });
   }

@@ -29,7 +29,7 @@ describe('a run', () => {
     expect(stdout).toMatch(/Plans exactly right +planExact +1\.000/u);
     expect(stderr).toContain('eval 8/8');
     expect(setup.keys()).toEqual(ALL_KEYS);
-    const settings = { options: { fill: false, passthroughTools: 0 }, only: 'all', filter: { seed: 1 } };
+    const settings = { options: { fillTokens: 0, passthroughTools: 0 }, only: 'all', filter: { seed: 1 } };
     expect(setup.summary()).toMatchObject({ interrupted: false, counts: { done: 8, right: 8 }, settings });
     for (const name of ['cases.csv', 'junit.xml', 'report.html']) expect(existsSync(join(setup.out, name))).toBe(true);
     expect(existsSync(join(setup.out, '.lock'))).toBe(false);

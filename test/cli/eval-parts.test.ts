@@ -76,10 +76,10 @@ describe('the progress of a run', () => {
 
 describe('several options in one --set', () => {
   it.each([
-    [{ maxTools: '8,producers=off,core=2' }, { maxTools: 8, producers: false, core: 2 }],
+    [{ maxTools: '8,defaults=off,maxRounds=2' }, { maxTools: 8, defaults: false, maxRounds: 2 }],
     [
-      { maxTools: 8, fill: false },
-      { maxTools: 8, fill: false },
+      { maxTools: 8, fillTokens: 0 },
+      { maxTools: 8, fillTokens: 0 },
     ],
     [{ answer: 'a,b' }, { answer: 'a,b' }],
     [undefined, {}],
@@ -181,18 +181,18 @@ describe('a run for people', () => {
     const usual = {
       'select-tools': 'aaaaaaaa1',
       repair: 'bbbbbbbb1',
-      'judge-fit': 'cccccccc1',
+      'split-asks': 'cccccccc1',
       'plan-steps': 'dddddddd1',
     };
     const [first, second] = [
       await aRun([aRecord()], { promptHashes: usual }),
-      await aRun([aRecord()], { promptHashes: { ...usual, 'judge-fit': 'eeeeeeee1' } }),
+      await aRun([aRecord()], { promptHashes: { ...usual, 'split-asks': 'eeeeeeee1' } }),
     ];
     const table = renderHistory({
       groups: [{ suites: 'set', runs: [first, second].map((one) => ({ ...one, done: 1 })) }],
       unreadable: [],
     });
-    expect(table).toMatch(/run +started +model +scope +select-tools +plan-steps +judge-fit +cases/u);
+    expect(table).toMatch(/run +started +model +scope +select-tools +plan-steps +split-asks +cases/u);
     expect(table).toMatch(/ aaaaaaaa +dddddddd +cccccccc +1 [\s\S]* aaaaaaaa +dddddddd +eeeeeeee +1 /u);
   });
 

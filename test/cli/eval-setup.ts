@@ -58,7 +58,7 @@ export async function setUpEval(): Promise<EvalSetup> {
     instead: () => undefined,
     answerAfterMs: () => 0,
     words: (more = []) => {
-      const small = ['--set', 'passthroughTools=0,passthroughTokens=0,fill=off'];
+      const small = ['--set', 'passthroughTools=0,fillTokens=0'];
       const model = ['--base-url', server.baseUrl, '--model', 'm'];
       return ['eval', '--suite', join(folder, 'set'), ...model, ...small, '--out', out, ...more];
     },

@@ -40,7 +40,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** Nothing is asked of a model: both are opened and closed. */
 async function openedBy(planningModel: object) {
-  const config = { catalog: ['tools.json'], model: { file: 'own.gguf' }, planningModel, options: { fitBelow: 0 } };
+  const config = { catalog: ['tools.json'], model: { file: 'own.gguf' }, planningModel };
   await writeFile(at('winnow.yaml'), JSON.stringify(config));
   const env = { NODE_OPTIONS: `--import=${at('preload.mjs')}`, WINNOW_CACHE: at('cache') };
   const outcome = await runCli(['select', 'x', '--config', at('winnow.yaml')], { env });

@@ -113,7 +113,7 @@ describe('winnow plan', () => {
   it('tells beside the data that the selection failed', async () => {
     const told: string[] = [];
     jest.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
-    const words = ['level', '--json', '--set', 'passthroughTools=0', '--set', 'passthroughTokens=0'];
+    const words = ['level', '--json', '--set', 'passthroughTools=0'];
     const printed = await run('plan', words, [answerJson('none'), answerJson('none'), answerJson(PLAN)]);
     expect(JSON.parse(printed)).toMatchObject({ kind: 'plan', selection: { mode: 'fallback' } });
     expect(told.join('')).toMatch(/^selection failed \(model_failed: .+\): 1 of 1 tools go on\n$/mu);
@@ -152,7 +152,7 @@ describe('winnow plan', () => {
     ],
     ['an option that does not exist', ['x', '--set', 'maxTool=3'], 'invalid_option', 'maxTool'],
     ['an option out of its bounds', ['x', '--set', 'maxTools=0'], 'invalid_option', 'maxTools: '],
-    ['an option of another type', ['x', '--set', 'fill=maybe'], 'invalid_option', 'fill: '],
+    ['an option of another type', ['x', '--set', 'defaults=maybe'], 'invalid_option', 'defaults: '],
     ['a prompt that does not exist', ['x', '--prompt', 'repairs=a.md'], 'prompt_invalid', 'no prompt "repairs"'],
     ['a prompt file that is not there', ['x', '--prompt', 'repair=none.md'], 'prompt_invalid', 'none.md'],
     [

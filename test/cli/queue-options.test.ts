@@ -56,7 +56,7 @@ describe('refused, before anything is loaded', () => {
     ['a worker without tools', ['worker', ...queue], 'give --suite SET or --catalog SOURCE'],
     [
       'options of the run at a worker',
-      ['worker', ...queue, '--set', 'fill=off', '--max-tools', '3'],
+      ['worker', ...queue, '--set', 'fillTokens=0', '--max-tools', '3'],
       '--set, --max-tools comes with each run',
     ],
   ])('%s', async (_, words, message) => {

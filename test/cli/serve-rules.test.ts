@@ -32,7 +32,7 @@ afterAll(async () => {
 const open = () =>
   serve(
     ...['--catalog', at('tools.json'), '--store', at('agents.db'), '--base-url', model.baseUrl, '--model', 'm'],
-    ...['passthroughTools=0', 'passthroughTokens=0', 'fill=false'].flatMap((option) => ['--set', option]),
+    ...['passthroughTools=0', 'fillTokens=0'].flatMap((option) => ['--set', option]),
   );
 const namesOf = ({ tools }: { tools: { name: string }[] }) => tools.map(({ name }) => name);
 

@@ -46,13 +46,14 @@ const parse = (...words: string[]): SharedFlags =>
 describe('assign', () => {
   it.each([
     ['answer=list', { answer: 'list' }],
-    ['fill=off', { fill: false }],
-    ['fill=on', { fill: true }],
-    ['rules=true', { rules: true }],
-    ['rules=false', { rules: false }],
+    ['fillTokens=0', { fillTokens: 0 }],
+    ['defaults=on', { defaults: true }],
+    ['defaults=off', { defaults: false }],
+    ['defaults=true', { defaults: true }],
+    ['defaults=false', { defaults: false }],
     ['maxTools=12', { maxTools: 12 }],
-    ['minMass=0.65', { minMass: 0.65 }],
-    ['core=-1', { core: -1 }],
+    ['clarifyBelow=0.65', { clarifyBelow: 0.65 }],
+    ['maxTools=-1', { maxTools: -1 }],
     ['repair=a=b.md', { repair: 'a=b.md' }],
     [' answer = rank ', { answer: 'rank' }],
     ['empty=', { empty: '' }],
@@ -188,19 +189,9 @@ describe('the options of the planner', () => {
   };
 
   it.each<[string, SharedFlags, string, string]>([
-    ['the file', {}, 'options:\n  passthroughTools: 20\n  passthroughTokens: 0\n', 'passthrough 20'],
-    [
-      'a flag over the file',
-      { set: { passthroughTools: 30 } },
-      'options:\n  passthroughTools: 0\n  passthroughTokens: 0\n',
-      'passthrough 20',
-    ],
-    [
-      'a flag beside the file',
-      { set: { passthroughTools: 20 } },
-      'options:\n  maxTools: 3\n  passthroughTokens: 0\n',
-      'passthrough 20',
-    ],
+    ['the file', {}, 'options:\n  passthroughTools: 20\n', 'passthrough 20'],
+    ['a flag over the file', { set: { passthroughTools: 30 } }, 'options:\n  passthroughTools: 0\n', 'passthrough 20'],
+    ['a flag beside the file', { set: { passthroughTools: 20 } }, 'options:\n  maxTools: 3\n', 'passthrough 20'],
   ])('come from %s', async (_, flags, file, outcome) => {
     expect(await modeOf(flags, file)).toBe(outcome);
   });

@@ -55,14 +55,7 @@ const run = (more: readonly string[] = [], onStart?: (kill: (signal: NodeJS.Sign
 
 function runBoth(more: readonly string[], onStart?: (kill: (signal: NodeJS.Signals) => void) => void) {
   const small = ['--rounds', '2', '--tries', '1', '--max-tokens-growth', '500%'];
-  const model = [
-    '--base-url',
-    server.baseUrl,
-    '--model',
-    'm',
-    '--set',
-    'passthroughTools=0,passthroughTokens=0,fill=off',
-  ];
+  const model = ['--base-url', server.baseUrl, '--model', 'm', '--set', 'passthroughTools=0,fillTokens=0'];
   const words = ['tune', '--suite', join(folder, 'set'), ...model, ...small, '--out', out(), ...more];
   return runCli(words, { env: { WINNOW_CACHE: join(folder, 'cache') }, ...(onStart ? { onStart } : {}) });
 }

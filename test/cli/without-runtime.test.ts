@@ -51,7 +51,7 @@ describe('without the local runtime', () => {
   it('an endpoint is used, and nothing local is loaded or fetched', async () => {
     const steps = [{ id: 's1', tool: 'read_level', arguments: {} }];
     const server = await startScriptedServer([answerJson({ kind: 'plan', steps })]);
-    const outcome = await run('--base-url', server.baseUrl, '--model', 'm', '--set', 'fitBelow=0');
+    const outcome = await run('--base-url', server.baseUrl, '--model', 'm');
     await server.close();
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
     expect(outcome.stdout).toContain('s1  read_level');

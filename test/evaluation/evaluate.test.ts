@@ -140,7 +140,7 @@ describe('a run', () => {
     const folder = await openRunFolder(path);
     const planners = createSuitePlanners(
       { name: 'set', catalog, caseFile: '' },
-      { model: aModel(), options: { passthroughTools: 0, passthroughTokens: 0 }, onStablePart: folder.keepPrompt },
+      { model: aModel(), options: { passthroughTools: 0 }, onStablePart: folder.keepPrompt },
     );
     const run = createCaseRunner({
       suites: new Map([['set', planners]]),

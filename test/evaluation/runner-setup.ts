@@ -57,8 +57,7 @@ export function aRunner(model: Model, more: Partial<CaseRunnerOptions> & { cache
       cache: cached ? createAnswerCache(model, { folder: aFolder() }) : undefined,
       options: {
         passthroughTools: options.only === 'plan' ? 128 : 0,
-        passthroughTokens: 0,
-        fill: false,
+        fillTokens: 0,
         maxTools: options.maxTools ?? 8,
       },
       onStablePart: (hash, text) => prompts.set(hash, text),

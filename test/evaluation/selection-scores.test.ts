@@ -142,10 +142,9 @@ describe('conduct', () => {
     expect(scoreConduct({ tools: [] }, selection, false)).toMatchObject({ abstention: 1 });
   });
 
-  it('judges abstention where selection was skipped only when it was asked whether the tools fit', () => {
-    const skipped = (more: object) =>
-      scoreConduct({ tools: [] }, aSelection(['a'], { mode: 'passthrough', ...more }), false);
-    expect([skipped({}), skipped({ fits: 0.9 })]).toMatchObject([{ abstention: null }, { abstention: 0 }]);
+  it('does not judge abstention where selection was skipped', () => {
+    const skipped = scoreConduct({ tools: [] }, aSelection(['a'], { mode: 'passthrough' }), false);
+    expect(skipped).toMatchObject({ abstention: null });
   });
 
   it('counts made-up names, repairs and fallbacks, and none of them where selection was skipped', () => {

@@ -58,7 +58,7 @@ export async function selectByOurs({ selections, ...rest }: Selecting): Promise<
     answers: selections.map((one): ScriptedAnswer => (isNames(one) ? JSON.stringify({ selected_tools: one }) : one)),
   });
   const asked = () => model.calls.map(({ prompt }) => `${prompt.system}\n${prompt.user}`);
-  const planner = { model, options: { fill: false, passthroughTokens: 0 } };
+  const planner = { model, options: { passthroughTools: (rest.tools ?? 20) > 15 ? 0 : 15, fillTokens: 0 } };
   const selected = await runAgent(createToolSelector({ planner, ...rest.options }), asked, rest);
   model.assertDone();
   return selected;

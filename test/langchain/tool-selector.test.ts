@@ -178,7 +178,7 @@ describe('a run', () => {
       },
     });
     const chat = new ScriptedChat(['done']);
-    const selector = createToolSelector({ planner: { model, options: { passthroughTools: 0, passthroughTokens: 0 } } });
+    const selector = createToolSelector({ planner: { model, options: { passthroughTools: 0 } } });
     const tools = [tool(async () => '', { name: 'one', schema: z.object({}) })];
     const agent = createAgent({ model: chat, tools, middleware: [selector] });
     const run = agent.invoke({ messages: [{ role: 'user', content: 'go' }] }, { signal: controller.signal });
@@ -192,7 +192,7 @@ describe('a run', () => {
       name: tools.find((name) => name.startsWith('extract')) ?? '',
       args: { n: 1 },
     }));
-    const selector = createToolSelector({ planner: { model, options: { passthroughTools: 0, passthroughTokens: 0 } } });
+    const selector = createToolSelector({ planner: { model, options: { passthroughTools: 0 } } });
     const tools = [tool(async () => '', { name: 'one', schema: z.object({}) })];
     const responseFormat = toolStrategy(z.object({ n: z.number() }));
     const agent = createAgent({ model: chat, tools, middleware: [selector], responseFormat });

@@ -15,7 +15,7 @@ const PLAN = '{"kind": "plan", "steps": [{"id": "s1", "tool": "file_read", "argu
 
 /** The planner knows of no policy: what it may not see must be kept from it. */
 function plannerOf(model: Model) {
-  const options = { passthroughTools: 0, passthroughTokens: 0, fill: false };
+  const options = { passthroughTools: 0, fillTokens: 0 };
   return createPlanner({ catalog: createCatalog(TOOLS), model, options });
 }
 

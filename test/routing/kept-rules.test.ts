@@ -213,7 +213,7 @@ describe('a rule that names tools which are not there', () => {
       catalog,
       rules: kept.inForce,
       model: createScriptedModel({ answers: () => naming('play_song') }),
-      options: { passthroughTools: 0, passthroughTokens: 0, fill: false },
+      options: { passthroughTools: 0, fillTokens: 0 },
     });
     expect(namesOf(await planner.select({ message: 'x', user: 'bob' }))).toEqual(['read_mail', 'play_song']);
     expect(namesOf(await planner.select({ message: 'x', user: 'ann' }))).toEqual(['letter', 'read_mail', 'play_song']);

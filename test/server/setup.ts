@@ -41,7 +41,7 @@ export function plannerOf(model: Model, tools: readonly Tool[] = TOOLS): Planner
   return createPlanner({
     catalog: createCatalog(tools),
     model,
-    options: { passthroughTools: 0, passthroughTokens: 0, fill: false },
+    options: { passthroughTools: 0, fillTokens: 0 },
   });
 }
 

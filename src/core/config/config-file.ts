@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { messageOf, WinnowError } from '../errors.js';
+import { optionsSchema } from '../options.js';
 import { parseAs } from '../parse.js';
 import { REPLACEABLE_NAMES, type ReplaceableName } from '../prompts/prompts.js';
-import { optionsSchema } from './options.js';
 
 type PathSchema = z.ZodType<string, string>;
 

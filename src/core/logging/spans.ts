@@ -5,13 +5,7 @@
 import { type Attributes, SpanStatusCode, trace } from '@opentelemetry/api';
 
 /** The stages that have spans; the attributes hold names, counts and codes, never requests or arguments. */
-export type SpanName =
-  | 'winnow.search'
-  | 'winnow.decide'
-  | 'winnow.call'
-  | 'winnow.select'
-  | 'winnow.judge'
-  | 'winnow.plan';
+export type SpanName = 'winnow.search' | 'winnow.decide' | 'winnow.call' | 'winnow.select' | 'winnow.plan';
 
 export interface SpanNote {
   /** Facts that are known only when the work is done. */

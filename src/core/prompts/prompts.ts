@@ -14,9 +14,6 @@ const REPLACEABLE = {
   'fill-arguments': { system: [], user: ['tool', 'facts', 'context', 'message'], lead: ['tool'] },
   /** A model's opinion on what a search found. */
   'rerank-tools': { system: [], user: ['tools', 'query'] },
-  'explain-choice': { system: ['system'], user: ['user', 'names'] },
-  'judge-fit': { system: [], user: ['tools', 'context', 'message'], lead: ['tools'] },
-  'judge-tool': { system: [], user: ['context', 'message', 'tool'] },
   /** Asks once more where an answer can't be used. */
   repair: { system: ['system'], user: ['user', 'answer', 'issues'] },
 } as const;
@@ -60,9 +57,6 @@ export function loadPrompts(paths: PromptPaths = {}) {
     asks: loadNamedPrompt('split-asks', paths['split-asks']),
     tool: loadNamedPrompt('choose-tool', paths['choose-tool']),
     arguments: loadNamedPrompt('fill-arguments', paths['fill-arguments']),
-    explain: loadNamedPrompt('explain-choice', paths['explain-choice']),
-    fit: loadNamedPrompt('judge-fit', paths['judge-fit']),
-    fitOfOne: loadNamedPrompt('judge-tool', paths['judge-tool']),
     repair: loadNamedPrompt('repair', paths.repair),
   };
 }

@@ -2,7 +2,7 @@
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
-import { totalTokens } from './schema-tokens.js';
+import { totalTokens } from './budget.js';
 
 export interface FallbackBudget {
   /** For all schemas together. */

@@ -2,8 +2,8 @@
  * Reads the model's next-token probabilities along the trie of names, best first: out come the likeliest names with
  * their probabilities. No name can be wrong and no JSON broken, and the whole distribution counts, not one sample.
  */
-import type { Token, TokenReader } from '../model/model.js';
-import { massesOf } from './masses.js';
+import { addUsage, type Token, type TokenReader, type Usage } from '../model/model.js';
+import { spentUsage } from '../model/structured.js';
 import type { TrieNode } from './name-trie.js';
 
 export interface RankedName {
@@ -27,6 +27,16 @@ interface Branch {
   node: TrieNode;
   path: readonly Token[];
   probability: number;
+}
+
+/** Awaits a reader. Where opening fails, what it spent is counted all the same. */
+export async function openedReader(opening: Promise<TokenReader>, usage: Usage): Promise<TokenReader> {
+  try {
+    return await opening;
+  } catch (error) {
+    addUsage(usage, spentUsage(error));
+    throw error;
+  }
 }
 
 /** Best first; at most `names`, fewer where the steps or the probability ran out. */
@@ -53,7 +63,8 @@ async function sharesOf({ node, path }: Pick<Branch, 'node' | 'path'>, reader: T
     path,
     edges.flatMap((edge) => edge.tokens),
   );
-  const masses = massesOf(weights);
+  const highest = Math.max(...weights);
+  const masses = weights.map((weight) => Math.exp(weight - highest));
   let next = 0;
   return normalised(edges.map((edge) => edge.tokens.reduce((sum) => sum + (masses[next++] ?? 0), 0)));
 }

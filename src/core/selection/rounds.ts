@@ -1,6 +1,6 @@
 /** What of a selection stays when planning says that a tool is missing, and how the two rounds become one. */
 import type { Dropped, SelectedTool, Selection } from '../result.js';
-import { PRIORITY } from './entry.js';
+import { PRIORITY } from './candidates.js';
 
 export interface Kept {
   readonly tools: readonly SelectedTool[];
@@ -27,7 +27,7 @@ export function keptForMore({ tools }: Selection, maxTools: number): Kept {
 }
 
 function priorityOf({ via }: SelectedTool): number {
-  if (WANTED.has(via)) return via === 'rule' ? PRIORITY.rule : PRIORITY.required;
+  if (WANTED.has(via)) return via === 'rule' ? PRIORITY.rule : PRIORITY.wanted;
   return via === 'companion' ? PRIORITY.companion : PRIORITY.chosen;
 }
 

@@ -8,17 +8,18 @@ import { renderTool } from '../planning/render-tool.js';
 import type { Prompts } from '../prompts/prompts.js';
 import type { Selection } from '../result.js';
 import type { Turn, Turns } from '../turn.js';
-import { createViewTokens } from './schema-tokens.js';
+import type { Stage } from './candidates.js';
 import { select } from './select.js';
 import { renderContext } from './user-part.js';
 
 interface Models {
   readonly model: Model;
   readonly planningModel?: Model | undefined;
+  readonly stages?: readonly Stage[] | undefined;
 }
 
 export function createSelectionStage(
-  { model, planningModel = model }: Models,
+  { model, planningModel = model, stages }: Models,
   { prompts, turns: { options } }: { prompts: Prompts; turns: Turns },
 ): (turn: Turn, view: View) => Promise<Selection> {
   // What planning shows of a tool is what it costs: a huge schema is shortened there.
@@ -29,9 +30,8 @@ export function createSelectionStage(
     options,
     prompt: prompts.select,
     repair: prompts.repair,
-    explain: prompts.explain,
     schemaTokens,
-    allTokens: createViewTokens(schemaTokens),
+    stages,
     planningLimits: planningModel.limits,
     planningFrame: (request: Turn['request']) =>
       planningModel.countTokens(

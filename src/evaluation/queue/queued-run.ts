@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { optionsSchema } from '../../core/config/options.js';
+import { optionsSchema } from '../../core/options.js';
 import { requestSchema } from '../../core/request.js';
 import type { CaseJob } from '../case-runner.js';
 import { caseRecordSchema } from '../record.js';

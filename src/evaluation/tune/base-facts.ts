@@ -25,7 +25,7 @@ export function baseFactsOf(
   if (scores.length === 0 || asked.length === 0) {
     const hint =
       prompt === 'select-tools'
-        ? 'selection is skipped for small catalogues: --set passthroughTools=0,passthroughTokens=0'
+        ? 'selection is skipped for small catalogues: --set passthroughTools=0'
         : 'give cases with expectedSteps';
     throw new WinnowError('invalid_option', `No training case says anything about ${prompt}: ${hint}.`);
   }

@@ -1,18 +1,14 @@
-/**
- * Other summaries of the tools, by options of the planner: shorter ones by `summaryTokens`, so that the ladder stands on
- * first sentences or on names alone; and in another order by `summaryOrder`.
- */
+/** Shorter summaries of the tools, by `summaryTokens`: the ladder then stands on first sentences or on names alone. */
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { renderSummary, SUMMARY_STYLES } from '../../core/catalog/summary.js';
-import type { Options } from '../../core/config/options.js';
-import { inOrder } from '../../core/selection/summary-order.js';
+import type { Options } from '../../core/options.js';
 import { type Admitter, type Candidate, toCandidate, type Variant } from './variant.js';
 
 export interface SummaryCandidateParts extends Admitter {
   best: Variant;
   catalogs: readonly Catalog[];
   /** Of the run; those of the best variant come on top. */
-  options: Pick<Options, 'summaryTokens' | 'summaryOrder'>;
+  options: Pick<Options, 'summaryTokens'>;
   countTokens: (text: string) => number;
 }
 
@@ -21,15 +17,8 @@ const MIN_SUMMARY_TOKENS = 200;
 /** Lines may be a little longer than here, for the group of a shortened name. */
 const ROOM = 1.1;
 
-const ORDERS: readonly { summaryOrder: Options['summaryOrder']; inWords: string }[] = [
-  { summaryOrder: 'catalog', inWords: 'as in the catalogue' },
-  { summaryOrder: 'category', inWords: 'group by group' },
-  { summaryOrder: 'name', inWords: 'by name' },
-  { summaryOrder: 'reverse', inWords: 'the last first' },
-];
-
 export function summaryCandidates(parts: SummaryCandidateParts): Candidate[] {
-  return [...shorterOnes(parts), ...otherOrders(parts)].map(({ about, ...options }) => {
+  return shorterOnes(parts).map(({ about, ...options }) => {
     const { best, gate, growth, maxGrowth } = parts;
     const { draft, text, caseIds } = best;
     const variant = { kind: 'summaries' as const, about, draft, text, caseIds };
@@ -52,18 +41,5 @@ function shorterOnes({ best, catalogs, options, countTokens }: SummaryCandidateP
     if (summaryTokens >= Math.min(longer, present)) return [];
     const inWords = style === 'names' ? 'names alone' : 'first sentences';
     return [{ about: `summaries: ${inWords} (summaryTokens ${summaryTokens})`, summaryTokens }];
-  });
-}
-
-/** Those by which some catalogue is read in another order than now. */
-function otherOrders({ best, catalogs, options }: SummaryCandidateParts): Change[] {
-  const namesIn = (order: Options['summaryOrder']) =>
-    JSON.stringify(catalogs.map(({ tools }) => inOrder(tools, order).map(({ name }) => name)));
-  const known = new Set([namesIn(best.options.summaryOrder ?? options.summaryOrder)]);
-  return ORDERS.flatMap(({ summaryOrder, inWords }) => {
-    const names = namesIn(summaryOrder);
-    if (known.has(names)) return [];
-    known.add(names);
-    return [{ about: `summaries: ${inWords} (summaryOrder ${summaryOrder})`, summaryOrder }];
   });
 }

@@ -1,7 +1,7 @@
 /** All that the search for one prompt works with. */
 import type { Catalog } from '../../core/catalog/catalog.js';
-import type { Options } from '../../core/config/options.js';
 import type { Model } from '../../core/model/model.js';
+import type { Options } from '../../core/options.js';
 import type { Budget, Spent } from './budget.js';
 import type { Journal } from './journal.js';
 import type { Measure } from './measure.js';

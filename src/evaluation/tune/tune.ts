@@ -1,7 +1,7 @@
 /** `winnow tune` as a whole: the cases are split once, each prompt is tuned by itself, and what came of it is written. */
 import { join } from 'node:path';
-import type { Options, OptionsInput } from '../../core/config/options.js';
 import type { Model } from '../../core/model/model.js';
+import type { Options, OptionsInput } from '../../core/options.js';
 import { defaultPromptPath, readPrompt } from '../../core/prompts/prompt-template.js';
 import type { PromptPaths } from '../../core/prompts/prompts.js';
 import { type AnswerCacheOptions, createAnswerCache } from '../answer-cache.js';

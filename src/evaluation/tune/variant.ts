@@ -1,5 +1,5 @@
 /** A prompt and options that are tried, and where they come from. */
-import type { OptionsInput } from '../../core/config/options.js';
+import type { OptionsInput } from '../../core/options.js';
 import { hashOf, type PromptDraft, renderDraft } from './prompt-draft.js';
 import type { AdmittedPrompt, PromptGate } from './prompt-gate.js';
 

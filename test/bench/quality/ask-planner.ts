@@ -1,16 +1,14 @@
 /** A planner's answer as a reply. What a planner throws its caller gets; it is then left without an answer. */
-import type { OptionsInput } from '../../../src/core/config/options.js';
+
 import { toWinnowError } from '../../../src/core/errors.js';
+import type { OptionsInput } from '../../../src/core/options.js';
 import type { Planner } from '../../../src/core/planner.js';
 import type { Selection } from '../../../src/core/result.js';
 import type { Reply, Trial } from './contestant.js';
 
 /** A day, for what is measured is not time. */
 export const LONGEST_MS = 86_400_000;
-export const WITHOUT_TIME_LIMITS = {
-  timeoutMs: LONGEST_MS,
-  selectionTimeoutMs: LONGEST_MS,
-} satisfies OptionsInput;
+export const WITHOUT_TIME_LIMITS = { timeoutMs: LONGEST_MS } satisfies OptionsInput;
 
 export async function askPlanner(planner: Planner, { request, wantsPlan }: Trial): Promise<Reply> {
   try {

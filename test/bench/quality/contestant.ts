@@ -52,7 +52,7 @@ export interface Arena {
  * In the order of the work. `first`: measured on all sets before any other, a first answer. `peer`: others that hand tools
  * on or call them, slower by far. `part`: Winnow with one part off. `variant`: only where it is named.
  */
-export const GROUPS = ['first', 'peer', 'part', 'variant'] as const;
+export const GROUPS = ['first', 'peer', 'part'] as const;
 
 export interface Contestant {
   readonly id: string;

@@ -191,18 +191,6 @@ describe('bench:quality', () => {
     expect([run.outcomes, run.stderr]).toEqual([[], `${set}, winnow-${part}: not measured, ${why}\n`]);
   });
 
-  it.each([
-    ['winnow', 6],
-    ['winnow-no-fit', 0],
-  ])('asks for %s on irrelevance %d times whether the tools fit', async (contestant, count) => {
-    const model = aModel();
-    const args = ['--sets', 'irrelevance', '--contestants', contestant];
-    const run = await runQuality({ folder: aBenchmarkFolder(), model, args });
-    expect(run.outcomes.map(({ status }) => status)).toEqual(Array(6).fill('answered'));
-    const asked = model.readerCalls.filter(({ about }) => about?.promptName === 'judge-fit');
-    expect(asked).toHaveLength(count);
-  });
-
   it('lists the cases that are not right, with what is missing and what was chosen', async () => {
     const model = aModel((request) => (request.schema ? rightAnswer(request) : 'I can not.'));
     const args = ['--sets', 'restbench,nestful-given', '--contestants', 'all-bound,winnow', '--failures'];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createScope } from '../../../src/core/catalog/scope.js';
 import { throwIfCancelled, toWinnowError } from '../../../src/core/errors.js';
 import type { Model } from '../../../src/core/model/model.js';
-import { createSchemaTokens } from '../../../src/core/selection/schema-tokens.js';
+import { createSchemaTokens } from '../../../src/core/selection/budget.js';
 import type { EvaluationCase } from '../../../src/evaluation/case.js';
 import { type Contestant, type Entrant, GROUPS, type Trial } from './contestant.js';
 import { type Failed, type Outcome, toOutcome } from './outcome.js';

@@ -96,30 +96,19 @@ describe('an outcome', () => {
 describe('the contestants', () => {
   it('are the peers, Winnow, Winnow with each part off, and other ways to put the parts together', () => {
     const idsOf = (group: string) => contestantsOf([group]).map(({ id }) => id);
-    expect({ first: idsOf('first'), peer: idsOf('peer'), part: idsOf('part'), variant: idsOf('variant') }).toEqual({
+    expect({ first: idsOf('first'), peer: idsOf('peer'), part: idsOf('part') }).toEqual({
       first: ['winnow', 'keywords'],
       peer: ['bm25', 'langchain', 'langchain-shown', 'langchain-described', 'all-bound'],
       part: [
         'winnow-no-producers',
-        'winnow-one-reading',
-        'winnow-model-order',
-        'winnow-no-twins',
         'winnow-no-fill',
         'winnow-names',
-        'winnow-no-second-look',
         'winnow-list',
         'winnow-list-alone',
         'winnow-rank-alone',
+        'winnow-no-model',
         'winnow-no-rules',
         'winnow-no-companions',
-        'winnow-no-fit',
-      ],
-      variant: [
-        'winnow-rank-keywords',
-        'winnow-three-readings',
-        'winnow-core-2',
-        'winnow-core-3',
-        'winnow-list-no-producers',
       ],
     });
   });

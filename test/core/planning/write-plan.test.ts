@@ -177,7 +177,7 @@ describe('a second attempt at a plan', () => {
     const ask = async (message: string, chosen: string[], ...answers: ScriptedAnswer[]) => {
       const selected = JSON.stringify({ selected_tools: chosen });
       const model = createScriptedModel({ answers: [selected, ...answers], limits: { tuples: true } });
-      const options = { passthroughTools: 0, passthroughTokens: 0, fill: true };
+      const options = { passthroughTools: 0, fillTokens: 800 };
       const result = await plannerOf({ tools: [translate, save], model, options }).plan({ message });
       model.assertDone();
       const [, first, second] = model.calls;
@@ -323,7 +323,7 @@ it('does not say what tools wait for that only fill free room', async () => {
   ];
   const answers = ['{"selected_tools":["show_weather"]}', JSON.stringify({ kind: 'plan', steps })];
   const model = createScriptedModel({ answers, limits: { tuples: true } });
-  const options = { passthroughTools: 0, passthroughTokens: 0, fill: true };
+  const options = { passthroughTools: 0, fillTokens: 800 };
   const { kind } = await plannerOf({ tools, model, options }).plan({ message: 'The weather of the city of Paris' });
   const [, planning] = model.calls;
   expect(kind).toBe('plan');

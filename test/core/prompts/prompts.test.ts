@@ -119,9 +119,9 @@ describe('the prompts of the planner', () => {
     expect(Object.keys(loadPrompts({ 'rerank-tools': path }))).toEqual([
       'select',
       'plan',
-      'explain',
-      'fit',
-      'fitOfOne',
+      'asks',
+      'tool',
+      'arguments',
       'repair',
     ]);
     expect(() => loadNamedPrompt('rerank-tools', path)).toThrow(path);

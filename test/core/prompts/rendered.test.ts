@@ -49,9 +49,9 @@ const REQUEST: PlanRequest = {
 
 const SELECTED = naming('water_level', 'write_report');
 
-async function seen(request: PlanRequest, answers: readonly ScriptedAnswer[], fill = false): Promise<string[]> {
+async function seen(request: PlanRequest, answers: readonly ScriptedAnswer[], fillTokens = 0): Promise<string[]> {
   const model = createScriptedModel({ answers });
-  await plannerOf({ tools: TOOLS, model, options: { fill } }).plan(request);
+  await plannerOf({ tools: TOOLS, model, options: { fillTokens } }).plan(request);
   model.assertDone();
   return model.calls.map(({ prompt }) => `${prompt.system}\n=== user ===\n${prompt.user}`);
 }
@@ -72,7 +72,7 @@ describe('what the model sees', () => {
 
   it('when room was filled with further tools', async () => {
     const request = { ...REQUEST, message: 'What is unused?' };
-    const [, planning = ''] = await seen(request, [SELECTED, '{"kind":"unplannable","reason":"no"}'], true);
+    const [, planning = ''] = await seen(request, [SELECTED, '{"kind":"unplannable","reason":"no"}'], 800);
     expect(planning).toContain('unused:');
     expect(planning.slice(planning.indexOf('1. '))).toMatchSnapshot('planning, tools');
   });

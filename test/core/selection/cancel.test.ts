@@ -52,7 +52,7 @@ describe('a cancelled request', () => {
     const controller = new AbortController();
     const model = createScriptedModel({
       readers: () => {
-        setImmediate(() => controller.abort());
+        queueMicrotask(() => controller.abort());
         return { probabilities: new Map([['play_song', 1]]), tokenizeBy: 'character' };
       },
       answers: [planOf('play_song')],
@@ -93,7 +93,7 @@ describe('time', () => {
     server = await startScriptedServer([hang()]);
     const model = createOpenAIModel({ baseUrl: server.baseUrl, model: 'm' });
     const planningModel = createScriptedModel({ answers: [planOf('play_song')] });
-    const planner = plannerOf({ model, planningModel, options: { selectionTimeoutMs: 50 } });
+    const planner = plannerOf({ model, planningModel, options: { timeoutMs: 2_000 } });
     const { selection } = await planner.plan(REQUEST);
     expect(selection).toMatchObject({ mode: 'fallback', reason: expect.stringContaining('model_timeout') });
   });
@@ -108,6 +108,6 @@ describe('time', () => {
 
   it('is left for a selection that is quick', async () => {
     const model = createScriptedModel({ answers: [naming('play_song')] });
-    expect((await plannerOf({ model, options: { selectionTimeoutMs: 60_000 } }).select(REQUEST)).mode).toBe('selected');
+    expect((await plannerOf({ model, options: { timeoutMs: 60_000 } }).select(REQUEST)).mode).toBe('selected');
   });
 });

@@ -56,17 +56,13 @@ describe('a request whose selection fails', () => {
     expect(namesOf(selected).slice(0, 2).sort()).toEqual(['brew_coffee', 'play_song']);
   });
 
-  it('gets what a rule demands before all others, unless rules are off', async () => {
+  it('gets what a rule demands before all others', async () => {
     const rules = [{ name: 'sleep', when: { message: 'song' }, include: ['count_sheep'], last: ['read_mail'] }];
-    const select = (options: { rules?: boolean }) =>
-      plannerOf({ model: createScriptedModel({ answers: [DOWN], limits: { tools: 3 } }), rules, options }).select(
-        REQUEST,
-      );
-    const { tools } = await select({});
+    const model = createScriptedModel({ answers: [DOWN], limits: { tools: 3 } });
+    const { tools } = await plannerOf({ model, rules }).select(REQUEST);
     expect(tools).toHaveLength(3);
     for (const name of ['count_sheep', 'read_mail'])
       expect(tools).toContainEqual({ name, via: 'rule', serves: 'sleep' });
-    expect(namesOf(await select({ rules: false }))).not.toContain('count_sheep');
   });
 
   it('gets no more schemas than the context holds', async () => {

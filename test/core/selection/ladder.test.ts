@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { estimateTokens } from '../../../src/core/model/count-tokens.js';
-import { climb } from '../../../src/core/selection/ladder.js';
+import { climb, createLabels, createSheet } from '../../../src/core/selection/ladder.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { loadFixture, makeTool, namesOf, naming, notesOf, plannerOf, viewOf } from './setup.js';
 
@@ -14,8 +14,8 @@ const view = viewOf(TOOLS);
 const model = createScriptedModel();
 const QUERY = 'ride a zebra';
 
-function climbTo(summaryTokens: number, query = QUERY, shortlistTools = 40) {
-  return climb(view, query, { limits: { summaryTokens, summaryOrder: 'catalog', shortlistTools }, model });
+function climbTo(summaryTokens: number, query = QUERY) {
+  return climb(view, query, { summaryTokens, model });
 }
 
 describe('the ladder', () => {
@@ -45,9 +45,9 @@ describe('the ladder', () => {
     expect(one?.tools).toEqual(TOOLS);
   });
 
-  it('has the best matches first on a shortlist, as many as allowed', () => {
-    const [sheet] = climbTo(150, 'zebra', 6).sheets;
-    expect(sheet?.tools).toEqual(TOOLS.slice(0, 6));
+  it('has the best matches first on a shortlist', () => {
+    const [sheet] = climbTo(150, 'zebra').sheets;
+    expect(sheet?.tools).toEqual(TOOLS.slice(0, 10));
   });
 
   it('shortens a shortlist that does not fit, and counts what that leaves out', () => {
@@ -55,37 +55,6 @@ describe('the ladder', () => {
     expect(rung).toBe('shortlist');
     expect(leftOut).toBe(TOOLS.length - (sheets[0]?.tools.length ?? 0));
     expect(estimateTokens(sheets[0]?.text ?? '')).toBeLessThanOrEqual(30);
-  });
-});
-
-describe('the order of the summaries', () => {
-  const tools = [
-    makeTool('b', { category: 'x' }),
-    makeTool('d', { category: 'y' }),
-    makeTool('a', { category: 'x' }),
-    makeTool('c', { category: 'y' }),
-  ];
-  const shown = viewOf(tools);
-  const climbIn = (summaryOrder: 'catalog' | 'category' | 'name' | 'reverse', summaryTokens = 2_000) =>
-    climb(shown, 'no word of theirs', { limits: { summaryTokens, summaryOrder, shortlistTools: 40 }, model });
-
-  it.each([
-    ['catalog', 'bdac'],
-    ['category', 'badc'],
-    ['name', 'abcd'],
-    ['reverse', 'cadb'],
-  ] as const)('is "%s", on one sheet and over several', (order, names) => {
-    const [sheet] = climbIn(order).sheets;
-    expect(sheet?.tools.map(({ name }) => name).join('')).toBe(names);
-    const { rung, sheets } = climbIn(order, 4);
-    expect(rung).toBe('shards');
-    expect(sheets.flatMap((one) => one.tools.map(({ name }) => name)).join('')).toBe(names);
-  });
-
-  it('is what the model reads', async () => {
-    const model = createScriptedModel({ answers: [naming('a')] });
-    await plannerOf({ tools, model, options: { summaryOrder: 'name' } }).select({ message: 'do it' });
-    expect(model.calls[0]?.prompt.system).toMatch(/- a[\s\S]*- b[\s\S]*- c[\s\S]*- d/u);
   });
 });
 
@@ -111,9 +80,9 @@ describe('a request on the ladder', () => {
   describe('on names alone', () => {
     const zebras = many.map((tool, place) => (place > 110 ? { ...tool, description: 'Rides a zebra.' } : tool));
     const byNames = { summaryTokens: 1_000 } as const;
-    const select = async (answers: Parameters<typeof createScriptedModel>[0], secondLook = true) => {
+    const select = async (answers: Parameters<typeof createScriptedModel>[0]) => {
       const scripted = createScriptedModel(answers);
-      const planner = plannerOf({ tools: zebras, model: scripted, options: { ...byNames, secondLook } });
+      const planner = plannerOf({ tools: zebras, model: scripted, options: byNames });
       return { scripted, selected: await planner.select({ message: QUERY }) };
     };
 
@@ -129,11 +98,8 @@ describe('a request on the ladder', () => {
       scripted.assertDone();
     });
 
-    it.each([
-      ['it is switched off', [naming('tool_number_5')], false],
-      ['none was named', [naming()], true],
-    ])('asks once where %s', async (_, answers, secondLook) => {
-      const { scripted } = await select({ answers }, secondLook);
+    it('asks once where none was named', async () => {
+      const { scripted } = await select({ answers: [naming()] });
       scripted.assertDone();
     });
 
@@ -218,5 +184,51 @@ describe('a request on the ladder', () => {
     const planner = plannerOf({ tools: many, model: scripted, options });
     expect(await planner.select({ message: '水库' })).toMatchObject({ mode: 'none', tools: [] });
     expect(scripted.calls.every(({ prompt }) => prompt.system.includes('- tool_number'))).toBe(true);
+  });
+});
+
+const at = (name: string, origin: string, category?: string) =>
+  makeTool(name, { origin, ...(category ? { category } : {}) });
+
+describe('the name of the server in front of a name', () => {
+  it.each([
+    ['github__open_issue', 'github', 'open_issue'],
+    ['GitHub-open', 'github', 'open'],
+    ['spotify_play', 'spotify', 'play'],
+    ['githubopen', 'github', 'githubopen'],
+    ['github', 'github', 'github'],
+    ['github_x', 'github', 'github_x'],
+    ['open_issue', 'github', 'open_issue'],
+  ])('%s of %s is read as %s', (name, origin, label) => {
+    const tool = at(name, origin);
+    const labels = createLabels([tool]);
+    expect(labels.labelOf(tool)).toBe(label);
+    expect(labels.toolOf(label)).toBe(tool);
+  });
+
+  it('stays where two tools would be called the same', () => {
+    const tools = [at('a_open', 'a'), at('b_open', 'b'), at('c_open_x', 'c'), at('open_x', 'd')];
+    const labels = createLabels(tools);
+    expect(tools.map(labels.labelOf)).toEqual(['a_open', 'b_open', 'c_open_x', 'open_x']);
+    expect(tools.map((tool) => labels.toolOf(labels.labelOf(tool)))).toEqual(tools);
+  });
+
+  it('stands as the group instead, where there is no other', () => {
+    const sheet = createSheet(
+      [at('github_open', 'github'), at('jira_close', 'jira', 'tickets'), at('go', 'x')],
+      'whole',
+    );
+    expect(sheet.text).toBe('- open [github]\n- close [tickets]\n- go');
+  });
+});
+
+describe('the name for "no tool fits"', () => {
+  it('is never that of a tool', () => {
+    expect(createLabels([at('open', 'x')]).none).toBe('none');
+    for (const tools of [[at('none', 'x')], [at('none', 'x'), at('none_of_these', 'x')], [at('x_none', 'x')]]) {
+      const { none, toolOf } = createLabels(tools);
+      expect(toolOf(none)).toBeUndefined();
+      expect(none).not.toBe('');
+    }
   });
 });

@@ -21,7 +21,7 @@ async function seenBy(
   run: (planner: Planner) => Promise<unknown>,
 ) {
   const model = createScriptedModel({ answers });
-  const outcome = await run(plannerOf({ tools, model, options: { fill: true } })).catch((error: unknown) => error);
+  const outcome = await run(plannerOf({ tools, model, options: { fillTokens: 800 } })).catch((error: unknown) => error);
   const text = outcome instanceof WinnowError ? JSON.stringify(outcome) + outcome.message : JSON.stringify(outcome);
   return {
     outcome: text.replace(/"milliseconds":[\d.]+/gu, ''),

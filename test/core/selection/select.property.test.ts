@@ -33,19 +33,25 @@ const anyRequest = fc.record({
 describe('whatever a list model answers', () => {
   it('selects visible tools, each once, at most maxTools; after the fallback as many as there are', async () => {
     await fc.assert(
-      fc.asyncProperty(anyAnswer, anyAnswer, anyRequest, fc.boolean(), async (first, second, request, fill) => {
-        const model = createScriptedModel({ answers: (_request, index) => (index === 0 ? first : second) });
-        const planner = plannerOf({ tools: ALL, model, options: { fill } });
-        const { deny } = request;
-        const { mode, ...selected } = await planner.select({ message: 'coffee, mail and music', ...request });
-        const visible = planner.view({ deny }).tools.map(({ name }) => name);
-        const names = namesOf(selected);
-        expect(new Set(names).size).toBe(names.length);
-        expect(visible).toEqual(expect.arrayContaining(names));
-        expect(names).not.toContain(PRIVATE.name);
-        expect(names.length).toBeLessThanOrEqual(request.maxTools);
-        if (mode === 'fallback') expect(names).toHaveLength(Math.min(visible.length, request.maxTools));
-      }),
+      fc.asyncProperty(
+        anyAnswer,
+        anyAnswer,
+        anyRequest,
+        fc.constantFrom(0, 800),
+        async (first, second, request, fillTokens) => {
+          const model = createScriptedModel({ answers: (_request, index) => (index === 0 ? first : second) });
+          const planner = plannerOf({ tools: ALL, model, options: { fillTokens } });
+          const { deny } = request;
+          const { mode, ...selected } = await planner.select({ message: 'coffee, mail and music', ...request });
+          const visible = planner.view({ deny }).tools.map(({ name }) => name);
+          const names = namesOf(selected);
+          expect(new Set(names).size).toBe(names.length);
+          expect(visible).toEqual(expect.arrayContaining(names));
+          expect(names).not.toContain(PRIVATE.name);
+          expect(names.length).toBeLessThanOrEqual(request.maxTools);
+          if (mode === 'fallback') expect(names).toHaveLength(Math.min(visible.length, request.maxTools));
+        },
+      ),
       { numRuns: 100 },
     );
   }, 60_000);

@@ -50,7 +50,7 @@ async function plan(
     tools,
     model,
     planningModel,
-    ...(way ? { options: { answer: way, keywordWeight: 0 } } : {}),
+    ...(way ? { options: { answer: way } } : {}),
   });
   const result = await planner.plan({ message: 'music, please' });
   planningModel.assertDone();

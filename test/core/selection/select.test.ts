@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Tool } from '../../../src/core/catalog/tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { makeTool, namesOf, naming, notesOf, plannerOf, TOOLS } from './setup.js';
 
@@ -7,7 +8,7 @@ const NAMES = TOOLS.map(({ name }) => name);
 describe('passthrough', () => {
   it.each([
     ['there are few', { passthroughTools: 10 }],
-    ['their schemas are small', { passthroughTokens: 100_000 }],
+    ['their schemas are small', { passthroughTools: 1 }],
   ])('hands on all tools without a model when %s, and says so', async (_, options) => {
     const model = createScriptedModel();
     const selected = await plannerOf({ model, options }).select({ message: 'x', require: ['play_song'] });
@@ -19,15 +20,14 @@ describe('passthrough', () => {
     model.assertDone();
   });
 
-  it('ends where one tool more is visible, or one token more is needed', async () => {
+  it('ends where the schemas of many tools together are large, and with passthroughTools: 0', async () => {
     const model = createScriptedModel({ answers: () => naming('play_song') });
-    const few = await plannerOf({ model, options: { passthroughTools: 9 } }).select({ message: 'x' });
-    expect(few.mode).toBe('selected');
-    const { all } = few.usage.schemaTokens;
-    const modeWith = async (passthroughTokens: number) =>
-      (await plannerOf({ model, options: { passthroughTokens } }).select({ message: 'x' })).mode;
-    expect(await modeWith(all)).toBe('passthrough');
-    expect(await modeWith(all - 1)).toBe('selected');
+    const large = TOOLS.map((tool) => ({ ...tool, description: `${tool.description} ${'word '.repeat(400)}` }));
+    const modeOf = async (tools: readonly Tool[], passthroughTools: number) =>
+      (await plannerOf({ model, tools, options: { passthroughTools } }).select({ message: 'x' })).mode;
+    expect(await modeOf(large, 10)).toBe('passthrough');
+    expect(await modeOf(large, 9)).toBe('selected');
+    expect(await modeOf(TOOLS, 0)).toBe('selected');
   });
 
   it('counts what the caller sees, not the catalogue', async () => {
@@ -100,13 +100,11 @@ describe('a selection', () => {
     expect((await plannerOf({ model }).select({ message: 'x' })).reason).not.toMatch(/^internal/u);
   });
 
-  it('uses the rules of the catalogue, unless none is wanted', async () => {
+  it('uses the rules of the catalogue', async () => {
     const rules = [{ name: 'tea time', when: { message: 'tea' }, first: ['brew_coffee'] }];
     const answers = () => naming('play_song');
     const model = createScriptedModel({ answers });
     expect(namesOf(await plannerOf({ model, rules }).select({ message: 'tea' }))).toEqual(['brew_coffee', 'play_song']);
-    const off = plannerOf({ model, rules, options: { rules: false } });
-    expect(namesOf(await off.select({ message: 'tea' }))).toEqual(['play_song']);
   });
 
   it('constrains the answer to the visible names where they fit into an enum', async () => {
@@ -136,5 +134,32 @@ describe('a selection', () => {
     expect(namesOf(await plannerOf({ tools: [...TOOLS, makeTool(name)], model }).select({ message: 'x' }))).toEqual([
       name,
     ]);
+  });
+});
+
+const NAMED = ['play_song', 'brew_coffee', 'read_mail'];
+
+describe('the cap of a request', () => {
+  it('is told to the model and obeyed by the cut, with what goes recorded', async () => {
+    const model = createScriptedModel({ answers: [naming(...NAMED)] });
+    const selected = await plannerOf({ model }).select({ message: 'coffee and a song', maxTools: 2 });
+    expect(model.calls[0]?.prompt.user).toContain('At most 2 tools.');
+    expect(namesOf(selected)).toEqual(NAMED.slice(0, 2));
+    expect(selected.dropped).toEqual([{ name: 'read_mail', reason: 'cap' }]);
+  });
+
+  it('does not change the part of the prompt that is the same for all', async () => {
+    const model = createScriptedModel({ answers: () => naming(...NAMED) });
+    const planner = plannerOf({ model });
+    for (const maxTools of [1, 5]) await planner.select({ message: 'coffee and a song', maxTools });
+    const [one, other] = model.calls.map(({ prompt }) => prompt.system);
+    expect(one).toBe(other);
+  });
+
+  it('says nothing where the request has none: the option is about the cut alone', async () => {
+    const model = createScriptedModel({ answers: [naming(...NAMED)] });
+    const selected = await plannerOf({ model, options: { maxTools: 1 } }).select({ message: 'coffee and a song' });
+    expect(model.calls[0]?.prompt.user).not.toContain('At most');
+    expect(namesOf(selected)).toEqual(['play_song']);
   });
 });

@@ -59,7 +59,7 @@ export interface SetupParts extends Omit<PlannerParts, 'catalog' | 'rules'> {
 
 /** Selection is never skipped, and nothing is added to what the model names, unless the options say so. */
 export function plannerOf({ tools = TOOLS, rules = [], options, ...parts }: SetupParts): Planner {
-  const plain = { passthroughTools: 0, passthroughTokens: 0, fill: false, readings: 1 } as const;
+  const plain = { passthroughTools: 0, fillTokens: 0 } as const;
   return createPlanner({ ...parts, catalog: createCatalog(tools, { rules }), options: { ...plain, ...options } });
 }
 

@@ -41,7 +41,7 @@ async function plan(contextTokens: number, { request = {}, fails = false } = {})
     return answer(planOf('tool_1'));
   });
   const model = createOpenAIModel({ baseUrl: server.baseUrl, model: 'small', contextTokens });
-  return plannerOf({ tools: TOOLS, model, options: { fill: true } }).plan({ message: 'do matter 1', ...request });
+  return plannerOf({ tools: TOOLS, model, options: { fillTokens: 800 } }).plan({ message: 'do matter 1', ...request });
 }
 
 describe('a server with a small context', () => {
@@ -68,7 +68,7 @@ describe('what a model is shown', () => {
       answers: () => naming('tool_1'),
       limits: { contextTokens: 2_400 },
     });
-    const planner = plannerOf({ tools: TOOLS, model, options: { fill: true, ...options } });
+    const planner = plannerOf({ tools: TOOLS, model, options: { fillTokens: 8_000, ...options } });
     return planner.select({ message: 'do matter 1', ...request });
   };
 

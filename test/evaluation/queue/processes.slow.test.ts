@@ -94,7 +94,7 @@ function begin(words: readonly string[], key: string) {
 /** Both are told of the cases, and the workers alone of the model. */
 const shared = () => ['--suite', join(folder, 'set'), '--queue', redis.url];
 const beginWorker = (key: string) => begin(['worker', ...shared(), '--base-url', server.baseUrl, '--model', 'm'], key);
-const small = ['--set', 'passthroughTools=0,passthroughTokens=0,fill=off'];
+const small = ['--set', 'passthroughTools=0,fillTokens=0'];
 const beginRun = (out: string, more: readonly string[] = []) =>
   begin(['eval', ...shared(), ...small, '--out', out, ...more], 'command');
 

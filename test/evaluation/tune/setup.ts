@@ -1,8 +1,8 @@
 /** A small world to tune in: half of the requests go wrong until the prompt says a rule, or shows an example of it. */
 import { join } from 'node:path';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
-import { resolveOptions } from '../../../src/core/config/options.js';
 import type { CompletionRequest, Model } from '../../../src/core/model/model.js';
+import { resolveOptions } from '../../../src/core/options.js';
 import type { EvaluationCase } from '../../../src/evaluation/case.js';
 import { DEFAULT_SHARES } from '../../../src/evaluation/tune/split-cases.js';
 import type { TuneOptions } from '../../../src/evaluation/tune/tune.js';
@@ -65,7 +65,7 @@ export function tuneOptions(model: Model, more: Partial<TuneOptions> = {}): Tune
     cases: someCases(46),
     prompts: ['select-tools'],
     promptPaths: {},
-    options: resolveOptions({ passthroughTools: 0, passthroughTokens: 0, fill: false }),
+    options: resolveOptions({ passthroughTools: 0, fillTokens: 0 }),
     model,
     limits: { milliseconds: 3_600_000 },
     maxTokensGrowth: 5,

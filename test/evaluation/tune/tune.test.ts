@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { applyPatch } from 'diff';
 import { loadConfigFile } from '../../../src/core/config/config-file.js';
-import { resolveOptions } from '../../../src/core/config/options.js';
 import { WinnowError } from '../../../src/core/errors.js';
+import { resolveOptions } from '../../../src/core/options.js';
 import { defaultPromptPath, loadPrompt, readPrompt } from '../../../src/core/prompts/prompt-template.js';
 import { createRandom } from '../../../src/evaluation/random.js';
 import { parseDraft, renderDraft } from '../../../src/evaluation/tune/prompt-draft.js';
@@ -75,19 +75,6 @@ describe('tuning the selection prompt', () => {
     const { prompts } = await tune({ ...options, suites: [{ ...suite, catalog: { ...suite.catalog, tools } }] });
     expect(prompts[0]).toMatchObject({ isChanged: true, options: { summaryTokens: 200 } });
     expect(JSON.parse(readFileSync(inFolder(options, 'tuned.json'), 'utf8')).options).toEqual({ summaryTokens: 200 });
-  });
-
-  it('finds that another order of the summaries is better, and says which option makes it', async () => {
-    const isBehind = (system: string) => system.indexOf('- send_mail') < system.indexOf('- read_flow');
-    const options = tuneOptions(aModel({ helps: isBehind }));
-    const { prompts } = await tune(options);
-    expect(prompts[0]).toMatchObject({ isChanged: true, options: { summaryOrder: 'reverse' } });
-    const abouts = prompts[0]?.tried.map(({ about }) => about) ?? [];
-    expect(abouts).toContain('summaries: by name (summaryOrder name)');
-    // All tools here are of one group.
-    expect(abouts.filter((about) => about.includes('group by group'))).toEqual([]);
-    const { options: written } = await loadConfigFile(inFolder(options, 'tuned.json'));
-    expect(written).toEqual({ summaryOrder: 'reverse' });
   });
 
   it('finds that another order of the examples is better', async () => {

@@ -43,7 +43,7 @@ async function start({ place = { memory: true }, policy, answers = ANSWERS }: Op
     catalog: privateTools.catalog,
     plannerOf(catalog) {
       planned.push(catalog);
-      const options = { passthroughTools: 0, passthroughTokens: 0, fill: false };
+      const options = { passthroughTools: 0, fillTokens: 0 };
       return createPlanner({ catalog, model, options, rules: rules.inForce });
     },
   });

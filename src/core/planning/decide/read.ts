@@ -11,7 +11,7 @@ import {
 } from '../../model/model.js';
 import type { Prompts } from '../../prompts/prompts.js';
 import type { Request } from '../../request.js';
-import { openedReader } from '../../selection/opened-reader.js';
+import { openedReader } from '../../selection/rank-names.js';
 import type { Trace } from '../../trace.js';
 
 export interface DecideParts {

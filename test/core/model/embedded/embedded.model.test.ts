@@ -54,12 +54,9 @@ describe('the evaluated prefix', () => {
     expect(Math.max(warm, afterPlanning, restarted)).toBeLessThan(20 + 64);
   });
 
-  it.each([
-    ['a catalogue', 49, 1_000],
-    ['three tools, which are judged', 3, 200],
-  ])('is all that a second selection on %s does not read, and the first after a restart', async (_, count, least) => {
+  it('is all that a second selection does not read, and the first after a restart', async () => {
     const { tools } = await loadFixture('hydrology');
-    const [catalog, prefixFolder] = [createCatalog(tools.slice(0, count)), await mkdtemp(join(folder, 'planner-'))];
+    const [catalog, prefixFolder] = [createCatalog(tools), await mkdtemp(join(folder, 'planner-'))];
     const openPlanner = async () => {
       const model = await createEmbeddedModel({ modelFile: (await ensureModel()).path, prefixFolder });
       return { model, planner: createPlanner({ catalog, model }) };
@@ -69,7 +66,7 @@ describe('the evaluated prefix', () => {
       return usage.selection.read - (await model.countTokens(message));
     };
     const first = await openPlanner();
-    expect(await readBeyond(first, '盘石头水库当前水位')).toBeGreaterThan(least);
+    expect(await readBeyond(first, '盘石头水库当前水位')).toBeGreaterThan(1_000);
     expect(await readBeyond(first, '修武站水位和雨量')).toBeLessThanOrEqual(64);
     await first.model.close();
     const second = await openPlanner();

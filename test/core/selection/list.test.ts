@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseAnswer } from '../../../src/core/selection/list-answer.js';
-import { createSheet } from '../../../src/core/selection/sheet.js';
+import { createSheet } from '../../../src/core/selection/ladder.js';
+import { parseAnswer } from '../../../src/core/selection/list.js';
 import { makeTool, naming, TOOLS } from './setup.js';
 
 const sheet = createSheet(TOOLS, 'whole');

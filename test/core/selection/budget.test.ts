@@ -1,8 +1,9 @@
 /** What is handed on fits what the planning model can read, whichever way it was chosen. */
 import { describe, expect, it } from '@jest/globals';
 import { WinnowError } from '../../../src/core/errors.js';
+import { createSchemaTokens } from '../../../src/core/selection/budget.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
-import { makeTool, namesOf, naming, plannerOf, planOf, TOOLS } from './setup.js';
+import { makeTool, namesOf, naming, needing, plannerOf, planOf, TOOLS } from './setup.js';
 
 const LONG = 'word '.repeat(600);
 const LARGE = Array.from({ length: 12 }, (_, place) => makeTool(`large_${place}`, { description: `${place} ${LONG}` }));
@@ -23,7 +24,7 @@ describe('few tools that are large', () => {
     ['instructions', SKILLS],
     ['results', TELLING],
   ])('are chosen from where their %s leave no room for a plan', async (_, tools) => {
-    const options = { passthroughTools: 15, passthroughTokens: 1_000_000, summaryTokens: 20_000 };
+    const options = { passthroughTools: 15, summaryTokens: 20_000 };
     const [first = ''] = tools.map(({ name }) => name);
     const small = createScriptedModel({
       answers: [naming(first)],
@@ -79,4 +80,25 @@ describe('chosen tools', () => {
     expect(namesOf(chosen).filter((name) => name.startsWith('skill')).length).toBeLessThan(4);
     expect(chosen.leftOut).toBeGreaterThan(0);
   });
+});
+
+it('counts what a schema costs in the tokens of the model, once a tool', () => {
+  const counted: string[] = [];
+  const model = {
+    ...createScriptedModel(),
+    countTokens: (text: string) => {
+      counted.push(text);
+      return text.length;
+    },
+  };
+  const tool = makeTool('read_mail', { description: 'Reads.', inputSchema: needing('id') });
+  const tokens = createSchemaTokens(model)(tool);
+  expect(createSchemaTokens(model)(tool)).toBe(tokens);
+  expect(counted).toHaveLength(1);
+  expect(JSON.parse(counted[0] ?? '')).toEqual({
+    name: 'read_mail',
+    description: 'Reads.',
+    parameters: tool.inputSchema,
+  });
+  expect(createSchemaTokens(createScriptedModel())(tool)).not.toBe(tokens);
 });

@@ -6,8 +6,9 @@ import { completeStructured, type Parsed, readJson } from '../model/structured.j
 import { nearestName } from '../nearest-name.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Dropped } from '../result.js';
-import type { Answer, NamedTool } from './answer.js';
-import type { Sheet } from './sheet.js';
+import { answerTokens } from './budget.js';
+import type { Answer, NamedTool } from './candidates.js';
+import type { Sheet } from './ladder.js';
 
 export interface ListQuestion {
   model: Model;
@@ -22,9 +23,6 @@ export interface ListQuestion {
   onDropped(names: readonly Dropped[]): void;
 }
 
-/** Names longer than this are never written in full; the bound keeps a runaway answer short. */
-const TOKENS_PER_NAME = 40;
-const REASON_TOKENS = 120;
 /** Near misses are looked for among the first dropped names only: a thousand would take seconds. */
 const MAX_SUGGESTIONS = 20;
 
@@ -51,11 +49,6 @@ export async function askForList(sheet: Sheet, question: ListQuestion): Promise<
     usage,
     onRepair,
   });
-}
-
-/** Most tokens of an answer. */
-export function answerTokens(maxTools: number): number {
-  return maxTools * TOKENS_PER_NAME + REASON_TOKENS;
 }
 
 function answerSchema({ tools, labels }: Sheet, limits: ModelLimits, maxTools: number): JsonSchema {
@@ -139,7 +132,7 @@ function sortNames(
       dropped.set(tool.name, { name: tool.name, reason: 'duplicate' });
     } else {
       const probability = probabilities.get(name);
-      named.set(tool.name, { tool, ...(probability === undefined ? {} : { probability }) });
+      named.set(tool.name, { tool, via: 'model', ...(probability === undefined ? {} : { probability }) });
     }
   }
   const says = named.size === 0 && (names.length === 0 || names.includes(labels.none));

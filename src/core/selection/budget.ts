@@ -1,0 +1,76 @@
+/** Tokens: what a tool costs, and what of a context is free for tools beside the request, the answer and its repair. */
+import type { View } from '../catalog/scope.js';
+import { oneLine } from '../catalog/summary.js';
+import type { Tool } from '../catalog/tool.js';
+import { createToolTokens } from '../model/count-tokens.js';
+import { answerWay, type SelectionCall, type SelectionParts } from './candidates.js';
+import { renderContext } from './user-part.js';
+
+/** Most of a context that tools may take. */
+const TOOLS_SHARE = 0.6;
+/** Most of a context that is kept free for the answer. */
+const ANSWER_SHARE = 0.25;
+/** A reader of probabilities writes one name at most. */
+const RANK_TOKENS = 64;
+/** Longer names are never written in full; the bound keeps a runaway list short. */
+const TOKENS_PER_NAME = 40;
+const REASON_TOKENS = 120;
+
+/** Tokens of a tool as a server binds it: name, description and input schema as JSON. */
+export const createSchemaTokens = createToolTokens(({ name, description, inputSchema: parameters }) =>
+  JSON.stringify({ name, description, parameters }),
+);
+
+export function totalTokens(tools: readonly Tool[], tokensOf: (tool: Tool) => number): number {
+  return tools.reduce((sum, tool) => sum + tokensOf(tool), 0);
+}
+
+/** All tools of a view together, counted once a view. */
+export function createViewTokens(tokensOf: (tool: Tool) => number): (view: View) => number {
+  const known = new WeakMap<View, number>();
+  return (view) => {
+    const tokens = known.get(view) ?? totalTokens(view.tools, tokensOf);
+    known.set(view, tokens);
+    return tokens;
+  };
+}
+
+type RoomCall = Pick<SelectionCall, 'request' | 'taken'>;
+type PlanningParts = Pick<SelectionParts, 'planningLimits' | 'planningFrame' | 'options'>;
+
+/** Tokens of tools that fit the planning prompt. */
+export function planningRoom(parts: PlanningParts, { request, taken = 0 }: RoomCall): number {
+  const { contextTokens } = parts.planningLimits;
+  const around = parts.planningFrame(request) + answerShare(contextTokens, parts.options.planTokens);
+  return Math.max(0, Math.floor(Math.min(contextTokens * TOOLS_SHARE, contextTokens - around)) - taken);
+}
+
+/** The option `schemaTokens`, less what an earlier round took, and never more than the planning prompt has room for. */
+export function schemaBudget(parts: PlanningParts, call: RoomCall): number {
+  return Math.max(0, Math.min(parts.options.schemaTokens - (call.taken ?? 0), planningRoom(parts, call)));
+}
+
+/**
+ * The option `summaryTokens`, and never more than the selecting model has room for. The room is a count of tenths of the
+ * context, so that requests of about the same length see the same summaries.
+ */
+export function summaryBudget(parts: SelectionParts, { request }: RoomCall): number {
+  const { model, options, prompt } = parts;
+  const { contextTokens } = model.limits;
+  const said = { context: renderContext(request, options), message: oneLine(request.message) };
+  const { system, user } = prompt.render({ none: '', summaries: '', ...said });
+  const longest = answerWay(parts) === 'rank' ? RANK_TOKENS : answerTokens(request.maxTools ?? options.maxTools);
+  const around = model.countTokens(system) + model.countTokens(user) + answerShare(contextTokens, longest);
+  const tenths = Math.floor((10 * (contextTokens - around)) / contextTokens);
+  const room = Math.floor((contextTokens * Math.max(1, Math.min(10 * TOOLS_SHARE, tenths))) / 10);
+  return Math.min(options.summaryTokens, room);
+}
+
+/** Most tokens of an answer in the way of a list. */
+export function answerTokens(maxTools: number): number {
+  return maxTools * TOKENS_PER_NAME + REASON_TOKENS;
+}
+
+function answerShare(contextTokens: number, longest: number): number {
+  return Math.min(longest, contextTokens * ANSWER_SHARE);
+}

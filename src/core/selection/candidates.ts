@@ -1,0 +1,99 @@
+/** What every stage of a selection takes and gives: candidates, and the call that they are for. */
+import type { Rule } from '../catalog/rule.js';
+import type { View } from '../catalog/scope.js';
+import type { Tool } from '../catalog/tool.js';
+import type { Model, ModelLimits, RequestFacts, Usage } from '../model/model.js';
+import type { Options } from '../options.js';
+import type { PromptTemplate } from '../prompts/prompt-template.js';
+import type { Request } from '../request.js';
+import type { Dropped, SelectedTool } from '../result.js';
+import type { RankedTool } from '../search/rank.js';
+import type { Trace } from '../trace.js';
+
+/** The same for every request of a planner. */
+export interface SelectionParts {
+  model: Model;
+  options: Options;
+  prompt: PromptTemplate<'none' | 'summaries' | 'context' | 'message'>;
+  repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
+  /** Tokens of what the planning prompt shows of a tool. */
+  schemaTokens: (tool: Tool) => number;
+  /** Of the model that plans: the fallback heeds them. */
+  planningLimits: ModelLimits;
+  /** Tokens of the planning prompt beside the tools. */
+  planningFrame: (request: Request) => number;
+  /** Default: `DEFAULT_STAGES`. A list without one is an ablation. */
+  stages?: readonly Stage[] | undefined;
+}
+
+/** One request. */
+export interface SelectionCall {
+  view: View;
+  request: Request;
+  /** Those in force when the request came. */
+  rules: readonly Rule[];
+  usage: Usage;
+  /** Tokens of the tools that an earlier round chose: the budget is for all together. Default: 0. */
+  taken?: number | undefined;
+  trace: Trace;
+  signal: AbortSignal | undefined;
+  /** For the call log. */
+  facts: RequestFacts;
+}
+
+export interface StageContext {
+  readonly call: SelectionCall;
+  readonly parts: SelectionParts;
+  /** Keyword matches of the request, best first; searched at the first call. */
+  keywords(): readonly RankedTool[];
+  /** Records names that do not go on. The same name counts once a reason. */
+  drop(names: readonly Dropped[]): void;
+}
+
+/** A tool on its way through the stages. */
+export interface Candidate {
+  readonly tool: Tool;
+  readonly selected: SelectedTool;
+  /** The cap takes the highest away first; see `PRIORITY`. */
+  readonly priority: number;
+}
+
+export const PRIORITY = { wanted: 0, rule: 1, chosen: 2, companion: 3, fill: 4 } as const;
+
+export interface NamedTool {
+  readonly tool: Tool;
+  /** Of being named by the model, between 0 and 1; absent where only keywords found the tool or the server gives none. */
+  readonly probability?: number;
+  readonly via: 'model' | 'keyword';
+}
+
+/** What the model said, by list or by rank. */
+export interface Answer {
+  /** Best first, each tool once. */
+  readonly named: readonly NamedTool[];
+  /** The first so many of `named` are chosen; the others are next best. */
+  readonly chosen: number;
+  /** Whether the model found that no tool fits; by rank, with its probability. */
+  readonly none: { readonly says: boolean; readonly probability?: number };
+  readonly reason: string;
+  /** By rank: probability that the first name is one of the chosen, between 0 and 1. */
+  readonly confidence?: number;
+}
+
+export interface Candidates {
+  /** In the order in which planning sees them. */
+  readonly tools: readonly Candidate[];
+  readonly answer: Answer;
+  /** Visible tools that the model was not shown. */
+  readonly leftOut: number;
+}
+
+export interface Stage {
+  readonly name: string;
+  apply(candidates: Candidates, context: StageContext): Candidates | Promise<Candidates>;
+}
+
+/** How the model names tools: as the option says, or as it suits the model. */
+export function answerWay({ model, options }: Pick<SelectionParts, 'model' | 'options'>): 'list' | 'rank' {
+  return options.answer === 'auto' ? model.preferredAnswer : options.answer;
+}
