@@ -1,7 +1,7 @@
 /** The catalogues and cases that come with the package: an evaluation is worth no more than its gold. */
 import { describe, expect, it } from '@jest/globals';
-import { fitSchema } from '../src/core/catalog/fit-schema.js';
 import { loadCatalog } from '../src/core/catalog/load.js';
+import { normaliseArguments } from '../src/core/catalog/schema/normalise.js';
 import { createScope, type View } from '../src/core/catalog/scope.js';
 import type { Tool } from '../src/core/catalog/tool.js';
 import { validatorFor } from '../src/core/catalog/validate.js';
@@ -42,7 +42,7 @@ describe.each(LEAST_TOOLS)('the catalogue %s', (name, least) => {
     const { catalog } = await loadFixture(name);
     const faults = catalog.tools.flatMap((tool) => {
       const notes = [tool.inputSchema, tool.outputSchema ?? {}].flatMap((schema) =>
-        schema.type === 'object' ? fitSchema(schema).notes : [],
+        schema.type === 'object' ? normaliseArguments(schema).notes : [],
       );
       return [
         ...notes,

@@ -119,7 +119,7 @@ async function decideAll(policy: Policy, { flags, catalog }: { flags: Flags; cat
 
 /** @throws WinnowError `invalid_option` for a name that is none: a slip must not look like a decision of the policy. */
 async function requireTools(names: readonly string[], byName: ReadonlyMap<string, Tool>): Promise<Tool[]> {
-  const { nearHint } = await import('../routing/sessions/similar-names.js');
+  const { nearHint } = await import('../core/nearest-name.js');
   return names.map((name) => {
     const tool = byName.get(name);
     if (tool) return tool;

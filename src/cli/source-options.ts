@@ -1,5 +1,5 @@
 /** How the sources of a catalogue are read, for every command alike. */
-import { DEFAULT_SOURCE_TIMEOUT_MS } from '../core/catalog/sources/detect.js';
+import { DEFAULT_SOURCE_TIMEOUT_MS } from '../core/catalog/sources/formats.js';
 import type { ConfigFile } from '../core/config/config-file.js';
 import { readVariable } from '../core/config/environment.js';
 

@@ -2,7 +2,7 @@
  * What people should know of a file of cases, though it can be used: fields and names that nothing knows. Public sets
  * have such lines, so they are no errors. Only the first of them are kept, however many there are.
  */
-import { subschemaAt } from '../core/catalog/subschema.js';
+import { subschemaAt } from '../core/catalog/schema/paths.js';
 import type { Tool } from '../core/catalog/tool.js';
 import type { EvaluationCase } from './case.js';
 import type { Suite } from './suite.js';

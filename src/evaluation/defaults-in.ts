@@ -1,5 +1,5 @@
 /** What the tools take for arguments that are left out, by their schemas: top-level ones, as a plan writes them down. */
-import { fillDefaults } from '../core/catalog/schema/fill-defaults.js';
+import { fillDefaults } from '../core/catalog/schema/paths.js';
 import { isObject } from '../core/catalog/schema/json.js';
 import type { JsonSchema, Tool } from '../core/catalog/tool.js';
 

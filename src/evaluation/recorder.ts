@@ -14,8 +14,7 @@ import {
   type TokenReader,
   type Usage,
 } from '../core/model/model.js';
-import { watchReader } from '../core/model/watch-reader.js';
-import { wrapModel } from '../core/model/wrap-model.js';
+import { watchReader, wrapModel } from '../core/model/wrap-model.js';
 import { millisecondsSince } from './milliseconds-since.js';
 import type { ModelCall } from './record.js';
 

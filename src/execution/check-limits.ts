@@ -1,6 +1,6 @@
 /** What of the limits is without effect on a catalogue, in words: a slip in a name leaves a tool with the limits of all. */
 import type { Tool } from '../core/catalog/tool.js';
-import { nearHint } from '../routing/sessions/similar-names.js';
+import { nearHint } from '../core/nearest-name.js';
 import type { SandboxLimits } from './limits.js';
 
 /** Only names of the system's tools are suggested: who writes limits need not know what users call theirs. */

@@ -1,6 +1,7 @@
 /** Arguments as they came -> arguments as the tool gets them: a plain copy, defaults filled in, checked. */
-import { fillDefaults } from '../core/catalog/schema/fill-defaults.js';
+
 import { isObject, joinPath } from '../core/catalog/schema/json.js';
+import { fillDefaults } from '../core/catalog/schema/paths.js';
 import type { Tool } from '../core/catalog/tool.js';
 import { validatorFor } from '../core/catalog/validate.js';
 import { type CallFailure, fail } from './failure.js';

@@ -1,7 +1,7 @@
 /** The tools of a session as a model sees them: under names and with schemas that providers take. */
 import { Runnable } from '@langchain/core/runnables';
 import { type ClientTool, DynamicStructuredTool, type ServerTool } from '@langchain/core/tools';
-import { fitSchema } from '../core/catalog/fit-schema.js';
+import { normaliseArguments } from '../core/catalog/schema/normalise.js';
 import type { JsonSchema } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import { clientName } from '../routing/client-name.js';
@@ -15,7 +15,7 @@ const fitted = new WeakMap<JsonSchema, JsonSchema>();
 
 /** Only to be shown: whatever the model calls comes back through the gate, which judges the arguments, too. */
 export function toShownTool({ name, description, inputSchema }: ListedTool): DynamicStructuredTool {
-  const schema = fitted.get(inputSchema) ?? fitSchema(inputSchema).schema;
+  const schema = fitted.get(inputSchema) ?? normaliseArguments(inputSchema).schema;
   fitted.set(inputSchema, schema);
   const func = () => Promise.reject(new WinnowError('internal', `${name} was run beside the gate.`));
   return new DynamicStructuredTool({ name: shownName(name), description, schema, func });

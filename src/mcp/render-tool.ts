@@ -1,6 +1,6 @@
 /** A tool of the session as MCP lists it: its own schema where clients can read it, and hints made from its risk. */
 import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
-import { fitSchema } from '../core/catalog/fit-schema.js';
+import { normaliseArguments } from '../core/catalog/schema/normalise.js';
 import type { JsonSchema, Risk } from '../core/catalog/tool.js';
 import type { ListedTool } from '../routing/contracts.js';
 
@@ -34,7 +34,7 @@ function readableSchema(schema: JsonSchema): McpTool['inputSchema'] {
   let known = readable.get(schema);
   if (!known) {
     const parsed = inputSchemaSchema.safeParse(schema);
-    known = parsed.success ? parsed.data : inputSchemaSchema.parse(fitSchema(schema).schema);
+    known = parsed.success ? parsed.data : inputSchemaSchema.parse(normaliseArguments(schema).schema);
     readable.set(schema, known);
   }
   return known;

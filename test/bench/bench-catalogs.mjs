@@ -1,7 +1,7 @@
 /** The catalogues of the measurement, each with requests and the answers of the scripted server to them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseTool } from '../../dist/catalog/tool.js';
+import { parseTool } from '../../dist/core/catalog/tool.js';
 import { createCatalog, createPlanner } from '../../dist/index.js';
 import { REAL_MCP_REQUESTS } from './real-mcp-requests.mjs';
 import { createListModel } from './scripted-list-model.mjs';

@@ -1,6 +1,7 @@
 /** What is measured: one request from message to plan by each, and the floors below them. All ask the same server. */
+
+import { createOpenAIModel } from '../../dist/core/model/openai/openai-model.js';
 import { createCatalog, createPlanner } from '../../dist/index.js';
-import { createOpenAIModel } from '../../dist/model/openai/openai-model.js';
 import { OPTIONS } from './bench-catalogs.mjs';
 import { createSelectingAgent } from './langchain-agent.mjs';
 

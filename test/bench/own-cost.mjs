@@ -11,7 +11,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { estimateTokens } from '../../dist/model/count-tokens.js';
+import { estimateTokens } from '../../dist/core/model/count-tokens.js';
 import { makeCatalog, realCatalog, whereReal } from './bench-catalogs.mjs';
 import {
   createLangChain,

@@ -2,7 +2,7 @@
  * A model in this process that names given tools, whatever it reads: Winnow around a model that is always right. Where
  * none of them stands on the sheet it is asked again, and names the first tool there.
  */
-import { estimateTokens } from '../../dist/model/count-tokens.js';
+import { estimateTokens } from '../../dist/core/model/count-tokens.js';
 
 const LIMITS = { contextTokens: 32_768, enumValues: 1_000, enumCharacters: 15_000, tools: 128 };
 const FIRST_LINE = /^- (\S+)/mu;

@@ -2,7 +2,7 @@
  * What OpenAI's strict mode refuses in a response schema, in its own words, written from its documented rules and from
  * the errors that users report; it shares nothing with the code that makes such schemas.
  */
-import { compileSchema, DRAFT_2020 } from '../../src/core/catalog/schema/dialects.js';
+import { compileSchema } from './compile-schema.js';
 import type { Behaviour, RecordedRequest } from './scripted-server.js';
 import { answerJson, fail } from './server-behaviours.js';
 
@@ -159,7 +159,7 @@ export function answerAsOpenAI(request: RecordedRequest, values: readonly unknow
   if (!asked) return answerJson(values.at(-1));
   const [issue] = strictModeIssues(asked.schema);
   if (issue !== undefined) return fail(400, `Invalid schema for response_format '${asked.name}': ${issue}.`);
-  const validate = compileSchema(asked.schema, DRAFT_2020);
+  const validate = compileSchema(asked.schema);
   const fitting = values.find((value) => validate(value));
   return fitting === undefined ? fail(418, 'no scripted answer keeps to the schema') : answerJson(fitting);
 }

@@ -16,7 +16,7 @@ import {
   type Usage,
   withUsage,
 } from '../../src/core/model/model.js';
-import { createPieces, type Pieces } from '../../src/core/model/openai/pieces.js';
+import { createPieces, type Pieces } from '../../src/core/model/openai/token-reader.js';
 
 /** A text, a completion of which the rest is filled in, or what is thrown. */
 export type ScriptedAnswer = string | (Partial<Completion> & { text: string }) | Error;

@@ -3,24 +3,20 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { throwIfCancelled, WinnowError } from '../errors.js';
 import { type Catalog, createCatalog } from './catalog.js';
-import type { Rule } from './rule.js';
-import { type CatalogChanges, keepUnchanged } from './sources/delta.js';
-import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource } from './sources/detect.js';
-import { type ParsedReading, parseReading } from './sources/entries.js';
-import { readJsonSource } from './sources/json.js';
-import { type GoodReading, keepFailed, type Outcome } from './sources/keep-failed.js';
-import { mergeTools } from './sources/merge.js';
-import { readOpenApiSource } from './sources/openapi.js';
-import { reasonOf, sourceFailed } from './sources/read.js';
-import { findRenamed } from './sources/renamed.js';
-import { readSkillsSource } from './sources/skills.js';
 import {
-  createReading,
-  describeSource,
-  type ReadContext,
-  type SourceFailure,
-  type SourceSpec,
-} from './sources/source.js';
+  type CatalogChanges,
+  findRenamed,
+  type GoodReading,
+  keepFailed,
+  keepUnchanged,
+  type Outcome,
+} from './reload.js';
+import type { Rule } from './rule.js';
+import { type ParsedReading, parseReading } from './sources/entries.js';
+import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource, readSource } from './sources/formats.js';
+import { mergeTools } from './sources/merge.js';
+import { reasonOf, sourceFailed } from './sources/read.js';
+import { describeSource, type ReadContext, type SourceFailure, type SourceSpec } from './sources/source.js';
 import type { EntryIssue } from './tool.js';
 
 /** The part of a pino logger that is used. */
@@ -129,24 +125,6 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
     const failure =
       error instanceof WinnowError ? error : sourceFailed(spec, `failed (${reasonOf(error)}). ${advice}`, error);
     return { spec, failures: [{ source: spec, error: failure, ...(isNaming ? { isNaming } : {}) }] };
-  }
-}
-
-async function readSource(spec: SourceSpec, context: ReadContext) {
-  switch (spec.kind) {
-    case 'tools':
-      return createReading([{ origin: spec.name, entries: spec.tools }]);
-    case 'json':
-      return readJsonSource(spec.path, context);
-    case 'openapi':
-      return readOpenApiSource(spec.path, context);
-    case 'skills':
-      return readSkillsSource(spec.path, context);
-    case 'mcp': {
-      // The protocol's library takes a quarter of a second to load, and most catalogues have no server.
-      const { readMcpSource } = await import('./sources/mcp.js');
-      return readMcpSource(spec, context);
-    }
   }
 }
 

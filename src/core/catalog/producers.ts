@@ -1,9 +1,8 @@
 /** Which tool's result provides an argument of another: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
 import { type ResultField, resultFields, stemsOf } from './result-fields.js';
 import { isObject, sameJson } from './schema/json.js';
-import { resolveReference } from './schema/pointer.js';
+import { fits, resolveReference } from './schema/paths.js';
 import type { View } from './scope.js';
-import { fits } from './subschema.js';
 import { firstSentence } from './summary.js';
 import type { JsonSchema, Tool } from './tool.js';
 

@@ -1,7 +1,7 @@
 /** The fields that a tool's result can have, each with its path. References and forms of one node are followed. */
 import { stemmer } from 'stemmer';
 import { isObject } from './schema/json.js';
-import { resolveReference } from './schema/pointer.js';
+import { resolveReference } from './schema/paths.js';
 import type { JsonSchema } from './tool.js';
 
 export interface ResultField {

@@ -2,58 +2,43 @@
  * Which arguments a schema marks secret: `writeOnly: true`, `format: "password"` or `x-secret: true`. A mark counts for
  * the argument also where it stands on one of several forms, on the items of a list, or behind a `$ref`.
  */
-import { isObject } from './schema/json.js';
-import { resolveReference } from './schema/pointer.js';
+import { childrenOf, isObject } from './schema/json.js';
+import { resolveReference } from './schema/paths.js';
 import type { JsonSchema, Tool } from './tool.js';
 
-/** Deeper than any schema that is written by hand; a schema made without end stops here. */
+/** Ends a schema that unfolds without end. */
 const MAX_DEPTH = 64;
-const DEFINITIONS = ['$defs', 'definitions'];
 
-const namesOfTool = new WeakMap<Tool, readonly string[]>();
 const namesOfTools = new WeakMap<readonly Tool[], readonly string[]>();
 
-/** Names of the secret arguments of all these tools; found once a tool and once a list. */
+/** Names of the secret arguments of all these tools; found once a list. */
 export function secretNamesOf(tools: readonly Tool[]): readonly string[] {
   let names = namesOfTools.get(tools);
   if (names === undefined) {
-    names = [...new Set(tools.flatMap(secretNamesOfTool))];
+    names = [...new Set(tools.flatMap(({ inputSchema }) => secretArgumentNames(inputSchema)))];
     namesOfTools.set(tools, names);
   }
   return names;
 }
 
-function secretNamesOfTool(tool: Tool): readonly string[] {
-  let names = namesOfTool.get(tool);
-  if (names === undefined) {
-    names = secretArgumentNames(tool.inputSchema);
-    namesOfTool.set(tool, names);
-  }
-  return names;
-}
-
-/** Names of all properties that are marked, at any depth. */
+/** Names of all marked properties, at any depth. */
 export function secretArgumentNames(schema: JsonSchema): string[] {
   const names = new Set<string>();
-  /** `$ref` that were followed, each with the argument that it was followed for. */
+  /** References that were followed, each with the argument that they stand for. */
   const followed = new Set<string>();
-  const visit = (part: unknown, argument: string | undefined, depth: number): void => {
-    if (depth > MAX_DEPTH) return;
-    if (Array.isArray(part)) for (const item of part) visit(item, argument, depth + 1);
-    if (!isObject(part)) return;
-    if (argument !== undefined && isMarked(part)) names.add(argument);
-    for (const [keyword, value] of Object.entries(part)) {
-      if (keyword === 'properties' && isObject(value)) {
-        for (const [name, property] of Object.entries(value)) visit(property, name, depth + 1);
-      } else if (DEFINITIONS.includes(keyword)) {
-        // A definition is of the arguments that refer to it.
-        visit(value, undefined, depth + 1);
-      } else if (keyword === '$ref' && typeof value === 'string') {
-        const key = JSON.stringify([argument, value]);
-        if (followed.has(key)) continue;
-        followed.add(key);
-        visit(resolveReference(schema, value), argument, depth + 1);
-      } else visit(value, argument, depth + 1);
+  const visit = (node: unknown, argument: string | undefined, depth: number): void => {
+    if (!isObject(node) || depth > MAX_DEPTH) return;
+    if (argument !== undefined && isMarked(node)) names.add(argument);
+    const key = JSON.stringify([argument, node.$ref]);
+    if (typeof node.$ref === 'string' && !followed.has(key)) {
+      followed.add(key);
+      visit(resolveReference(schema, node.$ref), argument, depth + 1);
+    }
+    for (const { keyword, step, value } of childrenOf(node)) {
+      // A definition belongs to the arguments that refer to it.
+      const isDefinition = keyword === '$defs' || keyword === 'definitions';
+      const name = keyword === 'properties' ? String(step) : argument;
+      visit(value, isDefinition ? undefined : name, depth + 1);
     }
   };
   visit(schema, undefined, 0);

@@ -1,11 +1,11 @@
 /**
  * A tool as the rest of Winnow sees it. Entries are parsed here once; inside, a `Tool` is trusted.
- * `inputSchema` is the schema as its author wrote it; what a model is shown is made by `fit-schema.ts`.
+ * `inputSchema` is the schema as its author wrote it; `schema/normalise.ts` makes what a model is shown.
  */
 import { z } from 'zod';
+import { nearestName } from '../nearest-name.js';
 import { parse } from '../parse.js';
-import { findKeySlips } from './key-slips.js';
-import { RISKS, type Risk } from './risk.js';
+import { RISKS, type Risk, riskOf } from './risk.js';
 
 export { RISKS, type Risk };
 
@@ -142,7 +142,7 @@ function buildTool(entry: Entry, origin: string, extra: Record<string, unknown>)
     toolType: entry.toolType,
     inputSchema: entry.inputSchema ?? { type: 'object' },
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    risk: entry.risk ?? riskOf(annotations),
+    risk: entry.risk ?? riskOf(annotations ?? {}),
     keywords: entry.keywords ?? [],
     aliases: entry.aliases ?? [],
     examples: entry.examples ?? [],
@@ -162,25 +162,46 @@ const KEYS = Object.keys(toolEntrySchema.shape);
 const HINTS = ['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
 
 function describeSlips(entry: unknown): string[] {
+  const { annotations } = Object(entry);
   const slips = [
     ...findKeySlips(entry, KEYS),
-    ...findKeySlips(Object(entry).annotations, HINTS).map(({ key, meant }) => ({ key: `annotations.${key}`, meant })),
+    ...findKeySlips(annotations, HINTS).map(([key, meant]) => [`annotations.${key}`, meant]),
   ];
-  return slips.map(({ key, meant }) => `${key}: an unknown key, without effect; "${meant}" may be meant`);
+  return slips.map(([key, meant]) => `${key}: an unknown key, without effect; "${meant}" may be meant`);
+}
+
+/** A shorter word with one letter more or changed is another word: `scopes`, `disk`. */
+const SHORTEST_SLIP_CHARACTERS = 7;
+/** Of the letters. */
+const MAX_KEY_SLIPS = 0.2;
+
+/** Keys that are a slip of a known one: what stands under them is without effect. All others are their author's business. */
+export function findKeySlips(value: unknown, known: readonly string[]): [key: string, meant: string][] {
+  if (!isRecord(value)) return [];
+  const missing = new Map(known.filter((name) => !Object.hasOwn(value, name)).map((name) => [toWord(name), name]));
+  const long = [...missing.keys()].filter((word) => word.length >= SHORTEST_SLIP_CHARACTERS);
+  return Object.keys(value).flatMap((key): [string, string][] => {
+    if (known.includes(key)) return [];
+    const word = toWord(key);
+    const beginsAlike = long.filter((one) => one[0] === word[0]);
+    const meant = missing.get(word) ?? missing.get(nearestName(word, beginsAlike, { maxSlips: MAX_KEY_SLIPS }) ?? '');
+    return meant === undefined ? [] : [[key, meant]];
+  });
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** As one word, however its parts are joined: `input_schema`. A leading underscore marks a key of one's own, and stays. */
+function toWord(key: string): string {
+  return key.replace(/(?<=[a-z\d])[-_ ]+(?=[a-z\d])/giu, '').toLowerCase();
 }
 
 function unknownKeys(entry: unknown): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(Object(entry)).filter(([key]) => !Object.hasOwn(toolEntrySchema.shape, key)),
   );
-}
-
-function riskOf(
-  annotations: { readOnlyHint?: boolean | undefined; destructiveHint?: boolean | undefined } | undefined,
-): Risk {
-  if (annotations?.readOnlyHint === true) return 'low';
-  if (annotations?.destructiveHint === true) return 'high';
-  return 'medium';
 }
 
 function isToolType(value: string): value is ToolType {

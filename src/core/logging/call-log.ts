@@ -7,8 +7,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { toWinnowError, WinnowError } from '../errors.js';
 import type { CallAbout, Model, Prompt, Usage } from '../model/model.js';
-import { watchReader } from '../model/watch-reader.js';
-import { wrapModel } from '../model/wrap-model.js';
+import { watchReader, wrapModel } from '../model/wrap-model.js';
 import { createKeyMask, maskKeysIn } from '../secret-forms.js';
 
 export interface CallLog {

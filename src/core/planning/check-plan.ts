@@ -2,9 +2,9 @@
  * A plan that passes here is valid: its tools were chosen, its arguments pass the tools' own schemas, its references
  * go back to fields that exist and fit. All problems are found in one go, one a line, each with its path.
  */
-import { fillDefaults } from '../catalog/schema/fill-defaults.js';
+
 import { isObject, joinPath } from '../catalog/schema/json.js';
-import { fits, type Subschema, subschemaAt } from '../catalog/subschema.js';
+import { fillDefaults, fits, type Subschema, subschemaAt } from '../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import type { SourceName, Step } from '../result.js';

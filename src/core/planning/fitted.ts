@@ -1,5 +1,5 @@
 /** The form of a tool's schemas that a model is shown, made once a tool. The author's own form judges the arguments. */
-import { fitSchema } from '../catalog/fit-schema.js';
+import { normaliseArguments, normaliseSchema } from '../catalog/schema/normalise.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 
 export interface Fitted {
@@ -14,19 +14,13 @@ const fitted = new WeakMap<Tool, Fitted>();
 export function fittedSchemas(tool: Tool): Fitted {
   let schemas = fitted.get(tool);
   if (!schemas) {
-    const input = fitSchema(tool.inputSchema);
-    const result = tool.outputSchema;
-    const output = result && isObjectLike(result) ? fitSchema(result) : { schema: result, notes: [] };
-    const notes = [...input.notes, ...output.notes.map(ofResult)];
-    schemas = { input: input.schema, output: output.schema, notes };
+    const input = normaliseArguments(tool.inputSchema);
+    const output = tool.outputSchema && normaliseSchema(tool.outputSchema);
+    const notes = [...input.notes, ...(output?.notes ?? []).map(ofResult)];
+    schemas = { input: input.schema, output: output?.schema, notes };
     fitted.set(tool, schemas);
   }
   return schemas;
-}
-
-/** A result may be a list or a plain value; only objects can be fitted as arguments are. */
-function isObjectLike(schema: JsonSchema): boolean {
-  return schema.type === 'object' || (schema.type === undefined && 'properties' in schema);
 }
 
 /** `(arguments): …` and `(definition x): …` are of the whole, all others of a field. */

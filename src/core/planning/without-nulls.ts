@@ -1,6 +1,6 @@
 /** Servers with strict schemas write `null` for what is left out; it stays where the tool takes it. */
 import { isObject } from '../catalog/schema/json.js';
-import { fits, type Subschema, subschemaAt } from '../catalog/subschema.js';
+import { fits, type Subschema, subschemaAt } from '../catalog/schema/paths.js';
 
 /** A copy, also of the objects inside; `null` as an element of a list is a value and stays. */
 export function withoutNulls(values: Readonly<Record<string, unknown>>, schema: Subschema): Record<string, unknown> {

@@ -1,7 +1,7 @@
 /** What a tool's full schema costs as it is bound today: name, description and input schema as JSON. */
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
-import { createToolTokens } from '../model/tool-tokens.js';
+import { createToolTokens } from '../model/count-tokens.js';
 
 /** In tokens of the model that would be shown it. */
 export const createSchemaTokens = createToolTokens(({ name, description, inputSchema: parameters }) =>

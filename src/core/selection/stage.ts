@@ -2,8 +2,8 @@
 import type { View } from '../catalog/scope.js';
 import { oneLine } from '../catalog/summary.js';
 import { withSpan } from '../logging/spans.js';
+import { createToolTokens } from '../model/count-tokens.js';
 import type { Model } from '../model/model.js';
-import { createToolTokens } from '../model/tool-tokens.js';
 import { renderTool } from '../planning/render-tool.js';
 import type { Prompts } from '../prompts/prompts.js';
 import type { Selection } from '../result.js';

@@ -1,7 +1,7 @@
 /** What an MCP tool gave, as one value: structured content first, else the text, read as JSON where it is an object or a list. */
 import { z } from 'zod';
 import { isObject } from '../../core/catalog/schema/json.js';
-import type { McpAnswer } from '../../core/catalog/sources/mcp-session.js';
+import type { McpAnswer } from '../../core/catalog/sources/mcp-connection.js';
 import { fail } from '../failure.js';
 import type { Executed } from './executor.js';
 

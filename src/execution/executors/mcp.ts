@@ -2,7 +2,7 @@
  * MCP tools: one connection a server, opened at the first call and shared by all. A call that the server has not
  * seen is made once more on a new connection; one that was lost on the way only if it may be repeated.
  */
-import { type McpAnswer, type McpSession, openMcpSession } from '../../core/catalog/sources/mcp-session.js';
+import { type McpAnswer, type McpSession, openMcpSession } from '../../core/catalog/sources/mcp-connection.js';
 import type { McpServer } from '../../core/catalog/sources/source.js';
 import { orAborted } from '../../core/promises.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';

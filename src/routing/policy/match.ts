@@ -1,7 +1,7 @@
 /** Which tools, callers and arguments a part of the policy is about. All that is given must hold; nothing given is all. */
 import { z } from 'zod';
-import { canRunAway } from '../../core/catalog/schema/pattern-steps.js';
 import {
+  canRunAway,
   createPatternTrials,
   createSafePattern,
   type PatternTrials,

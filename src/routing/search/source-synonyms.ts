@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { z } from 'zod';
-import { detectSource } from '../../core/catalog/sources/detect.js';
+import { detectSource } from '../../core/catalog/sources/formats.js';
 import { isUrl } from '../../core/catalog/sources/source.js';
 import { messageOf, toWinnowError, WinnowError } from '../../core/errors.js';
 import { parseAs } from '../../core/parse.js';

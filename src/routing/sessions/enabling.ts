@@ -1,10 +1,10 @@
 /** tool_enable and tool_disable: which names are enabled for how many turns, and why the others are not. */
 import type { Tool } from '../../core/catalog/tool.js';
+import { nearestNames } from '../../core/nearest-name.js';
 import type { Sessions } from '../../store/store.js';
 import type { DisableOutput, EnabledTool, EnableOutput, Refusal } from '../contracts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
 import { companionsOf } from './companions.js';
-import { similarNames } from './similar-names.js';
 import type { Situation } from './situation.js';
 
 export interface EnableRequest {
@@ -172,7 +172,7 @@ function isAllowed<One extends Judged>(one: One): one is One & { tool: Tool } {
 function refusalFor({ decision, name }: Judged, { view, isAllowed: isShown }: Situation): Refusal {
   const refusal = refusalOf(decision, name);
   if (refusal.code !== 'unknown_tool') return refusal;
-  const names = similarNames(
+  const names = nearestNames(
     name,
     view.tools.filter(isShown).map((tool) => tool.name),
   );

@@ -4,8 +4,7 @@
  */
 import { toWinnowError, type WinnowError } from '../../../src/core/errors.js';
 import type { Model } from '../../../src/core/model/model.js';
-import { watchReader } from '../../../src/core/model/watch-reader.js';
-import { wrapModel } from '../../../src/core/model/wrap-model.js';
+import { watchReader, wrapModel } from '../../../src/core/model/wrap-model.js';
 
 export interface WatchedModel {
   readonly model: Model;

@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { MAX_DESCRIPTION_CHARACTERS, parseTool, type Tool } from '../../../src/core/catalog/tool.js';
+import {
+  findKeySlips,
+  MAX_DESCRIPTION_CHARACTERS,
+  parseTool,
+  type Tool,
+  toolEntrySchema,
+} from '../../../src/core/catalog/tool.js';
 
 const PLACE = { origin: 'tools.json', index: 3 };
 const parse = (entry: unknown) => parseTool(entry, PLACE);
@@ -78,6 +84,35 @@ describe('a slip in a key', () => {
       expect.stringMatching(/^risk: /u),
       'tooltype: an unknown key, without effect; "toolType" may be meant',
     ]);
+  });
+});
+
+describe('a key that is not known', () => {
+  const known = Object.keys(toolEntrySchema.shape);
+  const meantBy = (key: string) => findKeySlips({ [key]: 'x' }, known).map(([, meant]) => meant);
+
+  it.each([
+    ['descripton', 'description'],
+    ['Description', 'description'],
+    ['input_schema', 'inputSchema'],
+    ['output-schema', 'outputSchema'],
+    ['inptuschema', 'inputSchema'],
+    ['keyword', 'keywords'],
+    ['always_load', 'alwaysLoad'],
+  ])('may be a slip: %s', (key, meant) => {
+    expect(meantBy(key)).toEqual([meant]);
+  });
+
+  it.each([
+    ...['id', 'type', 'tags', 'version', 'icons', 'parameters', 'args', 'strict', 'execution', 'license', 'tooltip'],
+    ...['_meta', '_description', 'names', 'scopes', 'servers', 'disk', 'subtitle', 'unavailable', 'conditions', ''],
+  ])('is its author\'s business otherwise: "%s"', (key) => {
+    expect(meantBy(key)).toEqual([]);
+  });
+
+  it('is no slip where the known key is there, too, nor in what is no record', () => {
+    expect(findKeySlips({ inputSchema: {}, input_schema: {} }, known)).toEqual([]);
+    for (const value of [null, 'name', ['keyword']]) expect(findKeySlips(value, known)).toEqual([]);
   });
 });
 

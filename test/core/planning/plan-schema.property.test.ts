@@ -1,9 +1,9 @@
 /** What the schema of a plan lets a model write, the check lets through: a model that decodes under it needs no repair. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compileSchema, DRAFT_2020 } from '../../../src/core/catalog/schema/dialects.js';
+import { compileSchema } from '../../support/compile-schema.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
-import { fits, subschemaAt } from '../../../src/core/catalog/subschema.js';
+import { fits, subschemaAt } from '../../../src/core/catalog/schema/paths.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { checkPlan, type DraftStep } from '../../../src/core/planning/check-plan.js';
 import { fittedSchemas } from '../../../src/core/planning/fitted.js';
@@ -34,7 +34,7 @@ describe.each(FIXTURES)('plans over the tools of %s', (name) => {
     fc.assert(
       fc.property(input, ({ chosen, schema, steps, seed }) => {
         const plan = withRightReferences(steps, new Map(chosen.map((tool) => [tool.name, tool])), seed);
-        const validate = compileSchema(schema, DRAFT_2020);
+        const validate = compileSchema(schema);
         expect({ taken: validate({ kind: 'plan', steps: plan }), errors: validate.errors }).toMatchObject({
           taken: true,
         });

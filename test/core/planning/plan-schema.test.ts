@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { compileSchema, DRAFT_2020 } from '../../../src/core/catalog/schema/dialects.js';
+import { compileSchema } from '../../support/compile-schema.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { planAnswerSchema } from '../../../src/core/planning/plan-schema.js';
 import { createTool } from '../../support/create-tool.js';
@@ -56,9 +56,7 @@ function acceptor(
   { references = [], canNeedTools = false }: { references?: string[]; canNeedTools?: boolean } = {},
 ) {
   const validate = compileSchema(
-    planAnswerSchema(tools, { awaited: references.map(toAwaited), canNeedTools }),
-    DRAFT_2020,
-  );
+    planAnswerSchema(tools, { awaited: references.map(toAwaited), canNeedTools }));
   return (answer: unknown) => validate(answer) === true;
 }
 const plan = (...steps: { tool: string; arguments: Record<string, unknown>; id?: string; dependsOn?: unknown }[]) => ({

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
-import { subschemaAt } from '../../../src/core/catalog/subschema.js';
+import { subschemaAt } from '../../../src/core/catalog/schema/paths.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { createValidator } from '../../../src/core/catalog/validate.js';
 import { WinnowError } from '../../../src/core/errors.js';

@@ -1,7 +1,7 @@
 /** What the schema of a step lets a model write is read as that step, and its arguments are those of the tool. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compileSchema, DRAFT_2020 } from '../../../src/core/catalog/schema/dialects.js';
+import { compileSchema } from '../../support/compile-schema.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { createValidator, validatorFor } from '../../../src/core/catalog/validate.js';
 import { gbnfFromSchema } from '../../../src/core/model/embedded/gbnf.js';
@@ -37,7 +37,7 @@ describe.each(FIXTURES)('steps with tools of %s', (name) => {
     });
     fc.assert(
       fc.property(input, ({ chosen, schema, steps }) => {
-        const validate = compileSchema(schema, DRAFT_2020);
+        const validate = compileSchema(schema);
         for (const step of steps) {
           expect({ taken: validate(step), errors: validate.errors }).toMatchObject({ taken: true });
           const text = JSON.stringify(step);

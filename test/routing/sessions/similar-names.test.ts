@@ -1,28 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { similarNames } from '../../../src/routing/sessions/similar-names.js';
 import { setUp } from '../setup.js';
-
-const KNOWN = ['weather_forecast', 'weather_now', 'send_email', 'git_log', 'get_log', 'log'];
-
-describe('similar names', () => {
-  it.each([
-    ['wether_forecast', ['weather_forecast']],
-    ['WEATHER_NOW', ['weather_now']],
-    ['weather', ['weather_forecast', 'weather_now']],
-    ['now weather', ['weather_now']],
-    ['send_email_message', ['send_email']],
-    ['git_lgo', ['git_log', 'get_log']],
-    ['lo', []],
-    ['calendar', []],
-    ['', []],
-  ])('of "%s"', (name, names) => {
-    expect(similarNames(name, KNOWN)).toEqual(names);
-  });
-
-  it('are three at most', () => {
-    expect(similarNames('tool', ['tool_a', 'tool_b', 'tool_c', 'tool_d'])).toHaveLength(3);
-  });
-});
 
 describe('a name that is not known', () => {
   it('is answered with those that may be meant, of what the caller may find alone', async () => {

@@ -1,9 +1,6 @@
-/** Small words about JSON values that all schema code shares. */
+/** Words about JSON values, and the two ways through the schemas inside a schema, that all schema code shares. */
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonSchema } from '../tool.js';
-
-/** A schema node while it is being rewritten: always a copy, never the author's object. */
-export type Draft = Record<string, unknown>;
 
 export const JSON_TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
 export type JsonType = (typeof JSON_TYPES)[number];
@@ -33,9 +30,7 @@ export function isOfType(value: unknown, types: readonly JsonType[]): boolean {
 
 /** The `type` of a node as a list; empty where it has none. */
 export function typesOf(node: JsonSchema): JsonType[] {
-  const type = node.type;
-  if (isJsonType(type)) return [type];
-  return Array.isArray(type) ? type.filter(isJsonType) : [];
+  return listOf(node.type ?? []).filter(isJsonType);
 }
 
 /** `type` as it is written: one word alone, several as a list. */
@@ -43,18 +38,17 @@ export function typeKeyword(types: readonly JsonType[]): JsonType | readonly Jso
   return types.length === 1 && types[0] !== undefined ? types[0] : types;
 }
 
+/** A list as it is; any other value as a list of one. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
+}
+
 export function sameJson(left: unknown, right: unknown): boolean {
   return isDeepStrictEqual(left, right);
 }
 
 export function withoutRepeats(values: readonly unknown[]): unknown[] {
-  const seen = new Set<string>();
-  return values.filter((value) => {
-    const key = JSON.stringify(value) ?? 'undefined';
-    if (seen.has(key)) return false;
-    seen.add(key);
-    return true;
-  });
+  return [...new Map(values.map((value) => [JSON.stringify(value) ?? 'undefined', value])).values()];
 }
 
 const SHOWN_CHARACTERS = 60;
@@ -65,9 +59,47 @@ export function showJson(value: unknown): string {
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
 }
 
-/** `filters`, `tags[0]` -> `filters.tags[0]`; names that are no plain words are quoted. */
+/** `filters`, `tags[0]` -> `filters.tags[0]`. Quotes names that are not plain words. */
 export function joinPath(path: string, step: string | number): string {
   if (typeof step === 'number') return `${path}[${step}]`;
   const word = /^[\p{L}\p{N}_$-]+$/u.test(step) ? step : JSON.stringify(step);
   return path === '' ? word : `${path}.${word}`;
+}
+
+const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const SINGLES = new Set([
+  ...['items', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'contains', 'propertyNames'],
+  ...['not', 'if', 'then', 'else'],
+]);
+
+/** A schema inside another: `{keyword: 'properties', step: 'city'}`, `{keyword: 'anyOf', step: 0}`, `{keyword: 'items'}`. */
+export interface SchemaChild {
+  readonly keyword: string;
+  readonly step?: string | number;
+  readonly value: unknown;
+}
+
+export function childrenOf(node: JsonSchema): SchemaChild[] {
+  return Object.entries(node).flatMap(([keyword, value]): SchemaChild[] => {
+    if (MAPS.has(keyword) && isObject(value))
+      return Object.entries(value).map(([step, child]) => ({ keyword, step, value: child }));
+    if (Array.isArray(value) && (LISTS.has(keyword) || keyword === 'items'))
+      return value.map((child, step) => ({ keyword, step, value: child }));
+    return SINGLES.has(keyword) ? [{ keyword, value }] : [];
+  });
+}
+
+/** A copy with each child changed. `undefined` leaves the child out, and the keyword of an empty list, too. */
+export function mapChildren(node: JsonSchema, change: (child: SchemaChild) => unknown): JsonSchema {
+  const children = childrenOf(node).map((child) => ({ ...child, value: change(child) }));
+  const entries = Object.entries(node).map(([keyword, written]): [string, unknown] => {
+    const kept = children.filter((child) => child.keyword === keyword && child.value !== undefined);
+    if (MAPS.has(keyword) && isObject(written))
+      return [keyword, Object.fromEntries(kept.map(({ step, value }) => [step, value]))];
+    if (Array.isArray(written) && (LISTS.has(keyword) || keyword === 'items'))
+      return [keyword, kept.length === 0 ? undefined : kept.map(({ value }) => value)];
+    return [keyword, SINGLES.has(keyword) ? kept[0]?.value : written];
+  });
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }

@@ -1,7 +1,8 @@
 /** Puts two schemas that must both hold into one node, where that is plain; else says that it is not. */
 import type { JsonSchema } from '../tool.js';
-import { type Draft, isObject, type JsonType, sameJson, typeKeyword, typesOf } from './json.js';
-import { ANNOTATIONS } from './keywords.js';
+import { isObject, type JsonType, listOf, sameJson, typeKeyword, typesOf } from './json.js';
+
+const ANNOTATIONS = new Set(['title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly']);
 
 type MergeValue = (left: unknown, right: unknown) => unknown;
 
@@ -9,21 +10,16 @@ const larger: MergeValue = (left, right) => Math.max(Number(left), Number(right)
 const smaller: MergeValue = (left, right) => Math.min(Number(left), Number(right));
 
 const MERGERS: Readonly<Record<string, MergeValue>> = {
-  minimum: larger,
+  ...Object.fromEntries(['Length', 'Items', 'Properties', 'imum'].map((of) => [`min${of}`, larger])),
+  ...Object.fromEntries(['Length', 'Items', 'Properties', 'imum'].map((of) => [`max${of}`, smaller])),
   exclusiveMinimum: larger,
-  minLength: larger,
-  minItems: larger,
-  minProperties: larger,
-  maximum: smaller,
   exclusiveMaximum: smaller,
-  maxLength: smaller,
-  maxItems: smaller,
-  maxProperties: smaller,
   uniqueItems: (left, right) => left === true || right === true,
   required: (left, right) => [...new Set([...listOf(left), ...listOf(right)])],
   properties: mergeProperties,
   items: mergeChild,
   additionalProperties: mergeChild,
+  type: (left, right) => mergeTypes(typesOf({ type: left }), typesOf({ type: right })),
   enum: (left, right) => {
     const both = listOf(left).filter((value) => listOf(right).some((other) => sameJson(value, other)));
     return both.length > 0 ? both : undefined;
@@ -32,26 +28,22 @@ const MERGERS: Readonly<Record<string, MergeValue>> = {
 
 /** Annotations of `first` win. `undefined`: they contradict each other, or need both nodes to be said. */
 export function mergeSchemas(first: JsonSchema, second: JsonSchema): JsonSchema | undefined {
-  const merged: Draft = { ...first };
+  const merged = new Map(Object.entries(first));
   for (const [keyword, value] of Object.entries(second)) {
-    if (!Object.hasOwn(merged, keyword)) merged[keyword] = value;
-    else if (keyword === 'type') {
-      const types = commonTypes(typesOf(first), typesOf(second));
-      if (types.length === 0) return undefined;
-      merged.type = typeKeyword(types);
-    } else if (!ANNOTATIONS.has(keyword) && !sameJson(merged[keyword], value)) {
-      const both = MERGERS[keyword]?.(merged[keyword], value);
+    if (!merged.has(keyword)) merged.set(keyword, value);
+    else if (!ANNOTATIONS.has(keyword) && !sameJson(merged.get(keyword), value)) {
+      const both = MERGERS[keyword]?.(merged.get(keyword), value);
       if (both === undefined) return undefined;
-      merged[keyword] = both;
+      merged.set(keyword, both);
     }
   }
-  return merged;
+  return Object.fromEntries(merged);
 }
 
-function commonTypes(left: readonly JsonType[], right: readonly JsonType[]): JsonType[] {
+function mergeTypes(left: readonly JsonType[], right: readonly JsonType[]): unknown {
   const common = left.filter((type) => right.includes(type) || (type === 'integer' && right.includes('number')));
   if (left.includes('number') && right.includes('integer')) common.push('integer');
-  return [...new Set(common)];
+  return common.length === 0 ? undefined : typeKeyword([...new Set(common)]);
 }
 
 function mergeProperties(left: unknown, right: unknown): unknown {
@@ -70,8 +62,4 @@ function mergeChild(left: unknown, right: unknown): unknown {
   if (left === true) return right;
   if (right === true) return left;
   return isObject(left) && isObject(right) ? mergeSchemas(left, right) : undefined;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,98 +1,136 @@
 /**
- * Regular expressions from strangers' schemas and from rules, tried so that none can hang the process. What takes few steps
- * at worst is tried directly; all else runs under a time limit, and is undecided when the limit is reached: catastrophic
- * patterns run away on texts that do not match.
+ * Regular expressions of strangers, tried so that none can hang the process. A pattern that takes few steps at worst is
+ * tried directly. Any other runs in `node:vm` under a time limit, and is undecided when it meets the limit.
  */
-import { type Context, createContext, Script } from 'node:vm';
-import { stepsOf } from './pattern-steps.js';
+import { createContext, Script } from 'node:vm';
 
 export interface SafePattern {
   /**
-   * Undefined: it could not be decided within the limits.
-   * @param trials shared by patterns that are tried together. Default: each try has a time limit of its own.
+   * Undefined: not decided within the limits.
+   * @param trials shared by patterns that are tried together. Default: each try has a budget of its own.
    */
   matches(text: string, trials?: PatternTrials): boolean | undefined;
-  /** What could not be decided does not match. */
+  /** What is not decided does not match. */
   test(text: string): boolean;
   /** ajv shares the compiled form between patterns of one text. */
   toString(): string;
 }
-
-const TIME_LIMIT_IN_MS = 100;
-/** Of all patterns that share their trials. */
-const BUDGET_IN_MS = 500;
-/** Some 10 ms at worst. */
-const MOST_STEPS = 256 ** 3;
-/** Of each of hundreds that share their trials. */
-const MOST_STEPS_OF_ONE = 256 ** 2;
-/** Longer texts are tried only with what takes few steps. */
-const LONGEST_TEXT_CHARACTERS = 1_000_000;
 
 export interface SafePatternOptions {
   /** Default: false. */
   ignoreCase?: boolean;
 }
 
+/** One try of one expression on one text. Undefined: it met the limit, or the budget is spent. */
+export type PatternTrials = (expression: RegExp, text: string) => boolean | undefined;
+
+const TIME_LIMIT_IN_MS = 100;
+/** Processor time for all tries that share a budget. */
+const BUDGET_IN_MS = 500;
+/** A try that met the limit without work stood in line for a processor, and is made again. */
+const MOST_TRIES = 3;
+/** Of the time by the clock, that counts against the budget where a try only waited. */
+const WAITING_SHARE = 0.25;
+/** About 10 ms of direct matching; less where hundreds of patterns share a budget. */
+const MOST_STEPS = 256 ** 3;
+const MOST_STEPS_OF_ONE = 256 ** 2;
+const LONGEST_TEXT_CHARACTERS = 1_000_000;
+
 /** @throws SyntaxError where it is a regular expression neither with the flag `u` nor without. */
 export function createSafePattern(pattern: string, { ignoreCase = false }: SafePatternOptions = {}): SafePattern {
   const expression = compile(pattern, ignoreCase ? 'i' : '');
   const steps = stepsOf(pattern);
-  function matches(text: string, trials?: PatternTrials): boolean | undefined {
+  const matches: SafePattern['matches'] = (text, trials) => {
     if (steps(text.length) <= (trials ? MOST_STEPS_OF_ONE : MOST_STEPS)) return expression.test(text);
     if (text.length > LONGEST_TEXT_CHARACTERS) return undefined;
     return (trials ?? createPatternTrials())(expression, text);
-  }
+  };
   return { matches, test: (text) => matches(text) === true, toString: () => pattern };
 }
 
-/** Undefined: the limit was met, or the budget is spent. */
-export type PatternTrials = (expression: RegExp, text: string) => boolean | undefined;
-
-/** Of tries that met the limit because the machine had no time for them. */
-const MOST_TRIES = 3;
-/** By the clock, of all tries that share a budget, however little of it was work. */
-const LONGEST_IN_MS = 2_000;
-/** Of the time limit: whoever met it with less work stood in line for a processor. */
-const WORKED = 0.5;
-
-/** Tries under a time limit each, and within one budget of work all together: once it is spent, none is decided any more. */
+/** Tries with a time limit each, and with one budget of processor time for all of them. */
 export function createPatternTrials(): PatternTrials {
-  let place: { sandbox: Context; script: Script } | undefined;
-  const left = { workMs: BUDGET_IN_MS, clockMs: LONGEST_IN_MS };
+  const sandbox = createContext({});
+  const script = new Script('new RegExp(source, flags).test(text)');
+  let left = BUDGET_IN_MS;
   return (expression, text) => {
-    place ??= { sandbox: createContext({}), script: new Script('new RegExp(source, flags).test(text)') };
-    Object.assign(place.sandbox, { source: expression.source, flags: expression.flags, text });
-    for (let tries = 1; tries <= MOST_TRIES && Math.min(left.workMs, left.clockMs) > 0; tries++) {
-      const timeout = Math.ceil(Math.min(TIME_LIMIT_IN_MS, left.workMs, left.clockMs));
-      const { workMs, clockMs, matches } = timed(place.script, { sandbox: place.sandbox, timeout });
-      left.workMs -= workMs;
-      left.clockMs -= clockMs;
-      if (matches !== undefined) return matches;
-      if (workMs > timeout * WORKED) return undefined;
+    Object.assign(sandbox, { source: expression.source, flags: expression.flags, text });
+    for (let tries = 1; tries <= MOST_TRIES && left > 0; tries++) {
+      const timeout = Math.ceil(Math.min(TIME_LIMIT_IN_MS, left));
+      const tried = timed(() => script.runInContext(sandbox, { timeout }) === true);
+      left -= Math.max(tried.workMs, tried.clockMs * WAITING_SHARE);
+      if (tried.matches !== undefined) return tried.matches;
+      if (tried.workMs > timeout / 2) return undefined;
     }
     return undefined;
   };
 }
 
-/** Work is processor time of this process, and never more than the clock says: other threads work beside. */
-function timed(script: Script, { sandbox, timeout }: { sandbox: Context; timeout: number }) {
-  const [clock, work] = [performance.now(), process.cpuUsage()];
+/** Work is processor time of the process; other threads work beside, so it is at most what the clock says. */
+function timed(work: () => boolean) {
+  const [clock, cpu] = [performance.now(), process.cpuUsage()];
   let matches: boolean | undefined;
   try {
-    matches = script.runInContext(sandbox, { timeout }) === true;
+    matches = work();
   } catch {
-    // The limit was met.
+    // The time limit.
   }
   const clockMs = performance.now() - clock;
-  const { user, system } = process.cpuUsage(work);
+  const { user, system } = process.cpuUsage(cpu);
   return { matches, clockMs, workMs: Math.min(clockMs, (user + system) / 1000) };
 }
 
-/** Authors write for engines without `u` (`[\w-_]`, `\-`): those count too. */
+/** Authors write for engines without `u` (`[\w-_]`, `\-`): those forms count too. */
 function compile(pattern: string, flags: string): RegExp {
   try {
     return new RegExp(pattern, `${flags}u`);
   } catch {
     return new RegExp(pattern, flags);
   }
+}
+
+/**
+ * The steps of a pattern at worst, by the length of a text. Each repetition multiplies them by the length, each option
+ * or alternative by two. A repeated group with a choice inside, or a back-reference, has no bound.
+ */
+function stepsOf(pattern: string): (characters: number) => number {
+  const plain = plainOf(pattern);
+  if (repeatsChoice(plain, /^[*+{]/) || /\\(?:[1-9]|k<)/.test(pattern)) return () => Number.POSITIVE_INFINITY;
+  const repetitions = plain.match(/[*+]|\{\d+,\d*\}/g)?.length ?? 0;
+  const counted = [...plain.matchAll(/\{(\d+)\}/g)].reduce((sum, [, count]) => sum + Number(count), 0);
+  const options = plain.replace(/([*+?}])\?/g, '$1').match(/[?|]/g)?.length ?? 0;
+  // Others begin at each character.
+  const beginsOnce = plain.startsWith('^') && !plain.includes('|');
+  const factor = 2 ** options * Math.max(counted, 1);
+  return (characters) => Math.max(characters, 1) ** (repetitions + (beginsOnce ? 0 : 1)) * factor;
+}
+
+/** Whether short texts exist on which the pattern would work for years. */
+export function canRunAway(pattern: string): boolean {
+  return repeatsChoice(plainOf(pattern), /^(?:[*+]|\{\d+,\})/);
+}
+
+/** With one plain character for each escape and class. */
+function plainOf(pattern: string): string {
+  return pattern
+    .replace(/\\./gs, 'x')
+    .replace(/\[[^\]]*\]/g, 'x')
+    .replace(/\(\?(?:<?[=!]|:|<\w+>)/g, '(');
+}
+
+/** Whether a group is repeated that holds a repetition, an option or an alternative itself. */
+function repeatsChoice(plain: string, repeated: RegExp): boolean {
+  const holdsChoice = [false];
+  for (let index = 0; index < plain.length; index++) {
+    const character = plain.charAt(index);
+    const top = holdsChoice.length - 1;
+    if (character === '(') holdsChoice.push(false);
+    else if (/[*+?|{]/.test(character)) holdsChoice[top] = true;
+    else if (character === ')' && top > 0) {
+      const holds = holdsChoice.pop() ?? false;
+      if (holds && repeated.test(plain.slice(index + 1))) return true;
+      holdsChoice[top - 1] ||= holds;
+    }
+  }
+  return false;
 }

@@ -1,13 +1,11 @@
 /** Raw entries and rules -> tools and rules. What is wrong is left out with an issue; nothing throws. */
 import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
-import { isObject } from '../schema/json.js';
-import { type EntryIssue, parseTool, type Tool } from '../tool.js';
-import { fromOtherForms } from './other-forms.js';
-import { findJsonProblem, findSchemaProblems } from './schema-check.js';
+import { childrenOf, isObject } from '../schema/json.js';
+import { type EntryIssue, type JsonSchema, parseTool, type Tool } from '../tool.js';
 import type { SourcePart, SourceReading } from './source.js';
 
-/** A tool with the place it was read from, for messages about clashes. */
+/** A tool with the place where it stood, for messages about clashes. */
 export interface PlacedTool {
   readonly tool: Tool;
   readonly place: string;
@@ -23,10 +21,13 @@ export interface ParsedReading {
   readonly issues: readonly EntryIssue[];
 }
 
-/** Of a place within a source, such as the one of a server: `mcp.json#notes` of `mcp.json#notes[3]`. */
+/** Of a place within a source, such as one of a server: `mcp.json#notes` of `mcp.json#notes[3]`. */
 export function originOf(place: string): string {
   return place.replace(/\[\d+\]$/u, '');
 }
+
+/** Deeper nesting is a mistake or an attack: some later step would overflow the stack. */
+const MAX_DEPTH = 200;
 
 export function parseReading(reading: SourceReading): ParsedReading {
   const issues: EntryIssue[] = [...reading.issues];
@@ -36,46 +37,18 @@ export function parseReading(reading: SourceReading): ParsedReading {
   return { tools, rules, issues };
 }
 
-function parsePart(part: SourcePart, issues: EntryIssue[]): PlacedTool[] {
-  const { origin, server, isPrefixed = false } = part;
-  return part.entries.flatMap((entry, index) => {
+function parsePart({ origin, server, isPrefixed = false, entries }: SourcePart, issues: EntryIssue[]): PlacedTool[] {
+  return entries.flatMap((entry, index) => {
     const place = `${origin}[${index}]`;
-    const tool = parseEntry(entry, { origin, index, place }, issues);
-    return tool ? [{ tool, place, ...(server === undefined ? {} : { server, isPrefixed }) }] : [];
+    const parsed = parseTool(fromOtherForms(withoutNulls(entry)), { origin, index });
+    issues.push(...parsed.issues.map((issue) => (parsed.ok ? issue : { ...issue, isLeftOut: true as const })));
+    if (!parsed.ok) return [];
+    const { tool } = parsed;
+    const problems = findProblems(tool);
+    const about = { level: 'warning', entry: place, name: shorten(tool.name), isLeftOut: true } as const;
+    issues.push(...problems.map((message) => ({ ...about, message })));
+    return problems.length > 0 ? [] : [{ tool, place, ...(server === undefined ? {} : { server, isPrefixed }) }];
   });
-}
-
-type EntryPlace = { origin: string; index: number; place: string };
-
-function parseEntry(entry: unknown, { origin, index, place }: EntryPlace, issues: EntryIssue[]): Tool | undefined {
-  const parsed = parseTool(fromOtherForms(withoutNulls(entry)), { origin, index });
-  if (!parsed.ok) {
-    issues.push(...parsed.issues.map((issue) => ({ ...issue, isLeftOut: true as const })));
-    return undefined;
-  }
-  issues.push(...parsed.issues);
-  const { tool } = parsed;
-  const problems = findProblems(tool);
-  const about = { level: 'warning', entry: place, name: shorten(tool.name), isLeftOut: true } as const;
-  issues.push(...problems.map((message) => ({ ...about, message })));
-  return problems.length === 0 ? tool : undefined;
-}
-
-function findProblems(tool: Tool): string[] {
-  const problem = findJsonProblem(tool);
-  if (problem !== undefined) return [problem];
-  return (['inputSchema', 'outputSchema'] as const).flatMap((key) =>
-    tool[key] === undefined ? [] : findSchemaProblems(tool[key]).map((text) => `${key}: ${text}`),
-  );
-}
-
-/** Many servers write `"outputSchema": null` for "none". */
-function withoutNulls(entry: unknown): unknown {
-  if (!isObject(entry)) return entry;
-  const present = Object.entries(entry).filter(([, value]) => value !== null);
-  return Object.fromEntries(
-    present.map(([key, value]) => (key === 'annotations' ? [key, withoutNulls(value)] : [key, value])),
-  );
 }
 
 function parseRule(rule: unknown, place: string, issues: EntryIssue[]): Rule[] {
@@ -88,4 +61,67 @@ function parseRule(rule: unknown, place: string, issues: EntryIssue[]): Rule[] {
 
 function shorten(name: string): string {
   return name.slice(0, 80);
+}
+
+/** Many servers write `"outputSchema": null` for "none". */
+function withoutNulls(entry: unknown): unknown {
+  if (!isObject(entry)) return entry;
+  const present = Object.entries(entry).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    present.map(([key, value]) => (key === 'annotations' ? [key, withoutNulls(value)] : [key, value])),
+  );
+}
+
+/**
+ * Tools as the interfaces of models write them: `{type: "function", function: {name, parameters}}`, `{name, parameters}`
+ * and `{name, input_schema}`. All else stays as it is.
+ */
+function fromOtherForms(written: unknown): unknown {
+  if (!isObject(written)) return written;
+  const { type, function: inner, ...beside } = written;
+  const entry: JsonSchema = type === 'function' && isObject(inner) ? { ...beside, ...inner } : written;
+  const key = ['parameters', 'input_schema'].find((name) => isSchemaOfArguments(entry[name]));
+  if (key === undefined || entry.inputSchema !== undefined) return entry;
+  const { [key]: inputSchema, ...rest } = entry;
+  return { ...rest, inputSchema };
+}
+
+function isSchemaOfArguments(value: unknown): boolean {
+  return isObject(value) && (value.type === 'object' || isObject(value.properties));
+}
+
+function findProblems(tool: Tool): string[] {
+  const problem = findJsonProblem(tool);
+  if (problem !== undefined) return [problem];
+  return (['inputSchema', 'outputSchema'] as const).flatMap((key) =>
+    tool[key] === undefined ? [] : findSchemaProblems(tool[key]).map((text) => `${key}: ${text}`),
+  );
+}
+
+/** One problem a line, with its path. Schemas in the wild are messy: refused is only what nothing can be made of. */
+export function findSchemaProblems(schema: unknown, path = ''): string[] {
+  if (!isObject(schema)) return path === '' ? ['not a JSON Schema object'] : [];
+  const { type, properties } = schema;
+  const types = Array.isArray(type) ? type : [type];
+  const isTyped = !('type' in schema) || types.every((name) => typeof name === 'string');
+  const inner = childrenOf(schema).flatMap(({ keyword, step, value }) =>
+    findSchemaProblems(isObject(value) ? value : {}, `${path}${keyword}.${step === undefined ? '' : `${step}.`}`),
+  );
+  return [
+    ...(isTyped ? [] : [`${path}type: neither a name nor a list of names`]),
+    ...('properties' in schema && !isObject(properties) ? [`${path}properties: not an object`] : []),
+    ...inner,
+  ];
+}
+
+/** Cycles (YAML aliases, objects from code) and big integers can't be written as JSON. */
+export function findJsonProblem(value: unknown): string | undefined {
+  const done = new Set<unknown>();
+  const isJson = (part: unknown, depth: number): boolean => {
+    if (typeof part !== 'object' || part === null || done.has(part)) return typeof part !== 'bigint';
+    if (depth > MAX_DEPTH || !Object.values(part).every((child) => isJson(child, depth + 1))) return false;
+    done.add(part);
+    return true;
+  };
+  return isJson(value, 0) ? undefined : `not JSON: refers to itself, or is nested deeper than ${MAX_DEPTH}`;
 }

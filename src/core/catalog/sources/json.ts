@@ -2,10 +2,11 @@
 import { isObject } from '../schema/json.js';
 import type { EntryIssue } from '../tool.js';
 import { parseJson, readText, reasonOf, sourceFailed } from './read.js';
-import { createReading, describeSource, type ReadContext, type SourceReading } from './source.js';
+import { createReading, describeSource, type ReadContext, type SourceFormat, type SourceReading } from './source.js';
 
-/** @throws WinnowError `source_failed`, `cancelled` */
-export async function readJsonSource(path: string, context: ReadContext): Promise<SourceReading> {
+export const jsonFormat: SourceFormat = { kind: 'json', names: /\.(?:jsonl|ndjson)$/i, read: readJsonSource };
+
+async function readJsonSource(path: string, context: ReadContext): Promise<SourceReading> {
   const text = await readText(path, context);
   const origin = describeSource(path);
   if (/\.(jsonl|ndjson)$/i.test(origin)) return parseJsonLines(text, origin);
@@ -35,24 +36,21 @@ function parseJsonLines(text: string, origin: string): SourceReading {
 }
 
 /** A catalogue file has a name or rules of its own; the answer of a server has neither. */
-function isToolsListAnswer(content: Record<string, unknown>): boolean {
-  return content.name === undefined && content.rules === undefined;
+function isToolsListAnswer({ name, rules }: Record<string, unknown>): boolean {
+  return name === undefined && rules === undefined;
 }
 
-function parseFile(content: Record<string, unknown>, origin: string): SourceReading {
-  const entries = Array.isArray(content.tools) ? content.tools : [];
-  const named = typeof content.name === 'string' ? { name: content.name } : {};
-  if (content.rules === undefined || Array.isArray(content.rules)) {
-    return createReading([{ origin, entries }], { ...named, rules: content.rules ?? [] });
-  }
+function parseFile({ tools, name, rules = [] }: Record<string, unknown>, origin: string): SourceReading {
+  const more = { ...(typeof name === 'string' ? { name } : {}), ...(Array.isArray(rules) ? { rules } : {}) };
   const issue: EntryIssue = { level: 'warning', entry: `${origin} rules`, message: 'rules: not an array, left out' };
-  return createReading([{ origin, entries }], { ...named, issues: [issue] });
+  const issues = Array.isArray(rules) ? [] : [issue];
+  return createReading([{ origin, entries: Array.isArray(tools) ? tools : [] }], { ...more, issues });
 }
 
-function parseAnswer(answer: Record<string, unknown>, origin: string): SourceReading {
-  const tools: unknown[] = Array.isArray(answer.tools) ? answer.tools : [];
-  const entries = tools.map((tool) => (isObject(tool) ? { toolType: 'mcp', ...tool } : tool));
+function parseAnswer({ tools, nextCursor }: Record<string, unknown>, origin: string): SourceReading {
+  const list: unknown[] = Array.isArray(tools) ? tools : [];
+  const entries = list.map((tool) => (isObject(tool) ? { toolType: 'mcp', ...tool } : tool));
   const message = 'nextCursor: this is one page of several; the tools of the others are missing';
-  const issues: EntryIssue[] = answer.nextCursor ? [{ level: 'warning', entry: origin, message }] : [];
+  const issues: EntryIssue[] = nextCursor ? [{ level: 'warning', entry: origin, message }] : [];
   return createReading([{ origin, entries }], { issues });
 }

@@ -1,70 +1,137 @@
-/** MCP servers, asked side by side. One that fails does not take the others with it. */
+/** MCP servers of the usual `mcpServers` configuration, asked side by side. One that fails does not take the others along. */
+import { dirname, resolve } from 'node:path';
 import PQueue from 'p-queue';
+import { z } from 'zod';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
+import { parse } from '../../parse.js';
 import { isObject } from '../schema/json.js';
 import type { EntryIssue } from '../tool.js';
-import { loadMcpConfig } from './mcp-config.js';
-import { listServerTools } from './mcp-server.js';
-import { sourceFailed } from './read.js';
+import { parseJson, readText, sourceFailed } from './read.js';
 import {
   createReading,
   describeSource,
+  isUrl,
   type McpServer,
   type ReadContext,
   type SourceFailure,
+  type SourceFormat,
   type SourcePart,
   type SourceReading,
-  type SourceSpec,
 } from './source.js';
 
 /** Servers are often started by `npx`; more at once make each too slow for its time-out. */
 const MAX_SERVERS_AT_ONCE = 8;
-
 /** What MCP says of a tool. Other keys go to `metadata`: a server must not set Winnow's own (scope, risk, alwaysLoad). */
 const MCP_KEYS = new Set(['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations']);
 
-type McpSpec = Extract<SourceSpec, { kind: 'mcp' }>;
-type Answer = { part: SourcePart; issues: readonly EntryIssue[] } | { failure: SourceFailure };
+export const mcpFormat: SourceFormat = {
+  kind: 'mcp',
+  names: /(?!)/,
+  holds: (content) => 'mcpServers' in content,
+  read: async (path, context) => readMcpServers(await loadMcpConfig(path, context), describeSource(path), context),
+};
 
-/** @throws WinnowError `source_failed` when the configuration, or every server of it, fails; `cancelled` */
-export async function readMcpSource(spec: McpSpec, context: ReadContext): Promise<SourceReading> {
-  const { servers, failures: unusable } =
-    'servers' in spec ? { servers: spec.servers, failures: [] } : await loadMcpConfig(spec.path, context);
-  const config = 'servers' in spec ? 'mcp' : describeSource(spec.path);
-  const queue = new PQueue({ concurrency: MAX_SERVERS_AT_ONCE });
-  const answers = await Promise.all(
-    Object.entries(servers).map(([name, server]) => queue.add(() => askServer({ name, server, config }, context))),
-  );
-  throwIfCancelled(context.signal);
-  const failures = [...unusable, ...answers.flatMap((answer) => ('failure' in answer ? [answer.failure] : []))];
-  const good = answers.flatMap((answer) => ('part' in answer ? [answer] : []));
-  const first = failures[0];
-  if (good.length === 0 && first) {
-    if (failures.length === 1) throw first.error;
-    const issues = failures.map(({ error }) => error.message);
-    throw new WinnowError('source_failed', `All ${failures.length} servers of ${config} failed.`, { issues });
-  }
-  return createReading(
-    good.map(({ part }) => part),
-    { failures, issues: good.flatMap(({ issues }) => issues) },
-  );
+const strings = z.record(z.string(), z.string());
+const switches = {
+  disabled: z.boolean().optional(),
+  prefix: z.boolean().optional().describe('See `McpServer`.'),
+};
+const processSchema = z.object({
+  ...switches,
+  command: z.string().min(1),
+  args: z.array(z.string()).optional(),
+  env: strings.optional(),
+  cwd: z.string().min(1).optional().describe('Relative to the folder of the configuration.'),
+});
+// Whether it is a URL shows once its variables are in their places.
+const urlSchema = z.object({ ...switches, url: z.string().min(1), headers: strings.optional() });
+const configSchema = z.object({ mcpServers: z.record(z.string().min(1), z.union([processSchema, urlSchema])) });
+
+export interface McpConfig {
+  readonly servers: Readonly<Record<string, McpServer>>;
+  /** Servers that can't be reached as they are written. */
+  readonly failures: readonly SourceFailure[];
 }
 
-type NamedServer = { name: string; server: McpServer; config: string };
+/**
+ * Servers marked `disabled` are left out, as other readers of this format do.
+ * @throws WinnowError `source_failed` when the file can't be read or has another form
+ */
+export async function loadMcpConfig(path: string, context: ReadContext): Promise<McpConfig> {
+  if (isUrl(path)) throw sourceFailed(path, 'is a URL: a configuration that starts processes is read from files only');
+  const parsed = parse(configSchema, parseJson(await readText(path, context), path), { root: 'file' });
+  if (!parsed.ok) {
+    const form = '{"mcpServers": {"name": {"command", "args"} or {"url", "headers"}}}';
+    throw sourceFailed(path, `is no MCP configuration (${parsed.issues.join('; ')}). Write it as ${form}`);
+  }
+  const servers: Record<string, McpServer> = {};
+  const failures: SourceFailure[] = [];
+  for (const [name, { disabled, ...written }] of Object.entries(parsed.value.mcpServers)) {
+    if (disabled === true) continue;
+    const missing = new Set<string>();
+    const expanded = expandVariables(written, context, missing);
+    const server = 'cwd' in expanded ? { ...expanded, cwd: resolve(dirname(path), expanded.cwd ?? '') } : expanded;
+    const source = `${describeSource(path)}#${name}`;
+    const problem = problemOf(server, missing);
+    if (problem === undefined) servers[name] = server;
+    else failures.push({ source, error: sourceFailed(source, problem), isNaming: server.prefix !== true });
+  }
+  return { servers, failures };
+}
 
-async function askServer({ name, server, config }: NamedServer, context: ReadContext): Promise<Answer> {
-  const source = `${config}#${name}`;
+function problemOf(server: McpServer, missing: ReadonlySet<string>): string | undefined {
+  const [variable] = missing;
+  if (variable !== undefined)
+    return `names the variable ${variable}, which is not set: set it, or write \${${variable}:-default}`;
+  return 'url' in server && !isUrl(server.url) ? 'has a url that is not an http(s) URL: correct it' : undefined;
+}
+
+/** Puts values in the place of `${NAME}` and `${NAME:-default}`, in all texts. `missing` takes the names without a value. */
+function expandVariables(server: object, { variable }: ReadContext, missing: Set<string>): McpServer {
+  return JSON.parse(JSON.stringify(server), (_, part: unknown) => {
+    if (typeof part !== 'string') return part;
+    return part.replace(/\$\{(\w+)(?::-([^}]*))?\}/gu, (written, key: string, fallback: string | undefined) => {
+      const found = variable?.(key) ?? fallback;
+      if (found === undefined) missing.add(key);
+      return found ?? written;
+    });
+  });
+}
+
+type Answer = { part: SourcePart; issues: readonly EntryIssue[] } | { failure: SourceFailure };
+
+/** @throws WinnowError `source_failed` when every server fails; `cancelled` */
+export async function readMcpServers(config: McpConfig, name: string, context: ReadContext): Promise<SourceReading> {
+  const queue = new PQueue({ concurrency: MAX_SERVERS_AT_ONCE });
+  const servers = Object.entries(config.servers);
+  const answers = await Promise.all(
+    servers.map(([key, server]) => queue.add(() => askServer(server, { key, source: `${name}#${key}`, context }))),
+  );
+  throwIfCancelled(context.signal);
+  const failures = [...config.failures, ...answers.flatMap((answer) => ('failure' in answer ? [answer.failure] : []))];
+  const good = answers.flatMap((answer) => ('part' in answer ? [answer] : []));
+  if (good.length === 0 && failures.length > 0) {
+    if (failures.length === 1 && failures[0]) throw failures[0].error;
+    const issues = failures.map(({ error }) => error.message);
+    throw new WinnowError('source_failed', `All ${failures.length} servers of ${name} failed.`, { issues });
+  }
+  const parts = good.map(({ part }) => part);
+  return createReading(parts, { failures, issues: good.flatMap(({ issues }) => issues) });
+}
+
+type Asked = { key: string; source: string; context: ReadContext };
+
+async function askServer(server: McpServer, { key, source, context }: Asked): Promise<Answer> {
   const isPrefixed = server.prefix === true;
   try {
+    // The protocol's library takes a quarter of a second to load, and most catalogues have no server.
+    const { listServerTools } = await import('./mcp-connection.js');
     const tools = await listServerTools(server, context);
-    const message = 'offers no tools';
-    return {
-      part: { origin: source, server: name, isPrefixed, entries: tools.map((tool) => toEntry(tool, name)) },
-      issues: tools.length === 0 ? [{ level: 'debug', entry: source, message }] : [],
-    };
+    const entries = tools.map((tool) => toEntry(tool, key));
+    const issue: EntryIssue = { level: 'debug', entry: source, message: 'offers no tools' };
+    return { part: { origin: source, server: key, isPrefixed, entries }, issues: tools.length === 0 ? [issue] : [] };
   } catch (error) {
-    const reason = messageOf(error);
-    return { failure: { source, error: sourceFailed(source, reason, error), isNaming: !isPrefixed } };
+    return { failure: { source, error: sourceFailed(source, messageOf(error), error), isNaming: !isPrefixed } };
   }
 }
 
@@ -72,9 +139,9 @@ function toEntry(tool: unknown, server: string): unknown {
   if (!isObject(tool)) return tool;
   const known = Object.entries(tool).filter(([key]) => MCP_KEYS.has(key));
   const others = Object.entries(tool).filter(([key]) => !MCP_KEYS.has(key));
-  const annotations = isObject(tool.annotations) ? tool.annotations : {};
+  const { title } = Object(tool.annotations);
   return {
-    ...(typeof annotations.title === 'string' ? { title: annotations.title } : {}),
+    ...(typeof title === 'string' ? { title } : {}),
     ...Object.fromEntries(known),
     toolType: 'mcp',
     origin: server,

@@ -1,17 +1,35 @@
 /** OpenAPI 3.0 and 3.1 documents: each operation is one tool, with the facts of its HTTP call in `metadata.http`. */
 import { isObject } from '../schema/json.js';
-import type { EntryIssue, Risk } from '../tool.js';
-import { collectArguments, firstContent, isJsonType, type Operation } from './openapi-arguments.js';
-import { createSchemaConverter, dereference, type OpenApiDocument } from './openapi-schema.js';
-import { readSecurity } from './openapi-security.js';
+import type { EntryIssue, JsonSchema, Risk } from '../tool.js';
+import {
+  collectArguments,
+  convertResult,
+  dereference,
+  firstContent,
+  isJsonMedia,
+  type Operation,
+} from './openapi-arguments.js';
 import { parseJsonOrYaml, readText, sourceFailed } from './read.js';
-import { createReading, describeSource, isUrl, type ReadContext, type SourceReading } from './source.js';
+import {
+  createReading,
+  describeSource,
+  isUrl,
+  type ReadContext,
+  type SourceFormat,
+  type SourceReading,
+} from './source.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 const RISK_OF_METHOD: Readonly<Record<string, Risk>> = { get: 'low', head: 'low', delete: 'high' };
 
-/** @throws WinnowError `source_failed`, `cancelled` */
-export async function readOpenApiSource(path: string, context: ReadContext): Promise<SourceReading> {
+export const openApiFormat: SourceFormat = {
+  kind: 'openapi',
+  names: /\.ya?ml$/i,
+  holds: (content) => 'openapi' in content || 'swagger' in content,
+  read: readOpenApiSource,
+};
+
+async function readOpenApiSource(path: string, context: ReadContext): Promise<SourceReading> {
   const document = parseDocument(await parseJsonOrYaml(await readText(path, context), path), path);
   const origin = describeSource(path);
   const issues: EntryIssue[] = [];
@@ -28,9 +46,17 @@ export async function readOpenApiSource(path: string, context: ReadContext): Pro
   return createReading([{ origin, entries }], { issues });
 }
 
-function listOperations(document: OpenApiDocument, origin: string, issues: EntryIssue[]) {
-  const paths = isObject(document.content.paths) ? document.content.paths : {};
-  return Object.entries(paths).flatMap(([route, rawItem]) => {
+function parseDocument(content: unknown, path: string): JsonSchema {
+  if (!isObject(content))
+    throw sourceFailed(path, 'is no OpenAPI document. Give a document with "openapi" and "paths"');
+  const version = String(content.openapi ?? content.swagger);
+  if (/^3\./.test(version)) return content;
+  throw sourceFailed(path, `is not of OpenAPI 3 (it says ${version}). Convert it to OpenAPI 3.0 or 3.1 first`);
+}
+
+function listOperations(document: JsonSchema, origin: string, issues: EntryIssue[]) {
+  const paths = Object.entries(isObject(document.paths) ? document.paths : {});
+  return paths.flatMap(([route, rawItem]) => {
     if (route.startsWith('x-')) return [];
     const pathItem = dereference(document, rawItem);
     if (!pathItem)
@@ -42,21 +68,12 @@ function listOperations(document: OpenApiDocument, origin: string, issues: Entry
   });
 }
 
-function parseDocument(content: unknown, path: string): OpenApiDocument {
-  if (!isObject(content))
-    throw sourceFailed(path, 'is no OpenAPI document. Give a document with "openapi" and "paths"');
-  const version = String(content.openapi ?? content.swagger);
-  if (/^3\./.test(version)) return { content, isVersion30: version.startsWith('3.0') };
-  const advice = 'Convert it to OpenAPI 3.0 or 3.1 first';
-  throw sourceFailed(path, `is not of OpenAPI 3 (it says ${version}). ${advice}`);
-}
-
 interface Call {
-  method: (typeof METHODS)[number];
-  route: string;
+  readonly method: (typeof METHODS)[number];
+  readonly route: string;
   /** Taken so far in the document. */
-  names: Set<string>;
-  location: string;
+  readonly names: Set<string>;
+  readonly location: string;
 }
 
 function toEntry(source: Operation, call: Call) {
@@ -64,9 +81,17 @@ function toEntry(source: Operation, call: Call) {
   const { inputSchema, parameters, contentType } = collectArguments(source);
   const outputSchema = readOutput(source);
   const server = readServer(source, call.location);
-  const security = readSecurity(source.document, operation, source.problems);
-  const { summary, deprecated } = operation;
-  const [category] = (Array.isArray(operation.tags) ? operation.tags : []).filter((tag) => typeof tag === 'string');
+  const security = readSecurity(source);
+  const { summary, deprecated, tags } = operation;
+  const category = Array.isArray(tags) ? tags.find((tag) => typeof tag === 'string') : undefined;
+  const http = {
+    method: call.method.toUpperCase(),
+    path: call.route,
+    ...(server === undefined ? {} : { server }),
+    parameters,
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(security === undefined ? {} : { security }),
+  };
   return {
     name: uniqueName(operation.operationId, call),
     ...(typeof summary === 'string' ? { title: summary } : {}),
@@ -76,22 +101,12 @@ function toEntry(source: Operation, call: Call) {
     risk: RISK_OF_METHOD[call.method] ?? 'medium',
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    metadata: {
-      http: {
-        method: call.method.toUpperCase(),
-        path: call.route,
-        ...(server === undefined ? {} : { server }),
-        parameters,
-        ...(contentType === undefined ? {} : { contentType }),
-        ...(security === undefined ? {} : { security }),
-      },
-      ...(deprecated === true ? { deprecated } : {}),
-    },
+    metadata: { http, ...(deprecated === true ? { deprecated } : {}) },
   };
 }
 
-/** The summary is often the more telling; the description is added unless it says the same again. */
-function describe({ summary, description }: Readonly<Record<string, unknown>>): string {
+/** The summary is often the more telling; the description follows unless it says the same again. */
+function describe({ summary, description }: JsonSchema): string {
   const short = typeof summary === 'string' ? summary.trim() : '';
   const long = typeof description === 'string' ? description.trim() : '';
   if (short === '' || long.toLowerCase().startsWith(short.toLowerCase())) return long;
@@ -119,22 +134,20 @@ export function toSnakeCase(text: string): string {
 }
 
 /** 200 before other 2xx; an answer that is not JSON has no schema. */
-function readOutput({ document, operation, problems }: Operation) {
-  const responses = isObject(operation.responses) ? operation.responses : {};
-  const status = Object.keys(responses)
+function readOutput(source: Operation): JsonSchema | undefined {
+  const responses = isObject(source.operation.responses) ? source.operation.responses : {};
+  const [status = ''] = Object.keys(responses)
     .filter((code) => /^2(?:\d\d|XX)$/i.test(code))
-    .sort()[0];
-  const content = status === undefined ? undefined : firstContent(dereference(document, responses[status])?.content);
-  if (!content || !isObject(content.schema) || !isJsonType(content.type)) return undefined;
-  const converter = createSchemaConverter(document, 'response', problems);
-  // At the top a reference is followed, so that the fields that other tools need are seen at once.
-  const schema = converter.convert(dereference(document, content.schema) ?? content.schema);
-  return { ...schema, ...converter.definitions() };
+    .sort();
+  const content = firstContent(dereference(source.document, responses[status])?.content);
+  return content && isObject(content.schema) && isJsonMedia(content.type)
+    ? convertResult(source, content.schema)
+    : undefined;
 }
 
 /** The nearest first server, with the default values of its variables; relative ones count from the document's URL. */
 function readServer({ document, operation, pathItem }: Operation, location: string): string | undefined {
-  const lists = [operation.servers, pathItem.servers, document.content.servers];
+  const lists = [operation.servers, pathItem.servers, document.servers];
   const [server] = lists.find((list): list is unknown[] => Array.isArray(list) && list.length > 0) ?? [];
   if (!isObject(server) || typeof server.url !== 'string') return undefined;
   const variables = new Map(Object.entries(isObject(server.variables) ? server.variables : {}));
@@ -143,4 +156,45 @@ function readServer({ document, operation, pathItem }: Operation, location: stri
     return isObject(variable) && variable.default !== undefined ? String(variable.default) : whole;
   });
   return isUrl(location) && URL.canParse(url, location) ? new URL(url, location).href : url;
+}
+
+/** Where one credential of an operation goes in its HTTP call. No secret is ever in a document. */
+export interface Credential {
+  /** Name of the security scheme in the document. */
+  readonly scheme: string;
+  readonly in: 'header' | 'query' | 'cookie';
+  /** Of the header, parameter or cookie. */
+  readonly name: string;
+  /** `bearer` and `basic` are put before the value; `basic` also encodes it. */
+  readonly form?: 'bearer' | 'basic';
+}
+
+/**
+ * The ways to be allowed in, each a list of credentials that are all needed. Undefined where the document asks for none.
+ * A scheme that can't be sent (mutual TLS) takes its whole way out, with a problem.
+ */
+function readSecurity({ document, operation, problems }: Operation): Credential[][] | undefined {
+  const required = operation.security ?? document.security;
+  if (!Array.isArray(required) || required.length === 0) return undefined;
+  return required.filter(isObject).flatMap((requirement) => {
+    const credentials = Object.keys(requirement).map((scheme) => readScheme(document, scheme));
+    for (const [index, scheme] of Object.keys(requirement).entries())
+      if (!credentials[index])
+        problems.push(`security "${scheme}": no scheme that can be sent, this way in was left out`);
+    const known = credentials.filter((one) => one !== undefined);
+    return known.length === credentials.length ? [known] : [];
+  });
+}
+
+function readScheme(document: JsonSchema, scheme: string): Credential | undefined {
+  const components = isObject(document.components) ? document.components : {};
+  const schemes = isObject(components.securitySchemes) ? components.securitySchemes : {};
+  const found = Object.hasOwn(schemes, scheme) ? dereference(document, schemes[scheme]) : undefined;
+  const form = found?.type === 'http' ? String(found.scheme).toLowerCase() : '';
+  const place = (['header', 'query', 'cookie'] as const).find((one) => one === found?.in);
+  if (found?.type === 'apiKey')
+    return place && typeof found.name === 'string' ? { scheme, in: place, name: found.name } : undefined;
+  const isBearer = found?.type === 'oauth2' || found?.type === 'openIdConnect' || form === 'bearer';
+  if (!isBearer && form !== 'basic') return undefined;
+  return { scheme, in: 'header', name: 'Authorization', form: isBearer ? 'bearer' : 'basic' };
 }

@@ -8,15 +8,16 @@ import { throwIfCancelled } from '../../errors.js';
 import { isObject } from '../schema/json.js';
 import type { EntryIssue } from '../tool.js';
 import { readText, reasonOf, sourceFailed } from './read.js';
-import { createReading, type ReadContext, type SourcePart, type SourceReading } from './source.js';
+import { createReading, type ReadContext, type SourceFormat, type SourcePart, type SourceReading } from './source.js';
 
 const SKILL_FILE = 'SKILL.md';
 const FRONT_MATTER = /^---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)(.*)$/s;
 /** Deeper folders hold a skill's own files. */
 const MAX_DEPTH = 6;
 
-/** @throws WinnowError `source_failed` when there is no `SKILL.md`, `cancelled` */
-export async function readSkillsSource(path: string, context: ReadContext): Promise<SourceReading> {
+export const skillsFormat: SourceFormat = { kind: 'skills', names: /(?:^|[\\/])SKILL\.md$/, read: readSkillsSource };
+
+async function readSkillsSource(path: string, context: ReadContext): Promise<SourceReading> {
   const files = await findSkillFiles(path);
   if (files.length === 0) throw sourceFailed(path, `holds no ${SKILL_FILE}. Give the folder above the skills' folders`);
   const parts: SourcePart[] = [];
@@ -34,30 +35,19 @@ export async function readSkillsSource(path: string, context: ReadContext): Prom
 type ParsedSkill = { ok: true; entry: Record<string, unknown> } | { ok: false; problem: string };
 
 async function parseSkill(text: string, file: string): Promise<ParsedSkill> {
-  const [, matter, instructions] = FRONT_MATTER.exec(text) ?? [];
-  if (matter === undefined || instructions === undefined) {
-    return { ok: false, problem: 'front matter: the file must begin with "---", name, description, "---"' };
-  }
-  const parsed = await parseFrontMatter(matter);
-  if (!isObject(parsed)) return { ok: false, problem: parsed };
-  const metadata = isObject(parsed.metadata) ? parsed.metadata : {};
-  const entry = {
-    ...parsed,
-    toolType: 'skill',
-    instructions: instructions.trim(),
-    metadata: { ...metadata, skill: { file } },
-  };
-  return { ok: true, entry };
-}
-
-async function parseFrontMatter(matter: string): Promise<Record<string, unknown> | string> {
+  const fail = (problem: string) => ({ ok: false, problem: `front matter: ${problem}` }) as const;
+  const [, matter, instructions = ''] = FRONT_MATTER.exec(text) ?? [];
+  if (matter === undefined) return fail('the file must begin with "---", name, description, "---"');
   const { parse } = await import('yaml');
+  let parsed: unknown;
   try {
-    const parsed: unknown = parse(matter);
-    return isObject(parsed) ? parsed : 'front matter: not a list of "key: value"';
+    parsed = parse(matter);
   } catch (error) {
-    return `front matter: not YAML (a value with a colon needs quotes): ${reasonOf(error)}`;
+    return fail(`not YAML (a value with a colon needs quotes): ${reasonOf(error)}`);
   }
+  if (!isObject(parsed)) return fail('not a list of "key: value"');
+  const metadata = { ...Object(parsed.metadata), skill: { file } };
+  return { ok: true, entry: { ...parsed, toolType: 'skill', instructions: instructions.trim(), metadata } };
 }
 
 /** Paths below the folder, sorted by name so that every run has the same order; a skill's own folder is not searched. */

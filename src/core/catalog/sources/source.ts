@@ -22,10 +22,7 @@ export type McpServer = {
 
 /** `path` is a file or folder, or, for `json` and `openapi`, an http(s) URL. */
 export type SourceSpec =
-  | { readonly kind: 'json'; readonly path: string }
-  | { readonly kind: 'openapi'; readonly path: string }
-  | { readonly kind: 'skills'; readonly path: string }
-  | { readonly kind: 'mcp'; readonly path: string }
+  | { readonly kind: SourceFormat['kind']; readonly path: string }
   | { readonly kind: 'mcp'; readonly servers: Readonly<Record<string, McpServer>> }
   /** From code: entries as a file has them, or tools of another catalogue. */
   | { readonly kind: 'tools'; readonly name: string; readonly tools: readonly (ToolEntry | Tool)[] };
@@ -68,6 +65,17 @@ export interface ReadContext {
 
 export function createReading(parts: readonly SourcePart[], more: Partial<SourceReading> = {}): SourceReading {
   return { rules: [], issues: [], failures: [], ...more, parts };
+}
+
+/** One format of a file, folder or URL. */
+export interface SourceFormat {
+  readonly kind: 'json' | 'openapi' | 'skills' | 'mcp';
+  /** The end of a name that tells the format. */
+  readonly names: RegExp;
+  /** Whether what a `.json` file holds is of the format. */
+  holds?(content: Readonly<Record<string, unknown>>): boolean;
+  /** @throws WinnowError `source_failed`, `cancelled` */
+  read(path: string, context: ReadContext): Promise<SourceReading>;
 }
 
 /** A source in words, without the user, password and query of a URL: those may be keys. */

@@ -4,7 +4,7 @@
  * The grammar guides and the check of the answer decides: patterns, ranges and large counts are not part of it.
  */
 import { isObject, type JsonType, typesOf } from '../../catalog/schema/json.js';
-import { resolveReference } from '../../catalog/schema/pointer.js';
+import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import { anyObject, anyValue, arrayBody, mapBody, numberBody, objectBody, stringBody } from './gbnf-bodies.js';
 import { alternatives, createGrammarRules, type GrammarRules, jsonLiteral } from './gbnf-rules.js';

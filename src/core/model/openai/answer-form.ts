@@ -1,85 +1,104 @@
 /**
- * In which form a server can be asked: found out by asking, from the best down, and remembered for the life of the
- * model object, for each response schema by its name. A lower form is remembered only when it was answered, and never
- * after the higher one was: such a server merely dislikes the schema of one request.
+ * The form in which a server takes a question. It is found by asking, from the strictest form down, and remembered for
+ * the life of the model: a format for each response schema by its name, since a server may dislike one schema only; the
+ * fields for all, since it is the model that refuses them.
  */
-import { type FailureFacts, isContextExceeded, ServerFailure } from './server-failure.js';
+import { sameJson } from '../../catalog/schema/json.js';
+import type { JsonSchema } from '../../catalog/tool.js';
+import type { CompletionRequest } from '../model.js';
+import { type FailureFacts, isContextExceeded, ServerFailure } from './failure.js';
+import { toStrictSchema } from './strict-schema.js';
 
 /** `strict`: the schema in the subset of OpenAI's strict mode, which says less; see `strict-schema.ts`. */
 const FORMATS = ['json_schema', 'strict', 'json_object', 'text'] as const;
-export type AnswerFormat = (typeof FORMATS)[number];
+type Format = (typeof FORMATS)[number];
 
-export interface AnswerForm {
-  readonly format: AnswerFormat;
-  /** Whether a temperature is sent; reasoning models refuse any. */
+/** Fields of a request that some models refuse. */
+export interface Fields {
   readonly temperature: boolean;
+  /** Which field limits the answer. OpenAI's reasoning models take the newer one alone. */
+  readonly limit: 'max_tokens' | 'max_completion_tokens';
 }
 
-export interface FormQuestion<T> {
-  /** Of the response schema; without one the answer is plain text. */
-  schemaName: string | undefined;
-  /** Whether the schema can be put in this form at all. */
-  isPossible(format: AnswerFormat): boolean;
-  ask(form: AnswerForm): Promise<T>;
+export interface AnswerForm {
+  readonly format: 'json_schema' | 'json_object' | 'text';
+  /** As it is sent. */
+  readonly schema?: { name: string; schema: JsonSchema };
+  /** The text as it would be under the schema that was given. */
+  unwrap(text: string): string;
 }
 
 interface Memory {
-  readonly answered: Set<AnswerFormat>;
-  /** Not asked in again. */
-  readonly refused: Set<AnswerFormat>;
+  readonly answered: Set<Format>;
+  /** Not asked in again. A format that was answered once never gets here. */
+  readonly refused: Set<Format>;
 }
 
-const SPEAKS_OF_FORMAT = /response_format|schema|json/i;
-const MAY_REFUSE_FORMAT: readonly number[] = [400, 404, 422, 501];
+type Ask<T> = (form: AnswerForm, fields: Fields) => Promise<T>;
 
-/** @returns a function that asks in the best known form, and in lower ones while the server refuses the form. */
-export function createFormFinder(): <T>(question: FormQuestion<T>) => Promise<T> {
+/** @returns a function that asks in the best known form, and in lower ones while the server refuses the form */
+export function createFormFinder(): <T>(schema: CompletionRequest['schema'], ask: Ask<T>) => Promise<T> {
   const memories = new Map<string, Memory>();
-  // One for all schemas: it is the model that refuses a temperature.
-  let temperature = true;
+  let fields: Fields = { temperature: true, limit: 'max_tokens' };
 
-  return async ({ schemaName, isPossible, ask }) => {
-    const memory = memoryOf(memories, schemaName);
-    const open = FORMATS.filter((format) => !memory.refused.has(format));
-    const firstFrom = (place: number) => open.find((format) => FORMATS.indexOf(format) >= place && isPossible(format));
-    const refused: AnswerFormat[] = [];
-    let form: AnswerForm = { format: (schemaName === undefined ? undefined : firstFrom(0)) ?? 'text', temperature };
-    for (;;) {
+  return async (schema, ask) => {
+    const name = schema?.name ?? '';
+    const memory = memories.get(name) ?? { answered: new Set(), refused: new Set() };
+    memories.set(name, memory);
+    const refused: Format[] = [];
+    let tried = fields;
+    let failure: unknown;
+    const askIn = async (form: AnswerForm): Promise<Awaited<ReturnType<typeof ask>>> => {
       try {
-        const answer = await ask(form);
-        temperature &&= form.temperature;
-        learn(memory, form.format, refused);
+        return await ask(form, tried);
+      } catch (error) {
+        const other = withoutRefused(tried, error);
+        if (!other) throw error;
+        tried = other;
+        return askIn(form);
+      }
+    };
+    for (const format of FORMATS.filter((one) => !memory.refused.has(one))) {
+      const form = formOf(format, schema);
+      if (!form) continue;
+      try {
+        const answer = await askIn(form);
+        fields = tried;
+        memory.answered.add(format);
+        for (const one of refused) if (!memory.answered.has(one)) memory.refused.add(one);
         return answer;
       } catch (error) {
-        if (!(error instanceof ServerFailure)) throw error;
-        if (isAboutTemperature(form, error.facts)) form = { ...form, temperature: false };
-        else {
-          const format = isAboutFormat(error.facts) ? firstFrom(FORMATS.indexOf(form.format) + 1) : undefined;
-          if (format === undefined) throw error;
-          refused.push(form.format);
-          form = { ...form, format };
-        }
+        if (!(error instanceof ServerFailure) || !isAboutFormat(error.facts)) throw error;
+        refused.push(format);
+        failure = error;
       }
     }
+    throw failure;
   };
 }
 
-function memoryOf(memories: Map<string, Memory>, schemaName = ''): Memory {
-  const memory = memories.get(schemaName) ?? { answered: new Set(), refused: new Set() };
-  memories.set(schemaName, memory);
-  return memory;
+/** None where the format can't say the schema, or says the same as a stricter one. */
+function formOf(format: Format, schema: CompletionRequest['schema']): AnswerForm | undefined {
+  const unwrap = (text: string) => text;
+  if (format === 'text') return { format, unwrap };
+  if (!schema) return undefined;
+  if (format === 'json_object') return { format, unwrap };
+  if (format === 'json_schema') return { format, schema, unwrap };
+  const strict = toStrictSchema(schema.schema);
+  if (!strict || sameJson(strict.schema, schema.schema)) return undefined;
+  return { format: 'json_schema', schema: { ...schema, schema: strict.schema }, unwrap: strict.unwrap };
 }
 
-function learn({ answered, refused }: Memory, format: AnswerFormat, refusedNow: readonly AnswerFormat[]): void {
-  answered.add(format);
-  for (const one of refusedNow) if (!answered.has(one)) refused.add(one);
-}
-
-function isAboutTemperature(form: AnswerForm, facts: FailureFacts): boolean {
-  return facts.kind === 'status' && facts.status === 400 && form.temperature && /temperature/i.test(facts.body);
+function withoutRefused(fields: Fields, error: unknown): Fields | undefined {
+  const facts = error instanceof ServerFailure ? error.facts : undefined;
+  if (facts?.kind !== 'status' || facts.status !== 400) return undefined;
+  if (fields.limit === 'max_tokens' && facts.body.includes('max_completion_tokens'))
+    return { ...fields, limit: 'max_completion_tokens' };
+  return fields.temperature && /temperature/i.test(facts.body) ? { ...fields, temperature: false } : undefined;
 }
 
 function isAboutFormat(facts: FailureFacts): boolean {
   if (facts.kind !== 'status' || isContextExceeded(facts)) return false;
-  return facts.status === 400 || (MAY_REFUSE_FORMAT.includes(facts.status) && SPEAKS_OF_FORMAT.test(facts.body));
+  const speaksOfFormat = /response_format|schema|json/i.test(facts.body);
+  return facts.status === 400 || ([404, 422, 501].includes(facts.status) && speaksOfFormat);
 }

@@ -1,122 +1,130 @@
 /** The model seam over an OpenAI-compatible server: any base URL, no state but what the server was found to support. */
-import { sameJson } from '../../catalog/schema/json.js';
-import { toWinnowError } from '../../errors.js';
+import type OpenAI from 'openai';
+import { z } from 'zod';
+import { WinnowError } from '../../errors.js';
 import { estimateTokens } from '../count-tokens.js';
-import {
-  addUsage,
-  type Completion,
-  type CompletionRequest,
-  type Model,
-  noUsage,
-  type Prompt,
-  type Usage,
-  withUsage,
-} from '../model.js';
-import { createFormFinder } from './answer-form.js';
-import { answerRoom } from './answer-room.js';
-import type { ChatAnswer } from './chat.js';
-import { withDeadline } from './deadline.js';
-import { usageOf } from './exchange.js';
+import { type Completion, type CompletionRequest, type Model, noUsage } from '../model.js';
+import { type AnswerForm, createFormFinder, type Fields } from './answer-form.js';
+import type { Client } from './client.js';
 import { type OpenAIModelOptions, type OpenAISettings, resolveOpenAIOptions } from './options.js';
-import { retrying } from './retry.js';
-import { ServerFailure, toModelError } from './server-failure.js';
-import { toStrictSchema } from './strict-schema.js';
 import { createReaderOpener } from './token-reader.js';
 
 /** What OpenAI takes in one strict schema and in one request; other servers take at least as much. */
 const SERVER_LIMITS = { enumValues: 1_000, enumCharacters: 15_000, tools: 128 };
 
-/**
- * @throws WinnowError `invalid_option`. Nothing is sent before the first call, and LangChain (0.6 s) is
- * not loaded before it.
- */
+/** Nothing is sent or loaded before the first call. @throws WinnowError `invalid_option` */
 export function createOpenAIModel(options: OpenAIModelOptions): Model {
   const settings = resolveOpenAIOptions(options);
-  const limits = { contextTokens: settings.contextTokens, ...SERVER_LIMITS };
-  const findForm = createFormFinder();
-  const openReader = createReaderOpener(settings);
+  const askInForm = createFormFinder();
+  let opened: Promise<Client> | undefined;
+  const open = () => {
+    opened ??= import('./client.js').then(({ createClient }) => createClient(settings));
+    return opened;
+  };
   return {
     id: settings.model,
-    limits,
+    limits: { contextTokens: settings.contextTokens, ...SERVER_LIMITS },
     preferredAnswer: 'list',
-    complete: (asked) =>
-      countingUsage(settings, asked.prompt, async (usage) => {
-        const request = { ...asked, maxTokens: answerRoom(asked, settings.contextTokens) };
-        const { chatOnce } = await import('./chat.js');
-        return withDeadline({ timeoutMs: settings.timeoutMs, signal: request.signal }, async (deadline) => {
-          const strictOf = createStrictRequest(request);
-          return findForm({
-            schemaName: request.schema?.name,
-            isPossible: (format) => format !== 'strict' || strictOf() !== undefined,
-            ask: async (form) => {
-              const strict = form.format === 'strict' ? strictOf() : undefined;
-              const answer = await retrying(settings, deadline, () => {
-                usage.calls += 1;
-                return chatOnce(settings, strict?.request ?? request, { form, signal: deadline.signal });
-              });
-              const completion = toCompletion(answer, request, usage);
-              return strict ? unwrapped(completion, strict) : completion;
-            },
+    async complete(request) {
+      const { prompt, signal, schema } = request;
+      const usage = noUsage();
+      const call = await open();
+      return call({ prompt, signal, usage }, async (post) => {
+        const maxTokens = answerRoom(request, settings.contextTokens);
+        return askInForm(schema, async (form, fields) => {
+          const answer = await post({
+            path: '/chat/completions',
+            body: renderChat(settings, { ...request, maxTokens }, { ...form, ...fields }),
+            answer: chatAnswerSchema,
+            estimate: (given) => ({ prompt: promptTokens(request), written: estimateTokens(writtenIn(given)) }),
           });
+          return { ...toCompletion(answer, form), usage };
         });
-      }),
-    openReader,
+      });
+    },
+    openReader: createReaderOpener(settings, open),
     countTokens: estimateTokens,
-    close: settings.connections.close,
+    /** The connections are those of the process, which ends them when they are idle. */
+    close: async () => {},
   };
 }
 
-interface StrictRequest {
-  request: CompletionRequest;
-  unwrap(text: string): string;
+/** With less no answer can be begun. */
+const LEAST_TOKENS = 64;
+
+/**
+ * Tokens that the context leaves for an answer: what was asked for where it fits. Without this llama.cpp cuts the
+ * answer, and vLLM refuses the call.
+ * @throws WinnowError `context_exceeded` where there is no room for any answer
+ */
+export function answerRoom(
+  { prompt, maxTokens }: Pick<CompletionRequest, 'prompt' | 'maxTokens'>,
+  contextTokens: number,
+): number {
+  // The server may count a tenth more than the estimate, and puts its marks around each message.
+  const roomBeside = (tokens: number) => contextTokens - tokens - Math.ceil(tokens / 10) - 16;
+  // A token is rarely shorter than a character, so most prompts need no count.
+  if (maxTokens <= roomBeside(prompt.system.length + prompt.user.length)) return maxTokens;
+  const tokens = promptTokens({ prompt });
+  const least = Math.min(LEAST_TOKENS, maxTokens);
+  if (tokens + least <= contextTokens) return Math.min(maxTokens, Math.max(least, roomBeside(tokens)));
+  const message = `The prompt has about ${tokens} tokens and needs room for ${least}, the context of the model holds ${contextTokens}. Give the model's real context as contextTokens, or send less.`;
+  throw new WinnowError('context_exceeded', message, { details: { tokens, contextTokens } });
 }
 
-/** The request with its schema for the strict mode, made when it is first asked for; none where that is the same schema. */
-function createStrictRequest(request: CompletionRequest): () => StrictRequest | undefined {
-  let made: { strict: StrictRequest | undefined } | undefined;
-  const make = (): StrictRequest | undefined => {
-    const strict = request.schema && toStrictSchema(request.schema.schema);
-    if (!request.schema || !strict || sameJson(strict.schema, request.schema.schema)) return undefined;
-    return { request: { ...request, schema: { ...request.schema, schema: strict.schema } }, unwrap: strict.unwrap };
-  };
-  return () => {
-    made ??= { strict: make() };
-    return made.strict;
-  };
+function promptTokens({ prompt }: Pick<CompletionRequest, 'prompt'>): number {
+  return estimateTokens(prompt.system) + estimateTokens(prompt.user);
 }
 
-/** Log-probabilities belong to the text as it was written, so they go where it changes. */
-function unwrapped(completion: Completion, { unwrap }: StrictRequest): Completion {
-  const text = unwrap(completion.text);
-  const { logprobs: _, ...rest } = completion;
-  return text === completion.text ? completion : { ...rest, text };
-}
-
-/** Runs one call; whatever it throws leaves as a WinnowError whose details carry what was spent. */
-async function countingUsage<T>(
+function renderChat(
   settings: OpenAISettings,
-  prompt: Prompt,
-  call: (usage: Usage) => Promise<T>,
-): Promise<T> {
-  const usage = noUsage();
-  try {
-    return await call(usage);
-  } catch (thrown) {
-    const error = thrown instanceof ServerFailure ? toModelError(thrown, settings, prompt) : toWinnowError(thrown);
-    throw withUsage(error, usage);
-  }
+  { prompt, maxTokens }: CompletionRequest,
+  { format, schema, temperature, limit }: AnswerForm & Fields,
+): OpenAI.ChatCompletionCreateParamsNonStreaming {
+  const responseFormat = schema
+    ? { type: 'json_schema' as const, json_schema: { ...schema, strict: true } }
+    : { type: 'json_object' as const };
+  return {
+    model: settings.model,
+    messages: [
+      { role: 'system', content: prompt.system },
+      { role: 'user', content: prompt.user },
+    ],
+    [limit]: maxTokens,
+    ...(temperature ? { temperature: settings.temperature } : {}),
+    ...(settings.logprobs ? { logprobs: true } : {}),
+    stream: false,
+    ...(format === 'text' ? {} : { response_format: responseFormat }),
+    ...settings.extraBody,
+  };
 }
 
-function toCompletion(answer: ChatAnswer, request: CompletionRequest, usage: Usage): Completion {
-  const choice = answer.choices[0];
-  const text = choice?.message.content || choice?.message.refusal || '';
-  const { prompt } = request;
-  const counted = usageOf(answer.usage, () => ({
-    prompt: estimateTokens(prompt.system) + estimateTokens(prompt.user),
-    written: estimateTokens(text),
-  }));
-  addUsage(usage, { calls: 0, ...counted });
-  const logprobs = choice?.logprobs?.content?.map(({ token, logprob }) => ({ text: token, logprob }));
+const logprobsSchema = z.object({ content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish() });
+const chatAnswerSchema = z.object({
+  choices: z
+    .array(
+      z.object({
+        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+        finish_reason: z.string().nullish(),
+        logprobs: logprobsSchema.nullish().catch(null),
+      }),
+    )
+    .min(1),
+});
+type ChatAnswer = z.infer<typeof chatAnswerSchema>;
+
+function writtenIn({ choices }: ChatAnswer): string {
+  const message = choices[0]?.message;
+  return message?.content || message?.refusal || '';
+}
+
+function toCompletion(answer: ChatAnswer, { unwrap }: AnswerForm): Omit<Completion, 'usage'> {
+  const [choice] = answer.choices;
+  const written = writtenIn(answer);
+  const text = unwrap(written);
   const finish = choice?.finish_reason === 'length' ? 'length' : 'stop';
-  return { text, finish, usage, ...(logprobs ? { logprobs } : {}) };
+  // Log-probabilities belong to the text as it was written.
+  const logprobs = text === written ? choice?.logprobs?.content : undefined;
+  if (!logprobs) return { text, finish };
+  return { text, finish, logprobs: logprobs.map(({ token, logprob }) => ({ text: token, logprob })) };
 }

@@ -3,7 +3,7 @@
  * is a choice among what the sources have for it.
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
-import { fits } from '../../catalog/subschema.js';
+import { fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { TokenReader } from '../../model/model.js';
 import type { SourceName } from '../../result.js';
@@ -41,7 +41,7 @@ interface Writing {
   /** References that are settled: they are forced. Only of the arguments themselves, not of objects inside. */
   readonly references: ReadonlyMap<string, string>;
   readonly depth: number;
-  /** Said values that an argument has taken. */
+  /** Words of the request and said values that an argument of the step has taken. */
   readonly used: Set<string>;
 }
 
@@ -62,13 +62,9 @@ const MAX_DEPTH = 3;
 const MAX_TEXT_TOKENS = 120;
 /**
  * An optional argument is written where leaving it out is at most so likely beside it: by whether the request names a value
- * (a day, a number, a value of an enum), has words for it, or neither.
+ * (a day, a number, a value of an enum) or only has words for it. Without either it is left out.
  */
-const LEAVE_OUT = {
-  named: 0.9,
-  words: 0.5,
-  neither: 0.05,
-};
+const LEAVE_OUT = { named: 0.9, words: 0.2 };
 /** "Not said" has to be so likely that a required argument is asked back. */
 const NOT_SAID = 0.5;
 /** A text that no run of the request's words begins like is the model's own, where it is so sure of its beginning. */
@@ -146,33 +142,33 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   return { value, from, missing: lost, probability };
 }
 
-/** What the request has for an optional argument, by its name; empty where no source has anything. */
+/** What the request has for an optional argument, by its name; empty where it has nothing. */
 function supportFor(place: Place, writing: Writing): [string, keyof typeof LEAVE_OUT][] {
   const schema = plainSchema(place.schema, writing.root);
   if (isList(schema)) return supportFor({ ...place, schema: schema.items }, writing);
-  if (isObject(schema.properties)) return writing.depth < MAX_DEPTH ? [[place.name, 'neither']] : [];
-  const candidates = unused({ ...place, schema }, writing);
-  if (candidates.length === 0) return [];
-  const isNamed =
-    candidates.some(({ said, value }) => said !== undefined && typeof value !== 'string') ||
-    isClosed(schema) ||
-    formOf(schema) !== undefined;
-  if (isNamed && candidates.some(({ said }) => said !== undefined)) return [[place.name, 'named']];
-  return [[place.name, candidates.some(({ from }) => from === 'request') ? 'words' : 'neither']];
+  const candidates = available({ ...place, schema }, writing);
+  if (candidates.some(({ said }) => said !== undefined)) return [[place.name, 'named']];
+  return candidates.some(({ from }) => from === 'request') ? [[place.name, 'words']] : [];
 }
 
-/** What is said once serves one argument of a step; a window of time that is said by its length goes where a length is asked for. */
-function unused(place: Place & { schema: JsonSchema }, { context, used, root }: Writing): Candidate[] {
-  const properties = isObject(root.properties) ? Object.entries(root.properties) : [];
-  const takesLength = properties.some(
-    ([name, schema]) => isDuration(name, plainSchema(schema, root)) && isNumber(plainSchema(schema, root)),
-  );
+/**
+ * What is said once serves one argument of a step, unless a required one has no other value. A window of time that is said
+ * by its length goes where a length is asked for.
+ */
+function available(place: Place & { schema: JsonSchema }, { context, used, root }: Writing): Candidate[] {
+  const properties = Object.entries(isObject(root.properties) ? root.properties : {});
+  const takesLength = properties.some(([name, schema]) => {
+    const plain = plainSchema(schema, root);
+    return isNumber(plain) && isDuration(name, plain);
+  });
   const lengths = new Set(takesLength && !isNumber(place.schema) ? context.said.durations.map(({ text }) => text) : []);
-  return candidatesFor(place, context).filter(
-    ({ value, said }) =>
-      said === undefined ||
-      !(lengths.has(said) || used.has(JSON.stringify([said, typeof value === 'string' ? value : '']))),
-  );
+  const all = candidatesFor(place, context).filter(({ said }) => said === undefined || !lengths.has(said));
+  const taken = place.required ? [] : [...used, ...context.said.times.map(({ text }) => text)];
+  const fresh = all.filter(({ value, from }) => {
+    if (from !== 'request' || typeof value !== 'string') return !used.has(String(value));
+    return !taken.some((text) => text.includes(value) || value.includes(text));
+  });
+  return place.required && fresh.length === 0 ? all : fresh;
 }
 
 function isList(schema: JsonSchema): boolean {
@@ -227,15 +223,14 @@ async function writeList(place: Place & { schema: JsonSchema }, writing: Writing
 /** One of a closed set: values of an enum, numbers and moments that were said. */
 async function writeChoice(place: Place & { schema: JsonSchema }, writing: Writing): Promise<Value | undefined> {
   const { writer, used } = writing;
-  const byText = new Map(unused(place, writing).map((one) => [JSON.stringify(one.value), one]));
+  const byText = new Map(available(place, writing).map((one) => [JSON.stringify(one.value), one]));
   if (byText.size === 0) return undefined;
   const choices = [...byText.keys()].map((text) => ({ text, ends: 'itself' as const }));
   const [best] = await writer.rank(choices.map(({ text }) => choiceOf(text)));
   const chosen = best && (byText.get(best.name) ?? byText.get(`${best.name}"`));
   if (!best || !chosen) return undefined;
   writer.force(JSON.stringify(chosen.value));
-  if (chosen.said !== undefined && !isClosed(place.schema))
-    used.add(JSON.stringify([chosen.said, typeof chosen.value === 'string' ? chosen.value : '']));
+  if (chosen.said !== undefined && !isClosed(place.schema)) used.add(String(chosen.value));
   return { ...chosen, probability: best.probability };
 }
 
@@ -247,10 +242,8 @@ function choiceOf(json: string) {
 }
 
 /** A string without a closed set of values: words of the request, a reference, or the model's own words. */
-async function writeText(
-  place: Place & { schema: JsonSchema },
-  { writer, context }: Writing,
-): Promise<Value | undefined> {
+async function writeText(place: Place & { schema: JsonSchema }, writing: Writing): Promise<Value | undefined> {
+  const { writer, context, used } = writing;
   const { name, schema, required } = place;
   if (required) {
     const ranked = await writer.rank(
@@ -265,7 +258,7 @@ async function writeText(
   const references = context.results.filter((one) => fits(one.schema, schema));
   const known: Candidate[] = [
     ...references.map(({ reference }): Candidate => ({ value: reference, from: 'step' })),
-    ...candidatesFor(place, context),
+    ...available(place, writing),
   ];
   const byText = new Map(known.map((one) => [JSON.stringify(one.value).slice(1, -1), one]));
   if (byText.size === 0) return undefined;
@@ -283,5 +276,6 @@ async function writeText(
   const chosen = best && byText.get(best.name);
   if (!best || !chosen) return undefined;
   writer.force(`${best.name}"`);
+  used.add(String(chosen.value));
   return { ...chosen, probability: best.probability };
 }

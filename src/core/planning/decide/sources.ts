@@ -3,7 +3,7 @@
  * is one choice, so a value that no source has can't be chosen.
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
-import { resolveReference } from '../../catalog/schema/pointer.js';
+import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
 import type { Said } from './said.js';
@@ -105,13 +105,22 @@ function fitsBounds(value: unknown, schema: JsonSchema): boolean {
     return !(typeof minimum === 'number' && value < minimum) && !(typeof maximum === 'number' && value > maximum);
   }
   if (typeof value === 'string' && !Array.isArray(schema.enum)) {
-    const { pattern, maxLength, minLength } = schema;
+    const { pattern, maxLength, minLength, format } = schema;
+    if (FORMS[String(format)]?.test(value) === false) return false;
     if (typeof maxLength === 'number' && value.length > maxLength) return false;
     if (typeof minLength === 'number' && value.length < minLength) return false;
     if (typeof pattern === 'string' && pattern.length < 80) return matches(pattern, value);
   }
   return true;
 }
+
+/** Formats that a run of words seldom has. */
+const FORMS: Readonly<Record<string, RegExp>> = {
+  email: /^[^\s@]+@[^\s@]+$/u,
+  uri: /^[a-z][a-z\d+.-]*:\S+$/iu,
+  url: /^[a-z][a-z\d+.-]*:\S+$/iu,
+  uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu,
+};
 
 function matches(pattern: string, value: string): boolean {
   try {

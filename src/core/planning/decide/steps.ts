@@ -1,5 +1,5 @@
 /** From the tools of the asks to the steps of a plan: producers before their consumers, arguments, the check. */
-import { isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
+import { type Argument, isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
 import { oneLine } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
 import { renderPhrase } from '../../prompts/phrases.js';
@@ -15,7 +15,7 @@ import { decideArguments, OPENING } from './arguments.js';
 import type { ToolOfAsk } from './choose-tools.js';
 import type { DecideParts, Read } from './read.js';
 import { readSaid, type Said } from './said.js';
-import { fieldsOf, type SourceContext } from './sources.js';
+import { candidatesFor, fieldsOf, isText, plainSchema, type SourceContext } from './sources.js';
 import { spansOf } from './spans.js';
 
 export interface StepParts extends DecideParts {
@@ -53,7 +53,8 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
   /** Adds the step behind the producers that it waits for. @returns its id, or that of an equal step */
   async function addStep(tool: Tool, about: { message: string; ask: string; depth: number }): Promise<string> {
     const references = new Map<string, string>();
-    for (const { argument, provisions } of awaited(tool, about.depth, parts)) {
+    const context = sourceContext(tool, about.message);
+    for (const { argument, provisions } of awaited(tool, { ...about, context }, parts)) {
       const known = drafts.find((draft) => draft.isAsked && provisions.some(({ producer }) => producer === draft.tool));
       const provision = provisions.find(({ producer }) => producer === (known?.tool ?? provisions[0]?.producer));
       if (!provision) continue;
@@ -61,7 +62,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
       references.set(argument, reference(id, provision.path));
     }
     const decided = await parts.read('arguments', promptValues(tool, about.message), OPENING, (reader) =>
-      decideArguments(tool, { reader, references, context: sourceContext(tool, about.message) }),
+      decideArguments(tool, { reader, references, context: { ...context, results: results() } }),
     );
     confidence = Math.min(confidence, decided.probability);
     const isEqual = (draft: Draft) =>
@@ -85,6 +86,12 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
     };
   }
 
+  function results(): SourceContext['results'] {
+    return drafts.flatMap(({ id, tool }) =>
+      fieldsOf(fittedSchemas(tool).output).map(({ path, schema }) => ({ reference: reference(id, path), schema })),
+    );
+  }
+
   function sourceContext(tool: Tool, message: string): SourceContext {
     const { request, view } = parts;
     const handles = producerGraph(view)
@@ -95,9 +102,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
     return {
       said,
       spans: spansOf([...new Set([message, ...entities, parts.message, ...history])]),
-      results: drafts.flatMap(({ id, tool: earlier }) =>
-        fieldsOf(fittedSchemas(earlier).output).map(({ path, schema }) => ({ reference: reference(id, path), schema })),
-      ),
+      results: results(),
       handles: new Set(handles.map(({ name }) => name)),
       day: request.today ?? dayIn(request.timeZone),
       timeZone: request.timeZone,
@@ -106,11 +111,24 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
 }
 
 /** Required arguments that only another tool's result can hold, each with what provides it, best first. */
-function awaited(tool: Tool, depth: number, { view, request }: StepParts) {
+function awaited(
+  tool: Tool,
+  { ask, depth, context }: { ask: string; depth: number; context: SourceContext },
+  { view, request }: StepParts,
+) {
   if (depth >= MAX_PRODUCERS) return [];
   const graph = producerGraph(view);
+  const root = fittedSchemas(tool).input;
+  // An ask that was completed from the history, and what the history itself says, count as given.
+  const said = [request.message, ask, ...(request.history ?? []).map(({ content }) => content)].join('\n');
+  const isSaid = (argument: Argument) => {
+    if (argument.isIdentifier) return isGiven(argument, { ...request, message: said });
+    const place = { name: argument.name, schema: plainSchema(argument.schema, root), required: true };
+    const { schema } = place;
+    return !isText(schema) || schema.format === undefined || candidatesFor(place, context).length > 0;
+  };
   return graph.argumentsOf(tool).flatMap((argument) => {
-    if (!argument.isRequired || !argument.isIdentifier || isGiven(argument, request)) return [];
+    if (!argument.isRequired || isSaid(argument)) return [];
     const provisions = graph.provisionsFor(tool, argument.name).filter(({ score }) => score >= MIN_SCORE);
     return provisions.length > 0 ? [{ argument: argument.name, provisions }] : [];
   });

@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { createPatternTrials, createSafePattern } from '../../../../src/core/catalog/schema/safe-pattern.js';
+import {
+  canRunAway,
+  createPatternTrials,
+  createSafePattern,
+} from '../../../../src/core/catalog/schema/safe-pattern.js';
 
 const RUNS_AWAY = '^(a+)+$';
 const AWAY = `${'a'.repeat(40)}!`;
@@ -61,5 +65,21 @@ describe('a pattern that runs away', () => {
     // Without a bound it were nine seconds.
     expect(trials(/^(a+)+$/u, 'aaaa')).toBeUndefined();
     expect(spent).toBeGreaterThan(1_000);
+  });
+});
+
+describe('a pattern that can run away', () => {
+  it.each([
+    ['a repetition in a repetition', '^(a+)+$', true],
+    ['one behind a character of two units', '^😀(a+)+$', true],
+    ['alternatives in a repetition', '(a|a)*b', true],
+    ['a repetition deep in a repetition', '((x(a*))y)+', true],
+    ['a repetition in one of at least so many', '(a?b?){3,}', true],
+    ['a repetition in one of so many', String.raw`(\d{1,3}\.){3}`, false],
+    ['a group that is repeated, and holds no choice', '^(ab)+$', false],
+    ['what is escaped or in a class', String.raw`^\+[+*|?{]\?\p{Lu}$`, false],
+    ['what was matched before', String.raw`^(a+)\1$`, false],
+  ])('is told from others: %s', (_, pattern, isRisky) => {
+    expect(canRunAway(pattern)).toBe(isRisky);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseReading } from '../../../../src/core/catalog/sources/entries.js';
-import { readJsonSource } from '../../../../src/core/catalog/sources/json.js';
+import { jsonFormat } from '../../../../src/core/catalog/sources/json.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -14,7 +14,7 @@ afterEach(() => rm(folder, { recursive: true }));
 async function read(name: string, content: unknown) {
   const path = join(folder, name);
   await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
-  const reading = await readJsonSource(path, { timeoutMs: 1000 });
+  const reading = await jsonFormat.read(path, { timeoutMs: 1000 });
   const { tools, rules, issues } = parseReading(reading);
   return {
     name: reading.name,
@@ -116,7 +116,7 @@ describe('a wrong entry is left out with its place and name', () => {
 
 describe('a JSONL file', () => {
   it('holds one entry a line, in order', async () => {
-    const { tools, issues } = parseReading(await readJsonSource('fixtures/sources/tools.jsonl', { timeoutMs: 1000 }));
+    const { tools, issues } = parseReading(await jsonFormat.read('fixtures/sources/tools.jsonl', { timeoutMs: 1000 }));
     expect(tools.map((item) => [item.tool.name, item.tool.risk, item.tool.origin])).toEqual([
       ['convert_currency', 'low', 'fixtures/sources/tools.jsonl'],
       ['列出汇率', 'low', 'fixtures/sources/tools.jsonl'],

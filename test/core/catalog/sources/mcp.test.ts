@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type LoadedCatalog, loadCatalog } from '../../../../src/core/catalog/load.js';
-import { readMcpSource } from '../../../../src/core/catalog/sources/mcp.js';
+import { mcpFormat } from '../../../../src/core/catalog/sources/mcp.js';
 import type { McpServer } from '../../../../src/core/catalog/sources/source.js';
 
 const SCRIPT = resolve('fixtures/sources/mcp-server.mjs');
@@ -161,7 +161,7 @@ describe('an mcpServers configuration', () => {
   async function readConfig(content: unknown) {
     const path = join(folder, 'mcp.json');
     await writeFile(path, JSON.stringify(content));
-    return readMcpSource({ kind: 'mcp', path }, CONTEXT);
+    return mcpFormat.read(path, CONTEXT);
   }
 
   it('starts each server in its folder, relative to the file, and leaves out disabled ones', async () => {
@@ -252,7 +252,7 @@ describe('an mcpServers configuration', () => {
   });
 
   it('is never read from a URL, since it starts processes', async () => {
-    const reading = readMcpSource({ kind: 'mcp', path: 'https://host.test/mcp.json' }, CONTEXT);
+    const reading = mcpFormat.read('https://host.test/mcp.json', CONTEXT);
     await expect(reading).rejects.toMatchObject({ code: 'source_failed' });
   });
 });

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseReading } from '../../../../src/core/catalog/sources/entries.js';
-import { readOpenApiSource, toSnakeCase } from '../../../../src/core/catalog/sources/openapi.js';
+import { openApiFormat, toSnakeCase } from '../../../../src/core/catalog/sources/openapi.js';
 
 const PETSTORE = 'fixtures/sources/petstore.yaml';
 const LIBRARY = 'fixtures/sources/library.json';
 
 async function read(path: string) {
-  const { tools, issues } = parseReading(await readOpenApiSource(path, { timeoutMs: 1000 }));
+  const { tools, issues } = parseReading(await openApiFormat.read(path, { timeoutMs: 1000 }));
   const byName = new Map(tools.map(({ tool }) => [tool.name, tool]));
   const get = (name: string) => {
     const tool = byName.get(name);
@@ -282,4 +282,60 @@ it.each([
   ['get /pets/{petId}', 'get_pets_pet_id'],
 ])('the name %s is %s in snake_case', (text, expected) => {
   expect(toSnakeCase(text)).toBe(expected);
+});
+
+const SCHEMES = {
+  bearer: { type: 'http', scheme: 'Bearer' },
+  basic: { type: 'http', scheme: 'basic' },
+  digest: { type: 'http', scheme: 'digest' },
+  key: { type: 'apiKey', in: 'query', name: 'api_key' },
+  flow: { type: 'oauth2', flows: {} },
+  id: { type: 'openIdConnect', openIdConnectUrl: 'https://id.test' },
+  tls: { type: 'mutualTLS' },
+  alias: { $ref: '#/components/securitySchemes/key' },
+};
+
+async function readSecurity(security: unknown, whole?: unknown) {
+  const folder = await mkdtemp(join(tmpdir(), 'winnow-security-'));
+  const path = join(folder, 'api.json');
+  const operation = security === undefined ? { operationId: 'a' } : { operationId: 'a', security };
+  const document = { openapi: '3.1.0', security: whole, components: { securitySchemes: SCHEMES } };
+  await writeFile(path, JSON.stringify({ ...document, paths: { '/a': { get: operation } } }));
+  const { get, issues } = await read(path);
+  await rm(folder, { recursive: true });
+  return { ways: Object(get('a').metadata.http).security, problems: issues.map(({ message }) => message) };
+}
+
+const header = (scheme: string, form: string) => ({ scheme, in: 'header', name: 'Authorization', form });
+const query = (scheme: string) => ({ scheme, in: 'query', name: 'api_key' });
+
+describe('the security of an operation', () => {
+  it.each([
+    ['a bearer token', [{ bearer: [] }], [[header('bearer', 'bearer')]]],
+    ['user and password', [{ basic: [] }], [[header('basic', 'basic')]]],
+    ['a key', [{ key: [] }], [[query('key')]]],
+    ['OAuth', [{ flow: ['read'] }], [[header('flow', 'bearer')]]],
+    ['OpenID Connect', [{ id: [] }], [[header('id', 'bearer')]]],
+    ['a reference', [{ alias: [] }], [[query('alias')]]],
+    ['two at once', [{ key: [], bearer: [] }], [[query('key'), header('bearer', 'bearer')]]],
+    ['one of two, or none', [{ key: [] }, { basic: [] }, {}], [[query('key')], [header('basic', 'basic')], []]],
+    ['none', [], undefined],
+  ])('tells where the credentials go, and no secret: %s', async (_, security, ways) => {
+    expect(await readSecurity(security)).toEqual({ ways, problems: [] });
+  });
+
+  it('is that of the document where the operation says nothing', async () => {
+    expect((await readSecurity(undefined, [{ key: [] }])).ways).toEqual([[query('key')]]);
+    expect((await readSecurity([], [{ key: [] }])).ways).toBeUndefined();
+    expect((await readSecurity(undefined)).ways).toBeUndefined();
+  });
+
+  it.each(['tls', 'digest', 'nobody', '__proto__'])(
+    'leaves a way out that can not be sent, and says so: %s',
+    async (scheme) => {
+      const { ways, problems } = await readSecurity(JSON.parse(`[{"${scheme}": []}, {"key": []}]`));
+      expect(ways).toEqual([[query('key')]]);
+      expect(problems).toEqual([`security "${scheme}": no scheme that can be sent, this way in was left out`]);
+    },
+  );
 });

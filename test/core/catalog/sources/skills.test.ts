@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseReading } from '../../../../src/core/catalog/sources/entries.js';
-import { readSkillsSource } from '../../../../src/core/catalog/sources/skills.js';
+import { skillsFormat } from '../../../../src/core/catalog/sources/skills.js';
 import { renderSummary } from '../../../../src/core/catalog/summary.js';
 
 let folder: string;
@@ -18,7 +18,7 @@ async function write(file: string, text: string) {
 }
 
 async function read(path = folder) {
-  const parsed = parseReading(await readSkillsSource(path, { timeoutMs: 1000 }));
+  const parsed = parseReading(await skillsFormat.read(path, { timeoutMs: 1000 }));
   return { ...parsed, tools: parsed.tools.map(({ tool }) => tool) };
 }
 

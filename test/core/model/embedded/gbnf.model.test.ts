@@ -1,7 +1,7 @@
 /** llama.cpp itself reads the grammars of real tools. No weights are needed, but the native binary is. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getLlama, type Llama } from 'node-llama-cpp';
-import { fitSchema } from '../../../../src/core/catalog/fit-schema.js';
+import { normaliseArguments } from '../../../../src/core/catalog/schema/normalise.js';
 import type { JsonSchema } from '../../../../src/core/catalog/tool.js';
 import { gbnfFromSchema } from '../../../../src/core/model/embedded/gbnf.js';
 import { benchmarksAreThere, loadBenchmarkTools, whereBenchmarks } from '../../../support/benchmarks.js';
@@ -65,7 +65,7 @@ describe('llama.cpp', () => {
     `takes the grammar of every tool of %s${whereBenchmarks}`,
     async (set) => {
       const tools = loadBenchmarkTools(set).map(
-        ({ name, inputSchema }) => [name, fitSchema(inputSchema).schema] as const,
+        ({ name, inputSchema }) => [name, normaliseArguments(inputSchema).schema] as const,
       );
       expect(await refused(new Map(tools))).toEqual([]);
     },

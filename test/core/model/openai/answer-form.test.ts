@@ -93,4 +93,18 @@ describe('the form in which a server is asked', () => {
     expect(server.requests.map(({ body }) => body.temperature)).toEqual([0, undefined, undefined]);
     expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_schema', 'text']);
   });
+
+  it('limits the answer by the newer field for a model that refuses the older one, and remembers it', async () => {
+    const refusesLimit = fail(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.");
+    const { server, model } = await startModel([refusesLimit, OK, answer('yes')]);
+    await model.complete(WITH_SCHEMA);
+    await model.complete(PLAIN);
+    const limits = server.requests.map(({ body }) => [body.max_tokens, body.max_completion_tokens]);
+    expect(limits).toEqual([
+      [50, undefined],
+      [undefined, 50],
+      [undefined, 50],
+    ]);
+    expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_schema', 'text']);
+  });
 });

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { untilQuotation } from '../../../../src/core/model/openai/failure.js';
 import { createOpenAIModel } from '../../../../src/core/model/openai/openai-model.js';
 import {
   answer,
@@ -10,6 +11,7 @@ import {
   cutInsideStream,
   fail,
   hang,
+  nextTokens,
   rateLimited,
   send,
 } from '../../../support/server-behaviours.js';
@@ -49,16 +51,22 @@ describe('failures that may pass', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('waits as Retry-After says, not as the back-off would', async () => {
-    const { model } = await startModel([rateLimited({ 'retry-after': '0' }), OK], { retryDelayMs: 1_000_000 });
+  it.each([
+    ['seconds', { 'retry-after': '0' }],
+    ['a date that is past', { 'retry-after': 'Thu, 01 Jan 2015 00:00:00 GMT' }],
+    ['milliseconds, which are the more exact', { 'retry-after': '7200', 'retry-after-ms': '1' }],
+  ])('waits as the server says in %s, not as the back-off would', async (_, headers) => {
+    const { server, model } = await startModel([rateLimited(headers), OK], { retryDelayMs: 1_000_000 });
     await expect(model.complete(PLAIN)).resolves.toMatchObject({ text: 'yes' });
+    server.assertDone();
   });
 
-  it.each([
-    ['seconds', '120'],
-    ['a date', 'Fri, 31 Dec 2100 23:59:59 GMT'],
-  ])('does not wait for a Retry-After in %s that lies beyond the time-out', async (_, retryAfter) => {
-    const { server, model } = await startModel([rateLimited({ 'retry-after': retryAfter })]);
+  it.each<[string, Record<string, string>, number]>([
+    ['a Retry-After in seconds', { 'retry-after': '120' }, 0],
+    ['a Retry-After as a date', { 'retry-after': 'Fri, 31 Dec 2100 23:59:59 GMT' }, 0],
+    ['its own pause, where the server says nothing usable,', { 'retry-after': 'soon' }, 1_000_000],
+  ])('does not wait for %s that ends behind the time-out', async (_, headers, retryDelayMs) => {
+    const { server, model } = await startModel([rateLimited(headers)], { retryDelayMs, timeoutMs: 5_000 });
     await expect(model.complete(PLAIN)).rejects.toMatchObject({ code: 'model_failed' });
     expect(server.requests).toHaveLength(1);
   });
@@ -111,15 +119,83 @@ describe('failures that do not pass', () => {
 
   it.each([
     ['its name can not be resolved', 'EAI_AGAIN', 'Start it'],
+    ['it takes no connection in time', 'UND_ERR_CONNECT_TIMEOUT', 'Start it'],
     ['its certificate is its own', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
   ])('asks a server once where %s, and says what to do', async (_, code, advice) => {
     const fetch = async () => {
-      throw new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error('Timeout Error'), { code }) });
     };
     const error = await errorOf(createOpenAIModel({ baseUrl: 'https://host/v1', model: 'm', fetch }).complete(PLAIN));
-    expect(error).toMatchObject({ code: 'model_unavailable', details: { usage: { calls: 1 } } });
+    expect(error).toMatchObject({ code: 'model_unavailable', details: { code, usage: { calls: 1 } } });
     expect(error.message).toContain(`(${code})`);
     expect(error.message).toContain(advice);
+  });
+
+  it('follows no redirection, which would carry prompt and keys to another server, and names it', async () => {
+    const other = await startModel([]);
+    const location = `${other.server.baseUrl}/chat/completions?token=hunter2`;
+    const { server, model } = await startModel([(_request, response) => response.writeHead(308, { location }).end()]);
+    const error = await errorOf(model.complete(PLAIN));
+    expect(error).toMatchObject({ code: 'model_refused', details: { status: 308 } });
+    expect(error.message).toContain(`redirects to ${other.server.baseUrl}/chat/completions. Redirections`);
+    expect([server.requests.length, other.server.requests.length]).toEqual([1, 0]);
+  });
+});
+
+const SECRETIVE = {
+  system: 'You choose tools.\n- read_level_v2: Water level of a station.',
+  user: 'Earlier messages:\nuser: hello there\nRequest: log in with hunter2secret, please',
+};
+
+describe('the words of a server', () => {
+  it.each([
+    ['all of the prompt', `Content filter: ${SECRETIVE.system}\n${SECRETIVE.user}`, 'Content filter: […]'],
+    ['the message', 'Bad: "log in with hunter2secret, please". Stop.', 'Bad: "[…]'],
+    ['in other letters', 'Bad: LOG IN WITH HUNTER2SECRET', 'Bad: […]'],
+    ['across a line', 'Bad: hello there Request: log in', 'Bad: […]'],
+    ['as JSON in JSON', 'Input: "messages:\\\\nuser: hello there\\\\nRequest: log"', 'Input: "[…]'],
+    ['cut inside of a word', 'Bad: Request: log in with hunter2s... (cut)', 'Bad: […]'],
+    ['the description of a tool', 'Bad: Water level of a station', 'Bad: […]'],
+    ['a code of the request alone', 'Flagged: "hunter2secret"!', 'Flagged: "[…]'],
+  ])('end where they quote the prompt: %s', (_, text, rest) => expect(untilQuotation(text, SECRETIVE)).toBe(rest));
+
+  it('end where they quote it in Chinese', () => {
+    const chinese = { system: '你选择工具。', user: 'Request: 请用密码秘密九九登录' };
+    expect(untilQuotation('内容不合规：用密码秘密九九', chinese)).toBe('内容不合规：[…]');
+  });
+
+  it.each([
+    'maximum context length is 8192 tokens. However, you requested 9000 tokens',
+    'Invalid schema for response_format: read_level_v2 is not allowed',
+    'The model `x` does not exist, please log in',
+    '',
+  ])('stay as they are otherwise: "%s"', (text) => expect(untilQuotation(text, SECRETIVE)).toBe(text));
+
+  const quoted = 'log in with hunter2secret, please';
+
+  it.each([
+    ['in the words of OpenAI', fail(400, `Content filter: ${quoted}`), 'answered 400: Content filter: […]. Headers'],
+    ['in a body of another form', send(422, { input: [`用 ${quoted}`] }), 'answered 422: {"input":["用 […]. Headers'],
+    [
+      'in letters as codes',
+      send(400, '{"input": "\\u006cog in with hunter2secret, please"}'),
+      '{"input":"[…]. Headers',
+    ],
+    ['with status 200', send(200, { error: { message: `Filter: ${quoted}` } }), 'no usable answer: Filter: […].'],
+    ['behind many other words', fail(400, `${'x '.repeat(5_000)}${quoted}`), 'answered 400: x x'],
+  ])('bring no prompt into an error that is quoted %s', async (_, behaviour, said) => {
+    const { model } = await startModel(() => behaviour, { maxRetries: 0 });
+    const error = await errorOf(model.complete({ ...PLAIN, prompt: SECRETIVE }));
+    expect(error.message).toContain(said);
+    expect(error.message.length).toBeLessThan(800);
+    expect(JSON.stringify(error) + error.stack).not.toContain('hunter2');
+  });
+
+  it('bring none into an error of a reader either', async () => {
+    const { model } = await startModel([nextTokens({ a: 1 }), fail(400, `Content filter: ${quoted}`)]);
+    const reader = await model.openReader?.({ prompt: SECRETIVE, opening: '["' });
+    const error = await errorOf(reader?.weigh(reader.tokenize('a'), []) ?? Promise.resolve());
+    expect(error.message).toContain('Content filter: […]');
   });
 });
 

@@ -1,5 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
-import { createOpenAIModel } from '../../../../src/core/model/openai/openai-model.js';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { answerRoom, createOpenAIModel } from '../../../../src/core/model/openai/openai-model.js';
+import { startScriptedServer } from '../../../support/scripted-server.js';
 import {
   answer,
   answerJson,
@@ -74,6 +76,7 @@ describe('what the OpenAI-compatible model sends', () => {
     ['no model', { model: ' ' }, 'model'],
     ['a key with a line break inside', { apiKey: 'hunter2\nhunter2' }, 'apiKey'],
     ['a header with a line break', { headers: { 'x-key': 'hunter2\n' } }, 'headers.x-key'],
+    ['a header whose name holds a space', { headers: { 'x key': 'hunter2' } }, 'headers.x key'],
     ['a time-out of zero', { timeoutMs: 0 }, 'timeoutMs'],
     ['retries that are no number', { maxRetries: Number.NaN }, 'maxRetries'],
   ])('refuses %s', (_, wrong, named) => {
@@ -131,11 +134,90 @@ describe('what the OpenAI-compatible model hands back', () => {
     await expect(model.complete(PLAIN)).resolves.toMatchObject({ text: 'plain' });
   });
 
-  it('refuses a prompt over the context before it sends anything', async () => {
-    const { server, model } = await startModel([], { contextTokens: 20 });
-    const prompt = { system: 'word '.repeat(30), user: 'x' };
-    const error = await errorOf(model.complete({ ...PLAIN, prompt }));
-    expect(error).toMatchObject({ code: 'context_exceeded', details: { contextTokens: 20, usage: { calls: 0 } } });
-    expect(server.requests).toHaveLength(0);
+  it.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ])('reads an answer that a gateway has compressed: %s', async (encoding, compress) => {
+    const body = compress(JSON.stringify({ choices: [{ message: { content: '水位' } }] }));
+    const { model } = await startModel([
+      (_request, response) => response.writeHead(200, { 'content-encoding': encoding }).end(body),
+    ]);
+    await expect(model.complete(PLAIN)).resolves.toMatchObject({ text: '水位' });
+  });
+});
+
+/** About 700 tokens. */
+const prompt = { system: 'word '.repeat(600), user: 'word '.repeat(100) };
+
+describe('the room for an answer', () => {
+  it.each([
+    ['what was asked for where it fits', 10_000, 300],
+    ['what was asked for where it fits with the margin', 1_090, 300],
+    ['what the context leaves, less a margin, since the server may count higher', 1_000, 214],
+    ['the least that an answer needs where the margin would take it', 780, 64],
+  ])('is %s', (_, contextTokens, expected) => {
+    expect(answerRoom({ prompt, maxTokens: 300 }, contextTokens)).toBe(expected);
+  });
+
+  it('is no more than was asked for, however little that is', () => {
+    expect(answerRoom({ prompt, maxTokens: 1 }, 701)).toBe(1);
+  });
+
+  it('is not there in a context that ends behind the prompt', () => {
+    expect(() => answerRoom({ prompt, maxTokens: 300 }, 763)).toThrow(
+      expect.objectContaining({ code: 'context_exceeded', details: { tokens: 700, contextTokens: 763 } }),
+    );
+  });
+
+  it('is what the server is asked for, and a prompt that leaves none is not sent', async () => {
+    const { server, model } = await startModel([answer('yes')], { contextTokens: 1_000 });
+    await model.complete({ ...PLAIN, prompt, maxTokens: 300 });
+    expect(server.requests[0]?.body).toMatchObject({ max_tokens: 214 });
+    const longer = { ...prompt, user: 'word '.repeat(350) };
+    const error = await errorOf(model.complete({ ...PLAIN, prompt: longer, maxTokens: 300 }));
+    expect(error).toMatchObject({ code: 'context_exceeded', details: { usage: { calls: 0 } } });
+    server.assertDone();
+  });
+});
+
+describe('the environment', () => {
+  const before = { ...process.env };
+  afterEach(() => {
+    process.env = before;
+    jest.restoreAllMocks();
+  });
+
+  it('re-routes, copies and prints no prompt, and adds no key: LANGSMITH_*, LANGCHAIN_* and OPENAI_* are without effect', async () => {
+    process.env = { ...before };
+    const elsewhere = await startScriptedServer(() => send(200, {}));
+    const spies = [jest.spyOn(console, 'log'), jest.spyOn(console, 'debug'), jest.spyOn(process.stdout, 'write')];
+    Object.assign(process.env, {
+      LANGSMITH_TRACING: 'true',
+      LANGCHAIN_TRACING_V2: 'true',
+      LANGSMITH_API_KEY: 'tracing-key',
+      LANGCHAIN_API_KEY: 'tracing-key',
+      LANGSMITH_ENDPOINT: elsewhere.baseUrl,
+      LANGCHAIN_ENDPOINT: elsewhere.baseUrl,
+      LANGSMITH_GATEWAY: elsewhere.baseUrl,
+      LANGCHAIN_CALLBACKS_BACKGROUND: 'false',
+      LANGCHAIN_VERBOSE: 'true',
+      OPENAI_BASE_URL: elsewhere.baseUrl,
+      OPENAI_API_BASE: elsewhere.baseUrl,
+      OPENAI_API_KEY: 'key-of-the-environment',
+      OPENAI_ADMIN_KEY: 'key-of-the-environment',
+      OPENAI_ORG_ID: 'organisation-of-the-environment',
+      OPENAI_ORGANIZATION: 'organisation-of-the-environment',
+      OPENAI_PROJECT_ID: 'project-of-the-environment',
+      OPENAI_CUSTOM_HEADERS: 'x-secret: header-of-the-environment',
+      OPENAI_LOG: 'debug',
+    });
+    const { server, model } = await startModel([answer('yes')], { apiKey: undefined });
+    await expect(model.complete(PLAIN)).resolves.toMatchObject({ text: 'yes' });
+    await new Promise((resolve) => setTimeout(resolve, 200)); // tracers post in the background
+    await elsewhere.close();
+    expect(elsewhere.requests).toHaveLength(0);
+    expect(server.requests).toHaveLength(1);
+    expect(JSON.stringify(server.requests[0])).not.toMatch(/environment|tracing-key/);
+    for (const spy of spies) expect(spy).not.toHaveBeenCalled();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compileSchema, DRAFT_2020 } from '../../../../src/core/catalog/schema/dialects.js';
+import { compileSchema } from '../../../support/compile-schema.js';
 import type { JsonSchema } from '../../../../src/core/catalog/tool.js';
 import { toStrictSchema } from '../../../../src/core/model/openai/strict-schema.js';
 import { withoutNulls } from '../../../../src/core/planning/without-nulls.js';
@@ -206,8 +206,8 @@ describe('a schema for the strict mode', () => {
           seen.expressed += 1;
           expect(strictModeIssues(strict)).toEqual([]);
           const [isStrict, isOriginal] = [
-            compileSchema(strict, DRAFT_2020),
-            compileSchema(withEase(schema), DRAFT_2020),
+            compileSchema(strict),
+            compileSchema(withEase(schema)),
           ];
           for (const value of values) {
             expect({ value, taken: isStrict(value) }).toEqual({ value, taken: true });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { fits, type Subschema, subschemaAt } from '../../../src/core/catalog/subschema.js';
-import type { JsonSchema } from '../../../src/core/catalog/tool.js';
+import { fits, type Subschema, subschemaAt } from '../../../../src/core/catalog/schema/paths.js';
+import type { JsonSchema } from '../../../../src/core/catalog/tool.js';
 
 const text = { type: 'string' };
 const number = { type: 'number' };

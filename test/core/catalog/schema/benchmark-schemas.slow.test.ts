@@ -1,17 +1,17 @@
 /** Schemas of real tools: what holds for small examples must hold for thousands. */
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { fitSchema } from '../../../src/core/catalog/fit-schema.js';
-import type { JsonSchema, Tool } from '../../../src/core/catalog/tool.js';
-import { validatorFor } from '../../../src/core/catalog/validate.js';
-import { gbnfFromSchema } from '../../../src/core/model/embedded/gbnf.js';
+import { normaliseArguments } from '../../../../src/core/catalog/schema/normalise.js';
+import type { JsonSchema, Tool } from '../../../../src/core/catalog/tool.js';
+import { validatorFor } from '../../../../src/core/catalog/validate.js';
+import { gbnfFromSchema } from '../../../../src/core/model/embedded/gbnf.js';
 import {
   benchmarksAreThere,
   loadBenchmarkSteps,
   loadBenchmarkTools,
   whereBenchmarks,
-} from '../../support/benchmarks.js';
-import { createGbnfMatcher } from '../../support/gbnf-matcher.js';
+} from '../../../support/benchmarks.js';
+import { createGbnfMatcher } from '../../../support/gbnf-matcher.js';
 
 const describeBenchmarks = benchmarksAreThere ? describe : describe.skip;
 const SETS = ['realmcp', 'nestful', 'bfcl', 'stabletoolbench', 'acebench_zh', 'restbench'] as const;
@@ -30,7 +30,7 @@ function fittedToolsOf(set: string): FittedTool[] {
   const known = fittedSets.get(set);
   if (known) return known;
   const fitted = loadBenchmarkTools(set).map(({ name, inputSchema }) => {
-    return { name, inputSchema, schema: fitSchema(inputSchema).schema };
+    return { name, inputSchema, schema: normaliseArguments(inputSchema).schema };
   });
   fittedSets.set(set, fitted);
   return fitted;
@@ -47,7 +47,7 @@ describeBenchmarks(`schemas of real tools${whereBenchmarks}`, () => {
   it.each(SETS)('of %s are fitted: valid, an object with properties, and finished at once', (set) => {
     const faults: string[] = [];
     for (const { name, schema } of fittedToolsOf(set)) {
-      const again = fitSchema(schema);
+      const again = normaliseArguments(schema);
       const remarks = again.notes.filter((note) => !note.includes('the description has'));
       if (!ajv.validateSchema(schema)) faults.push(`${name}: ${ajv.errorsText()}`);
       if (schema.type !== 'object' || typeof schema.properties !== 'object') faults.push(`${name}: no object`);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { findJsonProblem, findSchemaProblems } from '../../../../src/core/catalog/sources/schema-check.js';
+import { findJsonProblem, findSchemaProblems, parseReading } from '../../../../src/core/catalog/sources/entries.js';
+import { createReading } from '../../../../src/core/catalog/sources/source.js';
 
 describe('a schema', () => {
   it.each([
@@ -52,5 +53,28 @@ describe('a value that JSON can not hold', () => {
   it('is not confused with a part that is used twice', () => {
     const shared = { type: 'string' };
     expect(findJsonProblem({ a: shared, b: [shared, shared] })).toBeUndefined();
+  });
+});
+
+describe('a tool of another interface', () => {
+  const inputSchema = { type: 'object', properties: { city: { type: 'string' } } };
+  const named = { name: 'weather', description: 'The weather.' };
+  const read = (entry: unknown) => parseReading(createReading([{ origin: 'o', entries: [entry] }])).tools[0]?.tool;
+
+  it.each([
+    ['of OpenAI', { type: 'function', risk: 'low', function: { ...named, strict: true, parameters: inputSchema } }],
+    ['of OpenAI without its wrapping', { ...named, risk: 'low', strict: true, parameters: inputSchema }],
+    ['of Anthropic', { ...named, risk: 'low', strict: true, input_schema: inputSchema }],
+  ])('%s is read as an entry, with what else it says', (_name, entry) => {
+    expect(read(entry)).toMatchObject({ ...named, inputSchema, risk: 'low', metadata: { strict: true } });
+  });
+
+  it.each([
+    ['with a schema of its own beside', { ...named, inputSchema, parameters: { type: 'object' } }, inputSchema],
+    ['whose parameters are no schema', { ...named, parameters: ['city'] }, { type: 'object' }],
+    ['whose type is something else', { ...named, type: 'function' }, { type: 'object' }],
+  ])('%s stays as it is', (_name, { name, description: __, ...rest }, expected) => {
+    const { inputSchema: ___, ...others } = { inputSchema, ...rest };
+    expect(read({ name, ...rest })).toMatchObject({ inputSchema: expected, metadata: others });
   });
 });

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { detectSource } from '../../../../src/core/catalog/sources/detect.js';
+import { detectSource } from '../../../../src/core/catalog/sources/formats.js';
 import { describeSource } from '../../../../src/core/catalog/sources/source.js';
 
 let folder: string;

@@ -1,0 +1,263 @@
+/**
+ * Connections to one MCP server: one that lists its tools and is closed at once, and one that stays open over many calls.
+ * How a call ended is a value that tells whether the server can have begun: the caller knows whether it may be repeated.
+ */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { isNeverConnected } from '../../errors.js';
+import { orAborted } from '../../promises.js';
+import { createKeyMask } from '../../secret-forms.js';
+import { readVersion } from '../../version.js';
+import { fetchReason } from './read.js';
+import type { McpServer, ReadContext } from './source.js';
+
+/** A server that never ends its list is cut here, with an error. */
+const MAX_PAGES = 1000;
+const FAREWELL_TIMEOUT_MS = 3_000;
+const MAX_STDERR_CHARACTERS = 500;
+/** A page of HTML is no message. */
+const MAX_BODY_CHARACTERS = 200;
+/** The SDK's own time-out of a request; the signal of each call bounds it. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Only the frame is checked: the SDK's own schema refuses a whole page for one bad tool. */
+const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
+
+type RequestOptions = { signal: AbortSignal; timeout: number };
+
+/** @throws Error whose message says what the server did, and what to do */
+export async function listServerTools(server: McpServer, context: ReadContext): Promise<unknown[]> {
+  const timeout = AbortSignal.timeout(context.timeoutMs);
+  const signal = AbortSignal.any(context.signal ? [timeout, context.signal] : [timeout]);
+  const connection = openConnection(server, signal);
+  const client = new Client({ name: 'winnow', version: readVersion() });
+  // The SDK needs a time-out of its own per request; the signal is the one that bounds the whole.
+  const options = { signal, timeout: context.timeoutMs + 1000 };
+  try {
+    // A process that does not read its input, or a hanging connection, must not outlive the signal.
+    await orAborted(client.connect(connection.transport, options), signal);
+    return client.getServerCapabilities()?.tools ? await listPages(client, options) : [];
+  } catch (error) {
+    const what = timeout.aborted ? describeSilence(server, context.timeoutMs) : describeFailure(server, error);
+    throw new Error(`${what}${connection.lastWords()}`, { cause: error });
+  } finally {
+    await connection.close();
+  }
+}
+
+async function listPages(client: Client, options: RequestOptions): Promise<unknown[]> {
+  const tools: unknown[] = [];
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await client.request({ method: 'tools/list', params }, pageSchema, options);
+    tools.push(...answer.tools);
+    cursor = answer.nextCursor ?? undefined;
+    if (cursor === undefined) return tools;
+    if (seen.has(cursor)) throw new Error('it gave one cursor twice, so its list has no end');
+    seen.add(cursor);
+  }
+  throw new Error(`its list has more than ${MAX_PAGES} pages`);
+}
+
+interface Connection {
+  transport: StdioClientTransport | StreamableHTTPClientTransport;
+  /** What the process wrote on stderr last, without the values of its environment. */
+  lastWords(): string;
+  close(): Promise<void>;
+}
+
+/** `signal` bounds the life of the connection, not only its opening. */
+function openConnection(server: McpServer, signal: AbortSignal): Connection {
+  return 'command' in server ? openProcess(server) : openUrl(server, signal);
+}
+
+function openProcess(server: Extract<McpServer, { command: string }>): Connection {
+  const { command, args, env, cwd } = server;
+  const transport = new StdioClientTransport({
+    command,
+    stderr: 'pipe',
+    ...(args ? { args: [...args] } : {}),
+    ...(env ? { env: { ...env } } : {}),
+    ...(cwd ? { cwd } : {}),
+  });
+  const mask = createKeyMask(Object.values(env ?? {}));
+  let words = '';
+  transport.stderr?.on('data', (chunk) => {
+    words = (words + String(chunk)).slice(-4 * MAX_STDERR_CHARACTERS);
+  });
+  const lastWords = () => {
+    const text = mask(words).trim().slice(-MAX_STDERR_CHARACTERS);
+    return text ? `; its stderr ends with: ${text}` : '';
+  };
+  return { transport, lastWords, close: closeOnce(transport) };
+}
+
+function openUrl(server: Extract<McpServer, { url: string }>, signal: AbortSignal): Connection {
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    requestInit: { headers: { ...server.headers } },
+    // Bounds every request, also the last one that ends the session.
+    fetch: (url, init) =>
+      fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([signal, init.signal]) : signal }),
+  });
+  const close = closeOnce(transport);
+  const endSession = async () => {
+    // A server that can't end sessions has nothing to give back, and one that does not answer must not keep us.
+    // Two signals, not one of `AbortSignal.any`: on Node 20 that one is lost when its time-out is collected.
+    const farewell = orAborted(transport.terminateSession(), AbortSignal.timeout(FAREWELL_TIMEOUT_MS));
+    if (!signal.aborted) await orAborted(farewell, signal).catch(() => undefined);
+    await close();
+  };
+  return { transport, lastWords: () => '', close: endSession };
+}
+
+/** A failed `connect` starts to close without waiting; this way that close and ours are one, and we wait for it. */
+function closeOnce(transport: { close(): Promise<void> }): () => Promise<void> {
+  const close = transport.close.bind(transport);
+  let closing: Promise<void> | undefined;
+  transport.close = () => {
+    closing ??= close();
+    return closing;
+  };
+  return () => transport.close();
+}
+
+/** `not_sent`: the server has not seen the call. `lost`: the connection broke on the way. `refused`: it said no. */
+export type McpAnswer =
+  | { ok: true; content: readonly unknown[]; structuredContent?: unknown; isError: boolean }
+  | { ok: false; kind: 'not_sent' | 'lost' | 'refused'; reason: string };
+
+export interface McpToolCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** When it fires, the server is told by `notifications/cancelled`, and the answer is `lost`. */
+  readonly signal: AbortSignal;
+}
+
+export interface McpSession {
+  /** False when the process has ended or the connection was closed. */
+  isOpen(): boolean;
+  callTool(call: McpToolCall): Promise<McpAnswer>;
+  /** Ends the process, or gives the session back. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface McpSessionOptions {
+  /** For the start of the server and the handshake, in milliseconds. */
+  readonly connectTimeoutMs: number;
+}
+
+const resultSchema = z.looseObject({
+  content: z.array(z.unknown()).default([]),
+  structuredContent: z.unknown().optional(),
+  isError: z.boolean().default(false),
+});
+
+/** @throws Error whose message says what the server did, in words that follow its name */
+export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
+  const life = new AbortController();
+  const connection = openConnection(server, life.signal);
+  const client = new Client({ name: 'winnow', version: readVersion() });
+  let open = true;
+  client.onclose = () => {
+    open = false;
+  };
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= closeConnection(connection.close, life);
+    return closing;
+  };
+  const patience = AbortSignal.timeout(options.connectTimeoutMs);
+  try {
+    const timeout = options.connectTimeoutMs + 1_000;
+    await orAborted(client.connect(connection.transport, { signal: patience, timeout }), patience);
+  } catch (error) {
+    await close();
+    const reason = patience.aborted ? `did not start within ${options.connectTimeoutMs} ms` : failureReason(error);
+    throw new Error(`can't be reached (${reason})${connection.lastWords()}`, { cause: error });
+  }
+  return {
+    isOpen: () => open && closing === undefined,
+    close,
+    async callTool({ name, arguments: input, signal }) {
+      if (!open || closing) return { ok: false, kind: 'not_sent', reason: 'the connection is closed' };
+      try {
+        const params = { name, arguments: { ...input } };
+        const request = { method: 'tools/call', params } as const;
+        const answer = await client.request(request, resultSchema, { signal, timeout: NO_TIMEOUT_MS });
+        return { ok: true, ...answer };
+      } catch (error) {
+        return { ok: false, ...readFailure(error) };
+      }
+    },
+  };
+}
+
+function readFailure(error: unknown): { kind: 'not_sent' | 'lost' | 'refused'; reason: string } {
+  const reason = failureReason(error);
+  if (error instanceof McpError) {
+    const isConnection = error.code === ErrorCode.ConnectionClosed || error.code === ErrorCode.RequestTimeout;
+    return { kind: isConnection ? 'lost' : 'refused', reason };
+  }
+  if (error instanceof StreamableHTTPError) {
+    // By the specification of MCP, 404 says that the session has ended and must be opened anew.
+    if (error.code === 404) return { kind: 'not_sent', reason };
+    return { kind: error.code !== undefined && error.code >= 500 ? 'lost' : 'refused', reason };
+  }
+  if (error instanceof z.core.$ZodError) return { kind: 'refused', reason: 'the answer is not of the form of MCP' };
+  if (error instanceof Error && error.name === 'UnauthorizedError') return { kind: 'refused', reason };
+  const isUnsent = reason === 'Not connected' || isNeverConnected(String(causeCode(error)));
+  return { kind: isUnsent ? 'not_sent' : 'lost', reason };
+}
+
+function causeCode(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
+}
+
+async function closeConnection(close: () => Promise<void>, life: AbortController): Promise<void> {
+  try {
+    await close();
+  } catch {
+    // What can't be closed is gone already.
+  } finally {
+    life.abort();
+  }
+}
+
+function describeSilence(server: McpServer, timeoutMs: number): string {
+  const look = 'command' in server ? 'Start it by hand to see why' : 'Check that it runs, and the path of its URL';
+  const more = 'sourceTimeoutMs in the configuration file, timeoutMs of loadCatalog';
+  return `did not answer within ${timeoutMs} ms. ${look}, or allow more time (${more})`;
+}
+
+function describeFailure(server: McpServer, error: unknown): string {
+  const mask = createKeyMask('url' in server ? Object.values(server.headers ?? {}) : []);
+  return `failed (${mask(failureReason(error))}). ${adviceOn(server, statusOf(error))}`;
+}
+
+/** With the status, where the server answered with one: the SDK's own words leave it out. */
+function failureReason(error: unknown): string {
+  const status = statusOf(error);
+  const [, body = ''] =
+    /^Streamable HTTP error: (?:Error POSTing to endpoint: *)?(.*)$/su.exec(fetchReason(error)) ?? [];
+  if (status === undefined) return body || fetchReason(error);
+  return `HTTP ${status}${body ? `: ${body.slice(0, MAX_BODY_CHARACTERS)}` : ''}`;
+}
+
+function statusOf(error: unknown): number | undefined {
+  // -1 stands for an answer that is not of the protocol.
+  return error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0 ? error.code : undefined;
+}
+
+function adviceOn(server: McpServer, status: number | undefined): string {
+  if ('command' in server) return 'Check its command, and its keys';
+  if (status === 401 || status === 403) return 'Check its key: "headers" of the server in the configuration';
+  if (status === 404 || status === 405) return 'Check the path of its URL';
+  if (status !== undefined && status >= 500) return 'The fault is on its side: see its own log, or try again later';
+  return 'Check its URL, its headers and that it runs';
+}

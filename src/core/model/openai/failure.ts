@@ -1,0 +1,143 @@
+/**
+ * What a server did wrong: as facts, while it is open whether a further attempt or another form of the question helps,
+ * and as the WinnowError that leaves the room. No key and no quotation of a prompt reaches a message.
+ */
+import { type ErrorCode, isNeverConnected, isUntrusted, WinnowError } from '../../errors.js';
+import { createKeyMask, maskKeysIn } from '../../secret-forms.js';
+import type { Prompt } from '../model.js';
+import type { OpenAISettings } from './options.js';
+
+export type FailureFacts =
+  | { kind: 'status'; status: number; body: string; retryAfterMs: number | undefined }
+  | { kind: 'network'; code: string; message: string }
+  | { kind: 'answer'; message: string };
+
+/** Internal: never leaves the room. */
+export class ServerFailure extends Error {
+  readonly facts: FailureFacts;
+
+  constructor(facts: FailureFacts) {
+    // No further words: the client takes an error that speaks of a time-out for its own, and drops it.
+    super(facts.kind);
+    this.facts = facts;
+  }
+}
+
+/** The failure inside an error, else the innermost code and message as a network failure. */
+export function failureOf(error: unknown): ServerFailure {
+  let [code, message]: unknown[] = ['', ''];
+  for (let link = error, depth = 0; typeof link === 'object' && depth < 5; link = fieldOf(link, 'cause'), depth += 1) {
+    if (link instanceof ServerFailure) return link;
+    code = fieldOf(link, 'code') || code;
+    message = fieldOf(link, 'message') || message;
+  }
+  return new ServerFailure({ kind: 'network', code: String(code), message: String(message) });
+}
+
+const CONTEXT_EXCEEDED =
+  /context.?(length|window|size)|maximum (model|context|input) length|prompt is too long|too many (input )?tokens|input is too long|exceeds? the (model'?s )?context/i;
+const QUOTA = /insufficient_quota|billing/i;
+
+export function isContextExceeded(facts: FailureFacts): boolean {
+  return facts.kind === 'status' && facts.status >= 400 && CONTEXT_EXCEEDED.test(facts.body);
+}
+
+/** Whether the same request may succeed a moment later. */
+export function isPassing(facts: FailureFacts): boolean {
+  if (facts.kind === 'network') return !isNeverConnected(facts.code);
+  if (facts.kind === 'answer') return true;
+  if (isContextExceeded(facts) || (facts.status === 429 && QUOTA.test(facts.body))) return false;
+  return facts.status === 408 || facts.status === 429 || (facts.status >= 500 && facts.status !== 501);
+}
+
+/** The failure of a call with this prompt as it leaves the room. */
+export function toModelError({ facts }: ServerFailure, settings: OpenAISettings, prompt: Prompt): WinnowError {
+  const { baseUrl, model } = settings;
+  const wordsOf = (text: string) => shownWords(text, settings, prompt);
+  if (facts.kind === 'answer') {
+    const message = `The server at ${baseUrl} gave no usable answer: ${wordsOf(facts.message)}.`;
+    return new WinnowError('model_failed', message, { details: { baseUrl, model } });
+  }
+  if (facts.kind === 'network') {
+    const [code, says, advice] = networkError(facts.code);
+    const message = `${says} ${baseUrl} (${facts.code || wordsOf(facts.message) || 'no connection'}).${advice}`;
+    return new WinnowError(code, message, { details: { baseUrl, model, code: facts.code } });
+  }
+  const { status, body } = facts;
+  const words = wordsOf(serverMessage(body));
+  const [code, advice] = isContextExceeded(facts) ? (['context_exceeded', ''] as const) : statusError(facts);
+  const message = `The server at ${baseUrl} answered ${status}${words && `: ${words}`}`.replace(/[.\s]+$/, '');
+  return new WinnowError(code, `${message}.${advice}`, { details: { baseUrl, model, status } });
+}
+
+function networkError(code: string): [ErrorCode, string, string] {
+  if (isUntrusted(code))
+    return ['model_unavailable', 'No trusted certificate at', ' Name its authority by NODE_EXTRA_CA_CERTS.'];
+  if (isNeverConnected(code))
+    return ['model_unavailable', 'No model server answers at', ' Start it, or correct the base URL.'];
+  return ['model_failed', 'The connection was cut by', ''];
+}
+
+function statusError(facts: Extract<FailureFacts, { kind: 'status' }>): [ErrorCode, string] {
+  const { status, body } = facts;
+  const code = isPassing(facts) ? 'model_failed' : 'model_refused';
+  if (status < 400) return [code, ' Redirections are not followed: correct the base URL.'];
+  if (status === 401 || status === 403) return [code, ' Check the key.'];
+  if (status === 404) return [code, ' Check the name of the model and the base URL (it often ends in /v1).'];
+  if (status === 429 && QUOTA.test(body)) return [code, ' Check the quota of the key.'];
+  if (status === 429) return [code, ' Wait, or ask for less at once.'];
+  if (status >= 500) return [code, ' The log of the server should tell more.'];
+  return [code, ' Headers and further fields of each call can be set: headers and extraBody of the model.'];
+}
+
+/** The words of the server: OpenAI's `error.message`, else the usual other places, else the body. */
+function serverMessage(body: string): string {
+  const parsed = parseJson(body);
+  const error = fieldOf(parsed, 'error');
+  const places = [fieldOf(error, 'message'), error, fieldOf(parsed, 'message'), fieldOf(parsed, 'detail')];
+  const found = places.find((part) => typeof part === 'string' && part !== '');
+  // Written anew, JSON has no letters as \u codes, by which a quotation could not be known.
+  return typeof found === 'string' ? found : parsed === undefined ? body : JSON.stringify(parsed);
+}
+
+const MAX_READ_CHARACTERS = 4_000;
+const MAX_SHOWN_CHARACTERS = 600;
+
+/** Keys are masked before the words are cut: half a key would not be known for one. */
+function shownWords(text: string, { apiKey, headers }: OpenAISettings, prompt: Prompt): string {
+  const masked = maskKeysIn(createKeyMask([apiKey, ...Object.values(headers)])(text.replace(/\s+/g, ' ').trim()));
+  return untilQuotation(masked.slice(0, MAX_READ_CHARACTERS), prompt).slice(0, MAX_SHOWN_CHARACTERS);
+}
+
+/** A character of Chinese is a word. A letter behind a backslash is none: in JSON it stands for a line break. */
+const WORD = /(?<=\\[nrt]|(?<!\\))(?:\p{Script=Han}|(?:(?!\p{Script=Han})[\p{L}\p{M}\p{N}_'-])+)/gu;
+/** By chance fewer words stand in a prompt in the same order. */
+const QUOTED_WORDS = 4;
+/** Codes and passwords tell much in one word. */
+const TELLING = /(?=.*\p{N}).{4,}/u;
+
+/** The words of a server up to where they quote the prompt: errors go into logs, where no prompt may stand. */
+export function untilQuotation(text: string, prompt: Prompt): string {
+  const inLine = (words: readonly RegExpExecArray[]) => ` ${words.map(([word]) => word.toLowerCase()).join(' ')} `;
+  const [system, user] = [prompt.system, prompt.user].map((part) => inLine([...part.matchAll(WORD)]));
+  const said = [...text.matchAll(WORD)];
+  const first = said.find((word, at) => {
+    const run = inLine(said.slice(at, at + QUOTED_WORDS));
+    if (at + QUOTED_WORDS <= said.length && (system?.includes(run) || user?.includes(run))) return true;
+    const alone = inLine([word]);
+    return TELLING.test(alone.trim()) && user?.includes(alone) && !system?.includes(alone);
+  });
+  return first ? `${text.slice(0, first.index)}[…]` : text;
+}
+
+export function fieldOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

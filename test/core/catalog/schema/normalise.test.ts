@@ -1,0 +1,374 @@
+import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { normaliseArguments, normaliseSchema } from '../../../../src/core/catalog/schema/normalise.js';
+import type { JsonSchema } from '../../../../src/core/catalog/tool.js';
+
+/** The schema of one argument, normalised. */
+function argumentOf(schema: unknown, more: JsonSchema = {}) {
+  const normalised = normaliseArguments({ type: 'object', properties: { a: schema }, ...more });
+  return { ...normalised, argument: Object(normalised.schema.properties).a };
+}
+
+const notesOf = (schema: unknown) => argumentOf(schema).notes.join('\n');
+
+describe('an argument of another dialect is written as 2020-12', () => {
+  it.each<[string, unknown, unknown]>([
+    [
+      'draft-04 bounds',
+      { type: 'number', minimum: 0, exclusiveMinimum: true },
+      { type: 'number', exclusiveMinimum: 0 },
+    ],
+    [
+      'draft-04 bounds that say no',
+      { type: 'number', maximum: 9, exclusiveMaximum: false },
+      { type: 'number', maximum: 9 },
+    ],
+    ['a draft-04 id', { id: 'http://x', type: 'string' }, { type: 'string' }],
+    [
+      'a tuple of draft-07',
+      { type: 'array', items: [{ type: 'string' }], additionalItems: false },
+      { type: 'array', prefixItems: [{ type: 'string' }], items: false },
+    ],
+    [
+      'dependencies of draft-07',
+      { type: 'object', properties: { b: {}, c: {} }, dependencies: { b: ['c'], c: { required: ['b'] } } },
+      {
+        type: 'object',
+        properties: { b: {}, c: {} },
+        dependentRequired: { b: ['c'] },
+        dependentSchemas: { c: { required: ['b'] } },
+      },
+    ],
+    ['nullable', { type: 'string', enum: ['x'], nullable: true }, { type: ['string', 'null'], enum: ['x', null] }],
+    [
+      'nullable around forms',
+      { anyOf: [{ type: 'string' }, { type: 'number' }], nullable: true, description: 'x' },
+      { anyOf: [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, { type: 'null' }], description: 'x' },
+    ],
+  ])('%s', (_what, schema, expected) => {
+    expect(argumentOf(schema)).toMatchObject({ argument: expected, isMisread: false });
+    expect(argumentOf(schema).argument).toEqual(expected);
+  });
+});
+
+describe('a slip of the author is mended, and told with its path', () => {
+  it.each<[string, unknown, unknown, string]>([
+    ['an empty enum', { type: 'string', enum: [] }, { type: 'string' }, 'an enum that is not a list'],
+    [
+      'an enum that is a range',
+      { type: 'number', enum: '1-100' },
+      { type: 'number', minimum: 1, maximum: 100 },
+      'a range',
+    ],
+    [
+      'an enum that is text',
+      { type: 'string', enum: 'asc, desc' },
+      { type: 'string', enum: ['asc', 'desc'] },
+      'not a list',
+    ],
+    [
+      'an enum of the elements',
+      { type: 'array', enum: ['x', 'y'] },
+      { type: 'array', items: { type: 'string', enum: ['x', 'y'] } },
+      'moved to its elements',
+    ],
+    ['an enum of another type', { type: 'integer', enum: ['1', '2'] }, { type: 'integer', enum: [1, 2] }, 'as integer'],
+    [
+      'a type against the enum',
+      { type: 'boolean', enum: ['a'] },
+      { type: 'string', enum: ['a'] },
+      'contradicts the enum',
+    ],
+    ['no type, with an enum', { enum: ['x'] }, { type: 'string', enum: ['x'] }, 'no type: read as string'],
+    ['no type, with properties', { properties: {} }, { type: 'object', properties: {} }, 'read as object'],
+    [
+      'no type, with items',
+      { items: { type: 'string' } },
+      { type: 'array', items: { type: 'string' } },
+      'read as array',
+    ],
+    [
+      'a default of another type',
+      { type: 'integer', default: 'soon' },
+      { type: 'integer' },
+      '"soon" does not fit: left out',
+    ],
+    ['a default that can be read', { type: 'integer', default: '5' }, { type: 'integer', default: 5 }, 'written as 5'],
+    ['a default outside the enum', { enum: ['x'], default: 'y' }, { type: 'string', enum: ['x'] }, '"y" does not fit'],
+    [
+      'bounds in text',
+      { type: 'integer', minimum: '0', maxLength: 'x' },
+      { type: 'integer', minimum: 0 },
+      '`minimum: "0"`',
+    ],
+    ['a format in other words', { type: 'string', format: 'url' }, { type: 'string', format: 'uri' }, 'as "uri"'],
+    [
+      'an unknown format',
+      { type: 'string', format: 'HH:mm' },
+      { type: 'string', description: 'Format: HH:mm' },
+      'moved to',
+    ],
+    ['a format that repeats the type', { type: 'integer', format: 'int32' }, { type: 'integer' }, 'repeats the type'],
+    [
+      'a pattern of another engine',
+      { type: 'string', pattern: '(?P<x>a)', description: 'D' },
+      { type: 'string', description: 'D (Pattern: (?P<x>a))' },
+      'moved to the description',
+    ],
+    ['a word for a schema', 'string', { type: 'string' }, '"string" is no schema'],
+    ['no schema at all', 7, {}, '7 is no schema'],
+    [
+      'a required name without a property',
+      { type: 'object', properties: { b: {} }, required: ['b', 'c'] },
+      { type: 'object', properties: { b: {}, c: {} }, required: ['b', 'c'] },
+      'c: required, so any value is taken',
+    ],
+    [
+      'a required name that can not be',
+      { type: 'object', properties: { b: {} }, required: ['b', 'c'], additionalProperties: false },
+      { type: 'object', properties: { b: {} }, required: ['b'], additionalProperties: false },
+      'c: required, but not an argument',
+    ],
+    [
+      'required: true of an argument',
+      { type: 'object', properties: { b: { type: 'string', required: true } } },
+      { type: 'object', properties: { b: { type: 'string' } }, required: ['b'] },
+      '`required: true`',
+    ],
+    [
+      'arguments without properties',
+      { b: { type: 'str', required: true } },
+      { type: 'object', properties: { b: { type: 'string' } }, required: ['b'] },
+      'arguments beside `properties`',
+    ],
+    ['a reference to nothing', { $ref: '#/definitions/none', description: 'x' }, { description: 'x' }, 'leads nowhere'],
+    ['a reference out of the document', { $ref: 'https://x.test/s.json' }, {}, 'leads nowhere'],
+  ])('%s', (_what, schema, expected, note) => {
+    expect(argumentOf(schema).argument).toEqual(expected);
+    expect(notesOf(schema)).toContain(note);
+    expect(notesOf(schema)).toMatch(/^a[:.]/u);
+  });
+
+  it.each([
+    ['int', { type: 'integer' }],
+    ['float', { type: 'number' }],
+    ['STRING', { type: 'string' }],
+    ['dict', { type: 'object' }],
+    ['list', { type: 'array' }],
+    ['bool', { type: 'boolean' }],
+    ['any', {}],
+    ['Widget', {}],
+    ['List[Optional[int]]', { type: 'array', items: { type: ['integer', 'null'] } }],
+    ['Dict[str, int]', { type: 'object' }],
+    ['Union[str, List[int]]', { type: ['string', 'array'], items: { type: 'integer' } }],
+    ['string | null', { type: ['string', 'null'] }],
+    ['date', { type: 'string', format: 'date' }],
+  ])('the type word %s', (type, expected) => {
+    expect(argumentOf({ type }).argument).toEqual(expected);
+    expect(argumentOf({ type: [type] }).argument.type).toEqual(Object(expected).type);
+  });
+
+  it('names the path of a slip deep inside', () => {
+    const inner = { type: 'object', properties: { tags: { type: 'array', items: { anyOf: [{ type: 'str' }, {}] } } } };
+    expect(argumentOf(inner).notes).toEqual(['a.tags[].anyOf[0]: type "str" read as "string"']);
+  });
+
+  it('says where a standard validator would misread the original', () => {
+    expect(argumentOf({ type: 'integer', enum: ['1'] }).isMisread).toBe(true);
+    expect(argumentOf({ type: 'integer', default: 'x' }).isMisread).toBe(false);
+  });
+});
+
+describe('what needs no word', () => {
+  it.each<[string, unknown, unknown]>([
+    ['a schema `true`', true, {}],
+    ['a keyword of nobody', { type: 'string', widget: 'slider', $comment: 'x' }, { type: 'string' }],
+    [
+      'allOf that is plain',
+      { type: 'string', allOf: [{ minLength: 2 }, { maxLength: 3 }] },
+      { type: 'string', minLength: 2, maxLength: 3 },
+    ],
+    ['anyOf of one', { anyOf: [{ type: 'string' }] }, { type: 'string' }],
+    [
+      'a long description',
+      { type: 'string', description: 'x'.repeat(9_000) },
+      { type: 'string', description: 'x'.repeat(9_000) },
+    ],
+  ])('is written without a note: %s', (_, schema, expected) => {
+    expect(argumentOf(schema)).toMatchObject({ notes: [] });
+    expect(argumentOf(schema).argument).toEqual(expected);
+  });
+
+  it('stays: conditions on names of the surrounding object', () => {
+    const schema = {
+      type: 'object',
+      properties: { b: { type: 'string' }, c: { type: 'string' } },
+      anyOf: [{ required: ['b'] }, { required: ['c'] }],
+    };
+    expect(argumentOf(schema)).toMatchObject({ argument: schema, notes: [] });
+  });
+});
+
+describe('references', () => {
+  const tree = { type: 'object', properties: { children: { type: 'array', items: { $ref: '#/definitions/tree' } } } };
+
+  it('lead to definitions under $defs, normalised once, those alone that something refers to', () => {
+    const definitions = { small: { type: 'str' }, unused: {}, tree };
+    const { schema, argument } = argumentOf({ $ref: '#/definitions/small', description: 'mine' }, { definitions });
+    expect(argument).toEqual({ description: 'mine', $ref: '#/$defs/small' });
+    expect(schema.$defs).toEqual({ small: { type: 'string' } });
+    expect(schema).not.toHaveProperty('definitions');
+  });
+
+  it.each([
+    ['to itself', { $ref: '#/definitions/tree' }, 'tree', tree],
+    ['to the root', { $ref: '#' }, 'root', undefined],
+  ])('may lead back: %s', (_, argument, name, target) => {
+    const { schema } = argumentOf(argument, { definitions: { tree: target } });
+    expect(Object.keys(Object(schema.$defs))).toEqual([name]);
+    expect(JSON.stringify(schema.$defs)).toContain(`"$ref":"#/$defs/${name}"`);
+  });
+
+  it('that lead only to each other stand for any value', () => {
+    const { argument, schema } = argumentOf(
+      { $ref: '#/$defs/x' },
+      { $defs: { x: { $ref: '#/$defs/y' }, y: { $ref: '#/$defs/x' } } },
+    );
+    expect(argument).toEqual({});
+    expect(schema).not.toHaveProperty('$defs');
+  });
+
+  it('of two places with one name stay apart', () => {
+    const $defs = { x: { type: 'string' }, in: { $defs: { x: { type: 'number' } } } };
+    const { schema } = normaliseArguments({
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/x' }, b: { $ref: '#/$defs/in/$defs/x' } },
+      $defs,
+    });
+    expect(schema.$defs).toEqual({ x: { type: 'string' }, x_2: { type: 'number' } });
+  });
+
+  it('and nodes that unfold without end are bounded', () => {
+    const loop: Record<string, unknown> = { type: 'object' };
+    loop.properties = { left: loop, right: loop };
+    expect(normaliseArguments(loop).notes.join('\n')).toContain('nested too deeply, or too large');
+  });
+});
+
+describe('the root of arguments', () => {
+  const forms = [
+    { properties: { a: { type: 'string' }, k: { const: 'x' } }, required: ['a', 'k'] },
+    { properties: { b: { type: 'string' }, k: { const: 'y' } }, required: ['b', 'k'] },
+  ];
+  it.each<[string, JsonSchema, JsonSchema]>([
+    ['without anything', {}, { type: 'object', properties: {}, additionalProperties: true }],
+    [
+      'with empty properties',
+      { type: 'object', properties: {} },
+      { type: 'object', properties: {}, additionalProperties: false },
+    ],
+    [
+      'of another type',
+      { type: 'string', description: 'x' },
+      { type: 'object', description: 'x', properties: {}, additionalProperties: true },
+    ],
+    [
+      'that is a reference',
+      {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        $ref: '#/$defs/in',
+        $defs: { in: { type: 'object', properties: { a: { type: 'str' } }, required: ['a'] } },
+      },
+      { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+    ],
+    [
+      'that has forms',
+      { type: 'object', properties: { c: { type: 'string' } }, oneOf: forms },
+      {
+        type: 'object',
+        properties: {
+          c: { type: 'string' },
+          a: { type: 'string' },
+          k: { anyOf: [{ const: 'x' }, { const: 'y' }] },
+          b: { type: 'string' },
+        },
+        required: ['k'],
+      },
+    ],
+    [
+      'that has forms by reference',
+      {
+        anyOf: [{ $ref: '#/$defs/f' }, { properties: { b: { type: 'string' } } }],
+        $defs: { f: { properties: { a: {} }, required: ['a'] } },
+      },
+      { type: 'object', properties: { a: {}, b: { type: 'string' } } },
+    ],
+  ])('is an object with properties: %s', (_what, schema, expected) => {
+    const { schema: normalised } = normaliseArguments(schema);
+    expect(normalised).toMatchObject(expected);
+    expect(Object.keys(normalised).sort()).toEqual(Object.keys(expected).sort());
+    expect(normaliseArguments(normalised)).toEqual({ schema: normalised, notes: [], isMisread: false });
+  });
+
+  it('is only that of arguments: a result may be a list', () => {
+    const { schema } = normaliseSchema({
+      type: 'list',
+      items: { $ref: '#/definitions/x' },
+      definitions: { x: { type: 'int' } },
+    });
+    expect(schema).toEqual({ type: 'array', items: { $ref: '#/$defs/x' }, $defs: { x: { type: 'integer' } } });
+  });
+});
+
+describe('any schema at all', () => {
+  const words = ['string', 'int', 'dict', 'list', 'any', 'Optional[str]', 'null', 'Widget', 'tuple'];
+  const reference = fc.constantFrom('#', '#/$defs/d', '#/$defs/e', '#/definitions/d', 'https://x.test/a');
+  const wild = fc.letrec<{ node: unknown }>((tie) => ({
+    node: fc.oneof(
+      { depthSize: 'small', maxDepth: 3 },
+      fc.constantFrom<unknown[]>(true, false, 'string', 3, {}, { $ref: '#' }, { $ref: '#/$defs/d' }),
+      fc.record(
+        {
+          type: fc.oneof(fc.constantFrom(...words), fc.array(fc.constantFrom(...words), { maxLength: 3 })),
+          enum: fc.array(fc.oneof(fc.integer(), fc.string(), fc.constant(null)), { maxLength: 3 }),
+          default: fc.jsonValue({ maxDepth: 1 }),
+          format: fc.constantFrom('date', 'int32', 'HH:mm', 'url'),
+          minimum: fc.oneof(fc.integer(), fc.constant('3')),
+          exclusiveMinimum: fc.oneof(fc.integer(), fc.boolean()),
+          pattern: fc.constantFrom('^a+$', '(?P<x>)'),
+          nullable: fc.boolean(),
+          required: fc.oneof(fc.boolean(), fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 })),
+          properties: fc.dictionary(fc.constantFrom('a', 'b', 'type', '__proto__'), tie('node'), { maxKeys: 3 }),
+          city: tie('node'),
+          items: fc.oneof(tie('node'), fc.array(tie('node'), { maxLength: 2 })),
+          additionalProperties: fc.oneof(fc.boolean(), tie('node')),
+          anyOf: fc.array(tie('node'), { minLength: 1, maxLength: 3 }),
+          oneOf: fc.array(tie('node'), { minLength: 1, maxLength: 2 }),
+          allOf: fc.array(tie('node'), { minLength: 1, maxLength: 3 }),
+          not: tie('node'),
+          $ref: reference,
+          description: fc.constantFrom('text', 'long '.repeat(100)),
+        },
+        { requiredKeys: [] },
+      ),
+    ),
+  })).node;
+  const document = fc
+    .tuple(wild, wild, wild)
+    .map(([root, d, e]): JsonSchema => ({ ...Object(root), $defs: { d, e }, definitions: { d: e } }));
+  const ajv = new Ajv2020({ strict: false, logger: false });
+
+  it('becomes one of draft 2020-12 with an object at the root, and stays as it is itself', () => {
+    fc.assert(
+      fc.property(document, (schema) => {
+        const before = JSON.stringify(schema);
+        const normalised = normaliseArguments(schema).schema;
+        expect(JSON.stringify(schema)).toBe(before);
+        expect(normalised).toMatchObject({ type: 'object', properties: {} });
+        expect(ajv.validateSchema(normalised) || ajv.errorsText()).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
