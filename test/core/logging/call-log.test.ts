@@ -241,18 +241,6 @@ describe('readers in the call log', () => {
     });
   });
 
-  it('hold the probability that the tools fit', async () => {
-    const fits = (yes: number) => ({ probabilities: new Map(Object.entries({ yes, no: 1 - yes })) });
-    const { model } = logged({ readers: [fits(0.3), fits(0.2)] });
-    const planner = plannerOf({ model, tools: TOOLS.slice(0, 1), options: { passthroughTools: 15, judge: 'all' } });
-    await planner.select({ message: 'hm' });
-    const module = 'selection/judge-fit';
-    expect(entries()).toMatchObject([
-      { module, promptName: 'judge-fit', answer: { fits: expect.closeTo(0.3, 3) } },
-      { module, promptName: 'judge-tool', answer: { fits: expect.closeTo(0.2, 3) } },
-    ]);
-  });
-
   it('tell why they could not be opened, or failed', async () => {
     const { model } = logged({ readers: [new WinnowError('model_refused', 'No probabilities.'), ...script.readers] });
     await expect(model.openReader?.(request)).rejects.toMatchObject({ code: 'model_refused' });

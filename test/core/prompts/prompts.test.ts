@@ -119,6 +119,9 @@ describe('the prompts of the planner', () => {
     expect(Object.keys(loadPrompts({ 'rerank-tools': path }))).toEqual([
       'select',
       'plan',
+      'asks',
+      'tool',
+      'arguments',
       'explain',
       'fit',
       'fitOfOne',
