@@ -39,7 +39,7 @@ interface Writing {
   readonly root: JsonSchema;
   readonly context: SourceContext;
   /** References that are settled: they are forced. Only of the arguments themselves, not of objects inside. */
-  readonly references: ReadonlyMap<string, string>;
+  readonly references: ReadonlyMap<string, unknown>;
   readonly depth: number;
   /** Words of the request and said values that an argument of the step has taken. */
   readonly used: Set<string>;
@@ -64,7 +64,7 @@ const MAX_TEXT_TOKENS = 120;
  * An optional argument is written where leaving it out is at most so likely beside it: by whether the request names a value
  * (a day, a number, a value of an enum) or only has words for it. Without either it is left out.
  */
-const LEAVE_OUT = { named: 0.9, words: 0.2 };
+const LEAVE_OUT = { named: 0.9, words: 0.1 };
 /** "Not said" has to be so likely that a required argument is asked back. */
 const NOT_SAID = 0.5;
 /** A text that no run of the request's words begins like is the model's own, where it is so sure of its beginning. */
@@ -73,7 +73,7 @@ const OWN_WORDS = 0.5;
 /** @param question.references arguments that are settled already: references to earlier steps */
 export async function decideArguments(
   tool: Tool,
-  question: { reader: TokenReader; context: SourceContext; references: ReadonlyMap<string, string> },
+  question: { reader: TokenReader; context: SourceContext; references: ReadonlyMap<string, unknown> },
 ): Promise<DecidedArguments> {
   const { reader, context, references } = question;
   const root = fittedSchemas(tool).input;

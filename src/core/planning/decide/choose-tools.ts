@@ -73,7 +73,7 @@ export async function chooseTools(asks: readonly string[], choice: ToolChoice): 
 }
 
 /** A producer is on the way to its consumer: what it has counts for the likeliest consumer that waits for it. */
-const CONSUMER_SHARE = 0.1;
+const CONSUMER_SHARE = 0.05;
 
 function decided(ranked: readonly RankedName[], byName: ReadonlyMap<string, Tool>, { view, request }: ToolChoice) {
   const [best] = ranked;

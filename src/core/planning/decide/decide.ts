@@ -26,5 +26,5 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   trace.add('planning', 'a tool for each ask', {
     asks: chosen.map(({ ask, tool, ranked }) => ({ ask, tool: tool?.name, ranked })),
   });
-  return decideSteps(chosen, { message, read, ...parts });
+  return decideSteps(chosen, { tools, message, read, ...parts });
 }

@@ -73,12 +73,24 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
   const language = languageOf({ message: text, locale: request.locale });
   const now = wallClock(request);
   const culture = CULTURES[language];
-  const found =
+  const read =
     culture === undefined ? await withChrono(text, language, now) : await withRecognizers(text, culture, now);
+  const found = { ...read, times: withDay(read.times) };
   return {
     ...found,
     numbers: await numbersIn(text, NUMBER_CULTURES[language] ?? 'en-us', [...found.times, ...found.durations]),
   };
+}
+
+/** "On 1 December, from 10 to 11": where one day is said, the times of day are of that day. */
+function withDay(times: readonly SaidTime[]): SaidTime[] {
+  const days = times.filter(
+    ({ start, end }) => start.date !== undefined && start.time === undefined && end === undefined,
+  );
+  const date = days.length === 1 ? days[0]?.start.date : undefined;
+  if (date === undefined) return [...times];
+  const on = (moment: Moment): Moment => (moment.date === undefined ? { date, ...moment } : moment);
+  return times.map(({ text, start, end }) => ({ text, start: on(start), ...(end ? { end: on(end) } : {}) }));
 }
 
 /** Now as the user's clock shows it, as a date in the zone of this process: only its fields count. */
@@ -91,16 +103,18 @@ function wallClock({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): Da
 async function withRecognizers(text: string, culture: string, now: Date): Promise<Omit<Said, 'numbers'>> {
   const { recognizeDateTime } = await loadRecognizers();
   const found = recognizeDateTime(text, culture, undefined, now);
-  return { times: found.flatMap((one) => timeOf(one, now)), durations: found.flatMap(durationOf) };
+  return { times: found.flatMap((one) => timeOf(one, now)), durations: found.flatMap((one) => durationOf(one, now)) };
 }
 
-/** "Two hours" is a duration, and so is a window of time that is named by its length: "the last 24 hours". */
-function durationOf(one: ModelResult): SaidDuration[] {
-  const [{ value = '', timex = '' } = {}] = valuesOf(one);
+/** "Two hours" is a duration, and so is a window that is named by its length and begins or ends now: "the last 24 hours". */
+function durationOf(one: ModelResult, now: Date): SaidDuration[] {
+  const [{ value = '', timex = '', start = '', end = '' } = {}] = valuesOf(one);
   if (one.typeName.endsWith('.duration')) return Number(value) > 0 ? [{ text: one.text, seconds: Number(value) }] : [];
   const length = /^\(.*,(P[^,]+)\)$/u.exec(timex)?.[1];
   const seconds = length === undefined ? 0 : secondsOf(length);
-  return seconds > 0 ? [{ text: one.text, seconds }] : [];
+  const clock = new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().replace('T', ' ').slice(0, 19);
+  const isNow = [start, end].some((text) => text === clock || text === isoDay(now) || text === isoDay(now, 1));
+  return seconds > 0 && isNow ? [{ text: one.text, seconds }] : [];
 }
 
 /** Of an ISO 8601 duration without months and years, which have no fixed length; 0 for others. */
@@ -220,7 +234,8 @@ async function numbersIn(
 
 const DIGITS = /(?<![\p{L}\d.])-?\d+(?:\.\d+)?(?!\d)/gu;
 
-function isoDay(date: Date): string {
+function isoDay(day: Date, later = 0): string {
+  const date = new Date(day.getFullYear(), day.getMonth(), day.getDate() + later);
   const two = (value: number) => String(value).padStart(2, '0');
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }

@@ -19,8 +19,10 @@ export interface Candidate {
 /** What is known of the request when a step's arguments are decided. */
 export interface SourceContext {
   readonly said: Said;
-  /** Runs of words of the request, its history and what the caller extracted. */
+  /** Runs of words of the ask, the request and what the caller extracted. */
   readonly spans: readonly string[];
+  /** Those of earlier messages: only a required argument may have its value there. */
+  readonly earlier: readonly string[];
   /** References to fields of earlier results, each with the schema of its value. */
   readonly results: readonly { readonly reference: string; readonly schema: JsonSchema }[];
   /** Names of arguments that are identifiers: nobody composes these. */
@@ -60,8 +62,11 @@ const computed: Source = ({ name, schema }, { said, day, timeZone }) => {
   );
 };
 
-const request: Source = ({ name, schema }, { said, spans }) => {
-  if (!isNumber(schema)) return isText(schema) && formOf(schema) === undefined ? values('request', spans) : [];
+const request: Source = ({ name, schema, required }, { said, spans, earlier }) => {
+  if (!isNumber(schema)) {
+    const isFree = isText(schema) && formOf(schema) === undefined;
+    return isFree ? values('request', required ? [...spans, ...earlier] : spans) : [];
+  }
   // Where a duration is asked for and one is said, a number beside it is none.
   if (isDuration(name, schema) && said.durations.length > 0) return [];
   return said.numbers.map(({ value, text }) => ({ value, from: 'request', said: text }));

@@ -35,18 +35,22 @@ interface Bound {
   readonly end: number;
 }
 
-/** Where words begin and end. Scripts without blanks may be cut at each character; what blanks hold together may stay so. */
+/** An address, a path, a code or a day is one word, whatever marks it holds. */
+const ATOM = /[#/~]?[\p{Script=Latin}\p{N}_]+(?:[@/._:\\+-]+[\p{Script=Latin}\p{N}_]+)*/gu;
+/** Scripts without blanks between words may be cut at each character. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+
 function boundsOf(text: string): Bound[] {
-  const bounds: Bound[] = [];
-  for (const { segment, index, isWordLike } of segmenter.segment(text)) {
-    if (!isWordLike) continue;
-    if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(segment)) {
-      let at = index;
-      for (const character of segment) {
-        bounds.push({ start: at, end: at + character.length });
-        at += character.length;
-      }
-    } else bounds.push({ start: index, end: index + segment.length });
-  }
-  return bounds;
+  const atoms = [...text.matchAll(ATOM)].map(({ 0: atom, index }) => ({ start: index, end: index + atom.length }));
+  const rest = [...segmenter.segment(text)].flatMap(({ segment, index, isWordLike }): Bound[] => {
+    if (!isWordLike || atoms.some(({ start, end }) => index < end && index + segment.length > start)) return [];
+    if (!UNSPACED.test(segment)) return [{ start: index, end: index + segment.length }];
+    let start = index;
+    return [...segment].map((character) => {
+      const bound = { start, end: start + character.length };
+      start = bound.end;
+      return bound;
+    });
+  });
+  return [...atoms, ...rest].sort((one, other) => one.start - other.start);
 }

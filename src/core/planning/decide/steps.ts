@@ -1,7 +1,9 @@
 /** From the tools of the asks to the steps of a plan: producers before their consumers, arguments, the check. */
 import { type Argument, isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
+import { isObject } from '../../catalog/schema/json.js';
+import { subschemaAt } from '../../catalog/schema/paths.js';
 import { oneLine } from '../../catalog/summary.js';
-import type { Tool } from '../../catalog/tool.js';
+import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import { renderPhrase } from '../../prompts/phrases.js';
 import type { SourceName } from '../../result.js';
 import { checkPlan } from '../check-plan.js';
@@ -19,6 +21,8 @@ import { candidatesFor, fieldsOf, isText, plainSchema, type SourceContext } from
 import { spansOf } from './spans.js';
 
 export interface StepParts extends DecideParts {
+  /** Those that selection hands on. */
+  readonly tools: readonly Tool[];
   readonly message: string;
   readonly read: Read;
 }
@@ -44,7 +48,9 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
   const unserved = chosen.flatMap(({ ask, tool }) => (tool ? [] : [ask]));
   const served = chosen.flatMap(({ ask, tool }) => (tool ? [{ ask, tool }] : []));
   if (served.length === 0) return { kind: 'unplannable', reason: renderPhrase('noTool', parts.request) };
-  const said = await readSaid(parts.request);
+  // An ask that was completed from the history may say a day in full.
+  const told = [...new Set([parts.request.message, ...chosen.map(({ ask }) => ask)])].join('\n');
+  const said = await readSaid({ ...parts.request, message: told });
   const drafts: Draft[] = [];
   let confidence = Math.min(...chosen.map(({ probability }) => probability));
   for (const { ask, tool } of served) await addStep(tool, { message: ask, ask, depth: 0 });
@@ -52,14 +58,15 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
 
   /** Adds the step behind the producers that it waits for. @returns its id, or that of an equal step */
   async function addStep(tool: Tool, about: { message: string; ask: string; depth: number }): Promise<string> {
-    const references = new Map<string, string>();
+    const references = new Map<string, unknown>();
     const context = sourceContext(tool, about.message);
     for (const { argument, provisions } of awaited(tool, { ...about, context }, parts)) {
       const known = drafts.find((draft) => draft.isAsked && provisions.some(({ producer }) => producer === draft.tool));
       const provision = provisions.find(({ producer }) => producer === (known?.tool ?? provisions[0]?.producer));
       if (!provision) continue;
       const id = known?.id ?? (await addStep(provision.producer, { ...about, depth: about.depth + 1 }));
-      references.set(argument, reference(id, provision.path));
+      const value = reference(id, provision.path);
+      references.set(argument, isList(tool, argument) && !isListAt(provision) ? [value] : value);
     }
     const decided = await parts.read('arguments', promptValues(tool, about.message), OPENING, (reader) =>
       decideArguments(tool, { reader, references, context: { ...context, results: results() } }),
@@ -101,7 +108,8 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
     const history = (request.history ?? []).map(({ content }) => oneLine(content));
     return {
       said,
-      spans: spansOf([...new Set([message, ...entities, parts.message, ...history])]),
+      spans: spansOf([...new Set([message, ...entities, parts.message])]),
+      earlier: spansOf(history),
       results: results(),
       handles: new Set(handles.map(({ name }) => name)),
       day: request.today ?? dayIn(request.timeZone),
@@ -114,7 +122,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
 function awaited(
   tool: Tool,
   { ask, depth, context }: { ask: string; depth: number; context: SourceContext },
-  { view, request }: StepParts,
+  { view, request, tools }: StepParts,
 ) {
   if (depth >= MAX_PRODUCERS) return [];
   const graph = producerGraph(view);
@@ -124,14 +132,40 @@ function awaited(
   const isSaid = (argument: Argument) => {
     if (argument.isIdentifier) return isGiven(argument, { ...request, message: said });
     const place = { name: argument.name, schema: plainSchema(argument.schema, root), required: true };
-    const { schema } = place;
-    return !isText(schema) || schema.format === undefined || candidatesFor(place, context).length > 0;
+    const schema = place.schema.type === 'array' ? plainSchema(place.schema.items, root) : place.schema;
+    return !isText(schema) || schema.format === undefined || candidatesFor({ ...place, schema }, context).length > 0;
   };
   return graph.argumentsOf(tool).flatMap((argument) => {
     if (!argument.isRequired || isSaid(argument)) return [];
-    const provisions = graph.provisionsFor(tool, argument.name).filter(({ score }) => score >= MIN_SCORE);
+    const known = graph.provisionsFor(tool, argument.name).filter(({ score }) => score >= MIN_SCORE);
+    const provisions = known.length > 0 || argument.isIdentifier ? known : byFormat(formatOf(argument, root), tool, tools);
     return provisions.length > 0 ? [{ argument: argument.name, provisions }] : [];
   });
+}
+
+/** `email`, also of the items of a list. */
+function formatOf({ schema }: Argument, root: JsonSchema): unknown {
+  const plain = plainSchema(schema, root);
+  return plain.format ?? plainSchema(plain.items, root).format;
+}
+
+/** Readers among the tools handed on whose results have a value of that form, such as an address of mail. */
+function byFormat(format: unknown, consumer: Tool, tools: readonly Tool[]): Provision[] {
+  const readers = tools.filter((tool) => tool !== consumer && tool.risk === 'low');
+  return readers.flatMap((producer) => {
+    const field = fieldsOf(fittedSchemas(producer).output).find(({ schema }) => schema.format === format);
+    return field && format !== undefined ? [{ producer, path: field.path, isDeclared: true, score: MIN_SCORE }] : [];
+  });
+}
+
+function isList(tool: Tool, argument: string): boolean {
+  const root = fittedSchemas(tool).input;
+  return plainSchema(Object(root.properties)[argument], root).type === 'array';
+}
+
+function isListAt({ producer, path }: Provision): boolean {
+  const found = producer.outputSchema && subschemaAt(producer.outputSchema, path);
+  return isObject(found) && found.type === 'array';
 }
 
 function reference(id: string, path: Provision['path']): string {
