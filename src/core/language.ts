@@ -12,9 +12,18 @@ const KNOWN = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'ru', 'uk', 'ja',
  */
 export function languageOf({ message, locale }: Pick<Request, 'message' | 'locale'>): string {
   if (locale !== undefined) return new Intl.Locale(locale).language;
+  if (isMostlyLatin(message)) return detect(message, { only: KNOWN }) || 'en';
   // Japanese has Chinese characters too; a short text in them alone is taken as Chinese.
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(message)) return 'ja';
   if (/\p{Script=Hangul}/u.test(message)) return 'ko';
   if (/\p{Script=Han}/u.test(message)) return 'zh';
-  return detect(message, { only: KNOWN }) || 'en';
+  return detect(message, /\p{Script=Cyrillic}/u.test(message) ? { only: KNOWN } : {}) || 'en';
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
+
+/** A message of mostly Latin words only names something in another script. */
+function isMostlyLatin(message: string): boolean {
+  const words = [...segmenter.segment(message)].filter(({ isWordLike }) => isWordLike);
+  return words.filter(({ segment }) => /\p{Script=Latin}/u.test(segment)).length > words.length / 2;
 }

@@ -107,7 +107,7 @@ describe('winnow plan', () => {
     await run('plan', ['x', '--call-log', log], [answerJson(PLAN)]);
     const lines = (await readFile(log, 'utf8')).trim().split('\n');
     expect(lines).toHaveLength(1);
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ module: 'planning/write-plan' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ module: 'planning/write' });
   });
 
   it('tells beside the data that the selection failed', async () => {

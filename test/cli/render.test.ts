@@ -95,7 +95,7 @@ describe('a result for people', () => {
       step('s2', 'read', { stcd: '${s1.stcd}', hours: 24, days: ['a'] }, ['s1']),
       step('s3', 'find', {}),
     ];
-    expect(bodyOf({ kind: 'plan', goal: 'g', steps, levels: [['s1', 's3'], ['s2']], ...common })).toBe(
+    expect(bodyOf({ kind: 'plan', goal: 'g', steps, levels: [['s1', 's3'], ['s2']], unserved: [], ...common })).toBe(
       [
         'Plan',
         '  s1  find',
@@ -111,7 +111,7 @@ describe('a result for people', () => {
 
   it('shows a value of several lines, or with control characters, on one line', () => {
     const steps = [step('s1', 'write', { text: 'one\n  two\u001b[31m\u009b0m' })];
-    const body = bodyOf({ kind: 'plan', goal: 'g', steps, levels: [['s1']], ...common });
+    const body = bodyOf({ kind: 'plan', goal: 'g', steps, levels: [['s1']], unserved: [], ...common });
     expect(body?.split('\n')).toHaveLength(3);
     for (const sign of ['\u001b', '\u009b']) expect(body).not.toContain(sign);
   });

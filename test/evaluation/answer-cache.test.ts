@@ -41,7 +41,6 @@ describe('the cache of answers', () => {
     ['another stable part', ask('a', { prompt: { system: 't', user: 'a' } })],
     ['a schema', ask('a', { schema: { name: 'x', schema: { type: 'object' } } })],
     ['another bound', ask('a', { maxTokens: 50 })],
-    ['penalties', ask('a', { penalties: { id: 'p', at: () => [] } })],
   ])('asks anew for %s', async (_, other) => {
     const cache = createAnswerCache(numbered(), { folder: aFolder() });
     expect(await textsOf(cache.model, [ask('a'), other])).toEqual(['answer 0', 'answer 1']);

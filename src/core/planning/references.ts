@@ -1,6 +1,5 @@
 /** `${s1.path.to[0].field}`, and `${s1['a.b']}` for other names: how a step uses what an earlier step found. */
 import { isObject } from '../catalog/schema/json.js';
-import type { JsonSchema } from '../catalog/tool.js';
 
 export interface Reference {
   /** As it stands in the plan. */
@@ -20,24 +19,6 @@ const PLACEHOLDER =
   /\{\{([^{}]+)\}\}|(?<![{$])\{([^{}\s]+)\}|<([^<>\s]+)>|%([^%\s]+)%|\$\(([^()\s]+)\)|\$\.?([\p{L}_][\p{L}\p{N}_-]*(?:\.[\p{L}\p{N}_-]+|\[\d+\])*)/gu;
 /** What stands alone so is no text. */
 const NAMELESS = /^(?:steps?|results?|outputs?|previous|prev|last)$/iu;
-
-/** A number of a step, as a pattern. */
-const ANY_STEP = '[1-9][0-9]?';
-const ANY_PATH = '((\\.[A-Za-z_][A-Za-z0-9_]*)|(\\[[0-9]+\\]))*';
-
-/**
- * A reference that stands alone. With `paths` only those fields can be written, each as it stands behind the step, for
- * example `items[0].id`; with `steps` only the first so many steps can be referred to (at most 9).
- */
-export function referenceSchema(paths: readonly string[] | undefined, steps?: number): JsonSchema {
-  const step = steps === undefined ? ANY_STEP : `[1-${steps}]`;
-  const path = paths && paths.length > 0 ? `(${paths.map(pathPattern).join('|')})` : ANY_PATH;
-  return { type: 'string', pattern: `^\\$\\{s${step}${path}\\}$` };
-}
-
-function pathPattern(path: string): string {
-  return (path.startsWith('[') ? path : `.${path}`).replace(/[\\.[\](){}*+?^$|]/gu, '\\$&');
-}
 
 export function findReferences(text: string): Reference[] {
   return [...text.matchAll(REFERENCE)].map((match) => ({

@@ -1,13 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { WinnowError } from '../../../src/core/errors.js';
-import { type Completion, type ModelLimits, noUsage } from '../../../src/core/model/model.js';
-import {
-  completeStructured,
-  type Parsed,
-  readJson,
-  type StructuredRequest,
-  spentUsage,
-} from '../../../src/core/model/structured.js';
+import { type Completion, noUsage } from '../../../src/core/model/model.js';
+import { completeStructured, type Parsed, readJson, spentUsage } from '../../../src/core/model/structured.js';
 import { loadPrompts } from '../../../src/core/prompts/prompts.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
 
@@ -16,24 +10,19 @@ const FAILED = new WinnowError('model_failed', 'broken', {
   details: { usage: { calls: 3, read: 30, cached: 20, written: 10 } },
 });
 
-/** The answer "yes" is right, what begins with "perhaps" usable. */
 const parse = ({ text }: Completion): Parsed<string> =>
-  text === 'yes' || text.startsWith('perhaps')
-    ? { ok: true, value: text, doubts: text === 'yes' ? [] : [`${text} is not yes`] }
+  text === 'yes'
+    ? { ok: true, value: text }
     : { ok: false, issues: [`"${text.slice(0, 20)}" is not yes`, 'path.to: second problem'] };
 
-type More = Partial<Pick<StructuredRequest<string>, 'narrow' | 'isBetter'>> & { limits?: Partial<ModelLimits> };
-
-function ask(answers: readonly ScriptedAnswer[], { limits = {}, ...more }: More = {}) {
-  const model = createScriptedModel({ answers, limits });
+function ask(answers: readonly ScriptedAnswer[]) {
+  const model = createScriptedModel({ answers });
   const usage = noUsage();
   const repairs: (readonly string[])[] = [];
-  const doubts: (readonly string[])[] = [];
   const request = { stage: 'selection', prompt: { system: 'stable', user: 'question' }, maxTokens: 50 } as const;
   const onRepair = (issues: readonly string[]) => void repairs.push(issues);
-  const onDoubt = (issues: readonly string[]) => void doubts.push(issues);
-  const answer = completeStructured({ model, request, parse, repair, usage, onRepair, onDoubt, ...more });
-  return { model, usage, repairs, doubts, answer };
+  const answer = completeStructured({ model, request, parse, repair, usage, onRepair });
+  return { model, usage, repairs, answer };
 }
 
 describe('a valid object from a model', () => {
@@ -84,65 +73,6 @@ describe('a valid object from a model', () => {
     await answer;
     expect(model.calls[1]?.prompt.user).toContain('x'.repeat(1_000));
     expect(model.calls[1]?.prompt.user.length).toBeLessThan(10_000);
-  });
-});
-
-describe('an answer that is usable and doubted', () => {
-  it('is asked for once more with the doubts, which is no repair', async () => {
-    const { model, repairs, doubts, answer } = ask(['perhaps', 'yes']);
-    expect(await answer).toMatchObject({ ok: true, value: 'yes' });
-    expect(doubts).toEqual([['perhaps is not yes']]);
-    expect(repairs).toEqual([]);
-    expect(model.calls[1]?.prompt.user).toContain('- perhaps is not yes');
-    model.assertDone();
-  });
-
-  it.each<[string, ScriptedAnswer, More]>([
-    ['no usable answer comes', 'no', {}],
-    ['the server fails', FAILED, {}],
-    ['the second is doubted as much', 'perhaps not', {}],
-    ['the second is surer and no better', 'yes', { isBetter: (second) => second.ok && second.value !== 'yes' }],
-  ])('stays with its doubts where %s, and all that was spent is counted', async (_, second, more) => {
-    const { usage, answer } = ask(['perhaps', second], more);
-    expect(await answer).toEqual({ ok: true, value: 'perhaps', doubts: ['perhaps is not yes'] });
-    expect(usage.calls).toBe(second === FAILED ? 4 : 2);
-  });
-
-  it('is asked for under a narrower schema, with the doubts where the model may not keep to it', async () => {
-    const schema = { name: 'narrow', schema: { const: 'yes' } };
-    const under = async (tuples: boolean) => {
-      const { model, answer } = ask(['perhaps', 'yes'], { narrow: () => schema, limits: { tuples } });
-      await answer;
-      return model.calls[1];
-    };
-    expect(await under(true)).toMatchObject({ schema, prompt: { user: 'question' } });
-    expect((await under(false))?.schema).toEqual(schema);
-    expect((await under(false))?.prompt.user).toContain('- perhaps is not yes');
-  });
-
-  it('is not kept where the second answer meets a mistake of our own', async () => {
-    const narrow = () => {
-      throw new TypeError('a bug');
-    };
-    const { answer } = ask(['perhaps', 'yes'], { narrow });
-    await expect(answer).rejects.toThrow('a bug');
-  });
-
-  it('stays where the time is over, and is not kept from a caller who wants none any more', async () => {
-    const ended = async (reason: unknown) => {
-      const controller = new AbortController();
-      const answers = (_: unknown, index: number) => {
-        if (index === 0) return 'perhaps';
-        controller.abort(reason);
-        return FAILED;
-      };
-      const model = createScriptedModel({ answers });
-      const request = { stage: 'selection', prompt: { system: '', user: '' }, maxTokens: 5 } as const;
-      const { signal } = controller;
-      return completeStructured({ model, request: { ...request, signal }, parse, repair, usage: noUsage() });
-    };
-    await expect(ended(new DOMException('late', 'TimeoutError'))).resolves.toMatchObject({ value: 'perhaps' });
-    await expect(ended(new DOMException('left', 'AbortError'))).rejects.toMatchObject({ code: 'cancelled' });
   });
 });
 

@@ -88,8 +88,8 @@ describe('a plan that is right', () => {
     expect(checked).toEqual({
       ok: true,
       steps: [
-        { id: 's1', tool: 'find_station', arguments: { name: '盘石头水库' }, purpose: '', dependsOn: [] },
-        { id: 's2', tool: 'read_level', arguments: { stcd: '${s1.stcd}' }, purpose: '', dependsOn: ['s1'] },
+        { id: 's1', tool: 'find_station', arguments: { name: '盘石头水库' }, from: {}, purpose: '', dependsOn: [] },
+        { id: 's2', tool: 'read_level', arguments: { stcd: '${s1.stcd}' }, from: {}, purpose: '', dependsOn: ['s1'] },
       ],
     });
   });

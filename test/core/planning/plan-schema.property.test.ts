@@ -1,15 +1,15 @@
 /** What the schema of a plan lets a model write, the check lets through: a model that decodes under it needs no repair. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compileSchema } from '../../support/compile-schema.js';
-import { createScope } from '../../../src/core/catalog/scope.js';
 import { fits, subschemaAt } from '../../../src/core/catalog/schema/paths.js';
+import { createScope } from '../../../src/core/catalog/scope.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { checkPlan, type DraftStep } from '../../../src/core/planning/check-plan.js';
+import { fieldsOf } from '../../../src/core/planning/decide/sources.js';
 import { fittedSchemas } from '../../../src/core/planning/fitted.js';
 import { planAnswerSchema } from '../../../src/core/planning/plan-schema.js';
-import { producedPaths } from '../../../src/core/planning/produced-paths.js';
-import { type Leaf, textsIn } from '../../../src/core/planning/references.js';
+import { type Leaf, renderPath, textsIn } from '../../../src/core/planning/references.js';
+import { compileSchema } from '../../support/compile-schema.js';
 import { FIXTURES, loadFixture } from '../../support/fixtures.js';
 import { REFERENCE_PLACE, valuesOf } from '../../support/schema-values.js';
 
@@ -24,7 +24,7 @@ describe.each(FIXTURES)('plans over the tools of %s', (name) => {
     const group = fc.uniqueArray(fc.nat(tools.length - 1), { minLength: GROUP, maxLength: GROUP });
     const input = group.chain((places) => {
       const chosen = places.flatMap((place) => tools[place] ?? []);
-      const schema = planAnswerSchema(chosen, { awaited: [], canNeedTools: false });
+      const schema = planAnswerSchema(chosen, { canNeedTools: false });
       const steps = fc.array(
         fc.constantFrom(...chosen).chain((tool) => argumentsOf(tool, schema)),
         { minLength: 1, maxLength: 4 },
@@ -89,10 +89,14 @@ function withRightReferences(drafts: readonly Draft[], tools: ReadonlyMap<string
 function fittingReferences(leaf: Leaf, tool: Tool, earlier: readonly (Tool | undefined)[]): string[] {
   const wanted = subschemaAt(fittedSchemas(tool).input, leaf.path);
   return earlier.flatMap((producer, place) => {
-    const paths = producer ? (producedPaths([producer]) ?? []) : [];
-    const fitting = paths.filter(({ schema }) => wanted === undefined || wanted === 'any' || fits(schema, wanted));
-    return fitting.map(({ path }) => `\${s${place + 1}.${path}}`);
+    const fields = producer ? fieldsOf(fittedSchemas(producer).output) : [];
+    const fitting = fields.filter(({ schema }) => wanted === undefined || wanted === 'any' || fits(schema, wanted));
+    return fitting.map(({ path }) => referenceTo(`s${place + 1}`, renderPath(path)));
   });
+}
+
+function referenceTo(step: string, path: string): string {
+  return `\${${step}${path.startsWith('[') ? '' : '.'}${path}}`;
 }
 
 function put(target: Record<string, unknown>, path: readonly (string | number)[], value: unknown): void {

@@ -2,8 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
-import { createScope } from '../../../src/core/catalog/scope.js';
 import { subschemaAt } from '../../../src/core/catalog/schema/paths.js';
+import { createScope } from '../../../src/core/catalog/scope.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { createValidator } from '../../../src/core/catalog/validate.js';
 import { WinnowError } from '../../../src/core/errors.js';
@@ -12,7 +12,7 @@ import { type PlanResult, resultSchema, type Step } from '../../../src/core/resu
 import { FIXTURES, loadFixture, loadFixtureCases, withReferences } from '../../support/fixtures.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 
-const RUNS = 60;
+const RUNS = 25;
 const JUNK = [
   null,
   '',

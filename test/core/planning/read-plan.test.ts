@@ -32,10 +32,11 @@ describe('what a model wrote as a plan', () => {
         kind: 'plan',
         goal: 'own words',
         steps: [
-          { id: 's1', tool: 'find', arguments: { name: 'a' }, purpose: '', dependsOn: [] },
-          { id: 's2', tool: 'read', arguments: { stcd: '${s1.stcd}' }, purpose: '', dependsOn: ['s1'] },
+          { id: 's1', tool: 'find', arguments: { name: 'a' }, from: {}, purpose: '', dependsOn: [] },
+          { id: 's2', tool: 'read', arguments: { stcd: '${s1.stcd}' }, from: {}, purpose: '', dependsOn: ['s1'] },
         ],
         levels: [['s1'], ['s2']],
+        unserved: [],
       },
     });
   });
@@ -49,20 +50,6 @@ describe('what a model wrote as a plan', () => {
     expect(written).toMatchObject({ ok: true, value: { kind: 'plan', goal: 'stop', steps: [step] } });
     const question = { kind: 'clarification', question: 'which?', missing: null, steps: null };
     expect(parseJson(question)).toMatchObject({ ok: true, value: { question: 'which?', missing: [] } });
-  });
-
-  it('does not say its last step again, and tells what was left out', () => {
-    const last = PLAN.steps.slice(1);
-    const text = JSON.stringify({
-      kind: 'plan',
-      steps: [...PLAN.steps, ...last.map((step) => ({ ...step, id: 's3' }))],
-    });
-    const told: (readonly string[])[] = [];
-    const context = { ...CONTEXT, onRepeats: (tools: readonly string[]) => told.push(tools) };
-    expect(readPlan({ text, finish: 'stop' }, context)).toMatchObject({
-      value: { steps: [{ id: 's1' }, { id: 's2', tool: 'read' }], levels: [['s1'], ['s2']] },
-    });
-    expect(told).toEqual([['read']]);
   });
 
   it('has the request as its goal where the model gave none', () => {

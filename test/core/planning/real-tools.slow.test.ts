@@ -21,7 +21,7 @@ function groupsOf(tools: readonly Tool[]): Tool[][] {
   return Array.from({ length: count }, (_, group) => tools.filter((_, index) => index % count === group));
 }
 
-const schemaOf = (group: readonly Tool[]) => planAnswerSchema(group, { awaited: [], canNeedTools: true });
+const schemaOf = (group: readonly Tool[]) => planAnswerSchema(group, { canNeedTools: true });
 
 describeBenchmarks(`real tools in planning${whereBenchmarks}`, () => {
   it.each(SETS)(

@@ -93,9 +93,6 @@ describe('a step', () => {
       maxTokens: 77,
       schema: { schema: { anyOf: [{ properties: { tool: { const: 'text_search' } } }, { required: ['answer'] }] } },
     });
-    const next = model.calls[0]?.penalties;
-    expect(next?.at('{"tool":"text_search","arguments":{"pattern":"a')).toEqual([{ beginning: '",', nats: 2 }]);
-    expect(next?.at('{"tool":"text_search","arguments":{')).toEqual([]);
   });
 });
 

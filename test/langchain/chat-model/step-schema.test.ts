@@ -1,12 +1,12 @@
 /** What the schema of a step lets a model write is read as that step, and its arguments are those of the tool. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compileSchema } from '../../support/compile-schema.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { createValidator, validatorFor } from '../../../src/core/catalog/validate.js';
 import { gbnfFromSchema } from '../../../src/core/model/embedded/gbnf.js';
 import { readStep } from '../../../src/langchain/chat-model/read-step.js';
 import { stepSchema } from '../../../src/langchain/chat-model/step-schema.js';
+import { compileSchema } from '../../support/compile-schema.js';
 import { createTool } from '../../support/create-tool.js';
 import { FIXTURES, loadFixture } from '../../support/fixtures.js';
 import { createGbnfMatcher } from '../../support/gbnf-matcher.js';

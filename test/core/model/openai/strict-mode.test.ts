@@ -132,7 +132,7 @@ describe('the plans over the tools of a catalogue', () => {
     const { tools } = createScope(catalog)({ user: 'alice' });
     const faults = Array.from({ length: Math.ceil(tools.length / 8) }, (_, group) => {
       const some = tools.slice(group * 8, group * 8 + 8);
-      const strict = toStrictSchema(planAnswerSchema(some, { awaited: [], canNeedTools: true }));
+      const strict = toStrictSchema(planAnswerSchema(some, { canNeedTools: true }));
       return strict ? strictModeIssues(strict.schema) : [`${some[0]?.name}: no strict form`];
     });
     expect(faults.flat()).toEqual([]);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compileSchema } from '../../../support/compile-schema.js';
 import type { JsonSchema } from '../../../../src/core/catalog/tool.js';
 import { toStrictSchema } from '../../../../src/core/model/openai/strict-schema.js';
 import { withoutNulls } from '../../../../src/core/planning/without-nulls.js';
+import { compileSchema } from '../../../support/compile-schema.js';
 import { strictModeIssues } from '../../../support/openai-strict-mode.js';
 import { objectSample } from '../../../support/schema-arbitraries.js';
 import { valuesOf } from '../../../support/schema-values.js';
@@ -205,10 +205,7 @@ describe('a schema for the strict mode', () => {
           if (strict === undefined) return;
           seen.expressed += 1;
           expect(strictModeIssues(strict)).toEqual([]);
-          const [isStrict, isOriginal] = [
-            compileSchema(strict),
-            compileSchema(withEase(schema)),
-          ];
+          const [isStrict, isOriginal] = [compileSchema(strict), compileSchema(withEase(schema))];
           for (const value of values) {
             expect({ value, taken: isStrict(value) }).toEqual({ value, taken: true });
             const kept = withoutNulls(Object(value), withEase(schema));

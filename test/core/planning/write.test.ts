@@ -1,0 +1,135 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Tool } from '../../../src/core/catalog/tool.js';
+import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
+import { makeTool, plannerOf } from '../selection/setup.js';
+
+const convert = makeTool('convert_currency', {
+  inputSchema: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
+});
+const invoice = makeTool('create_invoice', {
+  inputSchema: {
+    type: 'object',
+    properties: { amount: { type: 'number' }, day: { type: 'string' }, note: { type: 'string' } },
+    required: ['amount', 'day'],
+  },
+});
+const message = 'Convert 100 USD to EUR, then an invoice over it for 3/4/2026';
+
+const stepsOf = (...steps: [tool: string, values: Record<string, unknown>][]) =>
+  JSON.stringify({
+    kind: 'plan',
+    steps: steps.map(([tool, values], place) => ({ id: `s${place + 1}`, tool, arguments: values })),
+  });
+const planWith = (values: Record<string, unknown>) =>
+  stepsOf(['convert_currency', { amount: 100 }], ['create_invoice', values]);
+const VALID = planWith({ amount: '${s1.amount}', day: '3/4/2026' });
+
+async function ask(answers: readonly ScriptedAnswer[], tools: readonly Tool[] = [convert, invoice]) {
+  const model = createScriptedModel({ answers });
+  const planner = plannerOf({ tools, model, options: { passthroughTools: 8, planTokens: 512 } });
+  const outcome = await planner.plan({ message }).then(
+    (result) => ({ result, error: undefined }),
+    (error: unknown) => ({ result: undefined, error }),
+  );
+  model.assertDone();
+  return { ...outcome, calls: model.calls };
+}
+
+describe('a plan by writing', () => {
+  it.each<[string, Record<string, unknown>]>([
+    ['takes a value from an earlier step', { amount: '${s1.amount}', day: '3/4/2026' }],
+    ['has a number that nobody gave', { amount: 92, day: '3/4/2026' }],
+    ['writes a day in another form', { amount: 100, day: '2026-04-03' }],
+    ['leaves a number of the request out', { amount: 5, day: 'soon' }],
+  ])('is the first valid answer, also where it %s', async (_, values) => {
+    const { result } = await ask([planWith(values)]);
+    expect(result).toMatchObject({
+      kind: 'plan',
+      steps: [{ arguments: { amount: 100 } }, { arguments: values }],
+      usage: { planning: { calls: 1 } },
+    });
+    expect(result).not.toHaveProperty('confidence');
+  });
+
+  it('is repaired once, with every problem, and the trace tells', async () => {
+    const { result, calls } = await ask([planWith({ amount: 'much' }), VALID]);
+    expect(result).toMatchObject({ kind: 'plan', usage: { planning: { calls: 2 } } });
+    const issues = ['s2.arguments.day: is required', 's2.arguments.amount: must be number, not string'];
+    for (const issue of issues) expect(calls[1]?.prompt.user).toContain(`- ${issue}`);
+    expect(calls[1]?.schema).toEqual(calls[0]?.schema);
+    expect(result?.trace.at(-1)).toMatchObject({ note: 'the plan is repaired' });
+    expect(new Set(Object(result?.trace.at(-1)).issues)).toEqual(new Set(issues));
+  });
+
+  it('is asked for again where it was cut', async () => {
+    const { result, calls } = await ask([{ text: VALID.slice(0, 60), finish: 'length' }, VALID]);
+    expect(result?.kind).toBe('plan');
+    expect(calls[1]?.prompt.user).toContain('the answer was cut: write fewer steps');
+  });
+
+  it('is an error with its problems where the repair is no better', async () => {
+    const { error } = await ask([stepsOf(['xyzzy', {}]), planWith({ amount: 1 })]);
+    expect(error).toMatchObject({
+      code: 'plan_invalid',
+      issues: ['s2.arguments.day: is required'],
+      details: { usage: { planning: { calls: 2 } }, tools: ['convert_currency', 'create_invoice'], steps: [] },
+    });
+  });
+
+  it('tells where each argument comes from', async () => {
+    const send = makeTool('send_mail', {
+      inputSchema: {
+        type: 'object',
+        properties: {
+          to: { type: 'string' },
+          text: { type: 'string' },
+          amount: { type: 'number' },
+          lines: { type: 'array', items: { type: 'string' } },
+          tone: { enum: ['warm', 'cold'] },
+          day: { type: 'string', format: 'date' },
+          copy: { type: 'boolean' },
+          limit: { type: 'integer', default: 7 },
+          account_id: { type: 'string' },
+        },
+      },
+    });
+    const values = {
+      to: 'EUR',
+      text: 'All is well, dear friend',
+      amount: 100,
+      lines: ['invoice', 'a word of thanks'],
+      tone: 'warm',
+      day: '2026-03-04',
+      copy: true,
+      limit: 7,
+      account_id: 'acc-77',
+    };
+    const { result } = await ask(
+      [stepsOf(['convert_currency', { amount: 93 }], ['send_mail', values])],
+      [convert, send],
+    );
+    expect(result).toMatchObject({
+      steps: [
+        { from: { amount: 'unknown' } },
+        {
+          arguments: values,
+          from: {
+            to: 'request',
+            text: 'composed',
+            amount: 'request',
+            lines: 'composed',
+            tone: 'enum',
+            day: 'computed',
+            copy: 'enum',
+            limit: 'default',
+            account_id: 'unknown',
+          },
+        },
+      ],
+    });
+  });
+
+  it('has no part of the request that is not served: it is not known', async () => {
+    expect((await ask([VALID])).result).toMatchObject({ unserved: [] });
+  });
+});
