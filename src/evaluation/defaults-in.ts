@@ -1,6 +1,7 @@
 /** What the tools take for arguments that are left out, by their schemas: top-level ones, as a plan writes them down. */
-import { fillDefaults } from '../core/catalog/schema/paths.js';
+
 import { isObject } from '../core/catalog/schema/json.js';
+import { fillDefaults } from '../core/catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../core/catalog/tool.js';
 
 const defaults = new WeakMap<Tool, JsonSchema>();

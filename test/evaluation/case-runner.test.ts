@@ -139,8 +139,6 @@ describe('one case', () => {
     expect(model.calls).toHaveLength(3);
   });
 
-<<<<<<< HEAD
-=======
   it('of a plan by deciding tells each reading, and counts it to planning', async () => {
     const model = createScriptedModel({ readers: () => ({ probabilities: new Map([['find_station', 1]]) }) });
     const { calls, usage } = await aRunner(model).run({ case: aCase({ expected: EXPECTED }), repeat: 0 });
@@ -148,7 +146,6 @@ describe('one case', () => {
     expect(usage).toMatchObject({ planning: { calls: expect.any(Number) } });
   });
 
->>>>>>> tests
   it('of a rank answer tells each name with its probability', async () => {
     const reader = {
       probabilities: new Map([

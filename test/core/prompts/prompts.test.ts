@@ -122,12 +122,6 @@ describe('the prompts of the planner', () => {
       'asks',
       'tool',
       'arguments',
-<<<<<<< HEAD
-=======
-      'explain',
-      'fit',
-      'fitOfOne',
->>>>>>> tests
       'repair',
     ]);
     expect(() => loadNamedPrompt('rerank-tools', path)).toThrow(path);
