@@ -22,8 +22,8 @@ import { createPieces, type Pieces } from '../../src/core/model/openai/token-rea
 export type ScriptedAnswer = string | (Partial<Completion> & { text: string }) | Error;
 
 export interface ScriptedReader {
-  /** Of each name as the answer. What is not here has next to no probability. */
-  probabilities: ReadonlyMap<string, number>;
+  /** Of each name as the answer, or of what goes on from a text. What is not here has next to no probability. */
+  probabilities: ReadonlyMap<string, number> | ((written: string) => ReadonlyMap<string, number>);
   /** Default: `piece`. */
   tokenizeBy?: 'character' | 'piece';
 }
@@ -143,7 +143,13 @@ function createScriptedReader(
   { request, pieces, onClose }: { request: ReaderRequest; pieces: Pieces; onClose: () => void },
 ): TokenReader {
   const usage: Usage = { calls: 0, read: 0, cached: 0, written: 0 };
-  const endings = [...script.probabilities].map(([name, probability]) => ({ text: `${name}"`, probability }));
+  const { probabilities } = script;
+  const continuations = (written: string) =>
+    typeof probabilities === 'function'
+      ? [...probabilities(written)].map(([text, probability]) => ({ text, probability }))
+      : [...probabilities].flatMap(([name, probability]) =>
+          `${name}"`.startsWith(written) ? [{ text: `${name}"`.slice(written.length), probability }] : [],
+        );
   const tokenize = (text: string) =>
     script.tokenizeBy === 'character' ? [...text].flatMap(pieces.tokenize) : pieces.tokenize(text);
   return {
@@ -153,9 +159,9 @@ function createScriptedReader(
       usage.calls += 1;
       usage.read += candidates.length;
       const written = path.map(pieces.textOf).join('');
+      const following = continuations(written);
       return candidates.map((candidate) => {
-        const start = written + pieces.textOf(candidate);
-        const fitting = endings.filter((ending) => ending.text.startsWith(start));
+        const fitting = following.filter(({ text }) => tokenize(text)[0] === candidate);
         return Math.log(fitting.reduce((sum, ending) => sum + ending.probability, UNLIKELY));
       });
     },
@@ -164,9 +170,9 @@ function createScriptedReader(
       throwIfCancelled(request.signal);
       usage.calls += 1;
       const written = path.map(pieces.textOf).join('');
-      const fitting = endings.filter(({ text }) => text.startsWith(written) && text.length > written.length);
+      const fitting = continuations(written).filter(({ text }) => text !== '');
       const [best] = fitting.sort((one, other) => other.probability - one.probability);
-      const [token] = best ? tokenize(best.text.slice(written.length)) : [];
+      const [token] = best ? tokenize(best.text) : [];
       return best && token !== undefined
         ? [{ token, text: pieces.textOf(token), probability: best.probability }]
         : [{ token: -1, text: '', probability: 1 }];

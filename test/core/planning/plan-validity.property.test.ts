@@ -117,7 +117,7 @@ describe.each(FIXTURES)('a plan for a request of %s', (name) => {
       }),
       { numRuns: RUNS },
     );
-  });
+  }, 120_000);
 });
 
 it('is both often enough for the property to say something', () => {

@@ -52,8 +52,9 @@ function normalised(spelt: string): Form {
     .replace(/hh/gu, 'HH')
     .replace(/SS/gu, 'ss')
     .replaceAll("'", '');
-  const [day = '', time = ''] = form.split(/(?=[T ]?HH)/u);
-  return day.replace(/mm/gu, 'MM').replace(/^HH.*/u, (text) => text.replace('MM', 'mm')) + time.replace('MM', 'mm');
+  const place = form.search(/[T ]?HH/u);
+  const [day, time] = place < 0 ? [form, ''] : [form.slice(0, place), form.slice(place)];
+  return day.replace(/mm/gu, 'MM') + time.replace('MM', 'mm');
 }
 
 function sampleForm(sample: string): Form {

@@ -1,0 +1,406 @@
+import { describe, expect, it } from '@jest/globals';
+import { createScriptedModel } from '../../../support/scripted-model.js';
+import { makeTool, needing, plannerOf, returning } from '../../selection/setup.js';
+import { type Answer, answering, chooses, decide, scripted } from './setup.js';
+
+const text = { type: 'string' };
+const weather = makeTool('weather', {
+  inputSchema: {
+    type: 'object',
+    properties: {
+      place: { type: 'string', description: 'Name of the place' },
+      day: { type: 'string', format: 'date' },
+      units: { enum: ['metric', 'imperial'] },
+    },
+    required: ['place'],
+  },
+});
+const note = makeTool('write_note', {
+  inputSchema: { type: 'object', properties: { body: text }, required: ['body'] },
+});
+const findParcel = makeTool('find_parcel', { inputSchema: needing('name'), outputSchema: returning('parcel_id') });
+const weigh = makeTool('parcel_weight', { inputSchema: needing('parcel_id') });
+const track = makeTool('parcel_track', { inputSchema: needing('parcel_id') });
+
+const OSLO = 'Weather in Oslo tomorrow';
+const single = (message: string, tool: string, more: Record<string, number> = {}): Answer => ({
+  [chooses(message, tool)]: 1,
+  ...more,
+});
+
+describe('what is asked for', () => {
+  it('is the message itself where it asks for one thing: three readings make the plan', async () => {
+    const { result, prompts } = await decide(
+      [weather],
+      { message: OSLO },
+      {
+        tool: single(OSLO, 'weather'),
+        arguments: { weather: '"place": "Oslo", "day": "2026-11-24"}' },
+      },
+    );
+    expect(prompts).toEqual(['split-asks', 'choose-tool', 'fill-arguments']);
+    expect(result).toMatchObject({
+      kind: 'plan',
+      goal: OSLO,
+      steps: [
+        {
+          tool: 'weather',
+          arguments: { place: 'Oslo', day: '2026-11-24' },
+          from: { place: 'request', day: 'computed' },
+          purpose: OSLO,
+        },
+      ],
+      unserved: [],
+    });
+  });
+
+  const BOTH = 'Weather in Oslo and Rome';
+  const asks = '2, "asks": ["weather in Oslo", "weather in Rome"]}';
+  const together = `${chooses('weather in Oslo', 'weather')}, {"do": ${chooses('weather in Rome', 'weather')}]}`;
+  const place = (message: string) => `"place": "${message.split(' ').at(-1)}"}`;
+
+  it('is several things, each a step', async () => {
+    const { result } = await decide(
+      [weather, note],
+      { message: BOTH },
+      {
+        asks,
+        tool: (message) => (message === BOTH ? together : chooses(message, 'weather')),
+        arguments: { weather: place },
+      },
+    );
+    expect(result).toMatchObject({
+      steps: [
+        { arguments: { place: 'Oslo' }, purpose: 'weather in Oslo' },
+        { arguments: { place: 'Rome' }, purpose: 'weather in Rome' },
+      ],
+      levels: [['s1', 's2']],
+    });
+  });
+
+  it('is complete with what was said before', async () => {
+    const { result } = await decide(
+      [weather],
+      { message: 'and in Rome?', history: [{ role: 'user', content: 'Weather in Oslo' }] },
+      {
+        asks: '1, "asks": ["weather in Rome"]}',
+        tool: chooses('weather in Rome', 'weather'),
+        arguments: { weather: place },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ purpose: 'weather in Rome', arguments: { place: 'Rome' } }] });
+  });
+
+  it('stays without a step where no tool serves it, and the plan tells', async () => {
+    const { result } = await decide(
+      [weather, note],
+      { message: BOTH },
+      {
+        asks,
+        tool: (message) =>
+          message === BOTH
+            ? together.replace('weather"}]', 'none"}]')
+            : chooses(message, message.includes('Rome') ? 'none' : 'weather'),
+        arguments: { weather: place },
+      },
+    );
+    expect(result).toMatchObject({
+      kind: 'plan',
+      steps: [{ arguments: { place: 'Oslo' } }],
+      unserved: ['weather in Rome'],
+    });
+  });
+
+  it.each([
+    ['en', 'Who wrote Faust, and when was it?', 'None of the tools'],
+    ['de', 'Wer hat den Faust geschrieben und wann war das?', 'Keines der Werkzeuge'],
+    ['zh', '谁写了浮士德', '没有工具'],
+  ])('has no plan where no tool serves anything, told in %s', async (_, message, reason) => {
+    const { result } = await decide([weather, note], { message }, { tool: single(message, 'none') });
+    expect(result).toMatchObject({ kind: 'unplannable', reason: expect.stringContaining(reason) });
+  });
+
+  it('is given the tool on which the readings with and without the other asks agree', async () => {
+    const sure = (ask: string): Answer => ({ [chooses(ask, 'weather')]: 0.9, [chooses(ask, 'write_note')]: 0.1 });
+    const { result } = await decide(
+      [weather, note],
+      { message: BOTH },
+      {
+        asks,
+        tool: (message) =>
+          message === BOTH
+            ? { [together.replace('"weather"}]', '"write_note"}]')]: 0.6, [together]: 0.4 }
+            : sure(message),
+        arguments: { weather: place },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ tool: 'weather' }, { tool: 'weather' }] });
+  });
+});
+
+describe('steps on the way', () => {
+  const HEAVY = 'How heavy is the blue parcel?';
+  const named = { find_parcel: '"name": "blue"}', parcel_weight: '"parcel_id": "${s1.parcel_id}"}' };
+
+  it('are added before what waits for them, with a reference to the right field', async () => {
+    const { result } = await decide(
+      [findParcel, weigh],
+      { message: HEAVY },
+      {
+        tool: single(HEAVY, 'parcel_weight'),
+        arguments: named,
+      },
+    );
+    expect(result).toMatchObject({
+      steps: [
+        { tool: 'find_parcel', arguments: { name: 'blue' }, from: { name: 'request' } },
+        {
+          tool: 'parcel_weight',
+          arguments: { parcel_id: '${s1.parcel_id}' },
+          from: { parcel_id: 'step' },
+          dependsOn: ['s1'],
+        },
+      ],
+      levels: [['s1'], ['s2']],
+    });
+  });
+
+  it('refer to the first of a list, also behind a $ref', async () => {
+    const listed = makeTool('find_parcel', {
+      inputSchema: needing('name'),
+      outputSchema: {
+        type: 'array',
+        items: { $ref: '#/$defs/parcel' },
+        $defs: { parcel: { type: 'object', properties: { parcel_id: text } } },
+      },
+    });
+    const { result } = await decide(
+      [listed, weigh],
+      { message: HEAVY },
+      {
+        tool: single(HEAVY, 'parcel_weight'),
+        arguments: named,
+      },
+    );
+    expect(result).toMatchObject({ steps: [{}, { arguments: { parcel_id: '${s1[0].parcel_id}' } }] });
+  });
+
+  it('count for the tool that waits for them, where the model names the first step', async () => {
+    const { result } = await decide(
+      [findParcel, weigh],
+      { message: HEAVY },
+      {
+        tool: { [chooses(HEAVY, 'find_parcel')]: 0.6, [chooses(HEAVY, 'parcel_weight')]: 0.4 },
+        arguments: named,
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ tool: 'find_parcel' }, { tool: 'parcel_weight' }] });
+    expect(Object(result).confidence).toBeGreaterThan(0.9);
+  });
+
+  const asked = (...asks: [string, string][]) => ({
+    asks: `${asks.length}, "asks": ${JSON.stringify(asks.map(([ask]) => ask))}`.replaceAll('","', '", "'),
+    tool: (message: string): Answer => {
+      const alone = asks.find(([ask]) => ask === message);
+      if (alone) return chooses(...alone);
+      return asks.map((ask) => chooses(...ask)).join(', {"do": ');
+    },
+  });
+  const blue = (message: string) => `"name": "${message.includes('red') ? 'red' : 'blue'}"}`;
+
+  it('serve all that need the same value', async () => {
+    const { result } = await decide(
+      [findParcel, weigh, track],
+      { message: 'Weight and track of the blue parcel' },
+      {
+        ...asked(['weight of the blue parcel', 'parcel_weight'], ['track of the blue parcel', 'parcel_track']),
+        arguments: { find_parcel: blue },
+      },
+    );
+    expect(result).toMatchObject({
+      steps: [
+        { tool: 'find_parcel' },
+        { tool: 'parcel_weight', arguments: { parcel_id: '${s1.parcel_id}' } },
+        { tool: 'parcel_track', arguments: { parcel_id: '${s1.parcel_id}' } },
+      ],
+    });
+    expect(Object(result).steps).toHaveLength(3);
+  });
+
+  it('are one a value', async () => {
+    const { result } = await decide(
+      [findParcel, weigh, track],
+      { message: 'Weight of the blue parcel and of the red parcel' },
+      {
+        ...asked(['weight of the blue parcel', 'parcel_weight'], ['weight of the red parcel', 'parcel_weight']),
+        arguments: { find_parcel: blue },
+      },
+    );
+    expect(
+      Object(result).steps.map((step: { tool: string; arguments: unknown }) => [step.tool, step.arguments]),
+    ).toEqual([
+      ['find_parcel', { name: 'blue' }],
+      ['parcel_weight', { parcel_id: '${s1.parcel_id}' }],
+      ['find_parcel', { name: 'red' }],
+      ['parcel_weight', { parcel_id: '${s3.parcel_id}' }],
+    ]);
+  });
+});
+
+describe('an argument', () => {
+  const fill = (tool: ReturnType<typeof makeTool>, message: string, answer: Answer) =>
+    decide([tool], { message }, { tool: single(message, tool.name), arguments: { [tool.name]: answer } });
+  const taking = (schema: unknown, isRequired = true) =>
+    makeTool('take', {
+      inputSchema: { type: 'object', properties: { value: schema }, ...(isRequired ? { required: ['value'] } : {}) },
+    });
+
+  it.each<[string, unknown, string, string, unknown, string]>([
+    [
+      'words as they stand there, with their rare characters',
+      text,
+      '请查一下䴙䴘站的水情',
+      '"value": "䴙䴘站"}',
+      '䴙䴘站',
+      'request',
+    ],
+    ['a number that is said', { type: 'integer' }, 'Turn it down to 40 percent', '"value": 40}', 40, 'request'],
+    ['a number in words', { type: 'integer' }, 'A table for four people', '"value": 4}', 4, 'request'],
+    ['a value of the schema', { enum: ['low', 'high'] }, 'It is urgent', '"value": "high"}', 'high', 'enum'],
+    [
+      'a day, worked out',
+      { type: 'string', format: 'date' },
+      'Rain tomorrow',
+      '"value": "2026-11-24"}',
+      '2026-11-24',
+      'computed',
+    ],
+    [
+      'a day in the form of the schema',
+      { type: 'string', description: 'as DD.MM.YYYY' },
+      'Rain tomorrow',
+      '"value": "24.11.2026"}',
+      '24.11.2026',
+      'computed',
+    ],
+    [
+      'a list of words',
+      { type: 'array', items: text },
+      'Invite Ann and Bob',
+      '"value": ["Ann", "Bob"]}',
+      ['Ann', 'Bob'],
+      'request',
+    ],
+  ])('is %s', async (_, schema, message, answer, value, from) => {
+    const { result } = await fill(taking(schema), message, answer);
+    expect(result).toMatchObject({ kind: 'plan', steps: [{ arguments: { value }, from: { value: from } }] });
+  });
+
+  it('is worked out in the zone of the request', async () => {
+    const { result } = await decide(
+      [taking({ type: 'string', format: 'date-time' })],
+      { message: 'Wake me tomorrow at 7:00', timeZone: 'Asia/Shanghai' },
+      {
+        tool: single('Wake me tomorrow at 7:00', 'take'),
+        arguments: { take: '"value": "2026-11-24T07:00:00+08:00"}' },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ arguments: { value: '2026-11-24T07:00:00+08:00' } }] });
+  });
+
+  it('may be the own words of the model, which is told', async () => {
+    const { result } = await fill(note, 'Write a polite note', '"body": "All the best to you"}');
+    expect(result).toMatchObject({
+      steps: [{ arguments: { body: 'All the best to you' }, from: { body: 'composed' } }],
+    });
+  });
+
+  it('that is an identifier is never composed', async () => {
+    const { result } = await fill(weigh, 'Weigh it', '"parcel_id": "prc-1"}');
+    expect(JSON.stringify(result)).not.toContain('prc-1');
+  });
+
+  it.each([
+    ['en', 'What will the weather be like, please?', 'Please tell me: Name of the place (place)'],
+    ['de', 'Wie wird denn das Wetter bitte?', 'Bitte gib an: Name of the place (place)'],
+    ['zh', '天气怎么样', '请补充：Name of the place (place)'],
+  ])('that is required and not said is asked back in %s, as its schema tells of it', async (_, message, question) => {
+    const { result } = await fill(weather, message, '"place": null}');
+    expect(result).toMatchObject({ kind: 'clarification', question, missing: ['place'] });
+  });
+
+  it('that is optional is left out where no source has it', async () => {
+    const { result } = await fill(weather, 'Weather in Oslo', '"place": "Oslo", "day": "2026-11-24"}');
+    expect(result).toMatchObject({ steps: [{ arguments: { place: 'Oslo' } }] });
+    expect(Object(result).steps[0].arguments).not.toHaveProperty('day');
+  });
+});
+
+describe('a decided plan', () => {
+  const unsure: Answer = { [chooses(OSLO, 'weather')]: 0.6, [chooses(OSLO, 'write_note')]: 0.4 };
+  const given = { tool: unsure, arguments: { weather: '"place": "Oslo"}' } };
+
+  it('is as sure as its least sure decision', async () => {
+    const { result } = await decide([weather, note], { message: OSLO }, given);
+    expect(result).toMatchObject({ kind: 'plan', confidence: expect.closeTo(0.6, 1) });
+  });
+
+  it('is asked back below clarifyBelow', async () => {
+    const { result } = await decide([weather, note], { message: OSLO }, { ...given, options: { clarifyBelow: 0.8 } });
+    expect(result).toMatchObject({
+      kind: 'clarification',
+      question: 'Do you mean one of these: weather?',
+      missing: [],
+    });
+  });
+
+  it('that does not pass its check is an error with what there is', async () => {
+    const odd = makeTool('odd', {
+      inputSchema: { type: 'object', properties: { value: { type: 'integer', multipleOf: 7 } }, required: ['value'] },
+    });
+    const failed = decide(
+      [odd],
+      { message: 'Take 40' },
+      { tool: single('Take 40', 'odd'), arguments: { odd: '"value": 40}' } },
+    );
+    await expect(failed).rejects.toMatchObject({
+      code: 'plan_invalid',
+      issues: [expect.stringContaining('s1.arguments.value')],
+      details: {
+        steps: [{ tool: 'odd', arguments: { value: 40 } }],
+        usage: { planning: { calls: expect.any(Number) } },
+      },
+    });
+  });
+
+  it.each(['split-asks', 'choose-tool', 'fill-arguments'])(
+    'ends with the request at the reading %s',
+    async (prompt) => {
+      const controller = new AbortController();
+      const whole = scripted(given);
+      const model = {
+        ...whole,
+        openReader: (request: Parameters<NonNullable<typeof whole.openReader>>[0]) => {
+          if (request.about?.promptName === prompt) controller.abort();
+          return whole.openReader?.(request) ?? Promise.reject(new Error('no reader'));
+        },
+      };
+      const planner = plannerOf({ tools: [weather, note], model, options: { passthroughTools: 50, fitBelow: 0 } });
+      await expect(planner.plan({ message: OSLO }, { signal: controller.signal })).rejects.toMatchObject({
+        code: 'cancelled',
+      });
+      whole.assertDone();
+    },
+  );
+
+  it('counts what was read where a reading fails', async () => {
+    const model = createScriptedModel({
+      readers: (_, index) => (index === 0 ? { probabilities: answering('1}') } : new Error('broken')),
+    });
+    const told: unknown[] = [];
+    const planner = plannerOf({ tools: [weather, note], model, options: { passthroughTools: 50, fitBelow: 0 } });
+    await planner.plan({ message: OSLO }).catch((error) => told.push(error));
+    expect(told).toMatchObject([{ message: 'broken' }]);
+    model.assertDone();
+  });
+});

@@ -1,0 +1,56 @@
+/** Days and times in the form of a schema, and runs of words. */
+import { describe, expect, it } from '@jest/globals';
+import { createJsonWriter } from '../../../../src/core/planning/decide/json-writer.js';
+import { spansOf } from '../../../../src/core/planning/decide/spans.js';
+import { formOf, momentsIn } from '../../../../src/core/planning/decide/times.js';
+import { createScriptedModel } from '../../../support/scripted-model.js';
+import { answering } from './setup.js';
+
+describe('the form of a day or a time', () => {
+  it.each([
+    [{ format: 'date' }, 'YYYY-MM-DD'],
+    [{ format: 'date-time' }, 'YYYY-MM-DDTHH:mm:ssZ'],
+    [{ format: 'time' }, 'HH:mm:ss'],
+    [{ description: 'start of the window, YYYY-MM-DD HH:mm' }, 'YYYY-MM-DD HH:mm'],
+    [{ description: 'as DD.MM.YYYY' }, 'DD.MM.YYYY'],
+    [{ description: 'for example 2026-05-02' }, 'YYYY-MM-DD'],
+    [{ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }, 'YYYY-MM-DD'],
+    [{ description: 'the name of a place' }, undefined],
+  ])('that %j asks for is %s', (schema, form) => {
+    expect(formOf({ type: 'string', ...schema })).toBe(form);
+  });
+
+  const times = [{ text: 'tomorrow at 8 pm', start: { date: '2026-11-24', time: '20:00:00' } }];
+  it.each([
+    ['YYYY-MM-DD', 'UTC', '2026-11-24'],
+    ['DD.MM.YYYY', 'UTC', '24.11.2026'],
+    ['HH:mm', 'UTC', '20:00'],
+    ['YYYY-MM-DDTHH:mm:ssZ', 'UTC', '2026-11-24T20:00:00Z'],
+    ['YYYY-MM-DDTHH:mm:ssZ', 'Asia/Shanghai', '2026-11-24T20:00:00+08:00'],
+  ])('%s is kept to, in the zone %s', (form, timeZone, text) => {
+    expect(momentsIn(form, times, { day: '2026-11-23', timeZone })).toEqual([text]);
+  });
+});
+
+it('each run of words is a value, cut at every character where a script has no blanks', () => {
+  expect(spansOf(['rain in Rome'])).toEqual(['rain', 'rain in', 'rain in Rome', 'in', 'in Rome', 'Rome']);
+  expect(spansOf(['查䴙䴘站'])).toContain('䴙䴘站');
+  expect(spansOf(['to "ann-b", 5!'])).toContain('ann-b');
+});
+
+it('JSON is written by choices and by own words, up to the mark that ends them', async () => {
+  const model = createScriptedModel({
+    readers: () => ({ probabilities: answering('"say": "a \\"b\\" c", "n": 12}') }),
+  });
+  const prompt = { system: '', user: '' };
+  const reader = await model.openReader?.({ prompt, opening: '{', stage: 'planning', signal: undefined });
+  if (!reader) throw new Error('no reader');
+  const writer = createJsonWriter(reader);
+  writer.force('"say": "');
+  expect(await writer.writeText(40)).toMatchObject({ text: 'a "b" c' });
+  writer.force('", "n": ');
+  const ranked = await writer.rank(['1', '12', '3'].map((text) => ({ text, ends: 'plain' })));
+  expect(ranked).toMatchObject([{ name: '12', probability: expect.closeTo(1, 3) }]);
+  await reader.close();
+  model.assertDone();
+});

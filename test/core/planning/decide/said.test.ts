@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { readSaid } from '../../../../src/core/planning/decide/said.js';
+
+/** A Monday. */
+const today = '2026-11-23';
+const read = (message: string) => readSaid({ message, today, timeZone: 'UTC' });
+
+describe('a day that is said', () => {
+  it.each([
+    ['en', 'Will it rain in Oslo tomorrow?', '2026-11-24'],
+    ['zh', '明天北京的天气怎么样', '2026-11-24'],
+    ['de', 'Wie wird das Wetter morgen in Berlin?', '2026-11-24'],
+    ['fr', 'Quel temps fera-t-il demain à Paris ?', '2026-11-24'],
+    ['es', '¿Qué tiempo hará mañana en Madrid?', '2026-11-24'],
+    ['pt', 'Como vai estar o tempo amanhã em Lisboa?', '2026-11-24'],
+    ['ja', '明日の東京の天気を教えてください', '2026-11-24'],
+    ['ru', 'Какая погода будет завтра в Москве?', '2026-11-24'],
+    ['en, by its weekday', 'Book a table on Friday', '2026-11-27'],
+    ['zh, by its date', '12月5日的会议', '2026-12-05'],
+    ['de, by its date', 'Der Termin am 5. Dezember 2026 wird verschoben', '2026-12-05'],
+  ])('is worked out: %s', async (_, message, date) => {
+    const { times } = await read(message);
+    expect(times[0]?.start.date).toBe(date);
+  });
+});
+
+it.each([
+  ['en', 'Wake me tomorrow at 8 pm', { date: '2026-11-24', time: '20:00:00' }],
+  ['zh', '明天下午三点开会', { date: '2026-11-24', time: '15:00:00' }],
+  ['de', 'Stelle bitte den Wecker auf morgen um 20 Uhr', { date: '2026-11-24', time: '20:00:00' }],
+])('a time of day that is said is worked out with its day: %s', async (_, message, start) => {
+  const { times } = await read(message);
+  expect(times[0]?.start).toMatchObject(start);
+});
+
+it('a window of time has its end', async () => {
+  const { times } = await read('Rain from tomorrow 8 am to tomorrow 5 pm');
+  expect(times[0]).toMatchObject({
+    start: { date: '2026-11-24', time: '08:00:00' },
+    end: { date: '2026-11-24', time: '17:00:00' },
+  });
+});
+
+it.each([
+  ['en', 'Remind me again in a while, for two hours', 7200],
+  ['zh', '下载两个小时的数据', 7200],
+  ['en, of a window', 'The rain of the last 24 hours', 86_400],
+])('a duration that is said is known in seconds: %s', async (_, message, seconds) => {
+  const { durations } = await read(message);
+  expect(durations.map((one) => one.seconds)).toContain(seconds);
+});
+
+it.each([
+  ['en', 'A table for four people', 4],
+  ['zh', '预订三张票', 3],
+  ['fr', 'Une table pour quatre personnes, merci', 4],
+  ['es', 'Una mesa para cuatro personas, por favor', 4],
+  ['ru', 'Покажи мне 15 новых писем', 15],
+])('a number that is said, in words or digits, is known: %s', async (_, message, value) => {
+  const { numbers } = await read(message);
+  expect(numbers.map((one) => one.value)).toContain(value);
+});
+
+it('what a day or a time is made of is no number', async () => {
+  const { numbers } = await read('A table for 3 on 2026-12-05 at 20:00');
+  expect(numbers.map((one) => one.value)).toEqual([3]);
+});
+
+it('what the message says comes before what was said earlier', async () => {
+  const history = [{ role: 'user' as const, content: 'Rain in Oslo tomorrow' }];
+  const { times } = await readSaid({ message: 'and on Friday?', history, today });
+  expect(times.map(({ start }) => start.date)).toEqual(['2026-11-27', '2026-11-24']);
+});

@@ -1,0 +1,57 @@
+/** Plans by deciding with a scripted reader: the texts that the model would write at each prompt, with their probabilities. */
+import type { Tool } from '../../../../src/core/catalog/tool.js';
+import type { OptionsInput } from '../../../../src/core/config/options.js';
+import type { PlanRequest } from '../../../../src/core/request.js';
+import { createScriptedModel } from '../../../support/scripted-model.js';
+import { plannerOf } from '../../selection/setup.js';
+
+/** One text behind the opening, or several with probabilities. */
+export type Answer = string | Readonly<Record<string, number>>;
+
+/** What goes on from what is written, among whole texts. */
+export function answering(answer: Answer): (written: string) => ReadonlyMap<string, number> {
+  const texts = Object.entries(typeof answer === 'string' ? { [answer]: 1 } : answer);
+  return (written) => {
+    const fitting = texts.filter(([text]) => text.startsWith(written));
+    const total = fitting.reduce((sum, [, probability]) => sum + probability, 0);
+    return new Map(fitting.map(([text, probability]) => [text.slice(written.length), probability / total]));
+  };
+}
+
+export interface Script {
+  /** Default: one thing is asked for. */
+  asks?: Answer;
+  /** By the message that is read: the request, or an ask alone. */
+  tool: Answer | ((message: string) => Answer);
+  /** By the name of the tool. Default: no argument. */
+  arguments?: Readonly<Record<string, Answer | ((message: string) => Answer)>>;
+}
+
+export function scripted({ asks = '1}', tool, arguments: values = {} }: Script) {
+  return createScriptedModel({
+    readers: ({ about }) => {
+      const { message = '', tool: shown = '' } = Object(about?.variables);
+      const name = String(shown).split(/[(:]/u)[0] ?? '';
+      const answers = { 'split-asks': asks, 'choose-tool': tool, 'fill-arguments': values[name] ?? '}' };
+      const given = Object.entries(answers).find(([prompt]) => prompt === about?.promptName)?.[1];
+      if (given === undefined) throw new Error(`nothing is scripted for ${about?.promptName}`);
+      return { probabilities: answering(typeof given === 'function' ? given(message) : given) };
+    },
+  });
+}
+
+export async function decide(
+  tools: readonly Tool[],
+  request: PlanRequest,
+  { options = {}, ...script }: Script & { options?: OptionsInput },
+) {
+  const model = scripted(script);
+  const planner = plannerOf({ tools, model, options: { passthroughTools: 50, judge: 'few', fitBelow: 0, ...options } });
+  const result = await planner.plan({ today: '2026-11-23', timeZone: 'UTC', ...request });
+  model.assertDone();
+  const prompts = model.readerCalls.map(({ about }) => about?.promptName);
+  return { result, prompts, model };
+}
+
+/** A name for one ask, as the model would write it. */
+export const chooses = (ask: string, tool: string) => `${JSON.stringify(ask)}, "tool": "${tool}"}`;
