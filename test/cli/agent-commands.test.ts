@@ -323,7 +323,7 @@ describe('winnow policy check', () => {
     await writeFile(at('limits.yaml'), `policy: empty.yaml\ncatalog: [tools.json]\n${limits}\n`);
     const words = ['check', '--config', at('limits.yaml')];
     const { notes } = await runJson(policyCommand, ...words);
-    const message = 'sandbox.tools: there is no tool "file_delte"; near: file_delete';
+    const message = 'sandbox.tools: there is no tool "file_delte"; near: file_delete, file_list';
     expect([notes, exitCode]).toEqual([[{ level: 'problem', message }], undefined]);
     expect(await run(policyCommand, ...words, '--strict')).toContain(`problem ${message}\n`);
     expect(exitCode).toBe(2);
@@ -371,7 +371,11 @@ describe('winnow policy check', () => {
   it.each([
     ['a policy that is none', () => [at('tools.json')], 'The policy is not usable'],
     ['a file that is not there', () => [at('none.yaml')], "can't be read"],
-    ['a tool that is none', () => [...strange(), '--tool', 'file_delte'], 'no tool "file_delte"; near: file_delete.'],
+    [
+      'a tool that is none',
+      () => [...strange(), '--tool', 'file_delte'],
+      'no tool "file_delte"; near: file_delete, file_list.',
+    ],
     ['a tool that is like none', () => [...strange(), '--tool', 'zzz'], '--tool: there is no tool "zzz".'],
     ['arguments that are no JSON', () => [at('policy.yaml'), '--arguments', '{'], '--arguments: not JSON'],
     ['arguments that are no object', () => [at('policy.yaml'), '--arguments', '[]'], 'write a JSON object'],

@@ -18,7 +18,7 @@ it('limits of tools that are there are no problem, also of private ones', () => 
 
 it('limits of a tool that is not there are told, with the names that may be meant', () => {
   expect(problemsOf('file_delte', 'zebra')).toEqual([
-    'sandbox.tools: there is no tool "file_delte"; near: file_delete',
+    'sandbox.tools: there is no tool "file_delte"; near: file_delete, file_read',
     'sandbox.tools: there is no tool "zebra"',
   ]);
 });

@@ -38,7 +38,7 @@ describe('plan', () => {
       steps: [{ id: 's1', tool: 'file_read', arguments: { path: 'a' } }],
       selection: { mode: 'selected', tools: [{ name: 'file_read' }, { name: 'ask_user' }] },
     });
-    expect(Object.keys(plan).sort()).toEqual(['goal', 'kind', 'levels', 'selection', 'steps']);
+    expect(Object.keys(plan).sort()).toEqual(['goal', 'kind', 'levels', 'selection', 'steps', 'unserved']);
     const { content } = await call('plan', ASKED);
     expect(content).toEqual([{ type: 'text', text: JSON.stringify(plan) }]);
   });

@@ -228,8 +228,8 @@ describe('readers in the call log', () => {
         {
           before: [],
           names: expect.arrayContaining([
-            { name: 'play_song', probability: expect.closeTo(0.8, 2) },
-            { name: 'read_mail', probability: expect.closeTo(0.2, 2) },
+            { name: 'play_song', probability: expect.closeTo(0.76, 2) },
+            { name: 'read_mail', probability: expect.closeTo(0.24, 2) },
           ]),
         },
         {

@@ -385,7 +385,7 @@ describe('a decided plan', () => {
           return whole.openReader?.(request) ?? Promise.reject(new Error('no reader'));
         },
       };
-      const planner = plannerOf({ tools: [weather, note], model, options: { passthroughTools: 50, fitBelow: 0 } });
+      const planner = plannerOf({ tools: [weather, note], model, options: { passthroughTools: 50 } });
       await expect(planner.plan({ message: OSLO }, { signal: controller.signal })).rejects.toMatchObject({
         code: 'cancelled',
       });
@@ -398,7 +398,7 @@ describe('a decided plan', () => {
       readers: (_, index) => (index === 0 ? { probabilities: answering('1}') } : new Error('broken')),
     });
     const told: unknown[] = [];
-    const planner = plannerOf({ tools: [weather, note], model, options: { passthroughTools: 50, fitBelow: 0 } });
+    const planner = plannerOf({ tools: [weather, note], model, options: { passthroughTools: 50 } });
     await planner.plan({ message: OSLO }).catch((error) => told.push(error));
     expect(told).toMatchObject([{ message: 'broken' }]);
     model.assertDone();

@@ -1,6 +1,6 @@
 /** Plans by deciding with a scripted reader: the texts that the model would write at each prompt, with their probabilities. */
 import type { Tool } from '../../../../src/core/catalog/tool.js';
-import type { OptionsInput } from '../../../../src/core/config/options.js';
+import type { OptionsInput } from '../../../../src/core/options.js';
 import type { PlanRequest } from '../../../../src/core/request.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
 import { plannerOf } from '../../selection/setup.js';
