@@ -5,12 +5,16 @@ import type { Request } from './request.js';
 /** Of these, Latin and Cyrillic ones are told apart by their letters; the libraries for days and numbers read them. */
 const KNOWN = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'ru', 'uk', 'ja', 'zh', 'ko'];
 
+/** What is asked mostly stands before what is pasted; and a segmenter copies its whole text for each word. */
+const TOLD_BY_CHARACTERS = 1000;
+
 /**
  * An ISO 639-1 code; `en` where nothing tells.
  *
  * @example languageOf({ message: 'Lösche Rechnung 120' }) // 'de'
  */
-export function languageOf({ message, locale }: Pick<Request, 'message' | 'locale'>): string {
+export function languageOf({ message: whole, locale }: Pick<Request, 'message' | 'locale'>): string {
+  const message = whole.slice(0, TOLD_BY_CHARACTERS);
   if (locale !== undefined) return new Intl.Locale(locale).language;
   if (isMostlyLatin(message)) return detect(message, { only: KNOWN }) || 'en';
   // Japanese has Chinese characters too; a short text in them alone is taken as Chinese.

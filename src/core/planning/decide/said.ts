@@ -46,6 +46,8 @@ const CULTURES: Readonly<Record<string, string>> = { en: 'en-us', zh: 'zh-cn', e
 /** Languages of which it reads numbers only. */
 const NUMBER_CULTURES: Readonly<Record<string, string>> = { ...CULTURES, pt: 'pt-br', ja: 'ja-jp', de: 'de-de' };
 
+/** Of each message so many characters are read: the libraries take a second for ten thousand, and what is asked stands early. */
+const MAX_CHARACTERS = 2000;
 /** Earlier messages that are read as well: "the same, but five hours" has its day there. */
 const MAX_EARLIER = 4;
 
@@ -60,7 +62,7 @@ export async function readSaid(
 ): Promise<Said> {
   const earlier = (request.history ?? []).slice(-MAX_EARLIER).reverse();
   const parts = await Promise.all(
-    [request.message, ...earlier.map(({ content }) => content)].map((text) => readText(text, request)),
+    [request.message, ...earlier.map(({ content }) => content)].map((text) => readText(text.slice(0, MAX_CHARACTERS), request)),
   );
   return {
     times: parts.flatMap(({ times }) => times),

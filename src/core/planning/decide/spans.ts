@@ -4,6 +4,8 @@
 const MAX_WORDS = 16;
 /** A message of so many words or fewer is offered whole, too. */
 const SHORT_MESSAGE = 40;
+/** Of each text so many characters are cut into words: what follows is pasted, and no value. */
+const MAX_CHARACTERS = 4000;
 /** So many runs are enough for a choice: of a long text the shorter ones. */
 const MAX_SPANS = 4000;
 
@@ -16,7 +18,8 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
  */
 export function spansOf(texts: readonly string[]): string[] {
   const spans = new Set<string>();
-  for (const text of texts) {
+  for (const whole of texts) {
+    const text = whole.slice(0, MAX_CHARACTERS);
     const bounds = boundsOf(text);
     const longest = bounds.length <= SHORT_MESSAGE ? bounds.length : MAX_WORDS;
     for (const [place, { start }] of bounds.entries()) {

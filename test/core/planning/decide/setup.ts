@@ -46,7 +46,7 @@ export async function decide(
   { options = {}, ...script }: Script & { options?: OptionsInput },
 ) {
   const model = scripted(script);
-  const planner = plannerOf({ tools, model, options: { passthroughTools: 50, judge: 'few', fitBelow: 0, ...options } });
+  const planner = plannerOf({ tools, model, options: { passthroughTools: 50, ...options } });
   const result = await planner.plan({ today: '2026-11-23', timeZone: 'UTC', ...request });
   model.assertDone();
   const prompts = model.readerCalls.map(({ about }) => about?.promptName);
