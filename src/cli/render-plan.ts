@@ -19,15 +19,23 @@ function renderBody(result: PlanResult): string {
 }
 
 /** Each step one level deeper than those it waits for. */
-function renderSteps({ steps, levels }: Plan): string {
+function renderSteps({ steps, levels, unserved, confidence }: Plan): string {
   const levelOf = new Map(levels.flatMap((ids, level) => ids.map((id) => [id, level] as const)));
-  return steps.map((step) => renderStep(step, levelOf.get(step.id) ?? 0)).join('\n');
+  const sure = confidence === undefined ? [] : [pc.dim(`  least sure decision: ${Math.round(confidence * 100)} %`)];
+  return [
+    ...steps.map((step) => renderStep(step, levelOf.get(step.id) ?? 0)),
+    ...unserved.map((ask) => `  ${pc.yellow('no tool does')}  ${oneLine(ask)}`),
+    ...sure,
+  ].join('\n');
 }
 
-function renderStep({ id, tool, arguments: values, dependsOn }: Step, level: number): string {
+function renderStep({ id, tool, arguments: values, from = {}, dependsOn }: Step, level: number): string {
   const indent = '  '.repeat(level + 1);
   const after = dependsOn.length > 0 ? pc.dim(`  after ${dependsOn.join(', ')}`) : '';
-  const lines = Object.entries(values).map(([name, value]) => `${indent}     ${name}: ${renderValue(value)}`);
+  const lines = Object.entries(values).map(([name, value]) => {
+    const source = from[name] === undefined ? '' : pc.dim(`  ${from[name]}`);
+    return `${indent}     ${name}: ${renderValue(value)}${source}`;
+  });
   return [`${indent}${pc.cyan(id)}  ${pc.bold(tool)}${after}`, ...lines].join('\n');
 }
 

@@ -18,12 +18,14 @@ const WHY: Record<SelectedTool['via'], string> = {
 export function renderTools({ tools, mode, reason, dropped, leftOut }: Selection): string {
   const width = Math.max(0, ...tools.map((tool) => tool.name.length));
   const lines = tools.map((tool) => `  ${tool.name.padEnd(width)}  ${pc.dim(renderWhy(tool))}`);
+  const short = dropped.flatMap((one) => (one.reason === 'cap' || one.reason === 'schemaTokens' ? [one.name] : []));
   const head = mode === 'selected' ? 'Tools' : `Tools (${mode}: ${oneLine(reason)})`;
   return [
     pc.bold(head),
     ...lines,
     ...(tools.length === 0 ? ['  none'] : []),
     ...(leftOut > 0 ? [pc.dim(`  ${leftOut} more did not fit`)] : []),
+    ...(short.length > 0 ? [pc.dim(`  left out for want of room: ${short.join(', ')}`)] : []),
     ...dropped
       .filter((one) => one.reason === 'unknown')
       .map((one) =>
