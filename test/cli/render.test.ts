@@ -47,6 +47,7 @@ describe('a selection for people', () => {
         '  read_level    named by the model (1., 87 %)',
         '  compare       matches words of the request (3.)',
         '  rare          named by the model (4., 1.2 %)',
+        '  left out for want of room: other',
         '  dropped: raed_level does not exist (near: read_level)',
         '',
         'tokens: selection 900 read, 800 from cache, 30 written; planning 1,196 read, 0 from cache, 70 written; schemas 640, all would be 5,210 (88 % less); 4,321 ms',
@@ -107,6 +108,23 @@ describe('a result for people', () => {
         '  s3  find',
       ].join('\n'),
     );
+  });
+
+  it('tells where each value comes from, what no tool does, and how sure the plan is', () => {
+    const steps = [
+      { ...step('s1', 'read', { stcd: '${s0.stcd}', hours: 24 }), from: { stcd: 'step', hours: 'computed' } as const },
+    ];
+    const more = { levels: [['s1']], unserved: ['the weather'], confidence: 0.731 };
+    expect(
+      bodyOf({ kind: 'plan', goal: 'g', steps, ...more, ...common })
+        ?.split('\n')
+        .slice(2),
+    ).toEqual([
+      '       stcd: ${s0.stcd}  step',
+      '       hours: 24  computed',
+      '  no tool does  the weather',
+      '  least sure decision: 73 %',
+    ]);
   });
 
   it('shows a value of several lines, or with control characters, on one line', () => {
