@@ -8,7 +8,7 @@ import { CHROMIUM, type ReportBrowser, startReportBrowser } from '../evaluation/
 import { shownIds } from '../evaluation/report/shown-cases.js';
 import type { Behaviour } from '../support/scripted-server.js';
 import { answerJson, fail, refusal } from '../support/server-behaviours.js';
-import { cases, type EvalSetup, setUpEval } from './eval-setup.js';
+import { cases, type EvalSetup, setUpEval, tools } from './eval-setup.js';
 import { runEval } from './run-eval.js';
 
 // A browser on a busy machine takes its time; no test is about it.
@@ -46,6 +46,9 @@ inBrowser(`the page that eval writes${skipped}`, () => {
   beforeEach(async () => {
     setup = await setUpEval();
     process.env.WINNOW_CACHE = join(setup.folder, 'cache');
+    // Small tools would be handed on without a choice.
+    const large = tools.map((tool) => ({ ...tool, description: `${tool.description} ${'It says much. '.repeat(80)}` }));
+    writeFileSync(join(setup.folder, 'set.tools.json'), JSON.stringify(large));
     writeFileSync(join(setup.folder, 'set.cases.jsonl'), CASES.map((one) => `${JSON.stringify(one)}\n`).join(''));
   });
   afterEach(async () => {

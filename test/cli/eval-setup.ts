@@ -6,7 +6,7 @@ import { answerJson, late } from '../support/server-behaviours.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const CASES = 8;
-const tools = Array.from({ length: CASES }, (_, place) => ({
+export const tools = Array.from({ length: CASES }, (_, place) => ({
   name: `tool_${place}`,
   toolType: 'builtin',
   description: `Does the thing number ${place}.`,

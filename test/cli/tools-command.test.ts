@@ -175,7 +175,10 @@ describe('winnow tools check', () => {
   });
 
   it('prints the same as JSON', async () => {
-    await writeFile(file, JSON.stringify([{ name: 'untyped', inputSchema: { type: 'object', properties: { q: { type: 'str' } } } }, 7]));
+    await writeFile(
+      file,
+      JSON.stringify([{ name: 'untyped', inputSchema: { type: 'object', properties: { q: { type: 'str' } } } }, 7]),
+    );
     const { stdout } = await run('check', '-c', file, '-c', join(folder, 'none.json'), '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       sources: [{ spec: file, tools: 1 }],

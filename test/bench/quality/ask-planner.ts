@@ -8,7 +8,8 @@ import type { Reply, Trial } from './contestant.js';
 
 /** A day, for what is measured is not time. */
 export const LONGEST_MS = 86_400_000;
-export const WITHOUT_TIME_LIMITS = { timeoutMs: LONGEST_MS } satisfies OptionsInput;
+/** One way of planning behind every choice: plans by deciding are measured by `plans.mjs`. */
+export const WITHOUT_TIME_LIMITS = { timeoutMs: LONGEST_MS, planning: 'write' } satisfies OptionsInput;
 
 export async function askPlanner(planner: Planner, { request, wantsPlan }: Trial): Promise<Reply> {
   try {

@@ -55,8 +55,8 @@ describe('bench:quality', () => {
   it('judges planning alone with the needed tools given, by Winnow only', async () => {
     const run = await runQuality({ folder: aBenchmarkFolder(), model: aModel(), args: ['--sets', 'nestful-given'] });
     const contestants = new Set(run.outcomes.map(({ contestant }) => contestant));
-    expect(contestants).toEqual(new Set(['winnow', 'winnow-no-fit']));
-    expect(run.outcomes.map(({ tools, missing }) => [tools.length, missing])).toEqual(Array(8).fill([8, []]));
+    expect(contestants).toEqual(new Set(['winnow']));
+    expect(run.outcomes.map(({ tools, missing }) => [tools.length, missing])).toEqual(Array(4).fill([8, []]));
     expect(run.mean('nestful-given', 'winnow', 'planExact')).toBe(1);
     expect(run.stderr).toContain('nestful-given, langchain: not measured, nothing is to be selected');
   });
@@ -202,7 +202,7 @@ describe('bench:quality', () => {
 
   it.each([
     [['--sets', 'nothing'], 'There is no set "nothing": use restbench,'],
-    [['--contestants', 'nobody'], 'There is no contestant "nobody": use first, peer, part, variant, winnow,'],
+    [['--contestants', 'nobody'], 'There is no contestant "nobody": use first, peer, part, winnow,'],
     [['--sample', '0'], '--sample 0: give a whole number from 1.'],
     [['--max-tools', 'x'], '--max-tools x: give a whole number from 1.'],
     [['--sets', 'stabletoolbench'], 'No set is left to measure.'],

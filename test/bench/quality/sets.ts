@@ -13,6 +13,8 @@ export interface SetMeaning {
   readonly others?: number;
   /** Each case sees the needed tools and others, so many in all: planning is judged alone. */
   readonly given?: number;
+  /** No tool fits: Winnow tells that when it plans, whoever binds tools when it calls none. */
+  readonly isUnfit?: true;
   /** Of a fixture the catalogue with its rules is used. */
   readonly isFixture?: true;
   /** Name of its files, where it is not its own; sets of the same files draw the same sample. */
@@ -26,11 +28,17 @@ export const SETS: Readonly<Record<string, SetMeaning>> = {
   'coding-agent': { title: 'fixture coding-agent', judged: 'select', isFixture: true },
   assistant: { title: 'fixture assistant', judged: 'select', isFixture: true },
   bfcl: { title: 'BFCL, candidates + 50', judged: 'select', others: 50 },
-  irrelevance: { title: 'BFCL irrelevance', judged: 'select', others: 0, files: 'bfcl_irrelevance' },
+  irrelevance: { title: 'BFCL irrelevance', judged: 'select', isUnfit: true, others: 0, files: 'bfcl_irrelevance' },
   acebench: { title: 'ACEBench Chinese, candidates + 50', judged: 'select', others: 50, files: 'acebench_zh' },
   stabletoolbench: { title: 'StableToolBench', judged: 'select' },
   nestful: { title: 'NESTFUL', judged: 'plan' },
-  irrelevance50: { title: 'BFCL irrelevance + 50', judged: 'select', others: 50, files: 'bfcl_irrelevance' },
+  irrelevance50: {
+    title: 'BFCL irrelevance + 50',
+    judged: 'select',
+    isUnfit: true,
+    others: 50,
+    files: 'bfcl_irrelevance',
+  },
   'nestful-given': { title: 'NESTFUL, the needed tools given among 8', judged: 'plan', given: 8, files: 'nestful' },
   'bfcl-given': { title: 'BFCL, the needed tools given among 8', judged: 'plan', given: 8, files: 'bfcl' },
   'acebench-given': {

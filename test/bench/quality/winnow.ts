@@ -90,7 +90,8 @@ function enter(arena: Arena, { options, without = [] }: Partial<Part>) {
     answer: (trial: Parameters<typeof askPlanner>[1]) => {
       const planner = planners.get(trial.catalog) ?? create(trial.catalog);
       planners.set(trial.catalog, planner);
-      return askPlanner(planner, trial);
+      // That no tool fits is told when a plan is made.
+      return askPlanner(planner, { ...trial, wantsPlan: trial.wantsPlan || arena.set.isUnfit === true });
     },
   };
 }

@@ -62,7 +62,9 @@ export async function readSaid(
 ): Promise<Said> {
   const earlier = (request.history ?? []).slice(-MAX_EARLIER).reverse();
   const parts = await Promise.all(
-    [request.message, ...earlier.map(({ content }) => content)].map((text) => readText(text.slice(0, MAX_CHARACTERS), request)),
+    [request.message, ...earlier.map(({ content }) => content)].map((text) =>
+      readText(text.slice(0, MAX_CHARACTERS), request),
+    ),
   );
   return {
     times: parts.flatMap(({ times }) => times),
