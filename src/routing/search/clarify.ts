@@ -1,5 +1,5 @@
 /** The question back when a search found nothing sure: between the groups of tools that come nearest, never a guess. */
-import { asksInChinese } from '../../core/guess-language.js';
+import { languageOf } from '../../core/language.js';
 import { isVisible, type Layer, type RankedTool } from '../../core/search/rank.js';
 
 const MAX_GROUPS = 4;
@@ -7,7 +7,7 @@ const MAX_GROUPS = 4;
 /** @param layers what the caller sees; for when nothing was found at all. */
 export function clarifyingQuestion(query: string, found: readonly RankedTool[], layers: readonly Layer[]): string {
   const groups = nearestGroups(found).length > 0 ? nearestGroups(found) : largestGroups(layers);
-  if (asksInChinese({ message: query })) {
+  if (languageOf({ message: query }) === 'zh') {
     const choice = groups.length > 0 ? `是与${groups.map((group) => `“${group}”`).join('、')}有关，还是别的？` : '';
     return `没有找到确切符合的工具。${choice}请说明要对什么做什么操作。`;
   }

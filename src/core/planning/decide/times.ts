@@ -1,5 +1,4 @@
 /** Days and times in the form that a schema asks for. */
-import { isObject } from '../../catalog/schema/json.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import { offsetIn } from '../today.js';
 import type { Moment, SaidTime } from './said.js';
@@ -120,9 +119,4 @@ function zoneSuffix(timeZone: string | undefined): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const size = Math.abs(minutes);
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
-}
-
-/** Whether values of this schema are days or times, by its form alone. */
-export function isMoment(schema: unknown): boolean {
-  return isObject(schema) && formOf(schema) !== undefined;
 }
