@@ -29,16 +29,12 @@ export interface CallAbout {
   readonly requestId?: string;
   /** The caller's session, so that its requests can be found together. */
   readonly session?: string | undefined;
-  /** Literal values that no log may hold. */
-  readonly secrets?: readonly string[];
   /** Names of arguments marked secret: their values in the answer and in the changing part of the prompt are masked. */
   readonly secretNames?: readonly string[];
-  /** Of the request: settles when it has ended, in any way, with whether its result is a plan. */
-  readonly ended?: Promise<boolean>;
 }
 
 /** What every call that is made for one request says of it. */
-export type RequestFacts = Pick<CallAbout, 'requestId' | 'session' | 'secretNames' | 'ended'>;
+export type RequestFacts = Pick<CallAbout, 'requestId' | 'session' | 'secretNames'>;
 
 /** Counted by the server, or by the tokenizer of the embedded model. All in tokens. */
 export interface Usage {

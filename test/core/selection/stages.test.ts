@@ -64,7 +64,7 @@ function staged({ tools = LETTERS, named = [], chosen = named.length, rules = []
       usage: noUsage(),
       trace: createTrace(),
       signal: undefined,
-      facts: { requestId: 'r', session: undefined, secretNames: [], ended: Promise.resolve(true) },
+      facts: { requestId: 'r', session: undefined, secretNames: [] },
     },
     {
       model,

@@ -225,8 +225,7 @@ async function writeChoice(place: Place & { schema: JsonSchema }, writing: Writi
   const { writer, used } = writing;
   const byText = new Map(available(place, writing).map((one) => [JSON.stringify(one.value), one]));
   if (byText.size === 0) return undefined;
-  const choices = [...byText.keys()].map((text) => ({ text, ends: 'itself' as const }));
-  const [best] = await writer.rank(choices.map(({ text }) => choiceOf(text)));
+  const [best] = await writer.rank([...byText.keys()].map(choiceOf));
   const chosen = best && (byText.get(best.name) ?? byText.get(`${best.name}"`));
   if (!best || !chosen) return undefined;
   writer.force(JSON.stringify(chosen.value));

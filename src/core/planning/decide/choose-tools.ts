@@ -10,6 +10,7 @@ import type { TokenReader } from '../../model/model.js';
 import type { Request } from '../../request.js';
 import { keywordIndexOf } from '../../search/keyword-index.js';
 import { createNameTrie } from '../../selection/name-trie.js';
+import { fuse } from '../../selection/rank.js';
 import { type RankedName, rankNames } from '../../selection/rank-names.js';
 import type { Read } from './read.js';
 
@@ -68,7 +69,7 @@ export async function chooseTools(asks: readonly string[], choice: ToolChoice): 
     const behind = together[place] ?? [];
     const read = asks.length === 1 ? behind : averaged(behind, await readAlone(ask));
     const selected = withSelection(read, choice.probabilities, { none, share: asks.length });
-    const ranked = withKeywords(selected, keywordIndexOf(choice.view).search(ask, MAX_MATCHES), none);
+    const ranked = withKeywords(selected, { ask, view: choice.view, none });
     chosen.push({ ask, ranked, ...decided(ranked, byName, choice) });
   }
   return chosen;
@@ -114,29 +115,24 @@ function noneAmong(byName: ReadonlyMap<string, Tool>): string {
 }
 
 const MAX_MATCHES = 20;
-/** What the best keyword match counts beside a probability of 1. */
-const KEYWORD_WEIGHT = 0.5;
-/** Where the best match covers less of the ask than this, all matches count less. */
-const COVERED = 0.2;
 
 /** Keywords decide where the model wavers between tools; whether any tool does it is the model's word alone. */
-function withKeywords(
-  ranked: readonly RankedName[],
-  matches: readonly { readonly tool: Tool; readonly score: number }[],
-  none: string,
-): RankedName[] {
-  const best = Math.max(COVERED, ...matches.map(({ score }) => score));
-  const scores = new Map(matches.map(({ tool, score }) => [tool.name, (KEYWORD_WEIGHT * score) / best]));
-  const masses = ranked.map(({ name, probability }) => (name === none ? 0 : probability + (scores.get(name) ?? 0)));
-  const total = masses.reduce((sum, mass) => sum + mass, 0);
-  const nothing = ranked.find(({ name }) => name === none)?.probability ?? 0;
-  return ranked
-    .map(({ name, probability }, place) =>
-      name === none
-        ? { name, probability }
-        : { name, probability: ((1 - nothing) * (masses[place] ?? 0)) / (total || 1) },
-    )
-    .sort((a, b) => b.probability - a.probability);
+function withKeywords(ranked: readonly RankedName[], { ask, view, none }: { ask: string; view: View; none: string }) {
+  const probabilities = new Map(
+    ranked.flatMap(({ name, probability }) => {
+      const tool = view.byName.get(name);
+      return tool ? [[tool, probability] as const] : [];
+    }),
+  );
+  const fused = fuse(probabilities, keywordIndexOf(view).search(ask, MAX_MATCHES));
+  const scored = fused.filter(({ tool }) => probabilities.has(tool));
+  const total = scored.reduce((sum, { score }) => sum + score, 0) || 1;
+  const nothing = ranked.filter(({ name }) => name === none);
+  const share = 1 - (nothing[0]?.probability ?? 0);
+  return [
+    ...scored.map(({ tool, score }) => ({ name: tool.name, probability: (share * score) / total })),
+    ...nothing,
+  ].sort((one, other) => other.probability - one.probability);
 }
 
 /** Weight of selection's reading over all tools beside the one over the few. */

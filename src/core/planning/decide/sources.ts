@@ -4,6 +4,7 @@
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
 import { resolveReference } from '../../catalog/schema/paths.js';
+import { createPatternTrials, createSafePattern, type SafePattern } from '../../catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
 import type { Said } from './said.js';
@@ -38,7 +39,10 @@ export interface Place {
   readonly required: boolean;
 }
 
-type Source = (place: Place, context: SourceContext) => readonly Candidate[];
+/** All but the references: `step` is told by the steps. */
+export type Known = Omit<SourceContext, 'results'>;
+
+type Source = (place: Place, context: Known) => readonly Candidate[];
 
 const values = (from: SourceName, found: readonly unknown[]): Candidate[] => found.map((value) => ({ value, from }));
 
@@ -78,12 +82,13 @@ const preset: Source = ({ schema, required }) =>
 const ALL: readonly Source[] = [enumerated, computed, request, preset];
 
 /** All that may stand there, each value once, by the first source that has it. */
-export function candidatesFor(place: Place, context: SourceContext): Candidate[] {
+export function candidatesFor(place: Place, context: Known): Candidate[] {
   const found = new Map<string, Candidate>();
+  const isWithin = boundsOf(place.schema);
   for (const source of isClosed(place.schema) ? [enumerated, preset] : ALL)
     for (const candidate of source(place, context)) {
       const key = JSON.stringify(candidate.value);
-      if (!found.has(key) && fitsBounds(candidate.value, place.schema)) found.set(key, candidate);
+      if (!found.has(key) && isWithin(candidate.value)) found.set(key, candidate);
     }
   return [...found.values()];
 }
@@ -103,20 +108,22 @@ export function isNumber(schema: JsonSchema): boolean {
   return types.includes('number') || types.includes('integer');
 }
 
-function fitsBounds(value: unknown, schema: JsonSchema): boolean {
-  if (typeof value === 'number') {
-    if (!typesOf(schema).includes('number') && !Number.isInteger(value)) return false;
-    const { minimum, maximum } = schema;
-    return !(typeof minimum === 'number' && value < minimum) && !(typeof maximum === 'number' && value > maximum);
-  }
-  if (typeof value === 'string' && !Array.isArray(schema.enum)) {
-    const { pattern, maxLength, minLength, format } = schema;
+/** Whether a value is within the bounds of the schema. Patterns are those of strangers: none of them can hang the process. */
+function boundsOf(schema: JsonSchema): (value: unknown) => boolean {
+  const { minimum, maximum, pattern, maxLength, minLength, format } = schema;
+  const tried = typeof pattern === 'string' && pattern.length < 80 ? safePattern(pattern) : undefined;
+  const trials = createPatternTrials();
+  return (value) => {
+    if (typeof value === 'number') {
+      if (!typesOf(schema).includes('number') && !Number.isInteger(value)) return false;
+      return !(typeof minimum === 'number' && value < minimum) && !(typeof maximum === 'number' && value > maximum);
+    }
+    if (typeof value !== 'string' || Array.isArray(schema.enum)) return true;
     if (FORMS[String(format)]?.test(value) === false) return false;
     if (typeof maxLength === 'number' && value.length > maxLength) return false;
     if (typeof minLength === 'number' && value.length < minLength) return false;
-    if (typeof pattern === 'string' && pattern.length < 80) return matches(pattern, value);
-  }
-  return true;
+    return tried === undefined || tried.matches(value, trials) === true;
+  };
 }
 
 /** Formats that a run of words seldom has. */
@@ -127,11 +134,12 @@ const FORMS: Readonly<Record<string, RegExp>> = {
   uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu,
 };
 
-function matches(pattern: string, value: string): boolean {
+/** Undefined for what is no regular expression: then it says nothing. */
+function safePattern(pattern: string): SafePattern | undefined {
   try {
-    return new RegExp(pattern, 'u').test(value);
+    return createSafePattern(pattern);
   } catch {
-    return true;
+    return undefined;
   }
 }
 
@@ -140,9 +148,7 @@ const UNITS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 } 
 function namedUnits(name: string, schema: JsonSchema): number[] {
   const told =
     `${name.replace(/([a-z])([A-Z])/gu, '$1 $2').replaceAll('_', ' ')} ${String(schema.description ?? '')}`.toLowerCase();
-  return Object.entries(UNITS)
-    .filter(([unit]) => unitNames(unit).some((word) => told.includes(word)))
-    .map(([, seconds]) => seconds);
+  return UNIT_NAMES.filter(({ names }) => names.some((word) => told.includes(word))).map(({ seconds }) => seconds);
 }
 
 export function isDuration(name: string, schema: JsonSchema): boolean {
@@ -165,15 +171,16 @@ export function folded(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** A unit's name in the languages that descriptions are written in, as Unicode's locale data have it. */
-function unitNames(unit: string): string[] {
-  return ['en', 'zh', 'de', 'fr', 'es', 'ja'].map((locale) =>
+/** Names of units in the languages that descriptions are written in, as Unicode's locale data have them. */
+const UNIT_NAMES = Object.entries(UNITS).map(([unit, seconds]) => ({
+  seconds,
+  names: ['en', 'zh', 'de', 'fr', 'es', 'ja'].map((locale) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' })
       .format(1)
       .replace(/[\d\s]/gu, '')
       .toLowerCase(),
-  );
-}
+  ),
+}));
 
 /** The schema at a place without `$ref` and alternatives: the first alternative that is not `null`. */
 export function plainSchema(schema: unknown, root: JsonSchema, depth = 0): JsonSchema {

@@ -17,7 +17,7 @@ import { decideArguments, OPENING } from './arguments.js';
 import type { ToolOfAsk } from './choose-tools.js';
 import type { DecideParts, Read } from './read.js';
 import { readSaid, type Said } from './said.js';
-import { candidatesFor, fieldsOf, isText, plainSchema, type SourceContext } from './sources.js';
+import { candidatesFor, fieldsOf, isText, type Known, plainSchema, type SourceContext } from './sources.js';
 import { spansOf } from './spans.js';
 
 export interface StepParts extends DecideParts {
@@ -51,6 +51,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
   // An ask that was completed from the history may say a day in full.
   const told = [...new Set([parts.request.message, ...chosen.map(({ ask }) => ask)])].join('\n');
   const said = await readSaid({ ...parts.request, message: told });
+  const earlier = spansOf((parts.request.history ?? []).map(({ content }) => oneLine(content)));
   const drafts: Draft[] = [];
   let confidence = Math.min(...chosen.map(({ probability }) => probability));
   for (const { ask, tool } of served) await addStep(tool, { message: ask, ask, depth: 0 });
@@ -59,7 +60,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
   /** Adds the step behind the producers that it waits for. @returns its id, or that of an equal step */
   async function addStep(tool: Tool, about: { message: string; ask: string; depth: number }): Promise<string> {
     const references = new Map<string, unknown>();
-    const context = sourceContext(tool, about.message);
+    const context = knownFor(tool, about.message);
     for (const { argument, provisions } of awaited(tool, { ...about, context }, parts)) {
       const known = drafts.find((draft) => draft.isAsked && provisions.some(({ producer }) => producer === draft.tool));
       const provision = provisions.find(({ producer }) => producer === (known?.tool ?? provisions[0]?.producer));
@@ -99,18 +100,16 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
     );
   }
 
-  function sourceContext(tool: Tool, message: string): SourceContext {
+  function knownFor(tool: Tool, message: string): Known {
     const { request, view } = parts;
     const handles = producerGraph(view)
       .argumentsOf(tool)
       .filter(({ isIdentifier }) => isIdentifier);
     const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
-    const history = (request.history ?? []).map(({ content }) => oneLine(content));
     return {
       said,
       spans: spansOf([...new Set([message, ...entities, parts.message])]),
-      earlier: spansOf(history),
-      results: results(),
+      earlier,
       handles: new Set(handles.map(({ name }) => name)),
       day: request.today ?? dayIn(request.timeZone),
       timeZone: request.timeZone,
@@ -121,7 +120,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
 /** Required arguments that only another tool's result can hold, each with what provides it, best first. */
 function awaited(
   tool: Tool,
-  { ask, depth, context }: { ask: string; depth: number; context: SourceContext },
+  { ask, depth, context }: { ask: string; depth: number; context: Known },
   { view, request, tools }: StepParts,
 ) {
   if (depth >= MAX_PRODUCERS) return [];
