@@ -1,6 +1,7 @@
 /** Days and times in the form of a schema, and runs of words. */
 import { describe, expect, it } from '@jest/globals';
 import { createJsonWriter } from '../../../../src/core/planning/decide/json-writer.js';
+import { candidatesFor } from '../../../../src/core/planning/decide/sources.js';
 import { spansOf } from '../../../../src/core/planning/decide/spans.js';
 import { formOf, momentsIn } from '../../../../src/core/planning/decide/times.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
@@ -53,4 +54,12 @@ it('JSON is written by choices and by own words, up to the mark that ends them',
   expect(ranked).toMatchObject([{ name: '12', probability: expect.closeTo(1, 3) }]);
   await reader.close();
   model.assertDone();
+});
+
+it('a pattern of a stranger hangs nothing, and takes no value that it has not matched', () => {
+  const spans = ['ab', `${'a'.repeat(60)}!`];
+  const context = { said: { times: [], numbers: [], durations: [] }, spans, earlier: [], handles: new Set<string>() };
+  const place = { name: 'code', schema: { type: 'string', pattern: '^(a|a?)+$|^ab$' }, required: true };
+  const found = candidatesFor(place, { ...context, day: '2026-11-23', timeZone: 'UTC' });
+  expect(found.map(({ value }) => value)).toEqual(['ab']);
 });
