@@ -1,18 +1,19 @@
 /**
- * The arguments of one step: the required ones in their order, then the optional ones that the model goes on to. Each value
- * is a choice among what the sources have for it.
+ * The arguments of one step: the required ones in their order, then the optional ones. Each value is one choice among what
+ * the sources have for it, with `null` for what nobody said.
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
 import { fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { TokenReader } from '../../model/model.js';
 import type { SourceName } from '../../result.js';
+import type { Choice } from '../../selection/name-trie.js';
 import { fittedSchemas } from '../fitted.js';
+import { findReferences } from '../references.js';
 import { createJsonWriter, type JsonWriter } from './json-writer.js';
 import {
   type Candidate,
   candidatesFor,
-  folded,
   isClosed,
   isDuration,
   isNumber,
@@ -20,6 +21,7 @@ import {
   plainSchema,
   type SourceContext,
 } from './sources.js';
+import { spansOf } from './spans.js';
 import { formOf } from './times.js';
 
 /** What the answer begins with. */
@@ -32,6 +34,8 @@ export interface DecidedArguments {
   readonly missing: readonly string[];
   /** Of the least sure choice. */
   readonly probability: number;
+  /** Words of the request that the arguments have taken, and those that were taken before. */
+  readonly taken: readonly string[];
 }
 
 interface Writing {
@@ -41,14 +45,19 @@ interface Writing {
   /** References that are settled: they are forced. Only of the arguments themselves, not of objects inside. */
   readonly references: ReadonlyMap<string, unknown>;
   readonly depth: number;
-  /** Words of the request and said values that an argument of the step has taken. */
-  readonly used: Set<string>;
+  /** Words of the request that an argument of the step, or of a producer that it waits for, has taken. */
+  readonly taken: Set<string>;
 }
 
 interface Place {
   readonly name: string;
   readonly schema: unknown;
   readonly required: boolean;
+}
+
+interface PlainPlace extends Place {
+  /** Without references and alternatives. */
+  readonly schema: JsonSchema;
 }
 
 interface Value {
@@ -60,33 +69,35 @@ interface Value {
 const MAX_ITEMS = 8;
 const MAX_DEPTH = 3;
 const MAX_TEXT_TOKENS = 120;
-/**
- * An optional argument is written where leaving it out is at most so likely beside it: by whether the request names a value
- * (a day, a number, a value of an enum) or only has words for it. Without either it is left out.
- */
-const LEAVE_OUT = { named: 0.9, words: 0.1 };
-/** "Not said" has to be so likely that a required argument is asked back. */
-const NOT_SAID = 0.5;
-/** A text that no run of the request's words begins like is the model's own, where it is so sure of its beginning. */
-const OWN_WORDS = 0.5;
+const MAX_FIELD_TOKENS = 12;
+/** `null` has to be so likely that an argument is left out, or asked back where it is required. */
+const NOT_SAID = { required: 0.8, optional: 0.15 };
+/** So many beginnings of a text are looked at. */
+const LIKELY = 50;
+const NULL: Choice = { text: 'null', ends: 'plain' };
 
 /** @param question.references arguments that are settled already: references to earlier steps */
 export async function decideArguments(
   tool: Tool,
-  question: { reader: TokenReader; context: SourceContext; references: ReadonlyMap<string, unknown> },
+  question: {
+    reader: TokenReader;
+    context: SourceContext;
+    references: ReadonlyMap<string, unknown>;
+    taken: readonly string[];
+  },
 ): Promise<DecidedArguments> {
-  const { reader, context, references } = question;
+  const { reader, context, references, taken } = question;
   const root = fittedSchemas(tool).input;
-  const writer = createJsonWriter(reader);
-  const { value, from, missing, probability } = await writeObject(root, {
-    writer,
+  const writing = {
+    writer: createJsonWriter(reader),
     root,
     context,
     references,
     depth: 0,
-    used: new Set(),
-  });
-  return { arguments: value, from, missing, probability };
+    taken: new Set(taken),
+  };
+  const { value, from, missing, probability } = await writeObject(root, writing);
+  return { arguments: value, from, missing, probability, taken: [...writing.taken] };
 }
 
 /** Writes behind `{` and up to `}`. */
@@ -94,187 +105,248 @@ async function writeObject(schema: JsonSchema, writing: Writing) {
   const { writer, references } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
-  const required = Object.keys(properties).filter((name) => listed.includes(name));
+  const isNeeded = (name: string) => listed.includes(name) || references.has(name);
+  const names = Object.keys(properties);
   const value: Record<string, unknown> = {};
   const from: Record<string, SourceName> = {};
   const missing: string[] = [];
   let probability = 1;
-  const keyOf = (name: string) =>
-    `${Object.keys(from).length + missing.length > 0 ? ', ' : ''}${JSON.stringify(name)}: `;
-  const write = async (name: string) => {
+  let separator = '';
+  for (const name of [...names.filter(isNeeded), ...names.filter((one) => !isNeeded(one))]) {
+    const place = { name, schema: properties[name], required: listed.includes(name) };
+    if (!isNeeded(name) && !isPossible(place, writing)) continue;
+    writer.force(`${separator}${JSON.stringify(name)}: `);
+    separator = ', ';
     const settled = references.get(name);
-    writer.force(keyOf(name));
-    const place = { name, schema: properties[name], required: required.includes(name) };
-    const found: Value | undefined =
-      settled === undefined ? await writeValue(place, writing) : { value: settled, from: 'step', probability: 1 };
-    if (settled !== undefined) writer.force(JSON.stringify(settled));
-    if (found === undefined) {
-      writer.force('null');
-      missing.push(name);
-      return;
-    }
-    value[name] = found.value;
-    from[name] = found.from;
-    probability = Math.min(probability, found.probability);
-  };
-  for (const name of [...required, ...[...references.keys()].filter((one) => !required.includes(one))])
-    await write(name);
-  const lost = [...missing];
-  const optional = Object.keys(properties).filter((name) => !(name in from) && !required.includes(name));
-  let open = new Map(
-    optional.flatMap((name) => supportFor({ name, schema: properties[name], required: false }, writing)),
-  );
-  while (open.size > 0) {
-    const choices = [...[...open.keys()].map(keyOf), '}'].map((text) => ({ text, ends: 'itself' as const }));
-    const ranked = await writer.rank(choices, choices.length);
-    const end = ranked.find(({ name }) => name === '}')?.probability ?? 0;
-    const shareOfEnd = (name: string) =>
-      end / (end + (ranked.find((one) => one.name === keyOf(name))?.probability ?? 0) || 1);
-    const next = [...open]
-      .map(([name, support]) => ({ name, margin: LEAVE_OUT[support] - shareOfEnd(name) }))
-      .filter(({ margin }) => margin >= 0)
-      .sort((a, b) => b.margin - a.margin)[0];
-    if (!next) break;
-    await write(next.name);
-    open = new Map([...open].filter(([name]) => name !== next.name));
+    const found =
+      settled === undefined ? await writeValue(place, writing) : await writeSettled(place, settled, writing);
+    if (found) {
+      value[name] = found.value;
+      from[name] = found.from;
+      probability = Math.min(probability, found.probability);
+    } else if (place.required) missing.push(name);
   }
   writer.force('}');
-  return { value, from, missing: lost, probability };
+  return { value, from, missing, probability };
 }
 
-/** What the request has for an optional argument, by its name; empty where it has nothing. */
-function supportFor(place: Place, writing: Writing): [string, keyof typeof LEAVE_OUT][] {
+async function writeSettled(place: Place, settled: unknown, writing: Writing): Promise<Value> {
+  const [value] = Array.isArray(settled) ? settled : [settled];
+  if (!isOpen(value)) {
+    writing.writer.force(JSON.stringify(settled));
+    return { value: settled, from: 'step', probability: 1 };
+  }
+  if (settled !== value) writing.writer.force('[');
   const schema = plainSchema(place.schema, writing.root);
-  if (isList(schema)) return supportFor({ ...place, schema: schema.items }, writing);
-  const candidates = available({ ...place, schema }, writing);
-  if (candidates.some(({ said }) => said !== undefined)) return [[place.name, 'named']];
-  return candidates.some(({ from }) => from === 'request') ? [[place.name, 'words']] : [];
+  const fields = referencesFor(isList(schema) ? plainSchema(schema.items, writing.root) : schema, writing);
+  const own = fields.filter(({ text, ends }) => ends === 'string' && text.startsWith(value, 1));
+  const field =
+    (own.length > 0 ? await writeBest(place, own, writing) : undefined) ??
+    (await writeField(place, { value, probability: 1 }, writing));
+  if (settled === value) return field;
+  writing.writer.force(']');
+  return { ...field, value: [field.value] };
 }
 
-/**
- * What is said once serves one argument of a step, unless a required one has no other value. A window of time that is said
- * by its length goes where a length is asked for.
- */
-function available(place: Place & { schema: JsonSchema }, { context, used, root }: Writing): Candidate[] {
-  const properties = Object.entries(isObject(root.properties) ? root.properties : {});
-  const takesLength = properties.some(([name, schema]) => {
-    const plain = plainSchema(schema, root);
-    return isNumber(plain) && isDuration(name, plain);
-  });
-  const lengths = new Set(takesLength && !isNumber(place.schema) ? context.said.durations.map(({ text }) => text) : []);
-  const all = candidatesFor(place, context).filter(({ said }) => said === undefined || !lengths.has(said));
-  const taken = place.required ? [] : [...used, ...context.said.times.map(({ text }) => text)];
-  const fresh = all.filter(({ value, from }) => {
-    if (from !== 'request' || typeof value !== 'string') return !used.has(String(value));
-    return !taken.some((text) => text.includes(value) || value.includes(text));
-  });
-  return place.required && fresh.length === 0 ? all : fresh;
+/** `${s1.`: the field is to be named. */
+function isOpen(value: unknown): value is string {
+  return typeof value === 'string' && /^\$\{s\d+\.$/u.test(value);
+}
+
+/** Whether any source has something for an optional argument. */
+function isPossible(place: Place, writing: Writing): boolean {
+  const schema = plainSchema(place.schema, writing.root);
+  if (isList(schema)) return isPossible({ ...place, schema: schema.items }, writing);
+  if (isObject(schema.properties)) return writing.depth < MAX_DEPTH;
+  if (writing.context.handles.has(place.name))
+    return choicesFor({ ...place, schema }, writing).some(({ candidate }) => candidate.from === 'step');
+  return choicesFor({ ...place, schema }, writing).length > 0;
 }
 
 function isList(schema: JsonSchema): boolean {
   return typesOf(schema).includes('array') && !typesOf(schema).includes('string');
 }
 
-/** Writes one value; `undefined`, and nothing is written, where no source has one. */
+/** Something that may stand in a place, as it is written. */
+interface Option extends Choice {
+  readonly candidate: Candidate;
+}
+
+/** All that may stand there: the fields of earlier results that fit, and what the sources have. */
+function choicesFor(place: PlainPlace, writing: Writing): Option[] {
+  const known = available(place, writing).map((candidate) => ({ ...choiceOf(candidate.value), candidate }));
+  return [...referencesFor(place.schema, writing), ...known];
+}
+
+function referencesFor(wanted: JsonSchema, { context }: Writing): Option[] {
+  const fitting = context.results.filter(({ schema }) => schema === undefined || fits(schema, wanted));
+  return fitting.map(({ reference, schema }): Option => {
+    const candidate: Candidate = { value: reference, from: 'step' };
+    // What a result without a schema holds, the model has to name: `${s1.` and on.
+    return schema === undefined
+      ? { text: JSON.stringify(reference).slice(0, -1), ends: 'itself', candidate }
+      : { ...choiceOf(reference), candidate };
+  });
+}
+
+/** Of a string all tokens that can end it count, so its own end is left to the trie. */
+function choiceOf(value: unknown): Choice {
+  const json = JSON.stringify(value);
+  return typeof value === 'string' ? { text: json.slice(0, -1), ends: 'string' } : { text: json, ends: 'plain' };
+}
+
+/**
+ * What is said once serves one argument of a step and of the producers that it waits for, unless nothing else is left. A
+ * window of time that is said by its length goes where a length is asked for.
+ */
+function available(place: PlainPlace, { context, taken, root }: Writing): Candidate[] {
+  const properties = Object.entries(isObject(root.properties) ? root.properties : {});
+  const takesLength = properties.some(([name, schema]) => {
+    const plain = plainSchema(schema, root);
+    return isNumber(plain) && isDuration(name, plain);
+  });
+  const lengths = new Set(takesLength && !isNumber(place.schema) ? context.said.durations.map(({ text }) => text) : []);
+  const isFresh = ({ said, from }: Candidate) =>
+    said === undefined || from === 'enum' || !(lengths.has(said) || taken.has(said));
+  const gone = place.required ? [...taken] : [...taken, ...context.said.times.map(({ text }) => text)];
+  const spans = spansOf(context.texts.flatMap((text) => withoutWords(text, gone)));
+  const fresh = candidatesFor(place, { ...context, spans }).filter(isFresh);
+  if (!place.required || fresh.length > 0) return fresh;
+  return candidatesFor(place, { ...context, spans: spansOf(context.texts) });
+}
+
+/** What is left of a text around the first occurrence of each of the words. */
+function withoutWords(text: string, words: readonly string[]): string[] {
+  return words.reduce<string[]>(
+    (parts, word) => {
+      const place = parts.findIndex((part) => part.toLowerCase().includes(word.toLowerCase()));
+      const part = parts[place];
+      if (part === undefined) return parts;
+      const start = part.toLowerCase().indexOf(word.toLowerCase());
+      return parts.toSpliced(place, 1, part.slice(0, start), part.slice(start + word.length));
+    },
+    [text],
+  );
+}
+
+/** Writes one value, or `null` where nobody said one. */
 async function writeValue(place: Place, writing: Writing): Promise<Value | undefined> {
   const schema = plainSchema(place.schema, writing.root);
-  if (isList(schema)) return writeList({ ...place, schema }, writing);
-  if (isObject(schema.properties) && writing.depth < MAX_DEPTH) return writeInner(schema, writing);
+  const plain = { ...place, schema };
+  if (isList(schema)) return writeList(plain, writing);
+  if (isObject(schema.properties) && writing.depth < MAX_DEPTH) return writeInner(plain, writing);
   const isFree = isText(schema) && !isClosed(schema) && formOf(schema) === undefined;
-  return isFree ? writeText({ ...place, schema }, writing) : writeChoice({ ...place, schema }, writing);
+  return writeChoice(plain, { ...writing, isFree });
 }
 
-async function writeInner(schema: JsonSchema, writing: Writing): Promise<Value | undefined> {
+/** Whether it is likelier that nothing is said of the place than that it begins in one of these ways; then `null` is written. */
+async function isUnsaid({ required }: Place, beginnings: readonly Choice[], { writer }: Writing): Promise<boolean> {
+  const ranked = await writer.rank([...beginnings, NULL], beginnings.length + 1);
+  const unsaid = ranked.find(({ name }) => name === NULL.text)?.probability ?? 0;
+  if (unsaid <= NOT_SAID[required ? 'required' : 'optional']) return false;
+  writer.force(NULL.text);
+  return true;
+}
+
+const opens = (text: string): Choice => ({ text, ends: 'itself' });
+
+async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | undefined> {
+  if (await isUnsaid(place, [opens('{')], writing)) return undefined;
   writing.writer.force('{');
-  const inner = await writeObject(schema, { ...writing, references: new Map(), depth: writing.depth + 1 });
-  const [from = 'request'] = Object.values(inner.from);
-  return inner.missing.length > 0 ? undefined : { value: inner.value, from, probability: inner.probability };
+  const inner = await writeObject(place.schema, { ...writing, references: new Map(), depth: writing.depth + 1 });
+  const [from] = Object.values(inner.from);
+  if (inner.missing.length > 0 || (from === undefined && !place.required)) return undefined;
+  return { value: inner.value, from: from ?? 'default', probability: inner.probability };
 }
 
-async function writeList(place: Place & { schema: JsonSchema }, writing: Writing): Promise<Value | undefined> {
+async function writeList(place: PlainPlace, writing: Writing): Promise<Value | undefined> {
   const { writer } = writing;
   const { items, maxItems } = place.schema;
+  const whole = choicesFor(place, writing).filter(({ candidate }) => candidate.from === 'step');
+  if (await isUnsaid(place, [opens('['), ...(whole.length > 0 ? [opens('"${')] : [])], writing)) return undefined;
+  if (whole.length > 0) {
+    const [best] = await writer.rank([opens('['), opens('"${')]);
+    if (best?.name !== '[') return writeBest(place, whole, writing);
+  }
   const found: Value[] = [];
   const most = typeof maxItems === 'number' ? Math.min(MAX_ITEMS, maxItems) : MAX_ITEMS;
   writer.force('[');
   while (found.length < most) {
     if (found.length > 0) {
-      const [next] = await writer.rank([', ', ']'].map((text) => ({ text, ends: 'itself' as const })));
+      const [next] = await writer.rank([opens(', '), opens(']')]);
       if (next?.name !== ', ') break;
       writer.force(', ');
     }
-    const item = await writeValue(
-      { name: place.name, schema: items, required: place.required && found.length === 0 },
-      writing,
-    );
+    const item = await writeValue({ name: place.name, schema: items, required: false }, writing);
     if (!item || found.some(({ value }) => JSON.stringify(value) === JSON.stringify(item.value))) break;
     found.push(item);
   }
-  const [first] = found;
-  if (!first) return undefined;
   writer.force(']');
-  return {
-    value: found.map(({ value }) => value),
-    from: first.from,
-    probability: Math.min(...found.map(({ probability }) => probability)),
-  };
+  const [first] = found;
+  return (
+    first && {
+      value: found.map(({ value }) => value),
+      from: first.from,
+      probability: Math.min(...found.map(({ probability }) => probability)),
+    }
+  );
 }
 
-/** One of a closed set: values of an enum, numbers and moments that were said. */
-async function writeChoice(place: Place & { schema: JsonSchema }, writing: Writing): Promise<Value | undefined> {
-  const { writer, used } = writing;
-  const byText = new Map(available(place, writing).map((one) => [JSON.stringify(one.value), one]));
-  if (byText.size === 0) return undefined;
-  const [best] = await writer.rank([...byText.keys()].map(choiceOf));
-  const chosen = best && (byText.get(best.name) ?? byText.get(`${best.name}"`));
-  if (!best || !chosen) return undefined;
-  writer.force(JSON.stringify(chosen.value));
-  if (chosen.said !== undefined && !isClosed(place.schema)) used.add(String(chosen.value));
-  return { ...chosen, probability: best.probability };
-}
-
-/** Of a string all tokens that can end it count, so its own end is left to the trie. */
-function choiceOf(json: string) {
-  return json.startsWith('"')
-    ? { text: json.slice(0, -1), ends: 'string' as const }
-    : { text: json, ends: 'plain' as const };
-}
-
-/** A string without a closed set of values: words of the request, a reference, or the model's own words. */
-async function writeText(place: Place & { schema: JsonSchema }, writing: Writing): Promise<Value | undefined> {
-  const { writer, context, used } = writing;
-  const { name, schema, required } = place;
-  if (required) {
-    const ranked = await writer.rank(
-      [
-        { text: '"', ends: 'itself' },
-        { text: 'null', ends: 'plain' },
-      ],
-      2,
-    );
-    if ((ranked.find((one) => one.name === 'null')?.probability ?? 0) > NOT_SAID) return undefined;
+/** One of what the sources have, or where a text is asked for, the model's own words. */
+async function writeChoice(
+  place: PlainPlace,
+  { isFree, ...writing }: Writing & { isFree: boolean },
+): Promise<Value | undefined> {
+  const { writer, context } = writing;
+  const options = choicesFor(place, writing);
+  const beginnings = isFree ? [opens('"')] : options;
+  if (options.length === 0) writer.force(NULL.text);
+  if (options.length === 0 || (await isUnsaid(place, beginnings, writing))) return undefined;
+  if (isFree && !context.handles.has(place.name)) {
+    const own = await writeOwnWords(options, writing);
+    if (own) return own;
   }
-  const references = context.results.filter((one) => fits(one.schema, schema));
-  const known: Candidate[] = [
-    ...references.map(({ reference }): Candidate => ({ value: reference, from: 'step' })),
-    ...available(place, writing),
-  ];
-  const byText = new Map(known.map((one) => [JSON.stringify(one.value).slice(1, -1), one]));
-  if (byText.size === 0) return undefined;
+  return writeBest(place, options, writing);
+}
+
+async function writeBest(place: Place, options: readonly Option[], writing: Writing): Promise<Value | undefined> {
+  const { writer, taken } = writing;
+  const [best] = await writer.rank(options);
+  const chosen = options.find(({ text }) => text === best?.name)?.candidate;
+  if (!best || !chosen) return undefined;
+  const { value, from, said } = chosen;
+  if (isOpen(value)) return writeField(place, { value, probability: best.probability }, writing);
+  writer.force(JSON.stringify(value));
+  const words = said ?? (from === 'request' && typeof value === 'string' ? value : undefined);
+  if (words !== undefined && from !== 'enum') taken.add(words);
+  return { value, from, probability: best.probability };
+}
+
+/** A text in the model's own words, where it would sooner begin it so than like anything that was said. */
+async function writeOwnWords(options: readonly Option[], { writer }: Writing): Promise<Value | undefined> {
+  const likely = await writer.likeliest(LIKELY, '"');
+  const isCopy = ({ text: token }: { text: string }) =>
+    options.some(({ text }) => text.startsWith(token, 1) || token.startsWith(text.slice(1)));
+  const copied = likely.filter(isCopy).reduce((sum, { probability }) => sum + probability, 0);
+  const [next] = likely;
+  if (!next || isCopy(next) || next.probability <= copied) return undefined;
   writer.force('"');
-  const [next] = await writer.likeliest(1);
-  const isCopied = [...byText.keys()].some((text) => text.startsWith(next?.text ?? '') || next?.text.startsWith(text));
-  if (!isCopied && next && next.probability > OWN_WORDS && !context.handles.has(name)) {
-    const written = await writer.writeText(MAX_TEXT_TOKENS);
-    writer.force('"');
-    // What stands in the schema as an example is nobody's word.
-    if (folded(JSON.stringify(schema)).includes(folded(written.text))) return undefined;
-    return { value: written.text, from: 'composed', probability: written.probability };
-  }
-  const [best] = await writer.rank([...byText.keys()].map((text) => ({ text, ends: 'string' })));
-  const chosen = best && byText.get(best.name);
-  if (!best || !chosen) return undefined;
-  writer.force(`${best.name}"`);
-  used.add(String(chosen.value));
-  return { ...chosen, probability: best.probability };
+  const written = await writer.writeText(MAX_TEXT_TOKENS);
+  writer.force('"');
+  return { value: written.text, from: 'composed', probability: written.probability };
+}
+
+/** Names the field of a result that no schema describes; where that is no reference, by the name of the argument. */
+async function writeField(
+  { name }: Place,
+  start: { value: string; probability: number },
+  { writer }: Writing,
+): Promise<Value> {
+  writer.force(`"${start.value}`);
+  const { text, probability } = await writer.writeText(MAX_FIELD_TOKENS);
+  writer.force('"');
+  const [reference] = findReferences(start.value + text);
+  const isWhole = reference?.whole === true && reference.path.length > 0;
+  const value = isWhole ? reference.text : `${start.value}${name}}`;
+  return { value, from: 'step', probability: Math.min(start.probability, probability) };
 }

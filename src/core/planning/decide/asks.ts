@@ -4,8 +4,10 @@ import { createJsonWriter } from './json-writer.js';
 import type { Read } from './read.js';
 
 const OPENING = '{"count": ';
-const MAX_ASKS = 5;
-const MAX_ASK_TOKENS = 60;
+const MAX_ASKS = 8;
+const MAX_ASK_TOKENS = 80;
+/** From this probability of "one thing" on nothing is written: how many there are beyond that, the list itself tells. */
+const SINGLE = 0.7;
 
 /**
  * One reading tells whether there are several; only then they are written.
@@ -18,19 +20,22 @@ export function readAsks(
 ): Promise<string[]> {
   return read('asks', { context, message }, OPENING, async (reader) => {
     const writer = createJsonWriter(reader);
-    const counts = Array.from({ length: MAX_ASKS }, (_, place) => ({
-      text: String(place + 1),
-      ends: 'plain' as const,
-    }));
-    const [best] = await writer.rank(counts);
-    const count = Number(best?.name ?? 1);
+    const counts = Array.from({ length: MAX_ASKS }, (_, place) => String(place + 1));
+    const ranked = await writer.rank(
+      counts.map((text) => ({ text, ends: 'plain' })),
+      MAX_ASKS,
+    );
+    const isSingle = ranked.some(({ name, probability }) => name === '1' && probability >= SINGLE);
     // "And tomorrow?" is complete only with what was said before.
-    if (count === 1 && !hasHistory) return [message];
+    if (isSingle && !hasHistory) return [message];
+    const count = isSingle ? '1' : ranked.find(({ name }) => name !== '1')?.name;
     writer.force(`${count}, "asks": ["`);
     const asks: string[] = [];
-    while (asks.length < count) {
+    for (let isOpen = true; isOpen && asks.length < MAX_ASKS; ) {
       const { text } = await writer.writeText(MAX_ASK_TOKENS);
       asks.push(text.trim());
+      const [next] = await writer.rank(['", "', '"]'].map((ending) => ({ text: ending, ends: 'itself' })));
+      isOpen = next?.name === '", "';
       writer.force('", "');
     }
     const distinct = [...new Set(asks.filter(Boolean))];

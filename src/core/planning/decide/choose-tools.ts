@@ -41,12 +41,7 @@ const UNREAD = 0.002;
 const MAX_DESCRIPTION = 160;
 
 export async function chooseTools(asks: readonly string[], choice: ToolChoice): Promise<ToolOfAsk[]> {
-  const byName = new Map([...choice.tools].sort(byNames).map((tool) => [tool.name, tool]));
-  const none = noneAmong(byName);
-  const names = [...byName.keys(), none];
-  const lines = [...byName.values()].map(renderCandidate).join('\n');
-  const readAbout = <T>(message: string, use: (reader: TokenReader) => Promise<T>) =>
-    choice.read('tool', { none, tools: lines, context: choice.context, message }, OPENING, use);
+  const { byName, none, names, readAbout, readAlone } = readingsOf(choice);
   const together = await readAbout(choice.message, async (reader) => {
     const trie = createNameTrie(names, reader);
     const found: (readonly RankedName[])[] = [];
@@ -59,11 +54,6 @@ export async function chooseTools(asks: readonly string[], choice: ToolChoice): 
     }
     return found;
   });
-  const readAlone = (ask: string) =>
-    readAbout(ask, (reader) => {
-      const start = reader.tokenize(`${JSON.stringify(ask)}, "tool": "`);
-      return rankNames(createNameTrie(names, reader), reader, { ...RANK, start });
-    });
   const chosen: ToolOfAsk[] = [];
   for (const [place, ask] of asks.entries()) {
     const behind = together[place] ?? [];
@@ -73,6 +63,28 @@ export async function chooseTools(asks: readonly string[], choice: ToolChoice): 
     chosen.push({ ask, ranked, ...decided(ranked, byName, choice) });
   }
   return chosen;
+}
+
+/** The tool that gives what is asked for, by one reading; undefined where "none" is likelier than any. */
+export async function findTool(ask: string, choice: ToolChoice): Promise<Tool | undefined> {
+  const { byName, readAlone } = readingsOf(choice);
+  const [best] = await readAlone(ask);
+  return best && byName.get(best.name);
+}
+
+function readingsOf(choice: ToolChoice) {
+  const byName = new Map([...choice.tools].sort(byNames).map((tool) => [tool.name, tool]));
+  const none = noneAmong(byName);
+  const names = [...byName.keys(), none];
+  const lines = [...byName.values()].map(renderCandidate).join('\n');
+  const readAbout = <T>(message: string, use: (reader: TokenReader) => Promise<T>) =>
+    choice.read('tool', { none, tools: lines, context: choice.context, message }, OPENING, use);
+  const readAlone = (ask: string) =>
+    readAbout(ask, (reader) => {
+      const start = reader.tokenize(`${JSON.stringify(ask)}, "tool": "`);
+      return rankNames(createNameTrie(names, reader), reader, { ...RANK, start });
+    });
+  return { byName, none, names, readAbout, readAlone };
 }
 
 /** A producer is on the way to its consumer: what it has counts for the likeliest consumer that waits for it. */

@@ -13,8 +13,8 @@ export interface JsonWriter {
   rank(choices: readonly Choice[], names?: number): Promise<readonly RankedName[]>;
   /** Writes a string in the model's own words, up to the closing quotation mark, which is forced next. */
   writeText(maxTokens: number): Promise<{ text: string; probability: number }>;
-  /** The likeliest beginnings of what comes next, whatever it is. */
-  likeliest(count: number): ReturnType<TokenReader['likeliest']>;
+  /** The likeliest beginnings of what would come behind `text`, whatever it is; nothing is written. */
+  likeliest(count: number, text: string): ReturnType<TokenReader['likeliest']>;
 }
 
 /** Most questions for one choice; a value of many words takes one a token. */
@@ -43,9 +43,8 @@ export function createJsonWriter(reader: TokenReader): JsonWriter {
       const ranked = await rankNames(trie, reader, { names, maxSteps: MAX_STEPS, minProbability: 0, start: path });
       return ranked.map(({ name, probability }) => ({ name: name.slice(before.length), probability }));
     },
-    likeliest(count) {
-      flush();
-      return reader.likeliest(path, count);
+    likeliest(count, text) {
+      return reader.likeliest([...path, ...reader.tokenize(pending + text)], count);
     },
     async writeText(maxTokens) {
       flush();

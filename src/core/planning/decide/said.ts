@@ -6,6 +6,7 @@ import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
 import { offsetIn } from '../today.js';
+import { ATOM } from './spans.js';
 
 /** A day, a time of day, or both, by the clock on the user's wall. */
 export interface Moment {
@@ -107,7 +108,29 @@ function wallClock({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): Da
 async function withRecognizers(text: string, culture: string, now: Date): Promise<Omit<Said, 'numbers'>> {
   const { recognizeDateTime } = await loadRecognizers();
   const found = recognizeDateTime(text, culture, undefined, now);
-  return { times: found.flatMap((one) => timeOf(one, now)), durations: found.flatMap((one) => durationOf(one, now)) };
+  const dated = found.findIndex((one) => FULL_DATE.test(timexOf(one)));
+  const day = FULL_DATE.exec(timexOf(found[dated]))?.[0];
+  const times = found.flatMap((one, place) => {
+    const needsYear = day !== undefined && timexOf(one).includes('XXXX-');
+    return timeOf(one, now).map((time) => (needsYear ? besideDay(time, { day, isLater: place > dated }) : time));
+  });
+  return { times, durations: found.flatMap((one) => durationOf(one, now)) };
+}
+
+const FULL_DATE = /\d{4}-\d{2}-\d{2}/u;
+
+function timexOf(one: ModelResult | undefined): string {
+  return (one && valuesOf(one)[0]?.timex) ?? '';
+}
+
+/** "1 December 2024 … 15 December": a day without a year lies behind the full one that is said before it, or ahead of it. */
+function besideDay({ text, start, end }: SaidTime, { day, isLater }: { day: string; isLater: boolean }): SaidTime {
+  const inYear = `${day.slice(0, 4)}${start.date?.slice(4)}`;
+  const isWrongSide = isLater ? inYear < day : inYear > day;
+  const shift = Number(inYear.slice(0, 4)) + (isWrongSide ? (isLater ? 1 : -1) : 0) - Number(start.date?.slice(0, 4));
+  const moved = ({ date, ...rest }: Moment): Moment =>
+    date === undefined ? rest : { date: `${Number(date.slice(0, 4)) + shift}${date.slice(4)}`, ...rest };
+  return { text, start: moved(start), ...(end ? { end: moved(end) } : {}) };
 }
 
 /** "Two hours" is a duration, and so is a window that is named by its length and begins or ends now: "the last 24 hours". */
@@ -223,6 +246,9 @@ async function numbersIn(
     const start = folded.indexOf(one.text.toLowerCase());
     return start < 0 ? [] : [{ start, end: start + one.text.length }];
   });
+  // `WH-1000XM4` is a name; `20mm` is a number with its unit.
+  for (const { 0: atom, index } of text.matchAll(ATOM))
+    if (NAME_WITH_DIGITS.test(atom)) taken.push({ start: index, end: index + atom.length });
   const isFree = (start: number, length: number) =>
     !taken.some((one) => start >= one.start && start + length <= one.end);
   const words = recognizeNumber(text, culture).flatMap((one): SaidNumber[] => {
@@ -236,6 +262,8 @@ async function numbersIn(
   return [...words, ...digits.filter(({ value }) => !known.has(value))];
 }
 
+/** `WH-1000XM4` is a name; `20mm` is a number with its unit. */
+const NAME_WITH_DIGITS = /^(?![#~]?\d[\d.]*\p{L}+$)(?=.*\p{L})(?=.*\d)/u;
 const DIGITS = /(?<![\p{L}\d.])-?\d+(?:\.\d+)?(?!\d)/gu;
 
 function isoDay(day: Date, later = 0): string {

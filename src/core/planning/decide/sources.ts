@@ -20,12 +20,12 @@ export interface Candidate {
 /** What is known of the request when a step's arguments are decided. */
 export interface SourceContext {
   readonly said: Said;
-  /** Runs of words of the ask, the request and what the caller extracted. */
-  readonly spans: readonly string[];
-  /** Those of earlier messages: only a required argument may have its value there. */
+  /** The ask, the request and what the caller extracted. */
+  readonly texts: readonly string[];
+  /** Runs of words of earlier messages: only a required argument may have its value there. */
   readonly earlier: readonly string[];
-  /** References to fields of earlier results, each with the schema of its value. */
-  readonly results: readonly { readonly reference: string; readonly schema: JsonSchema }[];
+  /** References to fields of earlier results, each with the schema of its value; of a result without one only `${s1.`. */
+  readonly results: readonly { readonly reference: string; readonly schema: JsonSchema | undefined }[];
   /** Names of arguments that are identifiers: nobody composes these. */
   readonly handles: ReadonlySet<string>;
   readonly day: string;
@@ -39,8 +39,8 @@ export interface Place {
   readonly required: boolean;
 }
 
-/** All but the references: `step` is told by the steps. */
-export type Known = Omit<SourceContext, 'results'>;
+/** The same with the runs of words that are left to choose among. References are told by the steps. */
+export type Known = Omit<SourceContext, 'results' | 'texts'> & { readonly spans: readonly string[] };
 
 type Source = (place: Place, context: Known) => readonly Candidate[];
 

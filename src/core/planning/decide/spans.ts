@@ -39,7 +39,7 @@ interface Bound {
 }
 
 /** An address, a path, a code or a day is one word, whatever marks it holds. */
-const ATOM = /[#/~]?[\p{Script=Latin}\p{N}_]+(?:[@/._:\\+-]+[\p{Script=Latin}\p{N}_]+)*/gu;
+export const ATOM = /[#/~+]?[\p{Script=Latin}\p{N}_]+(?:[@/._:\\+-]+[\p{Script=Latin}\p{N}_]+)*/gu;
 /** Scripts without blanks between words may be cut at each character. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 

@@ -1,7 +1,7 @@
 /** From the tools of the asks to the steps of a plan: producers before their consumers, arguments, the check. */
 import { type Argument, isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
 import { isObject } from '../../catalog/schema/json.js';
-import { subschemaAt } from '../../catalog/schema/paths.js';
+import { fits, subschemaAt } from '../../catalog/schema/paths.js';
 import { oneLine } from '../../catalog/summary.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import { renderPhrase } from '../../prompts/phrases.js';
@@ -14,10 +14,10 @@ import { renderPath } from '../references.js';
 import { renderType } from '../render-tool.js';
 import { dayIn } from '../today.js';
 import { decideArguments, OPENING } from './arguments.js';
-import type { ToolOfAsk } from './choose-tools.js';
+import { findTool, type ToolOfAsk } from './choose-tools.js';
 import type { DecideParts, Read } from './read.js';
 import { readSaid, type Said } from './said.js';
-import { candidatesFor, fieldsOf, isText, type Known, plainSchema, type SourceContext } from './sources.js';
+import { candidatesFor, fieldsOf, isText, plainSchema, type SourceContext } from './sources.js';
 import { spansOf } from './spans.js';
 
 export interface StepParts extends DecideParts {
@@ -35,8 +35,21 @@ interface Draft {
   readonly from: Record<string, SourceName>;
   readonly purpose: string;
   readonly missing: readonly string[];
-  /** An ask named it; else it is a producer on the way. */
-  readonly isAsked: boolean;
+  /** Words of the request that it has taken. */
+  readonly taken: readonly string[];
+  /** The argument of another step that its result is for; undefined where an ask named it. */
+  readonly serves: Served | undefined;
+}
+
+interface Served {
+  readonly tool: Tool;
+  readonly argument: string;
+}
+
+interface About {
+  readonly ask: string;
+  readonly depth: number;
+  readonly serves?: Served;
 }
 
 const MAX_PRODUCERS = 3;
@@ -54,53 +67,101 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
   const earlier = spansOf((parts.request.history ?? []).map(({ content }) => oneLine(content)));
   const drafts: Draft[] = [];
   let confidence = Math.min(...chosen.map(({ probability }) => probability));
-  for (const { ask, tool } of served) await addStep(tool, { message: ask, ask, depth: 0 });
+  for (const { ask, tool } of served) await addStep(tool, { ask, depth: 0 });
   return toWritten(drafts, { unserved, confidence }, parts);
 
   /** Adds the step behind the producers that it waits for. @returns its id, or that of an equal step */
-  async function addStep(tool: Tool, about: { message: string; ask: string; depth: number }): Promise<string> {
+  async function addStep(tool: Tool, about: About): Promise<string> {
     const references = new Map<string, unknown>();
-    const context = knownFor(tool, about.message);
+    const context = knownFor(tool, about.ask);
     for (const { argument, provisions } of awaited(tool, { ...about, context }, parts)) {
-      const known = drafts.find((draft) => draft.isAsked && provisions.some(({ producer }) => producer === draft.tool));
+      const known = drafts.find((draft) => provisions.some(({ producer }) => isKnown(draft, producer, tool, about)));
       const provision = provisions.find(({ producer }) => producer === (known?.tool ?? provisions[0]?.producer));
       if (!provision) continue;
-      const id = known?.id ?? (await addStep(provision.producer, { ...about, depth: about.depth + 1 }));
-      const value = reference(id, provision.path);
+      const next = { ask: about.ask, depth: about.depth + 1, serves: { tool, argument } };
+      const id = known?.id ?? (await addStep(provision.producer, next));
+      // What a result without a schema holds, the model names.
+      const value = provision.producer.outputSchema ? reference(id, provision.path) : `\${${id}.`;
       references.set(argument, isList(tool, argument) && !isListAt(provision) ? [value] : value);
     }
-    const decided = await parts.read('arguments', promptValues(tool, about.message), OPENING, (reader) =>
-      decideArguments(tool, { reader, references, context: { ...context, results: results() } }),
-    );
+    const decide = () =>
+      parts.read('arguments', promptValues(tool, about), OPENING, (reader) =>
+        decideArguments(tool, {
+          reader,
+          references,
+          taken: takenBy(references),
+          context: { ...context, results: results() },
+        }),
+      );
+    let decided = await decide();
+    const found = await findMissing(tool, decided.missing, about);
+    for (const [argument, id] of found) references.set(argument, `\${${id}.`);
+    if (found.size > 0) decided = await decide();
     confidence = Math.min(confidence, decided.probability);
     const isEqual = (draft: Draft) =>
       draft.tool === tool && JSON.stringify(draft.arguments) === JSON.stringify(decided.arguments);
     const equal = drafts.find(isEqual);
     if (equal) return equal.id;
     const id = `s${drafts.length + 1}`;
-    drafts.push({ id, tool, ...decided, purpose: about.ask, isAsked: about.depth === 0 });
+    drafts.push({ id, tool, ...decided, purpose: about.ask, serves: about.serves });
     return id;
   }
 
-  function promptValues(tool: Tool, message: string) {
+  /** Steps for arguments that neither the request nor the graph has: the model names the tool that finds them, or none. */
+  async function findMissing(
+    tool: Tool,
+    missing: readonly string[],
+    { ask, depth }: About,
+  ): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    if (depth >= MAX_PRODUCERS) return found;
+    const readers = parts.tools.filter((other) => other !== tool && other.risk === 'low');
+    for (const argument of missing) {
+      const others = readers.filter((other) => canProvide(other, tool, argument));
+      if (others.length === 0) continue;
+      const producer = await findTool(`${describe(tool, argument)}: ${ask}`, { ...parts, tools: others });
+      if (!producer) continue;
+      const known = drafts.find((draft) => draft.tool === producer);
+      const serves = { tool, argument };
+      found.set(argument, known?.id ?? (await addStep(producer, { ask, depth: depth + 1, serves })));
+    }
+    return found;
+  }
+
+  /** What was asked for, or found on the way to another step of the same ask, is not looked up anew. */
+  function isKnown(draft: Draft, producer: Tool, consumer: Tool, { ask }: About): boolean {
+    if (draft.tool !== producer) return false;
+    return draft.serves === undefined || (draft.purpose === ask && draft.serves.tool !== consumer);
+  }
+
+  function promptValues(tool: Tool, { ask, serves }: About) {
     const { input } = fittedSchemas(tool);
     const type = renderType(input, input);
     const text = oneLine(tool.description).slice(0, MAX_DESCRIPTION);
+    const end = serves ? `For: ${serves.argument} of ${serves.tool.name}\n` : '';
     return {
       tool: `${tool.name}${type === 'object' ? '()' : `(${type})`}${text ? `: ${text}` : ''}`,
-      facts: `${timesLine(said)}${drafts.map(earlierLine).join('')}`,
+      facts: `${end}${timesLine(said)}${drafts.map(earlierLine).join('')}`,
       context: parts.context,
-      message,
+      message: ask,
     };
   }
 
-  function results(): SourceContext['results'] {
-    return drafts.flatMap(({ id, tool }) =>
-      fieldsOf(fittedSchemas(tool).output).map(({ path, schema }) => ({ reference: reference(id, path), schema })),
-    );
+  /** What was said to find a thing is not said of what is done with it. */
+  function takenBy(references: ReadonlyMap<string, unknown>): string[] {
+    const used = JSON.stringify([...references.values()]);
+    return drafts.flatMap(({ id, taken }) => (used.includes(`\${${id}.`) ? taken : []));
   }
 
-  function knownFor(tool: Tool, message: string): Known {
+  function results(): SourceContext['results'] {
+    return drafts.flatMap(({ id, tool }): SourceContext['results'] => {
+      const { output } = fittedSchemas(tool);
+      if (output === undefined) return [{ reference: `\${${id}.`, schema: undefined }];
+      return fieldsOf(output).map(({ path, schema }) => ({ reference: reference(id, path), schema }));
+    });
+  }
+
+  function knownFor(tool: Tool, message: string): Omit<SourceContext, 'results'> {
     const { request, view } = parts;
     const handles = producerGraph(view)
       .argumentsOf(tool)
@@ -108,7 +169,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
     const entities = Object.values(request.entities ?? {}).filter((value) => typeof value === 'string');
     return {
       said,
-      spans: spansOf([...new Set([message, ...entities, parts.message])]),
+      texts: [...new Set([message, ...entities, parts.message])],
       earlier,
       handles: new Set(handles.map(({ name }) => name)),
       day: request.today ?? dayIn(request.timeZone),
@@ -120,7 +181,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
 /** Required arguments that only another tool's result can hold, each with what provides it, best first. */
 function awaited(
   tool: Tool,
-  { ask, depth, context }: { ask: string; depth: number; context: Known },
+  { ask, depth, context }: { ask: string; depth: number; context: Omit<SourceContext, 'results'> },
   { view, request, tools }: StepParts,
 ) {
   if (depth >= MAX_PRODUCERS) return [];
@@ -132,7 +193,11 @@ function awaited(
     if (argument.isIdentifier) return isGiven(argument, { ...request, message: said });
     const place = { name: argument.name, schema: plainSchema(argument.schema, root), required: true };
     const schema = place.schema.type === 'array' ? plainSchema(place.schema.items, root) : place.schema;
-    return !isText(schema) || schema.format === undefined || candidatesFor({ ...place, schema }, context).length > 0;
+    return (
+      !isText(schema) ||
+      schema.format === undefined ||
+      candidatesFor({ ...place, schema }, { ...context, spans: spansOf(context.texts) }).length > 0
+    );
   };
   return graph.argumentsOf(tool).flatMap((argument) => {
     if (!argument.isRequired || isSaid(argument)) return [];
@@ -141,6 +206,14 @@ function awaited(
       : byFormat(formatOf(argument, root), tool, [...tools, ...view.tools]);
     return provisions.length > 0 ? [{ argument: argument.name, provisions }] : [];
   });
+}
+
+/** A result without a schema may hold anything. */
+function canProvide(producer: Tool, consumer: Tool, argument: string): boolean {
+  const { output } = fittedSchemas(producer);
+  const root = fittedSchemas(consumer).input;
+  const wanted = plainSchema(Object(root.properties)[argument], root);
+  return output === undefined || fieldsOf(output).some(({ schema }) => fits(schema, wanted));
 }
 
 /** `email`, also of the items of a list. */
@@ -182,10 +255,11 @@ function timesLine({ times }: Said): string {
 
 const MAX_RESULT = 200;
 
-function earlierLine({ id, tool }: Draft): string {
+function earlierLine({ id, tool, arguments: values }: Draft): string {
   const { output } = fittedSchemas(tool);
+  const given = Object.entries(values).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const type = output ? ` returns ${renderType(output, output, { comments: false }).slice(0, MAX_RESULT)}` : '';
-  return `Earlier step ${id}: ${tool.name}${type}\n`;
+  return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${type}\n`;
 }
 
 /** The question back, or the checked plan. */
@@ -200,7 +274,7 @@ function toWritten(
     const question = renderPhrase('missing', request, { what: [...new Set(what)].join('; ') });
     return { kind: 'clarification', question, missing: [...new Set(missing.map(({ name }) => name))] };
   }
-  const steps = drafts.map(({ tool, missing: _, isAsked: __, ...step }) => ({ ...step, tool: tool.name }));
+  const steps = drafts.map(({ tool, missing: _, serves: __, taken: ___, ...step }) => ({ ...step, tool: tool.name }));
   const checked = checkPlan(steps, new Map(drafts.map(({ tool }) => [tool.name, tool])), { defaults });
   if (!checked.ok) {
     trace.add('planning', 'the decided plan does not pass its check', { issues: checked.issues });

@@ -71,3 +71,17 @@ it('what the message says comes before what was said earlier', async () => {
   const { times } = await readSaid({ message: 'and on Friday?', history, today });
   expect(times.map(({ start }) => start.date)).toEqual(['2026-11-27', '2026-11-24']);
 });
+
+it.each([
+  ['behind the full one', 'A flight on December 1, 2024 and back on December 15', ['2024-12-01', '2024-12-15']],
+  ['ahead of the full one', 'Leave on December 20 and return on January 4, 2025', ['2024-12-20', '2025-01-04']],
+  ['by today where none is full', 'Leave on December 20 and return on January 4', ['2026-12-20', '2027-01-04']],
+])('a day without a year lies %s', async (_, message, dates) => {
+  const { times } = await read(message);
+  expect(times.map(({ start }) => start.date)).toEqual(dates);
+});
+
+it('digits inside a name are no number, and those before a unit are one', async () => {
+  const { numbers } = await read('Offers for the Sony WH-1000XM4 with less than 20mm, at most 3');
+  expect(new Set(numbers.map(({ value }) => value))).toEqual(new Set([20, 3]));
+});
