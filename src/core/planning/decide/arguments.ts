@@ -158,8 +158,6 @@ function isPossible(place: Place, writing: Writing): boolean {
   const schema = plainSchema(place.schema, writing.root);
   if (isList(schema)) return isPossible({ ...place, schema: schema.items }, writing);
   if (isObject(schema.properties)) return writing.depth < MAX_DEPTH;
-  if (writing.context.handles.has(place.name))
-    return choicesFor({ ...place, schema }, writing).some(({ candidate }) => candidate.from === 'step');
   return choicesFor({ ...place, schema }, writing).length > 0;
 }
 
@@ -175,7 +173,8 @@ interface Option extends Choice {
 /** All that may stand there: the fields of earlier results that fit, and what the sources have. */
 function choicesFor(place: PlainPlace, writing: Writing): Option[] {
   const known = available(place, writing).map((candidate) => ({ ...choiceOf(candidate.value), candidate }));
-  return [...referencesFor(place.schema, writing), ...known];
+  const isReferred = place.required || writing.context.handles.has(place.name);
+  return isReferred ? [...referencesFor(place.schema, writing), ...known] : known;
 }
 
 function referencesFor(wanted: JsonSchema, { context }: Writing): Option[] {
@@ -206,11 +205,13 @@ function available(place: PlainPlace, { context, taken, root }: Writing): Candid
     return isNumber(plain) && isDuration(name, plain);
   });
   const lengths = new Set(takesLength && !isNumber(place.schema) ? context.said.durations.map(({ text }) => text) : []);
-  const isFresh = ({ said, from }: Candidate) =>
-    said === undefined || from === 'enum' || !(lengths.has(said) || taken.has(said));
+  const isFresh = ({ said, from, value }: Candidate) =>
+    said === undefined || from === 'enum' || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));
   const gone = place.required ? [...taken] : [...taken, ...context.said.times.map(({ text }) => text)];
   const spans = spansOf(context.texts.flatMap((text) => withoutWords(text, gone)));
   const fresh = candidatesFor(place, { ...context, spans }).filter(isFresh);
+  // Without a word of its form, an identifier that nobody requires is no word of the request.
+  if (!place.required && context.handles.get(place.name) === false) return [];
   if (!place.required || fresh.length > 0) return fresh;
   return candidatesFor(place, { ...context, spans: spansOf(context.texts) });
 }
@@ -317,8 +318,9 @@ async function writeBest(place: Place, options: readonly Option[], writing: Writ
   const { value, from, said } = chosen;
   if (isOpen(value)) return writeField(place, { value, probability: best.probability }, writing);
   writer.force(JSON.stringify(value));
-  const words = said ?? (from === 'request' && typeof value === 'string' ? value : undefined);
-  if (words !== undefined && from !== 'enum') taken.add(words);
+  // Both ends of a window are said by the same words.
+  if (from === 'request') taken.add(said ?? String(value));
+  if (from === 'computed') taken.add(String(value));
   return { value, from, probability: best.probability };
 }
 

@@ -242,10 +242,10 @@ async function numbersIn(
 ): Promise<SaidNumber[]> {
   const { recognizeNumber } = await loadRecognizers();
   const folded = text.toLowerCase();
-  const taken = timed.flatMap((one) => {
-    const start = folded.indexOf(one.text.toLowerCase());
-    return start < 0 ? [] : [{ start, end: start + one.text.length }];
-  });
+  // A bare number may be a year, and a number all the same.
+  const taken = timed
+    .filter((one) => !/^\d+$/u.test(one.text))
+    .flatMap((one) => placesOf(one.text.toLowerCase(), folded));
   // `WH-1000XM4` is a name; `20mm` is a number with its unit.
   for (const { 0: atom, index } of text.matchAll(ATOM))
     if (NAME_WITH_DIGITS.test(atom)) taken.push({ start: index, end: index + atom.length });
@@ -262,8 +262,15 @@ async function numbersIn(
   return [...words, ...digits.filter(({ value }) => !known.has(value))];
 }
 
-/** `WH-1000XM4` is a name; `20mm` is a number with its unit. */
-const NAME_WITH_DIGITS = /^(?![#~]?\d[\d.]*\p{L}+$)(?=.*\p{L})(?=.*\d)/u;
+function placesOf(part: string, text: string): { start: number; end: number }[] {
+  const places = [];
+  for (let start = text.indexOf(part); start >= 0; start = text.indexOf(part, start + part.length))
+    places.push({ start, end: start + part.length });
+  return places;
+}
+
+/** `WH-1000XM4` is a name; `20mm` and `4-star` are numbers with what they count. */
+const NAME_WITH_DIGITS = /^(?![#~]?\d[\d.]*-?\p{L}+$)(?=.*\p{L})(?=.*\d)/u;
 const DIGITS = /(?<![\p{L}\d.])-?\d+(?:\.\d+)?(?!\d)/gu;
 
 function isoDay(day: Date, later = 0): string {

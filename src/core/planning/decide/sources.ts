@@ -26,8 +26,8 @@ export interface SourceContext {
   readonly earlier: readonly string[];
   /** References to fields of earlier results, each with the schema of its value; of a result without one only `${s1.`. */
   readonly results: readonly { readonly reference: string; readonly schema: JsonSchema | undefined }[];
-  /** Names of arguments that are identifiers: nobody composes these. */
-  readonly handles: ReadonlySet<string>;
+  /** Names of arguments that are identifiers, and whether the request holds a word of their form: nobody composes these. */
+  readonly handles: ReadonlyMap<string, boolean>;
   readonly day: string;
   readonly timeZone: string | undefined;
 }

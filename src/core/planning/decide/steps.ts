@@ -1,5 +1,6 @@
 /** From the tools of the asks to the steps of a plan: producers before their consumers, arguments, the check. */
 import { type Argument, isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
+import { RISKS } from '../../catalog/risk.js';
 import { isObject } from '../../catalog/schema/json.js';
 import { fits, subschemaAt } from '../../catalog/schema/paths.js';
 import { oneLine } from '../../catalog/summary.js';
@@ -115,7 +116,9 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
   ): Promise<Map<string, string>> {
     const found = new Map<string, string>();
     if (depth >= MAX_PRODUCERS) return found;
-    const readers = parts.tools.filter((other) => other !== tool && other.risk === 'low');
+    const readers = parts.tools.filter(
+      (other) => other !== tool && RISKS.indexOf(other.risk) <= RISKS.indexOf(tool.risk),
+    );
     for (const argument of missing) {
       const others = readers.filter((other) => canProvide(other, tool, argument));
       if (others.length === 0) continue;
@@ -171,7 +174,9 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
       said,
       texts: [...new Set([message, ...entities, parts.message])],
       earlier,
-      handles: new Set(handles.map(({ name }) => name)),
+      handles: new Map(
+        handles.map((one) => [one.name, isGiven(one, { ...request, message: saidIn(request, message) })]),
+      ),
       day: request.today ?? dayIn(request.timeZone),
       timeZone: request.timeZone,
     };
@@ -187,8 +192,7 @@ function awaited(
   if (depth >= MAX_PRODUCERS) return [];
   const graph = producerGraph(view);
   const root = fittedSchemas(tool).input;
-  // An ask that was completed from the history, and what the history itself says, count as given.
-  const said = [request.message, ask, ...(request.history ?? []).map(({ content }) => content)].join('\n');
+  const said = saidIn(request, ask);
   const isSaid = (argument: Argument) => {
     if (argument.isIdentifier) return isGiven(argument, { ...request, message: said });
     const place = { name: argument.name, schema: plainSchema(argument.schema, root), required: true };
@@ -206,6 +210,11 @@ function awaited(
       : byFormat(formatOf(argument, root), tool, [...tools, ...view.tools]);
     return provisions.length > 0 ? [{ argument: argument.name, provisions }] : [];
   });
+}
+
+/** An ask that was completed from the history, and what the history itself says, count as given. */
+function saidIn({ message, history = [] }: StepParts['request'], ask: string): string {
+  return [message, ask, ...history.map(({ content }) => content)].join('\n');
 }
 
 /** A result without a schema may hold anything. */

@@ -58,7 +58,7 @@ it('JSON is written by choices and by own words, up to the mark that ends them',
 
 it('a pattern of a stranger hangs nothing, and takes no value that it has not matched', () => {
   const spans = ['ab', `${'a'.repeat(60)}!`];
-  const context = { said: { times: [], numbers: [], durations: [] }, spans, earlier: [], handles: new Set<string>() };
+  const context = { said: { times: [], numbers: [], durations: [] }, spans, earlier: [], handles: new Map() };
   const place = { name: 'code', schema: { type: 'string', pattern: '^(a|a?)+$|^ab$' }, required: true };
   const found = candidatesFor(place, { ...context, day: '2026-11-23', timeZone: 'UTC' });
   expect(found.map(({ value }) => value)).toEqual(['ab']);
