@@ -91,6 +91,19 @@ describe('what is asked for', () => {
     expect(result).toMatchObject({ steps: [{ purpose: 'weather in Rome', arguments: { place: 'Rome' } }] });
   });
 
+  it('is told by the list itself, whatever number came before it', async () => {
+    const { result } = await decide(
+      [weather, note],
+      { message: BOTH },
+      {
+        asks: asks.replace('2,', '5,'),
+        tool: (message) => (message === BOTH ? together : chooses(message, 'weather')),
+        arguments: { weather: place },
+      },
+    );
+    expect(Object(result).steps).toHaveLength(2);
+  });
+
   it('stays without a step where no tool serves it, and the plan tells', async () => {
     const { result } = await decide(
       [weather, note],
@@ -227,6 +240,88 @@ describe('steps on the way', () => {
     expect(Object(result).steps).toHaveLength(3);
   });
 
+  const flights = makeTool('book_trip', {
+    inputSchema: needing('from_town_id', 'to_town_id'),
+    outputSchema: returning('ticket'),
+  });
+  const findTown = makeTool('find_town', { inputSchema: needing('name'), outputSchema: returning('town_id') });
+
+  it('know what they are for: two arguments of one step have a lookup each', async () => {
+    const message = 'A trip from Bern to Basel';
+    const { result, model } = await decide(
+      [findTown, flights],
+      { message },
+      {
+        tool: single(message, 'book_trip'),
+        arguments: { find_town: { '"name": "Bern"}': 0.5, '"name": "Basel"}': 0.5 } },
+      },
+    );
+    const facts = model.readerCalls.map(({ about }) => String(Object(about?.variables).facts ?? ''));
+    expect(facts.filter((text) => text.startsWith('For: '))).toEqual([
+      expect.stringContaining('For: from_town_id of book_trip'),
+      expect.stringContaining('For: to_town_id of book_trip'),
+    ]);
+    expect(Object(result).steps.at(-1)).toMatchObject({ tool: 'book_trip', from: { from_town_id: 'step', to_town_id: 'step' } });
+  });
+
+  it('are found by the model where neither the request nor the graph has a value', async () => {
+    const people = makeTool('people_nearby', { inputSchema: needing('town'), outputSchema: returning('stylist') });
+    const book = makeTool('book_haircut', { inputSchema: needing('with') });
+    const message = 'A haircut in Basel';
+    const { result } = await decide(
+      [people, book],
+      { message },
+      {
+        tool: (about) => chooses(about, about === message ? 'book_haircut' : 'people_nearby'),
+        arguments: {
+          people_nearby: '"town": "Basel"}',
+          book_haircut: { '"with": null}': 0.9, '"with": "${s1.stylist}"}': 0.1 },
+        },
+      },
+    );
+    expect(result).toMatchObject({
+      steps: [
+        { tool: 'people_nearby', arguments: { town: 'Basel' } },
+        { tool: 'book_haircut', arguments: { with: '${s1.stylist}' }, from: { with: 'step' } },
+      ],
+    });
+  });
+
+  it('without a described result are referred to by a field that the model names', async () => {
+    const lyrics = makeTool('find_lyrics', { inputSchema: needing('song') });
+    const translate = makeTool('translate', { inputSchema: needing('text') });
+    const { result } = await decide(
+      [lyrics, translate],
+      { message: 'Lyrics of Yesterday, translated' },
+      {
+        ...asked(['lyrics of Yesterday', 'find_lyrics'], ['translated lyrics', 'translate']),
+        arguments: { find_lyrics: '"song": "Yesterday"}', translate: '"text": "${s1.lyrics}"}' },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{}, { arguments: { text: '${s1.lyrics}' }, dependsOn: ['s1'] }] });
+  });
+
+  it('take the words that found a thing away from what is done with it', async () => {
+    const find = makeTool('find_person', { inputSchema: needing('name'), outputSchema: returning('person_id') });
+    const tell = makeTool('tell', { inputSchema: needing('person_id', 'text') });
+    const message = 'Tell Ann that the lift works';
+    const { result } = await decide(
+      [find, tell],
+      { message },
+      {
+        tool: single(message, 'tell'),
+        arguments: {
+          find_person: '"name": "Ann"}',
+          tell: {
+            'x"text": "Ann that the lift works"}': 0.6,
+            '"person_id": "${s1.person_id}", "text": "that the lift works"}': 0.4,
+          },
+        },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{}, { arguments: { text: 'that the lift works' } }] });
+  });
+
   it('are one a value', async () => {
     const { result } = await decide(
       [findParcel, weigh, track],
@@ -333,6 +428,14 @@ describe('an argument', () => {
     const { result } = await fill(weather, 'Weather in Oslo', '"place": "Oslo", "day": "2026-11-24"}');
     expect(result).toMatchObject({ steps: [{ arguments: { place: 'Oslo' } }] });
     expect(Object(result).steps[0].arguments).not.toHaveProperty('day');
+  });
+
+  it.each([
+    ['is left out', 'null', { place: 'Oslo' }],
+    ['is given', '"metric"', { place: 'Oslo', units: 'metric' }],
+  ])('that is optional %s as the model says', async (_, units, expected) => {
+    const { result } = await fill(weather, 'Weather in Oslo', `"place": "Oslo", "units": ${units}}`);
+    expect(Object(result).steps[0].arguments).toEqual(expected);
   });
 });
 
