@@ -217,12 +217,13 @@ function saidIn({ message, history = [] }: StepParts['request'], ask: string): s
   return [message, ask, ...history.map(({ content }) => content)].join('\n');
 }
 
-/** A result without a schema may hold anything. */
+/** A result without a schema may hold anything; else it has a field of the argument's name. */
 function canProvide(producer: Tool, consumer: Tool, argument: string): boolean {
   const { output } = fittedSchemas(producer);
+  if (output === undefined) return true;
   const root = fittedSchemas(consumer).input;
   const wanted = plainSchema(Object(root.properties)[argument], root);
-  return output === undefined || fieldsOf(output).some(({ schema }) => fits(schema, wanted));
+  return fieldsOf(output).some(({ path, schema }) => path.at(-1) === argument && fits(schema, wanted));
 }
 
 /** `email`, also of the items of a list. */

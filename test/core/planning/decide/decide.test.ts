@@ -266,7 +266,7 @@ describe('steps on the way', () => {
 
   it('are found by the model where neither the request nor the graph has a value', async () => {
     const people = makeTool('people_nearby', { inputSchema: needing('town'), outputSchema: returning('stylist') });
-    const book = makeTool('book_haircut', { inputSchema: needing('with') });
+    const book = makeTool('book_haircut', { inputSchema: needing('stylist') });
     const message = 'A haircut in Basel';
     const { result } = await decide(
       [people, book],
@@ -275,14 +275,14 @@ describe('steps on the way', () => {
         tool: (about) => chooses(about, about === message ? 'book_haircut' : 'people_nearby'),
         arguments: {
           people_nearby: '"town": "Basel"}',
-          book_haircut: { '"with": null}': 0.9, '"with": "${s1.stylist}"}': 0.1 },
+          book_haircut: { '"stylist": null}': 0.9, '"stylist": "${s1.stylist}"}': 0.1 },
         },
       },
     );
     expect(result).toMatchObject({
       steps: [
         { tool: 'people_nearby', arguments: { town: 'Basel' } },
-        { tool: 'book_haircut', arguments: { with: '${s1.stylist}' }, from: { with: 'step' } },
+        { tool: 'book_haircut', arguments: { stylist: '${s1.stylist}' }, from: { stylist: 'step' } },
       ],
     });
   });
