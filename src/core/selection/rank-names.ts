@@ -4,7 +4,7 @@
  */
 import { addUsage, type Token, type TokenReader, type Usage } from '../model/model.js';
 import { spentUsage } from '../model/structured.js';
-import type { TrieNode } from './name-trie.js';
+import type { Edge, TrieNode } from './name-trie.js';
 
 export interface RankedName {
   readonly name: string;
@@ -56,6 +56,34 @@ export async function rankNames(trie: TrieNode, reader: TokenReader, options: Ra
   return ranked;
 }
 
+/** How likely one name of the trie is among all. It costs a question wherever the name has an alternative. */
+export async function probabilityOf(
+  name: string,
+  trie: TrieNode,
+  { reader, start }: { reader: TokenReader; start: readonly Token[] },
+): Promise<number> {
+  const route = routeTo(name, trie) ?? [];
+  let [node, path, probability] = [trie, start, 1];
+  for (const edge of route) {
+    if (node.edges.size > 1 && probability > 0) {
+      const shares = await sharesOf({ node, path }, reader);
+      probability *= shares[[...node.edges.values()].indexOf(edge)] ?? 0;
+    }
+    if (edge.child.name === undefined) path = [...path, ...edge.tokens];
+    node = edge.child;
+  }
+  return route.length > 0 ? probability : 0;
+}
+
+function routeTo(name: string, node: TrieNode): Edge[] | undefined {
+  if (node.name === name) return [];
+  for (const edge of node.edges.values()) {
+    const rest = routeTo(name, edge.child);
+    if (rest) return [edge, ...rest];
+  }
+  return undefined;
+}
+
 /** How likely each edge is, in the order of the node's edges; they sum to 1. */
 async function sharesOf({ node, path }: Pick<Branch, 'node' | 'path'>, reader: TokenReader): Promise<number[]> {
   const edges = [...node.edges.values()];
@@ -89,7 +117,7 @@ function follow({ node, path, probability }: Branch, shares: readonly number[]):
 /** Where there is only one way on, nothing is asked. */
 function skipForced(branch: Branch): Branch {
   let { node, path } = branch;
-  while (node.edges.size === 1) {
+  while (node.edges.size === 1 && node.name === undefined) {
     const [edge] = node.edges.values();
     if (!edge) break;
     if (edge.child.name === undefined) path = [...path, ...edge.tokens];

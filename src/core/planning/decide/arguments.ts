@@ -14,6 +14,7 @@ import { createJsonWriter, type JsonWriter } from './json-writer.js';
 import {
   type Candidate,
   candidatesFor,
+  folded,
   isClosed,
   isDuration,
   isNumber,
@@ -240,10 +241,9 @@ async function writeValue(place: Place, writing: Writing): Promise<Value | undef
   return writeChoice(plain, { ...writing, isFree });
 }
 
-/** Whether it is likelier that nothing is said of the place than that it begins in one of these ways; then `null` is written. */
-async function isUnsaid({ required }: Place, beginnings: readonly Choice[], { writer }: Writing): Promise<boolean> {
-  const ranked = await writer.rank([...beginnings, NULL], beginnings.length + 1);
-  const unsaid = ranked.find(({ name }) => name === NULL.text)?.probability ?? 0;
+/** Whether it is likelier that nothing is said of the place than that one of these stands there; then `null` is written. */
+async function isUnsaid({ required }: Place, options: readonly Choice[], { writer }: Writing): Promise<boolean> {
+  const unsaid = options.length === 0 ? 1 : await writer.probabilityOf(NULL, [...options, NULL]);
   if (unsaid <= NOT_SAID[required ? 'required' : 'optional']) return false;
   writer.force(NULL.text);
   return true;
@@ -252,23 +252,32 @@ async function isUnsaid({ required }: Place, beginnings: readonly Choice[], { wr
 const opens = (text: string): Choice => ({ text, ends: 'itself' });
 
 async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | undefined> {
+  const { writer } = writing;
   if (await isUnsaid(place, [opens('{')], writing)) return undefined;
-  writing.writer.force('{');
+  const mark = writer.mark();
+  writer.force('{');
   const inner = await writeObject(place.schema, { ...writing, references: new Map(), depth: writing.depth + 1 });
   const [from] = Object.values(inner.from);
-  if (inner.missing.length > 0 || (from === undefined && !place.required)) return undefined;
-  return { value: inner.value, from: from ?? 'default', probability: inner.probability };
+  if (inner.missing.length === 0 && (from !== undefined || place.required))
+    return { value: inner.value, from: from ?? 'default', probability: inner.probability };
+  return writeNothing(writer, mark);
+}
+
+/** Takes back what came to nothing: what stands behind it would be read on. */
+function writeNothing(writer: JsonWriter, mark: number): undefined {
+  writer.back(mark);
+  writer.force(NULL.text);
 }
 
 async function writeList(place: PlainPlace, writing: Writing): Promise<Value | undefined> {
   const { writer } = writing;
   const { items, maxItems } = place.schema;
   const whole = choicesFor(place, writing).filter(({ candidate }) => candidate.from === 'step');
-  if (await isUnsaid(place, [opens('['), ...(whole.length > 0 ? [opens('"${')] : [])], writing)) return undefined;
-  if (whole.length > 0) {
-    const [best] = await writer.rank([opens('['), opens('"${')]);
-    if (best?.name !== '[') return writeBest(place, whole, writing);
-  }
+  const beginnings = [opens('['), ...whole];
+  if (await isUnsaid(place, beginnings, writing)) return undefined;
+  const [best] = await writer.rank(beginnings);
+  if (best?.name !== '[') return writeBest(place, whole, writing);
+  const mark = writer.mark();
   const found: Value[] = [];
   const most = typeof maxItems === 'number' ? Math.min(MAX_ITEMS, maxItems) : MAX_ITEMS;
   writer.force('[');
@@ -282,15 +291,14 @@ async function writeList(place: PlainPlace, writing: Writing): Promise<Value | u
     if (!item || found.some(({ value }) => JSON.stringify(value) === JSON.stringify(item.value))) break;
     found.push(item);
   }
-  writer.force(']');
   const [first] = found;
-  return (
-    first && {
-      value: found.map(({ value }) => value),
-      from: first.from,
-      probability: Math.min(...found.map(({ probability }) => probability)),
-    }
-  );
+  if (!first) return writeNothing(writer, mark);
+  writer.force(']');
+  return {
+    value: found.map(({ value }) => value),
+    from: first.from,
+    probability: Math.min(...found.map(({ probability }) => probability)),
+  };
 }
 
 /** One of what the sources have, or where a text is asked for, the model's own words. */
@@ -298,16 +306,11 @@ async function writeChoice(
   place: PlainPlace,
   { isFree, ...writing }: Writing & { isFree: boolean },
 ): Promise<Value | undefined> {
-  const { writer, context } = writing;
   const options = choicesFor(place, writing);
-  const beginnings = isFree ? [opens('"')] : options;
-  if (options.length === 0) writer.force(NULL.text);
-  if (options.length === 0 || (await isUnsaid(place, beginnings, writing))) return undefined;
-  if (isFree && !context.handles.has(place.name)) {
-    const own = await writeOwnWords(options, writing);
-    if (own) return own;
-  }
-  return writeBest(place, options, writing);
+  if (await isUnsaid(place, options, writing)) return undefined;
+  const canCompose = isFree && !writing.context.handles.has(place.name);
+  const own = canCompose ? await writeOwnWords(options, writing) : undefined;
+  return own ?? writeBest(place, options, writing);
 }
 
 async function writeBest(place: Place, options: readonly Option[], writing: Writing): Promise<Value | undefined> {
@@ -324,18 +327,30 @@ async function writeBest(place: Place, options: readonly Option[], writing: Writ
   return { value, from, probability: best.probability };
 }
 
-/** A text in the model's own words, where it would sooner begin it so than like anything that was said. */
-async function writeOwnWords(options: readonly Option[], { writer }: Writing): Promise<Value | undefined> {
+/**
+ * A text in the model's own words, where it would sooner begin it so than like anything that was said. What comes out as a
+ * part of what was said is no word of its own: `petit@hill.org` of `l.petit@hill.org`.
+ */
+async function writeOwnWords(options: readonly Option[], { writer, context }: Writing): Promise<Value | undefined> {
+  const isCopy = (inner: string) =>
+    options.some(({ text }) => text.startsWith(inner, 1) || inner.startsWith(text.slice(1)));
+  // Marks may share a token with the quotation mark: `"/`, `"${`.
+  const [opening] = await writer.likeliest(1, '');
+  const inner = opening?.text.trimStart().slice(1) ?? '';
+  if (inner !== '' && isCopy(inner)) return undefined;
   const likely = await writer.likeliest(LIKELY, '"');
-  const isCopy = ({ text: token }: { text: string }) =>
-    options.some(({ text }) => text.startsWith(token, 1) || token.startsWith(text.slice(1)));
-  const copied = likely.filter(isCopy).reduce((sum, { probability }) => sum + probability, 0);
   const [next] = likely;
-  if (!next || isCopy(next) || next.probability <= copied) return undefined;
+  const copied = likely.filter(({ text }) => isCopy(text)).reduce((sum, { probability }) => sum + probability, 0);
+  if (!next || isCopy(next.text) || next.probability <= copied) return undefined;
+  const mark = writer.mark();
   writer.force('"');
-  const written = await writer.writeText(MAX_TEXT_TOKENS);
-  writer.force('"');
-  return { value: written.text, from: 'composed', probability: written.probability };
+  const { text, probability } = await writer.writeText(MAX_TEXT_TOKENS);
+  if (text !== '' && !context.texts.some((said) => folded(said).includes(folded(text)))) {
+    writer.force('"');
+    return { value: text, from: 'composed', probability };
+  }
+  writer.back(mark);
+  return undefined;
 }
 
 /** Names the field of a result that no schema describes; where that is no reference, by the name of the argument. */

@@ -4,13 +4,19 @@
  */
 import type { Token, TokenReader } from '../../model/model.js';
 import { type Choice, createChoiceTrie } from '../../selection/name-trie.js';
-import { type RankedName, rankNames } from '../../selection/rank-names.js';
+import { probabilityOf, type RankedName, rankNames } from '../../selection/rank-names.js';
 
 export interface JsonWriter {
   /** Writes what has to stand here; nothing is asked. */
   force(text: string): void;
   /** The likeliest of the choices, best first, as probabilities among them; nothing is written. */
   rank(choices: readonly Choice[], names?: number): Promise<readonly RankedName[]>;
+  /** How likely one of the choices is among them, between 0 and 1; nothing is written. */
+  probabilityOf(choice: Choice, choices: readonly Choice[]): Promise<number>;
+  /** A place to come back to. */
+  mark(): number;
+  /** Takes back all that was written behind the mark. */
+  back(mark: number): void;
   /** Writes a string in the model's own words, up to the closing quotation mark, which is forced next. */
   writeText(maxTokens: number): Promise<{ text: string; probability: number }>;
   /** The likeliest beginnings of what would come behind `text`, whatever it is; nothing is written. */
@@ -28,18 +34,32 @@ export function createJsonWriter(reader: TokenReader): JsonWriter {
     path.push(...reader.tokenize(pending));
     pending = '';
   };
+  /** What is forced and not yet read is a part of each choice. */
+  const trieOf = (choices: readonly Choice[]) =>
+    createChoiceTrie(
+      choices.map(({ text, ends }) => ({ text: pending + text, ends })),
+      reader,
+    );
   return {
     force(text) {
       pending += text;
+    },
+    mark() {
+      flush();
+      return path.length;
+    },
+    back(mark) {
+      pending = '';
+      path.length = mark;
+    },
+    probabilityOf(choice, choices) {
+      return probabilityOf(pending + choice.text, trieOf(choices), { reader, start: path });
     },
     async rank(choices, names = 1) {
       const before = pending;
       const [only] = choices;
       if (only && choices.length === 1) return [{ name: only.text, probability: 1 }];
-      const trie = createChoiceTrie(
-        choices.map(({ text, ends }) => ({ text: before + text, ends })),
-        reader,
-      );
+      const trie = trieOf(choices);
       const ranked = await rankNames(trie, reader, { names, maxSteps: MAX_STEPS, minProbability: 0, start: path });
       return ranked.map(({ name, probability }) => ({ name: name.slice(before.length), probability }));
     },
