@@ -1,5 +1,6 @@
 /** From the tools of the asks to the steps of a plan: producers before their consumers, arguments, the check. */
 import { type Argument, isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
+import { stemsOf } from '../../catalog/result-fields.js';
 import { RISKS } from '../../catalog/risk.js';
 import { isObject } from '../../catalog/schema/json.js';
 import { fits, subschemaAt } from '../../catalog/schema/paths.js';
@@ -217,12 +218,13 @@ function saidIn({ message, history = [] }: StepParts['request'], ask: string): s
   return [message, ask, ...history.map(({ content }) => content)].join('\n');
 }
 
-/** A result without a schema may hold anything; else it has a field of the argument's name. */
+/** A result without a schema may hold anything; else it has a field of the argument's name, if that is no word of all things. */
 function canProvide(producer: Tool, consumer: Tool, argument: string): boolean {
   const { output } = fittedSchemas(producer);
   if (output === undefined) return true;
   const root = fittedSchemas(consumer).input;
   const wanted = plainSchema(Object(root.properties)[argument], root);
+  if (stemsOf(argument).length === 1) return false;
   return fieldsOf(output).some(({ path, schema }) => path.at(-1) === argument && fits(schema, wanted));
 }
 

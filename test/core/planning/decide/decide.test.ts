@@ -261,12 +261,15 @@ describe('steps on the way', () => {
       expect.stringContaining('For: from_town_id of book_trip'),
       expect.stringContaining('For: to_town_id of book_trip'),
     ]);
-    expect(Object(result).steps.at(-1)).toMatchObject({ tool: 'book_trip', from: { from_town_id: 'step', to_town_id: 'step' } });
+    expect(Object(result).steps.at(-1)).toMatchObject({
+      tool: 'book_trip',
+      from: { from_town_id: 'step', to_town_id: 'step' },
+    });
   });
 
   it('are found by the model where neither the request nor the graph has a value', async () => {
-    const people = makeTool('people_nearby', { inputSchema: needing('town'), outputSchema: returning('stylist') });
-    const book = makeTool('book_haircut', { inputSchema: needing('stylist') });
+    const people = makeTool('people_nearby', { inputSchema: needing('town'), outputSchema: returning('stylist_name') });
+    const book = makeTool('book_haircut', { inputSchema: needing('stylist_name') });
     const message = 'A haircut in Basel';
     const { result } = await decide(
       [people, book],
@@ -275,14 +278,14 @@ describe('steps on the way', () => {
         tool: (about) => chooses(about, about === message ? 'book_haircut' : 'people_nearby'),
         arguments: {
           people_nearby: '"town": "Basel"}',
-          book_haircut: { '"stylist": null}': 0.9, '"stylist": "${s1.stylist}"}': 0.1 },
+          book_haircut: { '"stylist_name": null}': 0.9, '"stylist_name": "${s1.stylist_name}"}': 0.1 },
         },
       },
     );
     expect(result).toMatchObject({
       steps: [
         { tool: 'people_nearby', arguments: { town: 'Basel' } },
-        { tool: 'book_haircut', arguments: { stylist: '${s1.stylist}' }, from: { stylist: 'step' } },
+        { tool: 'book_haircut', arguments: { stylist_name: '${s1.stylist_name}' }, from: { stylist_name: 'step' } },
       ],
     });
   });
