@@ -287,7 +287,7 @@ async function writeList(place: PlainPlace, writing: Writing): Promise<Value | u
       if (next?.name !== ', ') break;
       writer.force(', ');
     }
-    const item = await writeValue({ name: place.name, schema: items, required: false }, writing);
+    const item = await writeValue({ name: place.name, schema: items, required: place.required }, writing);
     if (!item || found.some(({ value }) => JSON.stringify(value) === JSON.stringify(item.value))) break;
     found.push(item);
   }
