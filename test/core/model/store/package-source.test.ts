@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ensureModel } from '../../../../src/core/model/store/ensure-model.js';
+import { ensureModel } from '../../../../src/core/model/store/model-file.js';
 import { runUserPython } from '../../../../src/core/model/store/package-source.js';
 import {
   CONTENT,
