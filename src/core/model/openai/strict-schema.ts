@@ -7,6 +7,7 @@ import { isObject, isOfType, type JsonType, jsonTypeOf, typesOf, withoutRepeats 
 import { mergeSchemas } from '../../catalog/schema/merge.js';
 import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
+import { parseJson } from './failure.js';
 
 export interface StrictSchema {
   readonly schema: JsonSchema;
@@ -38,12 +39,7 @@ export function toStrictSchema(schema: JsonSchema): StrictSchema | undefined {
 function unwrap(text: string): string {
   const [start] = new RegExp(`^\\s*\\{\\s*"${WRAPPER}"\\s*:\\s*`).exec(text) ?? [''];
   const inner = text.slice(start.length);
-  try {
-    JSON.parse(text);
-    return start === '' ? text : inner.trimEnd().slice(0, -1).trimEnd();
-  } catch {
-    return inner;
-  }
+  return start === '' || parseJson(text) === undefined ? inner : inner.trimEnd().slice(0, -1).trimEnd();
 }
 
 /** Internal: never leaves this file. */

@@ -93,30 +93,26 @@ async function fetchPiece(name: string, bytes: number, { signal, runPython = run
   }
 }
 
-const PYTHONS = process.platform === 'win32' ? ['py', 'python'] : ['python3', 'python'];
-const run = promisify(execFile);
+const PYTHON = process.platform === 'win32' ? 'py' : 'python3';
 
-/** The first of `pythons` that is there and has pip. Of its output the last word, without credentials of an index. */
+/** Fails with the last word of the program, without credentials that the URL of an index may hold. */
 export async function runUserPython(
   args: readonly string[],
   signal: AbortSignal | undefined,
-  pythons: readonly string[] = PYTHONS,
+  python = PYTHON,
 ): Promise<void> {
-  for (const python of pythons) {
-    try {
-      await run(python, args, { signal, windowsHide: true });
-      return;
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (codeOf(error) === 'ENOENT' || /No module named '?pip/u.test(messageOf(error))) continue;
-      const lines = messageOf(error)
-        .replace(/\/\/[^/@\s]+@/gu, '//')
-        .trim()
-        .split('\n');
-      const last = lines.findLast((line) => line.startsWith('ERROR:')) ?? lines.at(-1) ?? '';
-      // Without the cause, which holds the output as it was.
-      throw new Error(last.replace(/^ERROR:\s*/u, '').slice(0, 400));
-    }
+  try {
+    await promisify(execFile)(python, args, { signal, windowsHide: true });
+  } catch (error) {
+    signal?.throwIfAborted();
+    const output = messageOf(error)
+      .replace(/\/\/[^/@\s]+@/gu, '//')
+      .trim();
+    const isMissing = codeOf(error) === 'ENOENT' || /No module named '?pip/u.test(output);
+    if (isMissing) throw new Error(`Python with pip is not installed (tried ${python})`);
+    const lines = output.split('\n');
+    const last = lines.findLast((line) => line.startsWith('ERROR:')) ?? lines.at(-1) ?? '';
+    // Without the cause, which holds the output as it was.
+    throw new Error(last.replace(/^ERROR:\s*/u, '').slice(0, 400));
   }
-  throw new Error(`Python with pip is not installed (tried ${pythons.join(', ')})`);
 }
