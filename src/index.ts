@@ -17,8 +17,13 @@ export {
 } from './core/catalog/tool.js';
 export { ERROR_TABLE, type ErrorCode, WinnowError } from './core/errors.js';
 export { createCallLog, withCallLog } from './core/logging/call-log.js';
-export { type CreateModelHooks, createModel, type ModelSettings } from './core/model/create-model.js';
-export { createLocalModels, type LocalModels } from './core/model/local-models.js';
+export {
+  type CreateModelHooks,
+  createLocalModels,
+  createModel,
+  type LocalModels,
+  type ModelSettings,
+} from './core/model/create-model.js';
 export type {
   Completion,
   CompletionRequest,

@@ -1,7 +1,7 @@
 /** The answers of models that evaluation and tuning keep on disk. */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder, formatBytes } from '../core/model/store/stored-model.js';
+import { cacheFolder, formatBytes } from '../core/model/store/model-file.js';
 import { ANSWERS_FOLDER } from '../evaluation/answer-cache.js';
 
 export function answersFolder(): string {

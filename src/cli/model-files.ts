@@ -1,7 +1,14 @@
 /** What is done with the files of the embedded model. */
 import { ERROR_TABLE, WinnowError } from '../core/errors.js';
-import { type EnsureModelOptions, ensureModel } from '../core/model/store/ensure-model.js';
-import { formatBytes, locateModel, type ModelStatus, modelStatus, verify } from '../core/model/store/stored-model.js';
+import {
+  type EnsureModelOptions,
+  ensureModel,
+  formatBytes,
+  locateModel,
+  type ModelStatus,
+  modelStatus,
+  verify,
+} from '../core/model/store/model-file.js';
 import type { ProgressStream } from './bar.js';
 import { createProgressBar } from './progress-bar.js';
 

@@ -2,7 +2,7 @@
 import type { ConfigFile } from '../core/config/config-file.js';
 import { withCallLog } from '../core/logging/call-log.js';
 import type { ModelSettings } from '../core/model/create-model.js';
-import { createLocalModels } from '../core/model/local-models.js';
+import { createLocalModels } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
 import { type AnswerCacheOptions, createAnswerCache } from '../evaluation/answer-cache.js';
 import { pairId } from '../evaluation/model-pair.js';

@@ -1,6 +1,6 @@
 /** Progress of a download for people. */
-import type { PullProgress } from '../core/model/store/ensure-model.js';
-import { formatBytes } from '../core/model/store/stored-model.js';
+import type { PullProgress } from '../core/model/store/model-file.js';
+import { formatBytes } from '../core/model/store/model-file.js';
 import { type Bar, createBar, type ProgressStream } from './bar.js';
 
 export interface ProgressBar extends Pick<Bar, 'note' | 'stop'> {

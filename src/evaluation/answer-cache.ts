@@ -15,8 +15,8 @@ import {
   type ReaderRequest,
   sumUsage,
   type TokenReader,
+  wrapModel,
 } from '../core/model/model.js';
-import { wrapModel } from '../core/model/wrap-model.js';
 import { usageSchema } from '../core/result.js';
 import { type AppendStore, openAppendStore } from './append-store.js';
 import { readKeptCompletion } from './kept-completion.js';

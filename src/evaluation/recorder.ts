@@ -3,18 +3,14 @@
  * cases, since a planner keeps what it has prepared for a model; calls are told apart by the request's id.
  */
 import { createHash } from 'node:crypto';
-import { toWinnowError } from '../core/errors.js';
 import {
-  type Completion,
+  type CallEnd,
   type CompletionRequest,
   type Model,
-  noUsage,
   type Prompt,
   type ReaderRequest,
-  type TokenReader,
-  type Usage,
+  watchModel,
 } from '../core/model/model.js';
-import { watchReader, wrapModel } from '../core/model/wrap-model.js';
 import { millisecondsSince } from './milliseconds-since.js';
 import type { ModelCall } from './record.js';
 
@@ -25,6 +21,8 @@ export interface RecordedCall extends ModelCall {
   /** The text behind the hash `system`. */
   readonly stablePart: string;
 }
+
+type Asked = CompletionRequest | ReaderRequest;
 
 export interface Recorder {
   model: Model;
@@ -37,7 +35,7 @@ export interface Recorder {
 export interface RecorderOptions {
   /** Default: `model` plans too. */
   planningModel?: Model | undefined;
-  wasRemembered: (request: CompletionRequest | ReaderRequest) => boolean;
+  wasRemembered: (request: Asked) => boolean;
   /** Told of each stable part of a prompt, at least once. */
   onStablePart: (hash: string, text: string) => void;
 }
@@ -45,10 +43,15 @@ export interface RecorderOptions {
 export function createRecorder(model: Model, options: RecorderOptions): Recorder {
   const calls = new Map<string, RecordedCall[]>();
   const stablePart = createStableParts(options.onStablePart);
-  const record: Record = (request, outcome) => {
+  const record = (request: Asked, end: CallEnd, milliseconds: number) => {
     const requestId = request.about?.requestId ?? '';
     const call: RecordedCall = {
-      ...outcome,
+      stage: request.stage ?? 'selection',
+      isReading: 'opening' in request,
+      answer: end.completion?.text ?? '',
+      ...(end.error ? { error: `${end.error.code}: ${end.error.message}`, errorCode: end.error.code } : {}),
+      usage: { ...end.usage },
+      milliseconds,
       system: stablePart(request.prompt),
       stablePart: request.prompt.system,
       user: request.prompt.user,
@@ -56,74 +59,20 @@ export function createRecorder(model: Model, options: RecorderOptions): Recorder
     };
     calls.set(requestId, [...(calls.get(requestId) ?? []), call]);
   };
+  const recorded = (inner: Model) =>
+    watchModel(inner, (request) => {
+      const startedAt = performance.now();
+      return (end) => record(request, end, millisecondsSince(startedAt));
+    });
   const { planningModel } = options;
   return {
-    model: recorded(model, record),
-    planningModel: planningModel && recorded(planningModel, record),
+    model: recorded(model),
+    planningModel: planningModel && recorded(planningModel),
     take(requestId) {
       const taken = calls.get(requestId) ?? [];
       calls.delete(requestId);
       return taken;
     },
-  };
-}
-
-function recorded(model: Model, record: Record): Model {
-  return wrapModel(model, {
-    complete: (request) => recordCompletion(model, request, record),
-    openReader: (request, open) => recordReading(open, request, record),
-  });
-}
-
-type Outcome = Omit<RecordedCall, 'system' | 'stablePart' | 'user' | 'fromCache'>;
-type Record = (request: CompletionRequest | ReaderRequest, outcome: Outcome) => void;
-
-async function recordCompletion(model: Model, request: CompletionRequest, record: Record): Promise<Completion> {
-  const startedAt = performance.now();
-  const common = { stage: request.stage, isReading: false };
-  try {
-    const completion = await model.complete(request);
-    const { text: answer, usage } = completion;
-    record(request, { ...common, answer, usage: { ...usage }, milliseconds: millisecondsSince(startedAt) });
-    return completion;
-  } catch (error) {
-    record(request, { ...common, ...failed(error), milliseconds: millisecondsSince(startedAt) });
-    throw error;
-  }
-}
-
-/** One call a reading, when it is closed. */
-function recordReading(
-  open: NonNullable<Model['openReader']>,
-  request: ReaderRequest,
-  record: Record,
-): Promise<TokenReader> {
-  const startedAt = performance.now();
-  const tell = (outcome: Pick<Outcome, 'answer' | 'usage'> & Partial<Outcome>) =>
-    record(request, {
-      stage: request.stage ?? 'selection',
-      isReading: true,
-      ...outcome,
-      milliseconds: millisecondsSince(startedAt),
-    });
-  return watchReader(open, request, {
-    onRefused: (error) => tell(failed(error)),
-    onClose: (reader, failure) =>
-      tell({
-        answer: '',
-        ...(failure ? failed(failure.error) : {}),
-        usage: reader.usage(),
-      }),
-  });
-}
-
-function failed(thrown: unknown): { answer: string; error: string; errorCode: string; usage: Usage } {
-  const { code, message, details } = toWinnowError(thrown);
-  return {
-    answer: '',
-    error: `${code}: ${message}`,
-    errorCode: code,
-    usage: { ...noUsage(), ...Object(details.usage) },
   };
 }
 

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { ensureModel } from '../../dist/core/model/store/ensure-model.js';
+import { ensureModel } from '../../dist/core/model/store/model-file.js';
 import { median } from './statistics.mjs';
 
 const { values: flags } = parseArgs({ options: { rounds: { type: 'string', default: '3' } } });

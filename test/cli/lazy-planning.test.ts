@@ -4,7 +4,7 @@ import { createLazyPlanning } from '../../src/cli/lazy-planning.js';
 import type { PlanningSetup } from '../../src/cli/set-up.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createCallLog } from '../../src/core/logging/call-log.js';
-import { createLocalModels } from '../../src/core/model/local-models.js';
+import { createLocalModels } from '../../src/core/model/create-model.js';
 import { ASKED, answeringPlanner, TOOLS } from '../server/setup.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 

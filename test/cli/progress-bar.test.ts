@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { createProgressBar, renderDuration } from '../../src/cli/progress-bar.js';
-import type { PullProgress } from '../../src/core/model/store/ensure-model.js';
+import type { PullProgress } from '../../src/core/model/store/model-file.js';
 
 const at = (bytes: number): PullProgress => ({ source: 'hub.example', bytes, total: 1_000_000 });
 

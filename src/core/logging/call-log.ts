@@ -5,9 +5,8 @@
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { toWinnowError, WinnowError } from '../errors.js';
-import type { CallAbout, Model, Prompt, Usage } from '../model/model.js';
-import { watchReader, wrapModel } from '../model/wrap-model.js';
+import { WinnowError } from '../errors.js';
+import { type CallEnd, type CompletionRequest, type Model, type ReaderRequest, watchModel } from '../model/model.js';
 import { createKeyMask, maskKeysIn } from '../secret-forms.js';
 
 export interface CallLog {
@@ -65,84 +64,44 @@ function openForAppending(path: string): number {
   }
 }
 
-interface Asked {
-  stage?: string | undefined;
-  prompt: Prompt;
-  about?: CallAbout | undefined;
-}
-
-interface Outcome {
-  outcome: string;
-  answer?: unknown;
-  finish?: string;
-  error?: string;
-  usage: Usage;
-}
-
 /** The model itself when the log is off. A reader has one line, written when it is closed. */
 export function withCallLog(model: Model, log: CallLog): Model {
   if (!log.isOn) return model;
-  const startCall = (asked: Asked) => {
+  return watchModel(model, (request) => {
     const startedAt = performance.now();
-    return (outcome: Outcome): void => {
+    return (end) => {
       const milliseconds = Math.round(performance.now() - startedAt);
-      log.write({ ...factsOf(model, asked, outcome), milliseconds, ...wordsOf(log, asked, outcome) });
+      log.write({ ...factsOf(model, request, end), milliseconds, ...wordsOf(log, request, end) });
     };
-  };
-  return wrapModel(model, {
-    async complete(request) {
-      const write = startCall(request);
-      try {
-        const completion = await model.complete(request);
-        const { text, finish, usage } = completion;
-        write({ outcome: 'ok', answer: text, finish, usage });
-        return completion;
-      } catch (error) {
-        write(failed(error));
-        throw error;
-      }
-    },
-    openReader(request, open) {
-      const write = startCall(request);
-      return watchReader(open, request, {
-        onRefused: (error) => write(failed(error)),
-        onClose(reader, failure, read) {
-          const answer = { opening: request.opening, ...read };
-          write({ outcome: 'ok', ...(failure ? failed(failure.error) : {}), answer, usage: reader.usage() });
-        },
-      });
-    },
   });
 }
 
+type Asked = CompletionRequest | ReaderRequest;
+
 /** What a line always tells: nothing here was written by a user or a model. */
-function factsOf(model: Model, { stage = 'selection', about }: Asked, { outcome, finish, usage }: Outcome) {
+function factsOf(model: Model, { stage = 'selection', about }: Asked, { completion, error, usage }: CallEnd) {
+  const { requestId, session, module, promptName, promptHash } = about ?? {};
   const { calls, read, cached, written } = usage;
   return {
     time: new Date().toISOString(),
-    requestId: about?.requestId,
-    session: about?.session,
-    model: model.id,
-    stage,
-    module: about?.module,
-    promptName: about?.promptName,
-    promptHash: about?.promptHash,
-    outcome,
-    finish,
+    ...{ requestId, session, model: model.id, stage, module, promptName, promptHash },
+    outcome: error?.code ?? 'ok',
+    finish: completion?.finish,
     tokens: { calls, read, cached, written },
   };
 }
 
 const LEFT_OUT = 'A visible tool has an argument marked secret; --call-log-secrets logs its calls whole.';
 
-function wordsOf(log: CallLog, { prompt, about }: Asked, { answer, error }: Outcome) {
+function wordsOf(log: CallLog, asked: Asked, { completion, reading, error }: CallEnd) {
+  const { prompt, about } = asked;
   if (about?.secretNames?.length && !log.includesSecrets) return { leftOut: LEFT_OUT };
+  const found = reading && 'opening' in asked ? { opening: asked.opening, ...reading } : undefined;
   const { system, user } = prompt;
-  return { variables: about?.variables, prompt: { system, user }, answer, error };
-}
-
-function failed(thrown: unknown): Outcome {
-  const error = toWinnowError(thrown);
-  const usage = { calls: 0, read: 0, cached: 0, written: 0, ...Object(error.details.usage) };
-  return { outcome: error.code, error: error.message, usage };
+  return {
+    variables: about?.variables,
+    prompt: { system, user },
+    answer: completion?.text ?? found,
+    error: error?.message,
+  };
 }

@@ -2,10 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { WinnowError } from '../errors.js';
-import type { LocalModels } from './local-models.js';
 import type { Model } from './model.js';
 import type { OpenAIModelOptions } from './openai/options.js';
-import type { PullProgress } from './store/ensure-model.js';
+import type { EnsureModelOptions } from './store/model-file.js';
 
 /** What only an endpoint has is without effect on the local model, which `onNotice` is told. */
 export interface ModelSettings extends Omit<OpenAIModelOptions, 'baseUrl' | 'model' | 'timeoutMs'> {
@@ -21,10 +20,7 @@ export interface ModelSettings extends Omit<OpenAIModelOptions, 'baseUrl' | 'mod
   threads?: number | undefined;
 }
 
-export interface CreateModelHooks {
-  onProgress?: ((progress: PullProgress) => void) | undefined;
-  onNotice?: ((text: string) => void) | undefined;
-  signal?: AbortSignal | undefined;
+export interface CreateModelHooks extends Pick<EnsureModelOptions, 'onProgress' | 'onNotice' | 'signal'> {
   /** A local model that is open here already, with the same file, context and threads, is shared. Default: none is. */
   localModels?: LocalModels | undefined;
 }
@@ -32,6 +28,7 @@ export interface CreateModelHooks {
 /** @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
 export async function createModel(settings: ModelSettings, hooks: CreateModelHooks = {}): Promise<Model> {
   const { modelFile: file, threads, callTimeoutMs: timeoutMs, baseUrl, model, contextTokens, ...ofEndpoint } = settings;
+  const { localModels, ...pull } = hooks;
   if (baseUrl !== undefined) {
     if (file !== undefined)
       hooks.onNotice?.(`The endpoint ${baseUrl} is used: without effect is the model file ${file}.`);
@@ -46,21 +43,44 @@ export async function createModel(settings: ModelSettings, hooks: CreateModelHoo
     throw new WinnowError('model_unavailable', `There is no model file ${file}. Correct the path, or leave it out.`);
   const { createEmbeddedModel } = await import('./embedded/embedded-model.js');
   const { importLibrary } = await import('./embedded/runtime.js');
-  const { cacheFolder } = await import('./store/stored-model.js');
+  const { cacheFolder, ensureModel } = await import('./store/model-file.js');
   // Before a gigabyte is fetched that could not be used.
   await importLibrary();
-  const modelFile = file ?? (await fetchModel(model, hooks));
-  const weights = { modelFile: resolve(modelFile), contextTokens, threads };
+  const modelFile = resolve(file ?? (await ensureModel({ name: model, ...pull })).path);
+  const weights = { modelFile, contextTokens, threads };
   const prefixFolder = join(cacheFolder(), 'prefixes');
   const load = () => createEmbeddedModel({ ...weights, prefixFolder, onWarning: hooks.onNotice });
-  return hooks.localModels ? hooks.localModels.open(JSON.stringify(weights), load) : load();
+  return localModels ? localModels.open(JSON.stringify(weights), load) : load();
 }
 
-async function fetchModel(
-  name: string | undefined,
-  { onProgress, onNotice, signal }: CreateModelHooks,
-): Promise<string> {
-  const { ensureModel } = await import('./store/ensure-model.js');
-  const { path } = await ensureModel({ name, onProgress, onNotice, signal });
-  return path;
+/** Local models that are open. Who asks for the same weights shares the model, and the last who closes it ends it. */
+export interface LocalModels {
+  /** @param key equal for the same weights, opened in the same way */
+  open(key: string, load: () => Promise<Model>): Promise<Model>;
+}
+
+export function createLocalModels(): LocalModels {
+  const opened = new Map<string, { model: Promise<Model>; users: number }>();
+  return {
+    async open(key, load) {
+      const shared = opened.get(key) ?? { model: load(), users: 0 };
+      opened.set(key, shared);
+      shared.users += 1;
+      const forget = () => opened.get(key) === shared && opened.delete(key);
+      const model = await shared.model.catch((error: unknown) => {
+        forget();
+        throw error;
+      });
+      let isLeft = false;
+      const close = async () => {
+        if (isLeft) return;
+        isLeft = true;
+        shared.users -= 1;
+        if (shared.users > 0) return;
+        forget();
+        await model.close();
+      };
+      return { ...model, close };
+    },
+  };
 }

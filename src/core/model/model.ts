@@ -3,7 +3,7 @@
  * implementations (`openai/`, `embedded/`) pass one contract suite.
  */
 import type { JsonSchema } from '../catalog/tool.js';
-import { WinnowError } from '../errors.js';
+import { toWinnowError, WinnowError } from '../errors.js';
 
 export type Stage = 'selection' | 'planning';
 
@@ -158,4 +158,86 @@ export function sumUsage(one: Usage, other: Usage): Usage {
 export function withUsage(error: WinnowError, usage: Usage): WinnowError {
   const { code, message, issues, details, cause } = error;
   return new WinnowError(code, message, { issues, details: { ...details, usage: { ...usage } }, cause });
+}
+
+/** Tokens that a failed call spent, where the error tells; at least one call. */
+export function spentUsage(error: unknown): Usage {
+  const spent = Object(error instanceof WinnowError ? error.details.usage : undefined);
+  const count = (key: keyof Usage) => Number(spent[key]) || 0;
+  const [calls, read, cached, written] = [count('calls'), count('read'), count('cached'), count('written')];
+  return { calls: Math.max(1, calls), read, cached, written };
+}
+
+export interface WrappedCalls {
+  complete: Model['complete'];
+  /** Called only where the inner model has readers; `open` opens one of them. */
+  openReader(request: ReaderRequest, open: NonNullable<Model['openReader']>): Promise<TokenReader>;
+}
+
+/** A model in front of another, for caches and budgets: it answers for the inner one, and is the same in all else. */
+export function wrapModel(model: Model, { complete, openReader }: WrappedCalls): Model {
+  const { id, limits, preferredAnswer } = model;
+  const open = model.openReader?.bind(model);
+  const countTokens = (text: string) => model.countTokens(text);
+  const outer = { id, limits, preferredAnswer, complete, countTokens, close: () => model.close() };
+  return open ? { ...outer, openReader: (request) => openReader(request, open) } : outer;
+}
+
+/** What came of a call; of a reader, when it closes, with what was found. */
+export interface CallEnd {
+  readonly completion?: Completion;
+  readonly reading?: Readonly<Record<string, unknown>>;
+  readonly error?: WinnowError;
+  readonly usage: Usage;
+}
+
+/** The model, and each call of it watched: `begin` is told of its beginning, what it returns of its end. */
+export function watchModel(
+  model: Model,
+  begin: (request: CompletionRequest | ReaderRequest) => (end: CallEnd) => void,
+): Model {
+  return wrapModel(model, {
+    async complete(request) {
+      const end = begin(request);
+      try {
+        const completion = await model.complete(request);
+        end({ completion, usage: completion.usage });
+        return completion;
+      } catch (error) {
+        end(failed(error));
+        throw error;
+      }
+    },
+    async openReader(request, open) {
+      const end = begin(request);
+      const reader = await open(request).catch((error: unknown) => {
+        end(failed(error));
+        throw error;
+      });
+      let failure: CallEnd | undefined;
+      let weighed = 0;
+      const counted = <T>(work: Promise<T>): Promise<T> => {
+        weighed += 1;
+        return work.catch((error: unknown) => {
+          failure = failed(error);
+          throw error;
+        });
+      };
+      return {
+        tokenize: (text) => reader.tokenize(text),
+        usage: () => reader.usage(),
+        weigh: (path, candidates) => counted(reader.weigh(path, candidates)),
+        likeliest: (path, count) => counted(reader.likeliest(path, count)),
+        async close(found) {
+          end({ ...failure, reading: { weighed, ...found }, usage: reader.usage() });
+          await reader.close(found);
+        },
+      };
+    },
+  });
+}
+
+function failed(thrown: unknown): CallEnd {
+  const error = toWinnowError(thrown);
+  return { error, usage: { ...noUsage(), ...Object(error.details.usage) } };
 }

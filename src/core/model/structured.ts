@@ -2,9 +2,8 @@
  * Complete, parse, and repair once with the parser's own words: the one loop around every answer of a model.
  * What the model does wrong comes back as a value; errors of the server go through.
  */
-import { WinnowError } from '../errors.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
-import { addUsage, type Completion, type CompletionRequest, type Model, type Usage } from './model.js';
+import { addUsage, type Completion, type CompletionRequest, type Model, spentUsage, type Usage } from './model.js';
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: readonly string[] };
 
@@ -41,19 +40,6 @@ async function attempt<T>({ model, parse, usage }: StructuredRequest<T>, request
   }
 }
 
-/** Tokens that a failed call spent, where the error tells. */
-export function spentUsage(error: unknown): Usage {
-  const spent = error instanceof WinnowError ? error.details.usage : undefined;
-  const number = (key: string) =>
-    typeof spent === 'object' && spent !== null && key in spent ? Number(Reflect.get(spent, key)) || 0 : 0;
-  return {
-    calls: Math.max(1, number('calls')),
-    read: number('read'),
-    cached: number('cached'),
-    written: number('written'),
-  };
-}
-
 /**
  * The JSON value of an answer: bare, fenced, or with prose around it. Of several the last that fits, since drafts come first;
  * what a reasoning model thought before it is no answer. Nothing is mended inside it.
@@ -62,8 +48,7 @@ export function spentUsage(error: unknown): Usage {
  */
 export function readJson(text: string, fits: (value: unknown) => boolean = () => true): Parsed<unknown> {
   const answer = withoutThoughts(text).trim();
-  const parts = [...balanced(answer), ...fenced(answer)].sort((one, other) => other.end - one.end);
-  const values = [text.trim(), answer, ...parts.map((part) => part.text)].flatMap(parsedJson);
+  const values = [text.trim(), answer, ...balanced(answer).reverse()].flatMap(parsedJson);
   const objects = values.filter(({ value }) => !Array.isArray(value));
   const found = values.find(({ value }) => fits(value)) ?? objects[0] ?? values[0];
   if (found) return { ok: true, value: found.value };
@@ -85,40 +70,29 @@ function withoutThoughts(text: string): string {
   return /^\s*<think>/u.test(text) ? '' : text;
 }
 
-/** A part of an answer, and where it ends. */
-interface Part {
-  readonly text: string;
-  readonly end: number;
-}
-
-function fenced(text: string): Part[] {
-  return [...text.matchAll(/```(?:\w+)?\s*\n([\s\S]*?)```/gu)].map((match) => {
-    return { text: match[1] ?? '', end: match.index + match[0].length };
-  });
-}
-
 /** Where JSON may begin: `[1]` and `${s1.id}` in prose are many, and no value of interest. */
 const START = /\{(?=\s*["}])|\[(?=\s*["{[\]])/gu;
 /** Brackets that nothing closes: from each the text is read to its end. */
 const MOST_UNCLOSED = 20;
 
 /** Each outermost `{...}` or `[...]` that closes: prose may hold brackets too. Nothing inside a cut object. */
-function balanced(text: string): Part[] {
-  const found: Part[] = [];
-  let place = 0;
+function balanced(text: string): string[] {
+  const found: string[] = [];
+  let end = 0;
   let unclosed = 0;
   for (const { index, 0: bracket } of text.matchAll(START)) {
-    if (index < place) continue;
-    const [part] = balancedFrom(text, index);
-    if (part === undefined && (bracket === '{' || ++unclosed === MOST_UNCLOSED)) break;
-    if (part === undefined) continue;
-    place = index + part.length;
-    found.push({ text: part, end: place });
+    if (index < end) continue;
+    const closed = closingOf(text, index);
+    if (closed === undefined && (bracket === '{' || ++unclosed === MOST_UNCLOSED)) break;
+    if (closed === undefined) continue;
+    end = closed;
+    found.push(text.slice(index, end));
   }
   return found;
 }
 
-function balancedFrom(text: string, start: number): string[] {
+/** The place behind the bracket that closes the one at `start`. */
+function closingOf(text: string, start: number): number | undefined {
   let depth = 0;
   let inString = false;
   for (let place = start; place < text.length; place++) {
@@ -128,7 +102,7 @@ function balancedFrom(text: string, start: number): string[] {
       else if (character === '"') inString = false;
     } else if (character === '"') inString = true;
     else if (character === '{' || character === '[') depth++;
-    else if ((character === '}' || character === ']') && --depth === 0) return [text.slice(start, place + 1)];
+    else if ((character === '}' || character === ']') && --depth === 0) return place + 1;
   }
-  return [];
+  return undefined;
 }

@@ -2,8 +2,7 @@
  * Reads the model's next-token probabilities along the trie of names, best first: out come the likeliest names with
  * their probabilities. No name can be wrong and no JSON broken, and the whole distribution counts, not one sample.
  */
-import { addUsage, type Token, type TokenReader, type Usage } from '../model/model.js';
-import { spentUsage } from '../model/structured.js';
+import { addUsage, spentUsage, type Token, type TokenReader, type Usage } from '../model/model.js';
 import type { Edge, TrieNode } from './name-trie.js';
 
 export interface RankedName {

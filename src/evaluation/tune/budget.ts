@@ -3,8 +3,7 @@
  * call that would be one too many is not made. Time is looked at between cases.
  */
 import { WinnowError } from '../../core/errors.js';
-import type { Model } from '../../core/model/model.js';
-import { wrapModel } from '../../core/model/wrap-model.js';
+import { type Model, wrapModel } from '../../core/model/model.js';
 
 export interface Spent {
   /** Completions and rank readings that were really asked for. */

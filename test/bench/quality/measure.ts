@@ -12,7 +12,7 @@ import { type Contestant, type Entrant, GROUPS, type Trial } from './contestant.
 import { type Failed, type Outcome, toOutcome } from './outcome.js';
 import { rememberModel } from './remembered-model.js';
 import type { QualitySet } from './sets.js';
-import { type WatchedModel, watchModel } from './watched-model.js';
+import { type WatchedModel, watchFailures } from './watched-model.js';
 
 export interface MeasureOptions {
   sets: readonly QualitySet[];
@@ -58,7 +58,7 @@ interface Pair {
 async function measurePair({ set, contestant, trials }: Pair, options: MeasureOptions): Promise<void> {
   const { maxTools, signal, onOutcome, onNotice, onPair } = options;
   const remembered = rememberModel(options.model, join(options.folder, `${set.id}.answers.jsonl`));
-  const watched = watchModel(remembered.model);
+  const watched = watchFailures(remembered.model);
   const schemaTokens = createSchemaTokens(options.model);
   let errorsInARow = 0;
   try {

@@ -6,7 +6,7 @@ import type { CompletionRequest, Model, TokenReader } from '../../../src/core/mo
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { rememberModel } from './remembered-model.js';
-import { watchModel } from './watched-model.js';
+import { watchFailures } from './watched-model.js';
 
 const aFile = () => join(temporaryFolder(), 'answers.jsonl');
 const REQUEST: CompletionRequest = {
@@ -118,7 +118,7 @@ describe('a remembered weighing', () => {
 });
 
 describe('a failure', () => {
-  const failing = (error: Error) => watchModel(createScriptedModel({ answers: () => error, readers: () => error }));
+  const failing = (error: Error) => watchFailures(createScriptedModel({ answers: () => error, readers: () => error }));
   const refusal = (status: number) => new WinnowError('model_refused', `HTTP ${status}`, { details: { status } });
 
   it.each([
@@ -148,7 +148,7 @@ describe('a failure', () => {
 
   it('in the middle of a reading is told when it is closed', async () => {
     const base = readingModel();
-    const { model, takeFailure } = watchModel({
+    const { model, takeFailure } = watchFailures({
       ...base,
       openReader: async (request) => {
         const reader = await base.openReader?.(request);

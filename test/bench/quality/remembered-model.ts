@@ -14,8 +14,8 @@ import {
   type ReaderRequest,
   type TokenReader,
   type Usage,
+  wrapModel,
 } from '../../../src/core/model/model.js';
-import { wrapModel } from '../../../src/core/model/wrap-model.js';
 import { usageSchema } from '../../../src/core/result.js';
 import { type AppendStore, openAppendStore } from '../../../src/evaluation/append-store.js';
 import { readKeptCompletion } from '../../../src/evaluation/kept-completion.js';

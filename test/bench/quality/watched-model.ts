@@ -2,9 +2,8 @@
  * A model that notes how it failed, whatever a contestant made of that: a fallback behind a server that is down says
  * nothing of who fell back.
  */
-import { toWinnowError, type WinnowError } from '../../../src/core/errors.js';
-import type { Model } from '../../../src/core/model/model.js';
-import { watchReader, wrapModel } from '../../../src/core/model/wrap-model.js';
+import type { WinnowError } from '../../../src/core/errors.js';
+import { type Model, watchModel } from '../../../src/core/model/model.js';
 
 export interface WatchedModel {
   readonly model: Model;
@@ -12,24 +11,11 @@ export interface WatchedModel {
   takeFailure(): WinnowError | undefined;
 }
 
-export function watchModel(model: Model): WatchedModel {
+export function watchFailures(model: Model): WatchedModel {
   let failure: WinnowError | undefined;
-  const note = (thrown: unknown): void => {
-    const error = toWinnowError(thrown);
-    if (isOfTheModel(error)) failure = error;
-  };
   return {
-    model: wrapModel(model, {
-      async complete(request) {
-        try {
-          return await model.complete(request);
-        } catch (error) {
-          note(error);
-          throw error;
-        }
-      },
-      openReader: (request, open) =>
-        watchReader(open, request, { onRefused: note, onClose: (_, failed) => failed && note(failed.error) }),
+    model: watchModel(model, () => ({ error }) => {
+      if (error && isOfTheModel(error)) failure = error;
     }),
     takeFailure() {
       const taken = failure;

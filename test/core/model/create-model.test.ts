@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { createLocalModels } from '../../../src/core/model/create-model.js';
 import { createModel } from '../../../src/index.js';
+import { createScriptedModel } from '../../support/scripted-model.js';
 import { type ScriptedServer, startScriptedServer } from '../../support/scripted-server.js';
 import { answer, fail } from '../../support/server-behaviours.js';
 
@@ -49,5 +51,36 @@ describe('a model from settings', () => {
       message: 'There is no model file none.gguf. Correct the path, or leave it out.',
     });
     expect(notices).toEqual(['Only an endpoint has temperature, headers: without effect on the local model.']);
+  });
+});
+
+it('one model is shared under a key, and closed by the last who uses it', async () => {
+  const models = createLocalModels();
+  const bare = createScriptedModel({ answers: ['hello'] });
+  const loads: string[] = [];
+  const load = async () => {
+    loads.push('load');
+    return bare;
+  };
+  const [one, other] = await Promise.all([models.open('weights', load), models.open('weights', load)]);
+  expect(loads).toHaveLength(1);
+  await one?.close();
+  await one?.close();
+  expect(bare.isClosed).toBe(false);
+  expect(await other?.complete({ stage: 'planning', prompt: { system: '', user: '' }, maxTokens: 9 })).toMatchObject({
+    text: 'hello',
+  });
+  await other?.close();
+  expect(bare.isClosed).toBe(true);
+  await models.open('weights', load);
+  await models.open('others', load);
+  expect(loads).toHaveLength(3);
+});
+
+it('what could not be loaded is tried again', async () => {
+  const models = createLocalModels();
+  await expect(models.open('weights', () => Promise.reject(new Error('no memory')))).rejects.toThrow('no memory');
+  await expect(models.open('weights', async () => createScriptedModel({ id: 'm' }))).resolves.toMatchObject({
+    id: 'm',
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { WinnowError } from '../../../src/core/errors.js';
 import { type Completion, noUsage } from '../../../src/core/model/model.js';
-import { completeStructured, type Parsed, readJson, spentUsage } from '../../../src/core/model/structured.js';
+import { completeStructured, type Parsed, readJson } from '../../../src/core/model/structured.js';
 import { loadPrompts } from '../../../src/core/prompts/prompts.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
 
@@ -74,19 +74,6 @@ describe('a valid object from a model', () => {
     expect(model.calls[1]?.prompt.user).toContain('x'.repeat(1_000));
     expect(model.calls[1]?.prompt.user.length).toBeLessThan(10_000);
   });
-});
-
-describe('what a failed call spent', () => {
-  it('is what the error tells', () => {
-    expect(spentUsage(FAILED)).toEqual({ calls: 3, read: 30, cached: 20, written: 10 });
-  });
-
-  it.each([new Error('x'), 'x', undefined, new WinnowError('internal', 'x', { details: { usage: 'much' } })])(
-    'is one call where %p tells nothing',
-    (error) => {
-      expect(spentUsage(error)).toEqual({ calls: 1, read: 0, cached: 0, written: 0 });
-    },
-  );
 });
 
 describe('the JSON in an answer', () => {

@@ -1,20 +1,13 @@
-/**
- * The embedded model: llama.cpp in process, no key and no server. One call computes at a time, in the order of
- * arrival, since two at once on the same cores are slower than one after the other.
- */
-import type { LlamaGrammar, Token } from 'node-llama-cpp';
+/** The embedded model: llama.cpp in process, no key and no server. */
+import type { LlamaContextSequence, LlamaGrammar, Token } from 'node-llama-cpp';
+import type { JsonSchema } from '../../catalog/tool.js';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
-import type { Completion, CompletionRequest, Model, Prompt, ReaderRequest, Usage } from '../model.js';
+import type { Completion, CompletionRequest, Model, Prompt, TokenReader, Usage } from '../model.js';
 import { noUsage, withUsage } from '../model.js';
-import { fileIdentity } from './file-identity.js';
 import { gbnfFromSchema } from './gbnf.js';
-import { endsInLoop } from './loop.js';
-import { createPrefixStore } from './prefix-store.js';
-import { createPromptTokenizer, type PromptTokens } from './prompt-tokens.js';
-import { loadRuntime, type Runtime } from './runtime.js';
-import { createSequencePool } from './sequence-pool.js';
-import { createTokenReader } from './token-reader.js';
-import { createTurnstile } from './turnstile.js';
+import { createPrefixStore, fileIdentity } from './prefix-store.js';
+import { createPromptTokenizer, loadRuntime, type PromptTokens, type Runtime } from './runtime.js';
+import { createSequencePool, createTurnstile, rewind } from './sequences.js';
 
 export interface EmbeddedModelOptions {
   /** A GGUF file. */
@@ -36,33 +29,33 @@ export async function createEmbeddedModel(options: EmbeddedModelOptions): Promis
   return createModelOn(await loadRuntime({ modelFile, contextTokens, sequences, threads }), options);
 }
 
+/** With less no answer can be begun. */
+const LEAST_TOKENS = 64;
+
 /** Exported for tests: the model on a runtime that is loaded. */
 export function createModelOn(
   runtime: Runtime,
-  { modelFile, prefixFolder, onWarning }: Pick<EmbeddedModelOptions, 'modelFile' | 'prefixFolder' | 'onWarning'>,
+  {
+    modelFile,
+    prefixFolder: folder,
+    onWarning,
+  }: Pick<EmbeddedModelOptions, 'modelFile' | 'prefixFolder' | 'onWarning'>,
 ): Model {
   const id = fileIdentity(modelFile);
-  const store = prefixFolder
-    ? createPrefixStore({
-        folder: prefixFolder,
-        identity: `${id}:${runtime.context.contextSize}:${runtime.version}`,
-        ...(onWarning ? { onWarning } : {}),
-      })
-    : undefined;
-  const pool = createSequencePool(runtime, store);
-  const toTokens = createPromptTokenizer(runtime);
-  const turnstile = createTurnstile();
-  const grammars = new Map<string, Promise<LlamaGrammar>>();
   const limit = runtime.context.contextSize;
+  const identity = `${id}:${limit}:${runtime.version}`;
+  const pool = createSequencePool(runtime, folder ? createPrefixStore({ folder, identity, onWarning }) : undefined);
+  const toTokens = createPromptTokenizer(runtime);
+  const grammarOf = createGrammars(runtime);
+  const turnstile = createTurnstile();
   let closing: Promise<void> | undefined;
 
   const fit = (prompt: Prompt, { opening, room }: { opening: string; room: number }): PromptTokens => {
     const prepared = toTokens(prompt, opening);
-    if (prepared.tokens.length + room <= limit) return prepared;
-    const message = `The prompt has ${prepared.tokens.length} tokens and needs room for ${room}; the context of the local model holds ${limit}.`;
-    throw new WinnowError('context_exceeded', message, {
-      details: { promptTokens: prepared.tokens.length, contextTokens: limit },
-    });
+    const promptTokens = prepared.tokens.length;
+    if (promptTokens + room <= limit) return prepared;
+    const message = `The prompt has ${promptTokens} tokens and needs room for ${room}; the context of the local model holds ${limit}.`;
+    throw new WinnowError('context_exceeded', message, { details: { promptTokens, contextTokens: limit } });
   };
 
   return {
@@ -72,55 +65,32 @@ export function createModelOn(
     countTokens: (text) => runtime.model.tokenize(text).length,
     complete: (request) =>
       countingUsage((usage) =>
-        turnstile.pass(request.signal, async () => {
-          const prompt = fit(request.prompt, { opening: '', room: Math.min(64, request.maxTokens) });
-          const grammar = request.schema && (await grammarOf(runtime, grammars, request.schema.schema));
-          return generate(prompt, request, { grammar, usage });
+        turnstile.hold(request.signal, (leave) => {
+          const work = async () => {
+            const prompt = fit(request.prompt, { opening: '', room: Math.min(LEAST_TOKENS, request.maxTokens) });
+            const grammar = request.schema && (await grammarOf(request.schema.schema));
+            usage.calls = 1;
+            const sequence = await pool.prepare(prompt, usage, request.signal);
+            const room = Math.min(request.maxTokens, limit - prompt.tokens.length);
+            return write(runtime, request, { sequence, prompt, grammar, room, usage });
+          };
+          return work().finally(leave);
         }),
       ),
-    openReader: (request) =>
-      countingUsage((usage) => turnstile.hold(request.signal, (leave) => openReader(request, { usage, leave }))),
+    openReader: ({ signal, prompt, opening }) =>
+      countingUsage((usage) =>
+        turnstile.hold(signal, async (leave) => {
+          const { tokens, ...stable } = fit(prompt, { opening, room: LEAST_TOKENS });
+          usage.calls = 1;
+          const sequence = await pool.prepare({ tokens, ...stable }, usage, signal);
+          return createTokenReader(runtime, { sequence, base: tokens, usage, signal, leave });
+        }),
+      ),
     close() {
       closing ??= turnstile.close().then(() => runtime.close());
       return closing;
     },
   };
-
-  async function generate(
-    prompt: PromptTokens,
-    request: CompletionRequest,
-    { grammar, usage }: { grammar: LlamaGrammar | undefined; usage: Usage },
-  ): Promise<Completion> {
-    usage.calls = 1;
-    const sequence = await pool.prepare(prompt, usage, request.signal);
-    const { LlamaGrammarEvaluationState } = runtime.library;
-    const state = grammar && new LlamaGrammarEvaluationState({ model: runtime.model, grammar });
-    const written: Token[] = [];
-    const room = Math.min(request.maxTokens, limit - prompt.tokens.length);
-    usage.read += 1;
-    const tokens = sequence.evaluate(prompt.tokens.slice(sequence.nextTokenIndex), {
-      temperature: 0,
-      ...(state ? { grammarEvaluationState: state } : {}),
-    });
-    let finish: Completion['finish'] = 'stop';
-    for await (const token of tokens) {
-      throwIfCancelled(request.signal);
-      written.push(token);
-      usage.written += 1;
-      if (endsInLoop(written)) finish = 'loop';
-      else if (written.length >= room) finish = 'length';
-      if (finish !== 'stop') break;
-    }
-    return { text: runtime.model.detokenize(written), finish, usage };
-  }
-
-  async function openReader(request: ReaderRequest, { usage, leave }: { usage: Usage; leave: () => void }) {
-    const { signal } = request;
-    const prompt = fit(request.prompt, { opening: request.opening, room: 64 });
-    usage.calls = 1;
-    const sequence = await pool.prepare(prompt, usage, signal);
-    return createTokenReader(runtime, { sequence, base: prompt.tokens, usage, signal, release: leave });
-  }
 }
 
 /** Runs one call; whatever it throws leaves as a WinnowError whose details carry what was spent. */
@@ -129,30 +99,120 @@ async function countingUsage<T>(call: (usage: Usage) => Promise<T>): Promise<T> 
   try {
     return await call(usage);
   } catch (thrown) {
-    throw withUsage(toModelError(thrown), usage);
+    const error = toWinnowError(thrown);
+    // What the runtime throws is a failure of the model, not of Winnow.
+    const isOwn = error.code !== 'internal';
+    const message = `The local model failed: ${error.message}`;
+    throw withUsage(isOwn ? error : new WinnowError('model_failed', message, { cause: thrown }), usage);
   }
-}
-
-/** What the runtime throws is a failure of the model, not of Winnow. */
-function toModelError(thrown: unknown): WinnowError {
-  const error = toWinnowError(thrown);
-  if (error.code !== 'internal') return error;
-  return new WinnowError('model_failed', `The local model failed: ${error.message}`, { cause: thrown });
 }
 
 const MAX_GRAMMARS = 64;
 
-async function grammarOf(
-  runtime: Runtime,
-  known: Map<string, Promise<LlamaGrammar>>,
-  schema: Parameters<typeof gbnfFromSchema>[0],
-): Promise<LlamaGrammar> {
-  const text = gbnfFromSchema(schema);
-  let grammar = known.get(text);
-  if (!grammar) {
+function createGrammars({ llama }: Runtime): (schema: JsonSchema) => Promise<LlamaGrammar> {
+  const known = new Map<string, Promise<LlamaGrammar>>();
+  return (schema) => {
+    const text = gbnfFromSchema(schema);
+    const grammar = known.get(text) ?? llama.createGrammar({ grammar: text });
     if (known.size >= MAX_GRAMMARS) known.clear();
-    grammar = runtime.llama.createGrammar({ grammar: text });
     known.set(text, grammar);
+    return grammar;
+  };
+}
+
+interface Writing {
+  /** Holds all of the prompt but its last token. */
+  sequence: LlamaContextSequence;
+  prompt: PromptTokens;
+  grammar: LlamaGrammar | undefined;
+  room: number;
+  usage: Usage;
+}
+
+async function write(
+  { library, model }: Runtime,
+  { signal }: CompletionRequest,
+  { sequence, prompt, grammar, room, usage }: Writing,
+): Promise<Completion> {
+  const state = grammar && new library.LlamaGrammarEvaluationState({ model, grammar });
+  const written: Token[] = [];
+  let finish: Completion['finish'] = 'stop';
+  usage.read += 1;
+  const evaluated = sequence.evaluate(prompt.tokens.slice(sequence.nextTokenIndex), {
+    temperature: 0,
+    ...(state ? { grammarEvaluationState: state } : {}),
+  });
+  for await (const token of evaluated) {
+    throwIfCancelled(signal);
+    written.push(token);
+    usage.written += 1;
+    if (endsInLoop(written)) finish = 'loop';
+    else if (written.length >= room) finish = 'length';
+    if (finish !== 'stop') break;
   }
-  return grammar;
+  return { text: model.detokenize(written), finish, usage };
+}
+
+const MIN_ROUNDS = 4;
+const MIN_LOOP_TOKENS = 32;
+const MAX_PERIOD = 64;
+
+/**
+ * Whether tokens end in one block, written at least four times and over at least 32 tokens. A small model that has lost
+ * the thread writes the same words again and again; nothing useful comes after.
+ */
+export function endsInLoop(tokens: readonly number[]): boolean {
+  for (let period = 1; period <= MAX_PERIOD; period++) {
+    const length = Math.max(MIN_LOOP_TOKENS, period * MIN_ROUNDS);
+    if (length > tokens.length) return false;
+    const end = tokens.slice(-length);
+    if (end.every((token, place) => place < period || token === end[place - period])) return true;
+  }
+  return false;
+}
+
+interface Reading {
+  sequence: LlamaContextSequence;
+  /** Prompt and opening. */
+  base: readonly Token[];
+  usage: Usage;
+  signal: AbortSignal | undefined;
+  leave(): void;
+}
+
+/** Reads the tokens common to two questions once. */
+function createTokenReader({ model }: Runtime, { sequence, base, usage, signal, leave }: Reading): TokenReader {
+  /** Evaluates what the sequence does not hold yet, in one batch. */
+  const next = async (path: readonly number[], generateNext: object) => {
+    throwIfCancelled(signal);
+    const tokens = [...base, ...path].map((token) => token as Token);
+    await rewind(sequence, tokens);
+    const rest = tokens.slice(sequence.nextTokenIndex);
+    const last = rest.pop();
+    if (last === undefined) throw new WinnowError('internal', 'A token reader has no prompt.');
+    usage.read += rest.length + 1;
+    const output = await sequence.controlledEvaluate([...rest, [last, { generateNext }]]);
+    const { logits, totalLogitWeight = 1 } = output.at(-1)?.next ?? {};
+    if (!logits) throw new WinnowError('model_failed', 'The local model gave no token weights.');
+    return { logits, totalLogitWeight };
+  };
+  return {
+    tokenize: (text) => model.tokenize(text, false),
+    usage: () => ({ ...usage }),
+    async weigh(path, candidates) {
+      const { logits } = await next(path, { logits: { filter: { tokens: candidates } } });
+      return candidates.map((token) => logits.get(token as Token) ?? Number.NEGATIVE_INFINITY);
+    },
+    async likeliest(path, count) {
+      const wanted = { logits: { filter: { tokens: [], includeTop: count } }, totalLogitWeight: true };
+      const { logits, totalLogitWeight } = await next(path, wanted);
+      const best = Math.max(...logits.values());
+      return [...logits].map(([token, logit]) => ({
+        token,
+        text: model.detokenize([token]),
+        probability: Math.exp(logit - best) / totalLogitWeight,
+      }));
+    },
+    close: async () => leave(),
+  };
 }

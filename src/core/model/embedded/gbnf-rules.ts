@@ -2,6 +2,9 @@
 
 /** Rules that no schema changes. One is in the grammar only where it is used. */
 const SHARED: Readonly<Record<string, string>> = {
+  any: 'str | num | bool | "null" | map | list',
+  map: '"{" (str ":" any ("," str ":" any)*)? "}"',
+  list: '"[" (any ("," any)*)? "]"',
   chr: String.raw`[^"\\\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})`,
   str: String.raw`"\"" chr* "\""`,
   // Bounds keep a small model from writing digits without end; they hold every number of JSON.stringify.
@@ -60,11 +63,8 @@ export function createGrammarRules(): GrammarRules {
 
 /** A text as a literal of the grammar. */
 export function literal(text: string): string {
-  const escaped = text
-    .replace(/["\\]/gu, String.raw`\$&`)
-    .replaceAll('\n', String.raw`\n`)
-    .replaceAll('\r', String.raw`\r`);
-  return `"${escaped}"`;
+  const escaped = text.replace(/["\\]/gu, String.raw`\$&`).replaceAll('\n', String.raw`\n`);
+  return `"${escaped.replaceAll('\r', String.raw`\r`)}"`;
 }
 
 /** A value as a literal of its compact JSON. */

@@ -6,11 +6,7 @@
 import { isObject, type JsonType, typesOf } from '../../catalog/schema/json.js';
 import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
-import { anyObject, anyValue, arrayBody, mapBody, numberBody, objectBody, stringBody } from './gbnf-bodies.js';
-import { alternatives, createGrammarRules, type GrammarRules, jsonLiteral } from './gbnf-rules.js';
-
-/** How deep values may nest where the schema takes anything. */
-const ANY_DEPTH = 4;
+import { alternatives, createGrammarRules, type GrammarRules, jsonLiteral, literal } from './gbnf-rules.js';
 
 interface Build {
   readonly root: JsonSchema;
@@ -34,7 +30,7 @@ export function gbnfFromSchema(schema: JsonSchema): string {
 /** The name of a node's rule. Each node has its body made once, so a schema that refers to itself comes to an end. */
 function ruleOf(node: unknown, open: Open, build: Build): string {
   const { rules, names } = build;
-  if (!isObject(node) || open.includes(node)) return anyValue(ANY_DEPTH, rules);
+  if (!isObject(node) || open.includes(node)) return rules.shared('any');
   if (names.has(node)) {
     const name = names.get(node) ?? rules.reserve();
     names.set(node, name);
@@ -53,21 +49,22 @@ function bodyOf(node: JsonSchema, open: Open, build: Build): string {
   if (typeof node.$ref === 'string') return ruleOf(resolveReference(build.root, node.$ref), open, build);
   if ('const' in node) return jsonLiteral(node.const);
   if (Array.isArray(node.enum) && node.enum.length > 0) return alternatives(node.enum.map(jsonLiteral));
-  if (Array.isArray(node.allOf)) {
-    const members = node.allOf.flatMap((member) => follow(member, open, build));
-    return bodyOf(members.reduce(merge, without(node, ['allOf'])), [...open, ...members], build);
+  const { allOf, anyOf, oneOf = anyOf, ...beside } = node;
+  if (Array.isArray(allOf)) {
+    const members = allOf.flatMap((member) => follow(member, open, build));
+    const { allOf: _, ...rest } = node;
+    return bodyOf(members.reduce(merge, rest), [...open, ...members], build);
   }
-  const forms = node.anyOf ?? node.oneOf;
-  if (Array.isArray(forms) && forms.length > 0) return formsBody(node, forms, { open, build });
+  if (Array.isArray(oneOf) && oneOf.length > 0) return formsBody(beside, oneOf, { open, build });
   const types = typesOf(node);
   const possible = types.length > 0 ? types : impliedTypes(node);
-  if (possible.length === 0) return anyValue(ANY_DEPTH, build.rules);
+  if (possible.length === 0) return build.rules.shared('any');
   return alternatives(possible.map((type) => typeRule(node, type, build)));
 }
 
 /** Each form together with what stands beside `anyOf` or `oneOf`. */
-function formsBody(node: JsonSchema, forms: readonly unknown[], { open, build }: { open: Open; build: Build }): string {
-  const rest = without(node, ['anyOf', 'oneOf', 'title', 'description', 'default', '$defs']);
+function formsBody(beside: JsonSchema, forms: Open | unknown[], { open, build }: { open: Open; build: Build }): string {
+  const { title, description, default: _, $defs, ...rest } = beside;
   if (Object.keys(rest).length === 0) return alternatives(forms.map((form) => ruleOf(form, open, build)));
   const usable = forms.flatMap((form) => follow(form, open, build));
   if (usable.length === 0) return bodyOf(rest, open, build);
@@ -88,56 +85,98 @@ function merge(first: JsonSchema, second: JsonSchema): JsonSchema {
   return { ...first, ...second, ...(Object.keys(properties).length > 0 ? { properties } : {}), required };
 }
 
-function without(node: JsonSchema, keywords: readonly string[]): JsonSchema {
-  return Object.fromEntries(Object.entries(node).filter(([keyword]) => !keywords.includes(keyword)));
-}
-
 function impliedTypes(node: JsonSchema): JsonType[] {
   if (isObject(node.properties) || 'additionalProperties' in node) return ['object'];
   return 'items' in node || 'prefixItems' in node ? ['array'] : [];
 }
 
+const FORMATS: ReadonlyMap<unknown, string> = new Map([
+  ['date', 'date'],
+  ['time', 'time'],
+  ['date-time', 'moment'],
+]);
+
 function typeRule(node: JsonSchema, type: JsonType, build: Build): string {
   const { rules } = build;
-  switch (type) {
-    case 'null':
-      return '"null"';
-    case 'boolean':
-      return rules.shared('bool');
-    case 'integer':
-    case 'number':
-      return numberBody(node, type, rules);
-    case 'string':
-      return rules.define(stringBody(node, rules));
-    case 'array':
-      return rules.define(arrayOf(node, build));
-    case 'object':
-      return rules.define(membersOf(node, build));
+  if (type === 'null') return '"null"';
+  if (type === 'boolean') return rules.shared('bool');
+  if (type === 'object') return rules.define(objectBody(node, build));
+  if (type === 'array') return rules.define(arrayBody(node, build));
+  if (type === 'string') {
+    const { least, most } = countOf(node, 'minLength', 'maxLength');
+    if (FORMATS.has(node.format)) return rules.shared(FORMATS.get(node.format) ?? 'str');
+    if (least === 0 && most === undefined) return rules.shared('str');
+    return rules.define(String.raw`"\"" ${rules.shared('chr')}${repetition(least, most)} "\""`);
   }
+  const isPositive = [node.minimum, node.exclusiveMinimum].some((bound) => typeof bound === 'number' && bound >= 0);
+  if (type === 'integer') return rules.shared(isPositive ? 'nat' : 'int');
+  return rules.shared(isPositive ? 'pnum' : 'num');
 }
 
-function arrayOf(node: JsonSchema, build: Build): string {
-  const first = listOf(node.prefixItems).map((item) => ruleOf(item, [], build));
-  if (isObject(node.items)) return arrayBody(node, first, ruleOf(node.items, [], build));
-  const isOpen = node.items !== false && first.length === 0;
-  return arrayBody(node, first, isOpen ? anyValue(ANY_DEPTH - 1, build.rules) : undefined);
+/** llama.cpp writes every count out, so larger ones are left to the check of the answer. */
+const MAX_REPEAT = 64;
+
+function countOf(node: JsonSchema, low: string, high: string): { least: number; most: number | undefined } {
+  const bound = (value: unknown) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_REPEAT ? value : undefined;
+  const least = bound(node[low]) ?? 0;
+  const most = bound(node[high]);
+  return { least, most: most !== undefined && most < least ? undefined : most };
 }
 
-function membersOf(node: JsonSchema, build: Build): string {
+function repetition(least: number, most: number | undefined): string {
+  if (least === 0 && most === undefined) return '*';
+  return `{${least},${most ?? ''}}`;
+}
+
+/** Members of `prefixItems` at their places, then items, as many as `minItems` and `maxItems` say. */
+function arrayBody(node: JsonSchema, build: Build): string {
+  const { least, most } = countOf(node, 'minItems', 'maxItems');
+  const places = listOf(node.prefixItems).map((item) => ruleOf(item, [], build));
+  const isOpen = isObject(node.items) || (node.items !== false && places.length === 0);
+  const rest = isOpen ? ruleOf(node.items, [], build) : undefined;
+  if (rest !== undefined && places.length === 0) places.push(rest);
+  places.splice(most ?? places.length);
+  const left = most === undefined ? undefined : most - places.length;
+  const tail =
+    rest === undefined || left === 0 ? '' : `("," ${rest})${repetition(Math.max(least - places.length, 0), left)}`;
+  const items = places.reduceRight((after, rule, index) => {
+    const here = `${index === 0 ? '' : '"," '}${rule}${after === '' ? '' : ` ${after}`}`;
+    return index < least ? here : `(${here})?`;
+  }, tail);
+  return `"[" ${items} "]"`;
+}
+
+/**
+ * Members in the order given; optional ones may be missing. `rest` is what may follow once a member is written, `whole`
+ * what may be written before that. Both grow from the last member to the first, so the size grows with the members alone.
+ */
+function objectBody(node: JsonSchema, build: Build): string {
+  const { rules } = build;
   const properties = objectOf(node.properties);
-  const required = listOf(node.required).map(String);
+  const required = new Set(listOf(node.required).map(String));
   const names = [...new Set([...Object.keys(properties), ...required])];
-  const { additionalProperties } = node;
-  if (names.length === 0 && additionalProperties === false) return '"{}"';
-  if (names.length === 0 && isObject(additionalProperties))
-    return mapBody(ruleOf(additionalProperties, [], build), build.rules);
-  if (names.length === 0) return anyObject(ANY_DEPTH, build.rules);
-  const members = names.map((name) => ({
-    name,
-    rule: ruleOf(properties[name], [], build),
-    required: required.includes(name),
-  }));
-  return objectBody(members, build.rules);
+  if (names.length === 0) {
+    if (node.additionalProperties === false) return '"{}"';
+    if (!isObject(node.additionalProperties)) return rules.shared('map');
+    const pair = `${rules.shared('str')} ":" ${ruleOf(node.additionalProperties, [], build)}`;
+    return `"{" (${pair} ("," ${pair})*)? "}"`;
+  }
+  const pairs = names.map((name) => `${literal(`${JSON.stringify(name)}:`)} ${ruleOf(properties[name], [], build)}`);
+  const firstRequired = names.findIndex((name) => required.has(name));
+  let rest = '';
+  let whole = '';
+  for (const [index, pair] of [...pairs.entries()].reverse()) {
+    const isRequired = required.has(names[index] ?? '');
+    const isNeverFirst = firstRequired !== -1 && index > firstRequired;
+    const after = rest === '' ? '' : ` ${isNeverFirst ? rest : rules.define(rest)}`;
+    rest = `${isRequired ? `"," ${pair}` : `("," ${pair})?`}${after}`;
+    if (isNeverFirst) continue;
+    const first = `${pair}${after}`;
+    if (isRequired) whole = first;
+    else whole = whole === '' ? `(${first})?` : `${first} | ${rules.define(whole)}`;
+  }
+  return `"{" ${whole.includes(' | ') ? rules.define(whole) : whole} "}"`;
 }
 
 function objectOf(value: unknown): JsonSchema {

@@ -1,15 +1,13 @@
 /**
  * Evaluated prefixes on disk, so that a restart reads no prefix twice. A file is used only when model, runtime and
- * tokens are the same and its checksum holds: a wrong one could crash the runtime. Bounded; what was not used for the
- * longest time goes first, and drafts that a killed process left behind. A disk that refuses costs the keeping, never
- * the request.
+ * tokens are the same and its content has the hash in its name: a wrong one could crash the runtime. The folder is
+ * bounded; what was not used for the longest time goes first. A disk that refuses costs the keeping, never the request.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { z } from 'zod';
 import { messageOf } from '../../errors.js';
 
 export interface PrefixStore {
@@ -28,116 +26,89 @@ export interface PrefixStoreOptions {
   /** All states together; the one saved last stays whatever its size. Default: 2 GiB. */
   maxBytes?: number;
   /** Told each text once. */
-  onWarning?: (message: string) => void;
+  onWarning?: ((message: string) => void) | undefined;
 }
 
-const headerSchema = z.object({ bytes: z.int(), sha256: z.string() });
-const DEFAULT_MAX_BYTES = 2 * 1024 ** 3;
 /** Nobody writes for so long: a draft of this age is of a process that was killed. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
 export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
-  const { folder, identity, maxBytes = DEFAULT_MAX_BYTES, onWarning = () => {} } = options;
-  const pathOf = (tokens: readonly number[]) => {
-    const key = createHash('sha256')
-      .update(identity)
-      .update(Buffer.from(Int32Array.from(tokens).buffer))
-      .digest('hex');
-    return join(folder, key.slice(0, 32));
-  };
+  const { folder, identity, maxBytes = 2 * 1024 ** 3, onWarning = () => {} } = options;
   const told = new Set<string>();
-  const warn = (message: string) => {
+  const warn = (what: string, error: unknown) => {
+    // Without the call and the file that Node adds, which differ each time.
+    const message = `${what}: ${messageOf(error).replace(/, \w+ '.*$/su, '')}`;
     if (!told.has(message)) onWarning(message);
     told.add(message);
   };
-  const tidy = () =>
-    removeAbandoned(folder).catch((error) => warn(`an old draft could not be removed: ${reasonOf(error)}`));
+  const keyOf = (tokens: readonly number[]) => {
+    const hash = createHash('sha256')
+      .update(identity)
+      .update(Buffer.from(Int32Array.from(tokens).buffer));
+    return hash.digest('hex').slice(0, 32);
+  };
+  const find = async (tokens: readonly number[]) => {
+    const key = `${keyOf(tokens)}-`;
+    const name = (await readdir(folder).catch(() => [])).find((one) => one.startsWith(key) && one.endsWith('.state'));
+    return name && join(folder, name);
+  };
   return {
     async load(tokens, load) {
-      await tidy();
-      const path = pathOf(tokens);
+      const path = await find(tokens);
+      if (path === undefined) return false;
       try {
-        const header = await readHeader(path);
-        if (!header) return false;
-        const { size } = await stat(`${path}.state`);
-        if (size !== header.bytes || (await sha256Of(`${path}.state`)) !== header.sha256)
-          throw new Error('its checksum does not hold');
-        await load(`${path}.state`);
+        if (!path.endsWith(`-${await sha256Of(path)}.state`)) throw new Error('its checksum does not hold');
+        await load(path);
+        return true;
       } catch (error) {
-        const isGone = await remove(path).then(
-          () => true,
-          () => false,
+        const fate = await rm(path, { force: true }).then(
+          () => 'was thrown away',
+          () => "is not used, and can't be thrown away",
         );
-        const fate = isGone ? 'was thrown away' : "is not used, and can't be thrown away";
-        warn(`the saved prefix ${path} ${fate}: ${reasonOf(error)}`);
+        warn(`the saved prefix ${path} ${fate}`, error);
         return false;
       }
-      return true;
     },
     async save(tokens, save) {
-      const path = pathOf(tokens);
-      const draft = `${path}.${process.pid}.part`;
+      const key = keyOf(tokens);
+      const draft = join(folder, `${key}.${process.pid}.part`);
       try {
         await mkdir(folder, { recursive: true });
-        await tidy();
         await save(draft);
-        const { size } = await stat(draft);
-        await writeFile(`${path}.json`, JSON.stringify({ bytes: size, sha256: await sha256Of(draft) }));
-        await rename(draft, `${path}.state`);
-        await removeOldest(folder, maxBytes);
+        await rename(draft, join(folder, `${key}-${await sha256Of(draft)}.state`));
+        await tidy(folder, maxBytes);
       } catch (error) {
-        warn(`the prefix could not be saved in ${folder}: ${reasonOf(error)}`);
-        // What is left of it is abandoned, and goes with the next that is tidied up.
+        warn(`the prefix could not be saved in ${folder}`, error);
+        // What is left of it is abandoned, and goes when the folder is tidied up.
         await rm(draft, { force: true }).catch(() => undefined);
       }
     },
     async touch(tokens) {
-      const now = new Date();
-      await utimes(`${pathOf(tokens)}.state`, now, now).catch(() => undefined);
+      const path = await find(tokens);
+      if (path) await utimes(path, new Date(), new Date()).catch(() => undefined);
     },
   };
 }
 
-/** Undefined where nothing was saved. @throws Error for one that is there and is none */
-async function readHeader(path: string): Promise<z.infer<typeof headerSchema> | undefined> {
-  const text = await readFile(`${path}.json`, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (text === undefined) return undefined;
-  try {
-    return headerSchema.parse(JSON.parse(text));
-  } catch (cause) {
-    throw new Error('its header is not of the form of one', { cause });
-  }
-}
-
-async function remove(path: string): Promise<void> {
-  await Promise.all([rm(`${path}.state`, { force: true }), rm(`${path}.json`, { force: true })]);
-}
-
-async function removeAbandoned(folder: string): Promise<void> {
-  const names = await readdir(folder).catch(() => []);
-  const drafts = names.filter((name) => name.endsWith('.part')).map((name) => join(folder, name));
-  const abandonedBefore = Date.now() - ABANDONED_MS;
-  for (const draft of drafts) if ((await facts(draft)).time < abandonedBefore) await rm(draft, { force: true });
-}
-
-async function removeOldest(folder: string, maxBytes: number): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.state'));
-  const files = await Promise.all(names.map(async (name) => ({ name, ...(await facts(join(folder, name))) })));
-  files.sort((a, b) => b.time - a.time);
+/** Takes away drafts that a killed process left behind, and states, from the oldest, until the others have room. */
+async function tidy(folder: string, maxBytes: number): Promise<void> {
+  const files = await Promise.all(
+    (await readdir(folder)).map(async (name) => {
+      const path = join(folder, name);
+      // Another process may have taken it away since the folder was listed.
+      const { size, mtimeMs } = (await stat(path).catch(() => undefined)) ?? { size: 0, mtimeMs: Date.now() };
+      return { path, size, mtimeMs };
+    }),
+  );
+  const isDraft = ({ path, mtimeMs }: { path: string; mtimeMs: number }) =>
+    path.endsWith('.part') && mtimeMs < Date.now() - ABANDONED_MS;
+  const states = files.filter(({ path }) => path.endsWith('.state')).sort((one, other) => other.mtimeMs - one.mtimeMs);
   let total = 0;
-  for (const [place, file] of files.entries()) {
-    total += file.bytes;
-    if (total > maxBytes && place > 0) await remove(join(folder, file.name.replace(/\.state$/u, '')));
-  }
-}
-
-async function facts(path: string): Promise<{ bytes: number; time: number }> {
-  // Another process may have taken it away since the folder was listed.
-  const { size, mtimeMs } = (await stat(path).catch(() => undefined)) ?? { size: 0, mtimeMs: 0 };
-  return { bytes: size, time: mtimeMs };
+  const beyond = states.filter(({ size }, place) => {
+    total += size;
+    return total > maxBytes && place > 0;
+  });
+  for (const { path } of [...files.filter(isDraft), ...beyond]) await rm(path, { force: true });
 }
 
 async function sha256Of(path: string): Promise<string> {
@@ -146,7 +117,32 @@ async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Without the call and the file that Node adds, which differ each time. */
-function reasonOf(error: unknown): string {
-  return messageOf(error).replace(/, \w+ '.*$/su, '');
+const END_BYTES = 1024 ** 2;
+const BLOCKS = 16;
+const BLOCK_BYTES = 64 * 1024;
+
+/**
+ * By what a model file is known: `NAME:SIZE:FINGERPRINT`. The fingerprint is 16 hex digits of the SHA-256 of the first
+ * and the last MiB and of 16 blocks of 64 KiB spread evenly between, or of all of a small file. So the copies of a file
+ * are one model on every machine. It takes milliseconds, where a whole GGUF file takes seconds.
+ */
+export function fileIdentity(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const gap = (size - 2 * END_BYTES - BLOCKS * BLOCK_BYTES) / (BLOCKS + 1);
+    const blocks = Array.from({ length: BLOCKS }, (_, place) => {
+      return [Math.floor(END_BYTES + gap + place * (BLOCK_BYTES + gap)), BLOCK_BYTES] as const;
+    });
+    const samples =
+      gap > 0 ? [[0, END_BYTES] as const, ...blocks, [size - END_BYTES, END_BYTES] as const] : [[0, size] as const];
+    const hash = createHash('sha256');
+    for (const [start, length] of samples) {
+      const block = Buffer.alloc(length);
+      hash.update(block.subarray(0, readSync(file, block, 0, length, start)));
+    }
+    return `${basename(path)}:${size}:${hash.digest('hex').slice(0, 16)}`;
+  } finally {
+    closeSync(file);
+  }
 }

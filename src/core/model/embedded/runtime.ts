@@ -1,12 +1,13 @@
 /**
- * The one place that loads the local runtime. It is an optional dependency: where it is missing or can't run,
- * everything else works and the error says what to do.
+ * The one place that loads the local runtime, and prompts in its tokens. It is an optional dependency: where it is
+ * missing or can't run, everything else works and the error says what to do.
  */
 import { availableParallelism } from 'node:os';
-import type { ChatWrapper, Llama, LlamaContext, LlamaModel } from 'node-llama-cpp';
+import type { ChatHistoryItem, ChatWrapper, Llama, LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
 import { messageOf, WinnowError } from '../../errors.js';
+import type { Prompt } from '../model.js';
 
-export type Library = typeof import('node-llama-cpp');
+type Library = typeof import('node-llama-cpp');
 
 export interface Runtime {
   /** Of the package and of the llama.cpp in it: a state that another one saved may be laid out differently. */
@@ -32,6 +33,10 @@ export interface RuntimeOptions {
 const WHAT_TO_DO =
   'Use an OpenAI-compatible endpoint instead (--base-url URL --model NAME), or install the runtime: npm install node-llama-cpp.';
 
+function unavailable(what: string, cause: unknown): WinnowError {
+  return new WinnowError('model_unavailable', `${what}. ${WHAT_TO_DO}`, { cause });
+}
+
 /** @throws WinnowError `model_unavailable` when the runtime or the file can't be loaded. */
 export async function loadRuntime(options: RuntimeOptions): Promise<Runtime> {
   const library = await importLibrary();
@@ -49,16 +54,10 @@ export async function loadRuntime(options: RuntimeOptions): Promise<Runtime> {
     const contextSize = Math.min(options.contextTokens, model.trainContextSize);
     const context = await model.createContext({ contextSize, sequences: options.sequences, batchSize: 512 });
     const chat = library.resolveChatWrapper(model);
-    const { release } = llama.llamaCppRelease;
-    const version = `node-llama-cpp ${await library.getModuleVersion()}, llama.cpp ${release}`;
+    const version = `node-llama-cpp ${await library.getModuleVersion()}, llama.cpp ${llama.llamaCppRelease.release}`;
     return { version, library, llama, model, context, chat, close: () => llama.dispose() };
   } catch (error) {
-    const message = messageOf(error);
-    throw new WinnowError(
-      'model_unavailable',
-      `The local model ${options.modelFile} can't be loaded: ${message}. ${WHAT_TO_DO}`,
-      { cause: error },
-    );
+    throw unavailable(`The local model ${options.modelFile} can't be loaded: ${messageOf(error)}`, error);
   }
 }
 
@@ -67,10 +66,55 @@ export async function importLibrary(): Promise<Library> {
   try {
     return await import('node-llama-cpp');
   } catch (error) {
-    throw new WinnowError(
-      'model_unavailable',
-      `The local runtime (package node-llama-cpp) is not installed here. ${WHAT_TO_DO}`,
-      { cause: error },
-    );
+    throw unavailable('The local runtime (package node-llama-cpp) is not installed here', error);
   }
+}
+
+/** A prompt as the model's own chat format writes it. */
+export interface PromptTokens {
+  readonly tokens: Token[];
+  /** Tokens that stay the same whatever the user part is. */
+  readonly stable: number;
+  /** Tokens that stay the same whatever stands behind the lead of the user part; without a lead the same number. */
+  readonly led: number;
+}
+
+/** @param opening what the answer begins with; the model goes on from there. */
+type PromptTokenizer = (prompt: Prompt, opening: string) => PromptTokens;
+
+export function createPromptTokenizer({ chat, model }: Pick<Runtime, 'chat' | 'model'>): PromptTokenizer {
+  const tokenize = (prompt: Prompt, opening: string): Token[] => {
+    const chatHistory: ChatHistoryItem[] = [
+      { type: 'system', text: prompt.system },
+      { type: 'user', text: prompt.user },
+      { type: 'model', response: [opening] },
+    ];
+    return chat.generateContextState({ chatHistory }).contextText.tokenize(model.tokenizer);
+  };
+  /** What all prompts have in common that begin so. */
+  const beginningOf = (system: string, lead: string): Token[] => {
+    const one = tokenize({ system, user: `${lead}a` }, '');
+    return one.slice(0, commonLength(one, tokenize({ system, user: `${lead}#` }, '')));
+  };
+  const stableOf = rememberLast(beginningOf);
+  const ledOf = rememberLast(beginningOf);
+  return (prompt, opening) => {
+    const tokens = tokenize(prompt, opening);
+    const stable = commonLength(tokens, stableOf(prompt.system, ''));
+    return { tokens, stable, led: prompt.lead ? commonLength(tokens, ledOf(prompt.system, prompt.lead)) : stable };
+  };
+}
+
+function rememberLast<T>(make: (one: string, other: string) => T): (one: string, other: string) => T {
+  let last: { one: string; other: string; made: T } | undefined;
+  return (one, other) => {
+    if (last?.one !== one || last.other !== other) last = { one, other, made: make(one, other) };
+    return last.made;
+  };
+}
+
+export function commonLength(one: readonly Token[], other: readonly Token[]): number {
+  const shorter = Math.min(one.length, other.length);
+  for (let index = 0; index < shorter; index++) if (one[index] !== other[index]) return index;
+  return shorter;
 }

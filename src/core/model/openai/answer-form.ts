@@ -28,70 +28,58 @@ export interface AnswerForm {
   unwrap(text: string): string;
 }
 
-interface Memory {
-  readonly answered: Set<Format>;
-  /** Not asked in again. A format that was answered once never gets here. */
-  readonly refused: Set<Format>;
-}
-
 type Ask<T> = (form: AnswerForm, fields: Fields) => Promise<T>;
 
 /** @returns a function that asks in the best known form, and in lower ones while the server refuses the form */
 export function createFormFinder(): <T>(schema: CompletionRequest['schema'], ask: Ask<T>) => Promise<T> {
-  const memories = new Map<string, Memory>();
+  /** Of each schema name. What was answered once stays; what was refused then is not asked in again. */
+  const memories = new Map<string, Map<Format, 'answered' | 'refused'>>();
   let fields: Fields = { temperature: true, limit: 'max_tokens' };
 
   return async (schema, ask) => {
-    const name = schema?.name ?? '';
-    const memory = memories.get(name) ?? { answered: new Set(), refused: new Set() };
-    memories.set(name, memory);
+    const memory = memories.get(schema?.name ?? '') ?? new Map<Format, 'answered' | 'refused'>();
+    memories.set(schema?.name ?? '', memory);
+    const formats = FORMATS.filter((format) => memory.get(format) !== 'refused');
     const refused: Format[] = [];
     let tried = fields;
-    let failure: unknown;
-    const askIn = async (form: AnswerForm): Promise<Awaited<ReturnType<typeof ask>>> => {
-      try {
-        return await ask(form, tried);
-      } catch (error) {
-        const other = withoutRefused(tried, error);
-        if (!other) throw error;
-        tried = other;
-        return askIn(form);
-      }
-    };
-    for (const format of FORMATS.filter((one) => !memory.refused.has(one))) {
+    const askFrom = async (place: number): ReturnType<typeof ask> => {
+      const format = formats[place] ?? 'text';
       const form = formOf(format, schema);
-      if (!form) continue;
+      if (!form) return askFrom(place + 1);
       try {
-        const answer = await askIn(form);
+        const answer = await ask(form, tried);
         fields = tried;
-        memory.answered.add(format);
-        for (const one of refused) if (!memory.answered.has(one)) memory.refused.add(one);
+        memory.set(format, 'answered');
+        for (const one of refused) if (!memory.has(one)) memory.set(one, 'refused');
         return answer;
       } catch (error) {
-        if (!(error instanceof ServerFailure) || !isAboutFormat(error.facts)) throw error;
-        refused.push(format);
-        failure = error;
+        if (!(error instanceof ServerFailure)) throw error;
+        const other = withoutRefused(tried, error.facts);
+        if (!other && (format === 'text' || !isAboutFormat(error.facts))) throw error;
+        if (!other) refused.push(format);
+        tried = other ?? tried;
+        return askFrom(other ? place : place + 1);
       }
-    }
-    throw failure;
+    };
+    return askFrom(0);
   };
 }
 
+const TEXT: AnswerForm = { format: 'text', unwrap: (text) => text };
+
 /** None where the format can't say the schema, or says the same as a stricter one. */
 function formOf(format: Format, schema: CompletionRequest['schema']): AnswerForm | undefined {
-  const unwrap = (text: string) => text;
-  if (format === 'text') return { format, unwrap };
+  if (format === 'text') return TEXT;
   if (!schema) return undefined;
-  if (format === 'json_object') return { format, unwrap };
-  if (format === 'json_schema') return { format, schema, unwrap };
+  if (format === 'json_object') return { ...TEXT, format };
+  if (format === 'json_schema') return { ...TEXT, format, schema };
   const strict = toStrictSchema(schema.schema);
   if (!strict || sameJson(strict.schema, schema.schema)) return undefined;
   return { format: 'json_schema', schema: { ...schema, schema: strict.schema }, unwrap: strict.unwrap };
 }
 
-function withoutRefused(fields: Fields, error: unknown): Fields | undefined {
-  const facts = error instanceof ServerFailure ? error.facts : undefined;
-  if (facts?.kind !== 'status' || facts.status !== 400) return undefined;
+function withoutRefused(fields: Fields, facts: FailureFacts): Fields | undefined {
+  if (facts.kind !== 'status' || facts.status !== 400) return undefined;
   if (fields.limit === 'max_tokens' && facts.body.includes('max_completion_tokens'))
     return { ...fields, limit: 'max_completion_tokens' };
   return fields.temperature && /temperature/i.test(facts.body) ? { ...fields, temperature: false } : undefined;

@@ -54,40 +54,34 @@ export function isPassing(facts: FailureFacts): boolean {
 export function toModelError({ facts }: ServerFailure, settings: OpenAISettings, prompt: Prompt): WinnowError {
   const { baseUrl, model } = settings;
   const wordsOf = (text: string) => shownWords(text, settings, prompt);
-  if (facts.kind === 'answer') {
-    const message = `The server at ${baseUrl} gave no usable answer: ${wordsOf(facts.message)}.`;
-    return new WinnowError('model_failed', message, { details: { baseUrl, model } });
-  }
+  const tell = (code: ErrorCode, message: string, more: object = {}) =>
+    new WinnowError(code, message, { details: { baseUrl, model, ...more } });
+  if (facts.kind === 'answer')
+    return tell('model_failed', `The server at ${baseUrl} gave no usable answer: ${wordsOf(facts.message)}.`);
   if (facts.kind === 'network') {
-    const [code, says, advice] = networkError(facts.code);
-    const message = `${says} ${baseUrl} (${facts.code || wordsOf(facts.message) || 'no connection'}).${advice}`;
-    return new WinnowError(code, message, { details: { baseUrl, model, code: facts.code } });
+    const { code } = facts;
+    const [says, advice] = isUntrusted(code)
+      ? ['No trusted certificate at', ' Name its authority by NODE_EXTRA_CA_CERTS.']
+      : isNeverConnected(code)
+        ? ['No model server answers at', ' Start it, or correct the base URL.']
+        : ['The connection was cut by', ''];
+    const message = `${says} ${baseUrl} (${code || wordsOf(facts.message) || 'no connection'}).${advice}`;
+    return tell(isNeverConnected(code) ? 'model_unavailable' : 'model_failed', message, { code });
   }
-  const { status, body } = facts;
-  const words = wordsOf(serverMessage(body));
-  const [code, advice] = isContextExceeded(facts) ? (['context_exceeded', ''] as const) : statusError(facts);
+  const { status } = facts;
+  const words = wordsOf(serverMessage(facts.body));
   const message = `The server at ${baseUrl} answered ${status}${words && `: ${words}`}`.replace(/[.\s]+$/, '');
-  return new WinnowError(code, `${message}.${advice}`, { details: { baseUrl, model, status } });
+  if (isContextExceeded(facts)) return tell('context_exceeded', `${message}.`, { status });
+  return tell(isPassing(facts) ? 'model_failed' : 'model_refused', `${message}. ${adviceOn(facts)}`, { status });
 }
 
-function networkError(code: string): [ErrorCode, string, string] {
-  if (isUntrusted(code))
-    return ['model_unavailable', 'No trusted certificate at', ' Name its authority by NODE_EXTRA_CA_CERTS.'];
-  if (isNeverConnected(code))
-    return ['model_unavailable', 'No model server answers at', ' Start it, or correct the base URL.'];
-  return ['model_failed', 'The connection was cut by', ''];
-}
-
-function statusError(facts: Extract<FailureFacts, { kind: 'status' }>): [ErrorCode, string] {
-  const { status, body } = facts;
-  const code = isPassing(facts) ? 'model_failed' : 'model_refused';
-  if (status < 400) return [code, ' Redirections are not followed: correct the base URL.'];
-  if (status === 401 || status === 403) return [code, ' Check the key.'];
-  if (status === 404) return [code, ' Check the name of the model and the base URL (it often ends in /v1).'];
-  if (status === 429 && QUOTA.test(body)) return [code, ' Check the quota of the key.'];
-  if (status === 429) return [code, ' Wait, or ask for less at once.'];
-  if (status >= 500) return [code, ' The log of the server should tell more.'];
-  return [code, ' Headers and further fields of each call can be set: headers and extraBody of the model.'];
+function adviceOn({ status, body }: Extract<FailureFacts, { kind: 'status' }>): string {
+  if (status < 400) return 'Redirections are not followed: correct the base URL.';
+  if (status === 401 || status === 403) return 'Check the key.';
+  if (status === 404) return 'Check the name of the model and the base URL (it often ends in /v1).';
+  if (status === 429) return QUOTA.test(body) ? 'Check the quota of the key.' : 'Wait, or ask for less at once.';
+  if (status >= 500) return 'The log of the server should tell more.';
+  return 'Headers and further fields of each call can be set: headers and extraBody of the model.';
 }
 
 /** The words of the server: OpenAI's `error.message`, else the usual other places, else the body. */
@@ -117,15 +111,14 @@ const QUOTED_WORDS = 4;
 const TELLING = /(?=.*\p{N}).{4,}/u;
 
 /** The words of a server up to where they quote the prompt: errors go into logs, where no prompt may stand. */
-export function untilQuotation(text: string, prompt: Prompt): string {
-  const inLine = (words: readonly RegExpExecArray[]) => ` ${words.map(([word]) => word.toLowerCase()).join(' ')} `;
-  const [system, user] = [prompt.system, prompt.user].map((part) => inLine([...part.matchAll(WORD)]));
-  const said = [...text.matchAll(WORD)];
+export function untilQuotation(text: string, { system, user }: Prompt): string {
+  const wordsOf = (part: string) => [...part.toLowerCase().matchAll(WORD)];
+  const inLine = (words: readonly RegExpExecArray[]) => ` ${words.map(([word]) => word).join(' ')} `;
+  const [known, asked, said] = [inLine(wordsOf(system)), inLine(wordsOf(user)), wordsOf(text)];
   const first = said.find((word, at) => {
     const run = inLine(said.slice(at, at + QUOTED_WORDS));
-    if (at + QUOTED_WORDS <= said.length && (system?.includes(run) || user?.includes(run))) return true;
-    const alone = inLine([word]);
-    return TELLING.test(alone.trim()) && user?.includes(alone) && !system?.includes(alone);
+    const isRun = at + QUOTED_WORDS <= said.length && (known.includes(run) || asked.includes(run));
+    return isRun || (TELLING.test(word[0]) && asked.includes(inLine([word])) && !known.includes(inLine([word])));
   });
   return first ? `${text.slice(0, first.index)}[…]` : text;
 }

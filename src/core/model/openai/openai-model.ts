@@ -2,25 +2,21 @@
 import type OpenAI from 'openai';
 import { z } from 'zod';
 import { WinnowError } from '../../errors.js';
+import { createOpening } from '../../promises.js';
 import { estimateTokens } from '../count-tokens.js';
 import { type Completion, type CompletionRequest, type Model, noUsage } from '../model.js';
 import { type AnswerForm, createFormFinder, type Fields } from './answer-form.js';
-import type { Client } from './client.js';
 import { type OpenAIModelOptions, type OpenAISettings, resolveOpenAIOptions } from './options.js';
 import { createReaderOpener } from './token-reader.js';
 
 /** What OpenAI takes in one strict schema and in one request; other servers take at least as much. */
 const SERVER_LIMITS = { enumValues: 1_000, enumCharacters: 15_000, tools: 128 };
 
-/** Nothing is sent or loaded before the first call. @throws WinnowError `invalid_option` */
+/** Nothing is sent or loaded before the first call. @throws WinnowError `invalid_option`; no message quotes a key */
 export function createOpenAIModel(options: OpenAIModelOptions): Model {
   const settings = resolveOpenAIOptions(options);
   const askInForm = createFormFinder();
-  let opened: Promise<Client> | undefined;
-  const open = () => {
-    opened ??= import('./client.js').then(({ createClient }) => createClient(settings));
-    return opened;
-  };
+  const client = createOpening(async () => (await import('./client.js')).createClient(settings));
   return {
     id: settings.model,
     limits: { contextTokens: settings.contextTokens, ...SERVER_LIMITS },
@@ -28,7 +24,7 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
     async complete(request) {
       const { prompt, signal, schema } = request;
       const usage = noUsage();
-      const call = await open();
+      const call = await client.get();
       return call({ prompt, signal, usage }, async (post) => {
         const maxTokens = answerRoom(request, settings.contextTokens);
         return askInForm(schema, async (form, fields) => {
@@ -42,7 +38,7 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
         });
       });
     },
-    openReader: createReaderOpener(settings, open),
+    openReader: createReaderOpener(settings, client),
     countTokens: estimateTokens,
     /** The connections are those of the process, which ends them when they are idle. */
     close: async () => {},
@@ -61,13 +57,11 @@ export function answerRoom(
   { prompt, maxTokens }: Pick<CompletionRequest, 'prompt' | 'maxTokens'>,
   contextTokens: number,
 ): number {
-  // The server may count a tenth more than the estimate, and puts its marks around each message.
-  const roomBeside = (tokens: number) => contextTokens - tokens - Math.ceil(tokens / 10) - 16;
-  // A token is rarely shorter than a character, so most prompts need no count.
-  if (maxTokens <= roomBeside(prompt.system.length + prompt.user.length)) return maxTokens;
   const tokens = promptTokens({ prompt });
   const least = Math.min(LEAST_TOKENS, maxTokens);
-  if (tokens + least <= contextTokens) return Math.min(maxTokens, Math.max(least, roomBeside(tokens)));
+  // The server may count a tenth more than the estimate, and puts its marks around each message.
+  const room = contextTokens - tokens - Math.ceil(tokens / 10) - 16;
+  if (tokens + least <= contextTokens) return Math.min(maxTokens, Math.max(least, room));
   const message = `The prompt has about ${tokens} tokens and needs room for ${least}, the context of the model holds ${contextTokens}. Give the model's real context as contextTokens, or send less.`;
   throw new WinnowError('context_exceeded', message, { details: { tokens, contextTokens } });
 }
@@ -77,54 +71,47 @@ function promptTokens({ prompt }: Pick<CompletionRequest, 'prompt'>): number {
 }
 
 function renderChat(
-  settings: OpenAISettings,
+  { model, temperature, logprobs, extraBody }: OpenAISettings,
   { prompt, maxTokens }: CompletionRequest,
-  { format, schema, temperature, limit }: AnswerForm & Fields,
+  form: AnswerForm & Fields,
 ): OpenAI.ChatCompletionCreateParamsNonStreaming {
-  const responseFormat = schema
-    ? { type: 'json_schema' as const, json_schema: { ...schema, strict: true } }
+  const responseFormat = form.schema
+    ? { type: 'json_schema' as const, json_schema: { ...form.schema, strict: true } }
     : { type: 'json_object' as const };
   return {
-    model: settings.model,
+    model,
     messages: [
       { role: 'system', content: prompt.system },
       { role: 'user', content: prompt.user },
     ],
-    [limit]: maxTokens,
-    ...(temperature ? { temperature: settings.temperature } : {}),
-    ...(settings.logprobs ? { logprobs: true } : {}),
+    [form.limit]: maxTokens,
+    ...(form.temperature ? { temperature } : {}),
+    ...(logprobs ? { logprobs: true } : {}),
     stream: false,
-    ...(format === 'text' ? {} : { response_format: responseFormat }),
-    ...settings.extraBody,
+    ...(form.format === 'text' ? {} : { response_format: responseFormat }),
+    ...extraBody,
   };
 }
 
 const logprobsSchema = z.object({ content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish() });
-const chatAnswerSchema = z.object({
-  choices: z
-    .array(
-      z.object({
-        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
-        finish_reason: z.string().nullish(),
-        logprobs: logprobsSchema.nullish().catch(null),
-      }),
-    )
-    .min(1),
+const choiceSchema = z.object({
+  message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+  finish_reason: z.string().nullish(),
+  logprobs: logprobsSchema.nullish().catch(null),
 });
+const chatAnswerSchema = z.object({ choices: z.tuple([choiceSchema], z.unknown()) });
 type ChatAnswer = z.infer<typeof chatAnswerSchema>;
 
-function writtenIn({ choices }: ChatAnswer): string {
-  const message = choices[0]?.message;
-  return message?.content || message?.refusal || '';
+function writtenIn({ choices: [{ message }] }: ChatAnswer): string {
+  return message.content || message.refusal || '';
 }
 
 function toCompletion(answer: ChatAnswer, { unwrap }: AnswerForm): Omit<Completion, 'usage'> {
-  const [choice] = answer.choices;
+  const [{ finish_reason, logprobs }] = answer.choices;
   const written = writtenIn(answer);
   const text = unwrap(written);
-  const finish = choice?.finish_reason === 'length' ? 'length' : 'stop';
+  const completion = { text, finish: finish_reason === 'length' ? ('length' as const) : ('stop' as const) };
   // Log-probabilities belong to the text as it was written.
-  const logprobs = text === written ? choice?.logprobs?.content : undefined;
-  if (!logprobs) return { text, finish };
-  return { text, finish, logprobs: logprobs.map(({ token, logprob }) => ({ text: token, logprob })) };
+  if (text !== written || !logprobs?.content) return completion;
+  return { ...completion, logprobs: logprobs.content.map(({ token, logprob }) => ({ text: token, logprob })) };
 }

@@ -4,7 +4,6 @@ import { parseOptions } from '../../parse.js';
 
 /** The platform's own complaint would quote the value, and the value may be a key. */
 const header = z.string().regex(/^[\t\x20-\x7e]*$/, 'holds characters that an HTTP header cannot carry');
-
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not a name of an HTTP header');
 
 const optionsSchema = z.object({
@@ -15,11 +14,7 @@ const optionsSchema = z.object({
     .transform((url) => url.trim().replace(/\/+$/, '')),
   model: z.string().regex(/\S/, 'the name of the model is missing'),
   /** Sent as a bearer token. Default: no Authorization header; no variable of the environment is read. */
-  apiKey: z
-    .string()
-    .transform((key) => key.trim())
-    .pipe(header)
-    .optional(),
+  apiKey: z.string().trim().pipe(header).optional(),
   /** Left out for servers that refuse it. */
   temperature: z.number().min(0).default(0),
   /** Longest time of one `complete` or `weigh`, with its retries and pauses. */
@@ -39,15 +34,15 @@ const optionsSchema = z.object({
   fetch: z.custom<typeof fetch>((value) => typeof value === 'function').optional(),
 });
 
+function isHttpUrl(text: string): boolean {
+  const { protocol = '', username, password } = URL.canParse(text) ? new URL(text) : {};
+  return /^https?:$/.test(protocol) && !username && !password;
+}
+
 export type OpenAIModelOptions = z.input<typeof optionsSchema>;
 export type OpenAISettings = z.output<typeof optionsSchema>;
 
 /** @throws WinnowError `invalid_option`; no message quotes a key or a header */
 export function resolveOpenAIOptions(options: OpenAIModelOptions): OpenAISettings {
   return parseOptions(optionsSchema, options, 'model');
-}
-
-function isHttpUrl(text: string): boolean {
-  const { protocol = '', username, password } = URL.canParse(text) ? new URL(text) : {};
-  return /^https?:$/.test(protocol) && !username && !password;
 }

@@ -7,6 +7,7 @@ import { isObject, isOfType, type JsonType, jsonTypeOf, typesOf, withoutRepeats 
 import { mergeSchemas } from '../../catalog/schema/merge.js';
 import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
+import { parseJson } from './failure.js';
 
 export interface StrictSchema {
   readonly schema: JsonSchema;
@@ -38,12 +39,7 @@ export function toStrictSchema(schema: JsonSchema): StrictSchema | undefined {
 function unwrap(text: string): string {
   const [start] = new RegExp(`^\\s*\\{\\s*"${WRAPPER}"\\s*:\\s*`).exec(text) ?? [''];
   const inner = text.slice(start.length);
-  try {
-    JSON.parse(text);
-    return start === '' ? text : inner.trimEnd().slice(0, -1).trimEnd();
-  } catch {
-    return inner;
-  }
+  return start === '' || parseJson(text) === undefined ? inner : inner.trimEnd().slice(0, -1).trimEnd();
 }
 
 /** Internal: never leaves this file. */
@@ -102,7 +98,9 @@ function formsOf(node: JsonSchema, build: Build): JsonSchema[] {
   if ('const' in node) return valueForms(node, [node.const]);
   if (Array.isArray(node.enum)) return valueForms(node, node.enum);
   const { anyOf, oneOf = anyOf, description: _, ...beside } = node;
-  if (Array.isArray(oneOf) && !saysOnlyWhatIsRequired(node, oneOf)) {
+  // "At least one of these is required": as forms the server can't tell them apart, so the check says it.
+  const isRequired = (form: unknown) => isObject(form) && Object.keys(form).join() === 'required';
+  if (Array.isArray(oneOf) && !(isObject(node.properties) && oneOf.every(isRequired))) {
     if (anyOf !== undefined && anyOf !== oneOf) throw new InexpressibleError();
     const forms = oneOf.filter((form) => form !== false);
     if (isBare(beside)) return forms.map((form) => strictNode(form, build));
@@ -113,11 +111,6 @@ function formsOf(node: JsonSchema, build: Build): JsonSchema[] {
   const implied = isObject(node.properties) ? ['object' as const] : [];
   const types = typesOf(node);
   return (types.length > 0 ? types : implied).map((type) => typedNode(node, type, build));
-}
-
-/** "At least one of these": as forms the server can't tell them apart, so the check says it. */
-function saysOnlyWhatIsRequired(node: JsonSchema, forms: readonly unknown[]): boolean {
-  return isObject(node.properties) && forms.every((form) => isObject(form) && Object.keys(form).join() === 'required');
 }
 
 function valueForms(node: JsonSchema, values: readonly unknown[]): JsonSchema[] {
@@ -192,20 +185,19 @@ const MOST = { nesting: 10, characters: 120_000, values: 1_000, shortEnum: 250, 
 /** Whether it is small enough, and the forms of each `anyOf` differ in the first key or its constant. */
 function isTaken(schema: JsonSchema): boolean {
   const nodes = [schema, ...Object.values(Object(schema.$defs))].flatMap((root) => nodesIn(root, 0));
-  const names = nodes.flatMap(({ properties }) => Object.keys(Object(properties)));
   const enums = nodes.flatMap(({ enum: values }) => (Array.isArray(values) ? [values] : []));
   const lengthOf = (values: readonly unknown[]) => values.filter((value) => typeof value === 'string').join('').length;
+  const names = nodes.flatMap(({ properties }) => Object.keys(Object(properties)));
   const firstKey = (form: unknown) => {
     const target = isObject(form) && typeof form.$ref === 'string' ? resolveReference(schema, form.$ref) : form;
     const [first] = Object.entries(Object(Object(target).properties));
     return first ? [`${first[0]} ${JSON.stringify(Object(first[1]).const)}`] : [];
   };
-  const isClear = ({ anyOf }: JsonSchema) => {
-    const keys = Array.isArray(anyOf) ? anyOf.flatMap(firstKey) : [];
-    return new Set(keys).size === keys.length;
-  };
   return (
-    nodes.every((node) => node.nesting <= MOST.nesting && isClear(node)) &&
+    nodes.every(({ nesting, anyOf }) => {
+      const keys = Array.isArray(anyOf) ? anyOf.flatMap(firstKey) : [];
+      return nesting <= MOST.nesting && new Set(keys).size === keys.length;
+    }) &&
     lengthOf([...names, ...enums.flat(), ...nodes.map((node) => node.const)]) <= MOST.characters &&
     enums.flat().length <= MOST.values &&
     enums.every((values) => values.length <= MOST.shortEnum || lengthOf(values) <= MOST.enumCharacters)

@@ -6,8 +6,9 @@ import { createHash } from 'node:crypto';
 import type OpenAI from 'openai';
 import { z } from 'zod';
 import { throwIfCancelled, WinnowError } from '../../errors.js';
+import type { Opening } from '../../promises.js';
 import { estimateTokens } from '../count-tokens.js';
-import { noUsage, type Prompt, type ReaderRequest, type Token, type TokenReader } from '../model.js';
+import { type LikelyToken, noUsage, type Prompt, type ReaderRequest, type Token, type TokenReader } from '../model.js';
 import type { Client } from './client.js';
 import { isContextExceeded, isPassing, ServerFailure, toModelError } from './failure.js';
 import type { OpenAISettings } from './options.js';
@@ -16,48 +17,42 @@ import type { OpenAISettings } from './options.js';
 const TOP_TOKENS = 20;
 
 /** The `openReader` of one model; its vocabulary is shared by all its readers. */
-export function createReaderOpener(
-  settings: OpenAISettings,
-  open: () => Promise<Client>,
-): (request: ReaderRequest) => Promise<TokenReader> {
+export function createReaderOpener(settings: OpenAISettings, client: Opening<Client>) {
   const pieces = createPieces();
-  return async ({ prompt, opening, signal }) => {
+  return async ({ prompt, opening, signal }: ReaderRequest): Promise<TokenReader> => {
     const rawPrompt = renderRawPrompt(prompt, opening);
     const usage = noUsage();
-    const read = new Map<string, readonly TopToken[]>();
+    const read = new Map<string, readonly LikelyText[]>();
     let isClosed = false;
-    const call = await open();
-    const topTokens = async (written: string) => {
+    const call = await client.get();
+    /** What may come after a path, each path asked for once. */
+    const next = async (path: readonly Token[]) => {
+      if (isClosed) throw new WinnowError('internal', 'A closed token reader was asked.');
       throwIfCancelled(signal);
+      const written = path.map(pieces.textOf).join('');
       const known = read.get(written);
       if (known) return known;
       const body = renderCompletion(settings, rawPrompt + written);
       const top = await call({ prompt, signal, usage }, async (post) => {
-        const answer = await post({
-          ...{ path: '/completions', body, answer: nextTokenSchema },
-          estimate: () => ({ prompt: estimateTokens(body.prompt), written: 1 }),
-        }).catch((error: unknown) => {
+        const estimate = () => ({ prompt: estimateTokens(body.prompt), written: 1 });
+        const asked = post({ path: '/completions', body, answer: nextTokenSchema, estimate });
+        const answer = await asked.catch((error: unknown) => {
           throw toReaderError(error, settings, prompt);
         });
-        return readTopTokens(answer, settings);
+        if (answer.length === 0) throw noProbabilities(settings, 'its answer holds no log-probabilities');
+        return answer;
       });
       read.set(written, top);
       return top;
     };
     // Whether the server gives probabilities at all shows at once.
-    await topTokens('');
+    await next([]);
     return {
       tokenize: pieces.tokenize,
-      async weigh(path, candidates) {
-        if (isClosed) throw new WinnowError('internal', 'A closed token reader was asked.');
-        const top = await topTokens(path.map(pieces.textOf).join(''));
-        return weighPieces(candidates.map(pieces.textOf), top);
-      },
+      weigh: async (path, candidates) => weighPieces(candidates.map(pieces.textOf), await next(path)),
       async likeliest(path, count) {
-        if (isClosed) throw new WinnowError('internal', 'A closed token reader was asked.');
-        const top = await topTokens(path.map(pieces.textOf).join(''));
-        const best = [...top].sort((one, other) => other.logprob - one.logprob).slice(0, count);
-        return best.map(({ text, logprob }) => ({ token: pieces.tokenOf(text), text, probability: Math.exp(logprob) }));
+        const best = [...(await next(path))].sort((one, other) => other.probability - one.probability);
+        return best.slice(0, count).map((likely) => ({ token: pieces.tokenOf(likely.text), ...likely }));
       },
       usage: () => ({ ...usage }),
       close: async () => {
@@ -79,41 +74,21 @@ function renderCompletion({ model, extraBody }: OpenAISettings, prompt: string):
   return { model, prompt, ...fields, ...extraBody };
 }
 
-export interface TopToken {
-  readonly text: string;
-  /** Natural logarithm of the probability. */
-  readonly logprob: number;
-}
+export type LikelyText = Pick<LikelyToken, 'text' | 'probability'>;
 
-/** A map a token (OpenAI, vLLM), or a list a token (llama.cpp). */
-const nextTokenSchema = z.object({
-  choices: z
-    .array(
-      z.object({
-        logprobs: z
-          .object({
-            top_logprobs: z.array(z.record(z.string(), z.number()).nullish()).nullish(),
-            content: z
-              .array(
-                z.object({ top_logprobs: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish() }),
-              )
-              .nullish(),
-          })
-          .nullish()
-          .catch(null),
-      }),
-    )
-    .min(1),
-});
-
-function readTopTokens({ choices }: z.infer<typeof nextTokenSchema>, settings: OpenAISettings): TopToken[] {
-  const logprobs = choices[0]?.logprobs;
-  const mapped = Object.entries(logprobs?.top_logprobs?.[0] ?? {}).map(([text, logprob]) => ({ text, logprob }));
-  const listed = logprobs?.content?.[0]?.top_logprobs ?? [];
-  const top = mapped.length > 0 ? mapped : listed.map(({ token, logprob }) => ({ text: token, logprob }));
-  if (top.length === 0) throw noProbabilities(settings, 'its answer holds no log-probabilities');
-  return top;
-}
+const toLikely = (text: string, logprob: number): LikelyText => ({ text, probability: Math.exp(logprob) });
+/** A map a token (OpenAI, vLLM). */
+const mapSchema = z
+  .object({ top_logprobs: z.tuple([z.record(z.string(), z.number())], z.unknown()) })
+  .transform(({ top_logprobs: [first] }) => Object.entries(first).map(([text, logprob]) => toLikely(text, logprob)));
+/** A list a token (llama.cpp). */
+const listedSchema = z.object({ top_logprobs: z.array(z.object({ token: z.string(), logprob: z.number() })) });
+const listSchema = z
+  .object({ content: z.tuple([listedSchema], z.unknown()) })
+  .transform(({ content: [first] }) => first.top_logprobs.map(({ token, logprob }) => toLikely(token, logprob)));
+const nextTokenSchema = z
+  .object({ choices: z.tuple([z.object({ logprobs: z.union([mapSchema, listSchema]).catch([]) })], z.unknown()) })
+  .transform(({ choices: [{ logprobs }] }) => logprobs);
 
 /** What a server says of a key, a long prompt or its own trouble is told as it is; any other refusal means no reader. */
 function toReaderError(error: unknown, settings: OpenAISettings, prompt: Prompt): unknown {
@@ -164,24 +139,21 @@ export function createPieces(): Pieces {
   };
 }
 
-/** How far below the least likely returned token one that was not returned is taken to be. */
-const FLOOR_STEP = 1;
+/** By which factor a token that was not returned is taken to be less likely than the least likely that was. */
+const FLOOR = Math.exp(-1);
 
 /**
  * Log weight of each piece: the probability of all tokens that begin it or that it begins. A token that fits several
  * pieces is shared out evenly, since nothing tells which was meant.
  */
-export function weighPieces(pieces: readonly string[], top: readonly TopToken[]): number[] {
-  const floor = Math.exp(Math.min(0, ...top.map((token) => token.logprob)) - FLOOR_STEP);
+export function weighPieces(pieces: readonly string[], top: readonly LikelyText[]): number[] {
+  const floor = FLOOR * Math.min(1, ...top.map(({ probability }) => probability));
   const sums = pieces.map(() => 0);
-  for (const token of top) {
-    if (token.text === '') continue;
-    const fitting = pieces.flatMap((piece, index) => (fits(piece, token.text) ? [index] : []));
-    for (const index of fitting) sums[index] = (sums[index] ?? 0) + Math.exp(token.logprob) / fitting.length;
+  for (const { text, probability } of top) {
+    if (text === '') continue;
+    const fits = (piece: string) => piece.startsWith(text) || text.startsWith(piece);
+    const fitting = pieces.flatMap((piece, index) => (fits(piece) ? [index] : []));
+    for (const index of fitting) sums[index] = (sums[index] ?? 0) + probability / fitting.length;
   }
   return sums.map((sum) => Math.log(Math.max(sum, floor)));
-}
-
-function fits(piece: string, token: string): boolean {
-  return piece.startsWith(token) || token.startsWith(piece);
 }

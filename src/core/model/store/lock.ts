@@ -20,45 +20,46 @@ export interface LockOptions {
 
 /** @throws WinnowError `cancelled` while it waits; else what `run` throws */
 export async function withLock<T>(path: string, options: LockOptions, run: () => Promise<T>): Promise<T> {
-  const { staleAfterInMs = 30_000 } = options;
-  const text = `process ${process.pid} on ${hostname()}\n${randomUUID()}\n`;
-  await acquire(path, text, { ...options, staleAfterInMs });
+  const { signal, onWait, pollInMs = 250, staleAfterInMs = 30_000 } = options;
+  throwIfCancelled(signal);
+  const mine = `process ${process.pid} on ${hostname()}\n${randomUUID()}\n`;
+  let [last, isTold, unchangedInMs] = ['', false, 0];
+  for (; !(await create(path, mine)); await delay(pollInMs, undefined, { signal }).catch(() => undefined)) {
+    throwIfCancelled(signal);
+    const seen = await readFile(path, 'utf8').catch(() => '');
+    const [owner = ''] = seen.split('\n');
+    const now = `${seen}${(await stat(path).catch(() => undefined))?.mtimeMs}`;
+    unchangedInMs = now === last ? unchangedInMs + pollInMs : 0;
+    last = now;
+    if (isDead(owner) || unchangedInMs >= staleAfterInMs) await removeIf(path, seen);
+    else if (owner !== '' && !isTold) {
+      isTold = true;
+      onWait?.(owner);
+    }
+  }
   const touch = () => void utimes(path, new Date(), new Date()).catch(() => undefined);
   const timer = setInterval(touch, staleAfterInMs / 10).unref();
   try {
     return await run();
   } finally {
     clearInterval(timer);
-    await removeIf(path, text);
+    await removeIf(path, mine);
   }
 }
 
-async function acquire(path: string, text: string, options: LockOptions & { staleAfterInMs: number }): Promise<void> {
-  const { signal, onWait, pollInMs = 250, staleAfterInMs } = options;
-  let last = '';
-  let unchangedInMs = 0;
-  for (;;) {
-    throwIfCancelled(signal);
-    if (await unless('EEXIST', () => writeFile(path, text, { flag: 'wx' }).then(() => true))) return;
-    const seen = await readIfThere(path);
-    const touched = await unless('ENOENT', () => stat(path));
-    if (seen === undefined || !touched) continue;
-    const [owner = ''] = seen.split('\n');
-    const now = `${seen}${touched.mtimeMs}`;
-    unchangedInMs = now === last ? unchangedInMs + pollInMs : 0;
-    if (isDead(owner) || unchangedInMs >= staleAfterInMs) {
-      await removeIf(path, seen);
-      continue;
-    }
-    if (last === '') onWait?.(owner || 'another process');
-    last = now;
-    await delay(pollInMs, undefined, { signal }).catch(() => undefined);
+async function create(path: string, text: string): Promise<boolean> {
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
   }
 }
 
 /** Not where another owner has taken the lock meanwhile. */
 async function removeIf(path: string, text: string): Promise<void> {
-  if ((await readIfThere(path)) === text) await rm(path, { force: true });
+  if ((await readFile(path, 'utf8').catch(() => undefined)) === text) await rm(path, { force: true });
 }
 
 /** Of a process on this machine alone it can be known. */
@@ -69,19 +70,6 @@ function isDead(owner: string): boolean {
     return !process.kill(Number(pid), 0);
   } catch (error) {
     return codeOf(error) === 'ESRCH';
-  }
-}
-
-function readIfThere(path: string): Promise<string | undefined> {
-  return unless('ENOENT', () => readFile(path, 'utf8'));
-}
-
-async function unless<T>(code: string, action: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await action();
-  } catch (error) {
-    if (codeOf(error) === code) return undefined;
-    throw error;
   }
 }
 

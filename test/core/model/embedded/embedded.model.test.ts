@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCatalog } from '../../../../src/core/catalog/catalog.js';
 import { createEmbeddedModel } from '../../../../src/core/model/embedded/embedded-model.js';
 import type { Model, Prompt } from '../../../../src/core/model/model.js';
-import { ensureModel } from '../../../../src/core/model/store/ensure-model.js';
+import { ensureModel } from '../../../../src/core/model/store/model-file.js';
 import { createPlanner } from '../../../../src/core/planner.js';
 import { loadFixture } from '../../selection/setup.js';
 import { describeModelContract } from '../contract.js';

@@ -1,8 +1,24 @@
+/** One file is one model, wherever it lies and whenever it came there. */
+
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createPrefixStore, type PrefixStoreOptions } from '../../../../src/core/model/embedded/prefix-store.js';
+import {
+  createPrefixStore,
+  fileIdentity,
+  type PrefixStoreOptions,
+} from '../../../../src/core/model/embedded/prefix-store.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -35,17 +51,13 @@ describe('the store of evaluated prefixes', () => {
     expect(await open(options).load(tokens, never)).toBe(false);
   });
 
-  it.each([
-    ['state', 'stat3', 'checksum'],
-    ['json', '{"bytes": 5', 'header'],
-    ['json', '{"bytes": 5}', 'header'],
-  ])('throws a damaged .%s away with a warning, and never loads it: %s', async (ending, content, reason) => {
+  it('throws a damaged state away with a warning, and never loads it', async () => {
     await open().save([1], write('state'));
-    const name = (await readdir(folder)).find((name) => name.endsWith(`.${ending}`));
-    await writeFile(join(folder, name ?? ''), content);
+    const [name = ''] = await states();
+    await writeFile(join(folder, name), 'stat3');
     expect(await open().load([1], never)).toBe(false);
     expect(await readdir(folder)).toEqual([]);
-    expect(warnings.at(-1)).toContain(`was thrown away: its ${reason}`);
+    expect(warnings.at(-1)).toContain('was thrown away: its checksum does not hold');
   });
 
   it('does without a damaged file that can not be thrown away, and says so once', async () => {
@@ -56,7 +68,7 @@ describe('the store of evaluated prefixes', () => {
     await mkdir(join(folder, name, 'full'), { recursive: true });
     const told = warnings.length;
     for (let time = 0; time < 2; time++) expect(await store.load([1], never)).toBe(false);
-    expect(warnings.slice(told)).toEqual([expect.stringContaining("can't be thrown away: its checksum")]);
+    expect(warnings.slice(told)).toEqual([expect.stringContaining("can't be thrown away")]);
   });
 
   it('tells once that nothing can be saved, whichever the prefix', async () => {
@@ -103,15 +115,12 @@ describe('the store of evaluated prefixes', () => {
     expect(await store.load([1], never)).toBe(false);
   });
 
-  it.each<[string, () => Promise<unknown>]>([
-    ['saved', () => open().save([2], write('state'))],
-    ['looked for', () => open().load([2], never)],
-  ])('takes away what a killed process had begun to write, when a prefix is %s', async (_, use) => {
+  it('takes away what a killed process had begun to write', async () => {
     const old = new Date(Date.now() - 61 * 60 * 1000);
     const [abandoned, fresh, other] = ['aa.1.part', 'bb.2.part', 'notes.txt'].map((name) => join(folder, name));
     for (const path of [abandoned, fresh, other]) await writeFile(path ?? '', 'half a state');
     for (const path of [abandoned, other]) await utimes(path ?? '', old, old);
-    await use();
+    await open().save([2], write('state'));
     const left = await readdir(folder);
     expect(left).not.toContain('aa.1.part');
     // Another process may still write the younger one, and what is not a draft is not the store's to take.
@@ -123,5 +132,58 @@ describe('the store of evaluated prefixes', () => {
     await expect(store.save([1], () => Promise.reject(new Error('disk full')))).resolves.toBeUndefined();
     expect(warnings.at(-1)).toContain('disk full');
     expect(await states()).toEqual([]);
+  });
+});
+
+const MIB = 1024 ** 2;
+/** A file of zeros that takes no room on the disk. */
+function aFile(size: number, place = 'here'): string {
+  mkdirSync(join(folder, place), { recursive: true });
+  const path = join(folder, place, 'weights.gguf');
+  writeFileSync(path, '');
+  truncateSync(path, size);
+  return path;
+}
+
+function writeByte(path: string, at: number): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.from([1]), 0, 1, at);
+  closeSync(file);
+}
+
+describe.each([7, 3 * MIB, 100 * MIB])('the identity of a file of %d bytes', (size) => {
+  it('is its name, its size and 16 hex digits', () => {
+    expect(fileIdentity(aFile(size))).toMatch(new RegExp(`^weights\\.gguf:${size}:[0-9a-f]{16}$`, 'u'));
+  });
+
+  it('is that of each copy, whenever it was made', () => {
+    const path = aFile(size);
+    mkdirSync(join(folder, 'there'), { recursive: true });
+    const copy = join(folder, 'there', 'weights.gguf');
+    copyFileSync(path, copy);
+    utimesSync(copy, 1_000, 1_000);
+    expect(fileIdentity(copy)).toBe(fileIdentity(path));
+  });
+
+  it.each([
+    ['first', 0],
+    ['last', size - 1],
+  ])('is another where the %s byte is', (_, at) => {
+    const path = aFile(size);
+    const before = fileIdentity(path);
+    writeByte(path, at);
+    expect(fileIdentity(path)).not.toBe(before);
+  });
+});
+
+describe('the identity of a large file', () => {
+  it('is another where what lies between its ends is', () => {
+    const path = aFile(100 * MIB);
+    const before = fileIdentity(path);
+    const file = openSync(path, 'r+');
+    // So close together that every sample holds one.
+    for (let at = 2 * MIB; at < 98 * MIB; at += 64 * 1024) writeSync(file, Buffer.from([at % 251]), 0, 1, at);
+    closeSync(file);
+    expect(fileIdentity(path)).not.toBe(before);
   });
 });

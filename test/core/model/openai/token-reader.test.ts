@@ -142,7 +142,7 @@ describe('the pieces of a name', () => {
 
 describe('the weight of pieces', () => {
   const top = (probabilities: Record<string, number>) =>
-    Object.entries(probabilities).map(([text, value]) => ({ text, logprob: Math.log(value) }));
+    Object.entries(probabilities).map(([text, probability]) => ({ text, probability }));
   const weigh = (pieces: string[], probabilities: Record<string, number>) =>
     weighPieces(pieces, top(probabilities)).map((weight) => Number(Math.exp(weight).toFixed(4)));
 

@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ensureModel } from '../../../../src/core/model/store/ensure-model.js';
+import { ensureModel } from '../../../../src/core/model/store/model-file.js';
 import { runUserPython } from '../../../../src/core/model/store/package-source.js';
 import {
   CONTENT,
@@ -103,18 +103,14 @@ describeWithShell("the user's Python", () => {
     await chmod(path, 0o755);
     return path;
   };
-  const run = (pythons: readonly string[], signal?: AbortSignal) => runUserPython(['-m', 'pip'], signal, pythons);
+  const run = (path: string, signal?: AbortSignal) => runUserPython(['-m', 'pip'], signal, path);
 
-  it('is the first one that is there and has pip', async () => {
-    const bare = await python('bare', 'echo "/usr/bin/bare: No module named pip" >&2; exit 1');
-    const full = await python('full', `echo "$@" > ${join(folder, 'called')}`);
-    await run([join(folder, 'absent'), bare, full]);
-    expect(await readFile(join(folder, 'called'), 'utf8')).toBe('-m pip\n');
-  });
-
-  it('is named when no Python has pip', async () => {
-    const absent = join(folder, 'absent');
-    await expect(run([absent])).rejects.toThrow(`Python with pip is not installed (tried ${absent})`);
+  it.each([
+    ['it is not there', async () => join(folder, 'absent')],
+    ['it has no pip', () => python('bare', 'echo "/usr/bin/bare: No module named pip" >&2; exit 1')],
+  ])('is named where %s', async (_case, make) => {
+    const path = await make();
+    await expect(run(path)).rejects.toThrow(`Python with pip is not installed (tried ${path})`);
   });
 
   it.each([
@@ -136,7 +132,7 @@ describeWithShell("the user's Python", () => {
   ])('fails with %s', async (_case, stderr, message) => {
     await writeFile(join(folder, 'stderr'), stderr);
     const path = await python('python', `cat ${join(folder, 'stderr')} >&2; exit 1`);
-    await expect(run([path])).rejects.toThrow(new Error(message));
+    await expect(run(path)).rejects.toThrow(new Error(message));
   });
 
   it('ends when the caller cancels', async () => {
@@ -144,6 +140,6 @@ describeWithShell("the user's Python", () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     setTimeout(() => controller.abort(reason), 50);
-    await expect(run([path], controller.signal)).rejects.toBe(reason);
+    await expect(run(path, controller.signal)).rejects.toBe(reason);
   });
 });

@@ -1,13 +1,13 @@
 /** What every test of the store needs: a small model, an empty folder, a scripted hub and a Python that fetches pieces. */
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { WinnowError } from '../../../../src/core/errors.js';
-import type { EnsureModelOptions } from '../../../../src/core/model/store/ensure-model.js';
+import type { EnsureModelOptions, ModelEntry } from '../../../../src/core/model/store/model-file.js';
 import type { RunPython } from '../../../../src/core/model/store/package-source.js';
-import type { ModelEntry } from '../../../../src/core/model/store/stored-model.js';
-import { type Hub, type HubStep, startHub } from './hub-server.js';
 
 export const PIECE_BYTES = 40_000;
 /** Five pieces, the last one shorter; no two places look the same. */
@@ -33,7 +33,7 @@ export function smallModel(hub: string): ModelEntry {
     sha256: CONTENT_HASH,
     licence: 'Apache-2.0',
     hub,
-    packages: { prefix: 'small-model-part', version: '1.2.3', bytes: PIECE_BYTES },
+    pieces: { sha256: CONTENT_HASH, prefix: 'small-model-part', version: '1.2.3', bytes: PIECE_BYTES },
   };
 }
 
@@ -121,4 +121,64 @@ export async function errorOf(promise: Promise<unknown>): Promise<WinnowError> {
     throw error;
   }
   throw new Error('it was not rejected');
+}
+
+export interface HubStep {
+  /** Any status but those of success is sent without the file. */
+  status?: number;
+  /** Sends only so many bytes and then leaves the connection open until `cut` is called, or for ever. */
+  sendBytes?: number;
+  ignoresRange?: boolean;
+  content?: Buffer;
+  /** Does not say how large the file is. */
+  hidesSize?: boolean;
+}
+
+export interface Hub {
+  url: string;
+  /** The Range and the Accept-Encoding of each request. */
+  requests: { range: string | undefined; encoding: string | undefined }[];
+  /** Ends the connections that are open, as a failing network would. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+export async function startHub(content: Buffer, steps: readonly HubStep[] = []): Promise<Hub> {
+  const requests: Hub['requests'] = [];
+  const open = new Set<ServerResponse>();
+  const server = createServer(({ headers }, response) => {
+    open.add(response);
+    requests.push({ range: headers.range, encoding: String(headers['accept-encoding']) });
+    answer(headers.range, response, { content, ...steps[requests.length - 1] });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/model.gguf`,
+    requests,
+    cut() {
+      for (const response of open) response.socket?.destroy();
+      open.clear();
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function answer(range: string | undefined, response: ServerResponse, step: HubStep & { content: Buffer }): void {
+  const { status = 200, content, sendBytes, hidesSize } = step;
+  if (status >= 300) {
+    response.writeHead(status).end();
+    return;
+  }
+  const wanted = step.ignoresRange ? undefined : /^bytes=(\d+)-$/u.exec(range ?? '')?.[1];
+  const start = Number(wanted ?? 0);
+  response.writeHead(start > 0 ? 206 : 200, {
+    ...(hidesSize ? {} : { 'content-length': content.length - start }),
+    ...(start > 0 ? { 'content-range': `bytes ${start}-${content.length - 1}/${content.length}` } : {}),
+  });
+  response.write(content.subarray(start, sendBytes === undefined ? content.length : start + sendBytes));
+  if (sendBytes === undefined) response.end();
 }

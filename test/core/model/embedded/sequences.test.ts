@@ -1,6 +1,10 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { createTurnstile } from '../../../../src/core/model/embedded/turnstile.js';
+import { createTurnstile, type Turnstile } from '../../../../src/core/model/embedded/sequences.js';
+
+/** Passes through: holds the place while it works. */
+const pass = <T>(turnstile: Turnstile, signal: AbortSignal | undefined, work: () => Promise<T>) =>
+  turnstile.hold(signal, (leave) => work().finally(leave));
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -13,22 +17,23 @@ describe('the turnstile of the embedded model', () => {
       await tick();
       order.push(`${name} out`);
     };
-    await Promise.all(['a', 'b', 'c'].map((name) => turnstile.pass(undefined, work(name))));
+    await Promise.all(['a', 'b', 'c'].map((name) => pass(turnstile, undefined, work(name))));
     expect(order).toEqual(['a in', 'a out', 'b in', 'b out', 'c in', 'c out']);
   });
 
   it('lets the next one pass after a failure', async () => {
     const turnstile = createTurnstile();
-    await expect(turnstile.pass(undefined, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
-    await expect(turnstile.pass(undefined, () => Promise.resolve(1))).resolves.toBe(1);
+    await expect(pass(turnstile, undefined, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    await expect(pass(turnstile, undefined, () => Promise.resolve(1))).resolves.toBe(1);
   });
 
   it('releases a cancelled caller at once, keeps the order for the others and leaves no listener', async () => {
     const turnstile = createTurnstile();
-    const leave = await turnstile.enter(undefined);
+    const enter = (signal?: AbortSignal) => turnstile.hold(signal, async (leave) => leave);
+    const leave = await enter();
     const cancel = new AbortController();
-    const waiting = turnstile.enter(cancel.signal);
-    const next = turnstile.enter(undefined);
+    const waiting = enter(cancel.signal);
+    const next = enter();
     cancel.abort();
     await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
     expect(getEventListeners(cancel.signal, 'abort')).toHaveLength(0);
@@ -40,12 +45,12 @@ describe('the turnstile of the embedded model', () => {
     const turnstile = createTurnstile();
     const cancel = new AbortController();
     let end: () => void = () => {};
-    const inside = turnstile.pass(cancel.signal, () => new Promise<void>((resolve) => (end = resolve)));
+    const inside = pass(turnstile, cancel.signal, () => new Promise<void>((resolve) => (end = resolve)));
     await tick();
     cancel.abort();
     await expect(inside).rejects.toMatchObject({ code: 'cancelled' });
     let passed = false;
-    const next = turnstile.pass(undefined, async () => {
+    const next = pass(turnstile, undefined, async () => {
       passed = true;
     });
     await tick();
@@ -58,7 +63,7 @@ describe('the turnstile of the embedded model', () => {
   it('lets the result of the work hold the place, until it leaves', async () => {
     const turnstile = createTurnstile();
     const leave = await turnstile.hold(undefined, async (leave) => leave);
-    const next = turnstile.pass(undefined, async () => 'passed');
+    const next = pass(turnstile, undefined, async () => 'passed');
     const first = await Promise.race([next, tick().then(() => 'waits')]);
     leave();
     expect([first, await next]).toEqual(['waits', 'passed']);
@@ -80,7 +85,7 @@ describe('the turnstile of the embedded model', () => {
     cancel.abort();
     await expect(inside).rejects.toMatchObject({ code: 'cancelled' });
     expect(getEventListeners(cancel.signal, 'abort')).toHaveLength(0);
-    const next = turnstile.pass(undefined, async () => 'passed');
+    const next = pass(turnstile, undefined, async () => 'passed');
     const first = await Promise.race([next, tick().then(() => 'waits')]);
     end();
     expect([first, await next]).toEqual(['waits', 'passed']);
@@ -89,12 +94,12 @@ describe('the turnstile of the embedded model', () => {
   it('gives the place of a holder whose work failed back', async () => {
     const turnstile = createTurnstile();
     await expect(turnstile.hold(undefined, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
-    await expect(turnstile.pass(undefined, async () => 'passed')).resolves.toBe('passed');
+    await expect(pass(turnstile, undefined, async () => 'passed')).resolves.toBe('passed');
   });
 
   it('refuses newcomers when it is closed', async () => {
     const turnstile = createTurnstile();
     await turnstile.close();
-    await expect(turnstile.enter(undefined)).rejects.toMatchObject({ code: 'model_unavailable' });
+    await expect(pass(turnstile, undefined, async () => 1)).rejects.toMatchObject({ code: 'model_unavailable' });
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { wrapModel } from '../../../src/core/model/wrap-model.js';
+import { WinnowError } from '../../../src/core/errors.js';
+import { spentUsage, wrapModel } from '../../../src/core/model/model.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 
 const request = { stage: 'planning', prompt: { system: 's', user: 'u' }, maxTokens: 9 } as const;
@@ -36,4 +37,21 @@ describe('a model in front of another', () => {
     const { complete } = inner;
     expect(wrapModel(inner, { complete, openReader: (one, open) => open(one) })).not.toHaveProperty('openReader');
   });
+});
+
+const FAILED = new WinnowError('model_failed', 'broken', {
+  details: { usage: { calls: 3, read: 30, cached: 20, written: 10 } },
+});
+
+describe('what a failed call spent', () => {
+  it('is what the error tells', () => {
+    expect(spentUsage(FAILED)).toEqual({ calls: 3, read: 30, cached: 20, written: 10 });
+  });
+
+  it.each([new Error('x'), 'x', undefined, new WinnowError('internal', 'x', { details: { usage: 'much' } })])(
+    'is one call where %p tells nothing',
+    (error) => {
+      expect(spentUsage(error)).toEqual({ calls: 1, read: 0, cached: 0, written: 0 });
+    },
+  );
 });

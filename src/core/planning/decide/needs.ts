@@ -1,0 +1,71 @@
+/** What a step waits for: required arguments that only another tool's result can hold, and the tools that may hold them. */
+import { type Argument, isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
+import { stemsOf } from '../../catalog/result-fields.js';
+import { fits } from '../../catalog/schema/paths.js';
+import type { View } from '../../catalog/scope.js';
+import type { JsonSchema, Tool } from '../../catalog/tool.js';
+import type { Request } from '../../request.js';
+import { fittedSchemas } from '../fitted.js';
+import { candidatesFor, fieldsOf, isText, plainSchema, type SourceContext } from './sources.js';
+import { spansOf } from './spans.js';
+
+/** A weaker provision is a guess, and no step is added for it. */
+const MIN_SCORE = 0.45;
+
+/** Required arguments that only another tool's result can hold, each with what provides it, best first. */
+export function awaited(
+  tool: Tool,
+  { ask, context }: { ask: string; context: Omit<SourceContext, 'results'> },
+  { view, request, tools }: { view: View; request: Request; tools: readonly Tool[] },
+) {
+  const graph = producerGraph(view);
+  const root = fittedSchemas(tool).input;
+  const said = saidIn(request, ask);
+  const isSaid = (argument: Argument) => {
+    if (argument.isIdentifier) return isGiven(argument, { ...request, message: said });
+    const place = { name: argument.name, schema: plainSchema(argument.schema, root), required: true };
+    const schema = place.schema.type === 'array' ? plainSchema(place.schema.items, root) : place.schema;
+    return (
+      !isText(schema) ||
+      schema.format === undefined ||
+      candidatesFor({ ...place, schema }, { ...context, spans: spansOf(context.texts) }).length > 0
+    );
+  };
+  return graph.argumentsOf(tool).flatMap((argument) => {
+    if (!argument.isRequired || isSaid(argument)) return [];
+    const provisions = argument.isIdentifier
+      ? graph.provisionsFor(tool, argument.name).filter(({ score }) => score >= MIN_SCORE)
+      : byFormat(formatOf(argument, root), tool, [...tools, ...view.tools]);
+    return provisions.length > 0 ? [{ argument: argument.name, provisions }] : [];
+  });
+}
+
+/** An ask that was completed from the history, and what the history itself says, count as given. */
+export function saidIn({ message, history = [] }: Request, ask: string): string {
+  return [message, ask, ...history.map(({ content }) => content)].join('\n');
+}
+
+/** A result without a schema may hold anything; else it has a field of the argument's name, if that is no word of all things. */
+export function canProvide(producer: Tool, consumer: Tool, argument: string): boolean {
+  const { output } = fittedSchemas(producer);
+  if (output === undefined) return true;
+  const root = fittedSchemas(consumer).input;
+  const wanted = plainSchema(Object(root.properties)[argument], root);
+  if (stemsOf(argument).length === 1) return false;
+  return fieldsOf(output).some(({ path, schema }) => path.at(-1) === argument && fits(schema, wanted));
+}
+
+/** `email`, also of the items of a list. */
+function formatOf({ schema }: Argument, root: JsonSchema): unknown {
+  const plain = plainSchema(schema, root);
+  return plain.format ?? plainSchema(plain.items, root).format;
+}
+
+/** Readers whose results have a value of that form, such as an address of mail. */
+function byFormat(format: unknown, consumer: Tool, tools: readonly Tool[]): Provision[] {
+  const readers = tools.filter((tool) => tool !== consumer && tool.risk === 'low');
+  return readers.flatMap((producer) => {
+    const field = fieldsOf(fittedSchemas(producer).output).find(({ schema }) => schema.format === format);
+    return field && format !== undefined ? [{ producer, path: field.path, isDeclared: true, score: MIN_SCORE }] : [];
+  });
+}

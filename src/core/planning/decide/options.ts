@@ -1,0 +1,96 @@
+/** All that may stand in one place of a step's arguments, as it is written: what is left of the request, and earlier results. */
+import { isObject, typesOf } from '../../catalog/schema/json.js';
+import { fits } from '../../catalog/schema/paths.js';
+import type { JsonSchema } from '../../catalog/tool.js';
+import type { Choice } from '../../selection/name-trie.js';
+import { type Candidate, candidatesFor, isDuration, isNumber, plainSchema, type SourceContext } from './sources.js';
+import { spansOf } from './spans.js';
+
+export interface Place {
+  readonly name: string;
+  readonly schema: unknown;
+  readonly required: boolean;
+}
+
+export interface PlainPlace extends Place {
+  /** Without references and alternatives. */
+  readonly schema: JsonSchema;
+}
+
+/** What a step has to give. */
+export interface Giving {
+  /** The schema of all its arguments: where `$ref` looks. */
+  readonly root: JsonSchema;
+  readonly context: SourceContext;
+  /** Words of the request that an argument of the step, or of a producer that it waits for, has taken. */
+  readonly taken: ReadonlySet<string>;
+}
+
+/** Something that may stand in a place, as it is written. */
+export interface Option extends Choice {
+  readonly candidate: Candidate;
+}
+
+/** All that may stand there: the fields of earlier results that fit, and what the sources have. */
+export function choicesFor(place: PlainPlace, writing: Giving): Option[] {
+  const known = available(place, writing).map((candidate) => ({ ...choiceOf(candidate.value), candidate }));
+  const isReferred = place.required || writing.context.handles.has(place.name);
+  return isReferred ? [...referencesFor(place.schema, writing), ...known] : known;
+}
+
+export function referencesFor(wanted: JsonSchema, { context }: Giving): Option[] {
+  const fitting = context.results.filter(({ schema }) => schema === undefined || fits(schema, wanted));
+  return fitting.map(({ reference, schema }): Option => {
+    const candidate: Candidate = { value: reference, from: 'step' };
+    // What a result without a schema holds, the model has to name: `${s1.` and on.
+    return schema === undefined
+      ? { text: JSON.stringify(reference).slice(0, -1), ends: 'itself', candidate }
+      : { ...choiceOf(reference), candidate };
+  });
+}
+
+/** Of a string all tokens that can end it count, so its own end is left to the trie. */
+function choiceOf(value: unknown): Choice {
+  const json = JSON.stringify(value);
+  return typeof value === 'string' ? { text: json.slice(0, -1), ends: 'string' } : { text: json, ends: 'plain' };
+}
+
+/**
+ * What is said once serves one argument of a step and of the producers that it waits for, unless nothing else is left. A
+ * window of time that is said by its length goes where a length is asked for.
+ */
+function available(place: PlainPlace, { context, taken, root }: Giving): Candidate[] {
+  const properties = Object.entries(isObject(root.properties) ? root.properties : {});
+  const takesLength = properties.some(([name, schema]) => {
+    const plain = plainSchema(schema, root);
+    return isNumber(plain) && isDuration(name, plain);
+  });
+  const lengths = new Set(takesLength && !isNumber(place.schema) ? context.said.durations.map(({ text }) => text) : []);
+  const isFresh = ({ said, from, value }: Candidate) =>
+    said === undefined || from === 'enum' || !(lengths.has(said) || taken.has(said) || taken.has(String(value)));
+  const gone = place.required ? [...taken] : [...taken, ...context.said.times.map(({ text }) => text)];
+  const spans = spansOf(context.texts.flatMap((text) => withoutWords(text, gone)));
+  const fresh = candidatesFor(place, { ...context, spans }).filter(isFresh);
+  // Without a word of its form, an identifier that nobody requires is no word of the request.
+  if (!place.required && context.handles.get(place.name) === false) return [];
+  if (!place.required || fresh.length > 0) return fresh;
+  return candidatesFor(place, { ...context, spans: spansOf(context.texts) });
+}
+
+/** What is left of a text around the first occurrence of each of the words. */
+function withoutWords(text: string, words: readonly string[]): string[] {
+  return words.reduce<string[]>(
+    (parts, word) => {
+      const place = parts.findIndex((part) => part.toLowerCase().includes(word.toLowerCase()));
+      const part = parts[place];
+      if (part === undefined) return parts;
+      const start = part.toLowerCase().indexOf(word.toLowerCase());
+      return parts.toSpliced(place, 1, part.slice(0, start), part.slice(start + word.length));
+    },
+    [text],
+  );
+}
+
+export function isList(schema: JsonSchema): boolean {
+  return typesOf(schema).includes('array') && !typesOf(schema).includes('string');
+}
