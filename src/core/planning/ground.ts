@@ -78,10 +78,10 @@ function sourceOfText(value: string, schema: JsonSchema, known: Known): SourceNa
 }
 
 /** One word with digits, an address or a path: nobody composes these. */
-function isIdentifier(value: string): boolean {
+export function isIdentifier(value: string): boolean {
   return !/\s/u.test(value) && /[\d@/:_]/u.test(value);
 }
 
-function weakest(sources: readonly SourceName[]): SourceName {
+export function weakest(sources: readonly SourceName[]): SourceName {
   return ORDER.findLast((source) => sources.includes(source)) ?? 'request';
 }

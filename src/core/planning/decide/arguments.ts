@@ -8,6 +8,7 @@ import type { TokenReader } from '../../model/model.js';
 import type { SourceName } from '../../result.js';
 import type { Choice } from '../../selection/name-trie.js';
 import { fittedSchemas } from '../fitted.js';
+import { isIdentifier, weakest } from '../ground.js';
 import { findReferences } from '../references.js';
 import { createJsonWriter, type JsonWriter } from './json-writer.js';
 import { choicesFor, type Giving, isList, type Option, type Place, type PlainPlace, referencesFor } from './options.js';
@@ -202,7 +203,7 @@ async function writeList(place: PlainPlace, writing: Writing): Promise<Value | u
   writer.force(']');
   return {
     value: found.map(({ value }) => value),
-    from: first.from,
+    from: weakest(found.map(({ from }) => from)),
     probability: Math.min(...found.map(({ probability }) => probability)),
   };
 }
@@ -225,6 +226,8 @@ async function writeBest(place: Place, options: readonly Option[], writing: Writ
   const chosen = options.find(({ text }) => text === best?.name)?.candidate;
   if (!best || !chosen) return undefined;
   const { value, from, said } = chosen;
+  // So does a result of which nothing is known: one value of it.
+  if (isOpen(value)) taken.add(value);
   if (isOpen(value)) return writeField(place, { value, probability: best.probability }, writing);
   writer.force(JSON.stringify(value));
   // Both ends of a window are said by the same words.
@@ -251,7 +254,7 @@ async function writeOwnWords(options: readonly Option[], { writer, context }: Wr
   const mark = writer.mark();
   writer.force('"');
   const { text, probability } = await writer.writeText(MAX_TEXT_TOKENS);
-  if (text !== '' && !context.texts.some((said) => folded(said).includes(folded(text)))) {
+  if (text !== '' && !isIdentifier(text) && !context.texts.some((said) => folded(said).includes(folded(text)))) {
     writer.force('"');
     return { value: text, from: 'composed', probability };
   }

@@ -32,10 +32,10 @@ export function readAsks(
     writer.force(`${count}, "asks": ["`);
     const asks: string[] = [];
     for (let isOpen = true; isOpen && asks.length < MAX_ASKS; ) {
-      const { text } = await writer.writeText(MAX_ASK_TOKENS);
+      const { text, after } = await writer.writeText(MAX_ASK_TOKENS);
       asks.push(text.trim());
-      const [next] = await writer.rank(['", "', '"]'].map((ending) => ({ text: ending, ends: 'itself' })));
-      isOpen = next?.name === '", "';
+      const [next] = after ? [] : await writer.rank(['", "', '"]'].map((ending) => ({ text: ending, ends: 'itself' })));
+      isOpen = after.startsWith(',') || next?.name === '", "';
       writer.force('", "');
     }
     const distinct = [...new Set(asks.filter(Boolean))];

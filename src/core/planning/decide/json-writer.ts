@@ -18,9 +18,17 @@ export interface JsonWriter {
   /** Takes back all that was written behind the mark. */
   back(mark: number): void;
   /** Writes a string in the model's own words, up to the closing quotation mark, which is forced next. */
-  writeText(maxTokens: number): Promise<{ text: string; probability: number }>;
+  writeText(maxTokens: number): Promise<WrittenText>;
   /** The likeliest beginnings of what would come behind `text`, whatever it is; nothing is written. */
   likeliest(count: number, text: string): ReturnType<TokenReader['likeliest']>;
+}
+
+export interface WrittenText {
+  readonly text: string;
+  /** Of its least sure token. */
+  readonly probability: number;
+  /** What the model would write behind the quotation mark, where one token holds both: `", "` or `"]`. */
+  readonly after: string;
 }
 
 /** Most questions for one choice; a value of many words takes one a token. */
@@ -69,6 +77,7 @@ export function createJsonWriter(reader: TokenReader): JsonWriter {
     async writeText(maxTokens) {
       flush();
       let text = '';
+      let after = '';
       let probability = 1;
       for (let written = 0; written < maxTokens; written++) {
         const [next] = await reader.likeliest(path, 1);
@@ -77,6 +86,7 @@ export function createJsonWriter(reader: TokenReader): JsonWriter {
         const end = closingQuote(text + next.text);
         if (end !== undefined) {
           const rest = (text + next.text).slice(0, end);
+          after = (text + next.text).slice(end + 1);
           path.push(...reader.tokenize(rest.slice(text.length)));
           text = rest;
           break;
@@ -84,7 +94,7 @@ export function createJsonWriter(reader: TokenReader): JsonWriter {
         path.push(next.token);
         text += next.text;
       }
-      return { text: unescaped(text), probability };
+      return { text: unescaped(text), probability, after };
     },
   };
 }

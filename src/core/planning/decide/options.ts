@@ -38,8 +38,10 @@ export function choicesFor(place: PlainPlace, writing: Giving): Option[] {
   return isReferred ? [...referencesFor(place.schema, writing), ...known] : known;
 }
 
-export function referencesFor(wanted: JsonSchema, { context }: Giving): Option[] {
-  const fitting = context.results.filter(({ schema }) => schema === undefined || fits(schema, wanted));
+export function referencesFor(wanted: JsonSchema, { context, taken }: Giving): Option[] {
+  const fitting = context.results.filter(({ reference, schema }) =>
+    schema === undefined ? !taken.has(reference) : fits(schema, wanted),
+  );
   return fitting.map(({ reference, schema }): Option => {
     const candidate: Candidate = { value: reference, from: 'step' };
     // What a result without a schema holds, the model has to name: `${s1.` and on.
