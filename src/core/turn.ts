@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalog } from './catalog/catalog.js';
 import type { Rule } from './catalog/rule.js';
+import { secretNamesOf } from './catalog/schema/paths.js';
 import { createScope, type ToolFilter, type View } from './catalog/scope.js';
-import { secretNamesOf } from './catalog/secret-arguments.js';
 import type { Tool } from './catalog/tool.js';
 import { throwIfCancelled, WinnowError } from './errors.js';
 import { type Model, noUsage } from './model/model.js';

@@ -2,7 +2,7 @@
 import type { BindToolsInput } from '@langchain/core/language_models/chat_models';
 import { convertToOpenAITool, isLangChainTool } from '@langchain/core/utils/function_calling';
 import { isObject } from '../core/catalog/schema/json.js';
-import { type LangChainTool, toolsFromLangChain } from '../core/catalog/sources/langchain.js';
+import { type LangChainTool, toolsFromLangChain } from '../core/catalog/sources/entries.js';
 import type { Tool } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 

@@ -1,23 +1,22 @@
-/** Sources -> one catalogue. A source that fails, or an entry that is wrong, is reported and left out. */
-import { createHash } from 'node:crypto';
+/**
+ * Sources -> one catalogue. A source that fails, or an entry that is wrong, is reported and left out. Against an earlier
+ * load: what changed, and what a broken source gave before.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { throwIfCancelled, WinnowError } from '../errors.js';
-import { type Catalog, createCatalog } from './catalog.js';
-import {
-  type CatalogChanges,
-  findRenamed,
-  type GoodReading,
-  keepFailed,
-  keepUnchanged,
-  type Outcome,
-} from './reload.js';
-import type { Rule } from './rule.js';
-import { type ParsedReading, parseReading } from './sources/entries.js';
+import { type Catalog, createCatalog, toolHash } from './catalog.js';
+import { isObject } from './schema/json.js';
+import { mergeTools, originOf, type ParsedReading, parseReading } from './sources/entries.js';
 import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource, readSource } from './sources/formats.js';
-import { mergeTools } from './sources/merge.js';
-import { reasonOf, sourceFailed } from './sources/read.js';
-import { describeSource, type ReadContext, type SourceFailure, type SourceSpec } from './sources/source.js';
-import type { EntryIssue } from './tool.js';
+import {
+  describeSource,
+  type ReadContext,
+  reasonOf,
+  type SourceFailure,
+  type SourceSpec,
+  sourceFailed,
+} from './sources/source.js';
+import type { EntryIssue, Tool } from './tool.js';
 
 /** The part of a pino logger that is used. */
 export interface LoadLogger {
@@ -45,14 +44,18 @@ export interface LoadOptions {
   signal?: AbortSignal | undefined;
 }
 
-export interface LoadedSource {
-  /** In words, without keys. */
+export interface CatalogChanges {
+  /** Names, in the order of the new catalogue; `removed` in that of the old. */
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** What a source gave. */
+interface GoodReading {
   readonly spec: string;
-  /** Changes when anything that the source contributes does. */
-  readonly fingerprint: string;
-  /** How many it contributes. */
-  readonly tools: number;
-  readonly rules: number;
+  readonly name: string;
+  readonly parsed: ParsedReading;
 }
 
 export interface LoadedCatalog {
@@ -62,8 +65,8 @@ export interface LoadedCatalog {
   readonly failures: readonly SourceFailure[];
   /** Of `failures`, those in whose place stands what they gave in `previous`; see `keepFailed`. */
   readonly kept: readonly SourceFailure[];
-  /** Those that could be read, in order. */
-  readonly sources: readonly LoadedSource[];
+  /** Those that could be read, in order: in words, without keys, and how many each contributes. */
+  readonly sources: readonly { readonly spec: string; readonly tools: number; readonly rules: number }[];
   /** Against `previous`; without it every tool is an added one. */
   readonly changes: CatalogChanges;
   /** What each source gave, for a load with `keepFailed`; undefined where it gave nothing. */
@@ -76,56 +79,112 @@ export interface LoadedCatalog {
  * source; `cancelled`
  */
 export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> {
-  if (options.sources.length === 0) throw new WinnowError('invalid_option', 'A catalogue needs at least one source.');
-  const { previous, strict, signal } = options;
-  const { variable, timeoutMs = DEFAULT_SOURCE_TIMEOUT_MS } = options;
-  const context: ReadContext = { timeoutMs, signal, variable };
-  const read = await Promise.all(options.sources.map((source) => loadSource(source, context)));
+  const { sources, previous, strict, signal, variable, logger, timeoutMs = DEFAULT_SOURCE_TIMEOUT_MS } = options;
+  if (sources.length === 0) throw new WinnowError('invalid_option', 'A catalogue needs at least one source.');
+  const read = await Promise.all(sources.map((source) => loadSource(source, { timeoutMs, signal, variable })));
   throwIfCancelled(signal);
   const before = options.keepFailed ? previous?.readings : undefined;
   const outcomes = read.map((outcome, place) => keepFailed(outcome, before?.[place]));
   const loaded = outcomes.filter((outcome) => outcome.parsed !== undefined);
   const failures = outcomes.flatMap((outcome) => outcome.failures);
   if (loaded.length === 0 || strict) refuseFailures(failures);
-  const kept = outcomes.flatMap(({ kept = [] }) => kept);
-  const missing = failures.filter((failure) => !kept.includes(failure));
-  const merged = mergeTools(
-    loaded.flatMap(({ parsed }) => parsed.tools),
-    missing,
-  );
+  const merged = mergeTools(loaded.flatMap(({ parsed }) => parsed.tools));
   const issues = [...loaded.flatMap(({ parsed }) => parsed.issues), ...merged.issues];
   if (strict) refuseWarnings(issues);
   issues.push(...findRenamed(merged.tools, previous?.catalog.tools ?? []));
   const { tools, changes } = keepUnchanged(merged.tools, previous?.catalog.tools ?? []);
   const rules = loaded.flatMap(({ parsed }) => parsed.rules);
   const fresh = createCatalog(tools, { name: loaded.map(({ name }) => name).join(' + '), rules });
-  report(issues, failures, options.logger);
+  for (const { level, entry, name, message } of issues)
+    logger?.[level === 'debug' ? 'debug' : 'warn']({ entry, tool: name }, message);
+  for (const { source, error } of failures) logger?.warn({ source, code: error.code }, error.message);
   return {
     catalog: previous && isSame(previous.catalog, fresh) ? previous.catalog : fresh,
     issues,
     failures,
-    kept,
-    sources: loaded.map(({ spec, parsed }) => summarize(spec, parsed)),
+    kept: outcomes.flatMap(({ kept = [] }) => kept),
+    sources: loaded.map(({ spec, parsed }) => ({ spec, tools: parsed.tools.length, rules: parsed.rules.length })),
     changes,
     readings: outcomes.map((outcome) => (outcome.parsed ? outcome : undefined)),
   };
 }
 
+type Outcome = (GoodReading | { readonly spec: string; readonly parsed?: undefined }) & {
+  readonly failures: readonly SourceFailure[];
+  /** Of `failures`, those in whose place stands what was given before. */
+  readonly kept?: readonly SourceFailure[];
+};
+
 async function loadSource(source: string | SourceSpec, context: ReadContext): Promise<Outcome> {
   const spec = describeSource(source);
-  let isNaming = false;
   try {
     const detected = typeof source === 'string' ? await detectSource(source, context) : source;
-    isNaming = detected.kind === 'mcp';
     const reading = await readSource(detected, context);
     return { spec, name: reading.name ?? spec, parsed: parseReading(reading), failures: reading.failures };
   } catch (error) {
     throwIfCancelled(context.signal);
-    const advice = 'Check that its content is of the documented form';
-    const failure =
-      error instanceof WinnowError ? error : sourceFailed(spec, `failed (${reasonOf(error)}). ${advice}`, error);
-    return { spec, failures: [{ source: spec, error: failure, ...(isNaming ? { isNaming } : {}) }] };
+    const problem = `failed (${reasonOf(error)}). Check that its content is of the documented form`;
+    const failure = error instanceof WinnowError ? error : sourceFailed(spec, problem, error);
+    return { spec, failures: [{ source: spec, error: failure }] };
   }
+}
+
+/**
+ * A source that failed stays whole as it was; where one of its servers did, that one alone. Servers stand in the order of
+ * before, since a model reads a list anew from where it differs; new ones stand behind.
+ */
+function keepFailed(outcome: Outcome, before: GoodReading | undefined): Outcome {
+  const { spec, failures, parsed } = outcome;
+  if (before?.spec !== spec || failures.length === 0) return outcome;
+  if (!parsed) return { ...before, failures, kept: failures };
+  const order = [...new Set(before.parsed.tools.map(({ place }) => originOf(place)))];
+  const kept = failures.filter(({ source }) => order.includes(source));
+  const isKept = (place: string) => kept.some(({ source }) => source === originOf(place));
+  const rank = (place: string) => (order.includes(originOf(place)) ? order.indexOf(originOf(place)) : order.length);
+  const tools = [...parsed.tools, ...before.parsed.tools.filter(({ place }) => isKept(place))];
+  tools.sort((one, other) => rank(one.place) - rank(other.place));
+  const issues = [...parsed.issues, ...before.parsed.issues.filter(({ entry }) => isKept(entry))];
+  return { ...outcome, parsed: { tools, rules: parsed.rules, issues }, kept };
+}
+
+/**
+ * Unchanged tools stay the same objects, so that caches keyed by them hold. `toolHash` covers what a model sees; risk,
+ * keywords and the like must be equal too, or a policy would work on old facts.
+ */
+export function keepUnchanged(
+  tools: readonly Tool[],
+  previous: readonly Tool[],
+): { tools: readonly Tool[]; changes: CatalogChanges } {
+  const keyOf = ({ scope, name }: Tool) => JSON.stringify([scope, name]);
+  const before = new Map(previous.map((tool) => [keyOf(tool), tool]));
+  const added: string[] = [];
+  const changed: string[] = [];
+  const kept = tools.map((tool) => {
+    const old = before.get(keyOf(tool));
+    if (old && toolHash(old) === toolHash(tool) && isDeepStrictEqual(old, tool)) return old;
+    (old ? changed : added).push(tool.name);
+    return tool;
+  });
+  const now = new Set(tools.map(keyOf));
+  const removed = previous.filter((tool) => !now.has(keyOf(tool))).map(({ name }) => name);
+  return { tools: kept, changes: { added, changed, removed } };
+}
+
+/**
+ * One warning for each tool of an MCP server that has another name now, because another server has, or no longer has, a
+ * tool of that name: whatever names it by hand must follow.
+ */
+function findRenamed(now: readonly Tool[], before: readonly Tool[]): EntryIssue[] {
+  // Server and name there stay the same whatever the tool is called here.
+  const ownName = ({ metadata: { mcp } }: Tool) => (isObject(mcp) ? JSON.stringify([mcp.server, mcp.tool]) : '');
+  const names = new Map(before.map((tool) => [ownName(tool), tool.name]));
+  return now.flatMap((tool): EntryIssue[] => {
+    const old = names.get(ownName(tool)) ?? tool.name;
+    if (ownName(tool) === '' || old === tool.name) return [];
+    const advice = '"prefix": true at each server of the configuration keeps names the same';
+    const problem = `was "${old}" until now: rules, allow lists and policies that name it do not find it by that name`;
+    return [{ level: 'warning', entry: tool.origin, name: tool.name, message: `${problem}; ${advice}` }];
+  });
 }
 
 function refuseFailures(failures: readonly SourceFailure[]): void {
@@ -155,21 +214,4 @@ function isSame(old: Catalog, fresh: Catalog): boolean {
     old.tools.every((tool, index) => tool === fresh.tools[index]) &&
     isDeepStrictEqual(old.rules, fresh.rules)
   );
-}
-
-function summarize(spec: string, { tools, rules }: { tools: ParsedReading['tools']; rules: readonly Rule[] }) {
-  const content = JSON.stringify([tools.map(({ tool }) => tool), rules]);
-  return {
-    spec,
-    fingerprint: createHash('sha256').update(content).digest('hex'),
-    tools: tools.length,
-    rules: rules.length,
-  };
-}
-
-function report(issues: readonly EntryIssue[], failures: readonly SourceFailure[], logger?: LoadLogger): void {
-  for (const { level, entry, name, message } of issues) {
-    logger?.[level === 'debug' ? 'debug' : 'warn']({ entry, tool: name }, message);
-  }
-  for (const { source, error } of failures) logger?.warn({ source, code: error.code }, error.message);
 }

@@ -18,12 +18,8 @@ export type ToolType = (typeof TOOL_TYPES)[number];
 export const MAX_DESCRIPTION_CHARACTERS = 20_000;
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
-const words = z.array(z.string().min(1)).optional();
-
-const scopeSchema = z.union([
-  z.literal('system'),
-  z.strictObject({ user: z.string().min(1).describe('The only user who sees the tool.') }),
-]);
+const words = z.array(z.string().min(1)).readonly().default([]);
+const schema = z.record(z.string(), z.unknown());
 
 /** One entry of a catalogue, as a source hands it over. Unknown keys go to `metadata`. */
 export const toolEntrySchema = z.object({
@@ -40,8 +36,8 @@ export const toolEntrySchema = z.object({
   description: z.string().max(MAX_DESCRIPTION_CHARACTERS).default(''),
   category: z.string().optional(),
   toolType: z.string().optional(),
-  inputSchema: z.record(z.string(), z.unknown()).optional(),
-  outputSchema: z.record(z.string(), z.unknown()).optional(),
+  inputSchema: schema.default({ type: 'object' }).describe("The author's schema."),
+  outputSchema: schema.optional(),
   risk: z.enum(RISKS).optional(),
   annotations: z
     .looseObject({ readOnlyHint: z.boolean().optional(), destructiveHint: z.boolean().optional() })
@@ -49,46 +45,32 @@ export const toolEntrySchema = z.object({
   keywords: words,
   aliases: words,
   examples: words.describe(
-    'What people say who look for the tool, in their words; a few help a search more than many keywords.',
+    'What people say who look for the tool, in their words; a few help a search more than many keywords. No model is shown them.',
   ),
-  alwaysLoad: z.boolean().optional(),
-  relatedTools: words,
+  alwaysLoad: z.boolean().default(false).describe('Handed on with every selection.'),
+  relatedTools: words.describe('Companions: chosen whenever this tool is.'),
   preconditions: words,
-  origin: z.string().optional(),
+  origin: z.string().optional().describe('Where the tool comes from: a file, a server, a folder.'),
   server: z.string().optional(),
-  scope: scopeSchema.optional(),
-  available: z.boolean().optional(),
+  scope: z
+    .union([
+      z.literal('system'),
+      z.strictObject({ user: z.string().min(1).describe('The only user who sees the tool.') }).readonly(),
+    ])
+    .default('system'),
+  available: z.boolean().default(true),
   instructions: z.string().optional().describe('The whole text of a skill; shown only when the tool is chosen.'),
-  metadata: z.record(z.string(), z.unknown()).optional(),
+  metadata: schema.optional(),
 });
 export type ToolEntry = z.input<typeof toolEntrySchema>;
+type Entry = z.output<typeof toolEntrySchema>;
 
-export type Scope = 'system' | { readonly user: string };
+export type Scope = Entry['scope'];
 
-export interface Tool {
-  readonly name: string;
-  readonly title?: string;
-  readonly description: string;
-  readonly category?: string;
+export interface Tool extends Readonly<Omit<Entry, 'annotations' | 'server'>> {
   readonly toolType: ToolType;
-  /** The author's schema, or `{type: "object"}` where the entry had none. */
-  readonly inputSchema: JsonSchema;
-  readonly outputSchema?: JsonSchema;
   readonly risk: Risk;
-  readonly keywords: readonly string[];
-  readonly aliases: readonly string[];
-  /** What people say who look for it. For searches; no model is shown them. */
-  readonly examples: readonly string[];
-  /** Handed on with every selection. */
-  readonly alwaysLoad: boolean;
-  /** Companions: chosen whenever this tool is. */
-  readonly relatedTools: readonly string[];
-  readonly preconditions: readonly string[];
-  /** Where the tool comes from: a file, a server, a folder. */
   readonly origin: string;
-  readonly scope: Scope;
-  readonly available: boolean;
-  readonly instructions?: string;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -109,52 +91,30 @@ export type ParsedEntry = { ok: true; tool: Tool; issues: EntryIssue[] } | { ok:
  * whether it is left out (the default) or fatal (`--strict`).
  */
 export function parseTool(entry: unknown, place: { origin: string; index: number }): ParsedEntry {
-  const where = `${place.origin}[${place.index}]`;
   const parsed = parse(toolEntrySchema, entry, { root: 'entry' });
-  const name = nameOf(entry);
-  const warn = (message: string): EntryIssue => {
-    return { level: 'warning', entry: where, ...(name === undefined ? {} : { name }), message };
+  const { name } = Object(entry);
+  const about = {
+    entry: `${place.origin}[${place.index}]`,
+    ...(typeof name === 'string' ? { name: name.slice(0, 80) } : {}),
   };
+  const warn = (message: string): EntryIssue => ({ level: 'warning', ...about, message });
   const issues = describeSlips(entry).map(warn);
   if (!parsed.ok) return { ok: false, issues: [...parsed.issues.map(warn), ...issues] };
-  const { toolType, ...rest } = parsed.value;
-  if (toolType === undefined) {
-    issues.push({ level: 'debug', entry: where, name: rest.name, message: 'toolType is missing: taken as "skill"' });
-  } else if (!isToolType(toolType)) {
-    return { ok: false, issues: [warn(`toolType: "${toolType}" is none of ${TOOL_TYPES.join(', ')}`), ...issues] };
-  }
-  return {
-    ok: true,
-    tool: buildTool({ ...rest, toolType: toolType ?? 'skill' }, place.origin, unknownKeys(entry)),
-    issues,
+  const { annotations, server, toolType: type = 'skill', ...rest } = parsed.value;
+  const toolType = TOOL_TYPES.find((one) => one === type);
+  if (!toolType)
+    return { ok: false, issues: [warn(`toolType: "${type}" is none of ${TOOL_TYPES.join(', ')}`), ...issues] };
+  if (parsed.value.toolType === undefined)
+    issues.push({ level: 'debug', ...about, message: 'toolType is missing: taken as "skill"' });
+  const unknown = Object.entries(Object(entry)).filter(([key]) => !KEYS.includes(key));
+  const tool = {
+    ...rest,
+    toolType,
+    risk: rest.risk ?? riskOf(annotations ?? {}),
+    origin: rest.origin ?? server ?? place.origin,
+    metadata: { ...Object.fromEntries(unknown), ...(annotations ? { annotations } : {}), ...rest.metadata },
   };
-}
-
-type Entry = Omit<z.output<typeof toolEntrySchema>, 'toolType'> & { toolType: ToolType };
-
-function buildTool(entry: Entry, origin: string, extra: Record<string, unknown>): Tool {
-  const { annotations, server, title, category, outputSchema, instructions } = entry;
-  return {
-    name: entry.name,
-    ...(title === undefined ? {} : { title }),
-    description: entry.description,
-    ...(category === undefined ? {} : { category }),
-    toolType: entry.toolType,
-    inputSchema: entry.inputSchema ?? { type: 'object' },
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    risk: entry.risk ?? riskOf(annotations ?? {}),
-    keywords: entry.keywords ?? [],
-    aliases: entry.aliases ?? [],
-    examples: entry.examples ?? [],
-    alwaysLoad: entry.alwaysLoad ?? false,
-    relatedTools: entry.relatedTools ?? [],
-    preconditions: entry.preconditions ?? [],
-    origin: entry.origin ?? server ?? origin,
-    scope: entry.scope ?? 'system',
-    available: entry.available ?? true,
-    ...(instructions === undefined ? {} : { instructions }),
-    metadata: { ...extra, ...(annotations === undefined ? {} : { annotations }), ...entry.metadata },
-  };
+  return { ok: true, tool, issues };
 }
 
 const KEYS = Object.keys(toolEntrySchema.shape);
@@ -163,11 +123,10 @@ const HINTS = ['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'op
 
 function describeSlips(entry: unknown): string[] {
   const { annotations } = Object(entry);
-  const slips = [
-    ...findKeySlips(entry, KEYS),
-    ...findKeySlips(annotations, HINTS).map(([key, meant]) => [`annotations.${key}`, meant]),
-  ];
-  return slips.map(([key, meant]) => `${key}: an unknown key, without effect; "${meant}" may be meant`);
+  const inHints = findKeySlips(annotations, HINTS).map(([key, meant]) => [`annotations.${key}`, meant]);
+  return [...findKeySlips(entry, KEYS), ...inHints].map(
+    ([key, meant]) => `${key}: an unknown key, without effect; "${meant}" may be meant`,
+  );
 }
 
 /** A shorter word with one letter more or changed is another word: `scopes`, `disk`. */
@@ -177,38 +136,14 @@ const MAX_KEY_SLIPS = 0.2;
 
 /** Keys that are a slip of a known one: what stands under them is without effect. All others are their author's business. */
 export function findKeySlips(value: unknown, known: readonly string[]): [key: string, meant: string][] {
-  if (!isRecord(value)) return [];
-  const missing = new Map(known.filter((name) => !Object.hasOwn(value, name)).map((name) => [toWord(name), name]));
-  const long = [...missing.keys()].filter((word) => word.length >= SHORTEST_SLIP_CHARACTERS);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  const missing = known.filter((name) => !Object.hasOwn(value, name));
   return Object.keys(value).flatMap((key): [string, string][] => {
     if (known.includes(key)) return [];
-    const word = toWord(key);
-    const beginsAlike = long.filter((one) => one[0] === word[0]);
-    const meant = missing.get(word) ?? missing.get(nearestName(word, beginsAlike, { maxSlips: MAX_KEY_SLIPS }) ?? '');
+    const isAlike = (name: string) => name[0] === key[0]?.toLowerCase() && name.length >= SHORTEST_SLIP_CHARACTERS;
+    const meant =
+      missing.find((name) => name.toLowerCase() === key.toLowerCase()) ??
+      nearestName(key, missing.filter(isAlike), { maxSlips: MAX_KEY_SLIPS });
     return meant === undefined ? [] : [[key, meant]];
   });
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** As one word, however its parts are joined: `input_schema`. A leading underscore marks a key of one's own, and stays. */
-function toWord(key: string): string {
-  return key.replace(/(?<=[a-z\d])[-_ ]+(?=[a-z\d])/giu, '').toLowerCase();
-}
-
-function unknownKeys(entry: unknown): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(Object(entry)).filter(([key]) => !Object.hasOwn(toolEntrySchema.shape, key)),
-  );
-}
-
-function isToolType(value: string): value is ToolType {
-  return (TOOL_TYPES as readonly string[]).includes(value);
-}
-
-function nameOf(entry: unknown): string | undefined {
-  if (typeof entry !== 'object' || entry === null || !('name' in entry)) return undefined;
-  return typeof entry.name === 'string' ? entry.name.slice(0, 80) : undefined;
 }

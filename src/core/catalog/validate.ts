@@ -1,14 +1,14 @@
 /**
- * Checks values against the schemas of tools by ajv. Nothing is coerced, filled in or fetched. The author's schema
- * judges where a standard validator can read it, else its normalised form.
+ * Checks values against the schemas of tools by ajv. Nothing is coerced, filled in or fetched. What is wrong is told as
+ * sentences that a person, or a model that is asked to repair, can act on.
  */
-import type { ValidateFunction } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
-import { renderIssues } from './schema/issues.js';
-import { childrenOf, isObject, typesOf } from './schema/json.js';
-import { type NormalisedSchema, normaliseArguments, normaliseSchema, upgradeSchema } from './schema/normalise.js';
-import { createSafePattern } from './schema/safe-pattern.js';
+import { messageOf } from '../errors.js';
+import { isObject, joinPath, jsonTypeOf, showJson, typesOf } from './schema/json.js';
+import { normaliseSchema } from './schema/normalise.js';
+import { createSafePattern, isPattern } from './schema/safe-pattern.js';
 import type { JsonSchema, Tool } from './tool.js';
 
 export type CheckResult = { ok: true } | { ok: false; issues: string[] };
@@ -16,8 +16,8 @@ export type Check = (value: unknown) => CheckResult;
 
 export interface Validator {
   readonly check: Check;
-  /** Which form of the schema judges. */
-  readonly source: 'original' | 'normalised';
+  /** Why the schema can't be compiled: then any object passes. */
+  readonly fault?: string;
 }
 
 /**
@@ -25,53 +25,36 @@ export interface Validator {
  * no seconds; unknown formats are ignored.
  */
 export function createValidator(schema: JsonSchema): Check {
-  return build(schema, normaliseSchema(schema)).check;
+  return compile(normaliseSchema(schema).schema).check;
 }
 
 const validators = new WeakMap<Tool, Validator>();
 
-/** The check of a tool's arguments, compiled once a tool. */
+/** The check of a tool's arguments, compiled once a tool. They are an object, whatever its schema says. */
 export function validatorFor(tool: Tool): Validator {
   const known = validators.get(tool);
   if (known) return known;
-  const validator = build(tool.inputSchema, normaliseArguments(tool.inputSchema), 'object');
+  const { schema } = normaliseSchema(tool.inputSchema);
+  const types = typesOf(schema);
+  const isUsable = types.length === 0 || types.includes('object');
+  const validator = compile({ ...(isUsable ? schema : {}), type: 'object' });
   validators.set(tool, validator);
   return validator;
 }
 
-/** Arguments are always an object, so an original that refuses objects would refuse every call. */
-function build(schema: JsonSchema, normalised: NormalisedSchema, root?: 'object'): Validator {
-  const upgraded = upgradeSchema(schema);
-  const types = typesOf(upgraded);
-  const isUsable = !normalised.isMisread && (root === undefined || types.length === 0 || types.includes(root));
-  const original = isUsable ? compile(upgraded, true) : undefined;
-  if (original) return { check: toCheck(original), source: 'original' };
-  const judge = compile(normalised.schema, false) ?? compile(root === undefined ? {} : { type: root }, false);
-  return { check: judge ? toCheck(judge) : () => ({ ok: true }), source: 'normalised' };
-}
-
 const compilers = new WeakMap<typeof Ajv2020, Ajv2020>();
 
-/** Undefined where ajv does not take the schema. */
-function compile(schema: JsonSchema, isStrict: boolean): ValidateFunction | undefined {
-  // An anchor would stay in a shared compiler.
-  const ajv = holdsAnchor(schema) ? createCompiler() : (compilers.get(Ajv2020) ?? createCompiler());
-  if (!holdsAnchor(schema)) compilers.set(Ajv2020, ajv);
+function compile(schema: JsonSchema): Validator {
+  const ajv = compilers.get(Ajv2020) ?? createCompiler();
+  compilers.set(Ajv2020, ajv);
   try {
-    return isStrict && ajv.validateSchema(schema) !== true ? undefined : ajv.compile(schema);
-  } catch {
-    return undefined;
+    return { check: toCheck(ajv.compile(schema)) };
+  } catch (error) {
+    const { check } = compile({ type: 'object' });
+    return { check, fault: `the schema can't be compiled (${messageOf(error)}): any arguments pass` };
   } finally {
     ajv.removeSchema(schema);
   }
-}
-
-function holdsAnchor(node: JsonSchema): boolean {
-  return (
-    '$anchor' in node ||
-    '$dynamicAnchor' in node ||
-    childrenOf(node).some(({ value }) => isObject(value) && holdsAnchor(value))
-  );
 }
 
 /**
@@ -85,24 +68,17 @@ function createCompiler(): Ajv2020 {
   const ajv = new Ajv2020({ ...more, allErrors: true, verbose: true, code });
   ajvFormats.default(ajv);
   // Tool authors mean clock times and local dates; RFC 3339 wants a time zone and seconds.
-  ajv.addFormat('time', /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(z|[+-]\d\d:?\d\d)?$/i);
-  ajv.addFormat('date-time', (text: string) => isDateTime(text));
-  ajv.addFormat('regex', (text: string) => isPattern(text));
+  const time = String.raw`([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(z|[+-]\d\d:?\d\d)?$`;
+  const dateTime = new RegExp(String.raw`^(\d{4}-\d\d-\d\d)[t ]${time}`, 'i');
+  ajv.addFormat('time', new RegExp(`^${time}`, 'i'));
+  ajv.addFormat('date-time', (text: string) => isDay(dateTime.exec(text)?.[1]));
+  ajv.addFormat('regex', isPattern);
   return ajv;
 }
 
-function isDateTime(text: string): boolean {
-  const match = /^(\d{4}-\d\d-\d\d)[t ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(z|[+-]\d\d:?\d\d)?$/i.exec(text);
-  const date = new Date(`${match?.[1]}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(match?.[1] ?? '-');
-}
-
-function isPattern(text: string): boolean {
-  try {
-    return createSafePattern(text).toString() === text;
-  } catch {
-    return false;
-  }
+function isDay(text = ''): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
 function toCheck(validate: ValidateFunction): Check {
@@ -115,4 +91,99 @@ function toCheck(validate: ValidateFunction): Check {
       return { ok: false, issues: ['(arguments): nested too deeply to be checked'] };
     }
   };
+}
+
+const MAX_ISSUES = 20;
+const MAX_LISTED = 40;
+/** Say only that something below them is wrong, which the other issues tell. */
+const SUMMARIES = new Set(['if', 'anyOf', 'oneOf', 'discriminator']);
+
+/** One problem a line: `date: must match format "date"`. Never empty. */
+function renderIssues(errors: readonly ErrorObject[]): string[] {
+  const told = withoutHopelessForms(errors);
+  const facts = told.filter(({ keyword }) => !SUMMARIES.has(keyword));
+  const lines = [...new Set((facts.length > 0 ? facts : told).map(renderIssue))];
+  if (lines.length <= MAX_ISSUES) return lines;
+  return [...lines.slice(0, MAX_ISSUES), `and ${lines.length - MAX_ISSUES} problems more`];
+}
+
+function renderIssue(error: ErrorObject): string {
+  const { keyword, instancePath, params } = error;
+  const parts = instancePath.split('/').slice(1);
+  const steps = parts.map((part) =>
+    /^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~'),
+  );
+  const missing = keyword === 'required' ? [String(params.missingProperty)] : [];
+  return `${[...steps, ...missing].reduce<string>(joinPath, '') || '(arguments)'}: ${sentence(error)}`;
+}
+
+function sentence({ keyword, params, data, message, parentSchema }: ErrorObject): string {
+  switch (keyword) {
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+    case 'unevaluatedProperties': {
+      const known = Object.keys(Object(parentSchema?.properties)).join(', ') || 'none';
+      return `unknown argument ${JSON.stringify(params.additionalProperty ?? params.unevaluatedProperty)}; known: ${known}`;
+    }
+    case 'enum':
+      return `must be one of ${listed(params.allowedValues)}, not ${showJson(data)}`;
+    case 'const':
+      return `must be ${JSON.stringify(params.allowedValue)}, not ${showJson(data)}`;
+    case 'type':
+      return `must be ${[params.type].flat().join(' or ')}, not ${jsonTypeOf(data).replace('integer', 'number')}`;
+    case 'format':
+    case 'pattern':
+      return `must match ${keyword} ${JSON.stringify(params[keyword])}`;
+    case 'not':
+      return 'is of a form that is excluded';
+    default:
+      return (message ?? 'is not valid').replaceAll('NOT', 'not');
+  }
+}
+
+function listed(values: readonly unknown[]): string {
+  const shown = values.slice(0, MAX_LISTED).map((value) => JSON.stringify(value));
+  return values.length > MAX_LISTED ? `${shown.join(', ')} and ${values.length - MAX_LISTED} more` : shown.join(', ');
+}
+
+/**
+ * A value that fits none of several forms fails in each of them. Only the form that it comes nearest to is worth telling;
+ * where it is of the wrong kind for all, one line with all kinds.
+ */
+function withoutHopelessForms(errors: readonly ErrorObject[]): ErrorObject[] {
+  return errors
+    .filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
+    .reduce(
+      (left, choice) => {
+        const forms: readonly unknown[] = Array.isArray(choice.schema) ? choice.schema : [];
+        const branches = forms.map((form, index) => left.filter(isOfForm(choice, form, index)));
+        const all = branches.flat();
+        if (all.length === 0) return left;
+        const near = branches.filter((branch) => branch.length > 0 && !branch.some((one) => isWrongKind(one, choice)));
+        const best = near.sort((one, other) => one.length - other.length)[0];
+        const others = left.filter((other) => other !== choice && !all.includes(other));
+        return [...others, ...(best ?? inOneLine(all, choice))];
+      },
+      [...errors],
+    );
+}
+
+function isOfForm({ instancePath, schemaPath }: ErrorObject, form: unknown, index: number) {
+  const starts = [`${schemaPath}/${index}`, ...(isObject(form) && typeof form.$ref === 'string' ? [form.$ref] : [])];
+  return (other: ErrorObject) =>
+    other.instancePath.startsWith(instancePath) &&
+    starts.some((start) => other.schemaPath === start || other.schemaPath.startsWith(`${start}/`));
+}
+
+function isWrongKind(error: ErrorObject, choice: ErrorObject): boolean {
+  const depth = error.instancePath.slice(choice.instancePath.length).split('/').length - 1;
+  return (error.keyword === 'type' && depth === 0) || (error.keyword === 'const' && depth <= 1);
+}
+
+function inOneLine(errors: readonly ErrorObject[], { instancePath }: ErrorObject): readonly ErrorObject[] {
+  const [first] = errors;
+  const areKinds = errors.every((error) => error.keyword === 'type' && error.instancePath === instancePath);
+  if (!first || !areKinds) return errors;
+  return [{ ...first, params: { type: [...new Set(errors.flatMap((error) => error.params.type))] } }];
 }

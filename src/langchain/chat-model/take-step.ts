@@ -1,5 +1,5 @@
 /** One step of an agent over the model seam: the prompt, the answer under a schema, one repair. */
-import { secretNamesOf } from '../../core/catalog/secret-arguments.js';
+import { secretNamesOf } from '../../core/catalog/schema/paths.js';
 import { oneLine } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { type Completion, type Model, noUsage, type Usage } from '../../core/model/model.js';

@@ -4,7 +4,7 @@
  */
 
 import { toolHash } from '../../core/catalog/catalog.js';
-import { secretNamesOf } from '../../core/catalog/secret-arguments.js';
+import { secretNamesOf } from '../../core/catalog/schema/paths.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { maskFields } from '../../core/secret-forms.js';
 import type { Store } from '../../store/store.js';

@@ -38,6 +38,10 @@ export function typeKeyword(types: readonly JsonType[]): JsonType | readonly Jso
   return types.length === 1 && types[0] !== undefined ? types[0] : types;
 }
 
+export function withoutUndefined(node: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(node).filter(([, value]) => value !== undefined));
+}
+
 /** A list as it is; any other value as a list of one. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value];
@@ -67,7 +71,7 @@ export function joinPath(path: string, step: string | number): string {
 }
 
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
-const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items']);
 const SINGLES = new Set([
   ...['items', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'contains', 'propertyNames'],
   ...['not', 'if', 'then', 'else'],
@@ -80,26 +84,25 @@ export interface SchemaChild {
   readonly value: unknown;
 }
 
-export function childrenOf(node: JsonSchema): SchemaChild[] {
-  return Object.entries(node).flatMap(([keyword, value]): SchemaChild[] => {
-    if (MAPS.has(keyword) && isObject(value))
-      return Object.entries(value).map(([step, child]) => ({ keyword, step, value: child }));
-    if (Array.isArray(value) && (LISTS.has(keyword) || keyword === 'items'))
-      return value.map((child, step) => ({ keyword, step, value: child }));
-    return SINGLES.has(keyword) ? [{ keyword, value }] : [];
-  });
-}
-
 /** A copy with each child changed. `undefined` leaves the child out, and the keyword of an empty list, too. */
 export function mapChildren(node: JsonSchema, change: (child: SchemaChild) => unknown): JsonSchema {
-  const children = childrenOf(node).map((child) => ({ ...child, value: change(child) }));
-  const entries = Object.entries(node).map(([keyword, written]): [string, unknown] => {
-    const kept = children.filter((child) => child.keyword === keyword && child.value !== undefined);
-    if (MAPS.has(keyword) && isObject(written))
-      return [keyword, Object.fromEntries(kept.map(({ step, value }) => [step, value]))];
-    if (Array.isArray(written) && (LISTS.has(keyword) || keyword === 'items'))
-      return [keyword, kept.length === 0 ? undefined : kept.map(({ value }) => value)];
-    return [keyword, SINGLES.has(keyword) ? kept[0]?.value : written];
+  const entries = Object.entries(node).map(([keyword, value]): [string, unknown] => {
+    if (MAPS.has(keyword) && isObject(value)) {
+      const children = Object.entries(value).map(([step, child]) => [step, change({ keyword, step, value: child })]);
+      return [keyword, withoutUndefined(Object.fromEntries(children))];
+    }
+    if (Array.isArray(value) && LISTS.has(keyword)) {
+      const children = value.map((child, step) => change({ keyword, step, value: child }));
+      const kept = children.filter((child) => child !== undefined);
+      return [keyword, kept.length === 0 ? undefined : kept];
+    }
+    return [keyword, SINGLES.has(keyword) ? change({ keyword, value }) : value];
   });
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+  return withoutUndefined(Object.fromEntries(entries));
+}
+
+export function childrenOf(node: JsonSchema): SchemaChild[] {
+  const children: SchemaChild[] = [];
+  mapChildren(node, (child) => children.push(child));
+  return children;
 }

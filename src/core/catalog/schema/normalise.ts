@@ -1,179 +1,273 @@
 /**
- * Any schema as one dialect: draft 2020-12, with `$ref` to its own `$defs` only, and without the slips of its author.
- * One walk from the root down applies the rules to each node. Pure: nobody's object changes, and nothing is fetched.
+ * Any schema as one dialect: draft 2020-12, with `$ref` to its own `$defs` only. What JSON Schema has no word for is left
+ * out with a note, so that a validator takes the rest. Pure: nobody's object changes, and nothing is fetched.
  */
 import type { JsonSchema } from '../tool.js';
-import { DIALECT_RULES, type Rule } from './dialect-rules.js';
-import { isObject, joinPath, listOf, mapChildren, type SchemaChild, sameJson, showJson, typesOf } from './json.js';
-import { MENDING_RULES } from './mending-rules.js';
-import { mergeSchemas } from './merge.js';
+import {
+  isJsonType,
+  isObject,
+  isOfType,
+  type JsonType,
+  joinPath,
+  listOf,
+  mapChildren,
+  type SchemaChild,
+  sameJson,
+  showJson,
+  typesOf,
+  withoutUndefined,
+} from './json.js';
 import { nameOfReference, resolveReference } from './paths.js';
+import { isPattern } from './safe-pattern.js';
 
 export interface NormalisedSchema {
   readonly schema: JsonSchema;
   /** One change a line, each with its path: `filters.date: default "soon" does not fit: left out`. */
   readonly notes: readonly string[];
-  /** A standard validator reads the original in another sense than its author's. */
-  readonly isMisread: boolean;
 }
 
 /** Deeper nodes, and those beyond the number, take any value: some schemas unfold without end. */
 const MAX_DEPTH = 40;
 const MAX_NODES = 20_000;
-/** Add conditions to the node that holds them. */
-const CONDITIONS = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else', 'dependentSchemas']);
-/** May be `true` or `false`. */
-const BOOLEANS = new Set(['items', 'additionalProperties', 'unevaluatedProperties', 'unevaluatedItems']);
-const ROOT: Place = { path: '', depth: 0, isCondition: false };
-
-interface Place {
-  /** In words: `filters.tags[]`; empty for the root. */
-  readonly path: string;
-  readonly depth: number;
-  readonly isCondition: boolean;
-}
 
 interface Run {
   readonly root: JsonSchema;
-  readonly rules: readonly Rule[];
   readonly notes: Set<string>;
   /** Reference -> its name below `$defs`. */
   readonly names: Map<string, string>;
-  isMisread: boolean;
   nodesLeft: number;
 }
 
-/** The same schema in draft 2020-12, for a validator: the meaning, slips and references stay. */
-export function upgradeSchema(schema: JsonSchema): JsonSchema {
-  const run = createRun(schema, DIALECT_RULES);
-  const upgrade = (node: JsonSchema, place: Place): JsonSchema =>
-    mapChildren(applyRules(node, place, run), (child) =>
-      isObject(child.value) && --run.nodesLeft > 0 && place.depth < MAX_DEPTH
-        ? upgrade(child.value, placeBelow(child, place, node))
-        : child.value,
-    );
-  return upgrade(schema, ROOT);
+/** Where a node stands: in words (`filters.tags[]`, empty for the root), and how deep. */
+interface Place {
+  readonly path: string;
+  readonly depth: number;
 }
 
-/** The schema of a result, or of any value. */
+/** The meaning of the schema: this form judges values. */
 export function normaliseSchema(schema: JsonSchema): NormalisedSchema {
-  return finish(schema, (node) => node);
+  return normalise(schema, createRun(schema));
 }
 
-/** The schema of arguments: the root is an object with `properties` and without combinations, as servers want it. */
+/** The form of arguments that a model is shown: an object with `properties` and no combinations, as servers want it. */
 export function normaliseArguments(schema: JsonSchema): NormalisedSchema {
-  return finish(schema, objectRoot);
+  const run = createRun(schema);
+  return normalise(argumentsRoot(schema, run), run);
 }
 
-function createRun(root: JsonSchema, rules: readonly Rule[]): Run {
-  return { root, rules, notes: new Set(), names: new Map(), isMisread: false, nodesLeft: MAX_NODES };
+function createRun(root: JsonSchema): Run {
+  return { root, notes: new Set(), names: new Map(), nodesLeft: MAX_NODES };
 }
 
-function finish(root: JsonSchema, finishRoot: (node: JsonSchema, run: Run) => JsonSchema): NormalisedSchema {
-  const run = createRun(root, [...DIALECT_RULES, ...MENDING_RULES]);
-  const { $defs: _, definitions: __, ...top } = root;
-  const node = finishRoot(normaliseNode(top, ROOT, run), run);
+function normalise(top: JsonSchema, run: Run): NormalisedSchema {
+  const node = normaliseNode(top, { path: '', depth: 0 }, run);
   const definitions = new Map<string, JsonSchema>();
   // Definitions may name further ones, which come behind.
-  for (const [reference, name] of run.names) {
-    const target = reference === '#' ? top : targetOf(reference, root);
-    definitions.set(name, normaliseNode(target, { ...ROOT, path: `(definition ${name})` }, run));
-  }
-  const $defs = reachable(node, definitions);
-  const schema = Object.keys($defs).length === 0 ? node : { ...node, $defs };
-  return { schema, notes: [...run.notes], isMisread: run.isMisread };
-}
-
-/** The definitions that the node refers to, directly or by way of others, in the order of use. */
-function reachable(node: JsonSchema, definitions: ReadonlyMap<string, JsonSchema>): Record<string, JsonSchema> {
-  const found = new Map<string, JsonSchema>();
-  const visit = (part: JsonSchema): void => {
-    for (const [, name = ''] of JSON.stringify(part).matchAll(/"\$ref":"#\/\$defs\/([^"]+)"/g)) {
-      const definition = definitions.get(name);
-      if (!definition || found.has(name)) continue;
-      found.set(name, definition);
-      visit(definition);
-    }
-  };
-  visit(node);
-  return Object.fromEntries(found);
+  for (const [reference, name] of run.names)
+    definitions.set(
+      name,
+      normaliseNode(targetOf(reference, run.root), { path: `(definition ${name})`, depth: 0 }, run),
+    );
+  const $defs = Object.fromEntries(definitions);
+  return { schema: definitions.size === 0 ? node : { ...node, $defs }, notes: [...run.notes] };
 }
 
 function normaliseNode(value: unknown, place: Place, run: Run): JsonSchema {
-  if (place.depth > MAX_DEPTH || --run.nodesLeft < 0) {
-    note(run, place, 'nested too deeply, or too large: taken as any value');
+  const note = (text: string) => run.notes.add(`${place.path || '(arguments)'}: ${text}`);
+  if (value === true) return {};
+  if (!isObject(value) || place.depth > MAX_DEPTH || --run.nodesLeft < 0) {
+    note(
+      `${isObject(value) ? 'nested too deeply, or too large' : `${showJson(value)} is no schema`}: any value is taken`,
+    );
     return {};
   }
-  const node = applyRules(toNode(value, place, run), place, run);
-  const inner = mapChildren(node, (child) => normaliseChild(child, placeBelow(child, place, node), run));
-  return mergeAllOf(nameReference(inner, place, run));
+  const node = mend(upgradeNode(value), note);
+  const inner = mapChildren(node, (child) => {
+    if (typeof child.value !== 'boolean') return normaliseNode(child.value, placeBelow(child, place), run);
+    if (child.step === undefined) return child.value;
+    return child.value ? {} : undefined;
+  });
+  return mergeForms(nameReference(inner, run, note));
 }
 
-function normaliseChild(child: SchemaChild, place: Place, run: Run): unknown {
-  const { keyword, value } = child;
-  if (typeof value === 'boolean' && BOOLEANS.has(keyword)) return value;
-  return value === false ? undefined : normaliseNode(value, place, run);
+function placeBelow({ keyword, step }: SchemaChild, { path, depth }: Place): Place {
+  const inner = keyword === 'properties' ? path : keyword === 'items' ? `${path}[]` : joinPath(path, keyword);
+  return { path: step === undefined ? inner : joinPath(inner, step), depth: depth + 1 };
 }
 
-function toNode(value: unknown, place: Place, run: Run): JsonSchema {
-  if (isObject(value)) return value;
-  if (value !== true) note(run, place, `${showJson(value)} is no schema`);
-  return typeof value === 'string' ? { type: value } : {};
+/** One node of an older draft (04, 06, 07) or of OpenAPI 3.0 in the words of 2020-12. The meaning stays. */
+export function upgradeNode(node: JsonSchema): JsonSchema {
+  const { nullable, additionalItems, ...next }: Record<string, unknown> = node;
+  for (const [exclusive, bound] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum'],
+  ] as const) {
+    if (typeof next[exclusive] !== 'boolean') continue;
+    [next[exclusive], next[bound]] = next[exclusive] ? [next[bound], undefined] : [undefined, next[bound]];
+  }
+  if (Array.isArray(next.items)) Object.assign(next, { prefixItems: next.items, items: additionalItems });
+  const schema = withoutUndefined(next);
+  return nullable === true ? withNull(schema) : schema;
 }
 
-function applyRules(node: JsonSchema, place: Place, run: Run): JsonSchema {
-  return run.rules.reduce((before, rule) => {
-    const changed = rule.apply(before, { root: run.root, isCondition: place.isCondition });
-    if (!changed) return before;
-    if (rule.isMisread) run.isMisread = true;
-    const text = changed.note ?? rule.name;
-    if (text !== '') note(run, place, text);
-    return changed.schema;
-  }, node);
+function withNull(node: JsonSchema): JsonSchema {
+  const types = listOf(node.type ?? []);
+  if (types.includes('null') || Object.keys(node).length === 0) return node;
+  const values = Array.isArray(node.enum) && !node.enum.includes(null) ? { enum: [...node.enum, null] } : {};
+  if (types.length > 0) return { ...node, type: [...types, 'null'], ...values };
+  const { description, title, ...schema } = node;
+  return withoutUndefined({ anyOf: [schema, { type: 'null' }], title, description });
 }
 
-function placeBelow({ keyword, step }: SchemaChild, place: Place, node: JsonSchema): Place {
-  const isCondition = CONDITIONS.has(keyword) && (place.isCondition || 'type' in node || 'properties' in node);
-  const inner =
-    keyword === 'properties' ? place.path : keyword === 'items' ? `${place.path}[]` : joinPath(place.path, keyword);
-  const path = step === undefined || keyword === 'items' ? inner : joinPath(inner, step);
-  return { path, depth: place.depth + 1, isCondition };
+type Test = (value: unknown) => boolean;
+
+const isText: Test = (value) => typeof value === 'string';
+const isNumber: Test = (value) => typeof value === 'number';
+const isFlag: Test = (value) => typeof value === 'boolean';
+const isFilled: Test = (value) => Array.isArray(value) && value.length > 0;
+
+/** The keywords that a normalised schema may hold, each with what it may be. */
+const KEYWORDS: ReadonlyMap<string, Test> = new Map(
+  (
+    [
+      ['title description format contentEncoding contentMediaType $ref', isText],
+      ['pattern', (value) => typeof value === 'string' && isPattern(value)],
+      ['minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength', isNumber],
+      ['minItems maxItems minContains maxContains minProperties maxProperties', isNumber],
+      ['uniqueItems deprecated readOnly writeOnly', isFlag],
+      ['type', (value) => isFilled(listOf(value)) && listOf(value).every(isJsonType)],
+      ['required', (value) => Array.isArray(value) && value.every(isText)],
+      ['enum anyOf oneOf allOf prefixItems', isFilled],
+      ['properties patternProperties dependentSchemas dependentRequired dependencies', isObject],
+      ['items additionalProperties unevaluatedItems unevaluatedProperties contains', isSchema],
+      ['propertyNames not if then else', isSchema],
+      ['examples', Array.isArray],
+      ['const default', () => true],
+    ] satisfies [string, Test][]
+  ).flatMap(([words, test]) => words.split(' ').map((word) => [word, test])),
+);
+
+function isSchema(value: unknown): boolean {
+  return isFlag(value) || isObject(value);
 }
 
-function note(run: Run, { path }: Place, text: string): void {
-  run.notes.add(`${path || '(arguments)'}: ${text}`);
+/**
+ * Of 6,900 tools of real servers and public sets, 20 have a keyword of another form or of nobody (`minimum: "0"`), 5 an
+ * enum against its type, and 450 a default that does not fit (`default: "5"` of a number).
+ */
+function mend(written: JsonSchema, note: (text: string) => void): JsonSchema {
+  const node: Record<string, unknown> = {};
+  for (const [keyword, value] of Object.entries(written)) {
+    const test = KEYWORDS.get(keyword);
+    if (test?.(value)) node[keyword] = value;
+    else if (test === isNumber && isNumber(convert(value, ['number']))) node[keyword] = Number(value);
+    else if (test) note(`${keyword} ${showJson(value)} is not of JSON Schema: left out`);
+    else if (isObject(value) && !/^(?:x-|\$|definitions$)/.test(keyword))
+      note(`"${keyword}" is no keyword of JSON Schema: left out`);
+  }
+  const types = typesOf(node);
+  if (Array.isArray(node.enum) && types.length > 0 && !node.enum.some((value) => isOfType(value, types))) {
+    const isOfItems = types.includes('array');
+    note(isOfItems ? 'the enum of a list, moved to its elements' : 'the type contradicts the enum: left out');
+    if (isOfItems) node.items = { ...Object(node.items), enum: node.enum };
+    delete node[isOfItems ? 'enum' : 'type'];
+  }
+  return 'default' in node ? withFittingDefault(node, note) : node;
+}
+
+function withFittingDefault(node: JsonSchema, note: (text: string) => void): JsonSchema {
+  const value = convert(node.default, typesOf(node));
+  const isListed = !Array.isArray(node.enum) || node.enum.some((one) => sameJson(one, value));
+  if (isListed && sameJson(value, node.default)) return node;
+  const kept = isListed ? value : undefined;
+  const fate = kept === undefined ? 'left out' : `written as ${showJson(kept)}`;
+  note(`default ${showJson(node.default)} does not fit: ${fate}`);
+  return withoutUndefined({ ...node, default: kept });
+}
+
+/** A value of one of the types: itself, or where nothing is lost 10 for "10", true for "true", "5" for 5. Else undefined. */
+function convert(value: unknown, types: readonly JsonType[]): unknown {
+  if (types.length === 0 || isOfType(value, types)) return value;
+  if (typeof value !== 'string')
+    return types.includes('string') && ['number', 'boolean'].includes(typeof value) ? String(value) : undefined;
+  const text = value.trim().toLowerCase();
+  const isPlain = /^(?:-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?|true|false)$/.test(text);
+  const parsed: unknown = isPlain ? JSON.parse(text) : undefined;
+  return isOfType(parsed, types) ? parsed : undefined;
 }
 
 /** The reference as one to `$defs`. One that leads nowhere, or only to itself, stands for any value. */
-function nameReference(node: JsonSchema, place: Place, run: Run): JsonSchema {
+function nameReference(node: JsonSchema, run: Run, note: (text: string) => void): JsonSchema {
   const { $ref, ...beside } = node;
-  if ($ref === undefined) return node;
-  const reference = typeof $ref === 'string' ? $ref : '';
-  if (targetOf(reference, run.root) === undefined) {
-    note(run, place, `$ref ${showJson($ref)} leads nowhere in the document: any value is taken`);
+  if (typeof $ref !== 'string') return node;
+  if (targetOf($ref, run.root) === undefined) {
+    note(`$ref ${showJson($ref)} leads nowhere in the document: any value is taken`);
     return beside;
   }
-  const known = run.names.get(reference) ?? freeName(nameOfReference(reference), new Set(run.names.values()));
-  run.names.set(reference, known);
-  return { ...beside, $ref: `#/$defs/${known}` };
+  let name = run.names.get($ref) ?? nameOfReference($ref);
+  while (!run.names.has($ref) && [...run.names.values()].includes(name)) name += '_';
+  run.names.set($ref, name);
+  return { ...beside, $ref: `#/$defs/${name}` };
 }
 
 /** Follows references that point at nothing but another reference. */
-function targetOf(reference: string, root: JsonSchema, seen: readonly string[] = []): unknown {
-  const target = reference === '' || seen.includes(reference) ? undefined : resolveReference(root, reference);
-  if (!isObject(target)) return typeof target === 'boolean' ? target : undefined;
-  const isAlias = typeof target.$ref === 'string' && Object.keys(target).length === 1;
-  return isAlias ? targetOf(String(target.$ref), root, [...seen, reference]) : target;
+function targetOf(reference: string, root: JsonSchema): unknown {
+  const seen = new Set<string>();
+  let target = resolveReference(root, reference);
+  while (isObject(target) && typeof target.$ref === 'string' && Object.keys(target).length === 1) {
+    if (seen.has(target.$ref)) return undefined;
+    seen.add(target.$ref);
+    target = resolveReference(root, target.$ref);
+  }
+  return isSchema(target) ? target : undefined;
 }
 
-function freeName(wanted: string, taken: ReadonlySet<string>): string {
-  let name = wanted;
-  for (let count = 2; taken.has(name); count++) name = `${wanted}_${count}`;
-  return name;
+function argumentsRoot(schema: JsonSchema, run: Run): JsonSchema {
+  const note = (text: string) => run.notes.add(`(arguments): ${text}`);
+  if (schema.anyOf ?? schema.oneOf) note('the arguments of all forms of the root stand side by side');
+  const { enum: _, const: __, nullable: ___, ...root } = sideBySide(schema, schema, new Set());
+  const types = typesOf(root);
+  if (types.length > 0 && !types.includes('object')) {
+    note(`the root is of type ${types.join(' or ')}, but arguments are always an object: any is taken`);
+    const { description } = root;
+    return withoutUndefined({ description, type: 'object', properties: {}, additionalProperties: true });
+  }
+  const isNamed = isObject(root.properties) && Object.keys(root.properties).length > 0;
+  const isOpen = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'].some((word) => word in root);
+  // Without `properties` any argument is taken; with an empty one, none.
+  const rest = isNamed || isOpen ? {} : { additionalProperties: !('properties' in root) };
+  return { ...root, type: 'object', properties: root.properties ?? {}, ...rest };
+}
+
+/** What all forms of a node say of arguments, in one node without forms. A node inside itself is entered once. */
+function sideBySide(node: JsonSchema, document: JsonSchema, seen: Set<unknown>): JsonSchema {
+  const { $ref, allOf, anyOf, oneOf, ...own } = node;
+  const target = typeof $ref === 'string' ? targetOf($ref, document) : undefined;
+  const expand = (forms: readonly unknown[]) =>
+    forms.filter(isObject).flatMap((form) => {
+      if (seen.has(form)) return [];
+      seen.add(form);
+      return [sideBySide(form, document, seen)];
+    });
+  const always = expand([target, allOf].flatMap(listOf));
+  const forms = [...always, ...expand([anyOf, oneOf].flatMap(listOf))];
+  const properties = new Map<string, unknown>();
+  for (const [name, schema] of [own, ...forms].flatMap((form) => Object.entries(Object(form.properties)))) {
+    const before = properties.get(name);
+    const isSame = before === undefined || sameJson(before, schema) || sameJson(before, {});
+    properties.set(name, isSame ? schema : { anyOf: [before, schema] });
+  }
+  const required = [own, ...always].flatMap((form) => (Array.isArray(form.required) ? form.required : []));
+  return {
+    ...Object.assign({}, ...always),
+    ...own,
+    ...(properties.size > 0 ? { properties: Object.fromEntries(properties) } : {}),
+    ...(required.length > 0 ? { required: [...new Set(required)] } : {}),
+  };
 }
 
 /** `allOf`, and `anyOf` or `oneOf` of one member, become part of the node where that is plain. */
-function mergeAllOf(node: JsonSchema): JsonSchema {
+function mergeForms(node: JsonSchema): JsonSchema {
   return ['allOf', 'anyOf', 'oneOf'].reduce((before, keyword) => {
     const { [keyword]: members, ...rest } = before;
     if (!Array.isArray(members) || (keyword !== 'allOf' && members.length > 1)) return before;
@@ -182,61 +276,30 @@ function mergeAllOf(node: JsonSchema): JsonSchema {
   }, node);
 }
 
-function objectRoot(node: JsonSchema, run: Run): JsonSchema {
-  const types = typesOf(node);
-  if (types.length > 0 && !types.includes('object')) {
-    note(run, ROOT, `the root is of type ${types.join(' or ')}, but arguments are always an object: any is taken`);
-    const { description } = node;
-    const text = description === undefined ? {} : { description };
-    return { ...text, type: 'object', properties: {}, additionalProperties: true };
+const ANNOTATIONS = new Set(['title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly']);
+
+/** Two schemas that must both hold, as one node; annotations of `first` win. `undefined`: one node can't say it plainly. */
+export function mergeSchemas(first: JsonSchema, second: JsonSchema): JsonSchema | undefined {
+  const merged = new Map(Object.entries(first));
+  for (const [keyword, value] of Object.entries(second)) {
+    if (merged.has(keyword) && ANNOTATIONS.has(keyword)) continue;
+    const both = merged.has(keyword) ? mergeValues(keyword, merged.get(keyword), value) : value;
+    if (both === undefined) return undefined;
+    merged.set(keyword, both);
   }
-  const forms = ['allOf', 'anyOf', 'oneOf', '$ref'].reduce((before, keyword) => flatten(before, keyword, run), node);
-  const { enum: _, const: __, format: ___, ...root } = forms;
-  const isNamed = isObject(root.properties) && Object.keys(root.properties).length > 0;
-  const isOpen = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'].some((word) => word in root);
-  // Without `properties` any argument is taken; with an empty one, none.
-  const rest = isNamed || isOpen ? {} : { additionalProperties: !('properties' in root) };
-  return { ...root, type: 'object', properties: root.properties ?? {}, ...rest };
+  return Object.fromEntries(merged);
 }
 
-/** Servers refuse combinations at the root: the arguments of all members stand side by side. */
-function flatten(node: JsonSchema, keyword: string, run: Run): JsonSchema {
-  const { [keyword]: written, ...root } = node;
-  if (written === undefined) return node;
-  const members = listOf(keyword === '$ref' ? node : written).map((member) => expand(member, run));
-  const forms = keyword === '$ref' ? members.map(({ $ref: _, ...form }) => form) : members;
-  const properties = new Map(Object.entries(isObject(root.properties) ? root.properties : {}));
-  for (const [name, schema] of forms.flatMap((form) => Object.entries(Object(form.properties)))) {
-    const before = properties.get(name);
-    const isSame = before === undefined || sameJson(before, schema) || sameJson(before, {});
-    const known = isObject(before) && Array.isArray(before.anyOf) ? before.anyOf : [before];
-    properties.set(name, isSame ? schema : { anyOf: [...known, schema] });
+function mergeValues(keyword: string, left: unknown, right: unknown): unknown {
+  if (sameJson(left, right)) return left;
+  if (keyword === 'required') return [...new Set([...listOf(left), ...listOf(right)])];
+  if (keyword === 'type') {
+    const common = listOf(left).filter((type) => listOf(right).includes(type));
+    return common.length > 1 ? common : common[0];
   }
-  const lists = forms.map((form) => listOf(form.required ?? []));
-  const isAll = keyword === 'allOf' || keyword === '$ref';
-  const always = isAll ? lists.flat() : (lists[0] ?? []).filter((name) => lists.every((list) => list.includes(name)));
-  const required = [...new Set([...listOf(root.required ?? []), ...always])];
-  if (keyword !== '$ref')
-    note(run, ROOT, `\`${keyword}\` of the root: the arguments of its ${forms.length} members stand side by side`);
-  const text = forms.map(({ description }) => description).find((one) => typeof one === 'string');
-  return {
-    ...(text === undefined || isObject(node.properties) ? {} : { description: text }),
-    ...root,
-    ...(properties.size > 0 ? { properties: Object.fromEntries(properties) } : {}),
-    ...(required.length > 0 ? { required } : {}),
-    ...(forms.every((form) => form.additionalProperties === false) ? { additionalProperties: false } : {}),
-  };
-}
-
-/** A member of the root with what its references say, normalised. */
-function expand(member: unknown, run: Run): JsonSchema {
-  let node = isObject(member) ? member : {};
-  for (let hops = 0; typeof node.$ref === 'string' && hops < MAX_DEPTH; hops++) {
-    const { $ref, ...beside } = node;
-    const reference = [...run.names].find(([, name]) => $ref === `#/$defs/${name}`)?.[0] ?? '';
-    const { $defs: _, definitions: __, ...target } = Object(targetOf(reference, run.root));
-    const found = normaliseNode(target, { ...ROOT, depth: hops }, run);
-    node = mergeSchemas(beside, found) ?? { ...found, ...beside, $ref: undefined };
-  }
-  return node;
+  if (keyword !== 'properties' || !isObject(left) || !isObject(right)) return undefined;
+  const both = Object.keys(right).filter((name) => Object.hasOwn(left, name));
+  const merged = both.map((name) => [name, mergeSchemas(Object(left[name]), Object(right[name]))] as const);
+  if (merged.some(([, schema]) => schema === undefined)) return undefined;
+  return { ...left, ...right, ...Object.fromEntries(merged) };
 }

@@ -1,48 +1,50 @@
-/** Ways into a schema: what a `$ref` points at, what stands at a path, what fits there, which defaults it gives. */
-import type { JsonSchema } from '../tool.js';
-import { isObject, isOfType, type JsonType, jsonTypeOf, listOf, sameJson, typesOf } from './json.js';
+/** Ways into a schema: what a `$ref` points at, what stands at a path and fits there, its defaults and its secrets. */
+import type { JsonSchema, Tool } from '../tool.js';
+import {
+  childrenOf,
+  isObject,
+  type JsonType,
+  jsonTypeOf,
+  listOf,
+  sameJson,
+  typesOf,
+  withoutRepeats,
+  withoutUndefined,
+} from './json.js';
 
 /** Ends circles of references, and what is nested deeper than people write. */
 const MAX_DEPTH = 16;
 
-/** The node behind `#`, `#/a/b`, `#anchor` or the document's own `$id`; `undefined` outside it. Nothing is fetched. */
-export function resolveReference(root: JsonSchema, reference: string): unknown {
-  const own = [root.$id, root.id].find((id) => typeof id === 'string' && id !== '' && reference.startsWith(id));
-  const fragment = typeof own === 'string' ? reference.slice(own.length) || '#' : reference;
-  if (fragment === '#' || fragment === '#/') return root;
-  if (fragment.startsWith('#/')) return followPointer(root, fragment);
-  return fragment.startsWith('#') ? findAnchor(root, fragment.slice(1)) : undefined;
+/** The node behind `#` or `#/a/b`; `undefined` for what is not in the document. Nothing is fetched. */
+export function resolveReference(root: unknown, reference: string): unknown {
+  if (reference === '#') return root;
+  return reference.startsWith('#/') ? partsOf(reference).reduce(child, root) : undefined;
 }
 
 /** Last word of a reference, as a name for a definition: `#/$defs/Node` -> `Node`. */
 export function nameOfReference(reference: string): string {
-  const last = reference.split(/[/#]/).pop() ?? '';
-  return unescapePart(last).replace(/[^\p{L}\p{N}_.-]+/gu, '_') || 'root';
+  return (
+    partsOf(reference)
+      .at(-1)
+      ?.replace(/[^\p{L}\p{N}_.-]+/gu, '_') || 'root'
+  );
 }
 
-/** What `#/a/b` points at in any JSON document. */
-export function followPointer(root: unknown, pointer: string): unknown {
-  let node = root;
-  for (const part of pointer.split('/').slice(1)) {
-    const key = unescapePart(part);
-    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, key)) return undefined;
-    node = Reflect.get(node, key);
-  }
-  return node;
+function partsOf(reference: string): string[] {
+  const parts = reference.split('/').slice(1);
+  return parts.map((part) => decode(part.replaceAll('~1', '/').replaceAll('~0', '~')));
 }
 
-function unescapePart(part: string): string {
-  const plain = part.replaceAll('~1', '/').replaceAll('~0', '~');
+function child(node: unknown, key: string): unknown {
+  return typeof node === 'object' && node !== null && Object.hasOwn(node, key) ? Reflect.get(node, key) : undefined;
+}
+
+function decode(part: string): string {
   try {
-    return decodeURIComponent(plain);
+    return decodeURIComponent(part);
   } catch {
-    return plain;
+    return part;
   }
-}
-
-function findAnchor(root: JsonSchema, anchor: string): unknown {
-  const definitions = [root.$defs, root.definitions].filter(isObject).flatMap((holder) => Object.values(holder));
-  return definitions.find((node) => isObject(node) && [node.$anchor, node.$dynamicAnchor].includes(anchor));
 }
 
 /** `any`: open or untyped. `undefined`: no such field, since the node is closed or declares other fields. */
@@ -58,14 +60,9 @@ export function subschemaAt(schema: JsonSchema, path: readonly (string | number)
     if (current === undefined || current === 'any') return current;
     current = combine(stepInto(current, step, { root: schema, depth: 0 }));
   }
-  if (current === undefined || current === 'any' || current === schema) return current;
-  if (!JSON.stringify(current).includes('"$ref"')) return current;
+  if (!isObject(current) || current === schema || !JSON.stringify(current).includes('"$ref"')) return current;
   const { $defs, definitions } = schema;
-  return {
-    ...($defs === undefined ? {} : { $defs }),
-    ...(definitions === undefined ? {} : { definitions }),
-    ...current,
-  };
+  return withoutUndefined({ $defs, definitions, ...current });
 }
 
 interface Walk {
@@ -119,7 +116,7 @@ function formsOf(node: JsonSchema, root: JsonSchema): JsonSchema[] {
 
 function combine(found: readonly Subschema[]): Subschema {
   const schemas = found.filter(isObject);
-  const distinct = schemas.filter((schema, index) => schemas.findIndex((other) => sameJson(other, schema)) === index);
+  const distinct = withoutRepeats(schemas).filter(isObject);
   if (distinct.length > 1) return { anyOf: distinct };
   return distinct[0] ?? (found.includes('any') ? 'any' : undefined);
 }
@@ -156,12 +153,12 @@ function alternatives(node: JsonSchema, root: JsonSchema): readonly unknown[] | 
 }
 
 function plainFits(produced: JsonSchema, wanted: JsonSchema, roots: Roots): boolean {
-  const has = possibleTypes(produced);
-  const wants = possibleTypes(wanted);
+  const [has, wants] = [possibleTypes(produced), possibleTypes(wanted)];
   if (has.length === 0 || wants.length === 0) return true;
-  const common = has.filter((type) => wants.includes(type));
-  if (common.length === 0 || !valuesFit(produced, wanted)) return false;
-  return common.some((type) => {
+  const [left, right] = [valuesOf(produced), valuesOf(wanted)];
+  if (left && right) return left.some((value) => right.some((other) => sameJson(value, other)));
+  return has.some((type) => {
+    if (!wants.includes(type)) return false;
     if (type === 'array') return fitsAt(produced.items, wanted.items, roots);
     return type !== 'object' || objectsFit(produced, wanted, roots);
   });
@@ -176,14 +173,6 @@ function possibleTypes(node: JsonSchema): JsonType[] {
 function valuesOf(node: JsonSchema): readonly unknown[] | undefined {
   if ('const' in node) return [node.const];
   return Array.isArray(node.enum) && node.enum.length > 0 ? node.enum : undefined;
-}
-
-function valuesFit(produced: JsonSchema, wanted: JsonSchema): boolean {
-  const [left, right] = [valuesOf(produced), valuesOf(wanted)];
-  if (left && right) return left.some((value) => right.some((other) => sameJson(value, other)));
-  const types = typesOf(left ? wanted : produced);
-  const taken: JsonType[] = types.includes('integer') ? [...types, 'number'] : types;
-  return types.length === 0 || ((left ?? right)?.some((value) => isOfType(value, taken)) ?? true);
 }
 
 function objectsFit(produced: JsonSchema, wanted: JsonSchema, roots: Roots): boolean {
@@ -220,4 +209,39 @@ export function fillDefaults(schema: JsonSchema, value: unknown, { nulls = true 
     return Object.fromEntries(fields);
   };
   return fill(schema, value, 0);
+}
+
+const secretNames = new WeakMap<readonly Tool[], readonly string[]>();
+
+/** Names of the arguments that the schemas of these tools mark secret; found once a list. */
+export function secretNamesOf(tools: readonly Tool[]): readonly string[] {
+  const known = secretNames.get(tools);
+  const names = known ?? [...new Set(tools.flatMap(({ inputSchema }) => secretArgumentNames(inputSchema)))];
+  secretNames.set(tools, names);
+  return names;
+}
+
+/**
+ * Marked by `writeOnly: true`, `format: "password"` or `x-secret: true`, at any depth. A mark counts for the argument also
+ * where it stands on one of several forms, on the items of a list, or behind a `$ref`.
+ */
+export function secretArgumentNames(schema: JsonSchema): string[] {
+  const names = new Set<string>();
+  /** Each with the argument that it stands for. */
+  const visited = new Map<JsonSchema, Set<string | undefined>>();
+  const visit = (node: unknown, argument: string | undefined): void => {
+    const visits = isObject(node) ? (visited.get(node) ?? new Set()) : undefined;
+    if (!isObject(node) || !visits || visits.has(argument)) return;
+    visited.set(node, visits.add(argument));
+    const isMarked = node.writeOnly === true || node.format === 'password' || node['x-secret'] === true;
+    if (argument !== undefined && isMarked) names.add(argument);
+    if (typeof node.$ref === 'string') visit(resolveReference(schema, node.$ref), argument);
+    for (const { keyword, step, value } of childrenOf(node)) {
+      // A definition belongs to the arguments that refer to it.
+      const isDefinition = keyword === '$defs' || keyword === 'definitions';
+      visit(value, isDefinition ? undefined : keyword === 'properties' ? String(step) : argument);
+    }
+  };
+  visit(schema, undefined);
+  return [...names];
 }

@@ -16,28 +16,20 @@ export interface SafePattern {
   toString(): string;
 }
 
-export interface SafePatternOptions {
-  /** Default: false. */
-  ignoreCase?: boolean;
-}
-
 /** One try of one expression on one text. Undefined: it met the limit, or the budget is spent. */
 export type PatternTrials = (expression: RegExp, text: string) => boolean | undefined;
 
-const TIME_LIMIT_IN_MS = 100;
-/** Processor time for all tries that share a budget. */
-const BUDGET_IN_MS = 500;
-/** A try that met the limit without work stood in line for a processor, and is made again. */
-const MOST_TRIES = 3;
-/** Of the time by the clock, that counts against the budget where a try only waited. */
-const WAITING_SHARE = 0.25;
+/** By the clock: a process that stands in line for a processor needs more than its own work. */
+const TIME_LIMIT_IN_MS = 250;
+/** For all tries that share a budget. */
+const BUDGET_IN_MS = 1_000;
 /** About 10 ms of direct matching; less where hundreds of patterns share a budget. */
 const MOST_STEPS = 256 ** 3;
 const MOST_STEPS_OF_ONE = 256 ** 2;
 const LONGEST_TEXT_CHARACTERS = 1_000_000;
 
 /** @throws SyntaxError where it is a regular expression neither with the flag `u` nor without. */
-export function createSafePattern(pattern: string, { ignoreCase = false }: SafePatternOptions = {}): SafePattern {
+export function createSafePattern(pattern: string, { ignoreCase = false } = {}): SafePattern {
   const expression = compile(pattern, ignoreCase ? 'i' : '');
   const steps = stepsOf(pattern);
   const matches: SafePattern['matches'] = (text, trials) => {
@@ -48,36 +40,31 @@ export function createSafePattern(pattern: string, { ignoreCase = false }: SafeP
   return { matches, test: (text) => matches(text) === true, toString: () => pattern };
 }
 
-/** Tries with a time limit each, and with one budget of processor time for all of them. */
+/** Tries with a time limit each, and with one budget for all of them. */
 export function createPatternTrials(): PatternTrials {
   const sandbox = createContext({});
   const script = new Script('new RegExp(source, flags).test(text)');
   let left = BUDGET_IN_MS;
-  return (expression, text) => {
-    Object.assign(sandbox, { source: expression.source, flags: expression.flags, text });
-    for (let tries = 1; tries <= MOST_TRIES && left > 0; tries++) {
-      const timeout = Math.ceil(Math.min(TIME_LIMIT_IN_MS, left));
-      const tried = timed(() => script.runInContext(sandbox, { timeout }) === true);
-      left -= Math.max(tried.workMs, tried.clockMs * WAITING_SHARE);
-      if (tried.matches !== undefined) return tried.matches;
-      if (tried.workMs > timeout / 2) return undefined;
+  return ({ source, flags }, text) => {
+    if (left <= 0) return undefined;
+    Object.assign(sandbox, { source, flags, text });
+    const begin = performance.now();
+    try {
+      return script.runInContext(sandbox, { timeout: Math.ceil(Math.min(TIME_LIMIT_IN_MS, left)) }) === true;
+    } catch {
+      return undefined;
+    } finally {
+      left -= performance.now() - begin;
     }
-    return undefined;
   };
 }
 
-/** Work is processor time of the process; other threads work beside, so it is at most what the clock says. */
-function timed(work: () => boolean) {
-  const [clock, cpu] = [performance.now(), process.cpuUsage()];
-  let matches: boolean | undefined;
+export function isPattern(text: string): boolean {
   try {
-    matches = work();
+    return compile(text, '') instanceof RegExp;
   } catch {
-    // The time limit.
+    return false;
   }
-  const clockMs = performance.now() - clock;
-  const { user, system } = process.cpuUsage(cpu);
-  return { matches, clockMs, workMs: Math.min(clockMs, (user + system) / 1000) };
 }
 
 /** Authors write for engines without `u` (`[\w-_]`, `\-`): those forms count too. */
@@ -90,19 +77,19 @@ function compile(pattern: string, flags: string): RegExp {
 }
 
 /**
- * The steps of a pattern at worst, by the length of a text. Each repetition multiplies them by the length, each option
- * or alternative by two. A repeated group with a choice inside, or a back-reference, has no bound.
+ * The steps of a pattern at worst, by the length of a text. Each repetition multiplies them by the length, each option or
+ * alternative by two. A repeated group with a choice inside, or a back-reference, has no bound.
  */
 function stepsOf(pattern: string): (characters: number) => number {
   const plain = plainOf(pattern);
   if (repeatsChoice(plain, /^[*+{]/) || /\\(?:[1-9]|k<)/.test(pattern)) return () => Number.POSITIVE_INFINITY;
   const repetitions = plain.match(/[*+]|\{\d+,\d*\}/g)?.length ?? 0;
-  const counted = [...plain.matchAll(/\{(\d+)\}/g)].reduce((sum, [, count]) => sum + Number(count), 0);
+  const counted = [...plain.matchAll(/\{(\d+)\}/g)].reduce((sum, [, count]) => sum + Number(count), 1);
   const options = plain.replace(/([*+?}])\?/g, '$1').match(/[?|]/g)?.length ?? 0;
   // Others begin at each character.
   const beginsOnce = plain.startsWith('^') && !plain.includes('|');
-  const factor = 2 ** options * Math.max(counted, 1);
-  return (characters) => Math.max(characters, 1) ** (repetitions + (beginsOnce ? 0 : 1)) * factor;
+  const exponent = repetitions + (beginsOnce ? 0 : 1);
+  return (characters) => Math.max(characters, 1) ** exponent * 2 ** options * counted;
 }
 
 /** Whether short texts exist on which the pattern would work for years. */
@@ -112,21 +99,18 @@ export function canRunAway(pattern: string): boolean {
 
 /** With one plain character for each escape and class. */
 function plainOf(pattern: string): string {
-  return pattern
-    .replace(/\\./gs, 'x')
-    .replace(/\[[^\]]*\]/g, 'x')
-    .replace(/\(\?(?:<?[=!]|:|<\w+>)/g, '(');
+  const plain = pattern.replace(/\\./gs, 'x').replace(/\[[^\]]*\]/g, 'x');
+  return plain.replace(/\(\?(?:<?[=!]|:|<\w+>)/g, '(');
 }
 
 /** Whether a group is repeated that holds a repetition, an option or an alternative itself. */
 function repeatsChoice(plain: string, repeated: RegExp): boolean {
   const holdsChoice = [false];
-  for (let index = 0; index < plain.length; index++) {
-    const character = plain.charAt(index);
+  for (const { 0: character, index } of plain.matchAll(/[()*+?|{]/g)) {
     const top = holdsChoice.length - 1;
     if (character === '(') holdsChoice.push(false);
-    else if (/[*+?|{]/.test(character)) holdsChoice[top] = true;
-    else if (character === ')' && top > 0) {
+    else if (character !== ')') holdsChoice[top] = true;
+    else if (top > 0) {
       const holds = holdsChoice.pop() ?? false;
       if (holds && repeated.test(plain.slice(index + 1))) return true;
       holdsChoice[top - 1] ||= holds;

@@ -1,9 +1,14 @@
-/** Raw entries and rules -> tools and rules. What is wrong is left out with an issue; nothing throws. */
+/**
+ * Raw entries and rules -> tools and rules with unique names. What is wrong is left out with an issue. Entries may also
+ * be tools of LangChain, of which nothing is imported: whatever has these fields will do.
+ */
+import { z } from 'zod';
+import { WinnowError } from '../../errors.js';
 import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
 import { childrenOf, isObject } from '../schema/json.js';
 import { type EntryIssue, type JsonSchema, parseTool, type Tool } from '../tool.js';
-import type { SourcePart, SourceReading } from './source.js';
+import { createReading, reasonOf, type SourcePart, type SourceReading } from './source.js';
 
 /** A tool with the place where it stood, for messages about clashes. */
 export interface PlacedTool {
@@ -33,7 +38,14 @@ export function parseReading(reading: SourceReading): ParsedReading {
   const issues: EntryIssue[] = [...reading.issues];
   const tools = reading.parts.flatMap((part) => parsePart(part, issues));
   const origin = reading.parts[0]?.origin ?? 'source';
-  const rules = reading.rules.flatMap((rule, index) => parseRule(rule, `${origin} rules[${index}]`, issues));
+  const rules = reading.rules.flatMap((rule, index) => {
+    const parsed = parse(ruleSchema, rule, { root: 'rule' });
+    if (parsed.ok) return [parsed.value];
+    const name = isObject(rule) && typeof rule.name === 'string' ? { name: rule.name.slice(0, 80) } : {};
+    const about = { level: 'warning', entry: `${origin} rules[${index}]`, ...name } as const;
+    issues.push(...parsed.issues.map((message) => ({ ...about, message })));
+    return [];
+  });
   return { tools, rules, issues };
 }
 
@@ -45,22 +57,10 @@ function parsePart({ origin, server, isPrefixed = false, entries }: SourcePart, 
     if (!parsed.ok) return [];
     const { tool } = parsed;
     const problems = findProblems(tool);
-    const about = { level: 'warning', entry: place, name: shorten(tool.name), isLeftOut: true } as const;
+    const about = { level: 'warning', entry: place, name: tool.name.slice(0, 80), isLeftOut: true } as const;
     issues.push(...problems.map((message) => ({ ...about, message })));
     return problems.length > 0 ? [] : [{ tool, place, ...(server === undefined ? {} : { server, isPrefixed }) }];
   });
-}
-
-function parseRule(rule: unknown, place: string, issues: EntryIssue[]): Rule[] {
-  const parsed = parse(ruleSchema, rule, { root: 'rule' });
-  if (parsed.ok) return [parsed.value];
-  const name = isObject(rule) && typeof rule.name === 'string' ? { name: shorten(rule.name) } : {};
-  for (const message of parsed.issues) issues.push({ level: 'warning', entry: place, ...name, message });
-  return [];
-}
-
-function shorten(name: string): string {
-  return name.slice(0, 80);
 }
 
 /** Many servers write `"outputSchema": null` for "none". */
@@ -80,14 +80,11 @@ function fromOtherForms(written: unknown): unknown {
   if (!isObject(written)) return written;
   const { type, function: inner, ...beside } = written;
   const entry: JsonSchema = type === 'function' && isObject(inner) ? { ...beside, ...inner } : written;
-  const key = ['parameters', 'input_schema'].find((name) => isSchemaOfArguments(entry[name]));
+  const isSchema = (value: unknown) => isObject(value) && (value.type === 'object' || isObject(value.properties));
+  const key = ['parameters', 'input_schema'].find((name) => isSchema(entry[name]));
   if (key === undefined || entry.inputSchema !== undefined) return entry;
   const { [key]: inputSchema, ...rest } = entry;
   return { ...rest, inputSchema };
-}
-
-function isSchemaOfArguments(value: unknown): boolean {
-  return isObject(value) && (value.type === 'object' || isObject(value.properties));
 }
 
 function findProblems(tool: Tool): string[] {
@@ -102,8 +99,7 @@ function findProblems(tool: Tool): string[] {
 export function findSchemaProblems(schema: unknown, path = ''): string[] {
   if (!isObject(schema)) return path === '' ? ['not a JSON Schema object'] : [];
   const { type, properties } = schema;
-  const types = Array.isArray(type) ? type : [type];
-  const isTyped = !('type' in schema) || types.every((name) => typeof name === 'string');
+  const isTyped = !('type' in schema) || [type].flat().every((name) => typeof name === 'string');
   const inner = childrenOf(schema).flatMap(({ keyword, step, value }) =>
     findSchemaProblems(isObject(value) ? value : {}, `${path}${keyword}.${step === undefined ? '' : `${step}.`}`),
   );
@@ -124,4 +120,105 @@ export function findJsonProblem(value: unknown): string | undefined {
     return true;
   };
   return isJson(value, 0) ? undefined : `not JSON: refers to itself, or is nested deeper than ${MAX_DEPTH}`;
+}
+
+/**
+ * Tools of several sources in one list with unique names. Where two MCP servers have a tool of one name, each gets its
+ * server's name as a prefix (`github__search`); the server's own name of the tool stays in `metadata.mcp`.
+ * @throws WinnowError `invalid_catalog` when two system tools, or two of one user, still share a name
+ */
+export function mergeTools(placed: readonly PlacedTool[]): { tools: Tool[]; issues: EntryIssue[] } {
+  // Tools that have a prefix in any case share no name.
+  const bare = placed.filter(({ server, isPrefixed }) => server !== undefined && !isPrefixed);
+  const servers = groupBy(bare, ({ tool, place }) => [tool.name, originOf(place)]);
+  const issues: EntryIssue[] = [];
+  const named = placed.map((item) => {
+    const { server, tool, place, isPrefixed } = item;
+    if (server === undefined || (!isPrefixed && servers.get(tool.name)?.size === 1)) return item;
+    const name = `${server.replace(/[^\p{L}\p{N}_-]+/gu, '_')}__${tool.name}`;
+    const reason = isPrefixed ? 'its server has a prefix' : 'another server has a tool of this name';
+    issues.push({ level: 'debug', entry: place, name: tool.name, message: `renamed to "${name}": ${reason}` });
+    return { ...item, tool: { ...tool, name } };
+  });
+  // `createCatalog` refuses clashes too, but knows origins only; here the files and positions are known.
+  const places = groupBy(named, ({ tool, place }) => [JSON.stringify([tool.name, tool.scope]), place]);
+  const clashes = [...places].flatMap(([key, [...found]]) =>
+    found.length > 1 ? [`two tools are named "${JSON.parse(key)[0]}": ${found.join(' and ')}`] : [],
+  );
+  if (clashes.length > 0) {
+    const message = `Tool names clash: ${clashes[0]}. Rename one, or leave one source out.`;
+    throw new WinnowError('invalid_catalog', message, { issues: clashes });
+  }
+  return { tools: named.map(({ tool }) => tool), issues };
+}
+
+function groupBy(items: readonly PlacedTool[], entryOf: (item: PlacedTool) => [string, string]) {
+  const groups = new Map<string, Set<string>>();
+  for (const [key, value] of items.map(entryOf)) groups.set(key, (groups.get(key) ?? new Set<string>()).add(value));
+  return groups;
+}
+
+export interface LangChainToolsOptions {
+  /** Origin of the tools. Default: "langchain". */
+  origin?: string;
+}
+
+/** What is read of LangChain's `StructuredToolInterface`; the schema is one of zod 4, or JSON Schema. */
+export interface LangChainTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: unknown;
+  readonly metadata?: unknown;
+}
+
+/**
+ * `StructuredTool` instances, such as `tool()` makes, as tools of a catalogue (toolType `builtin`).
+ * `metadata` may hold `risk`, `category`, `keywords` and `aliases`; the rest of it stays in `metadata`.
+ * @throws WinnowError `invalid_catalog`, naming the tool that can't be used
+ */
+export function toolsFromLangChain(tools: readonly LangChainTool[], options: LangChainToolsOptions = {}): Tool[] {
+  const origin = options.origin ?? 'langchain';
+  const parsed = parseReading(createReading([{ origin, entries: tools.map((tool) => toEntry(tool)) }]));
+  const problems = parsed.issues.filter(({ level }) => level === 'warning');
+  if (problems.length > 0) {
+    const issues = problems.map(({ entry, name, message }) => `${entry}${name ? ` ${name}` : ''}: ${message}`);
+    throw new WinnowError('invalid_catalog', `LangChain tools are not usable: ${issues[0]}.`, { issues });
+  }
+  return parsed.tools.map(({ tool }) => tool);
+}
+
+const OWN_KEYS = ['risk', 'category', 'keywords', 'aliases'];
+
+function toEntry({ name, description, schema, metadata }: LangChainTool) {
+  const facts = Object.entries(isObject(metadata) ? metadata : {});
+  return {
+    ...Object.fromEntries(facts.filter(([key]) => OWN_KEYS.includes(key))),
+    name,
+    description,
+    toolType: 'builtin',
+    inputSchema: toInputSchema(schema, name),
+    metadata: Object.fromEntries(facts.filter(([key]) => !OWN_KEYS.includes(key))),
+  };
+}
+
+/** Zod is known by its form, since `instanceof` knows nothing of another copy of it. */
+function toInputSchema(schema: unknown, name: string): JsonSchema {
+  const { _zod, _def, safeParse } = Object(schema);
+  if (isObject(_zod)) return fromZod(schema as z.core.$ZodType, name);
+  // The one zod 3 schema that LangChain itself makes, for tools that take a string.
+  if (_def?.typeName === 'ZodEffects' && Object.keys(Object(_def.schema?.shape)).join() === 'input')
+    return { type: 'object', properties: { input: { type: 'string' } } };
+  if (isObject(schema) && typeof safeParse !== 'function') return schema;
+  const advice = 'give a zod 4 schema, or JSON Schema (toJsonSchema of @langchain/core/utils/json_schema makes it)';
+  throw new WinnowError('invalid_catalog', `The schema of the LangChain tool "${name}" is of another kind: ${advice}.`);
+}
+
+function fromZod(schema: z.core.$ZodType, name: string): JsonSchema {
+  try {
+    const { $schema: _, '~standard': __, ...plain } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+    return plain;
+  } catch (error) {
+    const message = `The schema of the LangChain tool "${name}" can't be written as JSON Schema`;
+    throw new WinnowError('invalid_catalog', `${message}: ${reasonOf(error)}.`, { cause: error });
+  }
 }

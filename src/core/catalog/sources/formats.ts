@@ -1,27 +1,43 @@
-/** The formats of sources, in one list, and how the form or content of a path tells its format. */
-import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { WinnowError } from '../../errors.js';
+/**
+ * The formats of sources, in one list: how the form or content of a path tells the format, and the two simple ones, JSON
+ * files and folders of skills.
+ */
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { throwIfCancelled, WinnowError } from '../../errors.js';
 import { isObject } from '../schema/json.js';
-import { jsonFormat } from './json.js';
+import type { EntryIssue } from '../tool.js';
 import { mcpFormat, readMcpServers } from './mcp.js';
 import { openApiFormat } from './openapi.js';
-import { parseJson, readText, reasonOf, sourceFailed } from './read.js';
-import { skillsFormat } from './skills.js';
 import {
   createReading,
+  describeSource,
   isUrl,
+  parseJson,
   type ReadContext,
+  readText,
+  reasonOf,
   type SourceFormat,
+  type SourcePart,
   type SourceReading,
   type SourceSpec,
+  sourceFailed,
 } from './source.js';
-
-/** The first that recognises a file reads it; entries are what remains. */
-const FORMATS: readonly SourceFormat[] = [openApiFormat, mcpFormat, skillsFormat, jsonFormat];
 
 /** Default time-out of a URL, and of an MCP server from its start to its last page, in milliseconds. */
 export const DEFAULT_SOURCE_TIMEOUT_MS = 30_000;
+
+/** Tool entries, a catalogue with rules, or the saved answer of an MCP `tools/list`. */
+export const jsonFormat: SourceFormat = { kind: 'json', names: /\.(?:jsonl|ndjson)$/i, read: readJsonSource };
+
+/**
+ * A folder in which each `SKILL.md` is one tool. Stage one sees name and description of its front matter; the whole text
+ * after it is shown only when the skill is chosen.
+ */
+export const skillsFormat: SourceFormat = { kind: 'skills', names: /(?:^|[\\/])SKILL\.md$/, read: readSkillsSource };
+
+/** The first that recognises a file reads it; entries are what remains. */
+const FORMATS: readonly SourceFormat[] = [openApiFormat, mcpFormat, skillsFormat, jsonFormat];
 
 /** @throws WinnowError `source_failed`, `cancelled` */
 export async function readSource(spec: SourceSpec, context: ReadContext): Promise<SourceReading> {
@@ -68,4 +84,91 @@ async function isFolder(path: string): Promise<boolean> {
     const advice = 'Give an existing file or folder, an http(s) URL, or a prefix (json:, openapi:, mcp:, skills:)';
     throw sourceFailed(path, `can't be found (${reasonOf(error)}). ${advice}`, error);
   }
+}
+
+async function readJsonSource(path: string, context: ReadContext): Promise<SourceReading> {
+  const text = await readText(path, context);
+  const origin = describeSource(path);
+  if (jsonFormat.names.test(origin)) return parseJsonLines(text, origin);
+  const content = parseJson(text, path);
+  if (Array.isArray(content)) return createReading([{ origin, entries: content }]);
+  const { name, tools, rules, nextCursor } = Object(isObject(content) ? (content.result ?? content) : {});
+  if (!Array.isArray(tools)) {
+    const forms = 'an array of tool entries, {name, tools, rules?}, nor the answer of tools/list';
+    throw sourceFailed(path, `is neither ${forms}. Write it in one of these forms`);
+  }
+  const issues: EntryIssue[] = [];
+  const warn = (entry: string, message: string) => issues.push({ level: 'warning', entry, message });
+  // A catalogue file has a name or rules of its own; the answer of a server has neither.
+  if (name === undefined && rules === undefined) {
+    if (nextCursor) warn(origin, 'nextCursor: this is one page of several; the tools of the others are missing');
+    const entries = tools.map((tool) => (isObject(tool) ? { toolType: 'mcp', ...tool } : tool));
+    return createReading([{ origin, entries }], { issues });
+  }
+  if (!Array.isArray(rules ?? [])) warn(`${origin} rules`, 'rules: not an array, left out');
+  const named = typeof name === 'string' ? { name } : {};
+  return createReading([{ origin, entries: tools }], { ...named, rules: Array.isArray(rules) ? rules : [], issues });
+}
+
+/** A line that is no JSON is one bad entry, not a bad file. */
+function parseJsonLines(text: string, origin: string): SourceReading {
+  const issues: EntryIssue[] = [];
+  const entries = text.split(/\r?\n/).flatMap((line, index): unknown[] => {
+    if (line.trim() === '') return [];
+    try {
+      return [JSON.parse(line)];
+    } catch (error) {
+      issues.push({ level: 'warning', entry: `${origin}:${index + 1}`, message: `not JSON: ${reasonOf(error)}` });
+      return [];
+    }
+  });
+  return createReading([{ origin, entries }], { issues });
+}
+
+const SKILL_FILE = 'SKILL.md';
+const FRONT_MATTER = /^---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)(.*)$/s;
+/** Deeper folders hold a skill's own files. */
+const MAX_DEPTH = 6;
+
+async function readSkillsSource(path: string, context: ReadContext): Promise<SourceReading> {
+  const files = await findSkillFiles(path);
+  if (files.length === 0) throw sourceFailed(path, `holds no ${SKILL_FILE}. Give the folder above the skills' folders`);
+  const parts: SourcePart[] = [];
+  const issues: EntryIssue[] = [];
+  for (const file of files) {
+    throwIfCancelled(context.signal);
+    const place = join(path, file);
+    const skill = await parseSkill(await readText(place, context), file);
+    if (typeof skill === 'string') issues.push({ level: 'warning', entry: place, message: `front matter: ${skill}` });
+    else parts.push({ origin: place, entries: [{ ...skill, origin: path }] });
+  }
+  return createReading(parts, { issues });
+}
+
+/** An entry, or what is wrong with the file. */
+async function parseSkill(text: string, file: string): Promise<Record<string, unknown> | string> {
+  const [, matter, instructions = ''] = FRONT_MATTER.exec(text) ?? [];
+  if (matter === undefined) return 'the file must begin with "---", name, description, "---"';
+  const { parse } = await import('yaml');
+  try {
+    const parsed: unknown = parse(matter);
+    if (!isObject(parsed)) return 'not a list of "key: value"';
+    const metadata = { ...Object(parsed.metadata), skill: { file } };
+    return { ...parsed, toolType: 'skill', instructions: instructions.trim(), metadata };
+  } catch (error) {
+    return `not YAML (a value with a colon needs quotes): ${reasonOf(error)}`;
+  }
+}
+
+/** Paths below the folder, sorted by name so that every run has the same order; a skill's own folder is not searched. */
+async function findSkillFiles(root: string, folder = '', depth = 0): Promise<string[]> {
+  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((error: unknown) => {
+    throw sourceFailed(root, `can't be read (${reasonOf(error)}). Check that it is a folder`, error);
+  });
+  if (entries.some((entry) => entry.isFile() && entry.name === SKILL_FILE)) return [join(folder, SKILL_FILE)];
+  if (depth >= MAX_DEPTH) return [];
+  const folders = entries.filter((entry) => entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name));
+  const names = folders.map((entry) => entry.name).sort();
+  const found = await Promise.all(names.map((name) => findSkillFiles(root, join(folder, name), depth + 1)));
+  return found.flat();
 }

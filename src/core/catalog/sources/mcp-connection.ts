@@ -11,8 +11,7 @@ import { isNeverConnected } from '../../errors.js';
 import { orAborted } from '../../promises.js';
 import { createKeyMask } from '../../secret-forms.js';
 import { readVersion } from '../../version.js';
-import { fetchReason } from './read.js';
-import type { McpServer, ReadContext } from './source.js';
+import { type McpServer, type ReadContext, reasonOf } from './source.js';
 
 /** A server that never ends its list is cut here, with an error. */
 const MAX_PAGES = 1000;
@@ -71,9 +70,9 @@ interface Connection {
   close(): Promise<void>;
 }
 
-/** `signal` bounds the life of the connection, not only its opening. */
-function openConnection(server: McpServer, signal: AbortSignal): Connection {
-  return 'command' in server ? openProcess(server) : openUrl(server, signal);
+/** `life` bounds the whole connection, not only its opening. */
+function openConnection(server: McpServer, life: AbortSignal): Connection {
+  return 'command' in server ? openProcess(server) : openUrl(server, life);
 }
 
 function openProcess(server: Extract<McpServer, { command: string }>): Connection {
@@ -97,19 +96,18 @@ function openProcess(server: Extract<McpServer, { command: string }>): Connectio
   return { transport, lastWords, close: closeOnce(transport) };
 }
 
-function openUrl(server: Extract<McpServer, { url: string }>, signal: AbortSignal): Connection {
+function openUrl(server: Extract<McpServer, { url: string }>, life: AbortSignal): Connection {
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: { ...server.headers } },
     // Bounds every request, also the last one that ends the session.
-    fetch: (url, init) =>
-      fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([signal, init.signal]) : signal }),
+    fetch: (url, init) => fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([life, init.signal]) : life }),
   });
   const close = closeOnce(transport);
   const endSession = async () => {
     // A server that can't end sessions has nothing to give back, and one that does not answer must not keep us.
     // Two signals, not one of `AbortSignal.any`: on Node 20 that one is lost when its time-out is collected.
     const farewell = orAborted(transport.terminateSession(), AbortSignal.timeout(FAREWELL_TIMEOUT_MS));
-    if (!signal.aborted) await orAborted(farewell, signal).catch(() => undefined);
+    if (!life.aborted) await orAborted(farewell, life).catch(() => undefined);
     await close();
   };
   return { transport, lastWords: () => '', close: endSession };
@@ -168,7 +166,11 @@ export async function openMcpSession(server: McpServer, options: McpSessionOptio
   };
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= closeConnection(connection.close, life);
+    // What can't be closed is gone already.
+    closing ??= connection
+      .close()
+      .catch(() => undefined)
+      .finally(() => life.abort());
     return closing;
   };
   const patience = AbortSignal.timeout(options.connectTimeoutMs);
@@ -206,27 +208,12 @@ function readFailure(error: unknown): { kind: 'not_sent' | 'lost' | 'refused'; r
   if (error instanceof StreamableHTTPError) {
     // By the specification of MCP, 404 says that the session has ended and must be opened anew.
     if (error.code === 404) return { kind: 'not_sent', reason };
-    return { kind: error.code !== undefined && error.code >= 500 ? 'lost' : 'refused', reason };
+    return { kind: (error.code ?? 0) >= 500 ? 'lost' : 'refused', reason };
   }
   if (error instanceof z.core.$ZodError) return { kind: 'refused', reason: 'the answer is not of the form of MCP' };
   if (error instanceof Error && error.name === 'UnauthorizedError') return { kind: 'refused', reason };
-  const isUnsent = reason === 'Not connected' || isNeverConnected(String(causeCode(error)));
-  return { kind: isUnsent ? 'not_sent' : 'lost', reason };
-}
-
-function causeCode(error: unknown): unknown {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
-}
-
-async function closeConnection(close: () => Promise<void>, life: AbortController): Promise<void> {
-  try {
-    await close();
-  } catch {
-    // What can't be closed is gone already.
-  } finally {
-    life.abort();
-  }
+  const { code } = Object(error instanceof Error ? error.cause : undefined);
+  return { kind: reason === 'Not connected' || isNeverConnected(String(code)) ? 'not_sent' : 'lost', reason };
 }
 
 function describeSilence(server: McpServer, timeoutMs: number): string {
@@ -243,9 +230,8 @@ function describeFailure(server: McpServer, error: unknown): string {
 /** With the status, where the server answered with one: the SDK's own words leave it out. */
 function failureReason(error: unknown): string {
   const status = statusOf(error);
-  const [, body = ''] =
-    /^Streamable HTTP error: (?:Error POSTing to endpoint: *)?(.*)$/su.exec(fetchReason(error)) ?? [];
-  if (status === undefined) return body || fetchReason(error);
+  const [, body = ''] = /^Streamable HTTP error: (?:Error POSTing to endpoint: *)?(.*)$/su.exec(reasonOf(error)) ?? [];
+  if (status === undefined) return body || reasonOf(error);
   return `HTTP ${status}${body ? `: ${body.slice(0, MAX_BODY_CHARACTERS)}` : ''}`;
 }
 

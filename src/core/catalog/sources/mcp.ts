@@ -5,18 +5,18 @@ import { z } from 'zod';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import { parse } from '../../parse.js';
 import { isObject } from '../schema/json.js';
-import type { EntryIssue } from '../tool.js';
-import { parseJson, readText, sourceFailed } from './read.js';
 import {
   createReading,
   describeSource,
   isUrl,
   type McpServer,
+  parseJson,
   type ReadContext,
+  readText,
   type SourceFailure,
   type SourceFormat,
-  type SourcePart,
   type SourceReading,
+  sourceFailed,
 } from './source.js';
 
 /** Servers are often started by `npx`; more at once make each too slow for its time-out. */
@@ -69,21 +69,16 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   for (const [name, { disabled, ...written }] of Object.entries(parsed.value.mcpServers)) {
     if (disabled === true) continue;
     const missing = new Set<string>();
-    const expanded = expandVariables(written, context, missing);
-    const server = 'cwd' in expanded ? { ...expanded, cwd: resolve(dirname(path), expanded.cwd ?? '') } : expanded;
+    const server = expandVariables(written, context, missing);
     const source = `${describeSource(path)}#${name}`;
-    const problem = problemOf(server, missing);
-    if (problem === undefined) servers[name] = server;
-    else failures.push({ source, error: sourceFailed(source, problem), isNaming: server.prefix !== true });
+    const fail = (problem: string) => failures.push({ source, error: sourceFailed(source, problem) });
+    const [variable] = missing;
+    if (variable !== undefined)
+      fail(`names the variable ${variable}, which is not set: set it, or write \${${variable}:-default}`);
+    else if ('url' in server && !isUrl(server.url)) fail('has a url that is not an http(s) URL: correct it');
+    else servers[name] = 'cwd' in server ? { ...server, cwd: resolve(dirname(path), server.cwd ?? '') } : server;
   }
   return { servers, failures };
-}
-
-function problemOf(server: McpServer, missing: ReadonlySet<string>): string | undefined {
-  const [variable] = missing;
-  if (variable !== undefined)
-    return `names the variable ${variable}, which is not set: set it, or write \${${variable}:-default}`;
-  return 'url' in server && !isUrl(server.url) ? 'has a url that is not an http(s) URL: correct it' : undefined;
 }
 
 /** Puts values in the place of `${NAME}` and `${NAME:-default}`, in all texts. `missing` takes the names without a value. */
@@ -98,40 +93,42 @@ function expandVariables(server: object, { variable }: ReadContext, missing: Set
   });
 }
 
-type Answer = { part: SourcePart; issues: readonly EntryIssue[] } | { failure: SourceFailure };
-
 /** @throws WinnowError `source_failed` when every server fails; `cancelled` */
 export async function readMcpServers(config: McpConfig, name: string, context: ReadContext): Promise<SourceReading> {
   const queue = new PQueue({ concurrency: MAX_SERVERS_AT_ONCE });
   const servers = Object.entries(config.servers);
   const answers = await Promise.all(
-    servers.map(([key, server]) => queue.add(() => askServer(server, { key, source: `${name}#${key}`, context }))),
+    servers.map(([key, server]) => queue.add(() => askServer(server, `${name}#${key}`, context))),
   );
   throwIfCancelled(context.signal);
-  const failures = [...config.failures, ...answers.flatMap((answer) => ('failure' in answer ? [answer.failure] : []))];
-  const good = answers.flatMap((answer) => ('part' in answer ? [answer] : []));
-  if (good.length === 0 && failures.length > 0) {
-    if (failures.length === 1 && failures[0]) throw failures[0].error;
+  const failures = [...config.failures, ...answers.flatMap((answer) => ('error' in answer ? [answer] : []))];
+  const parts = answers.flatMap((answer, place) => {
+    const [key = '', server] = servers[place] ?? [];
+    if ('error' in answer) return [];
+    const entries = answer.tools.map((tool) => toEntry(tool, key));
+    return [{ origin: answer.source, server: key, isPrefixed: server?.prefix === true, entries }];
+  });
+  if (parts.length === 0 && failures[0]) {
+    if (failures.length === 1) throw failures[0].error;
     const issues = failures.map(({ error }) => error.message);
     throw new WinnowError('source_failed', `All ${failures.length} servers of ${name} failed.`, { issues });
   }
-  const parts = good.map(({ part }) => part);
-  return createReading(parts, { failures, issues: good.flatMap(({ issues }) => issues) });
+  const empty = parts.filter(({ entries }) => entries.length === 0);
+  const issues = empty.map(({ origin }) => ({ level: 'debug', entry: origin, message: 'offers no tools' }) as const);
+  return createReading(parts, { failures, issues });
 }
 
-type Asked = { key: string; source: string; context: ReadContext };
-
-async function askServer(server: McpServer, { key, source, context }: Asked): Promise<Answer> {
-  const isPrefixed = server.prefix === true;
+async function askServer(
+  server: McpServer,
+  source: string,
+  context: ReadContext,
+): Promise<SourceFailure | { source: string; tools: readonly unknown[] }> {
   try {
     // The protocol's library takes a quarter of a second to load, and most catalogues have no server.
     const { listServerTools } = await import('./mcp-connection.js');
-    const tools = await listServerTools(server, context);
-    const entries = tools.map((tool) => toEntry(tool, key));
-    const issue: EntryIssue = { level: 'debug', entry: source, message: 'offers no tools' };
-    return { part: { origin: source, server: key, isPrefixed, entries }, issues: tools.length === 0 ? [issue] : [] };
+    return { source, tools: await listServerTools(server, context) };
   } catch (error) {
-    return { failure: { source, error: sourceFailed(source, messageOf(error), error), isNaming: !isPrefixed } };
+    return { source, error: sourceFailed(source, messageOf(error), error) };
   }
 }
 

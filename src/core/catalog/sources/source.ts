@@ -1,5 +1,6 @@
-/** What a source is told by, and what every reader hands back: raw entries with the place they come from. */
-import type { WinnowError } from '../../errors.js';
+/** What a source is told by, what every reader hands back, and the text of a file or URL. */
+import { readFile } from 'node:fs/promises';
+import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import type { EntryIssue, Tool, ToolEntry } from '../tool.js';
 
 /** One server of an `mcpServers` configuration: a process on stdio, or a URL on streamable HTTP. */
@@ -31,8 +32,6 @@ export interface SourceFailure {
   /** The source as it was told, or `config#server` for one server of an MCP configuration. */
   readonly source: string;
   readonly error: WinnowError;
-  /** Of MCP servers that are not told apart by `prefix`: what tools of others are called depends on theirs. */
-  readonly isNaming?: boolean;
 }
 
 /** Raw entries of one place. Each is parsed, or left out with an issue that names `origin` and its index. */
@@ -63,10 +62,6 @@ export interface ReadContext {
   readonly variable?: ((name: string) => string | undefined) | undefined;
 }
 
-export function createReading(parts: readonly SourcePart[], more: Partial<SourceReading> = {}): SourceReading {
-  return { rules: [], issues: [], failures: [], ...more, parts };
-}
-
 /** One format of a file, folder or URL. */
 export interface SourceFormat {
   readonly kind: 'json' | 'openapi' | 'skills' | 'mcp';
@@ -78,21 +73,81 @@ export interface SourceFormat {
   read(path: string, context: ReadContext): Promise<SourceReading>;
 }
 
+export function createReading(parts: readonly SourcePart[], more: Partial<SourceReading> = {}): SourceReading {
+  return { rules: [], issues: [], failures: [], ...more, parts };
+}
+
 /** A source in words, without the user, password and query of a URL: those may be keys. */
 export function describeSource(spec: string | SourceSpec): string {
-  if (typeof spec === 'string') return withoutSecrets(spec);
-  if (spec.kind === 'tools') return spec.name;
-  if ('servers' in spec) return `mcp:${Object.keys(spec.servers).join(',')}`;
-  return withoutSecrets(spec.path);
+  if (typeof spec !== 'string') {
+    if (spec.kind === 'tools') return spec.name;
+    return 'servers' in spec ? `mcp:${Object.keys(spec.servers).join(',')}` : describeSource(spec.path);
+  }
+  const [, prefix = '', location = spec] = /^([a-z]+:(?=https?:))?(.*)$/is.exec(spec) ?? [];
+  if (!isUrl(location)) return spec;
+  const { origin, pathname } = new URL(location);
+  return `${prefix}${origin}${pathname}`;
 }
 
 export function isUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
-function withoutSecrets(spec: string): string {
-  const [, prefix = '', location = spec] = /^([a-z]+:(?=https?:))?(.*)$/is.exec(spec) ?? [];
-  if (!isUrl(location)) return spec;
-  const { origin, pathname } = new URL(location);
-  return `${prefix}${origin}${pathname}`;
+/** `what` follows the source's name, and ends with what to do. */
+export function sourceFailed(location: string, what: string, cause?: unknown): WinnowError {
+  const source = describeSource(location);
+  return new WinnowError('source_failed', `The source ${source} ${what}.`, { cause, details: { source } });
+}
+
+/** What was thrown, for the middle of a sentence. `fetch` says only "fetch failed"; the reason is in its cause. */
+export function reasonOf(error: unknown): string {
+  const reason = messageOf(error).trim().replace(/\.$/, '');
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${reasonOf(error.cause)}` : '';
+  return `${reason}${cause}`;
+}
+
+/** @throws WinnowError `source_failed`, `cancelled` */
+export async function readText(location: string, { timeoutMs, signal }: ReadContext): Promise<string> {
+  throwIfCancelled(signal);
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const text = isUrl(location)
+      ? await fetchText(location, AbortSignal.any(signal ? [timeout, signal] : [timeout]))
+      : await readFile(location, { encoding: 'utf8', signal });
+    return text.replace(/^\uFEFF/, '');
+  } catch (error) {
+    throwIfCancelled(signal);
+    if (!isUrl(location))
+      throw sourceFailed(location, `can't be read (${reasonOf(error)}). Check the path and its permissions`, error);
+    const what = timeout.aborted ? `did not answer within ${timeoutMs} ms` : `can't be fetched (${reasonOf(error)})`;
+    throw sourceFailed(location, `${what}. Check the URL and that its server runs`, error);
+  }
+}
+
+async function fetchText(url: string, signal: AbortSignal): Promise<string> {
+  const response = await fetch(url, { signal });
+  if (!response.ok) throw new Error(`HTTP ${response.status}`);
+  return response.text();
+}
+
+/** @throws WinnowError `source_failed` with the parser's own words. */
+export function parseJson(text: string, location: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const advice = 'Correct it, or tell its kind by a prefix: json:, openapi:, mcp: or skills:';
+    throw sourceFailed(location, `is not JSON (${reasonOf(error)}). ${advice}`, error);
+  }
+}
+
+/** JSON where it looks like JSON, since that is many times faster, else YAML. Errors as for `parseJson`. */
+export async function parseJsonOrYaml(text: string, location: string): Promise<unknown> {
+  if (text.trimStart().startsWith('{')) return parseJson(text, location);
+  // Most catalogues are JSON: they need not wait for it.
+  const { parse } = await import('yaml');
+  try {
+    return parse(text);
+  } catch (error) {
+    throw sourceFailed(location, `is not YAML (${reasonOf(error)}). Correct it`, error);
+  }
 }

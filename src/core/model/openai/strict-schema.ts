@@ -4,7 +4,7 @@
  * Rules: OpenAI, "Structured model outputs", sections "Supported schemas" and "JSON Schema is supported".
  */
 import { isObject, isOfType, type JsonType, jsonTypeOf, typesOf, withoutRepeats } from '../../catalog/schema/json.js';
-import { mergeSchemas } from '../../catalog/schema/merge.js';
+import { mergeSchemas } from '../../catalog/schema/normalise.js';
 import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import { parseJson } from './failure.js';

@@ -1,9 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { detectSource } from '../../../../src/core/catalog/sources/formats.js';
-import { describeSource } from '../../../../src/core/catalog/sources/source.js';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { parseReading } from '../../../../src/core/catalog/sources/entries.js';
+import { detectSource, jsonFormat, skillsFormat } from '../../../../src/core/catalog/sources/formats.js';
+import { describeSource, reasonOf } from '../../../../src/core/catalog/sources/source.js';
+import { renderSummary } from '../../../../src/core/catalog/summary.js';
 
 let folder: string;
 
@@ -70,5 +72,234 @@ describe('a source in words', () => {
     ['openapi:a.yaml', 'openapi:a.yaml'],
   ])('%s becomes %s', (spec, words) => {
     expect(describeSource(spec)).toBe(words);
+  });
+});
+
+it.each([
+  [new Error('It is gone. '), 'It is gone'],
+  [new Error('in v1.2'), 'in v1.2'],
+  ['a text.', 'a text'],
+])('the reason of a failure stands in the middle of a sentence: %s', (thrown, reason) => {
+  expect(reasonOf(thrown)).toBe(reason);
+});
+
+let own: string;
+beforeEach(async () => {
+  own = await mkdtemp(join(tmpdir(), 'winnow-source-'));
+});
+afterEach(() => rm(own, { recursive: true }));
+
+async function readJson(name: string, content: unknown) {
+  const path = join(own, name);
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  const reading = await jsonFormat.read(path, { timeoutMs: 1000 });
+  const { tools, rules, issues } = parseReading(reading);
+  return {
+    name: reading.name,
+    tools: tools.map(({ tool }) => tool),
+    rules,
+    issues: issues.map((issue) => ({ ...issue, entry: issue.entry.replace(`${own}/`, '') })),
+  };
+}
+
+const tool = { name: 'a', toolType: 'builtin' };
+const rule = { name: 'first', when: { intent: 'x' }, first: ['a'] };
+
+describe('a JSON file', () => {
+  it.each([
+    ['an array of entries', [tool], 'builtin'],
+    ['a catalogue', { name: 'mine', tools: [tool] }, 'builtin'],
+    ['an answer of tools/list', { tools: [{ name: 'a', inputSchema: {} }] }, 'mcp'],
+    ['an answer with its JSON-RPC frame', { jsonrpc: '2.0', id: 1, result: { tools: [{ name: 'a' }] } }, 'mcp'],
+    ['an answer whose tools say their own type', { tools: [{ name: 'a', toolType: 'skill' }] }, 'skill'],
+  ])('may be %s', async (_, content, toolType) => {
+    const { tools, issues } = await readJson('tools.json', content);
+    expect(tools).toMatchObject([{ name: 'a', toolType, origin: join(own, 'tools.json') }]);
+    expect(issues).toEqual([]);
+  });
+
+  it('gives its name and rules', async () => {
+    const { name, rules } = await readJson('tools.json', { name: 'mine', tools: [tool], rules: [rule] });
+    expect(name).toBe('mine');
+    expect(rules).toEqual([rule]);
+  });
+
+  it.each([
+    ['a rule without a condition', [rule, { ...rule, when: {} }], 'tools.json rules[1]', 'when: a rule needs'],
+    ['a rule with a broken expression', [{ ...rule, when: { message: '(' } }], 'tools.json rules[0]', 'not a regular'],
+    ['rules that are no list', { a: rule }, 'tools.json rules', 'not an array'],
+  ])('leaves out %s, with a warning', async (_, rules, entry, message) => {
+    const { issues } = await readJson('tools.json', { name: 'mine', tools: [tool], rules });
+    expect(issues).toMatchObject([{ level: 'warning', entry, message: expect.stringContaining(message) }]);
+  });
+
+  it('warns when it is one page of a longer list', async () => {
+    const { tools, issues } = await readJson('tools.json', { tools: [{ name: 'a' }], nextCursor: 'x' });
+    expect(tools).toHaveLength(1);
+    expect(issues).toMatchObject([{ level: 'warning', message: expect.stringContaining('nextCursor') }]);
+  });
+
+  it.each([
+    ['not JSON', '{"tools": [', 'is not JSON'],
+    ['of another form', { name: 'mine' }, 'array of tool entries'],
+    ['a plain value', '7', 'array of tool entries'],
+  ])('is refused, with its name, when it is %s', async (_, content, message) => {
+    await expect(readJson('tools.json', content)).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringContaining(message),
+      details: { source: join(own, 'tools.json') },
+    });
+  });
+
+  it('takes a null as a value that is not there', async () => {
+    const entry = { ...tool, outputSchema: null, category: null, annotations: { title: null, readOnlyHint: true } };
+    const { tools, issues } = await readJson('tools.json', [entry]);
+    expect(tools).toMatchObject([{ name: 'a', risk: 'low' }]);
+    expect(issues).toEqual([]);
+  });
+});
+
+describe('a wrong entry is left out with its place and name', () => {
+  it.each([
+    ['no name', { description: 'x' }, undefined, 'name'],
+    ['the name __proto__', { ...tool, name: '__proto__' }, '__proto__', 'not allowed'],
+    ['the name constructor', { ...tool, name: 'constructor' }, 'constructor', 'not allowed'],
+    ['a line break in the name', { ...tool, name: 'a\nb' }, 'a\nb', 'no control character'],
+    ['a 1 MB description', { ...tool, description: 'x'.repeat(1024 * 1024) }, 'a', 'description'],
+    ['a schema that is a string', { ...tool, inputSchema: 'string' }, 'a', 'inputSchema'],
+    ['a schema that is a list', { ...tool, outputSchema: [] }, 'a', 'outputSchema'],
+    ['a schema of an impossible form', { ...tool, inputSchema: { properties: [] } }, 'a', 'inputSchema: properties'],
+    ['an output of an impossible form', { ...tool, outputSchema: { type: 1 } }, 'a', 'outputSchema: type'],
+    ['an unknown toolType', { ...tool, toolType: 'robot' }, 'a', 'toolType: "robot"'],
+    ['a value that is no object', 'a', undefined, 'entry'],
+    ['null', null, undefined, 'entry'],
+  ])('%s', async (_, entry, name, message) => {
+    const { tools, issues } = await readJson('tools.json', [{ ...tool, name: 'good' }, entry]);
+    expect(tools.map((item) => item.name)).toEqual(['good']);
+    expect(issues).toHaveLength(1);
+    expect(issues[0]).toMatchObject({
+      level: 'warning',
+      entry: 'tools.json[1]',
+      message: expect.stringContaining(message),
+    });
+    expect(issues[0]?.name).toBe(name);
+  });
+
+  it('keys that could reach a prototype stay plain data', async () => {
+    const { tools } = await readJson('tools.json', '[{"name": "a", "toolType": "mcp", "__proto__": {"risk": "low"}}]');
+    expect(tools).toMatchObject([{ risk: 'medium' }]);
+    expect(Object.getPrototypeOf(tools[0]?.metadata)).toBe(Object.prototype);
+  });
+});
+
+describe('a JSONL file', () => {
+  it('holds one entry a line, in order', async () => {
+    const { tools, issues } = parseReading(await jsonFormat.read('fixtures/sources/tools.jsonl', { timeoutMs: 1000 }));
+    expect(tools.map((item) => [item.tool.name, item.tool.risk, item.tool.origin])).toEqual([
+      ['convert_currency', 'low', 'fixtures/sources/tools.jsonl'],
+      ['列出汇率', 'low', 'fixtures/sources/tools.jsonl'],
+      ['book_transfer', 'high', 'bank'],
+    ]);
+    expect(issues).toEqual([]);
+  });
+
+  it('loses only the line that is not JSON', async () => {
+    const { tools, issues } = await readJson(
+      't.jsonl',
+      `${JSON.stringify(tool)}\r\n\r\n{"name":\r\n{"name":"b","toolType":"mcp"}`,
+    );
+    expect(tools.map((item) => item.name)).toEqual(['a', 'b']);
+    expect(issues).toMatchObject([
+      { level: 'warning', entry: 't.jsonl:3', message: expect.stringContaining('not JSON') },
+    ]);
+  });
+});
+
+async function write(file: string, text: string) {
+  await mkdir(dirname(join(own, file)), { recursive: true });
+  await writeFile(join(own, file), text);
+}
+
+async function readSkills(path = own) {
+  const parsed = parseReading(await skillsFormat.read(path, { timeoutMs: 1000 }));
+  return { ...parsed, tools: parsed.tools.map(({ tool }) => tool) };
+}
+
+describe('a skills folder', () => {
+  it('gives one skill for each SKILL.md, sorted by path', async () => {
+    const { tools, issues } = await readSkills('fixtures/sources/skills');
+    expect(issues).toEqual([]);
+    expect(tools.map(({ name, toolType, origin }) => ({ name, toolType, origin }))).toEqual([
+      { name: 'pdf-report', toolType: 'skill', origin: 'fixtures/sources/skills' },
+      { name: 'translate-text', toolType: 'skill', origin: 'fixtures/sources/skills' },
+    ]);
+  });
+
+  it('shows name and description at first, and holds the whole text for later', async () => {
+    const [skill] = (await readSkills('fixtures/sources/skills')).tools;
+    if (!skill) throw new Error('no skill');
+    expect(renderSummary(skill, 'whole')).toBe(
+      '- pdf-report [documents]: Writes a PDF report from tables and figures. Use it when someone asks for a printable report.',
+    );
+    expect(skill.instructions).toMatch(/^# PDF report\n[\s\S]*\n---\n\nKeep it under ten pages\.$/);
+    expect(skill.metadata).toEqual({ author: 'docs-team', license: 'MIT', skill: { file: 'pdf-report/SKILL.md' } });
+  });
+
+  it('may be the folder of one skill', async () => {
+    const { tools } = await readSkills('fixtures/sources/skills/pdf-report');
+    expect(tools.map(({ name }) => name)).toEqual(['pdf-report']);
+  });
+
+  it("does not take a skill's own files, dot-folders or packages for skills", async () => {
+    const text = '---\nname: NAME\ndescription: d\n---\nbody';
+    for (const file of [
+      'a/SKILL.md',
+      'a/examples/SKILL.md',
+      '.git/SKILL.md',
+      'node_modules/p/SKILL.md',
+      'b/README.md',
+    ]) {
+      await write(file, text.replace('NAME', file.replaceAll('/', '-')));
+    }
+    expect((await readSkills()).tools.map(({ name }) => name)).toEqual(['a-SKILL.md']);
+  });
+
+  it('reads Windows line ends and a byte order mark', async () => {
+    await write('a/SKILL.md', '\uFEFF---\r\nname: a\r\ndescription: d\r\n---\r\nbody\r\n');
+    expect((await readSkills()).tools).toMatchObject([{ name: 'a', description: 'd', instructions: 'body' }]);
+  });
+
+  it('keeps the type and place that the folder says, whatever the front matter says', async () => {
+    await write('a/SKILL.md', '---\nname: a\ntoolType: builtin\norigin: elsewhere\ninstructions: short\n---\nbody');
+    expect((await readSkills()).tools).toMatchObject([{ toolType: 'skill', origin: own, instructions: 'body' }]);
+  });
+
+  it.each([
+    ['has no front matter', '# Title', 'front matter'],
+    ['has no end of the front matter', '---\nname: a\n', 'front matter'],
+    ['has front matter that is not YAML', '---\nname: a\ndescription: use: when: x\n---\nb', 'not YAML'],
+    ['has front matter that is a list', '---\n- a\n---\nb', 'key: value'],
+    ['has no name', '---\ndescription: d\n---\nb', 'name'],
+    ['has a front matter that refers to itself', '---\nname: a\nmetadata: &m\n  again: *m\n---\nb', 'refers to itself'],
+  ])('leaves out a SKILL.md that %s, with its path', async (_, text, message) => {
+    await write('bad/SKILL.md', text);
+    await write('good/SKILL.md', '---\nname: good\ndescription: d\n---\nbody');
+    const { tools, issues } = await readSkills();
+    expect(tools.map(({ name }) => name)).toEqual(['good']);
+    expect(issues).toMatchObject([
+      {
+        level: 'warning',
+        entry: expect.stringContaining(join('bad', 'SKILL.md')),
+        message: expect.stringContaining(message),
+      },
+    ]);
+  });
+
+  it.each([
+    ['no skill in it', ''],
+    ['not existing', 'none'],
+  ])('fails with its name when %s', async (_, name) => {
+    const path = join(own, name);
+    await expect(readSkills(path)).rejects.toMatchObject({ code: 'source_failed', details: { source: path } });
   });
 });

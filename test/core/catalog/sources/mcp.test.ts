@@ -94,17 +94,6 @@ describe('an MCP server on stdio', () => {
     expect(names).toEqual(['notes__search', 'notes__delete_note', 'notes__create_note', 'search', 'open_ticket']);
   });
 
-  it.each([
-    ['is told of, since names of others depend on it', false, ['mcp#none']],
-    ['changes no name where each has its prefix', true, []],
-  ])('that does not answer %s', async (_, prefix, entries) => {
-    const none = { command: 'no-such-command-here', prefix };
-    const { issues } = await read({ notes: { ...stdio('notes'), prefix }, none });
-    const warnings = issues.filter(({ level }) => level === 'warning');
-    expect(warnings.map(({ entry }) => entry)).toEqual(entries);
-    for (const { message } of warnings) expect(message).toContain('"prefix": true');
-  });
-
   it('fails alone: the others are there, and the failure names it and shows no key', async () => {
     const env = { NOTES_KEY: 'very-secret' };
     const encodes = 'process.stderr.write(btoa(process.env.NOTES_KEY))';
