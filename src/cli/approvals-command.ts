@@ -139,7 +139,10 @@ async function describeOutcome(outcome: ApprovalOutput, trail: Trail): Promise<D
 
 async function describeApproval(approval: Approval, trail: Trail): Promise<string> {
   const isOfGate = approval.decidedBy === undefined || approval.reason === (await reasonOfGate(approval, trail));
-  return renderApproval(approval, isOfGate);
+  const { renderArguments } = await import('./render-plan.js');
+  const { tool, arguments: given, sources } = approval;
+  const call = sources ? [tool, ...renderArguments(approval)] : [`${tool} ${JSON.stringify(given)}`];
+  return renderApproval(approval, call, isOfGate);
 }
 
 const MOST_ENTRIES = 1_000;
@@ -150,16 +153,14 @@ async function reasonOfGate({ id, session, tool, requestedAt }: Approval, trail:
   return (await trail.audit(query)).find(({ approval }) => approval === id)?.reason;
 }
 
-function renderApproval(
-  { id, state, tool, arguments: given, user, reason, expiresAt, decidedBy }: Approval,
-  isOfGate: boolean,
-): string {
+function renderApproval(approval: Approval, call: readonly string[], isOfGate: boolean): string {
+  const { id, state, user, reason, expiresAt, decidedBy } = approval;
   // Used, or over its time, after somebody else had granted it.
   const verb = state === 'granted' || state === 'refused' ? state : `${state}, granted`;
   const head = decidedBy === undefined ? state : `${verb} by ${decidedBy}`;
   return [
     isOfGate ? `${id}  ${head}` : `${id}  ${head}: ${reason}`,
-    `  ${tool} ${JSON.stringify(given)}`,
+    ...call.map((line) => `  ${line}`),
     isOfGate ? `  asked by ${user}: ${reason}` : `  asked by ${user}`,
     `  until ${expiresAt}`,
   ].join('\n');

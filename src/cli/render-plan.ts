@@ -1,7 +1,9 @@
 /** A result for people: the tools, then the plan as an indented graph with arguments and references, then the cost. */
 
+import { type ArgumentSource, isMarked, renderSource, sourcesOf } from '../core/argument-sources.js';
 import { oneLine } from '../core/catalog/summary.js';
 import type { Plan, PlanResult, Step } from '../core/result.js';
+import type { Approval } from '../routing/records.js';
 import { colours as pc } from './colours.js';
 import { renderCost, renderTools } from './render-selection.js';
 
@@ -29,14 +31,37 @@ function renderSteps({ steps, levels, unserved, confidence }: Plan): string {
   ].join('\n');
 }
 
-function renderStep({ id, tool, arguments: values, from = {}, dependsOn }: Step, level: number): string {
+function renderStep(step: Step, level: number): string {
+  const { id, tool, arguments: values, dependsOn } = step;
+  const sources = new Map(Object.entries(sourcesOf(step) ?? {}));
   const indent = '  '.repeat(level + 1);
   const after = dependsOn.length > 0 ? pc.dim(`  after ${dependsOn.join(', ')}`) : '';
   const lines = Object.entries(values).map(([name, value]) => {
-    const source = from[name] === undefined ? '' : pc.dim(`  ${from[name]}`);
-    return `${indent}     ${name}: ${renderValue(value)}${source}`;
+    const source = sources.get(name);
+    // The references stand in the value already.
+    return `${indent}     ${name}: ${renderValue(value)}${source ? showSource({ source: source.source }) : ''}`;
   });
   return [`${indent}${pc.cyan(id)}  ${pc.bold(tool)}${after}`, ...lines].join('\n');
+}
+
+/**
+ * What somebody is asked to approve, a line an argument with where it comes from. The values are JSON, so that 5 is not
+ * "5", and without characters that nobody sees.
+ */
+export function renderArguments({ arguments: given, sources = {} }: Pick<Approval, 'arguments' | 'sources'>): string[] {
+  const told = new Map(Object.entries(sources));
+  return Object.entries(Object(given)).map(([name, value]) => {
+    const source = told.get(name);
+    const shown = `  ${name}: ${JSON.stringify(value)}`.replace(HIDDEN, spellHidden);
+    return `${shown}${source ? showSource(source) : ''}`;
+  });
+}
+
+const HIDDEN = /[\p{Cc}\p{Cf}]/gu;
+const spellHidden = (hidden: string) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`;
+
+function showSource(source: ArgumentSource): string {
+  return `  ${(isMarked(source) ? pc.yellow : pc.dim)(renderSource(source))}`;
 }
 
 /** A text of several lines, or with characters that a terminal obeys, is shown as JSON. */

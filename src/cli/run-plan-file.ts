@@ -11,6 +11,7 @@ import { flagsAgain } from './flags-again.js';
 import { loadTools } from './load-tools.js';
 import { type Output, print } from './output.js';
 import { logLevelOf, readConfig } from './read-config.js';
+import { renderArguments } from './render-plan.js';
 import { renderTable } from './render-table.js';
 import type { RunFlags } from './run-flags.js';
 import { readText } from './shared-options.js';
@@ -26,7 +27,8 @@ export async function runPlanFile(path: string | undefined, flags: RunFlags, out
     if (flags.resume !== undefined && isTrial)
       throw new WinnowError('invalid_option', '--resume: name the --store in which the run is kept.');
     const run = await start(agents, { path, flags, output, signal: interrupt.signal });
-    print(output, flags, { value: run, text: [renderRun(run), ...nextSteps(run, flags, isTrial)].join('\n') });
+    const text = [renderRun(run), ...(await renderWaiting(run, agents)), ...nextSteps(run, flags, isTrial)];
+    print(output, flags, { value: run, text: text.join('\n') });
     if (run.state !== 'done' && run.state !== 'planned') process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
   } finally {
     interrupt.forget();
@@ -116,6 +118,15 @@ function renderRun({ id, state, plan, steps, notes }: PlanRun): string {
   });
   const table = renderTable(['step', 'tool', 'state', 'result'], rows, { leftColumns: 4 });
   return [table, '', ...notes.map((note) => `note ${note}`), `run ${id}: ${state}`].join('\n');
+}
+
+/** What the steps that wait would do, as whoever approves them sees it: where their arguments come from, secrets masked. */
+async function renderWaiting({ steps }: PlanRun, { router }: Agents): Promise<string[]> {
+  const ids = Object.values(steps).flatMap(({ status, approval }) => (status === 'needs_approval' && approval) || []);
+  const approvals = await Promise.all(ids.map((id) => router.approvals.get(id)));
+  return approvals.flatMap((one) =>
+    one?.sources ? [`${one.tool} waits for an approval with`, ...renderArguments(one)] : [],
+  );
 }
 
 /** What to do so that it goes on; nothing where it does not wait for anybody. */

@@ -50,9 +50,10 @@ export type Selection = z.infer<typeof selectionSchema>;
 /**
  * `step`: a field of an earlier result; `request`: words of the request, its history or entities; `computed`: a day, time or
  * number worked out from what was said; `enum`, `default`: of the schema; `composed`: a text in the model's own words;
- * `unknown`: an identifier, number or moment that nobody gave (only where a model wrote the whole plan).
+ * `unknown`: an identifier, number or moment that nobody gave (only where a model wrote the whole plan); `person`: put
+ * into the plan by a person after it was written. The planner never says `person`: who lets people edit plans does.
  */
-export const SOURCES = ['step', 'request', 'computed', 'enum', 'default', 'composed', 'unknown'] as const;
+export const SOURCES = ['step', 'request', 'computed', 'enum', 'default', 'composed', 'unknown', 'person'] as const;
 export type SourceName = (typeof SOURCES)[number];
 
 export const stepSchema = z.object({
@@ -62,7 +63,9 @@ export const stepSchema = z.object({
   from: z
     .record(z.string(), z.enum(SOURCES))
     .optional()
-    .describe('Where each argument comes from; always there in plans of the planner.'),
+    .describe(
+      'Where each argument comes from; always there in plans of the planner. Who edits an argument writes `person`.',
+    ),
   purpose: z.string(),
   dependsOn: z.array(z.string()),
 });

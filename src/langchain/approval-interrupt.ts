@@ -4,6 +4,8 @@
  */
 import { interrupt } from '@langchain/langgraph';
 import { z } from 'zod';
+import { renderSource } from '../core/argument-sources.js';
+import { oneLine } from '../core/catalog/summary.js';
 import { parseAs } from '../core/parse.js';
 import type { CallResult } from '../routing/contracts.js';
 import { type Approval, grantInputSchema } from '../routing/records.js';
@@ -26,7 +28,7 @@ export type ApprovalResume = z.input<typeof approvalResumeSchema>;
 export interface ApprovalInterrupt {
   readonly actionRequests: readonly [{ name: string; args: Record<string, unknown>; description: string }];
   readonly reviewConfigs: readonly [{ actionName: string; allowedDecisions: readonly ['approve', 'reject'] }];
-  readonly approval: Pick<Approval, 'id' | 'session' | 'tool' | 'reason' | 'expiresAt'>;
+  readonly approval: Pick<Approval, 'id' | 'session' | 'tool' | 'sources' | 'reason' | 'expiresAt'>;
 }
 
 type Waiting = CallResult & { ok: false; approval: string };
@@ -60,12 +62,14 @@ export async function callWithApproval(router: Router, call: () => Promise<CallR
 const STALE = 'The question asked before was over by the time it was answered.';
 
 function toInterrupt(approval: Approval, problem: string | undefined): ApprovalInterrupt {
-  const { id, session, tool, reason, expiresAt } = approval;
-  const lines = [reason, `Asked for by ${approval.user}, until ${expiresAt}.`, ...(problem ? [problem] : [])];
+  const { id, session, tool, sources, reason, expiresAt } = approval;
+  const from = Object.entries(sources ?? {}).map(([name, source]) => oneLine(`${name}: ${renderSource(source)}`));
+  const asked = `Asked for by ${approval.user}, until ${expiresAt}.`;
+  const lines = [reason, ...from, asked, ...(problem ? [problem] : [])];
   return {
     actionRequests: [{ name: tool, args: { ...Object(approval.arguments) }, description: lines.join('\n') }],
     reviewConfigs: [{ actionName: tool, allowedDecisions: ['approve', 'reject'] }],
-    approval: { id, session, tool, reason, expiresAt },
+    approval: { id, session, tool, ...(sources ? { sources } : {}), reason, expiresAt },
   };
 }
 

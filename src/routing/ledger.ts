@@ -91,9 +91,9 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       }),
 
     async writeGate(situation, judged) {
-      const { name, decision, argumentsHash, approval } = judged;
+      const { name, decision, argumentsHash, sources, approval } = judged;
       const refusal = judged.ok ? undefined : judged.result;
-      const entry = { ...entryOf('call', { name, decision, refusal }), argumentsHash, approval };
+      const entry = { ...entryOf('call', { name, decision, refusal }), argumentsHash, sources, approval };
       // A user's own figures name tools: of one that is denied they must tell no more than of one that does not exist.
       const isTold = situation.view.byName.has(name) && refusal?.code !== 'unknown_tool';
       // Before the tool runs: a crash in its middle must not hide that it was begun.
@@ -102,15 +102,15 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       await write({ situation, audit: [entry], telemetry });
     },
 
-    async writeAsking(situation, { name, decision, argumentsHash, result }) {
+    async writeAsking(situation, { name, decision, argumentsHash, sources, result }) {
       const refusal = result.ok ? undefined : result;
       await write({
         situation,
-        audit: [{ ...entryOf('approval_requested', { name, decision, refusal }), argumentsHash }],
+        audit: [{ ...entryOf('approval_requested', { name, decision, refusal }), argumentsHash, sources }],
       });
     },
 
-    async writeResult(situation, { name, argumentsHash }, { result, values, milliseconds }) {
+    async writeResult(situation, { name, argumentsHash, sources }, { result, values, milliseconds }) {
       const code = result.ok ? undefined : result.code;
       const failed = result.ok
         ? []
@@ -122,6 +122,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
               code,
               reason: result.reason,
               argumentsHash,
+              sources,
             },
           ];
       await write({

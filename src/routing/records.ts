@@ -1,8 +1,9 @@
 /**
  * What the router keeps and reports, as schemas: approvals, the audit trail and telemetry. Events of telemetry never
- * hold arguments or results; the audit holds the hash of arguments.
+ * hold arguments or results; the audit holds the hash of arguments, and where they come from.
  */
 import { z } from 'zod';
+import { argumentSourcesSchema } from '../core/argument-sources.js';
 import { callerSchema, callInputSchema, ENABLED_VIAS, instantSchema, RANKED_BY, refusedSchema } from './contracts.js';
 
 // --- approvals ---
@@ -14,6 +15,7 @@ export const approvalSchema = z.object({
   user: z.string().describe('Who asks.'),
   tool: z.string(),
   arguments: z.unknown().describe('For the one who decides; values marked secret are masked.'),
+  sources: argumentSourcesSchema.optional(),
   argumentsHash: z.string().describe('SHA-256 of the canonical arguments (RFC 8785), in hexadecimal.'),
   policyVersion: z.string(),
   state: z.enum(APPROVAL_STATES),
@@ -98,6 +100,7 @@ export const auditEntrySchema = z.object({
   code: z.string().optional(),
   reason: z.string().optional(),
   argumentsHash: z.string().optional(),
+  sources: argumentSourcesSchema.optional(),
   approval: z.string().optional(),
   policyVersion: z.string().optional(),
 });

@@ -2,6 +2,7 @@
  * What agents ask, in a session, behind one gate: search, enable, list, call. The path of a call is one function here:
  * session, arguments, decision, approval, use, audit, run, record.
  */
+import type { ArgumentSources } from '../core/argument-sources.js';
 import { toWinnowError } from '../core/errors.js';
 import { withSpan } from '../core/logging/spans.js';
 import { parseInput } from '../core/parse.js';
@@ -51,6 +52,11 @@ export interface AskOptions {
   signal?: AbortSignal | undefined;
 }
 
+export interface CallAskOptions extends AskOptions {
+  /** Of the step of a plan that is called; shown to whoever approves it. Default: the call comes without a plan. */
+  sources?: ArgumentSources | undefined;
+}
+
 /** Each throws WinnowError `invalid_request` for a wrong input, `not_found` for an unknown session, `store_failed`. */
 export interface Router {
   createSession(input?: CreateSessionInput): Promise<SessionView>;
@@ -65,12 +71,12 @@ export interface Router {
   disable(id: string, input: DisableInput, ask?: AskOptions): Promise<DisableOutput>;
   list(id: string, input?: ListInput, ask?: AskOptions): Promise<ListOutput>;
   /** A refusal is a result: it says what to do next. */
-  call(id: string, input: CallInput, ask?: AskOptions): Promise<CallResult>;
+  call(id: string, input: CallInput, ask?: CallAskOptions): Promise<CallResult>;
   /**
    * Asks ahead for the approval of exactly this call, and makes no call. What is enabled, called before or closed at
    * this hour does not matter yet; what could never be allowed is refused with the code that the call would get.
    */
-  requestApproval(id: string, input: RequestApprovalInput, ask?: AskOptions): Promise<ApprovalOutput>;
+  requestApproval(id: string, input: RequestApprovalInput, ask?: CallAskOptions): Promise<ApprovalOutput>;
   readonly approvals: Omit<Approvals, 'pass' | 'ask'>;
   /** Changes when a list of the enabled tools would show something else; it is not in the audit. */
   fingerprint(id: string, ask?: AskOptions): Promise<string>;
@@ -186,7 +192,9 @@ export function createRouter(parts: RouterParts): Router {
       const situation = await situationOf(id, ask.caller);
       const began = performance.now();
       const about = { 'winnow.tool': request.tool };
-      const passed = await withSpan('winnow.decide', about, () => gate.pass(situation, request));
+      const passed = await withSpan('winnow.decide', about, () =>
+        gate.pass(situation, { ...request, sources: ask.sources }),
+      );
       await ledger.writeGate(situation, passed);
       if (!passed.ok) return passed.result;
       const { tool } = passed;
@@ -203,7 +211,7 @@ export function createRouter(parts: RouterParts): Router {
     async requestApproval(id, input, ask = {}) {
       const { reason, ...request } = parseInput(requestApprovalInputSchema, input);
       const situation = await situationOf(id, ask.caller);
-      const asked = await gate.ask(situation, request, reason);
+      const asked = await gate.ask(situation, { ...request, sources: ask.sources }, reason);
       if (!asked.result.ok) await ledger.writeAsking(situation, asked);
       return asked.result;
     },

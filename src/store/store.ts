@@ -3,6 +3,7 @@
  * the process. Every change that two processes could race for is one atomic step, and says who won.
  * Instants are UTC, ISO 8601 with milliseconds, so that they sort as texts.
  */
+import type { ArgumentSources } from '../core/argument-sources.js';
 
 export interface SessionRecord {
   readonly id: string;
@@ -77,6 +78,7 @@ export interface ApprovalRecord {
   readonly tool: string;
   /** As shown to the one who decides. */
   readonly arguments: unknown;
+  readonly sources?: ArgumentSources;
   readonly argumentsHash: string;
   readonly policyVersion: string;
   readonly state: ApprovalState;
@@ -136,6 +138,7 @@ export interface AuditRecord {
   readonly code?: string | undefined;
   readonly reason?: string | undefined;
   readonly argumentsHash?: string | undefined;
+  readonly sources?: ArgumentSources | undefined;
   readonly approval?: string | undefined;
   readonly policyVersion?: string | undefined;
 }

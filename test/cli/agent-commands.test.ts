@@ -30,7 +30,11 @@ const TOOLS = [
     toolType: 'builtin',
     risk: 'high',
     description: 'Deletes a file.',
-    inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+    inputSchema: {
+      type: 'object',
+      properties: { path: { type: 'string' }, key: { type: 'string', 'x-secret': true }, note: {} },
+      required: ['path'],
+    },
   },
   {
     name: 'no_function',
@@ -134,6 +138,26 @@ describe('a plan that needs an approval', () => {
     const report = await run(telemetryCommand, ...store, '--by', 'tool');
     expect(report).toMatch(/file_delete +0 +0 +- +- +- +1 +0 % +1 +1 +0 %/u);
     expect((await runJson(telemetryCommand, ...store)).total).toMatchObject({ calls: 2, refused: 1 });
+  });
+
+  it('shows where its arguments come from, in the run and to whoever approves', async () => {
+    const store = ['--store', at('told.db')];
+    const tools = ['--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
+    const [list, remove] = PLAN.steps;
+    const given = { path: '${s1.path}', key: 's3cret', note: 'left\u202eright' };
+    const told = { ...remove, arguments: given, from: { path: 'step', key: 'unknown' } };
+    await writeFile(at('told.json'), JSON.stringify({ ...PLAN, steps: [list, told] }));
+    const text = await run(runCommand, at('told.json'), ...store, ...tools, '--user', 'ann');
+    const lines = [
+      'key: "[masked]"  ! unknown',
+      'note: "left\\u{202e}right"  person',
+      'path: "old.txt"  step ${s1.path}',
+    ];
+    expect(text).toContain(['file_delete waits for an approval with', ...lines].join('\n  '));
+    expect(text).not.toContain('s3cret');
+    const listed = await run(approvalsCommand, 'list', ...store);
+    expect(listed).toContain(['  file_delete', ...lines, ''].join('\n    ').trimEnd());
+    expect(listed).toContain('\n  asked by ann: file_delete has high risk.');
   });
 
   it('is refused', async () => {

@@ -112,7 +112,10 @@ describe('a result for people', () => {
 
   it('tells where each value comes from, what no tool does, and how sure the plan is', () => {
     const steps = [
-      { ...step('s1', 'read', { stcd: '${s0.stcd}', hours: 24 }), from: { stcd: 'step', hours: 'computed' } as const },
+      {
+        ...step('s1', 'read', { stcd: '${s0.stcd}', hours: 24, id: '7' }),
+        from: { stcd: 'step', hours: 'computed', id: 'unknown' } as const,
+      },
     ];
     const more = { levels: [['s1']], unserved: ['the weather'], confidence: 0.731 };
     expect(
@@ -122,6 +125,7 @@ describe('a result for people', () => {
     ).toEqual([
       '       stcd: ${s0.stcd}  step',
       '       hours: 24  computed',
+      '       id: 7  ! unknown',
       '  no tool does  the weather',
       '  least sure decision: 73 %',
     ]);

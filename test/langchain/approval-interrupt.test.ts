@@ -38,6 +38,18 @@ describe('a call that needs an approval', () => {
     expect(runs).toEqual([]);
   });
 
+  it('says where its arguments come from, where it is a step of a plan', async () => {
+    const setup = setUp();
+    const { router } = setup;
+    const sources = { to: { source: 'unknown' }, token: { source: 'step', references: ['${s1.token}'] } } as const;
+    const told = { to: sources.to, token: { ...sources.token, references: [...sources.token.references] } };
+    const call: typeof router.call = (id, input, ask) => router.call(id, input, { ...ask, sources: told });
+    const { interrupts } = await paused(DEPLOY, { ...setup, router: { ...router, call } });
+    const lines = 'deploy has high risk.\nto: ! unknown\ntoken: step ${s1.token}\nAsked for by ann';
+    const description = expect.stringContaining(lines);
+    expect(interrupts).toMatchObject([{ value: { actionRequests: [{ description }], approval: { sources } } }]);
+  });
+
   it('runs once when it was granted elsewhere and the run is resumed', async () => {
     const { router, run, approval, runs } = await paused();
     await router.approvals.grant(approval, { by: { user: 'olga' } });

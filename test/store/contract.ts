@@ -179,6 +179,18 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await store.approvals.list({ session: 'a2', limit: 9 })).toHaveLength(1);
       });
 
+      it('show where the arguments come from, which is no part of what binds', async () => {
+        await store.sessions.create(session('a8'));
+        const told = approval('a8-told', {
+          session: 'a8',
+          sources: { to: { source: 'step', references: ['${s1.to}'] } },
+        });
+        expect(await store.approvals.request(told)).toEqual(told);
+        expect(await store.approvals.request(approval('a8-bare', { session: 'a8' }))).toEqual(told);
+        expect(await store.approvals.get('a8-told')).toEqual(told);
+        expect(await store.approvals.list({ session: 'a8', limit: 9 })).toEqual([told]);
+      });
+
       it.each<[string, Partial<ApprovalRecord>]>([
         ['arguments', { argumentsHash: 'other' }],
         ['tools', { tool: 'other' }],
@@ -239,7 +251,8 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
           turn: 2,
         });
         await store.journal.append({ audit: [entry('x', 1), entry('y', 2)] });
-        await store.journal.append({ audit: [entry('z', 3)] });
+        const sources = { to: { source: 'unknown' } } as const;
+        await store.journal.append({ audit: [{ ...entry('z', 3), sources }] });
         const tools = async (query: object) =>
           (await store.journal.audit({ session: 'j1', limit: 9, ...query })).map(({ tool }) => tool);
         expect(await tools({})).toEqual(['z', 'y', 'x']);
@@ -248,7 +261,9 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await tools({ since: at(2) })).toEqual(['z', 'y']);
         expect(await tools({ tool: 'y' })).toEqual(['y']);
         const [newest] = await store.journal.audit({ session: 'j1', limit: 1 });
-        expect(newest).toEqual({ id: expect.any(String), ...entry('z', 3) });
+        expect(newest).toEqual({ id: expect.any(String), ...entry('z', 3), sources });
+        const [, older] = await store.journal.audit({ session: 'j1', limit: 2 });
+        expect(older).toEqual({ id: expect.any(String), ...entry('y', 2) });
       });
 
       it('gives telemetry oldest first, and goes on from a place', async () => {

@@ -1,5 +1,7 @@
 /** A run of a plan as data: what is kept in the store, what events tell, and what the caller gets. */
 import { z } from 'zod';
+import { argumentSourcesSchema } from '../../core/argument-sources.js';
+import { stepSchema } from '../../core/result.js';
 import { refusalSchema } from '../../routing/contracts.js';
 
 const stepId = z
@@ -15,6 +17,7 @@ export const runnablePlanSchema = z.object({
         id: stepId,
         tool: z.string().min(1),
         arguments: z.record(z.string(), z.unknown()),
+        from: stepSchema.shape.from,
         purpose: z.string().default(''),
         dependsOn: z.array(stepId).default([]),
       }),
@@ -44,6 +47,7 @@ export const stepStateSchema = z.object({
     .describe('`blocked`: a step before it failed. `unknown`: it may have taken effect. `planned`: of a dry run.'),
   attempts: z.int().min(0).describe('Calls made so far, in all runs.'),
   arguments: z.record(z.string(), z.unknown()).optional().describe('As the tool gets them, references resolved.'),
+  sources: argumentSourcesSchema.optional(),
   unresolved: z.array(z.string()).optional().describe('Dry run: references to results that are not there yet.'),
   output: z.unknown().optional(),
   notes: z.array(z.string()).optional(),

@@ -23,7 +23,10 @@ export function createReplanner(
     const history = [
       ...(request.history ?? []),
       { role: 'user' as const, content: request.message },
-      { role: 'assistant' as const, content: JSON.stringify({ steps: soFar.plan.steps }) },
+      {
+        role: 'assistant' as const,
+        content: JSON.stringify({ steps: soFar.plan.steps.map(({ from: _, ...step }) => step) }),
+      },
       { role: 'tool' as const, content: JSON.stringify(factsOf(soFar, failed)) },
     ];
     const result = await plan({ ...request, history }, call);

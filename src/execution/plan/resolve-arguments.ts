@@ -2,12 +2,14 @@
  * Arguments with references -> arguments with values. A reference that stands alone keeps the type of what it refers
  * to; inside a text it is put in as text. What is put in is never read for references again.
  */
+import { type ArgumentSources, sourcesOf } from '../../core/argument-sources.js';
 import { isObject, joinPath } from '../../core/catalog/schema/json.js';
 import { findBroken, findReferences, type Reference, renderPath } from '../../core/planning/references.js';
 import type { ParsedStep, StepState } from './plan-run.js';
 
 export interface Resolved {
   readonly arguments: Record<string, unknown>;
+  readonly sources: ArgumentSources | undefined;
   /** References to steps that have no result yet; they stand in the arguments as they were. */
   readonly unresolved: readonly string[];
   /** One missing path a line, with step and argument, and what the result does hold. */
@@ -60,7 +62,7 @@ export function resolveArguments(step: ParsedStep, states: ReadonlyMap<string, S
   }
 
   const values = resolveAll(step.arguments, `${step.id}.arguments`);
-  return { arguments: values, unresolved: [...unresolved], issues };
+  return { arguments: values, sources: sourcesOf(step), unresolved: [...unresolved], issues };
 }
 
 function asText(value: unknown): string {

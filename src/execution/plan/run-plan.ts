@@ -203,9 +203,10 @@ async function settleInterrupted(record: RunRecord, { isRepeatable, repeat = [] 
 /** Each call as it would be made; references to results that are not there yet stay as they are. */
 function showPlan(run: PlanRun): PlanRun {
   const steps = run.plan.steps.map((step): [string, StepState] => {
-    const { unresolved, issues, ...resolved } = resolveArguments(step, new Map());
+    const { unresolved, issues, sources, ...resolved } = resolveArguments(step, new Map());
     const notes = issues.length > 0 ? { notes: [...issues] } : {};
-    const state = { id: step.id, status: 'planned' as const, attempts: 0, arguments: resolved.arguments };
+    const known = { arguments: resolved.arguments, ...(sources ? { sources } : {}) };
+    const state = { id: step.id, status: 'planned' as const, attempts: 0, ...known };
     return [step.id, { ...state, ...notes, ...(unresolved.length > 0 ? { unresolved: [...unresolved] } : {}) }];
   });
   return { ...run, steps: Object.fromEntries(steps) };

@@ -1,6 +1,7 @@
 /** One step: resolved, kept as running, called (again, where that is safe), kept as what came of it. Never throws for what a tool does. */
 import { isDeepStrictEqual } from 'node:util';
 import pRetry from 'p-retry';
+import type { ArgumentSources } from '../../core/argument-sources.js';
 import type { CallResult } from '../../routing/contracts.js';
 import { type CallFailure, describeThrown, fail, meaningOf } from '../failure.js';
 import type { ParsedStep, PlanRun, StepState } from './plan-run.js';
@@ -12,6 +13,7 @@ export interface StepCall {
   readonly step: string;
   readonly tool: string;
   readonly arguments: Record<string, unknown>;
+  readonly sources?: ArgumentSources | undefined;
   /** Of an earlier call of this step that needed it. */
   readonly approval?: string | undefined;
   readonly user?: string | undefined;
@@ -48,7 +50,8 @@ export async function runStep(step: ParsedStep, parts: StepParts): Promise<void>
   const { record } = parts;
   const before = record.states.get(step.id);
   const resolved = resolveArguments(step, record.states);
-  const base = { id: step.id, attempts: before?.attempts ?? 0, arguments: resolved.arguments };
+  const { arguments: input, sources } = resolved;
+  const base = { id: step.id, attempts: before?.attempts ?? 0, arguments: input, ...(sources ? { sources } : {}) };
   if (resolved.issues.length > 0) {
     const reason = resolved.issues.join('; ');
     const { issues } = resolved;
@@ -58,21 +61,23 @@ export async function runStep(step: ParsedStep, parts: StepParts): Promise<void>
       failure: failureOf(fail('unresolved_reference', reason, { issues })),
     });
   }
-  const known = parts.isRepeatable(step.tool) ? undefined : findEarlier(step.tool, resolved.arguments, record.earlier);
+  const known = parts.isRepeatable(step.tool) ? undefined : findEarlier(step.tool, input, record.earlier);
   if (known) return record.setStep({ ...known, ...base });
   const approval = before?.approval;
   await record.setStep({ ...base, status: 'running', attempts: base.attempts + 1, ...(approval ? { approval } : {}) });
-  const { result, attempts } = await callWithRetries(step, { ...parts, input: resolved.arguments, approval });
+  const { result, attempts } = await callWithRetries(step, { ...parts, input, sources, approval });
   await record.setStep(toState(result, { ...base, attempts: base.attempts + attempts }));
 }
 
 interface Calling extends StepParts {
   readonly input: Record<string, unknown>;
+  readonly sources: ArgumentSources | undefined;
   readonly approval: string | undefined;
 }
 
 async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ result: CallResult; attempts: number }> {
-  const { run, record, retry, input, approval, user, session, signal } = calling;
+  const { run, record, retry, input, sources, approval, user, session, signal } = calling;
+  const about = { run: record.id, step: step.id, tool: step.tool };
   const mayRetry = ({ code }: CallFailure) =>
     meaningOf(code).retry && (meaningOf(code).ran === 'no' || calling.isRepeatable(step.tool));
   let attempts = 0;
@@ -80,9 +85,7 @@ async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ re
   let last: CallResult = fail('not_started', 'The run was cancelled before the step began.');
   const call = async () => {
     attempts += 1;
-    last = await callOnce(() =>
-      run({ run: record.id, step: step.id, tool: step.tool, arguments: input, approval, user, session, signal }),
-    );
+    last = await callOnce(() => run({ ...about, arguments: input, sources, approval, user, session, signal }));
     if (!last.ok && mayRetry(last)) throw new Error(last.reason);
   };
   try {
@@ -118,7 +121,7 @@ async function callOnce(call: () => Promise<CallResult>): Promise<CallResult> {
   }
 }
 
-type Base = Pick<StepState, 'id' | 'attempts' | 'arguments'>;
+type Base = Pick<StepState, 'id' | 'attempts' | 'arguments' | 'sources'>;
 
 function toState(result: CallResult, base: Base): StepState {
   if (result.ok) {

@@ -39,10 +39,10 @@ const TURNED_AWAY = new Set(['invalid_request', 'not_found']);
 
 /** Every step passes the policy, the approvals and the audit of the session, as a call of its agent does. */
 export function createGatedRunner({ router, session, caller }: GatedRunnerParts): RunStep {
-  return async ({ tool, arguments: input, approval, signal }) => {
+  return async ({ tool, arguments: input, sources, approval, signal }) => {
     const call = { tool, arguments: input, ...(approval === undefined ? {} : { approval }) };
     try {
-      return await router.call(session, call, { caller, signal });
+      return await router.call(session, call, { caller, signal, sources });
     } catch (error) {
       if (!(error instanceof WinnowError) || !TURNED_AWAY.has(error.code)) throw error;
       return { ok: false, code: error.code, reason: error.message, next: 'Open a session and plan again.' };

@@ -3,6 +3,7 @@
  * never decided by the one who asks.
  */
 import { randomUUID } from 'node:crypto';
+import type { ArgumentSources } from '../../core/argument-sources.js';
 import { parseInput } from '../../core/parse.js';
 import type { ApprovalRecord, Approvals as StoredApprovals } from '../../store/store.js';
 import type { Caller, GateCode, Refusal } from '../contracts.js';
@@ -25,6 +26,8 @@ export interface ApprovalRequest {
   readonly user: string | undefined;
   readonly tool: string;
   readonly arguments: unknown;
+  /** Shown, and no part of what binds. */
+  readonly sources?: ArgumentSources;
   readonly argumentsHash: string;
   readonly policyVersion: string;
   readonly reason: string;
@@ -238,9 +241,9 @@ function refused(
 }
 
 function entryOf(
-  { id, session, user, tool, argumentsHash, policyVersion, reason }: ApprovalRecord,
+  { id, session, user, tool, argumentsHash, sources, policyVersion, reason }: ApprovalRecord,
   event: AuditEntry['event'],
   outcome: AuditEntry['outcome'],
 ): Omit<AuditEntry, 'id' | 'at'> {
-  return { event, outcome, session, user, tool, argumentsHash, policyVersion, reason, approval: id };
+  return { event, outcome, session, user, tool, argumentsHash, sources, policyVersion, reason, approval: id };
 }

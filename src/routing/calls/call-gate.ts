@@ -3,6 +3,7 @@
  * call that is asked for ahead takes the same way up to the approval, and stops there.
  */
 
+import { type ArgumentSources, sourcesFor } from '../../core/argument-sources.js';
 import { toolHash } from '../../core/catalog/catalog.js';
 import { secretNamesOf } from '../../core/catalog/schema/paths.js';
 import type { Tool } from '../../core/catalog/tool.js';
@@ -21,12 +22,15 @@ export interface CallRequest {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly approval?: string | undefined;
+  /** Where the arguments come from, for a step of a plan. */
+  readonly sources?: ArgumentSources | undefined;
 }
 
 interface Judged {
   readonly name: string;
   readonly decision: Decision;
   readonly argumentsHash: string;
+  readonly sources: ArgumentSources | undefined;
   readonly approval?: string | undefined;
 }
 export type Passed = Judged & {
@@ -65,8 +69,8 @@ export function createCallGate({ store, approvals, prepare }: CallGateParts): Ca
   return {
     async pass(situation, request) {
       const candidate = await judge(situation, request, false);
-      const { name, decision, argumentsHash, tool, prepared } = candidate;
-      const judged = { name, decision, argumentsHash };
+      const { name, decision, argumentsHash, sources, tool, prepared } = candidate;
+      const judged = { name, decision, argumentsHash, sources };
       const stop = (refusal: Refusal & { approval?: string }): Stopped => ({
         ...judged,
         ok: false,
@@ -91,11 +95,12 @@ export function createCallGate({ store, approvals, prepare }: CallGateParts): Ca
 
     async ask(situation, request, reason) {
       const candidate = await judge(situation, request, true);
-      const { name, decision, argumentsHash, tool, prepared } = candidate;
+      const { name, decision, argumentsHash, sources, tool, prepared } = candidate;
       const end = (result: ApprovalOutput): Asked => ({
         name,
         decision,
         argumentsHash,
+        sources,
         approval: result.ok ? result.approval.id : undefined,
         result,
       });
@@ -120,7 +125,8 @@ export function createCallGate({ store, approvals, prepare }: CallGateParts): Ca
       isEnabled: tool !== undefined && situation.isEnabled(tool),
       calls: tool ? await callsFor(tool, situation) : [],
     });
-    return { name, decision, argumentsHash: canonicalHash(given), tool, prepared, given };
+    const sources = sourcesFor(given, request.sources);
+    return { name, decision, argumentsHash: canonicalHash(given), sources, tool, prepared, given };
   }
 
   async function callsFor(tool: Tool, { policy, session }: Situation) {
@@ -157,9 +163,10 @@ function approvalFor(
   {
     given,
     argumentsHash,
+    sources,
     decision,
     reason,
-  }: Pick<Candidate, 'given' | 'argumentsHash' | 'decision'> & {
+  }: Pick<Candidate, 'given' | 'argumentsHash' | 'sources' | 'decision'> & {
     reason?: string | undefined;
   },
 ): ApprovalRequest {
@@ -169,6 +176,7 @@ function approvalFor(
     tool: tool.name,
     arguments: maskFields(given, secretNamesOf([tool])),
     argumentsHash,
+    ...(sources ? { sources } : {}),
     // Another definition under the same name is another tool.
     policyVersion: `${policy.version}.${toolHash(tool).slice(0, 16)}`,
     // In quotes: an agent must not speak with the voice of the policy.

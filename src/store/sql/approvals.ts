@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { ApprovalRecord, Approvals } from '../store.js';
 import { matching } from './conditions.js';
-import { orNull, parseJson, present, toJson } from './rows.js';
+import { orNull, parseJson, parseSources, present, toJson } from './rows.js';
 import type { ApprovalsTable, Tables } from './tables.js';
 
 export function createSqlApprovals(database: Kysely<Tables>): Approvals {
@@ -93,16 +93,17 @@ export function createSqlApprovals(database: Kysely<Tables>): Approvals {
   };
 }
 
-function toRow({ decidedBy, decidedAt, usedAt, ...approval }: ApprovalRecord): ApprovalsTable {
+function toRow({ sources, decidedBy, decidedAt, usedAt, ...approval }: ApprovalRecord): ApprovalsTable {
   return {
     ...approval,
     arguments: toJson(approval.arguments),
+    sources: sources ? toJson(sources) : null,
     decidedBy: orNull(decidedBy),
     decidedAt: orNull(decidedAt),
     usedAt: orNull(usedAt),
   };
 }
 
-function toApproval(row: ApprovalsTable): ApprovalRecord {
-  return { ...present(row), arguments: parseJson(row.arguments) };
+function toApproval({ sources, ...row }: ApprovalsTable): ApprovalRecord {
+  return { ...present(row), arguments: parseJson(row.arguments), ...parseSources(sources) };
 }

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { AuditRecord, CallRecord, Journal, TelemetryRecord } from '../store.js';
 import { matching } from './conditions.js';
-import { orNull, parseJson, present, toJson } from './rows.js';
+import { orNull, parseJson, parseSources, present, toJson } from './rows.js';
 import type { AuditTable, Tables, TelemetryTable } from './tables.js';
 
 const MAX_CALLS_A_TOOL = 200;
@@ -31,7 +31,11 @@ export function createSqlJournal(database: Kysely<Tables>): Journal {
         .orderBy('place', 'desc')
         .limit(limit)
         .execute();
-      return rows.map(({ place, ...row }) => ({ id: String(place), ...present(row) }));
+      return rows.map(({ place, sources, ...row }) => ({
+        id: String(place),
+        ...present(row),
+        ...parseSources(sources),
+      }));
     },
 
     async telemetry({ type, session, user, project, tool, since, until, after = 0, limit }) {
@@ -77,6 +81,7 @@ function toAuditRow(entry: AuditRecord): Omit<AuditTable, 'place'> {
     code: orNull(entry.code),
     reason: orNull(entry.reason),
     argumentsHash: orNull(entry.argumentsHash),
+    sources: entry.sources ? toJson(entry.sources) : null,
     approval: orNull(entry.approval),
     policyVersion: orNull(entry.policyVersion),
   };

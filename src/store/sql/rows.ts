@@ -1,4 +1,5 @@
 /** Between rows, where what is missing is null and what is nested is JSON, and records, where it is absent or a value. */
+import { type ArgumentSources, argumentSourcesSchema } from '../../core/argument-sources.js';
 
 type NullableKeys<Row> = { [Key in keyof Row]: null extends Row[Key] ? Key : never }[keyof Row];
 export type Present<Row> = Omit<Row, NullableKeys<Row>> & {
@@ -26,4 +27,9 @@ export function toJson(value: unknown): string {
 export function parseTexts(text: string): string[] {
   const value = parseJson(text);
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+/** Nothing for a row without them: of a call without a plan, or of a version before they were kept. */
+export function parseSources(text: string | null): { sources?: ArgumentSources } {
+  return text === null ? {} : { sources: argumentSourcesSchema.parse(parseJson(text)) };
 }

@@ -32,6 +32,8 @@ export interface ApprovalsTable {
   /** JSON. */
   arguments: string;
   argumentsHash: string;
+  /** JSON. */
+  sources: string | null;
   policyVersion: string;
   state: 'pending' | 'granted' | 'refused' | 'used' | 'expired';
   grant: 'once' | 'session';
@@ -55,6 +57,8 @@ export interface AuditTable {
   code: string | null;
   reason: string | null;
   argumentsHash: string | null;
+  /** JSON. */
+  sources: string | null;
   approval: string | null;
   policyVersion: string | null;
 }

@@ -30,7 +30,7 @@ describe('the planner as the one who plans again', () => {
       {
         steps: [
           { id: 's1', tool: 'lookup', arguments: {} },
-          { id: 's2', tool: 'by_name', arguments: { name: '${s1.name}' } },
+          { id: 's2', tool: 'by_name', arguments: { name: '${s1.name}' }, from: { name: 'step' } },
         ],
       },
       {
@@ -46,6 +46,7 @@ describe('the planner as the one who plans again', () => {
     const seen = model.calls[0]?.prompt.user ?? '';
     expect(seen).toContain('takes codes only');
     expect(seen).toContain('the level of 盘石头水库');
+    expect(seen).not.toContain('"from"');
     expect(seen.length).toBeLessThan(4_000);
   });
 

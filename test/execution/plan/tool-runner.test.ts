@@ -43,6 +43,49 @@ describe('a plan under the gate of a session', () => {
     expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deployed to web-3' } } });
   });
 
+  it('shows where its arguments come from to whoever approves, and keeps it in the audit', async () => {
+    const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { id } = await router.createSession({ user: 'ann' });
+    const run = createGatedRunner({ router, session: id });
+    const steps = [
+      { ...step('s1', 'read'), from: {} },
+      {
+        ...step('s2', 'deploy', { to: '${s1.place}', by: 'me' }),
+        from: { to: 'step' as const, by: 'unknown' as const },
+      },
+    ];
+    const paused = await runPlan({ steps }, { run });
+    const sources = { to: { source: 'step', references: ['${s1.place}'] }, by: { source: 'unknown' } };
+    expect(paused).toMatchObject({ plan: { steps }, steps: { s2: { arguments: { to: 'web-3', by: 'me' }, sources } } });
+    const approval = paused.steps.s2?.approval ?? '';
+    expect(await router.approvals.get(approval)).toMatchObject({ arguments: { to: 'web-3', by: 'me' }, sources });
+    await router.approvals.grant(approval, { by: { user: 'bob' } });
+    expect((await resumePlan(paused, { run })).state).toBe('done');
+    const entries = await router.audit({ session: id });
+    const told = entries.map(({ event, tool, sources: kept }) => ({ event, tool, kept })).filter(({ tool }) => tool);
+    expect(told.reverse()).toEqual([
+      { event: 'call', tool: 'read', kept: { limit: { source: 'default' } } },
+      { event: 'approval_requested', tool: 'deploy', kept: sources },
+      { event: 'call', tool: 'deploy', kept: sources },
+      { event: 'approval_granted', tool: 'deploy', kept: sources },
+      { event: 'call', tool: 'deploy', kept: sources },
+    ]);
+  });
+
+  it('is bound to the same call as one without a plan, of which no sources are told', async () => {
+    const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { id } = await router.createSession({ user: 'ann' });
+    const call = { tool: 'deploy', arguments: { to: 'web-3' } };
+    expect(await router.call(id, call)).toMatchObject({ code: 'needs_approval' });
+    const [asked] = await router.approvals.list();
+    expect(asked).not.toHaveProperty('sources');
+    for (const entry of await router.audit({ session: id })) expect(entry.sources).toBeUndefined();
+    const told = { ...step('s1', 'deploy', call.arguments), from: { to: 'request' as const } };
+    const run = await runPlan({ steps: [told] }, { run: createGatedRunner({ router, session: id }) });
+    expect(run.steps.s1).toMatchObject({ status: 'needs_approval', approval: asked?.id });
+    expect(await router.approvals.list()).toHaveLength(1);
+  });
+
   it('can run nothing that the session may not, although the sandbox could', async () => {
     const { router, runs } = setUp({ tools: TOOLS });
     const { id } = await router.createSession({ user: 'ann' });

@@ -25,6 +25,11 @@ describe('a broken request', () => {
       [`GET ${session}/tools?mode=all`, undefined, 'mode'],
       [`GET ${session}/tools?mode=narrow`, undefined, 'query'],
       [`GET ${session}/tools?top_k=x`, undefined, 'top_k'],
+      [
+        'POST /v1/plans/run',
+        { plan: { steps: [{ id: 's1', tool: 'x', arguments: {}, from: { path: 'me' } }] }, session: opened.id },
+        'plan.steps.0.from.path',
+      ],
       ['GET /v1/approvals?state=open', undefined, 'state'],
       ['GET /v1/audit?limit=0', undefined, 'limit'],
       ['GET /v1/telemetry?since=yesterday', undefined, 'since'],
@@ -211,6 +216,20 @@ describe('a run of a plan', () => {
       steps: { s3: { output: { gone: true } } },
     });
     expect(runs).toEqual(['file_list', 'file_read a.txt', 'file_delete a.txt']);
+  });
+
+  it('tells whoever approves where the arguments come from, and the operator what was told', async () => {
+    const { ask, session } = await openWith('file_list', 'file_delete');
+    const steps = [plan.steps[0], { ...step('s3', 'file_delete', '${s1.path}'), from: { path: 'step' } }];
+    const { body: paused } = await ask('POST /v1/plans/run', { session, plan: { steps } }, ANN);
+    const sources = { path: { source: 'step', references: ['${s1.path}'] } };
+    expect(paused.steps).toMatchObject({ s1: { status: 'done' }, s3: { status: 'needs_approval', sources } });
+    const bob = { user: 'bob' };
+    const { body: one } = await ask(`GET /v1/approvals/${paused.steps.s3.approval}`, undefined, bob);
+    expect(one).toMatchObject({ arguments: { path: 'a.txt' }, sources });
+    expect((await ask('GET /v1/approvals', undefined, bob)).body.approvals).toEqual([one]);
+    const audit = await ask('GET /v1/audit?event=call&tool=file_delete', undefined, { user: 'eve', roles: 'operator' });
+    expect(audit.body.entries).toMatchObject([{ outcome: 'needs_approval', sources }]);
   });
 
   it('runs nothing that is not enabled, and nothing in a dry run', async () => {

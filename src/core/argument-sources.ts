@@ -1,0 +1,55 @@
+/**
+ * Where each argument of a call comes from: for whoever approves it, and for the audit. It is information from the plan
+ * and binds nothing; a call that comes without a plan has none.
+ */
+import { z } from 'zod';
+import { findReferences, textsIn } from './planning/references.js';
+import { SOURCES, type SourceName, type Step } from './result.js';
+
+export const argumentSourceSchema = z.object({
+  source: z.enum(SOURCES),
+  references: z.array(z.string()).min(1).optional().describe('What was put in, as the plan has it: "${s1.code}".'),
+});
+export type ArgumentSource = z.infer<typeof argumentSourceSchema>;
+export const argumentSourcesSchema = z
+  .record(z.string(), argumentSourceSchema)
+  .describe('Where each argument comes from, as the plan says; absent for a call without a plan.');
+export type ArgumentSources = z.infer<typeof argumentSourcesSchema>;
+
+/** Nobody gave such a value in so many words. */
+const MARKED: ReadonlySet<SourceName> = new Set(['composed', 'unknown']);
+export const isMarked = ({ source }: ArgumentSource): boolean => MARKED.has(source);
+
+/**
+ * Of a step as it is planned. An argument that `from` does not name, or whose reference was put in or taken out since,
+ * is the person's own. Undefined: the plan does not say where its arguments come from.
+ */
+export function sourcesOf({ arguments: values, from }: Pick<Step, 'arguments' | 'from'>): ArgumentSources | undefined {
+  if (!from) return undefined;
+  const told = new Map(Object.entries(from));
+  const sources = Object.entries(values).map(([name, value]): [string, ArgumentSource] => {
+    const references = textsIn(value).flatMap(({ text }) => findReferences(text).map((found) => found.text));
+    const source = told.get(name);
+    // The parts of a list or an object may have several sources, of which the plan tells the least sure one.
+    const isPart = typeof value !== 'string' && source !== 'step';
+    const isKept = source !== undefined && (isPart || (source === 'step') === references.length > 0);
+    return [name, { source: isKept ? source : 'person', ...(references.length > 0 ? { references } : {}) }];
+  });
+  return Object.fromEntries(sources);
+}
+
+/** The same for the arguments that a tool gets: what was filled in is the default of its schema. */
+export function sourcesFor(
+  given: Readonly<Record<string, unknown>>,
+  sources: ArgumentSources | undefined,
+): ArgumentSources | undefined {
+  if (!sources) return undefined;
+  const told = new Map(Object.entries(sources));
+  return Object.fromEntries(Object.keys(given).map((name) => [name, told.get(name) ?? { source: 'default' }]));
+}
+
+/** `request`, `step ${s1.code}`, `! unknown` */
+export function renderSource(argument: ArgumentSource): string {
+  const words = [...(isMarked(argument) ? ['!'] : []), argument.source, ...(argument.references ?? [])];
+  return words.join(' ').replace(/[\p{Cc}\p{Cf}]/gu, '');
+}
