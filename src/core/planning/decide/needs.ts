@@ -1,6 +1,7 @@
 /** What a step waits for: required arguments that only another tool's result can hold, and the tools that may hold them. */
+
+import { stemsOf } from '../../';
 import { type Argument, isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
-import { stemsOf } from '../../catalog/result-fields.js';
 import { fits } from '../../catalog/schema/paths.js';
 import type { View } from '../../catalog/scope.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
