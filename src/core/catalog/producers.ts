@@ -238,8 +238,12 @@ export function isGiven(argument: Argument, { message, entities = {} }: Producer
   const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
   if (Object.entries(entities).some(isHeld)) return true;
   if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
-  const tokens = message.match(/[/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*/gu) ?? [];
-  return tokens.some((token, place) => isValue(token, tokens[place - 1] ?? '', argument));
+  const tokens = [...message.matchAll(/[/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*/gu)];
+  return tokens.some(({ 0: token, index }, place) => {
+    const before = tokens[place - 1];
+    const isBeside = before !== undefined && message.slice(before.index + before[0].length, index).trim() === '';
+    return isValue(token, isBeside ? before[0] : '', argument);
+  });
 }
 
 /** `movie 550` says an identifier, since the word before names the thing; `Sony WH-1000XM4` is a name. */
@@ -288,7 +292,7 @@ function resultFields(root: JsonSchema): ResultField[] {
 }
 
 /** The words of an identifier or a text, lower case, by their English stems: `getMovies` -> `get`, `movi`. */
-function stemsOf(text: string): string[] {
+export function stemsOf(text: string): string[] {
   const split = text.replace(/([\p{Ll}\d])(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll}{2})/gu, '$1$2 ');
   return (split.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => stemmer(word.toLowerCase()));
 }

@@ -1,7 +1,6 @@
 /** What a step waits for: required arguments that only another tool's result can hold, and the tools that may hold them. */
 
-import { stemsOf } from '../../';
-import { type Argument, isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
+import { type Argument, isGiven, type Provision, producerGraph, stemsOf } from '../../catalog/producers.js';
 import { fits } from '../../catalog/schema/paths.js';
 import type { View } from '../../catalog/scope.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
