@@ -146,8 +146,8 @@ describe('winnow tools check', () => {
     expect(lines[0]).toContain(`failure ${none}: The source ${none} can't be found`);
     expect(lines[1]).toBe(`debug ${file}[1] untyped: toolType is missing: taken as "skill"`);
     expect(lines[2]).toBe(`left out ${file}[2] __proto__: name: this name is not allowed`);
-    expect(lines).toContain('note messy: q: type "str" read as "string"');
-    expect(stderr).toMatch(/3 tools, 1 left out, 1 warning, 1 failure, \d+ notes/);
+    expect(lines).toContain('note messy: q: type "str" is not of JSON Schema: left out');
+    expect(stderr).toMatch(/3 tools, 1 left out, 1 warning, 1 failure, 1 note\n/);
     expect(exitCode).toBeUndefined();
   });
 
@@ -157,8 +157,8 @@ describe('winnow tools check', () => {
     await writeFile(file, JSON.stringify([{ ...tool, outputSchema }, open]));
     const notes = (await run('check', '-c', file)).stdout.split('\n').filter((line) => line.includes('returns'));
     expect(notes).toEqual([
-      'note a: returns.level: type "float" read as "number"',
-      'note a: returns.rows: type "list" read as "array"',
+      'note a: returns.level: type "float" is not of JSON Schema: left out',
+      'note a: returns.rows: type "list" is not of JSON Schema: left out',
     ]);
   });
 
@@ -184,7 +184,7 @@ describe('winnow tools check', () => {
       sources: [{ spec: file, tools: 1 }],
       issues: [{ level: 'debug' }, { level: 'warning' }],
       failures: [{ code: 'source_failed' }],
-      notes: [{ tool: 'untyped', note: expect.stringContaining('read as') }],
+      notes: [{ tool: 'untyped', note: expect.stringContaining('left out') }],
     });
   });
 

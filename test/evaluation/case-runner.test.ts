@@ -140,7 +140,10 @@ describe('one case', () => {
   });
 
   it('of a plan by deciding tells each reading, and counts it to planning', async () => {
-    const model = createScriptedModel({ readers: () => ({ probabilities: new Map([['find_station', 1]]) }) });
+    const next = (written: string) => new Map([[written.endsWith('"tool": "') ? 'find_station"}' : '1', 1]]);
+    const model = createScriptedModel({
+      readers: (_, index) => ({ probabilities: index === 0 ? new Map([['find_station', 1]]) : next }),
+    });
     const { calls, usage } = await aRunner(model).run({ case: aCase({ expected: EXPECTED }), repeat: 0 });
     expect(calls.map(({ stage }) => stage)).toEqual(['selection', 'planning', 'planning', 'planning']);
     expect(usage).toMatchObject({ planning: { calls: expect.any(Number) } });

@@ -31,7 +31,9 @@ describe('what the model is shown', () => {
 
   it('has schemas that providers take, and the texts of the catalogue', async () => {
     const tools = [
-      createTool('a', { properties: { n: { type: 'int' } }, $schema: 'x' }, undefined, { alwaysLoad: true }),
+      createTool('a', { properties: { n: { type: 'integer', minimum: '1' } }, $schema: 'x' }, undefined, {
+        alwaysLoad: true,
+      }),
     ];
     const { router } = setUp({ tools });
     const { chat, say } = createRouted({ router, answers: ['done'] });
@@ -41,7 +43,7 @@ describe('what the model is shown', () => {
       function: {
         name: 'a',
         description: '',
-        parameters: { type: 'object', properties: { n: { type: 'integer' } } },
+        parameters: { type: 'object', properties: { n: { type: 'integer', minimum: 1 } } },
       },
     });
   });
