@@ -3,7 +3,7 @@ import MiniSearch from 'minisearch';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { parseRequest } from '../../../src/core/request.js';
 import { createKeywordIndex } from '../../../src/core/search/keyword-index.js';
-import { searchText } from '../../../src/core/selection/user-part.js';
+import { searchText } from '../../../src/core/prompts/context.js';
 import { type Contestant, idleWhereGiven } from './contestant.js';
 import { createSecondCall } from './second-call.js';
 
