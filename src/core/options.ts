@@ -31,7 +31,7 @@ export const optionsSchema = z.strictObject({
   fillTokens: z
     .int()
     .min(0)
-    .default(800)
+    .default(2000)
     .describe('Budget for tools that are not surely chosen, in tokens of the planning prompt. 0: none of them.'),
   historyMessages: z.int().min(0).default(6).describe('Earlier messages that selection and planning see.'),
   historyCharacters: z.int().min(0).default(2000).describe('All of them together; the oldest are shortened first.'),

@@ -9,8 +9,7 @@ import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
 import type { PlanRequest } from './request.js';
 import type { PlanResult, SelectResult } from './result.js';
 import type { Stage } from './selection/candidates.js';
-import { hasRoomForMore, keptForMore, mergeRounds } from './selection/rounds.js';
-import { createSelectionStage } from './selection/stage.js';
+import { createSelectionStage, hasRoomForMore, keptForMore, mergeRounds } from './selection/select.js';
 import { type CallOptions, createTurns } from './turn.js';
 
 export type { CallOptions };

@@ -8,11 +8,11 @@ import type { Tool } from './catalog/tool.js';
 import { throwIfCancelled, WinnowError } from './errors.js';
 import { type Model, noUsage } from './model/model.js';
 import { type OptionsInput, resolveOptions } from './options.js';
+import { unseenHistory } from './prompts/context.js';
 import { type PlanRequest, parseRequest, type Request } from './request.js';
 import type { PlanResult, SelectedTool, Selection, SelectResult, TraceEvent } from './result.js';
 import { createSchemaTokens, createViewTokens, totalTokens } from './selection/budget.js';
-import type { Kept } from './selection/rounds.js';
-import { unseenHistory } from './selection/user-part.js';
+import type { Kept } from './selection/candidates.js';
 import { createTrace } from './trace.js';
 
 export interface CallOptions {

@@ -241,7 +241,8 @@ export function isGiven(argument: Argument, { message, entities = {} }: Producer
   const tokens = [...message.matchAll(/[/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*/gu)];
   return tokens.some(({ 0: token, index }, place) => {
     const before = tokens[place - 1];
-    const isBeside = before !== undefined && message.slice(before.index + before[0].length, index).match(/[^\s:=#]/u) === null;
+    const isBeside =
+      before !== undefined && message.slice(before.index + before[0].length, index).match(/[^\s:=#]/u) === null;
     return isValue(token, isBeside ? before[0] : '', argument);
   });
 }

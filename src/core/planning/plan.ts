@@ -2,10 +2,10 @@
 import { WinnowError } from '../errors.js';
 import { withSpan } from '../logging/spans.js';
 import type { Model } from '../model/model.js';
+import { renderContext } from '../prompts/context.js';
 import { renderPhrase } from '../prompts/phrases.js';
 import type { Prompts } from '../prompts/prompts.js';
 import type { Selection } from '../result.js';
-import { renderContext } from '../selection/user-part.js';
 import { type Turn, type Turns, toolsOf } from '../turn.js';
 import { decidePlan } from './decide/decide.js';
 import type { Written } from './read-plan.js';

@@ -17,9 +17,6 @@ export const USUAL_WORDS = {
 export type SearchField = keyof typeof USUAL_WORDS;
 export const SEARCH_FIELDS = Object.keys(USUAL_WORDS) as readonly SearchField[];
 
-/** What a tool is called by; a description speaks of much else. */
-export const CALL_FIELDS: readonly SearchField[] = ['name', 'aliases', 'keywords', 'title'];
-
 const weight = z.number().min(0).max(10);
 
 /** Only proportions matter; 0 takes a field out of the index. Half of a catalogue shares names of parameters: 0. */

@@ -57,12 +57,12 @@ export interface RankOptions {
   learnt?: Learnt | undefined;
 }
 
-/** A word or phrase of the query, and what each of its readings finds in each layer. A learnt reading has no terms. */
+/** A word or phrase of the query, and what each of its readings finds. A learnt reading has no terms. */
 interface Unit {
   readonly asked: string;
-  readonly readings: readonly { readonly terms: Meaning; readonly found: readonly Found[] }[];
+  readonly readings: readonly { readonly terms: Meaning; readonly found: Found }[];
   /** By the surest reading. */
-  readonly best: readonly Found[];
+  readonly best: Found;
   /** What a tool gets that is all about the unit. */
   readonly worth: number;
 }
@@ -80,42 +80,64 @@ const UNKNOWN_SHARE = 0.5;
 
 /** Best first; ties keep the order of the layers and of their catalogues. */
 export function rank(query: string, layers: readonly Layer[], options: RankOptions): RankedTool[] {
+  const { limit, limits, learnt } = options;
+  const space = joined(layers);
   const phrases = phrasesIn(atomsOf(query), options.synonyms).slice(0, MAX_UNITS);
-  const units = phrases.map((phrase) => toUnit(phrase, layers, options));
+  const units = phrases.map((phrase) => toUnit(phrase, space, options));
   const potential = units.reduce((sum, { worth }) => sum + worth * FULL_STRENGTH, 0);
-  const hits = layers.flatMap((layer, place) => hitsOf(units, { layer, place }, options));
-  const best = hits.sort(byScore).slice(0, options.limit);
-  return best.map(({ tool, document, place, score }) => ({
-    tool,
-    score: Math.round(Math.min(1, score / potential) * 1000) / 1000,
+  const sums = new Map<number, number>();
+  for (const { best, worth } of units)
+    for (const [place, value] of best) sums.set(place, (sums.get(place) ?? 0) + worth * value);
+  const hits = [...sums].map(([place, sum]) => ({ place, sum: sum * (learnt?.boost(space.toolAt(place).name) ?? 1) }));
+  hits.sort((one, other) => other.sum - one.sum || one.place - other.place);
+  const free = layers.map((_, layer) => limits?.[layer] ?? limit);
+  const best = limits ? hits.filter(({ place }) => (free[space.layerOf(place)] as number)-- > 0) : hits;
+  return best.slice(0, limit).map(({ place, sum }) => ({
+    tool: space.toolAt(place),
+    score: Math.round(Math.min(1, sum / potential) * 1000) / 1000,
     get why() {
-      return explain(units, tool, (lists) => lists[place]?.get(document));
+      return explain(units, place, space.toolAt(place));
     },
   }));
 }
 
-type Hit = { readonly tool: Tool; readonly score: number; readonly place: number; readonly document: number };
+type Space = ReturnType<typeof joined>;
 
-function byScore(one: Hit, other: Hit): number {
-  return other.score - one.score || one.place - other.place || one.document - other.document;
-}
-
-function hitsOf(
-  units: readonly Unit[],
-  { layer, place }: { layer: Layer; place: number },
-  { limit, limits, learnt }: RankOptions,
-): Hit[] {
-  const toolAt = (document: number) => layer.segment.tools[document] as Tool;
-  const sums = new Map<number, number>();
-  for (const { best, worth } of units)
-    for (const [document, value] of best[place] ?? []) sums.set(document, (sums.get(document) ?? 0) + worth * value);
-  if (learnt) for (const [document, sum] of sums) sums.set(document, sum * learnt.boost(toolAt(document).name));
-  const most = limits?.[place] ?? limit;
-  // Sorting numbers is quick: of many tools only the best become objects.
-  const least = Float64Array.from(sums.values()).sort().at(-most) ?? 0;
-  const best = [...sums].filter(([, score]) => score >= least);
-  const hits = best.map(([document, score]) => ({ tool: toolAt(document), score, place, document }));
-  return hits.sort(byScore).slice(0, most);
+/** The visible tools of all layers, numbered through. */
+function joined(layers: readonly Layer[]) {
+  let tools: readonly Tool[] = [];
+  const numbered = layers.map(({ segment, visible }) => {
+    const start = tools.length;
+    tools = start === 0 ? segment.tools : [...tools, ...segment.tools];
+    return { segment, visible, start };
+  });
+  const find = (term: string): Found => {
+    const [first] = numbered;
+    if (first && numbered.length === 1 && !first.visible) return first.segment.find(term);
+    const found = new Map<number, number>();
+    for (const { segment, visible, start } of numbered)
+      for (const [place, value] of segment.find(term)) if (visible?.[place] !== 0) found.set(start + place, value);
+    return found;
+  };
+  const isSeen = (_: Tool, place: number) => {
+    const { visible, start } = numbered.findLast((one) => one.start <= place) ?? {};
+    return visible?.[place - (start ?? 0)] !== 0;
+  };
+  return {
+    find,
+    size: layers.every(({ visible }) => !visible) ? tools.length : tools.filter(isSeen).length,
+    near: (term: string) => new Set(layers.flatMap(({ segment }) => segment.near(term))),
+    layerOf: (place: number) => numbered.findLastIndex(({ start }) => start <= place),
+    toolAt: (place: number) => tools[place] as Tool,
+    /** Tool by tool, those that the caller sees. */
+    places: (worthOf: (tool: Tool) => number): Found =>
+      new Map(
+        tools.flatMap((tool, place): [number, number][] => {
+          const value = worthOf(tool);
+          return value > 0 && isSeen(tool, place) ? [[place, value]] : [];
+        }),
+      ),
+  };
 }
 
 /** Known phrases first, else word by word. What has the same keys counts once. */
@@ -138,49 +160,34 @@ function phrasesIn(atoms: readonly Atom[], synonyms: SynonymTable): (readonly At
 }
 
 /** The best of its readings counts, and a unit is as rare as the tools are that any of them finds. */
-function toUnit(atoms: readonly Atom[], layers: readonly Layer[], { synonyms, learnt }: RankOptions): Unit {
+function toUnit(atoms: readonly Atom[], space: Space, { synonyms, learnt }: RankOptions): Unit {
   const isSpaceless = atoms.every((atom) => atom.isSpaceless);
   const asked = atoms.map(({ text }) => text).join(isSpaceless ? '' : ' ');
   const own = isSpaceless ? segmentWords(asked) : atoms.map(({ key }) => key);
   const known = synonyms.phraseAt(atoms, 0);
   const meanings = known?.length === atoms.length ? known.meanings : [];
-  const read = (terms: Meaning, weight: number) => ({
-    terms,
-    found: layers.map((one) => findTerms(one, terms, weight)),
-  });
+  const read = (terms: Meaning, weight: number) => ({ terms, found: findTerms(space, terms, weight) });
   const readings = [read(own, 1), ...meanings.map((terms) => read(terms, WEIGHTS.synonym))];
-  const isKnown = readings.some(({ found }) => found.some(({ size }) => size > 0));
+  const isKnown = readings.some(({ found }) => found.size > 0);
   const isFilled = own.every(isFiller);
-  if (!isKnown && !isFilled && own.length === 1 && (own[0] ?? '').length >= MIN_GUESSED_CHARACTERS) {
-    const near = new Set(layers.flatMap(({ segment }) => segment.near(own[0] ?? '')));
-    readings.push(...[...near].map((one) => read([one], WEIGHTS.near)));
-  }
-  if (learnt) readings.push({ terms: [], found: layers.map((layer) => findLearnt(layer, own, learnt)) });
-  const best = layers.map((_, place) => highest(readings.map(({ found }) => found[place] ?? new Map())));
-  const worth = rarityOf(
-    best.reduce((sum, { size }) => sum + size, 0),
-    layers,
-  );
+  if (!isKnown && !isFilled && own.length === 1 && (own[0] ?? '').length >= MIN_GUESSED_CHARACTERS)
+    readings.push(...[...space.near(own[0] ?? '')].map((one) => read([one], WEIGHTS.near)));
+  const taught = highest(own.map((term) => learnt?.toolsOf(term) ?? new Map<string, number>()));
+  if (taught.size > 0)
+    readings.push({ terms: [], found: space.places(({ name }) => WEIGHTS.learnt * (taught.get(name) ?? 0)) });
+  const best = highest(readings.map(({ found }) => found));
+  const worth = rarityOf(best.size, space.size);
   return { asked, readings, best, worth: isFilled ? WEIGHTS.filler * worth : worth };
 }
 
 /** The words of a phrase count an equal share each. */
-function findTerms(layer: Layer, terms: Meaning, weight: number): Found {
+function findTerms(space: Space, terms: Meaning, weight: number): Found {
   const share = weight / terms.length;
-  if (share === 1 && !layer.visible) return layer.segment.find(terms[0] ?? '');
+  if (share === 1) return space.find(terms[0] ?? '');
   const sums = new Map<number, number>();
   for (const term of terms)
-    for (const [document, value] of layer.segment.find(term))
-      if (isVisible(layer, document)) sums.set(document, (sums.get(document) ?? 0) + share * value);
+    for (const [place, value] of space.find(term)) sums.set(place, (sums.get(place) ?? 0) + share * value);
   return sums;
-}
-
-function findLearnt(layer: Layer, terms: Meaning, { toolsOf }: Learnt): Found {
-  const weights = highest(terms.map(toolsOf));
-  if (weights.size === 0) return new Map();
-  const learnt = layer.segment.tools.map(({ name }, document): [number, number] => [document, weights.get(name) ?? 0]);
-  const seen = learnt.filter(([document, weight]) => weight > 0 && isVisible(layer, document));
-  return new Map(seen.map(([document, weight]) => [document, WEIGHTS.learnt * weight]));
 }
 
 function highest<Key>(lists: readonly ReadonlyMap<Key, number>[]): ReadonlyMap<Key, number> {
@@ -192,26 +199,18 @@ function highest<Key>(lists: readonly ReadonlyMap<Key, number>[]): ReadonlyMap<K
   return values;
 }
 
-export function isVisible({ visible }: Layer, document: number): boolean {
-  return visible === undefined || visible[document] === 1;
-}
-
-/** The weight of Robertson and Spärck Jones for what `count` of the visible tools have, never below 0. */
-function rarityOf(count: number, layers: readonly Layer[]): number {
-  if (count === 0) return UNKNOWN_SHARE * rarityOf(1, layers);
-  const sizes = layers.map(
-    ({ segment, visible }) => visible?.reduce((sum, one) => sum + one, 0) ?? segment.tools.length,
-  );
-  const size = sizes.reduce((sum, one) => sum + one, 0);
+/** The weight of Robertson and Spärck Jones for what `count` of `size` visible tools have, never below 0. */
+function rarityOf(count: number, size: number): number {
+  if (count === 0) return UNKNOWN_SHARE * rarityOf(1, size);
   return Math.log(1 + (size - Math.min(count, size) + 0.5) / (count + 0.5));
 }
 
 /** By the reading that counted most, in words of the tool alone: nobody learns how a hidden tool writes a word. */
-function explain(units: readonly Unit[], tool: Tool, valueIn: (lists: readonly Found[]) => number | undefined) {
+function explain(units: readonly Unit[], place: number, tool: Tool): WhyMatched[] {
   const written = writtenIn(tool);
   return units.flatMap(({ asked, best, readings }): WhyMatched[] => {
-    const value = valueIn(best);
-    const terms = value === undefined ? undefined : readings.find(({ found }) => valueIn(found) === value)?.terms;
+    const value = best.get(place);
+    const terms = value === undefined ? undefined : readings.find(({ found }) => found.get(place) === value)?.terms;
     if (!terms) return [];
     if (terms.length === 0) return [{ asked, word: asked, fields: ['learnt'] }];
     const matches = written.filter(({ term }) => terms.includes(term));

@@ -1,4 +1,4 @@
-/** Text -> words, the same way for tools and requests. The words of natural languages stand in `common-words.json`. */
+/** Text -> words and their stems, the same way for tools and requests. The words of languages stand in `common-words.json`. */
 import { stemmer } from 'stemmer';
 import COMMON from './common-words.json' with { type: 'json' };
 
@@ -10,7 +10,7 @@ const SPACELESS =
 /** V8's segmenter copies its whole text for each word, so it gets this many characters at a time. */
 const PIECES = /.{1,256}/gsu;
 const STOP_WORDS: ReadonlySet<string> = new Set(COMMON.stop);
-const SINGULARS: ReadonlyMap<string, string> = new Map(Object.entries(COMMON.singulars));
+const UNSTEMMED: ReadonlySet<string> = new Set(COMMON.unstemmed);
 const FILLERS: ReadonlySet<string> = new Set(COMMON.fillers.map(stemOf));
 
 /** `getMovieCredits`, `get_movie-credits` and `GET /movie/{id}/credits` -> their words, lower case. */
@@ -25,15 +25,11 @@ export function splitIdentifier(text: string): string[] {
   return words.map((word) => word.toLowerCase());
 }
 
-/** All words of a text in order: identifiers split, plurals folded, no stop words. */
+/** All words of a text in order: identifiers split, no stop words. */
 export function wordsOf(text: string): string[] {
-  const words = splitIdentifier(text).flatMap(segmentWords);
-  return words.filter((word) => !isStopWord(word)).map(foldPlural);
-}
-
-/** Whether a word, or what it is the plural of, says nothing about a tool. */
-export function isStopWord(word: string): boolean {
-  return STOP_WORDS.has(word) || STOP_WORDS.has(foldPlural(word));
+  return splitIdentifier(text)
+    .flatMap(segmentWords)
+    .filter((word) => !STOP_WORDS.has(word));
 }
 
 /** Whether a stem says little: requests for any tool hold it. */
@@ -55,17 +51,9 @@ function pairsOf(word: string): string[] {
   return characters.slice(1).map((character, place) => `${characters[place]}${character}`);
 }
 
-/** English plurals -> singulars. Other words, and those of up to three letters, stay. */
-export function foldPlural(word: string): string {
-  const known = SINGULARS.get(word);
-  if (known !== undefined || word.length <= 3 || !/(?<!s|u|i)s$/u.test(word)) return known ?? word;
-  if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`;
-  return word.slice(0, /(?:ches|shes|xes|sses|zes)$/u.test(word) ? -2 : -1);
-}
-
 /** The stem of a lower-case English word (Porter's algorithm). Other scripts and words with digits stay. */
 export function stemOf(word: string): string {
-  return /^[a-z]+$/u.test(word) && SINGULARS.get(word) !== word ? stemmer(foldPlural(word)) : word;
+  return /^[a-z]+$/u.test(word) && !UNSTEMMED.has(word) ? stemmer(word) : word;
 }
 
 /** A step of a phrase: the stem of a word, or one character of a script without spaces. */
@@ -78,7 +66,7 @@ export interface Atom {
 /** Stop words of scripts with spaces are left out, so "change the name" matches "change name". */
 export function atomsOf(text: string): Atom[] {
   const runs = splitIdentifier(text).flatMap((word) => (PLAIN_WORD.test(word) ? [word] : word.split(SPACELESS)));
-  const said = runs.filter((run) => run !== '' && !isStopWord(run));
+  const said = runs.filter((run) => run !== '' && !STOP_WORDS.has(run));
   return said.flatMap((run): Atom[] => {
     if (!SPACELESS.test(run)) return [{ key: stemOf(run), text: run, isSpaceless: false }];
     return [...run].map((character) => ({ key: character, text: character, isSpaceless: true }));

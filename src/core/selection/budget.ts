@@ -3,8 +3,8 @@ import type { View } from '../catalog/scope.js';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { createToolTokens } from '../model/count-tokens.js';
+import { renderContext } from '../prompts/context.js';
 import { answerWay, type SelectionCall, type SelectionParts } from './candidates.js';
-import { renderContext } from './user-part.js';
 
 /** Most of a context that tools may take. */
 const TOOLS_SHARE = 0.6;

@@ -93,6 +93,12 @@ export interface Stage {
   apply(candidates: Candidates, context: StageContext): Candidates | Promise<Candidates>;
 }
 
+/** What of a selection stays when planning says that a tool is missing. */
+export interface Kept {
+  readonly tools: readonly SelectedTool[];
+  readonly dropped: readonly Dropped[];
+}
+
 /** How the model names tools: as the option says, or as it suits the model. */
 export function answerWay({ model, options }: Pick<SelectionParts, 'model' | 'options'>): 'list' | 'rank' {
   return options.answer === 'auto' ? model.preferredAnswer : options.answer;

@@ -70,22 +70,15 @@ function answerSchema({ tools, labels }: Sheet, limits: ModelLimits, maxTools: n
   };
 }
 
-const CUT = 'the answer was cut, and is taken as far as it came';
 const answerShape = z.object({ selected_tools: z.array(z.string()), reason: z.string().optional().catch(undefined) });
-
-function isAnswer(value: unknown): boolean {
-  return answerShape.safeParse(value).success;
-}
 
 /** Exported for tests: text -> answer, or the problems to repair; and what of its names is not taken, either way. */
 export function parseAnswer(
   completion: Pick<Completion, 'text' | 'finish' | 'logprobs'>,
   sheet: Sheet,
 ): Parsed<Answer> & { dropped: readonly Dropped[] } {
-  const isCut = completion.finish !== 'stop';
-  const whole = readJson(completion.text, isAnswer);
-  const json = isCut && !whole.ok ? readJson(closeList(completion.text)) : whole;
-  if (!json.ok) return { ok: false, issues: isCut ? ['the answer was cut: be shorter'] : json.issues, dropped: [] };
+  const json = readAnswer(completion);
+  if (!json.ok) return { ...json, dropped: [] };
   const value = Array.isArray(json.value) ? { selected_tools: json.value } : json.value;
   const shaped = answerShape.safeParse(value);
   if (!shaped.success) return { ok: false, issues: ['selected_tools: must be an array of tool names'], dropped: [] };
@@ -99,14 +92,14 @@ export function parseAnswer(
   return { ok: true, value: { ...answer, reason: shaped.data.reason ?? '' }, dropped };
 }
 
-/**
- * A small model may run in a loop behind the names that it means: the list as far as its names were written whole. The
- * text itself where none was.
- */
-function closeList(text: string): string {
-  const [list] =
-    /\{\s*"selected_tools"\s*:\s*\[(?:\s*"(?:[^"\\]|\\.)*"\s*,)*(?:\s*"(?:[^"\\]|\\.)*"\s*(?=\]))?/u.exec(text) ?? [];
-  return list?.includes('"', list.indexOf('[')) ? `${list.trimEnd().replace(/,$/u, '')}],"reason":"${CUT}"}` : text;
+/** An answer that was cut, mostly by a loop of a small model, is read as far as its names were written whole. */
+function readAnswer({ text, finish }: Pick<Completion, 'text' | 'finish'>): Parsed<unknown> {
+  const whole = readJson(text, (value) => answerShape.safeParse(value).success);
+  if (whole.ok || finish === 'stop') return whole;
+  const [list = ''] = /(?<="selected_tools"\s*:\s*\[)[^\]]*/u.exec(text) ?? [];
+  const names = [...list.matchAll(/"(?:[^"\\]|\\.)*"(?=\s*,|\s*$)/gu)].map(([name]): unknown => JSON.parse(name));
+  if (names.length === 0) return { ok: false, issues: ['the answer was cut: be shorter'] };
+  return { ok: true, value: { selected_tools: names, reason: 'the answer was cut, and is taken as far as it came' } };
 }
 
 /** Known names in their order; unknown and repeated ones are recorded, never credited. */
@@ -142,26 +135,22 @@ function sortNames(
 
 /** Where the server gives log-probabilities: of each name, the product over the tokens that write it. */
 function probabilitiesOf(
-  { logprobs, text }: Pick<Completion, 'text' | 'logprobs'>,
+  { logprobs = [], text }: Pick<Completion, 'text' | 'logprobs'>,
   names: readonly string[],
 ): Map<string, number> {
   const found = new Map<string, number>();
-  if (!logprobs) return found;
-  const starts: number[] = [];
   let length = 0;
-  for (const token of logprobs) {
-    starts.push(length);
-    length += token.text.length;
-  }
+  const placed = logprobs.map(({ text: piece, logprob }) => {
+    length += piece.length;
+    return { start: length - piece.length, logprob };
+  });
   let from = 0;
-  for (const name of names) {
+  for (const name of placed.length > 0 ? names : []) {
     const at = text.indexOf(`"${name}"`, from);
     if (at < 0) continue;
     from = at + name.length;
-    const inside = logprobs.filter(
-      (_, place) => (starts[place] ?? 0) >= at && (starts[place] ?? 0) <= at + name.length,
-    );
-    if (!found.has(name)) found.set(name, Math.exp(inside.reduce((sum, token) => sum + token.logprob, 0)));
+    const inside = placed.filter(({ start }) => start >= at && start <= from);
+    if (!found.has(name)) found.set(name, Math.exp(inside.reduce((sum, { logprob }) => sum + logprob, 0)));
   }
   return found;
 }

@@ -4,12 +4,12 @@ import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError, WinnowError } from '../errors.js';
 import type { CallAbout, Prompt } from '../model/model.js';
+import { renderContext, searchText } from '../prompts/context.js';
 import { summaryBudget } from './budget.js';
 import { type Answer, answerWay, PRIORITY, type Stage, type StageContext } from './candidates.js';
-import { climb, fittingSheet, SHORT_STYLES, SHORTLIST_TOOLS, type Sheet, type SheetBudget } from './ladder.js';
+import { climb, fittingSheet, SHORT_STYLES, SHORTLIST_TOOLS, type Sheet } from './ladder.js';
 import { askForList } from './list.js';
 import { askForRank } from './rank.js';
-import { renderContext, searchText } from './user-part.js';
 
 /** Chosen names become candidates; the next best stay in the answer, where `fill` takes them. */
 export const modelChoice: Stage = {
@@ -43,53 +43,39 @@ export function probabilityOf(probability: number | undefined): { probability?: 
 
 export const NOTHING: Answer = { named: [], chosen: 0, none: { says: true }, reason: '' };
 
-/** @throws WinnowError when no usable answer comes, also after a repair. */
+/**
+ * One look at all summaries where descriptions fit. Behind names alone or shards a second look shows what the likeliest
+ * tools and the best keyword matches do. Shards are read side by side; only when all fail, the selection fails.
+ *
+ * @throws WinnowError when no usable answer comes, also after a repair.
+ */
 async function ask(context: StageContext): Promise<{ answer: Answer; leftOut: number }> {
   const { view, request, trace } = context.call;
   const budget = { model: context.parts.model, summaryTokens: summaryBudget(context.parts, context.call) };
   const { rung, sheets, leftOut } = climb(view, searchText(request), budget);
   trace.add('summaries', `rung "${rung}"`, { rung, tools: view.tools.length, leftOut });
-  const [sheet] = sheets;
-  if (!sheet || sheets.length > 1) return { answer: await askShards(sheets, budget, context), leftOut };
-  const answer = await askAbout(sheet, context);
-  const isUnclear = sheet.style === 'names' && answer.named.length > 0;
-  return { answer: isUnclear ? await lookAgain(answer, budget, context) : answer, leftOut };
-}
-
-/** Behind a choice by names alone the model sees what the likeliest tools and the best keyword matches do. */
-async function lookAgain(first: Answer, budget: SheetBudget, context: StageContext): Promise<Answer> {
-  const { trace, view } = context.call;
-  const likeliest = inTurn([toolsNamed(first), context.keywords().map(({ tool }) => tool)]).slice(0, SHORTLIST_TOOLS);
-  const sheet = fittingSheet(likeliest, budget, SHORT_STYLES);
-  if (sheet.style === 'names' || sheet.tools.length === view.tools.length) return first;
-  trace.add('summaries', `${sheet.tools.length} tools are looked at once more, with what they do`);
-  try {
-    return await askAbout(sheet, context);
-  } catch (error) {
-    const failure = toWinnowError(error);
-    if (failure.code === 'cancelled') throw failure;
-    trace.add('selection', `the second look failed, so the first stands: ${failure.code}`);
-    return first;
-  }
-}
-
-/** One choice a shard, side by side, and a final choice among their names. Only when all shards fail, the selection fails. */
-async function askShards(sheets: readonly Sheet[], budget: SheetBudget, context: StageContext): Promise<Answer> {
-  const { trace } = context.call;
-  const settled = await Promise.allSettled(sheets.map((sheet) => askAbout(sheet, context)));
-  const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const failed = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  const looks = await Promise.allSettled(sheets.map((sheet) => askAbout(sheet, context)));
+  const answers = looks.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failed = looks.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  const [first = NOTHING] = answers;
   if (answers.length === 0 && failed.length > 0) throw failed[0];
   if (failed.length > 0) trace.add('summaries', `${failed.length} of ${sheets.length} shards failed`);
-  const tools = inTurn(answers.map(toolsNamed));
-  const last = fittingSheet(tools, budget, SHORT_STYLES);
-  const cut = last.tools.length < tools.length ? `, which has room for ${last.tools.length}` : '';
-  trace.add('summaries', `${sheets.length} shards named ${tools.length} tools for the final choice${cut}`);
-  return tools.length === 0 ? (answers[0] ?? NOTHING) : askAbout(last, context);
-}
-
-function toolsNamed({ named }: Answer): Tool[] {
-  return named.map(({ tool }) => tool);
+  const named = answers.map((answer) => answer.named.map(({ tool }) => tool));
+  const isClear = sheets.length <= 1 && sheets[0]?.style !== 'names';
+  if (isClear || named.flat().length === 0) return { answer: first, leftOut };
+  const likeliest = inTurn([...named, context.keywords().map(({ tool }) => tool)]).slice(0, SHORTLIST_TOOLS);
+  const sheet = fittingSheet(likeliest, budget, SHORT_STYLES);
+  const isOne = answers.length === 1;
+  if (isOne && (sheet.style === 'names' || sheet.tools.length === view.tools.length)) return { answer: first, leftOut };
+  trace.add('summaries', `a second look at ${sheet.tools.length} of the ${likeliest.length} likeliest tools`);
+  try {
+    return { answer: await askAbout(sheet, context), leftOut };
+  } catch (error) {
+    const failure = toWinnowError(error);
+    if (failure.code === 'cancelled' || !isOne) throw failure;
+    trace.add('selection', `the second look failed, so the first stands: ${failure.code}`);
+    return { answer: first, leftOut };
+  }
 }
 
 /** The first of each list, then the second of each, each tool once. */

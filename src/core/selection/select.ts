@@ -1,19 +1,68 @@
 /** Stage one: from what a caller sees to the few tools whose schemas are loaded. Only a cancelled request fails here. */
+import type { View } from '../catalog/scope.js';
+import { oneLine } from '../catalog/summary.js';
+import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
+import { withSpan } from '../logging/spans.js';
+import { createToolTokens } from '../model/count-tokens.js';
+import type { Model } from '../model/model.js';
+import { renderTool } from '../planning/render-tool.js';
+import { renderContext, searchText } from '../prompts/context.js';
+import type { Prompts } from '../prompts/prompts.js';
 import type { Dropped, SelectedTool, Selection } from '../result.js';
 import { keywordIndexOf } from '../search/keyword-index.js';
 import type { RankedTool } from '../search/rank.js';
-import { planningRoom } from './budget.js';
-import type { Candidates, SelectionCall, SelectionParts, Stage, StageContext } from './candidates.js';
-import { fallbackTools } from './fallback.js';
+import type { Turn, Turns } from '../turn.js';
+import { planningRoom, totalTokens } from './budget.js';
+import {
+  type Candidates,
+  type Kept,
+  PRIORITY,
+  type SelectionCall,
+  type SelectionParts,
+  type Stage,
+  type StageContext,
+} from './candidates.js';
 import { NOTHING } from './model-choice.js';
-import { DEFAULT_STAGES, DEMANDS } from './stages.js';
-import { searchText } from './user-part.js';
+import { DEFAULT_STAGES, rules, wanted } from './stages.js';
 
 const MAX_KEYWORD_MATCHES = 20;
 /** Schemas of all visible tools together: with fewer tokens, selection costs more than it saves. */
 const PASSTHROUGH_TOKENS = 1500;
 const MAX_TRACED_DROPS = 20;
+
+interface Models {
+  readonly model: Model;
+  readonly planningModel?: Model | undefined;
+  readonly stages?: readonly Stage[] | undefined;
+}
+
+/** Selection as the planner calls it: what all requests share, made once. */
+export function createSelectionStage(
+  { model, planningModel = model, stages }: Models,
+  { prompts, turns: { options } }: { prompts: Prompts; turns: Turns },
+): (turn: Turn, view: View) => Promise<Selection> {
+  // What planning shows of a tool is what it costs: a huge schema is shortened there.
+  const schemaTokens = createToolTokens(renderTool)(planningModel);
+  const instructions = prompts.plan.render({ tools: '', context: '', today: '', locale: '', message: '' });
+  const parts = {
+    model,
+    options,
+    prompt: prompts.select,
+    repair: prompts.repair,
+    schemaTokens,
+    stages,
+    planningLimits: planningModel.limits,
+    planningFrame: (request: Turn['request']) =>
+      planningModel.countTokens(
+        [instructions.system, instructions.user, renderContext(request, options), oneLine(request.message)].join('\n'),
+      ),
+  };
+  return ({ usage, ...turn }, view) =>
+    withSpan('winnow.select', { 'winnow.tools': view.tools.length }, () =>
+      select({ ...turn, view, usage: usage.selection }, parts),
+    );
+}
 
 /** @throws WinnowError `cancelled` when the caller's signal fires; every other failure ends in the fallback. */
 export async function select(call: SelectionCall, parts: SelectionParts): Promise<Selection> {
@@ -117,24 +166,74 @@ function reasonOf(error: unknown, { signal }: SelectionCall, parts: SelectionPar
   return `model_timeout: no selection within ${selectionTimeoutMs(parts)} ms`;
 }
 
-/** The full visible set within the budget of planning: first what rules, caller and catalogue demand, then keyword matches. */
+/**
+ * The full visible set; where it does not fit planning or its server, first what rules, caller and catalogue demand, then
+ * the best keyword matches.
+ */
 async function fallBack(reason: string, context: StageContext): Promise<Outcome> {
   const { call, parts } = context;
   const { view, request, trace } = call;
-  const demanded = new Map((await run(DEMANDS, context)).tools.map(({ tool, selected }) => [tool.name, selected]));
-  const { tools, leftOut } = fallbackTools(view, searchText(request), {
-    budget: {
-      schemaTokens: planningRoom(parts, call),
-      tools: Math.min(parts.planningLimits.tools, request.maxTools ?? parts.planningLimits.tools),
-    },
-    schemaTokens: parts.schemaTokens,
-    first: new Set(demanded.keys()),
-  });
+  const demanded = new Map((await run([wanted, rules], context)).tools.map(({ tool, selected }) => [tool, selected]));
+  const mostTools = Math.min(parts.planningLimits.tools, request.maxTools ?? parts.planningLimits.tools);
+  let free = planningRoom(parts, call);
+  let tools: Tool[] = [...view.tools];
+  if (tools.length > mostTools || totalTokens(tools, parts.schemaTokens) > free) {
+    const matches = keywordIndexOf(view).search(searchText(request), view.tools.length);
+    tools = [...new Set([...demanded.keys(), ...matches.map(({ tool }) => tool), ...view.tools])]
+      .filter((tool) => {
+        const cost = parts.schemaTokens(tool);
+        const fits = cost <= free;
+        if (fits) free -= cost;
+        return fits;
+      })
+      .slice(0, mostTools);
+  }
+  const leftOut = view.tools.length - tools.length;
   trace.add('fallback', `selection failed (${reason}): ${tools.length} of ${view.tools.length} tools go on`, {
     leftOut,
     reason,
   });
   const via = leftOut > 0 ? 'keyword' : 'all';
-  const selected = tools.map(({ name }): SelectedTool => demanded.get(name) ?? { name, via });
+  const selected = tools.map((tool): SelectedTool => demanded.get(tool) ?? { name: tool.name, via });
   return { mode: 'fallback', reason, tools: selected, leftOut };
+}
+
+/** What caller, catalogue or rules want, whoever chooses. */
+const WANTED: ReadonlySet<SelectedTool['via']> = new Set(['required', 'always', 'rule']);
+
+/** Whether a further round has a place to fill: one that is not wanted already. */
+export function hasRoomForMore({ tools }: Selection, maxTools: number): boolean {
+  return tools.filter(({ via }) => WANTED.has(via)).length < maxTools;
+}
+
+/** Fill goes, and of the rest what is least needed, so that at least one place is free. */
+export function keptForMore({ tools }: Selection, maxTools: number): Kept {
+  const chosen = tools.filter((tool) => !tool.fill);
+  const byPriority = [...chosen].sort((one, other) => priorityOf(one) - priorityOf(other));
+  const kept = new Set(byPriority.slice(0, maxTools - 1));
+  return {
+    tools: tools.filter((tool) => kept.has(tool)),
+    dropped: tools.filter((tool) => !kept.has(tool)).map(({ name }) => ({ name, reason: 'cap' })),
+  };
+}
+
+function priorityOf({ via }: SelectedTool): number {
+  if (WANTED.has(via)) return via === 'rule' ? PRIORITY.rule : PRIORITY.wanted;
+  return via === 'companion' ? PRIORITY.companion : PRIORITY.chosen;
+}
+
+/**
+ * The story is that of the first round, where it chose something; the second says what it added, or why it did not. Where
+ * either fell back, so did the whole.
+ */
+export function mergeRounds(first: Selection, kept: Kept, more: Selection): Selection {
+  const told = kept.tools.length > 0 ? first : more;
+  return {
+    ...told,
+    mode: [first.mode, more.mode].includes('fallback') ? 'fallback' : told.mode,
+    reason: told === more ? more.reason : [first.reason, more.reason].filter(Boolean).join('; then: '),
+    tools: [...kept.tools, ...more.tools],
+    dropped: [...first.dropped, ...kept.dropped, ...more.dropped],
+    leftOut: more.leftOut,
+  };
 }

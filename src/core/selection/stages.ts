@@ -3,12 +3,13 @@
  * (`createPlanner({ stages: DEFAULT_STAGES.filter((one) => one !== fill) })`).
  */
 import type { Rule } from '../catalog/rule.js';
+import { createPatternTrials, createSafePattern } from '../catalog/schema/safe-pattern.js';
 import type { Tool } from '../catalog/tool.js';
+import type { Request } from '../request.js';
 import type { SelectedTool } from '../result.js';
 import { schemaBudget, totalTokens } from './budget.js';
 import { type Candidate, type Candidates, PRIORITY, type Stage, type StageContext } from './candidates.js';
 import { missingFor, modelChoice, probabilityOf } from './model-choice.js';
-import { matchingRules } from './rules.js';
 
 /** Tools of the rules that match: `first` before all others, `include` behind the chosen, `last` at the end. */
 export const rules: Stage = {
@@ -147,8 +148,27 @@ export const fill: Stage = {
 /** The list of a planner, in order. */
 export const DEFAULT_STAGES: readonly Stage[] = [modelChoice, wanted, rules, producers, companions, cap, fill];
 
-/** What goes on whatever the model says, for a selection that failed. */
-export const DEMANDS: readonly Stage[] = [wanted, rules];
+/** All conditions that a rule states must hold. */
+export function matchingRules(rules: readonly Rule[], request: Request): Rule[] {
+  const trials = createPatternTrials();
+  return rules.filter(({ when }) => {
+    const entities = request.entities ?? {};
+    const hasEntities = (when.entities ?? []).every(
+      (name) => Object.hasOwn(entities, name) && holdsSomething(entities[name]),
+    );
+    const intents = when.intent === undefined ? undefined : [when.intent].flat();
+    const hasIntent = intents === undefined || (request.intent !== undefined && intents.includes(request.intent));
+    // An operator may write a pattern that would not come to an end on some user's message: it then does not match.
+    const pattern = when.message === undefined ? undefined : createSafePattern(when.message, { ignoreCase: true });
+    return hasEntities && hasIntent && (pattern === undefined || pattern.matches(request.message, trials) === true);
+  });
+}
+
+/** An extractor that found nothing may say so by an empty text or list. */
+function holdsSomething(entity: unknown): boolean {
+  if (typeof entity === 'string') return entity.trim() !== '';
+  return entity !== undefined && entity !== null && !(Array.isArray(entity) && entity.length === 0);
+}
 
 function* nextBest({ named: ranked, chosen }: Candidates['answer'], { keywords }: StageContext): Generator<Candidate> {
   for (const [place, { tool, via, probability }] of ranked.entries())

@@ -7,7 +7,7 @@ import { buildSegment } from '../../core/search/keyword-index.js';
 import type { Segment } from '../../core/search/rank.js';
 
 /** Raised when the same tools would be cut into other words or weighed by another rule. */
-export const INDEX_VERSION = 5;
+export const INDEX_VERSION = 6;
 
 export interface Generation {
   /** SHA-256 over what is searched of each tool, the weights and the version, in hexadecimal. */

@@ -1,6 +1,6 @@
 /** The question back when a search found nothing sure: between the groups of tools that come nearest, never a guess. */
 import { languageOf } from '../../core/language.js';
-import { isVisible, type Layer, type RankedTool } from '../../core/search/rank.js';
+import type { Layer, RankedTool } from '../../core/search/rank.js';
 
 const MAX_GROUPS = 4;
 
@@ -43,7 +43,7 @@ function groupsOf(layer: Layer): ReadonlyMap<string, number> {
 function countGroups(layer: Layer): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const [place, { category }] of layer.segment.tools.entries()) {
-    if (category && isVisible(layer, place)) counts.set(category, (counts.get(category) ?? 0) + 1);
+    if (category && layer.visible?.[place] !== 0) counts.set(category, (counts.get(category) ?? 0) + 1);
   }
   return counts;
 }

@@ -51,7 +51,7 @@ describe('ranking', () => {
     ['a Chinese word', '删除文件', 'file_delete', '删除 → delete'],
     ['another form of the word', 'deleting files', 'file_delete', 'deleting → delete'],
     ['a slip of the pen', 'git brnach', 'git_branch_create', 'brnach → branch'],
-    ['the beginning of a word', 'comm history', 'git_log', 'comm → commit'],
+    ['the beginning of a word', 'comm history', 'git_log', 'comm → commits'],
     ['an alias', 'rm build.log', 'file_delete', 'rm'],
   ])('finds a tool by %s and names both words', (_, query, name, word) => {
     const [first] = search(GIT, query);

@@ -94,7 +94,7 @@ describe('a request on the ladder', () => {
       expect(second).toMatch(/^- tool_number_115: Rides a zebra/mu);
       expect(namesIn(second)).toHaveLength(10);
       expect(namesOf(selected)[0]).toBe('tool_number_115');
-      expect(notesOf(selected.trace, 'summaries')).toContain('10 tools are looked at once more');
+      expect(notesOf(selected.trace, 'summaries')).toContain('a second look at 10 of the 10 likeliest tools');
       scripted.assertDone();
     });
 
@@ -129,7 +129,7 @@ describe('a request on the ladder', () => {
         .filter(({ stage }) => stage === 'summaries')
         .map(({ note }) => note)
         .join(),
-    ).toMatch(/shards.*final choice/u);
+    ).toMatch(/shards.*a second look at/u);
   });
 
   it('leaves a shard out that fails, and says so', async () => {
@@ -146,8 +146,12 @@ describe('a request on the ladder', () => {
   });
 
   it.each([
-    ['names alone where the sentences do not fit', 'tool_number_', /\d+ tools for the final choice$/u],
-    ['the first names of each shard where all do not fit', 'a_'.repeat(40), /final choice, which has room for \d+$/u],
+    ['names alone where the sentences do not fit', 'tool_number_', /a second look at \d+ of the \d+ likeliest tools$/u],
+    [
+      'the first names of each shard where all do not fit',
+      'a_'.repeat(40),
+      /a second look at \d of the \d+ likeliest tools$/u,
+    ],
   ])('chooses finally from %s', async (_, beginning, note) => {
     const tools = Array.from({ length: 40 }, (_, place) =>
       makeTool(`${beginning}${place}`, { description: 'without a full stop '.repeat(60) }),

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Tool } from '../../../src/core/catalog/tool.js';
+import { WinnowError } from '../../../src/core/errors.js';
+import type { PlanRequest } from '../../../src/core/request.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
-import { makeTool, namesOf, naming, notesOf, plannerOf, TOOLS } from './setup.js';
+import { makeTool, namesOf, naming, notesOf, plannerOf, planOf, TOOLS } from './setup.js';
 
 const NAMES = TOOLS.map(({ name }) => name);
 
@@ -161,5 +163,80 @@ describe('the cap of a request', () => {
     const selected = await plannerOf({ model, options: { maxTools: 1 } }).select({ message: 'coffee and a song' });
     expect(model.calls[0]?.prompt.user).not.toContain('At most');
     expect(namesOf(selected)).toEqual(['play_song']);
+  });
+});
+
+const DOWN = new WinnowError('model_failed', 'the server is down');
+const WAKE_UP: PlanRequest = { message: 'coffee and a song' };
+
+describe('a request whose selection fails', () => {
+  it('is planned with the full set, and says so', async () => {
+    const model = createScriptedModel({ answers: [DOWN, planOf('play_song')] });
+    const result = await plannerOf({ model }).plan(WAKE_UP);
+    expect(result.kind).toBe('plan');
+    expect(result.selection).toMatchObject({
+      mode: 'fallback',
+      reason: 'model_failed: the server is down',
+      leftOut: 0,
+    });
+    expect(result.selection.tools).toEqual(NAMES.map((name) => ({ name, via: 'all' })));
+    expect(result.trace).toContainEqual(expect.objectContaining({ stage: 'fallback', leftOut: 0 }));
+    expect(result.usage.selection.calls).toBe(1);
+    model.assertDone();
+  });
+
+  it('gets no more tools than the server takes', async () => {
+    const model = createScriptedModel({ answers: [DOWN], limits: { tools: 4 } });
+    const selected = await plannerOf({ model }).select(WAKE_UP);
+    expect(selected).toMatchObject({ mode: 'fallback', leftOut: 6 });
+    expect(selected.tools).toHaveLength(4);
+    expect(selected.tools.every(({ via }) => via === 'keyword')).toBe(true);
+    expect(namesOf(selected).slice(0, 2).sort()).toEqual(['brew_coffee', 'play_song']);
+  });
+
+  it('gets what a rule demands before all others', async () => {
+    const rules = [{ name: 'sleep', when: { message: 'song' }, include: ['count_sheep'], last: ['read_mail'] }];
+    const model = createScriptedModel({ answers: [DOWN], limits: { tools: 3 } });
+    const { tools } = await plannerOf({ model, rules }).select(WAKE_UP);
+    expect(tools).toHaveLength(3);
+    for (const name of ['count_sheep', 'read_mail'])
+      expect(tools).toContainEqual({ name, via: 'rule', serves: 'sleep' });
+  });
+
+  it('gets no more schemas than the context holds', async () => {
+    const long = TOOLS.map((tool) => ({ ...tool, description: `${tool.description} ${'word '.repeat(500)}` }));
+    const model = createScriptedModel({ answers: [DOWN], limits: { contextTokens: 4_000 } });
+    const { usage, leftOut, tools } = await plannerOf({ tools: long, model, options: { summaryTokens: 2_000 } }).select(
+      WAKE_UP,
+    );
+    expect(leftOut).toBe(TOOLS.length - tools.length);
+    expect(leftOut).toBeGreaterThan(0);
+    expect(usage.schemaTokens.loaded).toBeLessThan(4_000);
+  });
+
+  it('gets no more tools than the planning model takes', async () => {
+    const model = createScriptedModel({ answers: [DOWN] });
+    const planningModel = createScriptedModel({ limits: { tools: 4, contextTokens: 4_000 } });
+    expect((await plannerOf({ model, planningModel }).select(WAKE_UP)).tools).toHaveLength(4);
+  });
+
+  it('keeps the tools that the caller requires and those that are always on', async () => {
+    const always = makeTool('ask_user', { alwaysLoad: true });
+    const model = createScriptedModel({ answers: [DOWN], limits: { tools: 4 } });
+    const planner = plannerOf({ tools: [...TOOLS, always], model });
+    const { tools } = await planner.select({ ...WAKE_UP, require: ['stock_quote'] });
+    expect(tools).toEqual(
+      expect.arrayContaining([
+        { name: 'stock_quote', via: 'required' },
+        { name: 'ask_user', via: 'always' },
+        expect.objectContaining({ via: 'keyword' }),
+      ]),
+    );
+  });
+
+  it('falls back only once a request', async () => {
+    const model = createScriptedModel({ answers: () => DOWN });
+    await expect(plannerOf({ model }).plan(WAKE_UP)).rejects.toMatchObject({ code: 'model_failed' });
+    expect(model.calls.map(({ stage }) => stage)).toEqual(['selection', 'planning']);
   });
 });

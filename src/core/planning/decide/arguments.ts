@@ -4,9 +4,9 @@
  */
 import { isObject } from '../../catalog/schema/json.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
+import type { Choice } from '../../model/choices.js';
 import type { TokenReader } from '../../model/model.js';
 import type { SourceName } from '../../result.js';
-import type { Choice } from '../../selection/name-trie.js';
 import { fittedSchemas } from '../fitted.js';
 import { isIdentifier, weakest } from '../ground.js';
 import { findReferences } from '../references.js';

@@ -6,13 +6,12 @@ import { missingProducers } from '../../catalog/producers.js';
 import type { View } from '../../catalog/scope.js';
 import { oneLine } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
+import { createNameTrie, type RankedName, rankNames } from '../../model/choices.js';
 import type { TokenReader } from '../../model/model.js';
 import type { Request } from '../../request.js';
 import { keywordIndexOf } from '../../search/keyword-index.js';
 import type { RankedTool } from '../../search/rank.js';
-import { createNameTrie } from '../../selection/name-trie.js';
 import { fuse } from '../../selection/rank.js';
-import { type RankedName, rankNames } from '../../selection/rank-names.js';
 import type { Read } from './read.js';
 
 export interface ToolOfAsk {

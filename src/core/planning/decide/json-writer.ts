@@ -2,9 +2,9 @@
  * Writes JSON with a model that is asked at choices alone: what the schema forces goes in one batch with the next choice,
  * and a choice is made by next-token probabilities among the texts that are possible there.
  */
+
+import { type Choice, createChoiceTrie, probabilityOf, type RankedName, rankNames } from '../../model/choices.js';
 import type { Token, TokenReader } from '../../model/model.js';
-import { type Choice, createChoiceTrie } from '../../selection/name-trie.js';
-import { probabilityOf, type RankedName, rankNames } from '../../selection/rank-names.js';
 
 export interface JsonWriter {
   /** Writes what has to stand here; nothing is asked. */

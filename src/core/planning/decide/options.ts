@@ -2,7 +2,7 @@
 import { isObject, typesOf } from '../../catalog/schema/json.js';
 import { fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
-import type { Choice } from '../../selection/name-trie.js';
+import type { Choice } from '../../model/choices.js';
 import { type Candidate, candidatesFor, isDuration, isNumber, plainSchema, type SourceContext } from './sources.js';
 import { spansOf } from './spans.js';
 

@@ -1,5 +1,6 @@
 /** One reading of a plan by deciding: a prompt, what its answer begins with, and what is made of the probabilities. */
 import type { View } from '../../catalog/scope.js';
+import { openedReader } from '../../model/choices.js';
 import {
   addUsage,
   type CallAbout,
@@ -11,7 +12,6 @@ import {
 } from '../../model/model.js';
 import type { Prompts } from '../../prompts/prompts.js';
 import type { Request } from '../../request.js';
-import { openedReader } from '../../selection/rank-names.js';
 import type { Trace } from '../../trace.js';
 
 export interface DecideParts {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { renderContext, unseenHistory } from '../../../src/core/prompts/context.js';
 import { type PlanRequest, parseRequest } from '../../../src/core/request.js';
-import { renderContext, unseenHistory } from '../../../src/core/selection/user-part.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
-import { naming, notesOf, plannerOf, planOf } from './setup.js';
+import { naming, notesOf, plannerOf, planOf } from '../selection/setup.js';
 
 const WINDOW = { historyMessages: 3, historyCharacters: 100 };
 

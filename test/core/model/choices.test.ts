@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { createNameTrie, type RankOptions, rankNames } from '../../../src/core/model/choices.js';
 import type { TokenReader } from '../../../src/core/model/model.js';
-import { createNameTrie } from '../../../src/core/selection/name-trie.js';
-import { type RankOptions, rankNames } from '../../../src/core/selection/rank-names.js';
 import { createScriptedModel, type ScriptedReader } from '../../support/scripted-model.js';
 
 const OPTIONS: RankOptions = { names: 10, maxSteps: 100, minProbability: 0 };
