@@ -106,3 +106,31 @@ export function childrenOf(node: JsonSchema): SchemaChild[] {
   mapChildren(node, (child) => children.push(child));
   return children;
 }
+
+const ANNOTATIONS = new Set(['title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly']);
+
+/** Two schemas that must both hold, as one node; annotations of `first` win. `undefined`: one node can't say it plainly. */
+export function mergeSchemas(first: JsonSchema, second: JsonSchema): JsonSchema | undefined {
+  const merged = new Map(Object.entries(first));
+  for (const [keyword, value] of Object.entries(second)) {
+    if (merged.has(keyword) && ANNOTATIONS.has(keyword)) continue;
+    const both = merged.has(keyword) ? mergeValues(keyword, merged.get(keyword), value) : value;
+    if (both === undefined) return undefined;
+    merged.set(keyword, both);
+  }
+  return Object.fromEntries(merged);
+}
+
+function mergeValues(keyword: string, left: unknown, right: unknown): unknown {
+  if (sameJson(left, right)) return left;
+  if (keyword === 'required') return [...new Set([...listOf(left), ...listOf(right)])];
+  if (keyword === 'type') {
+    const common = listOf(left).filter((type) => listOf(right).includes(type));
+    return common.length > 1 ? common : common[0];
+  }
+  if (keyword !== 'properties' || !isObject(left) || !isObject(right)) return undefined;
+  const both = Object.keys(right).filter((name) => Object.hasOwn(left, name));
+  const merged = both.map((name) => [name, mergeSchemas(Object(left[name]), Object(right[name]))] as const);
+  if (merged.some(([, schema]) => schema === undefined)) return undefined;
+  return { ...left, ...right, ...Object.fromEntries(merged) };
+}

@@ -3,8 +3,15 @@
  * (an optional one may be null), no object is open. What the subset has no word for is left to the check of the answer.
  * Rules: OpenAI, "Structured model outputs", sections "Supported schemas" and "JSON Schema is supported".
  */
-import { isObject, isOfType, type JsonType, jsonTypeOf, typesOf, withoutRepeats } from '../../catalog/schema/json.js';
-import { mergeSchemas } from '../../catalog/schema/normalise.js';
+import {
+  isObject,
+  isOfType,
+  type JsonType,
+  jsonTypeOf,
+  mergeSchemas,
+  typesOf,
+  withoutRepeats,
+} from '../../catalog/schema/json.js';
 import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import { parseJson } from './failure.js';
