@@ -4,8 +4,8 @@ import { isObject } from '../../core/catalog/schema/json.js';
 import { oneLine } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import type { Options } from '../../core/options.js';
-import { createLabels } from '../../core/selection/ladder.js';
 import { renderContext } from '../../core/prompts/context.js';
+import { createLabels } from '../../core/selection/ladder.js';
 import type { EvaluationCase } from '../case.js';
 import type { TunedPrompt } from './prompt-draft.js';
 

@@ -1,9 +1,9 @@
 /** No model for the choice: the best keyword matches are handed on. */
 import MiniSearch from 'minisearch';
 import type { Tool } from '../../../src/core/catalog/tool.js';
+import { searchText } from '../../../src/core/prompts/context.js';
 import { parseRequest } from '../../../src/core/request.js';
 import { createKeywordIndex } from '../../../src/core/search/keyword-index.js';
-import { searchText } from '../../../src/core/prompts/context.js';
 import { type Contestant, idleWhereGiven } from './contestant.js';
 import { createSecondCall } from './second-call.js';
 
