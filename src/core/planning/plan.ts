@@ -49,7 +49,6 @@ export function createPlanningStage(
           view,
           context,
           trace,
-          probabilities: probabilitiesOf(selection),
         });
       const answer = await writePlan(tools, {
         ...shared,
@@ -69,10 +68,6 @@ export function createPlanningStage(
     }
     return written;
   };
-}
-
-function probabilitiesOf({ tools }: Selection): Map<string, number> {
-  return new Map(tools.flatMap(({ name, probability }) => (probability === undefined ? [] : [[name, probability]])));
 }
 
 function invalidPlan(

@@ -11,6 +11,8 @@ const REPLACEABLE = {
   },
   'split-asks': { system: [], user: ['context', 'message'] },
   'choose-tool': { system: ['none'], user: ['tools', 'context', 'message'], lead: ['tools'] },
+  'check-fit': { system: [], user: ['context', 'message', 'tool'] },
+  'check-item': { system: [], user: ['context', 'message', 'call'] },
   'fill-arguments': { system: [], user: ['tool', 'facts', 'context', 'message'], lead: ['tool'] },
   /** A model's opinion on what a search found. */
   'rerank-tools': { system: [], user: ['tools', 'query'] },
@@ -56,6 +58,8 @@ export function loadPrompts(paths: PromptPaths = {}) {
     plan: loadNamedPrompt('plan-steps', paths['plan-steps']),
     asks: loadNamedPrompt('split-asks', paths['split-asks']),
     tool: loadNamedPrompt('choose-tool', paths['choose-tool']),
+    fit: loadNamedPrompt('check-fit', paths['check-fit']),
+    item: loadNamedPrompt('check-item', paths['check-item']),
     arguments: loadNamedPrompt('fill-arguments', paths['fill-arguments']),
     repair: loadNamedPrompt('repair', paths.repair),
   };

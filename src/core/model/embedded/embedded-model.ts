@@ -180,38 +180,50 @@ interface Reading {
   leave(): void;
 }
 
+/** So many of the likeliest tokens come with each answer: where two questions stand at one place, the second costs nothing. */
+const TOP = 50;
+
 /** Reads the tokens common to two questions once. */
 function createTokenReader({ model }: Runtime, { sequence, base, usage, signal, leave }: Reading): TokenReader {
+  let last: { place: string; logits: ReadonlyMap<Token, number>; totalLogitWeight: number } | undefined;
+
   /** Evaluates what the sequence does not hold yet, in one batch. */
-  const next = async (path: readonly number[], generateNext: object) => {
+  const read = async (path: readonly number[], wanted: readonly number[]) => {
     throwIfCancelled(signal);
+    const place = path.join();
+    if (last?.place === place && wanted.every((token) => last?.logits.has(token as Token))) return last;
     const tokens = [...base, ...path].map((token) => token as Token);
     await rewind(sequence, tokens);
     const rest = tokens.slice(sequence.nextTokenIndex);
-    const last = rest.pop();
-    if (last === undefined) throw new WinnowError('internal', 'A token reader has no prompt.');
+    const end = rest.pop();
+    if (end === undefined) throw new WinnowError('internal', 'A token reader has no prompt.');
     usage.read += rest.length + 1;
-    const output = await sequence.controlledEvaluate([...rest, [last, { generateNext }]]);
+    const filter = { tokens: wanted.map((token) => token as Token), includeTop: TOP };
+    const generateNext = { logits: { filter }, totalLogitWeight: true };
+    const output = await sequence.controlledEvaluate([...rest, [end, { generateNext }]]);
     const { logits, totalLogitWeight = 1 } = output.at(-1)?.next ?? {};
     if (!logits) throw new WinnowError('model_failed', 'The local model gave no token weights.');
-    return { logits, totalLogitWeight };
+    last = { place, logits, totalLogitWeight };
+    return last;
   };
   return {
     tokenize: (text) => model.tokenize(text, false),
     usage: () => ({ ...usage }),
     async weigh(path, candidates) {
-      const { logits } = await next(path, { logits: { filter: { tokens: candidates } } });
+      const { logits } = await read(path, candidates);
       return candidates.map((token) => logits.get(token as Token) ?? Number.NEGATIVE_INFINITY);
     },
     async likeliest(path, count) {
-      const wanted = { logits: { filter: { tokens: [], includeTop: count } }, totalLogitWeight: true };
-      const { logits, totalLogitWeight } = await next(path, wanted);
+      const { logits, totalLogitWeight } = await read(path, []);
       const best = Math.max(...logits.values());
-      return [...logits].map(([token, logit]) => ({
-        token,
-        text: model.detokenize([token]),
-        probability: Math.exp(logit - best) / totalLogitWeight,
-      }));
+      return [...logits]
+        .sort(([, one], [, other]) => other - one)
+        .slice(0, count)
+        .map(([token, logit]) => ({
+          token,
+          text: model.detokenize([token]),
+          probability: Math.exp(logit - best) / totalLogitWeight,
+        }));
     },
     close: async () => leave(),
   };

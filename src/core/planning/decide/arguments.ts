@@ -12,7 +12,7 @@ import { isIdentifier, weakest } from '../ground.js';
 import { findReferences } from '../references.js';
 import { createJsonWriter, type JsonWriter } from './json-writer.js';
 import { choicesFor, type Giving, isList, type Option, type Place, type PlainPlace, referencesFor } from './options.js';
-import { folded, isClosed, isText, plainSchema, type SourceContext } from './sources.js';
+import { boundsOf, folded, isClosed, isText, plainSchema, type SourceContext } from './sources.js';
 import { formOf } from './times.js';
 
 /** What the answer begins with. */
@@ -35,6 +35,7 @@ interface Writing extends Giving {
   readonly references: ReadonlyMap<string, unknown>;
   readonly depth: number;
   readonly taken: Set<string>;
+  readonly isLookup: boolean;
 }
 
 interface Value {
@@ -50,14 +51,18 @@ const MAX_FIELD_TOKENS = 12;
 /**
  * `null` has to be so likely that an argument is left out, or asked back where it is required. Of the gold steps of looked-at
  * cases, with what was said before them: a threshold of 0.15 loses 1 of 19 optional arguments that are given and writes 9 of
- * 40 that are not (area under the curve 0.97); 0.8 loses 3 of 88 required ones.
+ * 40 that are not (area under the curve 0.97); 0.8 loses 3 of 88 required ones. Words that narrow a lookup stand there where
+ * that is likelier than not: a lookup without any finds whatever comes first.
  */
-const NOT_SAID = { required: 0.8, optional: 0.15 };
+const NOT_SAID = { required: 0.8, optional: 0.15, narrowing: 0.5 };
 /** So many beginnings of a text are looked at. */
 const LIKELY = 50;
 const NULL: Choice = { text: 'null', ends: 'plain' };
 
-/** @param question.references arguments that are settled already: references to earlier steps */
+/**
+ * @param question.references arguments that are settled already: references to earlier steps
+ * @param question.isLookup whether the step finds what another one needs
+ */
 export async function decideArguments(
   tool: Tool,
   question: {
@@ -65,9 +70,10 @@ export async function decideArguments(
     context: SourceContext;
     references: ReadonlyMap<string, unknown>;
     taken: readonly string[];
+    isLookup: boolean;
   },
 ): Promise<DecidedArguments> {
-  const { reader, context, references, taken } = question;
+  const { reader, context, references, taken, isLookup } = question;
   const root = fittedSchemas(tool).input;
   const writing = {
     writer: createJsonWriter(reader),
@@ -76,6 +82,7 @@ export async function decideArguments(
     references,
     depth: 0,
     taken: new Set(taken),
+    isLookup,
   };
   const { value, from, missing, probability } = await writeObject(root, writing);
   return { arguments: value, from, missing, probability, taken: [...writing.taken] };
@@ -153,9 +160,14 @@ async function writeValue(place: Place, writing: Writing): Promise<Value | undef
 }
 
 /** Whether it is likelier that nothing is said of the place than that one of these stands there; then `null` is written. */
-async function isUnsaid({ required }: Place, options: readonly Choice[], { writer }: Writing): Promise<boolean> {
+async function isUnsaid(
+  { required, schema }: PlainPlace,
+  options: readonly Choice[],
+  { writer, isLookup }: Writing,
+): Promise<boolean> {
   const unsaid = options.length === 0 ? 1 : await writer.probabilityOf(NULL, [...options, NULL]);
-  if (unsaid <= NOT_SAID[required ? 'required' : 'optional']) return false;
+  const isNarrowing = isLookup && isText(schema) && !isClosed(schema);
+  if (unsaid <= NOT_SAID[required ? 'required' : isNarrowing ? 'narrowing' : 'optional']) return false;
   writer.force(NULL.text);
   return true;
 }
@@ -175,7 +187,7 @@ async function writeInner(place: PlainPlace, writing: Writing): Promise<Value | 
 }
 
 /** Takes back what came to nothing: what stands behind it would be read on. */
-function writeNothing(writer: JsonWriter, mark: number): undefined {
+function writeNothing(writer: JsonWriter, mark: ReturnType<JsonWriter['mark']>): undefined {
   writer.back(mark);
   writer.force(NULL.text);
 }
@@ -218,9 +230,10 @@ async function writeChoice(
   { isFree, ...writing }: Writing & { isFree: boolean },
 ): Promise<Value | undefined> {
   const options = choicesFor(place, writing);
-  if (await isUnsaid(place, options, writing)) return undefined;
   const canCompose = isFree && !writing.context.handles.has(place.name);
-  const own = canCompose ? await writeOwnWords(options, writing) : undefined;
+  const beginnings = options.length === 0 && canCompose ? [opens('"')] : options;
+  if (await isUnsaid(place, beginnings, writing)) return undefined;
+  const own = canCompose ? await writeOwnWords(place, options, writing) : undefined;
   return own ?? writeBest(place, options, writing);
 }
 
@@ -244,7 +257,11 @@ async function writeBest(place: Place, options: readonly Option[], writing: Writ
  * A text in the model's own words, where it would sooner begin it so than like anything that was said. What comes out as a
  * part of what was said is no word of its own: `petit@hill.org` of `l.petit@hill.org`.
  */
-async function writeOwnWords(options: readonly Option[], { writer, context }: Writing): Promise<Value | undefined> {
+async function writeOwnWords(
+  { schema }: PlainPlace,
+  options: readonly Option[],
+  { writer, context }: Writing,
+): Promise<Value | undefined> {
   const isCopy = (inner: string) =>
     options.some(({ text }) => text.startsWith(inner, 1) || inner.startsWith(text.slice(1)));
   // Marks may share a token with the quotation mark: `"/`, `"${`.
@@ -258,7 +275,8 @@ async function writeOwnWords(options: readonly Option[], { writer, context }: Wr
   const mark = writer.mark();
   writer.force('"');
   const { text, probability } = await writer.writeText(MAX_TEXT_TOKENS);
-  if (text !== '' && !isIdentifier(text) && !context.texts.some((said) => folded(said).includes(folded(text)))) {
+  const isSaid = context.texts.some((said) => folded(said).includes(folded(text)));
+  if (text !== '' && !isIdentifier(text) && !isSaid && boundsOf(schema)(text)) {
     writer.force('"');
     return { value: text, from: 'composed', probability };
   }

@@ -24,7 +24,11 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   trace.add('planning', asks.length === 1 ? 'one thing is asked for' : `${asks.length} things are asked for`, { asks });
   const chosen = await chooseTools(asks, { tools, message, read, ...parts });
   trace.add('planning', 'a tool for each ask', {
-    asks: chosen.map(({ ask, tool, ranked }) => ({ ask, tool: tool?.name, ranked })),
+    asks: chosen.map(({ ask, tool, ranked }) => ({
+      ask,
+      tool: tool?.name,
+      ranked: ranked.map(({ tool: _, ...one }) => one),
+    })),
   });
   return decideSteps(chosen, { tools, message, read, ...parts });
 }

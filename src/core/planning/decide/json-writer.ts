@@ -14,13 +14,18 @@ export interface JsonWriter {
   /** How likely one of the choices is among them, between 0 and 1; nothing is written. */
   probabilityOf(choice: Choice, choices: readonly Choice[]): Promise<number>;
   /** A place to come back to. */
-  mark(): number;
+  mark(): Mark;
   /** Takes back all that was written behind the mark. */
-  back(mark: number): void;
+  back(mark: Mark): void;
   /** Writes a string in the model's own words, up to the closing quotation mark, which is forced next. */
   writeText(maxTokens: number): Promise<WrittenText>;
   /** The likeliest beginnings of what would come behind `text`, whatever it is; nothing is written. */
   likeliest(count: number, text: string): ReturnType<TokenReader['likeliest']>;
+}
+
+interface Mark {
+  readonly length: number;
+  readonly pending: string;
 }
 
 export interface WrittenText {
@@ -52,13 +57,10 @@ export function createJsonWriter(reader: TokenReader): JsonWriter {
     force(text) {
       pending += text;
     },
-    mark() {
-      flush();
-      return path.length;
-    },
+    mark: () => ({ length: path.length, pending }),
     back(mark) {
-      pending = '';
-      path.length = mark;
+      pending = mark.pending;
+      path.length = mark.length;
     },
     probabilityOf(choice, choices) {
       return probabilityOf(pending + choice.text, trieOf(choices), { reader, start: path });
@@ -72,7 +74,8 @@ export function createJsonWriter(reader: TokenReader): JsonWriter {
       return ranked.map(({ name, probability }) => ({ name: name.slice(before.length), probability }));
     },
     likeliest(count, text) {
-      return reader.likeliest([...path, ...reader.tokenize(pending + text)], count);
+      // A blank is the beginning of the token behind it.
+      return reader.likeliest([...path, ...reader.tokenize((pending + text).trimEnd())], count);
     },
     async writeText(maxTokens) {
       flush();
@@ -97,6 +100,12 @@ export function createJsonWriter(reader: TokenReader): JsonWriter {
       return { text: unescaped(text), probability, after };
     },
   };
+}
+
+/** How likely "yes" is beside "no", between 0 and 1, behind an opening that ends in a quotation mark. */
+export function readYes(reader: TokenReader): Promise<number> {
+  const yes: Choice = { text: 'yes', ends: 'string' };
+  return createJsonWriter(reader).probabilityOf(yes, [yes, { text: 'no', ends: 'string' }]);
 }
 
 /** Where a JSON string ends that is written so far. */

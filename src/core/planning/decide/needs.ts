@@ -40,6 +40,16 @@ export function awaited(
   });
 }
 
+/** Tools whose results may hold an identifier that the tool requires and nobody said. */
+export function producersOf(tool: Tool, { view, request }: { view: View; request: Request }): ReadonlySet<Tool> {
+  const graph = producerGraph(view);
+  const missing = graph
+    .argumentsOf(tool)
+    .filter((argument) => argument.isRequired && argument.isIdentifier && !isGiven(argument, request));
+  const provisions = missing.flatMap(({ name }) => graph.provisionsFor(tool, name));
+  return new Set(provisions.flatMap(({ producer, score }) => (score >= MIN_SCORE ? [producer] : [])));
+}
+
 /** An ask that was completed from the history, and what the history itself says, count as given. */
 export function saidIn({ message, history = [] }: Request, ask: string): string {
   return [message, ask, ...history.map(({ content }) => content)].join('\n');

@@ -79,18 +79,22 @@ function available(place: PlainPlace, { context, taken, root }: Giving): Candida
   return candidatesFor(place, { ...context, spans: spansOf(context.texts) });
 }
 
-/** What is left of a text around the first occurrence of each of the words. */
+/** What is left of a text around one occurrence of each of the words: that of the same case, if there is one. */
 function withoutWords(text: string, words: readonly string[]): string[] {
   return words.reduce<string[]>(
-    (parts, word) => {
-      const place = parts.findIndex((part) => part.toLowerCase().includes(word.toLowerCase()));
-      const part = parts[place];
-      if (part === undefined) return parts;
-      const start = part.toLowerCase().indexOf(word.toLowerCase());
-      return parts.toSpliced(place, 1, part.slice(0, start), part.slice(start + word.length));
-    },
+    (parts, word) => cutFrom(parts, word) ?? cutFrom(parts, word, folding) ?? parts,
     [text],
   );
+}
+
+const folding = (text: string) => text.toLowerCase();
+
+function cutFrom(parts: readonly string[], word: string, form = (text: string) => text): string[] | undefined {
+  for (const [place, part] of parts.entries()) {
+    const start = form(part).indexOf(form(word));
+    if (start >= 0) return parts.toSpliced(place, 1, part.slice(0, start), part.slice(start + word.length));
+  }
+  return undefined;
 }
 
 export function isList(schema: JsonSchema): boolean {

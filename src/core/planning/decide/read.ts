@@ -21,8 +21,6 @@ export interface DecideParts {
   readonly request: Request;
   /** Lines before the message; see `renderContext`. */
   readonly context: string;
-  /** How likely selection's model named each tool, between 0 and 1, where it says. */
-  readonly probabilities: ReadonlyMap<string, number>;
   /** Whether arguments that were left out are written down where the tool has a default for them. */
   readonly defaults: boolean;
   readonly usage: Usage;

@@ -109,7 +109,7 @@ export function isNumber(schema: JsonSchema): boolean {
 }
 
 /** Whether a value is within the bounds of the schema. Patterns are those of strangers: none of them can hang the process. */
-function boundsOf(schema: JsonSchema): (value: unknown) => boolean {
+export function boundsOf(schema: JsonSchema): (value: unknown) => boolean {
   const { minimum, maximum, pattern, maxLength, minLength, format } = schema;
   const tried = typeof pattern === 'string' && pattern.length < 80 ? safePattern(pattern) : undefined;
   const trials = createPatternTrials();

@@ -16,6 +16,7 @@ import { renderType } from '../render-tool.js';
 import { dayIn } from '../today.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { findTool, type ToolOfAsk } from './choose-tools.js';
+import { withWantedItems } from './items.js';
 import { awaited, canProvide, saidIn } from './needs.js';
 import type { DecideParts, Read } from './read.js';
 import { readSaid, type Said } from './said.js';
@@ -91,6 +92,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
           reader,
           references,
           taken: takenBy(references),
+          isLookup: about.serves !== undefined,
           context: { ...context, results: results() },
         }),
       );
@@ -98,6 +100,8 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
     const found = await findMissing(tool, decided.missing, about);
     for (const [argument, id] of found) references.set(argument, `\${${id}.`);
     if (found.size > 0) decided = await decide();
+    const wanted = await withWantedItems(tool, decided.arguments, { ...parts, message: about.ask });
+    decided = { ...decided, arguments: wanted };
     confidence = Math.min(confidence, decided.probability);
     const isEqual = (draft: Draft) =>
       draft.tool === tool && JSON.stringify(draft.arguments) === JSON.stringify(decided.arguments);

@@ -29,7 +29,7 @@ const single = (message: string, tool: string, more: Record<string, number> = {}
 });
 
 describe('what is asked for', () => {
-  it('is the message itself where it asks for one thing: three readings make the plan', async () => {
+  it('is the message itself where it asks for one thing: four readings make the plan', async () => {
     const { result, prompts } = await decide(
       [weather],
       { message: OSLO },
@@ -38,7 +38,7 @@ describe('what is asked for', () => {
         arguments: { weather: '"place": "Oslo", "day": "2026-11-24"}' },
       },
     );
-    expect(prompts).toEqual(['split-asks', 'choose-tool', 'fill-arguments']);
+    expect(prompts).toEqual(['split-asks', 'choose-tool', 'check-fit', 'fill-arguments']);
     expect(result).toMatchObject({
       kind: 'plan',
       goal: OSLO,
@@ -114,6 +114,7 @@ describe('what is asked for', () => {
           message === BOTH
             ? together.replace('weather"}]', 'none"}]')
             : chooses(message, message.includes('Rome') ? 'none' : 'weather'),
+        fits: { weather: (message) => (message.includes('Rome') ? 'no"}' : 'yes"}'), write_note: 'no"}' },
         arguments: { weather: place },
       },
     );
@@ -129,8 +130,53 @@ describe('what is asked for', () => {
     ['de', 'Wer hat den Faust geschrieben und wann war das?', 'Keines der Werkzeuge'],
     ['zh', '谁写了浮士德', '没有工具'],
   ])('has no plan where no tool serves anything, told in %s', async (_, message, reason) => {
-    const { result } = await decide([weather, note], { message }, { tool: single(message, 'none') });
+    const fits = { weather: 'no"}', write_note: 'no"}' };
+    const { result } = await decide([weather, note], { message }, { tool: single(message, 'none'), fits });
     expect(result).toMatchObject({ kind: 'unplannable', reason: expect.stringContaining(reason) });
+  });
+
+  it('is for the tool that does it, where the model would sooner name another one', async () => {
+    const { result } = await decide(
+      [weather, note],
+      { message: OSLO },
+      {
+        tool: { [chooses(OSLO, 'write_note')]: 0.7, [chooses(OSLO, 'weather')]: 0.3 },
+        fits: { write_note: { 'yes"}': 0.2, 'no"}': 0.8 } },
+        arguments: { weather: '"place": "Oslo"}' },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ tool: 'weather' }] });
+  });
+
+  it('is for a tool that the model does not name, where none of those that it names does it', async () => {
+    const { result } = await decide(
+      [weather, note],
+      { message: OSLO },
+      { tool: single(OSLO, 'write_note'), fits: { write_note: 'no"}' }, arguments: { weather: '"place": "Oslo"}' } },
+    );
+    expect(result).toMatchObject({ steps: [{ tool: 'weather' }] });
+  });
+
+  const HOME = 'Get me onto the cheapest train home';
+  const search = makeTool('train_search', { outputSchema: returning('train_id') });
+  const book = makeTool('train_book', { inputSchema: needing('train_id'), risk: 'high' });
+
+  it.each([
+    ['added', 'which does what is asked for', { 'yes"}': 0.7, 'no"}': 0.3 }, ['train_search', 'train_book']],
+    ['not added', 'which may do it', { 'yes"}': 0.5, 'no"}': 0.5 }, ['train_search']],
+  ])('has the tool %s that acts on what its tool reads, and %s', async (_, __, closes, expected) => {
+    const { result } = await decide(
+      [search, book],
+      { message: HOME },
+      { tool: single(HOME, 'train_search'), fits: { train_book: closes }, arguments: { train_book: '' } },
+    );
+    expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual(expected);
+  });
+
+  it('has no second act behind a tool that acts', async () => {
+    const drafting = { ...search, risk: 'medium' as const };
+    const { result } = await decide([drafting, book], { message: HOME }, { tool: single(HOME, 'train_search') });
+    expect(Object(result).steps).toHaveLength(1);
   });
 
   it('is given the tool on which the readings with and without the other asks agree', async () => {
@@ -427,6 +473,61 @@ describe('an argument', () => {
     expect(result).toMatchObject({ kind: 'clarification', question, missing: ['place'] });
   });
 
+  it('that is a list leaves out what the request leaves out', async () => {
+    const message = 'Invite ann@hill.org and bo@hill.org, not cy@hill.org';
+    const people = makeTool('invite', {
+      inputSchema: { type: 'object', properties: { people: { type: 'array', items: text } }, required: ['people'] },
+    });
+    const { result } = await decide(
+      [people],
+      { message },
+      {
+        tool: single(message, 'invite'),
+        arguments: { invite: '"people": ["ann@hill.org", "bo@hill.org", "cy@hill.org"]}' },
+        wants: (call) => (call.includes('cy@') ? { 'yes"}': 0.3, 'no"}': 0.7 } : 'yes"}'),
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ arguments: { people: ['ann@hill.org', 'bo@hill.org'] } }] });
+  });
+
+  it('that was taken once leaves other words of its letters', async () => {
+    const mail = makeTool('mail', { inputSchema: needing('subject', 'body') });
+    const message = "Write that the contract is signed, with 'Contract' as the subject";
+    const { result } = await fill(mail, message, '"subject": "Contract", "body": "the contract is signed"}');
+    expect(result).toMatchObject({ steps: [{ arguments: { subject: 'Contract', body: 'the contract is signed' } }] });
+  });
+
+  it('of which the request has no word in its form is written by the model, if it fits', async () => {
+    const translate = makeTool('translate', {
+      inputSchema: { type: 'object', properties: { to: { type: 'string', pattern: '^[a-z]{2}$' } }, required: ['to'] },
+    });
+    const { result } = await fill(translate, '翻译成英文', '"to": "en"}');
+    expect(result).toMatchObject({ steps: [{ arguments: { to: 'en' }, from: { to: 'composed' } }] });
+    const { result: other } = await fill(translate, '翻译成英文', '"to": "English"}');
+    expect(other).toMatchObject({ kind: 'clarification', missing: ['to'] });
+  });
+
+  it.each([
+    ['narrows a lookup', 'close_task', { query: 'passport' }],
+    ['is left out elsewhere', 'list_tasks', {}],
+  ])('that is likelier said than not %s', async (_, asked, expected) => {
+    const message = 'Tick off passport';
+    const list = makeTool('list_tasks', {
+      inputSchema: { type: 'object', properties: { query: text } },
+      outputSchema: returning('task_id'),
+    });
+    const close = makeTool('close_task', { inputSchema: needing('task_id') });
+    const { result } = await decide(
+      [list, close],
+      { message },
+      {
+        tool: single(message, asked),
+        arguments: { list_tasks: { '"query": "passport"}': 0.6, '"query": null}': 0.4 } },
+      },
+    );
+    expect(result).toMatchObject({ steps: expect.arrayContaining([expect.objectContaining({ arguments: expected })]) });
+  });
+
   it('that is optional is left out where no source has it', async () => {
     const { result } = await fill(weather, 'Weather in Oslo', '"place": "Oslo", "day": "2026-11-24"}');
     expect(result).toMatchObject({ steps: [{ arguments: { place: 'Oslo' } }] });
@@ -448,7 +549,7 @@ describe('a decided plan', () => {
 
   it('is as sure as its least sure decision', async () => {
     const { result } = await decide([weather, note], { message: OSLO }, given);
-    expect(result).toMatchObject({ kind: 'plan', confidence: expect.closeTo(0.73, 1) });
+    expect(result).toMatchObject({ kind: 'plan', confidence: expect.closeTo(0.6, 1) });
   });
 
   it('is asked back below clarifyBelow', async () => {
@@ -479,7 +580,7 @@ describe('a decided plan', () => {
     });
   });
 
-  it.each(['split-asks', 'choose-tool', 'fill-arguments'])(
+  it.each(['split-asks', 'choose-tool', 'check-fit', 'fill-arguments'])(
     'ends with the request at the reading %s',
     async (prompt) => {
       const controller = new AbortController();

@@ -23,16 +23,26 @@ export interface Script {
   asks?: Answer;
   /** By the message that is read: the request, or an ask alone. */
   tool: Answer | ((message: string) => Answer);
+  /** Whether a tool does what is asked for, by its name. Default: it does. */
+  fits?: Readonly<Record<string, Answer | ((message: string) => Answer)>>;
+  /** Whether an item of a list is wanted, by the call that is shown. Default: it is. */
+  wants?: (call: string) => Answer;
   /** By the name of the tool. Default: no argument. */
   arguments?: Readonly<Record<string, Answer | ((message: string) => Answer)>>;
 }
 
-export function scripted({ asks = '1}', tool, arguments: values = {} }: Script) {
+export function scripted({ asks = '1}', tool, fits = {}, wants = () => 'yes"}', arguments: values = {} }: Script) {
   return createScriptedModel({
     readers: ({ about }) => {
-      const { message = '', tool: shown = '' } = Object(about?.variables);
+      const { message = '', tool: shown = '', call = '' } = Object(about?.variables);
       const name = String(shown).split(/[(:]/u)[0] ?? '';
-      const answers = { 'split-asks': asks, 'choose-tool': tool, 'fill-arguments': values[name] ?? '}' };
+      const answers = {
+        'split-asks': asks,
+        'choose-tool': tool,
+        'check-fit': fits[name] ?? 'yes"}',
+        'check-item': wants(call),
+        'fill-arguments': values[name] ?? '}',
+      };
       const given = Object.entries(answers).find(([prompt]) => prompt === about?.promptName)?.[1];
       if (given === undefined) throw new Error(`nothing is scripted for ${about?.promptName}`);
       return { probabilities: answering(typeof given === 'function' ? given(message) : given) };
