@@ -3,10 +3,8 @@
  * tokenizer is out of reach, so names are cut where byte-pair tokenizers cut them, and its tokens are matched by text.
  */
 import { createHash } from 'node:crypto';
-import type OpenAI from 'openai';
 import { z } from 'zod';
 import { throwIfCancelled, WinnowError } from '../../errors.js';
-import type { Opening } from '../../promises.js';
 import { estimateTokens } from '../count-tokens.js';
 import { type LikelyToken, noUsage, type Prompt, type ReaderRequest, type Token, type TokenReader } from '../model.js';
 import type { Client } from './client.js';
@@ -17,14 +15,13 @@ import type { OpenAISettings } from './options.js';
 const TOP_TOKENS = 20;
 
 /** The `openReader` of one model; its vocabulary is shared by all its readers. */
-export function createReaderOpener(settings: OpenAISettings, client: Opening<Client>) {
+export function createReaderOpener(settings: OpenAISettings, call: Client) {
   const pieces = createPieces();
   return async ({ prompt, opening, signal }: ReaderRequest): Promise<TokenReader> => {
     const rawPrompt = renderRawPrompt(prompt, opening);
     const usage = noUsage();
     const read = new Map<string, readonly LikelyText[]>();
     let isClosed = false;
-    const call = await client.get();
     /** What may come after a path, each path asked for once. */
     const next = async (path: readonly Token[]) => {
       if (isClosed) throw new WinnowError('internal', 'A closed token reader was asked.');
@@ -32,9 +29,10 @@ export function createReaderOpener(settings: OpenAISettings, client: Opening<Cli
       const written = path.map(pieces.textOf).join('');
       const known = read.get(written);
       if (known) return known;
-      const body = renderCompletion(settings, rawPrompt + written);
+      const text = rawPrompt + written;
+      const body = renderCompletion(settings, text);
       const top = await call({ prompt, signal, usage }, async (post) => {
-        const estimate = () => ({ prompt: estimateTokens(body.prompt), written: 1 });
+        const estimate = () => ({ prompt: estimateTokens(text), written: 1 });
         const asked = post({ path: '/completions', body, answer: nextTokenSchema, estimate });
         const answer = await asked.catch((error: unknown) => {
           throw toReaderError(error, settings, prompt);
@@ -67,11 +65,8 @@ export function renderRawPrompt({ system, user }: Prompt, opening: string): stri
   return `${system}\n\nRequest: ${user}\n\nAnswer: ${opening}`;
 }
 
-type CompletionBody = OpenAI.CompletionCreateParamsNonStreaming & { prompt: string };
-
-function renderCompletion({ model, extraBody }: OpenAISettings, prompt: string): CompletionBody {
-  const fields = { max_tokens: 1, logprobs: TOP_TOKENS, temperature: 0, stream: false } as const;
-  return { model, prompt, ...fields, ...extraBody };
+function renderCompletion({ model, extraBody }: OpenAISettings, prompt: string): object {
+  return { model, prompt, max_tokens: 1, logprobs: TOP_TOKENS, temperature: 0, stream: false, ...extraBody };
 }
 
 export type LikelyText = Pick<LikelyToken, 'text' | 'probability'>;
