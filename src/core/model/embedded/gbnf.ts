@@ -1,7 +1,7 @@
 /**
  * A llama.cpp grammar (GBNF) for the compact JSON of a schema: no white space outside of texts, properties in the order
  * of the schema, optional ones may be missing. The grammar of node-llama-cpp makes every property required.
- * The grammar guides and the check of the answer decides: patterns, ranges and large counts are not part of it.
+ * The grammar guides and the check of the answer decides: patterns, lengths, ranges and large counts are not part of it.
  */
 import { isObject, type JsonType } from '../../catalog/schema/json.js';
 import { resolveReference } from '../../catalog/schema/paths.js';
@@ -20,7 +20,6 @@ const SHARED: ReadonlyMap<string, string> = new Map([
   ['int', '"-"? nat'],
   ['frac', '("." [0-9]{1,25})? ([eE] [+-]? [0-9]{1,3})?'],
   ['num', 'int frac'],
-  ['pnum', 'nat frac'],
   ['bool', '"true" | "false"'],
   ['year', '[0-9]{4} "-" ("0" [1-9] | "1" [0-2]) "-" ("0" [1-9] | [12] [0-9] | "3" [01])'],
   ['clock', '([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9] (":" [0-5] [0-9] ("." [0-9]{1,9})?)? zone?'],
@@ -33,13 +32,12 @@ const SHARED: ReadonlyMap<string, string> = new Map([
 /** The grammar under construction. */
 interface Build {
   readonly root: JsonSchema;
+  /** By the names of their rules. */
   readonly bodies: Map<string, string>;
-  readonly namesOfBodies: Map<string, string>;
   /** The forms of each node: a node that refers to itself has the same forms again. */
   readonly forms: Map<unknown, readonly Form[]>;
   /** Rules of objects and lists. */
   readonly names: Map<JsonSchema, string>;
-  count: number;
 }
 
 /**
@@ -47,19 +45,16 @@ interface Build {
  * can't say (`not`, `if`, `pattern`, …) is left out of it, so it takes at least what the schema takes.
  */
 export function gbnfFromSchema(schema: JsonSchema): string {
-  const maps = { bodies: new Map(), namesOfBodies: new Map(), forms: new Map(), names: new Map() };
-  const build: Build = { root: schema, ...maps, count: 0 };
+  const build: Build = { root: schema, bodies: new Map(), forms: new Map(), names: new Map() };
   const root = ruleOf(schema, build);
   return [`root ::= ${root}`, ...[...build.bodies].map(([name, body]) => `${name} ::= ${body}`), ''].join('\n');
 }
 
-/** The name of the rule with this body, which equal bodies share. A name alone needs no rule and comes back. */
-function define(body: string, build: Build): string {
-  const known = /^[a-z][a-z0-9]*$/u.test(body) ? body : build.namesOfBodies.get(body);
-  if (known !== undefined) return known;
-  const name = `r${++build.count}`;
-  build.namesOfBodies.set(body, name);
-  build.bodies.set(name, body);
+/** The name of a rule with this body. A name alone needs no rule and comes back. */
+function define(body: string, { bodies }: Build): string {
+  if (/^[a-z][a-z0-9]*$/u.test(body)) return body;
+  const name = `r${bodies.size}`;
+  bodies.set(name, body);
   return name;
 }
 
@@ -105,7 +100,7 @@ function formBody(form: Form, build: Build): string {
 function nodeRule(node: JsonSchema, write: () => string, build: Build): string {
   const known = build.names.get(node);
   if (known !== undefined) return known;
-  const name = `r${++build.count}`;
+  const name = define('', build);
   build.names.set(node, name);
   build.bodies.set(name, write());
   return name;
@@ -117,41 +112,24 @@ const FORMATS: ReadonlyMap<unknown, string> = new Map([
   ['date-time', 'moment'],
 ]);
 
-function scalarBody(node: JsonSchema, type: JsonType, build: Build): string {
+function scalarBody({ format }: JsonSchema, type: JsonType, build: Build): string {
   if (type === 'null') return '"null"';
+  if (type === 'string') return shared(FORMATS.get(format) ?? 'str', build);
   if (type === 'boolean') return shared('bool', build);
-  if (type === 'string') {
-    const { least, most } = countOf(node, 'minLength', 'maxLength');
-    const format = FORMATS.get(node.format);
-    if (format !== undefined || (least === 0 && most === undefined)) return shared(format ?? 'str', build);
-    return define(String.raw`"\"" ${shared('chr', build)}${repetition(least, most)} "\""`, build);
-  }
-  const isPositive = [node.minimum, node.exclusiveMinimum].some((bound) => typeof bound === 'number' && bound >= 0);
-  if (type === 'integer') return shared(isPositive ? 'nat' : 'int', build);
-  return shared(isPositive ? 'pnum' : 'num', build);
+  return shared(type === 'integer' ? 'int' : 'num', build);
 }
 
 /** llama.cpp writes every count out, so larger ones are left to the check of the answer. */
 const MAX_REPEAT = 64;
 
-function countOf(node: JsonSchema, low: string, high: string): { least: number; most: number | undefined } {
-  const bound = (value: unknown) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_REPEAT ? value : undefined;
-  const least = bound(node[low]) ?? 0;
-  const most = bound(node[high]);
-  return { least, most: most !== undefined && most < least ? undefined : most };
-}
-
-function repetition(least: number, most: number | undefined): string {
-  return least === 0 && most === undefined ? '*' : `{${least},${most ?? ''}}`;
-}
-
-function arrayBody(node: JsonSchema, build: Build): string {
-  const { least, most } = countOf(node, 'minItems', 'maxItems');
+function arrayBody({ items, prefixItems, ...counts }: JsonSchema, build: Build): string {
+  const bound = (count: unknown) =>
+    typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MAX_REPEAT ? count : undefined;
+  const [least = 0, most] = [bound(counts.minItems), bound(counts.maxItems)];
   if (most === 0) return '"[]"';
-  const element = define(alternatives(elementsOf(node).map((one) => ruleOf(one, build))), build);
-  const further = repetition(Math.max(least - 1, 0), most === undefined ? undefined : most - 1);
-  const elements = `${element} ("," ${element})${further}`;
+  const element = define(alternatives(elementsOf({ items, prefixItems }).map((one) => ruleOf(one, build))), build);
+  const further = most === undefined || most < least ? '' : most - 1;
+  const elements = `${element} ("," ${element}){${Math.max(least - 1, 0)},${further}}`;
   return least > 0 ? `"[" ${elements} "]"` : `"[" (${elements})? "]"`;
 }
 
