@@ -6,45 +6,29 @@ import type { Completion, CompletionRequest, Model, Prompt, TokenReader, Usage }
 import { noUsage, withUsage } from '../model.js';
 import { gbnfFromSchema } from './gbnf.js';
 import { createPrefixStore, fileIdentity } from './prefix-store.js';
-import { createPromptTokenizer, loadRuntime, type PromptTokens, type Runtime } from './runtime.js';
+import { createPromptTokenizer, loadRuntime, type PromptTokens, type Runtime, type RuntimeOptions } from './runtime.js';
 import { createSequencePool, createTurnstile, rewind } from './sequences.js';
 
-export interface EmbeddedModelOptions {
-  /** A GGUF file. */
-  modelFile: string;
-  /** Prompt and answer together, in tokens. Default: 16,384, or what the model was trained for. */
-  contextTokens?: number | undefined;
-  /** Prompts kept in memory side by side; each takes memory for a whole context. Default: 2. */
-  sequences?: number | undefined;
-  /** Default: the cores that are there. */
-  threads?: number | undefined;
-  /** Folder of evaluated prefixes. Without it nothing is kept across runs. */
-  prefixFolder?: string | undefined;
+export interface EmbeddedModelOptions extends RuntimeOptions {
+  /** Folder of evaluated prefixes. */
+  prefixFolder: string;
   onWarning?: ((message: string) => void) | undefined;
 }
 
 /** Loads the model. @throws WinnowError `model_unavailable` */
 export async function createEmbeddedModel(options: EmbeddedModelOptions): Promise<Model> {
-  const { modelFile, contextTokens = 16_384, sequences = 2, threads } = options;
-  return createModelOn(await loadRuntime({ modelFile, contextTokens, sequences, threads }), options);
+  return createModelOn(await loadRuntime(options), options);
 }
 
 /** With less no answer can be begun. */
 const LEAST_TOKENS = 64;
 
 /** Exported for tests: the model on a runtime that is loaded. */
-export function createModelOn(
-  runtime: Runtime,
-  {
-    modelFile,
-    prefixFolder: folder,
-    onWarning,
-  }: Pick<EmbeddedModelOptions, 'modelFile' | 'prefixFolder' | 'onWarning'>,
-): Model {
+export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWarning }: EmbeddedModelOptions): Model {
   const id = fileIdentity(modelFile);
   const limit = runtime.context.contextSize;
   const identity = `${id}:${limit}:${runtime.version}`;
-  const pool = createSequencePool(runtime, folder ? createPrefixStore({ folder, identity, onWarning }) : undefined);
+  const pool = createSequencePool(runtime, createPrefixStore({ folder: prefixFolder, identity, onWarning }));
   const toTokens = createPromptTokenizer(runtime);
   const turnstile = createTurnstile();
   let closing: Promise<void> | undefined;

@@ -22,7 +22,7 @@ const WRAPPER = 'answer';
 export function toStrictSchema(schema: JsonSchema): StrictSchema | undefined {
   try {
     const definitions = new Map<string, JsonSchema>();
-    const root = strictNode(schema, { root: schema, definitions, size: { values: 0 }, depth: 0, objects: 0 });
+    const root = strictNode(schema, { root: schema, definitions, size: { values: 0 }, depth: 0 });
     const isWrapped = root.type !== 'object';
     const strict = {
       ...(isWrapped ? closedObject({ [WRAPPER]: root }) : root),
@@ -51,13 +51,12 @@ interface Build {
   readonly definitions: Map<string, JsonSchema>;
   /** Of all enums together. */
   readonly size: { values: number };
-  /** Nodes above this one, and objects among them. */
+  /** Nodes above this one. */
   readonly depth: number;
-  readonly objects: number;
 }
 
 /** What the mode takes at most, in 2026: the figures have only ever been raised. */
-const MOST = { objects: 10, values: 1_000, shortEnum: 250, enumCharacters: 15_000 };
+const MOST = { values: 1_000, shortEnum: 250, enumCharacters: 15_000 };
 const MAX_DEPTH = 64;
 
 function strictNode(node: unknown, above: Build): JsonSchema {
@@ -126,11 +125,10 @@ function numbers(node: JsonSchema, words: readonly string[]): JsonSchema {
 }
 
 /** Names beyond those listed can't be written; an object without any is open. */
-function objectNode(node: JsonSchema, above: Build): JsonSchema {
-  const build = { ...above, objects: above.objects + 1 };
+function objectNode(node: JsonSchema, build: Build): JsonSchema {
   const members = membersOf(node);
   const isOpen = node.additionalProperties !== false && (!isObject(node.properties) || 'additionalProperties' in node);
-  if ((members.length === 0 && isOpen) || build.objects > MOST.objects) throw new InexpressibleError();
+  if (members.length === 0 && isOpen) throw new InexpressibleError();
   const properties = members.map(({ name, schema, isRequired }) => {
     const property = strictNode(schema, build);
     return [name, isRequired ? property : union([property, { type: 'null' }], build)] as const;

@@ -161,7 +161,7 @@ describe('a schema for the strict mode', () => {
       'an enum that is too long',
       closed({ a: { enum: Array.from({ length: 251 }, (_, index) => `${index}`.padEnd(60)) } }),
     ],
-    ['too deep an object', Array.from({ length: 10 }).reduce<JsonSchema>((inner) => closed({ a: inner }), closed({}))],
+    ['too deep an object', Array.from({ length: 70 }).reduce<JsonSchema>((inner) => closed({ a: inner }), closed({}))],
     [
       'a form that holds itself',
       {
