@@ -151,7 +151,7 @@ export function endsInLoop(tokens: readonly number[]): boolean {
 /** Reads the tokens common to two questions once. */
 function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, signal, leave }: Begun): TokenReader {
   /** Evaluates what the sequence does not hold yet, in one batch. */
-  const next = async (path: readonly number[], generateNext: object) => {
+  const next = async (path: readonly unknown[], generateNext: object) => {
     throwIfCancelled(signal);
     const tokens = [...base, ...path].map((token) => token as Token);
     await rewind(sequence, tokens);
