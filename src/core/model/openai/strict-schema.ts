@@ -7,7 +7,7 @@ import { isObject, withoutRepeats } from '../../catalog/schema/json.js';
 import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import { elementsOf, type Form, type FormOf, formsOf, membersOf } from '../schema-forms.js';
-import { parseJson } from './failure.js';
+import { fieldOf, parseJson } from './failure.js';
 
 export interface StrictSchema {
   readonly schema: JsonSchema;
@@ -35,11 +35,10 @@ export function toStrictSchema(schema: JsonSchema): StrictSchema | undefined {
   }
 }
 
-/** Only the beginning of a cut answer is taken away; a refusal in words stays as it is. */
+/** A cut answer and a refusal in words stay as they are. */
 function unwrap(text: string): string {
-  const [start] = new RegExp(`^\\s*\\{\\s*"${WRAPPER}"\\s*:\\s*`).exec(text) ?? [''];
-  const inner = text.slice(start.length);
-  return start === '' || parseJson(text) === undefined ? inner : inner.trimEnd().slice(0, -1).trimEnd();
+  const inner = fieldOf(parseJson(text), WRAPPER);
+  return inner === undefined ? text : JSON.stringify(inner);
 }
 
 /** Internal: never leaves this file. */

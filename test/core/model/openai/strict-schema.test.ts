@@ -176,7 +176,7 @@ describe('a schema for the strict mode', () => {
   it.each<[string, string, string]>([
     ['whole', '{"answer":{"kind":"plan","a":"}"}}', '{"kind":"plan","a":"}"}'],
     ['with white space', ' { "answer" : [1] } ', '[1]'],
-    ['cut', '{"answer":{"kind":"pl', '{"kind":"pl'],
+    ['cut', '{"answer":{"kind":"pl', '{"answer":{"kind":"pl'],
     ['a refusal', "I can't.", "I can't."],
     ['another object', '{"kind":"plan"}', '{"kind":"plan"}'],
   ])('wraps a root that is no object, and unwraps the answer again: %s', (_, written, expected) => {
