@@ -76,7 +76,8 @@ function formsTogether(node: JsonSchema, parts: readonly unknown[], { root, foll
 
 function valueForms(node: JsonSchema, all: readonly unknown[]): readonly Form[] {
   const types = typesOf(node);
-  const taken = withoutRepeats(all).filter((value) => types.length === 0 || isOfType(value, types));
+  const isTaken = (value: unknown) => value !== undefined && (types.length === 0 || isOfType(value, types));
+  const taken = withoutRepeats(all).filter(isTaken);
   return [...new Set(taken.map(jsonTypeOf))].map((type) => {
     return { kind: 'values', type, node, values: taken.filter((value) => jsonTypeOf(value) === type) };
   });

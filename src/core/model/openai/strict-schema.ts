@@ -61,20 +61,16 @@ const MAX_DEPTH = 64;
 function strictNode(node: unknown, above: Build): JsonSchema {
   const build = { ...above, depth: above.depth + 1 };
   if (build.depth > MAX_DEPTH) throw new InexpressibleError();
-  const forms = formsOf(node, build.root);
-  const strict = union(
-    forms.map((form) => strictForm(form, build)),
-    build,
-  );
-  const description = forms.length > 1 && isObject(node) ? wordsOf(node) : {};
-  return { ...strict, ...description };
+  const forms = formsOf(node, build.root).map((form) => strictForm(form, build));
+  const strict = union(forms, build);
+  // A reference stands alone: the server refuses every word beside it.
+  return '$ref' in strict || !isObject(node) ? strict : { ...wordsOf(node), ...strict };
 }
 
 function wordsOf({ description }: JsonSchema): JsonSchema {
   return typeof description === 'string' ? { description } : {};
 }
 
-/** A reference stands alone: the server refuses every word beside it. */
 function strictForm(form: Form, build: Build): JsonSchema {
   if (form.kind === 'any') throw new InexpressibleError();
   if (form.kind === 'reference') return referenceNode(form.reference, build);

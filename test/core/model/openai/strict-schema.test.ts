@@ -81,6 +81,7 @@ describe('a schema for the strict mode', () => {
     ],
     ['an enum', { type: 'string', enum: ['x', 'y', 3] }, { ...text, enum: ['x', 'y'] }],
     ['a constant', { const: 'x' }, { ...text, const: 'x' }],
+    ['a choice of one', { anyOf: [text], description: 'a text' }, { ...text, description: 'a text' }],
     ['allOf', { allOf: [{ ...integer, minimum: 1 }, { maximum: 9 }] }, { ...integer, minimum: 1, maximum: 9 }],
     ['a known format', { ...text, format: 'uuid' }, { ...text, format: 'uuid' }],
     ['a format that it does not know', { ...text, format: 'uri' }, text],
