@@ -32,7 +32,11 @@ export interface AnswerCache {
 /** Below Winnow's cache folder; `winnow eval cache clear` takes it away. */
 export const ANSWERS_FOLDER = 'answers';
 
-const likelyTokenSchema = z.object({ token: z.number(), text: z.string(), probability: z.number() });
+const likelyTokenSchema = z.object({
+  token: z.union([z.number(), z.string()]),
+  text: z.string(),
+  probability: z.number(),
+});
 
 const readingSchema = z.object({
   usage: usageSchema,

@@ -40,7 +40,7 @@ function aStoredModel(machine: string) {
   mkdirSync(join(setup.folder, machine));
   writeFileSync(modelFile, '');
   truncateSync(modelFile, bytes);
-  return createModelOn(createFakeRuntime().runtime, { modelFile });
+  return createModelOn(createFakeRuntime().runtime, { modelFile, prefixFolder: `${modelFile}.prefixes` });
 }
 
 async function beginMachine(name: string, model: string) {

@@ -1,6 +1,6 @@
 /** The tools of the tests are tested too: a script that forgives would make other tests pass with nothing there. */
 import { describe, expect, it } from '@jest/globals';
-import type { CompletionRequest } from '../../src/core/model/model.js';
+import type { CompletionRequest, Token } from '../../src/core/model/model.js';
 import { createScriptedModel } from './scripted-model.js';
 
 const REQUEST: CompletionRequest = { stage: 'selection', prompt: { system: 's', user: 'u' }, maxTokens: 10 };
@@ -45,14 +45,14 @@ describe('the scripted model', () => {
       const reader = await model.openReader?.(READER);
       if (reader === undefined) throw new Error('no reader');
       const names = [...probabilities.keys()].map((name) => reader.tokenize(`${name}"`));
-      const path: number[] = [];
+      const path: Token[] = [];
       for (;;) {
         const candidates = names
           .filter((name) => path.every((token, index) => name[index] === token))
           .flatMap((name) => name.slice(path.length, path.length + 1));
         if (candidates.length === 0) break;
         const weights = await reader.weigh(path, candidates);
-        path.push(candidates[weights.indexOf(Math.max(...weights))] ?? -1);
+        path.push(candidates[weights.indexOf(Math.max(...weights))] ?? '');
       }
       expect(path).toEqual(reader.tokenize('get_user"'));
     },

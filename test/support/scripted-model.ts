@@ -16,7 +16,7 @@ import {
   type Usage,
   withUsage,
 } from '../../src/core/model/model.js';
-import { createPieces, type Pieces } from '../../src/core/model/openai/token-reader.js';
+import { piecesOf } from '../../src/core/model/openai/token-reader.js';
 
 /** A text, a completion of which the rest is filled in, or what is thrown. */
 export type ScriptedAnswer = string | (Partial<Completion> & { text: string }) | Error;
@@ -54,7 +54,6 @@ export function createScriptedModel(options: ScriptedModelOptions = {}): Scripte
   const answers = createScript('answer', options.answers ?? []);
   const readers = createScript('reader', options.readers ?? []);
   const openReaders = { count: 0 };
-  const pieces = createPieces();
   let isClosed = false;
   const openReader = async (request: ReaderRequest): Promise<TokenReader> => {
     throwIfCancelled(request.signal);
@@ -64,7 +63,7 @@ export function createScriptedModel(options: ScriptedModelOptions = {}): Scripte
     const onClose = () => {
       openReaders.count -= 1;
     };
-    return createScriptedReader(script, { request, pieces, onClose });
+    return createScriptedReader(script, { request, onClose });
   };
   return {
     id: options.id ?? 'scripted',
@@ -137,10 +136,9 @@ async function answer(
 /** So little that a name of the script always wins. */
 const UNLIKELY = 1e-9;
 
-/** All readers of a model have one vocabulary. */
 function createScriptedReader(
   script: ScriptedReader,
-  { request, pieces, onClose }: { request: ReaderRequest; pieces: Pieces; onClose: () => void },
+  { request, onClose }: { request: ReaderRequest; onClose: () => void },
 ): TokenReader {
   const usage: Usage = { calls: 0, read: 0, cached: 0, written: 0 };
   const { probabilities } = script;
@@ -150,15 +148,14 @@ function createScriptedReader(
       : [...probabilities].flatMap(([name, probability]) =>
           `${name}"`.startsWith(written) ? [{ text: `${name}"`.slice(written.length), probability }] : [],
         );
-  const tokenize = (text: string) =>
-    script.tokenizeBy === 'character' ? [...text].flatMap(pieces.tokenize) : pieces.tokenize(text);
+  const tokenize = (text: string) => (script.tokenizeBy === 'character' ? [...text].flatMap(piecesOf) : piecesOf(text));
   return {
     tokenize,
     async weigh(path, candidates) {
       throwIfCancelled(request.signal);
       usage.calls += 1;
       usage.read += candidates.length;
-      const written = path.map(pieces.textOf).join('');
+      const written = path.join('');
       const following = continuations(written);
       return candidates.map((candidate) => {
         const fitting = following.filter(({ text }) => tokenize(text)[0] === candidate);
@@ -169,13 +166,13 @@ function createScriptedReader(
     async likeliest(path) {
       throwIfCancelled(request.signal);
       usage.calls += 1;
-      const written = path.map(pieces.textOf).join('');
+      const written = path.join('');
       const fitting = continuations(written).filter(({ text }) => text !== '');
       const [best] = fitting.sort((one, other) => other.probability - one.probability);
       const [token] = best ? tokenize(best.text) : [];
       return best && token !== undefined
-        ? [{ token, text: pieces.textOf(token), probability: best.probability }]
-        : [{ token: -1, text: '', probability: 1 }];
+        ? [{ token, text: token, probability: best.probability }]
+        : [{ token: '', text: '', probability: 1 }];
     },
     usage: () => ({ ...usage }),
     close: async () => onClose(),

@@ -11,7 +11,8 @@ export interface Edge {
 }
 
 export interface TrieNode {
-  readonly edges: Map<Token | 'end', Edge>;
+  /** `null`: the end of a name. */
+  readonly edges: Map<Token | null, Edge>;
   /** Set on the nodes behind the end of a name. */
   name?: string;
 }
@@ -56,7 +57,7 @@ export function createChoiceTrie(choices: readonly Choice[], reader: Pick<TokenR
       node = edge.child;
     }
     if (ends === 'itself') node.name = text;
-    else node.edges.set('end', { tokens: known[ends], child: { edges: new Map(), name: text } });
+    else node.edges.set(null, { tokens: known[ends], child: { edges: new Map(), name: text } });
   }
   return root;
 }
@@ -149,7 +150,7 @@ async function sharesOf({ node, path }: Pick<Branch, 'node' | 'path'>, reader: T
   const highest = Math.max(...weights);
   const masses = weights.map((weight) => Math.exp(weight - highest));
   let next = 0;
-  return normalised(edges.map((edge) => edge.tokens.reduce((sum) => sum + (masses[next++] ?? 0), 0)));
+  return normalised(edges.map((edge) => edge.tokens.reduce<number>((sum) => sum + (masses[next++] ?? 0), 0)));
 }
 
 function normalised(masses: readonly number[]): number[] {

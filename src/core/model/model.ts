@@ -67,8 +67,8 @@ export interface Completion {
   logprobs?: readonly { text: string; logprob: number }[];
 }
 
-/** A token of the reader's own vocabulary; its number means nothing outside. */
-export type Token = number;
+/** Of the reader's own vocabulary: its number, or its text where the vocabulary is out of reach. The same in every process. */
+export type Token = number | string;
 
 export interface LikelyToken {
   readonly token: Token;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createNameTrie, type RankOptions, rankNames } from '../../../src/core/model/choices.js';
-import type { TokenReader } from '../../../src/core/model/model.js';
+import type { Token, TokenReader } from '../../../src/core/model/model.js';
 import { createScriptedModel, type ScriptedReader } from '../../support/scripted-model.js';
 
 const OPTIONS: RankOptions = { names: 10, maxSteps: 100, minProbability: 0 };
@@ -88,7 +88,7 @@ describe('ranking along the trie', () => {
 function readerOf(weights: Readonly<Record<string, number>>): TokenReader {
   const closings = ['"', '",', '"]', '"]}'];
   const tokenOf = (text: string) => 1_000 + closings.indexOf(text);
-  const textOf = (token: number) => closings[token - 1_000] ?? String.fromCharCode(token);
+  const textOf = (token: Token) => closings[Number(token) - 1_000] ?? String.fromCharCode(Number(token));
   const tokenize = (text: string) =>
     closings.includes(text) ? [tokenOf(text)] : [...text].map((character) => character.charCodeAt(0));
   return {
@@ -103,10 +103,10 @@ function readerOf(weights: Readonly<Record<string, number>>): TokenReader {
 describe('a start', () => {
   it('stands before all that is asked', async () => {
     const asked: string[] = [];
-    const text = (tokens: readonly number[]) => String.fromCharCode(...tokens);
+    const text = (tokens: readonly Token[]) => String.fromCharCode(...tokens.map(Number));
     const reader = {
       ...readerOf({ a: 1 }),
-      weigh: async (path: readonly number[], candidates: readonly number[]) => {
+      weigh: async (path: readonly Token[], candidates: readonly Token[]) => {
         asked.push(text(path));
         return candidates.map(() => 0);
       },

@@ -1,7 +1,14 @@
 /** What every implementation of the model seam must do. Run against each of them, with real weights too. */
 import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { CompletionRequest, Model, ReaderRequest, TokenReader, Usage } from '../../../src/core/model/model.js';
+import type {
+  CompletionRequest,
+  Model,
+  ReaderRequest,
+  Token,
+  TokenReader,
+  Usage,
+} from '../../../src/core/model/model.js';
 
 export interface ContractOptions {
   /** Longest time of one test, in milliseconds. Default: 5,000. */
@@ -225,7 +232,7 @@ function expectSpent(usage: Usage): void {
   expect(usage.read + usage.cached).toBeGreaterThan(0);
 }
 
-function first(tokens: readonly number[]): number {
+function first(tokens: readonly Token[]): Token {
   const [token] = tokens;
   if (token === undefined) throw new Error('A text has no tokens.');
   return token;

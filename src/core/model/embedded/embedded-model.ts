@@ -1,62 +1,55 @@
 /** The embedded model: llama.cpp in process, no key and no server. */
-import type { LlamaContextSequence, LlamaGrammar, Token } from 'node-llama-cpp';
+import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import type { JsonSchema } from '../../catalog/tool.js';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
 import type { Completion, CompletionRequest, Model, Prompt, TokenReader, Usage } from '../model.js';
 import { noUsage, withUsage } from '../model.js';
 import { gbnfFromSchema } from './gbnf.js';
 import { createPrefixStore, fileIdentity } from './prefix-store.js';
-import { createPromptTokenizer, loadRuntime, type PromptTokens, type Runtime } from './runtime.js';
+import { createPromptTokenizer, loadRuntime, type PromptTokens, type Runtime, type RuntimeOptions } from './runtime.js';
 import { createSequencePool, createTurnstile, rewind } from './sequences.js';
 
-export interface EmbeddedModelOptions {
-  /** A GGUF file. */
-  modelFile: string;
-  /** Prompt and answer together, in tokens. Default: 16,384, or what the model was trained for. */
-  contextTokens?: number | undefined;
-  /** Prompts kept in memory side by side; each takes memory for a whole context. Default: 2. */
-  sequences?: number | undefined;
-  /** Default: the cores that are there. */
-  threads?: number | undefined;
-  /** Folder of evaluated prefixes. Without it nothing is kept across runs. */
-  prefixFolder?: string | undefined;
+export interface EmbeddedModelOptions extends RuntimeOptions {
+  /** Folder of evaluated prefixes. */
+  prefixFolder: string;
   onWarning?: ((message: string) => void) | undefined;
 }
 
 /** Loads the model. @throws WinnowError `model_unavailable` */
 export async function createEmbeddedModel(options: EmbeddedModelOptions): Promise<Model> {
-  const { modelFile, contextTokens = 16_384, sequences = 2, threads } = options;
-  return createModelOn(await loadRuntime({ modelFile, contextTokens, sequences, threads }), options);
+  return createModelOn(await loadRuntime(options), options);
 }
 
 /** With less no answer can be begun. */
 const LEAST_TOKENS = 64;
 
 /** Exported for tests: the model on a runtime that is loaded. */
-export function createModelOn(
-  runtime: Runtime,
-  {
-    modelFile,
-    prefixFolder: folder,
-    onWarning,
-  }: Pick<EmbeddedModelOptions, 'modelFile' | 'prefixFolder' | 'onWarning'>,
-): Model {
+export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWarning }: EmbeddedModelOptions): Model {
   const id = fileIdentity(modelFile);
   const limit = runtime.context.contextSize;
   const identity = `${id}:${limit}:${runtime.version}`;
-  const pool = createSequencePool(runtime, folder ? createPrefixStore({ folder, identity, onWarning }) : undefined);
+  const pool = createSequencePool(runtime, createPrefixStore({ folder: prefixFolder, identity, onWarning }));
   const toTokens = createPromptTokenizer(runtime);
-  const grammarOf = createGrammars(runtime);
   const turnstile = createTurnstile();
   let closing: Promise<void> | undefined;
 
-  const fit = (prompt: Prompt, { opening, room }: { opening: string; room: number }): PromptTokens => {
+  const fit = (prompt: Prompt, { opening, room }: Beginning): PromptTokens => {
     const prepared = toTokens(prompt, opening);
     const promptTokens = prepared.tokens.length;
     if (promptTokens + room <= limit) return prepared;
     const message = `The prompt has ${promptTokens} tokens and needs room for ${room}; the context of the local model holds ${limit}.`;
     throw new WinnowError('context_exceeded', message, { details: { promptTokens, contextTokens: limit } });
   };
+  /** Waits for the turn, reads the prompt and goes on from there. */
+  const begin = <T>({ prompt, signal }: Asked, beginning: Beginning, goOn: (begun: Begun) => Promise<T>): Promise<T> =>
+    countingUsage((usage) =>
+      turnstile.hold(signal, async (leave) => {
+        const prepared = fit(prompt, beginning);
+        usage.calls = 1;
+        const sequence = await pool.prepare(prepared, usage, signal);
+        return goOn({ sequence, tokens: prepared.tokens, usage, signal, leave });
+      }),
+    );
 
   return {
     id,
@@ -64,28 +57,14 @@ export function createModelOn(
     preferredAnswer: 'rank',
     countTokens: (text) => runtime.model.tokenize(text).length,
     complete: (request) =>
-      countingUsage((usage) =>
-        turnstile.hold(request.signal, (leave) => {
-          const work = async () => {
-            const prompt = fit(request.prompt, { opening: '', room: Math.min(LEAST_TOKENS, request.maxTokens) });
-            const grammar = request.schema && (await grammarOf(request.schema.schema));
-            usage.calls = 1;
-            const sequence = await pool.prepare(prompt, usage, request.signal);
-            const room = Math.min(request.maxTokens, limit - prompt.tokens.length);
-            return write(runtime, request, { sequence, prompt, grammar, room, usage });
-          };
-          return work().finally(leave);
-        }),
-      ),
-    openReader: ({ signal, prompt, opening }) =>
-      countingUsage((usage) =>
-        turnstile.hold(signal, async (leave) => {
-          const { tokens, ...stable } = fit(prompt, { opening, room: LEAST_TOKENS });
-          usage.calls = 1;
-          const sequence = await pool.prepare({ tokens, ...stable }, usage, signal);
-          return createTokenReader(runtime, { sequence, base: tokens, usage, signal, leave });
-        }),
-      ),
+      begin(request, { opening: '', room: Math.min(LEAST_TOKENS, request.maxTokens) }, async (begun) => {
+        const room = Math.min(request.maxTokens, limit - begun.tokens.length);
+        const completion = await write(runtime, begun, { room, schema: request.schema?.schema });
+        begun.leave();
+        return completion;
+      }),
+    openReader: ({ opening, ...request }) =>
+      begin(request, { opening, room: LEAST_TOKENS }, async (begun) => createTokenReader(runtime, begun)),
     close() {
       closing ??= turnstile.close().then(() => runtime.close());
       return closing;
@@ -107,38 +86,36 @@ async function countingUsage<T>(call: (usage: Usage) => Promise<T>): Promise<T> 
   }
 }
 
-const MAX_GRAMMARS = 64;
+type Asked = Pick<CompletionRequest, 'prompt' | 'signal'>;
 
-function createGrammars({ llama }: Runtime): (schema: JsonSchema) => Promise<LlamaGrammar> {
-  const known = new Map<string, Promise<LlamaGrammar>>();
-  return (schema) => {
-    const text = gbnfFromSchema(schema);
-    const grammar = known.get(text) ?? llama.createGrammar({ grammar: text });
-    if (known.size >= MAX_GRAMMARS) known.clear();
-    known.set(text, grammar);
-    return grammar;
-  };
+/** What the answer is opened with, and the tokens that have to be left for it. */
+interface Beginning {
+  opening: string;
+  room: number;
 }
 
-interface Writing {
-  /** Holds all of the prompt but its last token. */
+interface Begun {
+  /** Holds all tokens but the last. */
   sequence: LlamaContextSequence;
-  prompt: PromptTokens;
-  grammar: LlamaGrammar | undefined;
-  room: number;
+  /** Prompt and opening. */
+  tokens: Token[];
   usage: Usage;
+  signal: AbortSignal | undefined;
+  /** Gives the turn back. Where the work fails, it is given back anyway. */
+  leave(): void;
 }
 
 async function write(
-  { library, model }: Runtime,
-  { signal }: CompletionRequest,
-  { sequence, prompt, grammar, room, usage }: Writing,
+  { library, llama, model }: Runtime,
+  { sequence, tokens, usage, signal }: Begun,
+  { room, schema }: { room: number; schema: JsonSchema | undefined },
 ): Promise<Completion> {
+  const grammar = schema && (await llama.createGrammar({ grammar: gbnfFromSchema(schema) }));
   const state = grammar && new library.LlamaGrammarEvaluationState({ model, grammar });
   const written: Token[] = [];
   let finish: Completion['finish'] = 'stop';
   usage.read += 1;
-  const evaluated = sequence.evaluate(prompt.tokens.slice(sequence.nextTokenIndex), {
+  const evaluated = sequence.evaluate(tokens.slice(sequence.nextTokenIndex), {
     temperature: 0,
     ...(state ? { grammarEvaluationState: state } : {}),
   });
@@ -171,24 +148,15 @@ export function endsInLoop(tokens: readonly number[]): boolean {
   return false;
 }
 
-interface Reading {
-  sequence: LlamaContextSequence;
-  /** Prompt and opening. */
-  base: readonly Token[];
-  usage: Usage;
-  signal: AbortSignal | undefined;
-  leave(): void;
-}
-
 /** So many of the likeliest tokens come with each answer: where two questions stand at one place, the second costs nothing. */
 const TOP = 50;
 
 /** Reads the tokens common to two questions once. */
-function createTokenReader({ model }: Runtime, { sequence, base, usage, signal, leave }: Reading): TokenReader {
+function createTokenReader({ model }: Runtime, { sequence, tokens: base, usage, signal, leave }: Begun): TokenReader {
   let last: { place: string; logits: ReadonlyMap<Token, number>; totalLogitWeight: number } | undefined;
 
   /** Evaluates what the sequence does not hold yet, in one batch. */
-  const read = async (path: readonly number[], wanted: readonly number[]) => {
+  const read = async (path: readonly unknown[], wanted: readonly unknown[]) => {
     throwIfCancelled(signal);
     const place = path.join();
     if (last?.place === place && wanted.every((token) => last?.logits.has(token as Token))) return last;

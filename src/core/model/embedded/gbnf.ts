@@ -1,93 +1,109 @@
 /**
  * A llama.cpp grammar (GBNF) for the compact JSON of a schema: no white space outside of texts, properties in the order
  * of the schema, optional ones may be missing. The grammar of node-llama-cpp makes every property required.
- * The grammar guides and the check of the answer decides: patterns, ranges and large counts are not part of it.
+ * The grammar guides and the check of the answer decides: patterns, lengths, ranges and large counts are not part of it.
  */
-import { isObject, type JsonType, typesOf } from '../../catalog/schema/json.js';
+import { isObject, type JsonType } from '../../catalog/schema/json.js';
 import { resolveReference } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
-import { alternatives, createGrammarRules, type GrammarRules, jsonLiteral, literal } from './gbnf-rules.js';
+import { elementsOf, type Form, formsOf, membersOf } from '../schema-forms.js';
 
+/** Rules that no schema changes. One is in the grammar only where it is used. */
+const SHARED: ReadonlyMap<string, string> = new Map([
+  ['any', 'str | num | bool | "null" | map | list'],
+  ['map', '"{" (str ":" any ("," str ":" any)*)? "}"'],
+  ['list', '"[" (any ("," any)*)? "]"'],
+  ['chr', String.raw`[^"\\\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})`],
+  ['str', String.raw`"\"" chr* "\""`],
+  // Bounds keep a small model from writing digits without end; they hold every number of JSON.stringify.
+  ['nat', '"0" | [1-9] [0-9]{0,20}'],
+  ['int', '"-"? nat'],
+  ['frac', '("." [0-9]{1,25})? ([eE] [+-]? [0-9]{1,3})?'],
+  ['num', 'int frac'],
+  ['bool', '"true" | "false"'],
+  ['year', '[0-9]{4} "-" ("0" [1-9] | "1" [0-2]) "-" ("0" [1-9] | [12] [0-9] | "3" [01])'],
+  ['clock', '([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9] (":" [0-5] [0-9] ("." [0-9]{1,9})?)? zone?'],
+  ['zone', '"Z" | [+-] ([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9]'],
+  ['date', String.raw`"\"" year "\""`],
+  ['time', String.raw`"\"" clock "\""`],
+  ['moment', String.raw`"\"" year "T" clock "\""`],
+]);
+
+/** The grammar under construction. */
 interface Build {
   readonly root: JsonSchema;
-  readonly rules: GrammarRules;
-  /** Rule of every node that was met. `undefined`: its body is being made, and nothing has referred back to it so far. */
-  readonly names: Map<JsonSchema, string | undefined>;
+  /** By the names of their rules. */
+  readonly bodies: Map<string, string>;
+  /** The forms of each node: a node that refers to itself has the same forms again. */
+  readonly forms: Map<unknown, readonly Form[]>;
+  /** Rules of objects and lists. */
+  readonly names: Map<JsonSchema, string>;
 }
-
-/** Nodes entered since the last character was written: to enter one again would be a left recursion. */
-type Open = readonly JsonSchema[];
 
 /**
  * The text of the grammar, the same for the same schema. `$ref` may point anywhere within the schema. What the grammar
  * can't say (`not`, `if`, `pattern`, …) is left out of it, so it takes at least what the schema takes.
  */
 export function gbnfFromSchema(schema: JsonSchema): string {
-  const build: Build = { root: schema, rules: createGrammarRules(), names: new Map() };
-  return build.rules.render(ruleOf(schema, [], build));
+  const build: Build = { root: schema, bodies: new Map(), forms: new Map(), names: new Map() };
+  const root = ruleOf(schema, build);
+  return [`root ::= ${root}`, ...[...build.bodies].map(([name, body]) => `${name} ::= ${body}`), ''].join('\n');
 }
 
-/** The name of a node's rule. Each node has its body made once, so a schema that refers to itself comes to an end. */
-function ruleOf(node: unknown, open: Open, build: Build): string {
-  const { rules, names } = build;
-  if (!isObject(node) || open.includes(node)) return rules.shared('any');
-  if (names.has(node)) {
-    const name = names.get(node) ?? rules.reserve();
-    names.set(node, name);
-    return name;
-  }
-  names.set(node, undefined);
-  const body = bodyOf(node, [...open, node], build);
-  const reserved = names.get(node);
-  if (reserved !== undefined) rules.fill(reserved, body);
-  const name = reserved ?? rules.define(body);
-  names.set(node, name);
+/** The name of a rule with this body. A name alone needs no rule and comes back. */
+function define(body: string, { bodies }: Build): string {
+  if (/^[a-z][a-z0-9]*$/u.test(body)) return body;
+  const name = `r${bodies.size}`;
+  bodies.set(name, body);
   return name;
 }
 
-function bodyOf(node: JsonSchema, open: Open, build: Build): string {
-  if (typeof node.$ref === 'string') return ruleOf(resolveReference(build.root, node.$ref), open, build);
-  if ('const' in node) return jsonLiteral(node.const);
-  if (Array.isArray(node.enum) && node.enum.length > 0) return alternatives(node.enum.map(jsonLiteral));
-  const { allOf, anyOf, oneOf = anyOf, ...beside } = node;
-  if (Array.isArray(allOf)) {
-    const members = allOf.flatMap((member) => follow(member, open, build));
-    const { allOf: _, ...rest } = node;
-    return bodyOf(members.reduce(merge, rest), [...open, ...members], build);
-  }
-  if (Array.isArray(oneOf) && oneOf.length > 0) return formsBody(beside, oneOf, { open, build });
-  const types = typesOf(node);
-  const possible = types.length > 0 ? types : impliedTypes(node);
-  if (possible.length === 0) return build.rules.shared('any');
-  return alternatives(possible.map((type) => typeRule(node, type, build)));
+/** Puts a shared rule into the grammar, with all that it uses, and gives its name back. */
+function shared(name: string, build: Build): string {
+  const body = SHARED.get(name);
+  if (body === undefined || build.bodies.has(name)) return name;
+  build.bodies.set(name, body);
+  const words = body.replace(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]/gu, ' ').match(/[a-z]+/gu) ?? [];
+  for (const word of words) shared(word, build);
+  return name;
 }
 
-/** Each form together with what stands beside `anyOf` or `oneOf`. */
-function formsBody(beside: JsonSchema, forms: Open | unknown[], { open, build }: { open: Open; build: Build }): string {
-  const { title, description, default: _, $defs, ...rest } = beside;
-  if (Object.keys(rest).length === 0) return alternatives(forms.map((form) => ruleOf(form, open, build)));
-  const usable = forms.flatMap((form) => follow(form, open, build));
-  if (usable.length === 0) return bodyOf(rest, open, build);
-  return alternatives(usable.map((form) => build.rules.define(bodyOf(merge(rest, form), [...open, form], build))));
+/** The rule of a node: any value where the node says nothing, or nothing that a grammar can say. */
+function ruleOf(node: unknown, build: Build): string {
+  const forms = followedForms(node, [], build);
+  if (forms.length === 0 || forms.some(({ kind }) => kind === 'any')) return shared('any', build);
+  return define(alternatives(forms.map((form) => formBody(form, build))), build);
 }
 
-/** The node behind a reference, or the node itself; none where the way leads in a circle. */
-function follow(node: unknown, open: Open, build: Build): JsonSchema[] {
-  if (!isObject(node) || open.includes(node)) return [];
-  if (typeof node.$ref !== 'string') return [node];
-  return follow(resolveReference(build.root, node.$ref), [...open, node], build);
+/** What references stand for. One that leads back to itself adds nothing: in a grammar it would be a left recursion. */
+function followedForms(node: unknown, followed: readonly string[], build: Build): readonly Form[] {
+  const forms = build.forms.get(node) ?? formsOf(node, build.root);
+  build.forms.set(node, forms);
+  return forms.flatMap((form) => {
+    if (form.kind !== 'reference') return [form];
+    if (followed.includes(form.reference)) return [];
+    const target = resolveReference(build.root, form.reference);
+    return followedForms(target, [...followed, form.reference], build);
+  });
 }
 
-/** Both nodes in one. Only the first level is new, so children keep their rules; where both say something, the second wins. */
-function merge(first: JsonSchema, second: JsonSchema): JsonSchema {
-  const properties = { ...objectOf(first.properties), ...objectOf(second.properties) };
-  const required = [...new Set([...listOf(first.required), ...listOf(second.required)])];
-  return { ...first, ...second, ...(Object.keys(properties).length > 0 ? { properties } : {}), required };
+function formBody(form: Form, build: Build): string {
+  if (form.kind === 'values') return form.values.map((value) => literal(JSON.stringify(value))).join(' | ');
+  if (form.kind !== 'type') return shared('any', build);
+  const { node, type } = form;
+  if (type === 'object') return nodeRule(node, () => objectBody(node, build), build);
+  if (type === 'array') return nodeRule(node, () => arrayBody(node, build), build);
+  return scalarBody(node, type, build);
 }
 
-function impliedTypes(node: JsonSchema): JsonType[] {
-  if (isObject(node.properties) || 'additionalProperties' in node) return ['object'];
-  return 'items' in node || 'prefixItems' in node ? ['array'] : [];
+/** Each node has its body made once, so a schema that refers to itself comes to an end. */
+function nodeRule(node: JsonSchema, write: () => string, build: Build): string {
+  const known = build.names.get(node);
+  if (known !== undefined) return known;
+  const name = define('', build);
+  build.names.set(node, name);
+  build.bodies.set(name, write());
+  return name;
 }
 
 const FORMATS: ReadonlyMap<unknown, string> = new Map([
@@ -96,55 +112,25 @@ const FORMATS: ReadonlyMap<unknown, string> = new Map([
   ['date-time', 'moment'],
 ]);
 
-function typeRule(node: JsonSchema, type: JsonType, build: Build): string {
-  const { rules } = build;
+function scalarBody({ format }: JsonSchema, type: JsonType, build: Build): string {
   if (type === 'null') return '"null"';
-  if (type === 'boolean') return rules.shared('bool');
-  if (type === 'object') return rules.define(objectBody(node, build));
-  if (type === 'array') return rules.define(arrayBody(node, build));
-  if (type === 'string') {
-    const { least, most } = countOf(node, 'minLength', 'maxLength');
-    if (FORMATS.has(node.format)) return rules.shared(FORMATS.get(node.format) ?? 'str');
-    if (least === 0 && most === undefined) return rules.shared('str');
-    return rules.define(String.raw`"\"" ${rules.shared('chr')}${repetition(least, most)} "\""`);
-  }
-  const isPositive = [node.minimum, node.exclusiveMinimum].some((bound) => typeof bound === 'number' && bound >= 0);
-  if (type === 'integer') return rules.shared(isPositive ? 'nat' : 'int');
-  return rules.shared(isPositive ? 'pnum' : 'num');
+  if (type === 'string') return shared(FORMATS.get(format) ?? 'str', build);
+  if (type === 'boolean') return shared('bool', build);
+  return shared(type === 'integer' ? 'int' : 'num', build);
 }
 
 /** llama.cpp writes every count out, so larger ones are left to the check of the answer. */
 const MAX_REPEAT = 64;
 
-function countOf(node: JsonSchema, low: string, high: string): { least: number; most: number | undefined } {
-  const bound = (value: unknown) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_REPEAT ? value : undefined;
-  const least = bound(node[low]) ?? 0;
-  const most = bound(node[high]);
-  return { least, most: most !== undefined && most < least ? undefined : most };
-}
-
-function repetition(least: number, most: number | undefined): string {
-  if (least === 0 && most === undefined) return '*';
-  return `{${least},${most ?? ''}}`;
-}
-
-/** Members of `prefixItems` at their places, then items, as many as `minItems` and `maxItems` say. */
-function arrayBody(node: JsonSchema, build: Build): string {
-  const { least, most } = countOf(node, 'minItems', 'maxItems');
-  const places = listOf(node.prefixItems).map((item) => ruleOf(item, [], build));
-  const isOpen = isObject(node.items) || (node.items !== false && places.length === 0);
-  const rest = isOpen ? ruleOf(node.items, [], build) : undefined;
-  if (rest !== undefined && places.length === 0) places.push(rest);
-  places.splice(most ?? places.length);
-  const left = most === undefined ? undefined : most - places.length;
-  const tail =
-    rest === undefined || left === 0 ? '' : `("," ${rest})${repetition(Math.max(least - places.length, 0), left)}`;
-  const items = places.reduceRight((after, rule, index) => {
-    const here = `${index === 0 ? '' : '"," '}${rule}${after === '' ? '' : ` ${after}`}`;
-    return index < least ? here : `(${here})?`;
-  }, tail);
-  return `"[" ${items} "]"`;
+function arrayBody({ items, prefixItems, ...counts }: JsonSchema, build: Build): string {
+  const bound = (count: unknown) =>
+    typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MAX_REPEAT ? count : undefined;
+  const [least = 0, most] = [bound(counts.minItems), bound(counts.maxItems)];
+  if (most === 0) return '"[]"';
+  const element = define(alternatives(elementsOf({ items, prefixItems }).map((one) => ruleOf(one, build))), build);
+  const further = most === undefined || most < least ? '' : most - 1;
+  const elements = `${element} ("," ${element}){${Math.max(least - 1, 0)},${further}}`;
+  return least > 0 ? `"[" ${elements} "]"` : `"[" (${elements})? "]"`;
 }
 
 /**
@@ -152,37 +138,35 @@ function arrayBody(node: JsonSchema, build: Build): string {
  * what may be written before that. Both grow from the last member to the first, so the size grows with the members alone.
  */
 function objectBody(node: JsonSchema, build: Build): string {
-  const { rules } = build;
-  const properties = objectOf(node.properties);
-  const required = new Set(listOf(node.required).map(String));
-  const names = [...new Set([...Object.keys(properties), ...required])];
-  if (names.length === 0) {
+  const members = membersOf(node);
+  if (members.length === 0) {
     if (node.additionalProperties === false) return '"{}"';
-    if (!isObject(node.additionalProperties)) return rules.shared('map');
-    const pair = `${rules.shared('str')} ":" ${ruleOf(node.additionalProperties, [], build)}`;
+    if (!isObject(node.additionalProperties)) return shared('map', build);
+    const pair = `${shared('str', build)} ":" ${ruleOf(node.additionalProperties, build)}`;
     return `"{" (${pair} ("," ${pair})*)? "}"`;
   }
-  const pairs = names.map((name) => `${literal(`${JSON.stringify(name)}:`)} ${ruleOf(properties[name], [], build)}`);
-  const firstRequired = names.findIndex((name) => required.has(name));
+  const firstRequired = members.findIndex(({ isRequired }) => isRequired);
   let rest = '';
   let whole = '';
-  for (const [index, pair] of [...pairs.entries()].reverse()) {
-    const isRequired = required.has(names[index] ?? '');
+  for (const [index, { name, schema, isRequired }] of [...members.entries()].reverse()) {
+    const pair = `${literal(`${JSON.stringify(name)}:`)} ${ruleOf(schema, build)}`;
     const isNeverFirst = firstRequired !== -1 && index > firstRequired;
-    const after = rest === '' ? '' : ` ${isNeverFirst ? rest : rules.define(rest)}`;
+    const after = rest === '' ? '' : ` ${isNeverFirst ? rest : define(rest, build)}`;
     rest = `${isRequired ? `"," ${pair}` : `("," ${pair})?`}${after}`;
     if (isNeverFirst) continue;
     const first = `${pair}${after}`;
     if (isRequired) whole = first;
-    else whole = whole === '' ? `(${first})?` : `${first} | ${rules.define(whole)}`;
+    else whole = whole === '' ? `(${first})?` : `${first} | ${define(whole, build)}`;
   }
-  return `"{" ${whole.includes(' | ') ? rules.define(whole) : whole} "}"`;
+  return `"{" ${whole.includes(' | ') ? define(whole, build) : whole} "}"`;
 }
 
-function objectOf(value: unknown): JsonSchema {
-  return isObject(value) ? value : {};
+/** A text as a literal of the grammar. */
+function literal(text: string): string {
+  const escaped = text.replace(/["\\]/gu, String.raw`\$&`).replaceAll('\n', String.raw`\n`);
+  return `"${escaped.replaceAll('\r', String.raw`\r`)}"`;
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+function alternatives(expressions: readonly string[]): string {
+  return [...new Set(expressions)].join(' | ');
 }

@@ -25,7 +25,7 @@ export interface PrefixStoreOptions {
   identity: string;
   /** All states together; the one saved last stays whatever its size. Default: 2 GiB. */
   maxBytes?: number;
-  /** Told each text once. */
+  /** Told once of each trouble. */
   onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -36,10 +36,8 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
   const { folder, identity, maxBytes = 2 * 1024 ** 3, onWarning = () => {} } = options;
   const told = new Set<string>();
   const warn = (what: string, error: unknown) => {
-    // Without the call and the file that Node adds, which differ each time.
-    const message = `${what}: ${messageOf(error).replace(/, \w+ '.*$/su, '')}`;
-    if (!told.has(message)) onWarning(message);
-    told.add(message);
+    if (!told.has(what)) onWarning(`${what}: ${messageOf(error)}`);
+    told.add(what);
   };
   const keyOf = (tokens: readonly number[]) => {
     const hash = createHash('sha256')
@@ -100,15 +98,14 @@ async function tidy(folder: string, maxBytes: number): Promise<void> {
       return { path, size, mtimeMs };
     }),
   );
-  const isDraft = ({ path, mtimeMs }: { path: string; mtimeMs: number }) =>
-    path.endsWith('.part') && mtimeMs < Date.now() - ABANDONED_MS;
-  const states = files.filter(({ path }) => path.endsWith('.state')).sort((one, other) => other.mtimeMs - one.mtimeMs);
-  let total = 0;
-  const beyond = states.filter(({ size }, place) => {
-    total += size;
-    return total > maxBytes && place > 0;
-  });
-  for (const { path } of [...files.filter(isDraft), ...beyond]) await rm(path, { force: true });
+  let room = maxBytes;
+  const newestFirst = files.sort((one, other) => other.mtimeMs - one.mtimeMs);
+  for (const { path, size, mtimeMs } of newestFirst) {
+    const isAbandoned = path.endsWith('.part') && mtimeMs < Date.now() - ABANDONED_MS;
+    const isState = path.endsWith('.state');
+    if (isAbandoned || (isState && room < maxBytes && size > room)) await rm(path, { force: true });
+    if (isState) room -= size;
+  }
 }
 
 async function sha256Of(path: string): Promise<string> {

@@ -21,14 +21,16 @@ export interface Runtime {
 }
 
 export interface RuntimeOptions {
+  /** A GGUF file. */
   modelFile: string;
-  /** Tokens of one sequence: prompt and answer. The model's own limit is a bound. */
-  contextTokens: number;
-  /** Prompts kept in memory side by side. */
-  sequences: number;
-  /** More than the cores that are there makes it ten times slower. */
+  /** Prompt and answer together, in tokens. Default: 16,384, or what the model was trained for. */
+  contextTokens?: number | undefined;
+  /** Default: the cores that are there. More than these makes it ten times slower. */
   threads?: number | undefined;
 }
+
+/** Prompts kept in memory side by side; each takes memory for a whole context. */
+const SEQUENCES = 2;
 
 const WHAT_TO_DO =
   'Use an OpenAI-compatible endpoint instead (--base-url URL --model NAME), or install the runtime: npm install node-llama-cpp.';
@@ -38,26 +40,30 @@ function unavailable(what: string, cause: unknown): WinnowError {
 }
 
 /** @throws WinnowError `model_unavailable` when the runtime or the file can't be loaded. */
-export async function loadRuntime(options: RuntimeOptions): Promise<Runtime> {
+export async function loadRuntime({
+  modelFile,
+  contextTokens = 16_384,
+  threads = availableParallelism(),
+}: RuntimeOptions): Promise<Runtime> {
   const library = await importLibrary();
   try {
     const llama = await library.getLlama({
       build: 'never',
       skipDownload: true,
       progressLogs: false,
-      maxThreads: options.threads ?? availableParallelism(),
+      maxThreads: threads,
       logLevel: library.LlamaLogLevel.error,
       // Its own would write to the console.
       logger: () => undefined,
     });
-    const model = await llama.loadModel({ modelPath: options.modelFile });
-    const contextSize = Math.min(options.contextTokens, model.trainContextSize);
-    const context = await model.createContext({ contextSize, sequences: options.sequences, batchSize: 512 });
+    const model = await llama.loadModel({ modelPath: modelFile });
+    const contextSize = Math.min(contextTokens, model.trainContextSize);
+    const context = await model.createContext({ contextSize, sequences: SEQUENCES, batchSize: 512 });
     const chat = library.resolveChatWrapper(model);
     const version = `node-llama-cpp ${await library.getModuleVersion()}, llama.cpp ${llama.llamaCppRelease.release}`;
     return { version, library, llama, model, context, chat, close: () => llama.dispose() };
   } catch (error) {
-    throw unavailable(`The local model ${options.modelFile} can't be loaded: ${messageOf(error)}`, error);
+    throw unavailable(`The local model ${modelFile} can't be loaded: ${messageOf(error)}`, error);
   }
 }
 

@@ -64,9 +64,9 @@ export interface SequencePool {
   prepare(prompt: PromptTokens, usage: Usage, signal?: AbortSignal): Promise<LlamaContextSequence>;
 }
 
-export function createSequencePool({ context }: Pick<Runtime, 'context'>, store?: PrefixStore): SequencePool {
+export function createSequencePool({ context }: Pick<Runtime, 'context'>, store: PrefixStore): SequencePool {
   const sequences = Array.from({ length: context.totalSequences }, () => context.getSequence());
-  const choose = createSequenceChoice(sequences, store !== undefined);
+  const choose = createSequenceChoice(sequences);
   return {
     async prepare(prompt, usage, signal) {
       const { tokens } = prompt;
@@ -77,7 +77,7 @@ export function createSequencePool({ context }: Pick<Runtime, 'context'>, store?
       await loadLongest(sequence, tokens, borders);
       usage.cached += sequence.nextTokenIndex;
       // Also what is in memory: else the prefix that every request begins with would be the first to go from disk.
-      for (const length of borders) if (length <= sequence.nextTokenIndex) await store?.touch(tokens.slice(0, length));
+      for (const length of borders) if (length <= sequence.nextTokenIndex) await store.touch(tokens.slice(0, length));
       while (sequence.nextTokenIndex < end) {
         throwIfCancelled(signal);
         const start = sequence.nextTokenIndex;
@@ -86,7 +86,7 @@ export function createSequencePool({ context }: Pick<Runtime, 'context'>, store?
         usage.read += border - start;
         await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(start, border));
         if (borders.includes(border))
-          await store?.save(tokens.slice(0, border), (file) => sequence.saveStateToFile(file));
+          await store.save(tokens.slice(0, border), (file) => sequence.saveStateToFile(file));
       }
       return sequence;
     },
@@ -95,7 +95,7 @@ export function createSequencePool({ context }: Pick<Runtime, 'context'>, store?
   async function loadLongest(sequence: LlamaContextSequence, tokens: Token[], borders: number[]): Promise<void> {
     for (const length of borders.filter((border) => border > sequence.nextTokenIndex)) {
       const load = (file: string) => sequence.loadStateFromFile(file, { acceptRisk: true });
-      if (!(await store?.load(tokens.slice(0, length), load))) continue;
+      if (!(await store.load(tokens.slice(0, length), load))) continue;
       return rewind(sequence, tokens);
     }
   }
@@ -124,10 +124,9 @@ const MUCH = 256;
 
 /**
  * The sequence that already holds the beginning of a prompt, or much of it, else the one that is missed least. A prefix
- * that comes again is had back from disk in a moment where a disk keeps prefixes; a plan's, which comes with other tools
- * each time, is worth its place then. Where no disk keeps any, it is the other way round.
+ * that comes again is had back from disk in a moment; a plan's, which comes with other tools each time, is worth its place.
  */
-function createSequenceChoice(sequences: readonly LlamaContextSequence[], isKept: boolean) {
+function createSequenceChoice(sequences: readonly LlamaContextSequence[]) {
   const slots = sequences.map((sequence): Slot => ({ sequence, prefix: [], comesAgain: false }));
   /** Each once, the one asked for last at the end. */
   let recent: (readonly Token[])[] = [];
@@ -145,10 +144,10 @@ function createSequenceChoice(sequences: readonly LlamaContextSequence[], isKept
     return slot.sequence;
   };
 
-  /** What is forgotten, then what is had back or not wanted again, then what is read again the soonest. */
+  /** What is forgotten, then what is had back from disk, then what is read again the soonest. */
   function leastMissed(): Slot {
     const loss = ({ prefix, comesAgain }: Slot) =>
-      (recent.includes(prefix) ? 2e6 : 0) + (comesAgain === isKept ? 0 : 1e6) + prefix.length;
+      (recent.includes(prefix) ? 2e6 : 0) + (comesAgain ? 0 : 1e6) + prefix.length;
     return slots.reduce((one, other) => (loss(other) < loss(one) ? other : one));
   }
 }

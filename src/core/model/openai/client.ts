@@ -1,15 +1,13 @@
 /**
- * One model server, by the `openai` client. Around it stand one deadline for all attempts of a call, and the attempts
- * themselves: those of the client leave out cut and unusable answers, and its pauses do not end on an abort.
- * This file is loaded with the first call, since the client takes a tenth of a second to load.
+ * One model server over HTTP: one deadline for all attempts of a call, and the attempts themselves. Not by the `openai`
+ * client: it retries no cut and no unusable answer, pauses on behind an abort, and sends what the environment names.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import OpenAI from 'openai';
-import { getGlobalDispatcher, fetch as undiciFetch } from 'undici';
 import { z } from 'zod';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
 import { orAborted } from '../../promises.js';
 import { addUsage, type Prompt, type Usage, withUsage } from '../model.js';
+import { patientFetch } from '../patient-fetch.js';
 import { failureOf, fieldOf, isPassing, parseJson, ServerFailure, toModelError } from './failure.js';
 import type { OpenAISettings } from './options.js';
 
@@ -40,17 +38,15 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Whatever the work does with its signal, the caller gets `cancelled` or `model_timeout` at once. */
 export function createClient(settings: OpenAISettings): Client {
-  const client = openClient(settings);
   return async ({ prompt, signal: parent, usage }, work) => {
     const { timeoutMs } = settings;
     const expiry = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), MAX_TIMER_MS));
-    // Its own for each call, so the client may leave listeners on it.
     const signal = AbortSignal.any(parent ? [parent, expiry] : [expiry]);
     const endsAt = performance.now() + timeoutMs;
     const post: Post = (question) =>
-      retrying(settings, { signal, endsAt }, () => {
+      retrying(settings, { signal, endsAt }, async () => {
         usage.calls += 1;
-        return exchange(client, question, { signal, usage });
+        return readAnswer(await send(settings, question, signal), question, usage);
       });
     try {
       throwIfCancelled(parent);
@@ -71,52 +67,34 @@ function timedOut(timeoutMs: number): WinnowError {
   return new WinnowError('model_timeout', message, { details: { timeoutMs } });
 }
 
-/** Sends what the settings name, and nothing of the environment or the machine that the client would add. */
-function openClient(settings: OpenAISettings): OpenAI {
+/** The text of the answer. Sends what the settings name, and nothing of the environment. */
+async function send(settings: OpenAISettings, { path, body }: Question<unknown>, signal: AbortSignal): Promise<string> {
+  const { baseUrl, apiKey, fetch } = settings;
   const headers = new Headers({
     ...{ 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'winnow' },
-    ...(settings.apiKey ? { authorization: `Bearer ${settings.apiKey}` } : {}),
+    ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
   });
   for (const [name, value] of Object.entries(settings.headers)) headers.set(name, value);
-  const fetchOf = settings.fetch ?? patientFetch;
-  const send: typeof fetch = async (url, request) => {
-    try {
-      // A redirection would carry prompt and keys to a server that nobody named.
-      const response = await fetchOf(url, { ...request, headers, redirect: 'manual' });
-      const text = await response.text();
-      if (response.ok) return new Response(text);
-      const location = response.headers.get('location')?.split('?')[0];
-      const body = location ? `it redirects to ${location}` : text;
-      const retryAfterMs = readRetryAfterMs(response.headers);
-      throw new ServerFailure({ kind: 'status', status: response.status, body, retryAfterMs });
-    } catch (error) {
-      throw failureOf(error);
-    }
-  };
-  return new OpenAI({
-    baseURL: settings.baseUrl,
-    apiKey: 'sent-by-the-settings',
-    ...{ adminAPIKey: null, organization: null, project: null, webhookSecret: null, logLevel: 'off' },
-    // Its own time-out of an attempt comes behind the deadline of the call.
-    ...{ maxRetries: 0, timeout: Math.min(settings.timeoutMs + 1_000, MAX_TIMER_MS), fetch: send },
-  });
-}
-
-/** Goes where undici's global dispatcher leads, without its limit of 300 s: the deadline of the call decides. */
-async function patientFetch(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const dispatcher = getGlobalDispatcher().compose((dispatch) => (options, handler) => {
-    return dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler);
-  });
-  const { signal = null, redirect = 'manual', body } = init;
-  const headers = Object.fromEntries(new Headers(init.headers));
-  const sent = { method: 'POST', headers, body: String(body), signal, redirect, dispatcher };
-  const response = await undiciFetch(String(url), sent);
-  const { status } = response;
-  return new Response((await response.text()) || null, { status, headers: [...response.headers] });
+  // A redirection would carry prompt and keys to a server that nobody named.
+  const fixed = { method: 'POST', redirect: 'manual', signal } as const;
+  const request = { ...fixed, headers: Object.fromEntries(headers), body: JSON.stringify(body) };
+  const url = `${baseUrl}${path}`;
+  try {
+    // The deadline of the call decides, so no silence of the server is too long.
+    const response = await (fetch ? fetch(url, request) : patientFetch(url, request, 0));
+    const text = await response.text();
+    if (response.ok) return text;
+    const location = response.headers.get('location')?.split('?')[0];
+    const retryAfterMs = readRetryAfterMs(response.headers);
+    const said = location ? `it redirects to ${location}` : text;
+    throw new ServerFailure({ kind: 'status', status: response.status, body: said, retryAfterMs });
+  } catch (error) {
+    throw failureOf(error);
+  }
 }
 
 /** `Retry-After-Ms`, else `Retry-After` as seconds or as a date; undefined where the server says nothing usable. */
-function readRetryAfterMs(headers: Headers): number | undefined {
+function readRetryAfterMs(headers: Pick<Headers, 'get'>): number | undefined {
   const [exact, text] = ['retry-after-ms', 'retry-after'].map((name) => headers.get(name) || 'none');
   const date = Date.parse(text ?? '') - Date.now();
   return [Number(exact), Number(text) * 1_000, Math.max(0, date)].find((delayMs) => delayMs >= 0);
@@ -155,18 +133,8 @@ const countedSchema = z
   })
   .catch({});
 
-async function exchange<T>(
-  client: OpenAI,
-  { path, body, answer, estimate }: Question<T>,
-  { signal, usage }: { signal: AbortSignal; usage: Usage },
-): Promise<T> {
-  const response = await client
-    .post<unknown>(path, { body, signal })
-    .asResponse()
-    .catch((error: unknown) => {
-      throw failureOf(error);
-    });
-  const parsed = parseJson(await response.text());
+function readAnswer<T>(text: string, { answer, estimate }: Question<T>, usage: Usage): T {
+  const parsed = parseJson(text);
   const checked = answer.safeParse(parsed);
   if (!checked.success) {
     const said = fieldOf(fieldOf(parsed, 'error'), 'message');

@@ -17,7 +17,6 @@ export class ServerFailure extends Error {
   readonly facts: FailureFacts;
 
   constructor(facts: FailureFacts) {
-    // No further words: the client takes an error that speaks of a time-out for its own, and drops it.
     super(facts.kind);
     this.facts = facts;
   }

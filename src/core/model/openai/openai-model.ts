@@ -1,22 +1,21 @@
 /** The model seam over an OpenAI-compatible server: any base URL, no state but what the server was found to support. */
-import type OpenAI from 'openai';
 import { z } from 'zod';
 import { WinnowError } from '../../errors.js';
-import { createOpening } from '../../promises.js';
 import { estimateTokens } from '../count-tokens.js';
 import { type Completion, type CompletionRequest, type Model, noUsage } from '../model.js';
 import { type AnswerForm, createFormFinder, type Fields } from './answer-form.js';
+import { createClient } from './client.js';
 import { type OpenAIModelOptions, type OpenAISettings, resolveOpenAIOptions } from './options.js';
 import { createReaderOpener } from './token-reader.js';
 
 /** What OpenAI takes in one strict schema and in one request; other servers take at least as much. */
 const SERVER_LIMITS = { enumValues: 1_000, enumCharacters: 15_000, tools: 128 };
 
-/** Nothing is sent or loaded before the first call. @throws WinnowError `invalid_option`; no message quotes a key */
+/** Nothing is sent before the first call. @throws WinnowError `invalid_option`; no message quotes a key */
 export function createOpenAIModel(options: OpenAIModelOptions): Model {
   const settings = resolveOpenAIOptions(options);
   const askInForm = createFormFinder();
-  const client = createOpening(async () => (await import('./client.js')).createClient(settings));
+  const call = createClient(settings);
   return {
     id: settings.model,
     limits: { contextTokens: settings.contextTokens, ...SERVER_LIMITS },
@@ -24,7 +23,6 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
     async complete(request) {
       const { prompt, signal, schema } = request;
       const usage = noUsage();
-      const call = await client.get();
       return call({ prompt, signal, usage }, async (post) => {
         const maxTokens = answerRoom(request, settings.contextTokens);
         return askInForm(schema, async (form, fields) => {
@@ -38,7 +36,7 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
         });
       });
     },
-    openReader: createReaderOpener(settings, client),
+    openReader: createReaderOpener(settings, call),
     countTokens: estimateTokens,
     /** The connections are those of the process, which ends them when they are idle. */
     close: async () => {},
@@ -74,10 +72,10 @@ function renderChat(
   { model, temperature, logprobs, extraBody }: OpenAISettings,
   { prompt, maxTokens }: CompletionRequest,
   form: AnswerForm & Fields,
-): OpenAI.ChatCompletionCreateParamsNonStreaming {
+): object {
   const responseFormat = form.schema
-    ? { type: 'json_schema' as const, json_schema: { ...form.schema, strict: true } }
-    : { type: 'json_object' as const };
+    ? { type: 'json_schema', json_schema: { ...form.schema, strict: true } }
+    : { type: 'json_object' };
   return {
     model,
     messages: [

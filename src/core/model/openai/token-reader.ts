@@ -1,12 +1,9 @@
 /**
  * Next-token probabilities over HTTP: `POST /completions` for one token with its likeliest alternatives. The server's
- * tokenizer is out of reach, so names are cut where byte-pair tokenizers cut them, and its tokens are matched by text.
+ * tokenizer is out of reach, so names are cut where byte-pair tokenizers cut them, and a token is its text.
  */
-import { createHash } from 'node:crypto';
-import type OpenAI from 'openai';
 import { z } from 'zod';
 import { throwIfCancelled, WinnowError } from '../../errors.js';
-import type { Opening } from '../../promises.js';
 import { estimateTokens } from '../count-tokens.js';
 import { type LikelyToken, noUsage, type Prompt, type ReaderRequest, type Token, type TokenReader } from '../model.js';
 import type { Client } from './client.js';
@@ -16,25 +13,24 @@ import type { OpenAISettings } from './options.js';
 /** Alternatives asked for; vLLM gives at most 20 unless told otherwise. */
 const TOP_TOKENS = 20;
 
-/** The `openReader` of one model; its vocabulary is shared by all its readers. */
-export function createReaderOpener(settings: OpenAISettings, client: Opening<Client>) {
-  const pieces = createPieces();
+/** The `openReader` of one model. */
+export function createReaderOpener(settings: OpenAISettings, call: Client) {
   return async ({ prompt, opening, signal }: ReaderRequest): Promise<TokenReader> => {
     const rawPrompt = renderRawPrompt(prompt, opening);
     const usage = noUsage();
     const read = new Map<string, readonly LikelyText[]>();
     let isClosed = false;
-    const call = await client.get();
     /** What may come after a path, each path asked for once. */
     const next = async (path: readonly Token[]) => {
       if (isClosed) throw new WinnowError('internal', 'A closed token reader was asked.');
       throwIfCancelled(signal);
-      const written = path.map(pieces.textOf).join('');
+      const written = path.join('');
       const known = read.get(written);
       if (known) return known;
-      const body = renderCompletion(settings, rawPrompt + written);
+      const text = rawPrompt + written;
+      const body = renderCompletion(settings, text);
       const top = await call({ prompt, signal, usage }, async (post) => {
-        const estimate = () => ({ prompt: estimateTokens(body.prompt), written: 1 });
+        const estimate = () => ({ prompt: estimateTokens(text), written: 1 });
         const asked = post({ path: '/completions', body, answer: nextTokenSchema, estimate });
         const answer = await asked.catch((error: unknown) => {
           throw toReaderError(error, settings, prompt);
@@ -48,11 +44,11 @@ export function createReaderOpener(settings: OpenAISettings, client: Opening<Cli
     // Whether the server gives probabilities at all shows at once.
     await next([]);
     return {
-      tokenize: pieces.tokenize,
-      weigh: async (path, candidates) => weighPieces(candidates.map(pieces.textOf), await next(path)),
+      tokenize: piecesOf,
+      weigh: async (path, candidates) => weighPieces(candidates.map(String), await next(path)),
       async likeliest(path, count) {
         const best = [...(await next(path))].sort((one, other) => other.probability - one.probability);
-        return best.slice(0, count).map((likely) => ({ token: pieces.tokenOf(likely.text), ...likely }));
+        return best.slice(0, count).map((likely) => ({ token: likely.text, ...likely }));
       },
       usage: () => ({ ...usage }),
       close: async () => {
@@ -67,11 +63,8 @@ export function renderRawPrompt({ system, user }: Prompt, opening: string): stri
   return `${system}\n\nRequest: ${user}\n\nAnswer: ${opening}`;
 }
 
-type CompletionBody = OpenAI.CompletionCreateParamsNonStreaming & { prompt: string };
-
-function renderCompletion({ model, extraBody }: OpenAISettings, prompt: string): CompletionBody {
-  const fields = { max_tokens: 1, logprobs: TOP_TOKENS, temperature: 0, stream: false } as const;
-  return { model, prompt, ...fields, ...extraBody };
+function renderCompletion({ model, extraBody }: OpenAISettings, prompt: string): object {
+  return { model, prompt, max_tokens: 1, logprobs: TOP_TOKENS, temperature: 0, stream: false, ...extraBody };
 }
 
 export type LikelyText = Pick<LikelyToken, 'text' | 'probability'>;
@@ -107,36 +100,9 @@ function noProbabilities({ baseUrl, model }: OpenAISettings, why: string): Winno
 /** A separator stays with the word after it; scripts without case are cut at each character, as is all else. */
 const PIECE = /[_\-./ ]?(?:\p{Lo}|\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+)|[\s\S]/gu;
 
-export interface Pieces {
-  /** Joined, the pieces of a text are the text. Equal pieces have equal numbers in every process: they go into cache keys. */
-  tokenize(text: string): Token[];
-  /** @throws RangeError for a number of another vocabulary */
-  textOf(token: Token): string;
-  /** Of a text that is one token of the server, whatever pieces it has. */
-  tokenOf(text: string): Token;
-}
-
-export function createPieces(): Pieces {
-  const texts = new Map<Token, string>();
-  const numbers = new Map<string, Token>();
-  const intern = (text: string): Token => {
-    const known = numbers.get(text);
-    if (known !== undefined) return known;
-    let number = createHash('sha256').update(text).digest().readUIntBE(0, 6);
-    while (texts.has(number)) number += 1;
-    numbers.set(text, number);
-    texts.set(number, text);
-    return number;
-  };
-  return {
-    tokenOf: intern,
-    tokenize: (text) => (text.match(PIECE) ?? []).map(intern),
-    textOf(token) {
-      const text = texts.get(token);
-      if (text === undefined) throw new RangeError(`Token ${token} is not of this vocabulary.`);
-      return text;
-    },
-  };
+/** The pieces of a text; joined they are the text. */
+export function piecesOf(text: string): string[] {
+  return text.match(PIECE) ?? [];
 }
 
 /** By which factor a token that was not returned is taken to be less likely than the least likely that was. */

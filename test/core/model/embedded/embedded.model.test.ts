@@ -18,12 +18,14 @@ const lines = Array.from(
 ).join('\n');
 const prompt = (user: string): Prompt => ({ system: `Choose tools.\n${lines}`, user });
 
-async function open(prefixFolder?: string, onWarning?: (message: string) => void): Promise<Model> {
+async function open(prefixFolder: string, onWarning?: (message: string) => void): Promise<Model> {
   const { path } = await ensureModel();
   return createEmbeddedModel({ modelFile: path, contextTokens: 4096, prefixFolder, onWarning });
 }
 
-describeModelContract('embedded', () => open(), { timeoutMs: 600_000 });
+describeModelContract('embedded', async () => open(await mkdtemp(join(tmpdir(), 'winnow-prefix-'))), {
+  timeoutMs: 600_000,
+});
 
 describe('the evaluated prefix', () => {
   let folder: string;

@@ -109,10 +109,9 @@ describe('gbnfFromSchema', () => {
       ['"2024-05-01T08:00:00Z"', '"2024-05-01T08:00"'],
       ['"2024-05-01"'],
     ],
-    ['a bounded text', { type: 'string', minLength: 2, maxLength: 3 }, ['"ab"', '"盘石头"'], ['"a"', '"abcd"']],
     ['a text with escapes', { type: 'string' }, ['"a\\n\\u4f60\\""', '"你😀"'], ['"\n"', '"\\x"', '"a']],
     ['numbers', { type: 'number' }, ['0', '-1.5', '1e+21', '5e-324'], ['01', '1.', '+1', '"1"']],
-    ['numbers from zero', { type: 'integer', minimum: 0 }, ['7'], ['-7', '7.5']],
+    ['whole numbers', { type: 'integer' }, ['7', '-7'], ['7.5']],
     ['several types', { type: ['integer', 'null'] }, ['null', '4'], ['"4"']],
     [
       'a list',
@@ -122,10 +121,10 @@ describe('gbnfFromSchema', () => {
     ],
     ['a list of none', { type: 'array', items: integer, maxItems: 0 }, ['[]'], ['[1]']],
     [
-      'a tuple',
+      'a list of places, whose order is left to the check',
       { type: 'array', prefixItems: [integer, { type: 'string' }], minItems: 2 },
-      ['[1,"a"]'],
-      ['["a",1]', '[1]'],
+      ['[1,"a"]', '["a",1]'],
+      ['[true,1]', '[1]'],
     ],
     ['an open object', { type: 'object' }, ['{}', '{"a":{"b":[1,null,"x"]}}'], ['[]', '{"a" :1}']],
     ['a map', { type: 'object', additionalProperties: integer }, ['{}', '{"a":1,"b":2}'], ['{"a":"1"}']],
@@ -167,8 +166,8 @@ describe('gbnfFromSchema', () => {
     ],
     [
       'types beside forms',
-      { type: ['string', 'null'], anyOf: [{ type: 'string', maxLength: 1 }, { type: 'null' }] },
-      ['null', '"a"'],
+      { type: ['string', 'null'], anyOf: [{ type: 'string', format: 'date' }, { type: 'null' }] },
+      ['null', '"2024-02-29"'],
       ['"ab"', '1'],
     ],
   ])('writes %s', (_what, schema, right, wrong) => {
@@ -187,26 +186,29 @@ describe('gbnfFromSchema', () => {
     expect(createGbnfMatcher(grammar).accepts('{"argument3":1,"argument199":2}')).toBe(true);
   });
 
-  it('gives the same bytes for the same schema, and equal parts one rule', () => {
-    const pair = closed({ x: integer, y: { type: 'string', maxLength: 4 } });
+  it('gives the same bytes for the same schema', () => {
+    const pair = closed({ x: integer, y: { type: 'string' } });
     const schema = closed({ from: pair, to: structuredClone(pair) });
     const grammar = gbnfFromSchema(schema);
     expect(gbnfFromSchema(structuredClone(schema))).toBe(grammar);
-    expect(grammar.match(/\\"y\\":/g)).toHaveLength(2);
     expect(grammar).toMatchInlineSnapshot(`
-"root ::= r9
+"root ::= r0
+r0 ::= "{" r15 "}"
+r1 ::= "{" r8 "}"
+str ::= "\\"" chr* "\\""
+chr ::= [^"\\\\\\x00-\\x1F] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})
 int ::= "-"? nat
 nat ::= "0" | [1-9] [0-9]{0,20}
-chr ::= [^"\\\\\\x00-\\x1F] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})
-r1 ::= "\\"" chr{0,4} "\\""
-r2 ::= ("," "\\"y\\":" r1)?
-r3 ::= ("\\"y\\":" r1)?
-r4 ::= "\\"x\\":" int r2 | r3
-r5 ::= "{" r4 "}"
-r6 ::= ("," "\\"to\\":" r5)?
-r7 ::= ("\\"to\\":" r5)?
-r8 ::= "\\"from\\":" r5 r6 | r7
-r9 ::= "{" r8 "}"
+r6 ::= ("," "\\"y\\":" str)?
+r7 ::= ("\\"y\\":" str)?
+r8 ::= "\\"x\\":" int r6 | r7
+r9 ::= "{" r12 "}"
+r10 ::= ("," "\\"y\\":" str)?
+r11 ::= ("\\"y\\":" str)?
+r12 ::= "\\"x\\":" int r10 | r11
+r13 ::= ("," "\\"to\\":" r1)?
+r14 ::= ("\\"to\\":" r1)?
+r15 ::= "\\"from\\":" r9 r13 | r14
 "
 `);
   });
@@ -215,6 +217,8 @@ r9 ::= "{" r8 "}"
   it.each<[string, JsonSchema, string]>([
     ['not', text({ not: { const: 'x' } }), '"x"'],
     ['a pattern', text({ pattern: '^\\d+$' }), '"x"'],
+    ['a length', text({ minLength: 2, maxLength: 3 }), '"x"'],
+    ['a range', closed({ a: { type: 'integer', minimum: 0 } }), '-1'],
     ['patterns that must all hold', closed({ a: { allOf: [{ pattern: 'x' }, { pattern: 'y' }] } }), '"x"'],
     ['a reference to nothing', closed({ a: { $ref: '#/$defs/none' } }), '[1]'],
     ['a reference to itself', { ...closed({ a: { $ref: '#/$defs/a' } }), $defs: { a: { $ref: '#/$defs/a' } } }, '[1]'],
@@ -231,8 +235,8 @@ r9 ::= "{" r8 "}"
   });
 
   it('leaves large counts to the check of the answer', () => {
-    const schema = { type: 'string', maxLength: 5000 };
-    expect(matcherOf(schema).accepts(JSON.stringify('x'.repeat(300)))).toBe(true);
+    const schema = { type: 'array', items: { type: 'string' }, maxItems: 5000 };
+    expect(matcherOf(schema).accepts(JSON.stringify(Array(300).fill('x')))).toBe(true);
     expect(gbnfFromSchema(schema)).not.toContain('5000');
   });
 

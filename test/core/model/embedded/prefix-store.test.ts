@@ -87,7 +87,7 @@ describe('the store of evaluated prefixes', () => {
       const error = new Error(`EROFS: read-only file system, open '/cache/${file}'`);
       await store.save([1], () => Promise.reject(error));
     }
-    expect(warnings.slice(told)).toEqual([expect.stringMatching(/: EROFS: read-only file system$/u)]);
+    expect(warnings.slice(told)).toEqual([expect.stringContaining('EROFS: read-only file system')]);
   });
 
   it('keeps what is in use when all together are too large, however long ago it was saved', async () => {

@@ -81,6 +81,7 @@ describe('a schema for the strict mode', () => {
     ],
     ['an enum', { type: 'string', enum: ['x', 'y', 3] }, { ...text, enum: ['x', 'y'] }],
     ['a constant', { const: 'x' }, { ...text, const: 'x' }],
+    ['a choice of one', { anyOf: [text], description: 'a text' }, { ...text, description: 'a text' }],
     ['allOf', { allOf: [{ ...integer, minimum: 1 }, { maximum: 9 }] }, { ...integer, minimum: 1, maximum: 9 }],
     ['a known format', { ...text, format: 'uuid' }, { ...text, format: 'uuid' }],
     ['a format that it does not know', { ...text, format: 'uri' }, text],
@@ -161,7 +162,7 @@ describe('a schema for the strict mode', () => {
       'an enum that is too long',
       closed({ a: { enum: Array.from({ length: 251 }, (_, index) => `${index}`.padEnd(60)) } }),
     ],
-    ['too deep an object', Array.from({ length: 10 }).reduce<JsonSchema>((inner) => closed({ a: inner }), closed({}))],
+    ['too deep an object', Array.from({ length: 70 }).reduce<JsonSchema>((inner) => closed({ a: inner }), closed({}))],
     [
       'a form that holds itself',
       {
@@ -176,7 +177,7 @@ describe('a schema for the strict mode', () => {
   it.each<[string, string, string]>([
     ['whole', '{"answer":{"kind":"plan","a":"}"}}', '{"kind":"plan","a":"}"}'],
     ['with white space', ' { "answer" : [1] } ', '[1]'],
-    ['cut', '{"answer":{"kind":"pl', '{"kind":"pl'],
+    ['cut', '{"answer":{"kind":"pl', '{"answer":{"kind":"pl'],
     ['a refusal', "I can't.", "I can't."],
     ['another object', '{"kind":"plan"}', '{"kind":"plan"}'],
   ])('wraps a root that is no object, and unwraps the answer again: %s', (_, written, expected) => {
