@@ -19,21 +19,24 @@ export interface CatalogOptions {
   /** For messages. Default: "catalog". */
   name?: string;
   rules?: readonly Rule[];
+  /** Where each tool stood, for messages. Default: its origin. */
+  places?: readonly string[];
 }
 
 /**
  * @throws WinnowError `invalid_catalog` when two system tools, or two tools of one user, have the same name (both
- * sources are named), and for an entry that nobody made a tool of.
+ * places are named), and for an entry that nobody made a tool of.
  */
 export function createCatalog(tools: readonly Tool[], options: CatalogOptions = {}): Catalog {
-  const seen = new Map<string, Tool>();
+  const seen = new Map<string, string>();
   const clashes: string[] = [];
   for (const [index, tool] of tools.entries()) {
     if (!isTool(tool)) refuseEntry(tool, index);
     const key = `${scopeKey(tool)}\n${tool.name}`;
+    const place = options.places?.[index] ?? tool.origin;
     const other = seen.get(key);
-    if (other) clashes.push(`two tools are named "${tool.name}": one from ${other.origin}, one from ${tool.origin}`);
-    else seen.set(key, tool);
+    if (other !== undefined) clashes.push(`two tools are named "${tool.name}": ${other} and ${place}`);
+    else seen.set(key, place);
   }
   if (clashes.length > 0) {
     throw new WinnowError('invalid_catalog', `Tool names clash: ${clashes[0]}. Rename one, or leave one source out.`, {

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { throwIfCancelled, WinnowError } from '../errors.js';
 import { type Catalog, createCatalog, toolHash } from './catalog.js';
 import { isObject } from './schema/json.js';
-import { mergeTools, originOf, type ParsedReading, parseReading } from './sources/entries.js';
+import { originOf, type ParsedReading, parseReading, prefixTools } from './sources/entries.js';
 import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource, readSource } from './sources/formats.js';
 import {
   describeSource,
@@ -88,15 +88,17 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
   const loaded = outcomes.filter((outcome) => outcome.parsed !== undefined);
   const failures = outcomes.flatMap((outcome) => outcome.failures);
   if (loaded.length === 0 || strict) refuseFailures(failures);
-  const merged = mergeTools(loaded.flatMap(({ parsed }) => parsed.tools));
+  const merged = prefixTools(loaded.flatMap(({ parsed }) => parsed.tools));
   const issues = [...loaded.flatMap(({ parsed }) => parsed.issues), ...merged.issues];
   if (strict) refuseWarnings(issues);
-  issues.push(...findRenamed(merged.tools, previous?.catalog.tools ?? []));
-  const { tools, changes } = keepUnchanged(merged.tools, previous?.catalog.tools ?? []);
+  const [now, old] = [merged.placed.map(({ tool }) => tool), previous?.catalog.tools ?? []];
+  issues.push(...findRenamed(now, old));
+  const { tools, changes } = keepUnchanged(now, old);
   const rules = loaded.flatMap(({ parsed }) => parsed.rules);
-  const fresh = createCatalog(tools, { name: loaded.map(({ name }) => name).join(' + '), rules });
-  for (const { level, entry, name, message } of issues)
-    logger?.[level === 'debug' ? 'debug' : 'warn']({ entry, tool: name }, message);
+  const name = loaded.map((one) => one.name).join(' + ');
+  const fresh = createCatalog(tools, { name, rules, places: merged.placed.map(({ place }) => place) });
+  for (const { level, entry, name: tool, message } of issues)
+    logger?.[level === 'debug' ? 'debug' : 'warn']({ entry, tool }, message);
   for (const { source, error } of failures) logger?.warn({ source, code: error.code }, error.message);
   return {
     catalog: previous && isSame(previous.catalog, fresh) ? previous.catalog : fresh,
@@ -120,6 +122,7 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
   try {
     const detected = typeof source === 'string' ? await detectSource(source, context) : source;
     const reading = await readSource(detected, context);
+    if (reading.parts.length === 0 && reading.failures.length > 0) return { spec, failures: reading.failures };
     return { spec, name: reading.name ?? spec, parsed: parseReading(reading), failures: reading.failures };
   } catch (error) {
     throwIfCancelled(context.signal);

@@ -19,7 +19,17 @@ export const MAX_DESCRIPTION_CHARACTERS = 20_000;
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
 const words = z.array(z.string().min(1)).readonly().default([]);
-const schema = z.record(z.string(), z.unknown());
+const record = z.record(z.string(), z.unknown());
+/** Schemas in the wild are messy: refused is only what nothing can be made of. */
+const schema = record
+  .refine(({ type = 'object' }) => [type].flat().every((name) => typeof name === 'string'), {
+    path: ['type'],
+    error: 'neither a name nor a list of names',
+  })
+  .refine(({ properties = {} }) => record.safeParse(properties).success, {
+    path: ['properties'],
+    error: 'not an object',
+  });
 
 /** One entry of a catalogue, as a source hands it over. Unknown keys go to `metadata`. */
 export const toolEntrySchema = z.object({
@@ -60,7 +70,7 @@ export const toolEntrySchema = z.object({
     .default('system'),
   available: z.boolean().default(true),
   instructions: z.string().optional().describe('The whole text of a skill; shown only when the tool is chosen.'),
-  metadata: schema.optional(),
+  metadata: record.optional(),
 });
 export type ToolEntry = z.input<typeof toolEntrySchema>;
 type Entry = z.output<typeof toolEntrySchema>;

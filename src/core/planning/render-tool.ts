@@ -1,5 +1,6 @@
 /** A tool as stage two shows it: everything that is known about it, in the order in which a plan needs it. */
 import { isObject } from '../catalog/schema/json.js';
+import { resolveReference } from '../catalog/schema/paths.js';
 import { oneLine } from '../catalog/summary.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { fittedSchemas } from './fitted.js';
@@ -95,7 +96,7 @@ function renderNode(schema: unknown, place: Place): string {
 /** Inside itself a type is only named. */
 function renderReference(reference: string, { root, open, comments }: Place): string {
   if (open.includes(reference)) return reference.split('/').at(-1) || 'any';
-  return renderNode(resolve(reference, root), { root, comments, open: [...open, reference] });
+  return renderNode(resolveReference(root, reference), { root, comments, open: [...open, reference] });
 }
 
 function renderObject(schema: JsonSchema, place: Place): string {
@@ -150,15 +151,6 @@ function isBound(value: unknown): value is number {
 
 function renderKey(name: string): string {
   return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : JSON.stringify(name);
-}
-
-function resolve(reference: string, root: JsonSchema): unknown {
-  if (reference === '#') return root;
-  const parts = reference.replace(/^#\//u, '').split('/');
-  return parts.reduce<unknown>(
-    (node, part) => (isObject(node) ? node[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
-    root,
-  );
 }
 
 function wrap(type: string): string {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { WinnowError } from '../../errors.js';
 import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
-import { childrenOf, isObject } from '../schema/json.js';
+import { isObject } from '../schema/json.js';
 import { type EntryIssue, type JsonSchema, parseTool, type Tool } from '../tool.js';
 import { createReading, reasonOf, type SourcePart, type SourceReading } from './source.js';
 
@@ -56,10 +56,10 @@ function parsePart({ origin, server, isPrefixed = false, entries }: SourcePart, 
     issues.push(...parsed.issues.map((issue) => (parsed.ok ? issue : { ...issue, isLeftOut: true as const })));
     if (!parsed.ok) return [];
     const { tool } = parsed;
-    const problems = findProblems(tool);
-    const about = { level: 'warning', entry: place, name: tool.name.slice(0, 80), isLeftOut: true } as const;
-    issues.push(...problems.map((message) => ({ ...about, message })));
-    return problems.length > 0 ? [] : [{ tool, place, ...(server === undefined ? {} : { server, isPrefixed }) }];
+    const message = findJsonProblem(tool);
+    if (message === undefined) return [{ tool, place, ...(server === undefined ? {} : { server, isPrefixed }) }];
+    issues.push({ level: 'warning', entry: place, name: tool.name.slice(0, 80), isLeftOut: true, message });
+    return [];
   });
 }
 
@@ -87,29 +87,6 @@ function fromOtherForms(written: unknown): unknown {
   return { ...rest, inputSchema };
 }
 
-function findProblems(tool: Tool): string[] {
-  const problem = findJsonProblem(tool);
-  if (problem !== undefined) return [problem];
-  return (['inputSchema', 'outputSchema'] as const).flatMap((key) =>
-    tool[key] === undefined ? [] : findSchemaProblems(tool[key]).map((text) => `${key}: ${text}`),
-  );
-}
-
-/** One problem a line, with its path. Schemas in the wild are messy: refused is only what nothing can be made of. */
-export function findSchemaProblems(schema: unknown, path = ''): string[] {
-  if (!isObject(schema)) return path === '' ? ['not a JSON Schema object'] : [];
-  const { type, properties } = schema;
-  const isTyped = !('type' in schema) || [type].flat().every((name) => typeof name === 'string');
-  const inner = childrenOf(schema).flatMap(({ keyword, step, value }) =>
-    findSchemaProblems(isObject(value) ? value : {}, `${path}${keyword}.${step === undefined ? '' : `${step}.`}`),
-  );
-  return [
-    ...(isTyped ? [] : [`${path}type: neither a name nor a list of names`]),
-    ...('properties' in schema && !isObject(properties) ? [`${path}properties: not an object`] : []),
-    ...inner,
-  ];
-}
-
 /** Cycles (YAML aliases, objects from code) and big integers can't be written as JSON. */
 export function findJsonProblem(value: unknown): string | undefined {
   const done = new Set<unknown>();
@@ -123,14 +100,15 @@ export function findJsonProblem(value: unknown): string | undefined {
 }
 
 /**
- * Tools of several sources in one list with unique names. Where two MCP servers have a tool of one name, each gets its
- * server's name as a prefix (`github__search`); the server's own name of the tool stays in `metadata.mcp`.
- * @throws WinnowError `invalid_catalog` when two system tools, or two of one user, still share a name
+ * Where two MCP servers have a tool of one name, each gets its server's name as a prefix (`github__search`); the server's
+ * own name of the tool stays in `metadata.mcp`.
  */
-export function mergeTools(placed: readonly PlacedTool[]): { tools: Tool[]; issues: EntryIssue[] } {
+export function prefixTools(placed: readonly PlacedTool[]): { placed: PlacedTool[]; issues: EntryIssue[] } {
+  const servers = new Map<string, Set<string>>();
   // Tools that have a prefix in any case share no name.
-  const bare = placed.filter(({ server, isPrefixed }) => server !== undefined && !isPrefixed);
-  const servers = groupBy(bare, ({ tool, place }) => [tool.name, originOf(place)]);
+  for (const { tool, place, server, isPrefixed } of placed)
+    if (server !== undefined && !isPrefixed)
+      servers.set(tool.name, (servers.get(tool.name) ?? new Set()).add(originOf(place)));
   const issues: EntryIssue[] = [];
   const named = placed.map((item) => {
     const { server, tool, place, isPrefixed } = item;
@@ -140,22 +118,7 @@ export function mergeTools(placed: readonly PlacedTool[]): { tools: Tool[]; issu
     issues.push({ level: 'debug', entry: place, name: tool.name, message: `renamed to "${name}": ${reason}` });
     return { ...item, tool: { ...tool, name } };
   });
-  // `createCatalog` refuses clashes too, but knows origins only; here the files and positions are known.
-  const places = groupBy(named, ({ tool, place }) => [JSON.stringify([tool.name, tool.scope]), place]);
-  const clashes = [...places].flatMap(([key, [...found]]) =>
-    found.length > 1 ? [`two tools are named "${JSON.parse(key)[0]}": ${found.join(' and ')}`] : [],
-  );
-  if (clashes.length > 0) {
-    const message = `Tool names clash: ${clashes[0]}. Rename one, or leave one source out.`;
-    throw new WinnowError('invalid_catalog', message, { issues: clashes });
-  }
-  return { tools: named.map(({ tool }) => tool), issues };
-}
-
-function groupBy(items: readonly PlacedTool[], entryOf: (item: PlacedTool) => [string, string]) {
-  const groups = new Map<string, Set<string>>();
-  for (const [key, value] of items.map(entryOf)) groups.set(key, (groups.get(key) ?? new Set<string>()).add(value));
-  return groups;
+  return { placed: named, issues };
 }
 
 export interface LangChainToolsOptions {

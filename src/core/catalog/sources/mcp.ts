@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import PQueue from 'p-queue';
 import { z } from 'zod';
-import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
+import { messageOf, throwIfCancelled } from '../../errors.js';
 import { parse } from '../../parse.js';
 import { isObject } from '../schema/json.js';
 import {
@@ -93,7 +93,7 @@ function expandVariables(server: object, { variable }: ReadContext, missing: Set
   });
 }
 
-/** @throws WinnowError `source_failed` when every server fails; `cancelled` */
+/** @throws WinnowError `cancelled` */
 export async function readMcpServers(config: McpConfig, name: string, context: ReadContext): Promise<SourceReading> {
   const queue = new PQueue({ concurrency: MAX_SERVERS_AT_ONCE });
   const servers = Object.entries(config.servers);
@@ -108,11 +108,6 @@ export async function readMcpServers(config: McpConfig, name: string, context: R
     const entries = answer.tools.map((tool) => toEntry(tool, key));
     return [{ origin: answer.source, server: key, isPrefixed: server?.prefix === true, entries }];
   });
-  if (parts.length === 0 && failures[0]) {
-    if (failures.length === 1) throw failures[0].error;
-    const issues = failures.map(({ error }) => error.message);
-    throw new WinnowError('source_failed', `All ${failures.length} servers of ${name} failed.`, { issues });
-  }
   const empty = parts.filter(({ entries }) => entries.length === 0);
   const issues = empty.map(({ origin }) => ({ level: 'debug', entry: origin, message: 'offers no tools' }) as const);
   return createReading(parts, { failures, issues });
