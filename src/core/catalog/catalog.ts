@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { WinnowError } from '../errors.js';
+import { oncePer } from '../once-per.js';
 import type { Rule } from './rule.js';
 import type { Tool } from './tool.js';
 
@@ -58,27 +59,12 @@ export function fingerprintOf(tools: readonly Tool[]): string {
   return hash.digest('hex');
 }
 
-const hashes = new WeakMap<Tool, string>();
-
-/** Hash of what a model can see of a tool, and of whose it is. Computed once a tool. */
-export function toolHash(tool: Tool): string {
-  let hash = hashes.get(tool);
-  if (hash === undefined) {
-    const seen = [
-      scopeKey(tool),
-      tool.name,
-      tool.category,
-      tool.description,
-      tool.inputSchema,
-      tool.outputSchema,
-      tool.instructions,
-      tool.preconditions,
-    ];
-    hash = createHash('sha256').update(JSON.stringify(seen)).digest('hex');
-    hashes.set(tool, hash);
-  }
-  return hash;
-}
+/** Hash of what a model can see of a tool, and of whose it is. */
+export const toolHash = oncePer((tool: Tool): string => {
+  const { name, category, description, inputSchema, outputSchema, instructions, preconditions } = tool;
+  const seen = [scopeKey(tool), name, category, description, inputSchema, outputSchema, instructions, preconditions];
+  return createHash('sha256').update(JSON.stringify(seen)).digest('hex');
+});
 
 const LISTS = ['keywords', 'aliases', 'examples', 'relatedTools', 'preconditions'] as const;
 

@@ -16,7 +16,7 @@ import {
   type SourceSpec,
   sourceFailed,
 } from './sources/source.js';
-import type { EntryIssue, Tool } from './tool.js';
+import { type EntryIssue, renderIssue, type Tool, warning } from './tool.js';
 
 /** The part of a pino logger that is used. */
 export interface LoadLogger {
@@ -139,9 +139,9 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
 function keepFailed(outcome: Outcome, before: GoodReading | undefined): Outcome {
   const { spec, failures, parsed } = outcome;
   if (before?.spec !== spec || failures.length === 0) return outcome;
-  if (!parsed) return { ...before, failures, kept: failures };
   const order = [...new Set(before.parsed.tools.map(({ place }) => originOf(place)))];
-  const kept = failures.filter(({ source }) => order.includes(source));
+  const kept = failures.filter(({ source }) => source === spec || order.includes(source));
+  if (!parsed) return { ...before, failures, kept };
   const isKept = (place: string) => kept.some(({ source }) => source === originOf(place));
   const rank = (place: string) => (order.includes(originOf(place)) ? order.indexOf(originOf(place)) : order.length);
   const tools = [...parsed.tools, ...before.parsed.tools.filter(({ place }) => isKept(place))];
@@ -181,12 +181,12 @@ function findRenamed(now: readonly Tool[], before: readonly Tool[]): EntryIssue[
   // Server and name there stay the same whatever the tool is called here.
   const ownName = ({ metadata: { mcp } }: Tool) => (isObject(mcp) ? JSON.stringify([mcp.server, mcp.tool]) : '');
   const names = new Map(before.map((tool) => [ownName(tool), tool.name]));
-  return now.flatMap((tool): EntryIssue[] => {
+  return now.flatMap((tool) => {
     const old = names.get(ownName(tool)) ?? tool.name;
     if (ownName(tool) === '' || old === tool.name) return [];
     const advice = '"prefix": true at each server of the configuration keeps names the same';
     const problem = `was "${old}" until now: rules, allow lists and policies that name it do not find it by that name`;
-    return [{ level: 'warning', entry: tool.origin, name: tool.name, message: `${problem}; ${advice}` }];
+    return [warning(tool.origin, `${problem}; ${advice}`, tool.name)];
   });
 }
 
@@ -203,11 +203,6 @@ function refuseWarnings(issues: readonly EntryIssue[]): void {
   if (lines.length === 0) return;
   const count = lines.length === 1 ? 'One problem' : `${lines.length} problems`;
   throw new WinnowError('invalid_catalog', `${count} in the catalogue under strict. ${lines[0]}.`, { issues: lines });
-}
-
-/** `file[3] name: message` */
-export function renderIssue({ entry, name, message }: EntryIssue): string {
-  return `${entry}${name === undefined ? '' : ` ${name}`}: ${message}`;
 }
 
 function isSame(old: Catalog, fresh: Catalog): boolean {

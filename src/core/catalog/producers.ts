@@ -1,5 +1,6 @@
 /** Which tool's result provides an argument of another: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
 import { stemmer } from 'stemmer';
+import { oncePer } from '../once-per.js';
 import { isObject, objectOf, sameJson } from './schema/json.js';
 import { dereference, type Field, fieldsOf, fits } from './schema/paths.js';
 import type { View } from './scope.js';
@@ -59,16 +60,7 @@ const NAME_IN_TEXT = /\w(?:[\w.-]*\w)?/gu;
 const RISK_FACTOR = { low: 1, medium: 0.9, high: 0.8 } as const;
 const [OTHER_ORIGIN, WAITS] = [0.6, 0.6];
 /** The graph of a view, built at its first use. */
-export const producerGraph = createGraphs();
-
-function createGraphs() {
-  const graphs = new WeakMap<View, ProducerGraph>();
-  return (view: View): ProducerGraph => {
-    const graph = graphs.get(view) ?? createProducerGraph(view.tools);
-    graphs.set(view, graph);
-    return graph;
-  };
-}
+export const producerGraph = oncePer((view: View) => createProducerGraph(view.tools));
 
 function createProducerGraph(tools: readonly Tool[]): ProducerGraph {
   const profiles = profilesOf(tools);

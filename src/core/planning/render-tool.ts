@@ -3,6 +3,7 @@ import { isObject } from '../catalog/schema/json.js';
 import { resolveReference } from '../catalog/schema/paths.js';
 import { oneLine } from '../catalog/summary.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
+import { oncePer } from '../once-per.js';
 import { fittedSchemas } from './fitted.js';
 
 /** Of the type of a result, and of the arguments, in characters: one huge schema must not push the other tools out. */
@@ -13,23 +14,12 @@ function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (shortened)`;
 }
 
-const rendered = new WeakMap<Tool, string>();
-
-export function renderTool(tool: Tool): string {
-  let text = rendered.get(tool);
-  if (text === undefined) {
-    text = renderWhole(tool);
-    rendered.set(tool, text);
-  }
-  return text;
-}
-
 /** Numbered from `first` on, in the order of the selection. */
 export function renderTools(tools: readonly Tool[], first = 1): string {
   return tools.length === 0 ? 'none' : tools.map((tool, place) => `${first + place}. ${renderTool(tool)}`).join('\n\n');
 }
 
-function renderWhole(tool: Tool): string {
+export const renderTool = oncePer((tool: Tool): string => {
   const { input, output } = fittedSchemas(tool);
   const lines = [
     `${tool.name}: ${oneLine(tool.description)}`,
@@ -39,7 +29,7 @@ function renderWhole(tool: Tool): string {
     tool.instructions ? `   instructions:\n${tool.instructions.trim()}` : '',
   ];
   return lines.filter(Boolean).join('\n');
-}
+});
 
 /** Optional arguments stand apart: beside the required ones a small model fills them in, whatever the request says. */
 function renderArguments(input: JsonSchema): string[] {

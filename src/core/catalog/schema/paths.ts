@@ -1,4 +1,5 @@
 /** Ways into a schema: what a `$ref` points at, what stands at a path and fits there, its defaults and its secrets. */
+import { oncePer } from '../../once-per.js';
 import type { JsonSchema, Tool } from '../tool.js';
 import {
   childrenOf,
@@ -18,8 +19,11 @@ const MAX_DEPTH = 16;
 
 /** The node behind `#` or `#/a/b`; `undefined` for what is not in the document. Nothing is fetched. */
 export function resolveReference(root: unknown, reference: string): unknown {
-  if (reference === '#') return root;
-  return reference.startsWith('#/') ? partsOf(reference).reduce(child, root) : undefined;
+  if (!/^#(?:\/|$)/u.test(reference)) return undefined;
+  return partsOf(reference).reduce(
+    (node, key) => (Object.hasOwn(Object(node), key) ? Reflect.get(Object(node), key) : undefined),
+    root,
+  );
 }
 
 /** The node, or what its `$ref` leads to with what stands beside it. Undefined where that is nothing, or a circle. */
@@ -40,19 +44,15 @@ export function nameOfReference(reference: string): string {
 }
 
 function partsOf(reference: string): string[] {
-  const parts = reference.split('/').slice(1);
-  return parts.map((part) => decode(part.replaceAll('~1', '/').replaceAll('~0', '~')));
+  const parts = decoded(reference).split('/').slice(1);
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-function child(node: unknown, key: string): unknown {
-  return typeof node === 'object' && node !== null && Object.hasOwn(node, key) ? Reflect.get(node, key) : undefined;
-}
-
-function decode(part: string): string {
+function decoded(reference: string): string {
   try {
-    return decodeURIComponent(part);
+    return decodeURIComponent(reference);
   } catch {
-    return part;
+    return reference;
   }
 }
 
@@ -243,15 +243,10 @@ export function fillDefaults(schema: JsonSchema, value: unknown, { nulls = true 
   return fill(schema, value, 0);
 }
 
-const secretNames = new WeakMap<readonly Tool[], readonly string[]>();
-
-/** Names of the arguments that the schemas of these tools mark secret; found once a list. */
-export function secretNamesOf(tools: readonly Tool[]): readonly string[] {
-  const known = secretNames.get(tools);
-  const names = known ?? [...new Set(tools.flatMap(({ inputSchema }) => secretArgumentNames(inputSchema)))];
-  secretNames.set(tools, names);
-  return names;
-}
+/** Names of the arguments that the schemas of these tools mark secret. */
+export const secretNamesOf = oncePer((tools: readonly Tool[]): readonly string[] => {
+  return [...new Set(tools.flatMap(({ inputSchema }) => secretArgumentNames(inputSchema)))];
+});
 
 /**
  * Marked by `writeOnly: true`, `format: "password"` or `x-secret: true`, at any depth. A mark counts for the argument also

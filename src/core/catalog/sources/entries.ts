@@ -7,8 +7,8 @@ import { WinnowError } from '../../errors.js';
 import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
 import { isObject } from '../schema/json.js';
-import { type EntryIssue, type JsonSchema, parseTool, type Tool } from '../tool.js';
-import { createReading, reasonOf, type SourcePart, type SourceReading } from './source.js';
+import { type EntryIssue, type JsonSchema, parseTool, renderIssue, type Tool, warning } from '../tool.js';
+import { createReading, type SourcePart, type SourceReading } from './source.js';
 
 /** A tool with the place where it stood, for messages about clashes. */
 export interface PlacedTool {
@@ -41,9 +41,7 @@ export function parseReading(reading: SourceReading): ParsedReading {
   const rules = reading.rules.flatMap((rule, index) => {
     const parsed = parse(ruleSchema, rule, { root: 'rule' });
     if (parsed.ok) return [parsed.value];
-    const name = isObject(rule) && typeof rule.name === 'string' ? { name: rule.name.slice(0, 80) } : {};
-    const about = { level: 'warning', entry: `${origin} rules[${index}]`, ...name } as const;
-    issues.push(...parsed.issues.map((message) => ({ ...about, message })));
+    issues.push(...parsed.issues.map((text) => warning(`${origin} rules[${index}]`, text, Object(rule).name)));
     return [];
   });
   return { tools, rules, issues };
@@ -58,7 +56,7 @@ function parsePart({ origin, server, isPrefixed = false, entries }: SourcePart, 
     const { tool } = parsed;
     const message = findJsonProblem(tool);
     if (message === undefined) return [{ tool, place, ...(server === undefined ? {} : { server, isPrefixed }) }];
-    issues.push({ level: 'warning', entry: place, name: tool.name.slice(0, 80), isLeftOut: true, message });
+    issues.push({ ...warning(place, message, tool.name), isLeftOut: true });
     return [];
   });
 }
@@ -144,7 +142,7 @@ export function toolsFromLangChain(tools: readonly LangChainTool[], options: Lan
   const parsed = parseReading(createReading([{ origin, entries: tools.map((tool) => toEntry(tool)) }]));
   const problems = parsed.issues.filter(({ level }) => level === 'warning');
   if (problems.length > 0) {
-    const issues = problems.map(({ entry, name, message }) => `${entry}${name ? ` ${name}` : ''}: ${message}`);
+    const issues = problems.map(renderIssue);
     throw new WinnowError('invalid_catalog', `LangChain tools are not usable: ${issues[0]}.`, { issues });
   }
   return parsed.tools.map(({ tool }) => tool);
@@ -167,21 +165,15 @@ function toEntry({ name, description, schema, metadata }: LangChainTool) {
 /** Zod is known by its form, since `instanceof` knows nothing of another copy of it. */
 function toInputSchema(schema: unknown, name: string): JsonSchema {
   const { _zod, _def, safeParse } = Object(schema);
-  if (isObject(_zod)) return fromZod(schema as z.core.$ZodType, name);
+  if (isObject(_zod)) {
+    const options = { io: 'input', unrepresentable: 'any' } as const;
+    const { $schema: _, '~standard': __, ...plain } = z.toJSONSchema(schema as z.core.$ZodType, options);
+    return plain;
+  }
   // The one zod 3 schema that LangChain itself makes, for tools that take a string.
   if (_def?.typeName === 'ZodEffects' && Object.keys(Object(_def.schema?.shape)).join() === 'input')
     return { type: 'object', properties: { input: { type: 'string' } } };
   if (isObject(schema) && typeof safeParse !== 'function') return schema;
   const advice = 'give a zod 4 schema, or JSON Schema (toJsonSchema of @langchain/core/utils/json_schema makes it)';
   throw new WinnowError('invalid_catalog', `The schema of the LangChain tool "${name}" is of another kind: ${advice}.`);
-}
-
-function fromZod(schema: z.core.$ZodType, name: string): JsonSchema {
-  try {
-    const { $schema: _, '~standard': __, ...plain } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-    return plain;
-  } catch (error) {
-    const message = `The schema of the LangChain tool "${name}" can't be written as JSON Schema`;
-    throw new WinnowError('invalid_catalog', `${message}: ${reasonOf(error)}.`, { cause: error });
-  }
 }

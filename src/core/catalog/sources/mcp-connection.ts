@@ -142,20 +142,18 @@ export interface McpSession {
   close(): Promise<void>;
 }
 
-export interface McpSessionOptions {
-  /** For the start of the server and the handshake, in milliseconds. */
-  readonly connectTimeoutMs: number;
-}
-
 const resultSchema = z.looseObject({
   content: z.array(z.unknown()).default([]),
   structuredContent: z.unknown().optional(),
   isError: z.boolean().default(false),
 });
 
-/** @throws Error whose message says what the server did, and what to do */
-export async function openMcpSession(server: McpServer, { connectTimeoutMs }: McpSessionOptions): Promise<McpSession> {
-  const { client, close } = await connect(server, connectTimeoutMs);
+/**
+ * @param options `connectTimeoutMs` is for the start of the server and the handshake
+ * @throws Error whose message says what the server did, and what to do
+ */
+export async function openMcpSession(server: McpServer, options: { connectTimeoutMs: number }): Promise<McpSession> {
+  const { client, close } = await connect(server, options.connectTimeoutMs);
   let isOpen = true;
   client.onclose = () => {
     isOpen = false;

@@ -10,6 +10,7 @@ import {
   describeSource,
   isUrl,
   type McpServer,
+  mcpServerSchema,
   parseJson,
   type ReadContext,
   readText,
@@ -31,21 +32,7 @@ export const mcpFormat: SourceFormat = {
   read: async (path, context) => readMcpServers(await loadMcpConfig(path, context), describeSource(path), context),
 };
 
-const strings = z.record(z.string(), z.string());
-const switches = {
-  disabled: z.boolean().optional(),
-  prefix: z.boolean().optional().describe('See `McpServer`.'),
-};
-const processSchema = z.object({
-  ...switches,
-  command: z.string().min(1),
-  args: z.array(z.string()).optional(),
-  env: strings.optional(),
-  cwd: z.string().min(1).optional().describe('Relative to the folder of the configuration.'),
-});
-// Whether it is a URL shows once its variables are in their places.
-const urlSchema = z.object({ ...switches, url: z.string().min(1), headers: strings.optional() });
-const configSchema = z.object({ mcpServers: z.record(z.string().min(1), z.union([processSchema, urlSchema])) });
+const configSchema = z.object({ mcpServers: z.record(z.string().min(1), mcpServerSchema) });
 
 export interface McpConfig {
   readonly servers: Readonly<Record<string, McpServer>>;
@@ -53,10 +40,7 @@ export interface McpConfig {
   readonly failures: readonly SourceFailure[];
 }
 
-/**
- * Servers marked `disabled` are left out, as other readers of this format do.
- * @throws WinnowError `source_failed` when the file can't be read or has another form
- */
+/** @throws WinnowError `source_failed` when the file can't be read or has another form */
 export async function loadMcpConfig(path: string, context: ReadContext): Promise<McpConfig> {
   if (isUrl(path)) throw sourceFailed(path, 'is a URL: a configuration that starts processes is read from files only');
   const parsed = parse(configSchema, parseJson(await readText(path, context), path), { root: 'file' });
@@ -66,8 +50,8 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   }
   const servers: Record<string, McpServer> = {};
   const failures: SourceFailure[] = [];
-  for (const [name, { disabled, ...written }] of Object.entries(parsed.value.mcpServers)) {
-    if (disabled === true) continue;
+  for (const [name, written] of Object.entries(parsed.value.mcpServers)) {
+    if (written.disabled === true) continue;
     const missing = new Set<string>();
     const server = expandVariables(written, context, missing);
     const source = `${describeSource(path)}#${name}`;
@@ -82,7 +66,7 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
 }
 
 /** Puts values in the place of `${NAME}` and `${NAME:-default}`, in all texts. `missing` takes the names without a value. */
-function expandVariables(server: object, { variable }: ReadContext, missing: Set<string>): McpServer {
+function expandVariables(server: McpServer, { variable }: ReadContext, missing: Set<string>): McpServer {
   return JSON.parse(JSON.stringify(server), (_, part: unknown) => {
     if (typeof part !== 'string') return part;
     return part.replace(/\$\{(\w+)(?::-([^}]*))?\}/gu, (written, key: string, fallback: string | undefined) => {

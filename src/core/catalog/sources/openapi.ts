@@ -5,7 +5,7 @@
 import { isObject, listOf, objectOf, withoutUndefined } from '../schema/json.js';
 import { normaliseSchema } from '../schema/normalise.js';
 import { dereference } from '../schema/paths.js';
-import type { EntryIssue, JsonSchema, Risk } from '../tool.js';
+import { type EntryIssue, type JsonSchema, type Risk, warning } from '../tool.js';
 import {
   createReading,
   describeSource,
@@ -50,24 +50,25 @@ async function readOpenApiSource(path: string, context: ReadContext): Promise<So
   const document = parseDocument(await parseJsonOrYaml(await readText(path, context), path), path);
   const origin = describeSource(path);
   const issues: EntryIssue[] = [];
-  const warn = (entry: string, message: string, name?: string) =>
-    issues.push({ level: 'warning', entry, message, ...(name === undefined ? {} : { name }) });
   const names = new Set<string>();
   const entries = Object.entries(objectOf(document.paths)).flatMap(([route, rawItem]) => {
     if (route.startsWith('x-')) return [];
     const pathItem = dereference(document, rawItem);
-    if (!pathItem) warn(`${origin} ${route}`, 'no usable path item, left out');
+    if (!pathItem) issues.push(warning(`${origin} ${route}`, 'no usable path item, left out'));
     return METHODS.flatMap((method) => {
       const operation = pathItem?.[method];
       if (!pathItem || !isObject(operation)) return [];
       const problems: string[] = [];
       const source = { document, operation, pathItem, problems, method, route, location: path };
-      const entry = { ...toEntry(source), name: uniqueName(source, names) };
-      for (const problem of problems) warn(`${origin} ${method.toUpperCase()} ${route}`, problem, entry.name);
+      const name = nameOf(source, (one) => names.has(one));
+      names.add(name);
+      const entry = { ...toEntry(source), name };
+      const place = `${origin} ${method.toUpperCase()} ${route}`;
+      issues.push(...problems.map((problem) => warning(place, problem, name)));
       return [entry];
     });
   });
-  if (entries.length === 0) warn(origin, 'paths: no operation in it');
+  if (entries.length === 0) issues.push(warning(origin, 'paths: no operation in it'));
   return createReading([{ origin, entries }], { issues });
 }
 
@@ -107,13 +108,14 @@ function describe({ summary, description }: JsonSchema): string {
 }
 
 /** The operationId in snake_case; method and path where there is none, or another operation has the name. */
-function uniqueName({ operation: { operationId }, method, route }: Operation, names: Set<string>): string {
+function nameOf({ operation: { operationId }, method, route }: Operation, isTaken: (name: string) => boolean): string {
   const preferred = typeof operationId === 'string' ? toSnakeCase(operationId) : '';
-  const base = preferred === '' || names.has(preferred) ? toSnakeCase(`${method} ${route}`) : preferred;
-  let name = base;
-  for (let number = 2; names.has(name); number++) name = `${base}_${number}`;
-  names.add(name);
-  return name;
+  return preferred !== '' && !isTaken(preferred) ? preferred : numbered(toSnakeCase(`${method} ${route}`), isTaken);
+}
+
+function numbered(name: string, isTaken: (name: string) => boolean, number = 1): string {
+  const whole = number === 1 ? name : `${name}_${number}`;
+  return isTaken(whole) ? numbered(name, isTaken, number + 1) : whole;
 }
 
 export function toSnakeCase(text: string): string {
@@ -169,10 +171,9 @@ function collectArguments(source: Operation) {
   const placed = new Map<string, Argument>();
   for (const argument of [...readParameters(source), ...body.arguments]) {
     // Two of one name (an `id` in the path and in the body): the later has its place before its name.
-    const long = `${argument.target.in}_${argument.name}`;
-    let name = placed.has(argument.name) ? long : argument.name;
-    for (let count = 2; placed.has(name); count++) name = `${long}_${count}`;
-    placed.set(name, argument);
+    const { name, target } = argument;
+    const isTaken = (one: string) => placed.has(one);
+    placed.set(isTaken(name) ? numbered(`${target.in}_${name}`, isTaken) : name, argument);
   }
   const required = [...placed].filter(([, { isRequired }]) => isRequired).map(([name]) => name);
   const schema = {

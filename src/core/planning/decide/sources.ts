@@ -4,7 +4,7 @@
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
 import { dereference, type Field, fieldsOf } from '../../catalog/schema/paths.js';
-import { createPatternTrials, createSafePattern, type SafePattern } from '../../catalog/schema/safe-pattern.js';
+import { createPatternTrials, createSafePattern, isPattern } from '../../catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
 import type { Said } from './said.js';
@@ -111,7 +111,8 @@ export function isNumber(schema: JsonSchema): boolean {
 /** Whether a value is within the bounds of the schema. Patterns are those of strangers: none of them can hang the process. */
 function boundsOf(schema: JsonSchema): (value: unknown) => boolean {
   const { minimum, maximum, pattern, maxLength, minLength, format } = schema;
-  const tried = typeof pattern === 'string' && pattern.length < 80 ? safePattern(pattern) : undefined;
+  const isTried = typeof pattern === 'string' && pattern.length < 80 && isPattern(pattern);
+  const tried = isTried ? createSafePattern(pattern) : undefined;
   const trials = createPatternTrials();
   return (value) => {
     if (typeof value === 'number') {
@@ -133,15 +134,6 @@ const FORMS: Readonly<Record<string, RegExp>> = {
   url: /^[a-z][a-z\d+.-]*:\S+$/iu,
   uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu,
 };
-
-/** Undefined for what is no regular expression: then it says nothing. */
-function safePattern(pattern: string): SafePattern | undefined {
-  try {
-    return createSafePattern(pattern);
-  } catch {
-    return undefined;
-  }
-}
 
 const UNITS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 } as const;
 
