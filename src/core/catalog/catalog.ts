@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { WinnowError } from '../errors.js';
-import { oncePer } from '../once-per.js';
+import { oncePer } from '../kept.js';
 import type { Rule } from './rule.js';
 import type { Tool } from './tool.js';
 
@@ -32,7 +32,7 @@ export function createCatalog(tools: readonly Tool[], options: CatalogOptions = 
   const seen = new Map<string, string>();
   const clashes: string[] = [];
   for (const [index, tool] of tools.entries()) {
-    if (!isTool(tool)) refuseEntry(tool, index);
+    refuseEntry(tool, index);
     const key = `${scopeKey(tool)}\n${tool.name}`;
     const place = options.places?.[index] ?? tool.origin;
     const other = seen.get(key);
@@ -69,12 +69,9 @@ export const toolHash = oncePer((tool: Tool): string => {
 const LISTS = ['keywords', 'aliases', 'examples', 'relatedTools', 'preconditions'] as const;
 
 /** Types keep entries out of here, but not in JavaScript: `parseTool` gives a tool all that an entry may leave out. */
-function isTool(tool: Partial<Tool> | undefined): boolean {
-  const { scope, metadata, inputSchema } = tool ?? {};
-  return Boolean(scope && metadata && inputSchema) && LISTS.every((key) => Array.isArray(tool?.[key]));
-}
-
-function refuseEntry(entry: Partial<Tool> | undefined, index: number): never {
+function refuseEntry(entry: Partial<Tool> | undefined, index: number): void {
+  const isTool = entry?.scope && entry.metadata && entry.inputSchema && LISTS.every((key) => Array.isArray(entry[key]));
+  if (isTool) return;
   const where = `tools[${index}]${entry?.name ? ` ("${entry.name}")` : ''}`;
   const advice = "loadCatalog({ sources: [{ kind: 'tools', name, tools }] }) checks entries and makes tools of them";
   throw new WinnowError('invalid_catalog', `${where} is an entry and no tool: ${advice}.`);

@@ -101,7 +101,7 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
     logger?.[level === 'debug' ? 'debug' : 'warn']({ entry, tool }, message);
   for (const { source, error } of failures) logger?.warn({ source, code: error.code }, error.message);
   return {
-    catalog: previous && isSame(previous.catalog, fresh) ? previous.catalog : fresh,
+    catalog: previous && isDeepStrictEqual(previous.catalog, fresh) ? previous.catalog : fresh,
     issues,
     failures,
     kept: outcomes.flatMap(({ kept = [] }) => kept),
@@ -203,13 +203,4 @@ function refuseWarnings(issues: readonly EntryIssue[]): void {
   if (lines.length === 0) return;
   const count = lines.length === 1 ? 'One problem' : `${lines.length} problems`;
   throw new WinnowError('invalid_catalog', `${count} in the catalogue under strict. ${lines[0]}.`, { issues: lines });
-}
-
-function isSame(old: Catalog, fresh: Catalog): boolean {
-  return (
-    old.name === fresh.name &&
-    old.tools.length === fresh.tools.length &&
-    old.tools.every((tool, index) => tool === fresh.tools[index]) &&
-    isDeepStrictEqual(old.rules, fresh.rules)
-  );
 }

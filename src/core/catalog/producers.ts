@@ -1,6 +1,6 @@
 /** Which tool's result provides an argument of another: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
 import { stemmer } from 'stemmer';
-import { oncePer } from '../once-per.js';
+import { oncePer } from '../kept.js';
 import { isObject, objectOf, sameJson } from './schema/json.js';
 import { dereference, type Field, fieldsOf, fits } from './schema/paths.js';
 import type { View } from './scope.js';

@@ -6,9 +6,10 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import { messageOf } from '../errors.js';
-import { oncePer } from '../once-per.js';
+import { oncePer } from '../kept.js';
 import { isObject, joinPath, jsonTypeOf, showJson, typesOf } from './schema/json.js';
 import { normaliseSchema } from './schema/normalise.js';
+import { pointerParts } from './schema/paths.js';
 import { createSafePattern, isPattern } from './schema/safe-pattern.js';
 import type { JsonSchema, Tool } from './tool.js';
 
@@ -101,10 +102,7 @@ function renderIssues(errors: readonly ErrorObject[]): string[] {
 
 function renderIssue(error: ErrorObject): string {
   const { keyword, instancePath, params } = error;
-  const parts = instancePath.split('/').slice(1);
-  const steps = parts.map((part) =>
-    /^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~'),
-  );
+  const steps = pointerParts(instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   const missing = keyword === 'required' ? [String(params.missingProperty)] : [];
   return `${[...steps, ...missing].reduce<string>(joinPath, '') || '(arguments)'}: ${sentence(error)}`;
 }

@@ -1,7 +1,7 @@
 /** The form of a tool's schemas that a model is shown, made once a tool. The author's own form judges the arguments. */
 import { normaliseArguments, normaliseSchema } from '../catalog/schema/normalise.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
-import { oncePer } from '../once-per.js';
+import { oncePer } from '../kept.js';
 
 export interface Fitted {
   readonly input: JsonSchema;

@@ -3,7 +3,7 @@ import { isObject } from '../catalog/schema/json.js';
 import { resolveReference } from '../catalog/schema/paths.js';
 import { oneLine } from '../catalog/summary.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
-import { oncePer } from '../once-per.js';
+import { oncePer } from '../kept.js';
 import { fittedSchemas } from './fitted.js';
 
 /** Of the type of a result, and of the arguments, in characters: one huge schema must not push the other tools out. */

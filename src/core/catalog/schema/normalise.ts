@@ -69,11 +69,14 @@ function createRun(schema: JsonSchema, options: NormaliseOptions = {}): Run {
 
 function normalise(top: JsonSchema, run: Run): NormalisedSchema {
   const node = normaliseNode(top, { path: '', depth: 0 }, run);
-  const $defs: Record<string, JsonSchema> = {};
+  const definitions = new Map<string, JsonSchema>();
   // Definitions may name further ones, which come behind.
-  for (const [$ref, name] of run.names)
-    $defs[name] = normaliseNode(dereference(run.root, { $ref }), { path: `(definition ${name})`, depth: 0 }, run);
-  return { schema: run.names.size === 0 ? node : { ...node, $defs }, notes: [...run.notes] };
+  for (const [$ref, name] of run.names) {
+    const target = dereference(run.root, { $ref });
+    definitions.set(name, normaliseNode(target, { path: `(definition ${name})`, depth: 0 }, run));
+  }
+  const $defs = Object.fromEntries(definitions);
+  return { schema: definitions.size === 0 ? node : { ...node, $defs }, notes: [...run.notes] };
 }
 
 function normaliseNode(value: unknown, { path, depth }: Place, run: Run): JsonSchema {

@@ -1,5 +1,5 @@
 /** Ways into a schema: what a `$ref` points at, what stands at a path and fits there, its defaults and its secrets. */
-import { oncePer } from '../../once-per.js';
+import { oncePer } from '../../kept.js';
 import type { JsonSchema, Tool } from '../tool.js';
 import {
   childrenOf,
@@ -20,7 +20,7 @@ const MAX_DEPTH = 16;
 /** The node behind `#` or `#/a/b`; `undefined` for what is not in the document. Nothing is fetched. */
 export function resolveReference(root: unknown, reference: string): unknown {
   if (!/^#(?:\/|$)/u.test(reference)) return undefined;
-  return partsOf(reference).reduce(
+  return pointerParts(decoded(reference)).reduce(
     (node, key) => (Object.hasOwn(Object(node), key) ? Reflect.get(Object(node), key) : undefined),
     root,
   );
@@ -37,14 +37,15 @@ export function dereference(root: unknown, node: unknown, depth = 0): JsonSchema
 /** Last word of a reference, as a name for a definition: `#/$defs/Node` -> `Node`. */
 export function nameOfReference(reference: string): string {
   return (
-    partsOf(reference)
+    pointerParts(decoded(reference))
       .at(-1)
       ?.replace(/[^\p{L}\p{N}_.-]+/gu, '_') || 'root'
   );
 }
 
-function partsOf(reference: string): string[] {
-  const parts = decoded(reference).split('/').slice(1);
+/** The words of a JSON Pointer: `/a~1b/0` -> `a/b`, `0`. */
+export function pointerParts(pointer: string): string[] {
+  const parts = pointer.split('/').slice(1);
   return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
