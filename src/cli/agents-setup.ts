@@ -1,6 +1,6 @@
 /** From flags and configuration to all that agents need: the store, the policy, what runs tools, and the upkeep of them. */
-import { renderIssue } from '../core/catalog/load.js';
-import type { EntryIssue } from '../core/catalog/tool.js';
+
+import { type EntryIssue, renderIssue } from '../core/catalog/tool.js';
 import type { Planner } from '../core/planner.js';
 import { type AdaptationOptions, adaptationOptionsSchema } from '../routing/adaptation/adaptation.js';
 import { parseIndexSettings } from '../routing/index/index-settings.js';

@@ -1,9 +1,9 @@
 /** The tools of a catalogue, one of them, and every problem of its sources, as people or programs read them. */
-import { renderIssue } from '../core/catalog/load.js';
+
 import { createScope, type View } from '../core/catalog/scope.js';
 import { describeSource } from '../core/catalog/sources/source.js';
 import { renderSummary } from '../core/catalog/summary.js';
-import type { Tool } from '../core/catalog/tool.js';
+import { renderIssue, type Tool } from '../core/catalog/tool.js';
 import { ERROR_TABLE, WinnowError } from '../core/errors.js';
 import { fittedSchemas } from '../core/planning/fitted.js';
 import { countWarnings, type LoadedTools, loadTools, toolSourcesOf } from './load-tools.js';

@@ -3,6 +3,7 @@
  * cases, since a planner keeps what it has prepared for a model; calls are told apart by the request's id.
  */
 import { createHash } from 'node:crypto';
+import { keepLatest } from '../core/kept.js';
 import {
   type CallEnd,
   type CompletionRequest,
@@ -84,9 +85,7 @@ function createStableParts(onStablePart: RecorderOptions['onStablePart']): (prom
   return ({ system }) => {
     const hash = known.get(system) ?? createHash('sha256').update(system).digest('hex').slice(0, 16);
     if (!known.has(system)) onStablePart(hash, system);
-    known.set(system, hash);
-    const oldest = known.keys().next();
-    if (known.size > MAX_KEPT_PARTS && !oldest.done) known.delete(oldest.value);
+    keepLatest(known, [system, hash], MAX_KEPT_PARTS);
     return hash;
   };
 }

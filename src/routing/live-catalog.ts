@@ -3,8 +3,9 @@
  * before, and a catalogue that is none as a whole changes nothing; both are told.
  */
 import { z } from 'zod';
-import { type LoadedCatalog, renderIssue } from '../core/catalog/load.js';
+import type { LoadedCatalog } from '../core/catalog/load.js';
 import type { SourceFailure } from '../core/catalog/sources/source.js';
+import { renderIssue } from '../core/catalog/tool.js';
 import { toWinnowError } from '../core/errors.js';
 import type { WriteAudit } from './write-audit.js';
 

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { WinnowError } from '../errors.js';
+import { oncePer } from '../kept.js';
 import type { Rule } from './rule.js';
 import type { Tool } from './tool.js';
 
@@ -19,21 +20,24 @@ export interface CatalogOptions {
   /** For messages. Default: "catalog". */
   name?: string;
   rules?: readonly Rule[];
+  /** Where each tool stood, for messages. Default: its origin. */
+  places?: readonly string[];
 }
 
 /**
  * @throws WinnowError `invalid_catalog` when two system tools, or two tools of one user, have the same name (both
- * sources are named), and for an entry that nobody made a tool of.
+ * places are named), and for an entry that nobody made a tool of.
  */
 export function createCatalog(tools: readonly Tool[], options: CatalogOptions = {}): Catalog {
-  const seen = new Map<string, Tool>();
+  const seen = new Map<string, string>();
   const clashes: string[] = [];
   for (const [index, tool] of tools.entries()) {
-    if (!isTool(tool)) refuseEntry(tool, index);
+    refuseEntry(tool, index);
     const key = `${scopeKey(tool)}\n${tool.name}`;
+    const place = options.places?.[index] ?? tool.origin;
     const other = seen.get(key);
-    if (other) clashes.push(`two tools are named "${tool.name}": one from ${other.origin}, one from ${tool.origin}`);
-    else seen.set(key, tool);
+    if (other !== undefined) clashes.push(`two tools are named "${tool.name}": ${other} and ${place}`);
+    else seen.set(key, place);
   }
   if (clashes.length > 0) {
     throw new WinnowError('invalid_catalog', `Tool names clash: ${clashes[0]}. Rename one, or leave one source out.`, {
@@ -55,37 +59,19 @@ export function fingerprintOf(tools: readonly Tool[]): string {
   return hash.digest('hex');
 }
 
-const hashes = new WeakMap<Tool, string>();
-
-/** Hash of what a model can see of a tool, and of whose it is. Computed once a tool. */
-export function toolHash(tool: Tool): string {
-  let hash = hashes.get(tool);
-  if (hash === undefined) {
-    const seen = [
-      scopeKey(tool),
-      tool.name,
-      tool.category,
-      tool.description,
-      tool.inputSchema,
-      tool.outputSchema,
-      tool.instructions,
-      tool.preconditions,
-    ];
-    hash = createHash('sha256').update(JSON.stringify(seen)).digest('hex');
-    hashes.set(tool, hash);
-  }
-  return hash;
-}
+/** Hash of what a model can see of a tool, and of whose it is. */
+export const toolHash = oncePer((tool: Tool): string => {
+  const { name, category, description, inputSchema, outputSchema, instructions, preconditions } = tool;
+  const seen = [scopeKey(tool), name, category, description, inputSchema, outputSchema, instructions, preconditions];
+  return createHash('sha256').update(JSON.stringify(seen)).digest('hex');
+});
 
 const LISTS = ['keywords', 'aliases', 'examples', 'relatedTools', 'preconditions'] as const;
 
 /** Types keep entries out of here, but not in JavaScript: `parseTool` gives a tool all that an entry may leave out. */
-function isTool(tool: Partial<Tool> | undefined): boolean {
-  const { scope, metadata, inputSchema } = tool ?? {};
-  return Boolean(scope && metadata && inputSchema) && LISTS.every((key) => Array.isArray(tool?.[key]));
-}
-
-function refuseEntry(entry: Partial<Tool> | undefined, index: number): never {
+function refuseEntry(entry: Partial<Tool> | undefined, index: number): void {
+  const isTool = entry?.scope && entry.metadata && entry.inputSchema && LISTS.every((key) => Array.isArray(entry[key]));
+  if (isTool) return;
   const where = `tools[${index}]${entry?.name ? ` ("${entry.name}")` : ''}`;
   const advice = "loadCatalog({ sources: [{ kind: 'tools', name, tools }] }) checks entries and makes tools of them";
   throw new WinnowError('invalid_catalog', `${where} is an entry and no tool: ${advice}.`);

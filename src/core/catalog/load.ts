@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { throwIfCancelled, WinnowError } from '../errors.js';
 import { type Catalog, createCatalog, toolHash } from './catalog.js';
 import { isObject } from './schema/json.js';
-import { mergeTools, originOf, type ParsedReading, parseReading } from './sources/entries.js';
+import { originOf, type ParsedReading, parseReading, prefixTools } from './sources/entries.js';
 import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource, readSource } from './sources/formats.js';
 import {
   describeSource,
@@ -16,7 +16,7 @@ import {
   type SourceSpec,
   sourceFailed,
 } from './sources/source.js';
-import type { EntryIssue, Tool } from './tool.js';
+import { type EntryIssue, renderIssue, type Tool, warning } from './tool.js';
 
 /** The part of a pino logger that is used. */
 export interface LoadLogger {
@@ -88,18 +88,20 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
   const loaded = outcomes.filter((outcome) => outcome.parsed !== undefined);
   const failures = outcomes.flatMap((outcome) => outcome.failures);
   if (loaded.length === 0 || strict) refuseFailures(failures);
-  const merged = mergeTools(loaded.flatMap(({ parsed }) => parsed.tools));
+  const merged = prefixTools(loaded.flatMap(({ parsed }) => parsed.tools));
   const issues = [...loaded.flatMap(({ parsed }) => parsed.issues), ...merged.issues];
   if (strict) refuseWarnings(issues);
-  issues.push(...findRenamed(merged.tools, previous?.catalog.tools ?? []));
-  const { tools, changes } = keepUnchanged(merged.tools, previous?.catalog.tools ?? []);
+  const [now, old] = [merged.placed.map(({ tool }) => tool), previous?.catalog.tools ?? []];
+  issues.push(...findRenamed(now, old));
+  const { tools, changes } = keepUnchanged(now, old);
   const rules = loaded.flatMap(({ parsed }) => parsed.rules);
-  const fresh = createCatalog(tools, { name: loaded.map(({ name }) => name).join(' + '), rules });
-  for (const { level, entry, name, message } of issues)
-    logger?.[level === 'debug' ? 'debug' : 'warn']({ entry, tool: name }, message);
+  const name = loaded.map((one) => one.name).join(' + ');
+  const fresh = createCatalog(tools, { name, rules, places: merged.placed.map(({ place }) => place) });
+  for (const { level, entry, name: tool, message } of issues)
+    logger?.[level === 'debug' ? 'debug' : 'warn']({ entry, tool }, message);
   for (const { source, error } of failures) logger?.warn({ source, code: error.code }, error.message);
   return {
-    catalog: previous && isSame(previous.catalog, fresh) ? previous.catalog : fresh,
+    catalog: previous && isDeepStrictEqual(previous.catalog, fresh) ? previous.catalog : fresh,
     issues,
     failures,
     kept: outcomes.flatMap(({ kept = [] }) => kept),
@@ -120,6 +122,7 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
   try {
     const detected = typeof source === 'string' ? await detectSource(source, context) : source;
     const reading = await readSource(detected, context);
+    if (reading.parts.length === 0 && reading.failures.length > 0) return { spec, failures: reading.failures };
     return { spec, name: reading.name ?? spec, parsed: parseReading(reading), failures: reading.failures };
   } catch (error) {
     throwIfCancelled(context.signal);
@@ -136,9 +139,9 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
 function keepFailed(outcome: Outcome, before: GoodReading | undefined): Outcome {
   const { spec, failures, parsed } = outcome;
   if (before?.spec !== spec || failures.length === 0) return outcome;
-  if (!parsed) return { ...before, failures, kept: failures };
   const order = [...new Set(before.parsed.tools.map(({ place }) => originOf(place)))];
-  const kept = failures.filter(({ source }) => order.includes(source));
+  const kept = failures.filter(({ source }) => source === spec || order.includes(source));
+  if (!parsed) return { ...before, failures, kept };
   const isKept = (place: string) => kept.some(({ source }) => source === originOf(place));
   const rank = (place: string) => (order.includes(originOf(place)) ? order.indexOf(originOf(place)) : order.length);
   const tools = [...parsed.tools, ...before.parsed.tools.filter(({ place }) => isKept(place))];
@@ -178,12 +181,12 @@ function findRenamed(now: readonly Tool[], before: readonly Tool[]): EntryIssue[
   // Server and name there stay the same whatever the tool is called here.
   const ownName = ({ metadata: { mcp } }: Tool) => (isObject(mcp) ? JSON.stringify([mcp.server, mcp.tool]) : '');
   const names = new Map(before.map((tool) => [ownName(tool), tool.name]));
-  return now.flatMap((tool): EntryIssue[] => {
+  return now.flatMap((tool) => {
     const old = names.get(ownName(tool)) ?? tool.name;
     if (ownName(tool) === '' || old === tool.name) return [];
     const advice = '"prefix": true at each server of the configuration keeps names the same';
     const problem = `was "${old}" until now: rules, allow lists and policies that name it do not find it by that name`;
-    return [{ level: 'warning', entry: tool.origin, name: tool.name, message: `${problem}; ${advice}` }];
+    return [warning(tool.origin, `${problem}; ${advice}`, tool.name)];
   });
 }
 
@@ -200,18 +203,4 @@ function refuseWarnings(issues: readonly EntryIssue[]): void {
   if (lines.length === 0) return;
   const count = lines.length === 1 ? 'One problem' : `${lines.length} problems`;
   throw new WinnowError('invalid_catalog', `${count} in the catalogue under strict. ${lines[0]}.`, { issues: lines });
-}
-
-/** `file[3] name: message` */
-export function renderIssue({ entry, name, message }: EntryIssue): string {
-  return `${entry}${name === undefined ? '' : ` ${name}`}: ${message}`;
-}
-
-function isSame(old: Catalog, fresh: Catalog): boolean {
-  return (
-    old.name === fresh.name &&
-    old.tools.length === fresh.tools.length &&
-    old.tools.every((tool, index) => tool === fresh.tools[index]) &&
-    isDeepStrictEqual(old.rules, fresh.rules)
-  );
 }

@@ -1,7 +1,8 @@
 /** Which tool's result provides an argument of another: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
 import { stemmer } from 'stemmer';
-import { isObject, sameJson } from './schema/json.js';
-import { fits, resolveReference } from './schema/paths.js';
+import { oncePer } from '../kept.js';
+import { isObject, objectOf, sameJson } from './schema/json.js';
+import { dereference, type Field, fieldsOf, fits } from './schema/paths.js';
 import type { View } from './scope.js';
 import { firstSentence } from './summary.js';
 import type { JsonSchema, Tool } from './tool.js';
@@ -59,16 +60,7 @@ const NAME_IN_TEXT = /\w(?:[\w.-]*\w)?/gu;
 const RISK_FACTOR = { low: 1, medium: 0.9, high: 0.8 } as const;
 const [OTHER_ORIGIN, WAITS] = [0.6, 0.6];
 /** The graph of a view, built at its first use. */
-export const producerGraph = createGraphs();
-
-function createGraphs() {
-  const graphs = new WeakMap<View, ProducerGraph>();
-  return (view: View): ProducerGraph => {
-    const graph = graphs.get(view) ?? createProducerGraph(view.tools);
-    graphs.set(view, graph);
-    return graph;
-  };
-}
+export const producerGraph = oncePer((view: View) => createProducerGraph(view.tools));
 
 function createProducerGraph(tools: readonly Tool[]): ProducerGraph {
   const profiles = profilesOf(tools);
@@ -150,7 +142,7 @@ function namedBy({ tool, name, schema }: Argument): (producer: Profile) => boole
 }
 
 function profilesOf(tools: readonly Tool[]): Profile[] {
-  const fields = new Map(tools.map((tool) => [tool, tool.outputSchema ? resultFields(tool.outputSchema) : []]));
+  const fields = new Map(tools.map((tool) => [tool, resultFields(tool)]));
   const common = new Set([...SUFFIXES, ...tools.flatMap(({ origin }) => stemsOf(origin))]);
   const surroundings = {
     names: new Set(tools.map(({ name }) => name)),
@@ -171,10 +163,9 @@ type Surroundings = Record<'names' | 'nouns' | 'returned', ReadonlySet<string>>;
 
 function argumentsOf(tool: Tool, { names, nouns, returned }: Surroundings): Argument[] {
   const { properties, required } = tool.inputSchema;
-  return Object.entries(isObject(properties) ? properties : {}).flatMap(([name, node]) => {
+  return Object.entries(objectOf(properties)).flatMap(([name, node]) => {
     if (!isObject(node)) return [];
-    const target = typeof node.$ref === 'string' ? resolveReference(tool.inputSchema, node.$ref) : undefined;
-    const schema = isObject(target) ? { ...target, ...node } : node;
+    const schema = dereference(tool.inputSchema, node) ?? node;
     const words = stemsOf(name);
     const last = words.at(-1) ?? '';
     const said = String(schema.description ?? '');
@@ -258,38 +249,19 @@ function isValue(token: string, before: string, { words, things, schema }: Argum
   return isNamed || (token.length >= 5 && /[a-z]/iu.test(token) && !/^\p{Lu}/u.test(before));
 }
 
-interface ResultField {
-  /** From the root of the result, for example `['rooms', 0, 'id']`; lists are entered at their first element. */
-  readonly path: readonly (string | number)[];
+interface ResultField extends Field {
   /** Stems of the field's own name; of an element, those of its list. */
   readonly words: readonly string[];
   /** Stems of the names of the objects and lists around the field. */
   readonly owners: ReadonlySet<string>;
-  readonly schema: JsonSchema;
 }
 
-const MAX = { depth: 6, fields: 400 };
-
-/** The fields of an output schema: at most 400, down to six levels; a definition inside itself is entered once. */
-function resultFields(root: JsonSchema): ResultField[] {
-  const found = new Map<string, ResultField>();
-  visit({ path: [], words: [], owners: new Set(), schema: root }, new Set());
-  return [...found.values()];
-
-  function visit(field: ResultField, around: ReadonlySet<unknown>): void {
-    const { schema: node, path, words, owners } = field;
-    if (around.has(node) || path.length > MAX.depth || found.size >= MAX.fields) return;
-    const inside = new Set([...around, node]);
-    if (path.length > 0) found.set(JSON.stringify(path), found.get(JSON.stringify(path)) ?? field);
-    const target = typeof node.$ref === 'string' ? resolveReference(root, node.$ref) : undefined;
-    for (const schema of [target, node.allOf, node.anyOf, node.oneOf].flat())
-      if (isObject(schema)) visit({ ...field, schema }, inside);
-    const nested = new Set([...owners, ...words]);
-    for (const [name, schema] of Object.entries(isObject(node.properties) ? node.properties : {}))
-      if (isObject(schema)) visit({ path: [...path, name], words: stemsOf(name), owners: nested, schema }, inside);
-    for (const [place, schema] of [node.prefixItems ?? node.items].flat().entries())
-      if (isObject(schema)) visit({ path: [...path, place], words, owners, schema }, inside);
-  }
+function resultFields({ outputSchema }: Tool): ResultField[] {
+  const fields = outputSchema ? fieldsOf(outputSchema, { steps: 6, fields: 400 }) : [];
+  return fields.map((field) => {
+    const names = field.path.filter((step) => typeof step === 'string').map(stemsOf);
+    return { ...field, words: names.at(-1) ?? [], owners: new Set(names.slice(0, -1).flat()) };
+  });
 }
 
 /** The words of an identifier or a text, lower case, by their English stems: `getMovies` -> `get`, `movi`. */

@@ -3,6 +3,7 @@
  * whatever the model picks.
  */
 import { z } from 'zod';
+import { isPattern } from './schema/safe-pattern.js';
 
 const names = z.array(z.string().min(1)).min(1).optional();
 
@@ -17,9 +18,9 @@ export const ruleFields = {
         .describe('The intent, or one of several.'),
       message: z
         .string()
-        .refine(isRegularExpression, 'not a regular expression')
+        .refine(isPattern, 'not a regular expression')
         .optional()
-        .describe('Regular expression, flags "iu", tried on the message.'),
+        .describe('Regular expression, tried on the message in any case.'),
     })
     .refine((when) => Object.keys(when).length > 0, 'a rule needs at least one condition; all given ones must hold'),
   first: names.describe('Tools put before all others.'),
@@ -44,13 +45,4 @@ export function addsTools({ first, last, include }: Added): boolean {
 /** All that a rule adds, each name once. A name that no tool has is no mistake: the rule adds the others. */
 export function toolsOfRule({ first = [], last = [], include = [] }: Rule): string[] {
   return [...new Set([...first, ...include, ...last])];
-}
-
-function isRegularExpression(text: string): boolean {
-  try {
-    new RegExp(text, 'iu');
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -2,6 +2,7 @@
  * Which part of a catalogue a caller sees. Everything after this step works on a view, so nothing later can
  * leak another user's tool, or offer one that allow and deny lists, origin or availability take away.
  */
+import { keepLatest } from '../kept.js';
 import { type Catalog, fingerprintOf } from './catalog.js';
 import type { Tool } from './tool.js';
 
@@ -44,8 +45,8 @@ export function createScope(catalog: Catalog, filter?: ToolFilter): (request: Sc
       byName: new Map(tools.map((tool) => [tool.name, tool])),
       fingerprint,
     };
-    remember(byFingerprint, fingerprint, view);
-    if (key !== undefined) remember(byKey, key, view);
+    keepLatest(byFingerprint, [fingerprint, view], MAX_CACHED_VIEWS);
+    if (key !== undefined) keepLatest(byKey, [key, view], MAX_CACHED_VIEWS);
     return view;
   };
 }
@@ -70,11 +71,4 @@ function viewKey(request: ScopeRequest, owners: ReadonlySet<string>): string {
   const user = request.user !== undefined && owners.has(request.user) ? request.user : null;
   const lists = [request.allow, request.deny, request.origin].map((list) => (list ? [...list].sort() : null));
   return JSON.stringify([user, ...lists]);
-}
-
-function remember<K, V>(map: Map<K, V>, key: K, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const oldest = map.keys().next();
-  if (map.size > MAX_CACHED_VIEWS && !oldest.done) map.delete(oldest.value);
 }

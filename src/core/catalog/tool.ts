@@ -19,7 +19,17 @@ export const MAX_DESCRIPTION_CHARACTERS = 20_000;
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
 const words = z.array(z.string().min(1)).readonly().default([]);
-const schema = z.record(z.string(), z.unknown());
+const record = z.record(z.string(), z.unknown());
+/** Schemas in the wild are messy: refused is only what nothing can be made of. */
+const schema = record
+  .refine(({ type = 'object' }) => [type].flat().every((name) => typeof name === 'string'), {
+    path: ['type'],
+    error: 'neither a name nor a list of names',
+  })
+  .refine(({ properties = {} }) => record.safeParse(properties).success, {
+    path: ['properties'],
+    error: 'not an object',
+  });
 
 /** One entry of a catalogue, as a source hands it over. Unknown keys go to `metadata`. */
 export const toolEntrySchema = z.object({
@@ -60,7 +70,7 @@ export const toolEntrySchema = z.object({
     .default('system'),
   available: z.boolean().default(true),
   instructions: z.string().optional().describe('The whole text of a skill; shown only when the tool is chosen.'),
-  metadata: schema.optional(),
+  metadata: record.optional(),
 });
 export type ToolEntry = z.input<typeof toolEntrySchema>;
 type Entry = z.output<typeof toolEntrySchema>;
@@ -84,6 +94,16 @@ export interface EntryIssue {
   readonly isLeftOut?: true;
 }
 
+/** What is wrong at a place. A name is cut, since it may be anything. */
+export function warning(entry: string, message: string, name?: unknown): EntryIssue {
+  return { level: 'warning', entry, message, ...(typeof name === 'string' ? { name: name.slice(0, 80) } : {}) };
+}
+
+/** `file[3] name: message` */
+export function renderIssue({ entry, name, message }: EntryIssue): string {
+  return `${entry}${name === undefined ? '' : ` ${name}`}: ${message}`;
+}
+
 export type ParsedEntry = { ok: true; tool: Tool; issues: EntryIssue[] } | { ok: false; issues: EntryIssue[] };
 
 /**
@@ -92,12 +112,7 @@ export type ParsedEntry = { ok: true; tool: Tool; issues: EntryIssue[] } | { ok:
  */
 export function parseTool(entry: unknown, place: { origin: string; index: number }): ParsedEntry {
   const parsed = parse(toolEntrySchema, entry, { root: 'entry' });
-  const { name } = Object(entry);
-  const about = {
-    entry: `${place.origin}[${place.index}]`,
-    ...(typeof name === 'string' ? { name: name.slice(0, 80) } : {}),
-  };
-  const warn = (message: string): EntryIssue => ({ level: 'warning', ...about, message });
+  const warn = (message: string) => warning(`${place.origin}[${place.index}]`, message, Object(entry).name);
   const issues = describeSlips(entry).map(warn);
   if (!parsed.ok) return { ok: false, issues: [...parsed.issues.map(warn), ...issues] };
   const { annotations, server, toolType: type = 'skill', ...rest } = parsed.value;
@@ -105,7 +120,7 @@ export function parseTool(entry: unknown, place: { origin: string; index: number
   if (!toolType)
     return { ok: false, issues: [warn(`toolType: "${type}" is none of ${TOOL_TYPES.join(', ')}`), ...issues] };
   if (parsed.value.toolType === undefined)
-    issues.push({ level: 'debug', ...about, message: 'toolType is missing: taken as "skill"' });
+    issues.push({ ...warn('toolType is missing: taken as "skill"'), level: 'debug' });
   const unknown = Object.entries(Object(entry)).filter(([key]) => !KEYS.includes(key));
   const tool = {
     ...rest,

@@ -6,8 +6,10 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import { messageOf } from '../errors.js';
+import { oncePer } from '../kept.js';
 import { isObject, joinPath, jsonTypeOf, showJson, typesOf } from './schema/json.js';
 import { normaliseSchema } from './schema/normalise.js';
+import { pointerParts } from './schema/paths.js';
 import { createSafePattern, isPattern } from './schema/safe-pattern.js';
 import type { JsonSchema, Tool } from './tool.js';
 
@@ -28,25 +30,16 @@ export function createValidator(schema: JsonSchema): Check {
   return compile(normaliseSchema(schema).schema).check;
 }
 
-const validators = new WeakMap<Tool, Validator>();
-
 /** The check of a tool's arguments, compiled once a tool. They are an object, whatever its schema says. */
-export function validatorFor(tool: Tool): Validator {
-  const known = validators.get(tool);
-  if (known) return known;
+export const validatorFor = oncePer((tool: Tool): Validator => {
   const { schema } = normaliseSchema(tool.inputSchema);
   const types = typesOf(schema);
   const isUsable = types.length === 0 || types.includes('object');
-  const validator = compile({ ...(isUsable ? schema : {}), type: 'object' });
-  validators.set(tool, validator);
-  return validator;
-}
-
-const compilers = new WeakMap<typeof Ajv2020, Ajv2020>();
+  return compile({ ...(isUsable ? schema : {}), type: 'object' });
+});
 
 function compile(schema: JsonSchema): Validator {
-  const ajv = compilers.get(Ajv2020) ?? createCompiler();
-  compilers.set(Ajv2020, ajv);
+  const ajv = compilerOf(Ajv2020);
   try {
     return { check: toCheck(ajv.compile(schema)) };
   } catch (error) {
@@ -61,11 +54,11 @@ function compile(schema: JsonSchema): Validator {
  * `verbose` puts schema and data into errors, for readable issues. Without `optimize` a check compiles in half the time
  * and judges as fast. `ownProperties`: an argument may be called `constructor`.
  */
-function createCompiler(): Ajv2020 {
+const compilerOf = oncePer((Ajv: typeof Ajv2020) => {
   const regExp = Object.assign((pattern: string) => createSafePattern(pattern), { code: 'createSafePattern' });
   const code = { regExp, optimize: false };
   const more = { strict: false, validateSchema: false, ownProperties: true, logger: false } as const;
-  const ajv = new Ajv2020({ ...more, allErrors: true, verbose: true, code });
+  const ajv = new Ajv({ ...more, allErrors: true, verbose: true, code });
   ajvFormats.default(ajv);
   // Tool authors mean clock times and local dates; RFC 3339 wants a time zone and seconds.
   const time = String.raw`([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(z|[+-]\d\d:?\d\d)?$`;
@@ -74,7 +67,7 @@ function createCompiler(): Ajv2020 {
   ajv.addFormat('date-time', (text: string) => isDay(dateTime.exec(text)?.[1]));
   ajv.addFormat('regex', isPattern);
   return ajv;
-}
+});
 
 function isDay(text = ''): boolean {
   const date = new Date(`${text}T00:00:00Z`);
@@ -109,10 +102,7 @@ function renderIssues(errors: readonly ErrorObject[]): string[] {
 
 function renderIssue(error: ErrorObject): string {
   const { keyword, instancePath, params } = error;
-  const parts = instancePath.split('/').slice(1);
-  const steps = parts.map((part) =>
-    /^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~'),
-  );
+  const steps = pointerParts(instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   const missing = keyword === 'required' ? [String(params.missingProperty)] : [];
   return `${[...steps, ...missing].reduce<string>(joinPath, '') || '(arguments)'}: ${sentence(error)}`;
 }

@@ -1,6 +1,7 @@
 /** The form of a tool's schemas that a model is shown, made once a tool. The author's own form judges the arguments. */
 import { normaliseArguments, normaliseSchema } from '../catalog/schema/normalise.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
+import { oncePer } from '../kept.js';
 
 export interface Fitted {
   readonly input: JsonSchema;
@@ -9,19 +10,12 @@ export interface Fitted {
   readonly notes: readonly string[];
 }
 
-const fitted = new WeakMap<Tool, Fitted>();
-
-export function fittedSchemas(tool: Tool): Fitted {
-  let schemas = fitted.get(tool);
-  if (!schemas) {
-    const input = normaliseArguments(tool.inputSchema);
-    const output = tool.outputSchema && normaliseSchema(tool.outputSchema);
-    const notes = [...input.notes, ...(output?.notes ?? []).map(ofResult)];
-    schemas = { input: input.schema, output: output?.schema, notes };
-    fitted.set(tool, schemas);
-  }
-  return schemas;
-}
+export const fittedSchemas = oncePer((tool: Tool): Fitted => {
+  const input = normaliseArguments(tool.inputSchema);
+  const output = tool.outputSchema && normaliseSchema(tool.outputSchema);
+  const notes = [...input.notes, ...(output?.notes ?? []).map(ofResult)];
+  return { input: input.schema, output: output?.schema, notes };
+});
 
 /** `(arguments): …` and `(definition x): …` are of the whole, all others of a field. */
 function ofResult(note: string): string {

@@ -1,7 +1,9 @@
 /** A tool as stage two shows it: everything that is known about it, in the order in which a plan needs it. */
 import { isObject } from '../catalog/schema/json.js';
+import { resolveReference } from '../catalog/schema/paths.js';
 import { oneLine } from '../catalog/summary.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
+import { oncePer } from '../kept.js';
 import { fittedSchemas } from './fitted.js';
 
 /** Of the type of a result, and of the arguments, in characters: one huge schema must not push the other tools out. */
@@ -12,23 +14,12 @@ function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (shortened)`;
 }
 
-const rendered = new WeakMap<Tool, string>();
-
-export function renderTool(tool: Tool): string {
-  let text = rendered.get(tool);
-  if (text === undefined) {
-    text = renderWhole(tool);
-    rendered.set(tool, text);
-  }
-  return text;
-}
-
 /** Numbered from `first` on, in the order of the selection. */
 export function renderTools(tools: readonly Tool[], first = 1): string {
   return tools.length === 0 ? 'none' : tools.map((tool, place) => `${first + place}. ${renderTool(tool)}`).join('\n\n');
 }
 
-function renderWhole(tool: Tool): string {
+export const renderTool = oncePer((tool: Tool): string => {
   const { input, output } = fittedSchemas(tool);
   const lines = [
     `${tool.name}: ${oneLine(tool.description)}`,
@@ -38,7 +29,7 @@ function renderWhole(tool: Tool): string {
     tool.instructions ? `   instructions:\n${tool.instructions.trim()}` : '',
   ];
   return lines.filter(Boolean).join('\n');
-}
+});
 
 /** Optional arguments stand apart: beside the required ones a small model fills them in, whatever the request says. */
 function renderArguments(input: JsonSchema): string[] {
@@ -95,7 +86,7 @@ function renderNode(schema: unknown, place: Place): string {
 /** Inside itself a type is only named. */
 function renderReference(reference: string, { root, open, comments }: Place): string {
   if (open.includes(reference)) return reference.split('/').at(-1) || 'any';
-  return renderNode(resolve(reference, root), { root, comments, open: [...open, reference] });
+  return renderNode(resolveReference(root, reference), { root, comments, open: [...open, reference] });
 }
 
 function renderObject(schema: JsonSchema, place: Place): string {
@@ -150,15 +141,6 @@ function isBound(value: unknown): value is number {
 
 function renderKey(name: string): string {
   return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : JSON.stringify(name);
-}
-
-function resolve(reference: string, root: JsonSchema): unknown {
-  if (reference === '#') return root;
-  const parts = reference.replace(/^#\//u, '').split('/');
-  return parts.reduce<unknown>(
-    (node, part) => (isObject(node) ? node[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
-    root,
-  );
 }
 
 function wrap(type: string): string {

@@ -3,6 +3,7 @@
  * index a caller.
  */
 import type { Tool } from '../../core/catalog/tool.js';
+import { keepLatest } from '../../core/kept.js';
 import type { Layer, Segment } from '../../core/search/rank.js';
 import type { Generation } from './generation.js';
 
@@ -39,7 +40,7 @@ export function createAudiences(generation: Generation, isCurrent: (tool: Tool) 
         system: toLayer(generation.system, (tool) => !ownNames.has(tool.name) && may(tool)),
         own: own && toLayer(own, may),
       };
-      if (name !== undefined) keep(kept, name, layers);
+      if (name !== undefined) keepLatest(kept, [name, layers], MAX_KEPT);
       return layers;
     },
   };
@@ -48,10 +49,4 @@ export function createAudiences(generation: Generation, isCurrent: (tool: Tool) 
 function toLayer(segment: Segment, isVisible: (tool: Tool) => boolean): Layer {
   const visible = Uint8Array.from(segment.tools, (tool) => (isVisible(tool) ? 1 : 0));
   return visible.every((one) => one === 1) ? { segment } : { segment, visible };
-}
-
-function keep(kept: Map<string, VisibleLayers>, name: string, layers: VisibleLayers): void {
-  kept.set(name, layers);
-  const oldest = kept.keys().next();
-  if (kept.size > MAX_KEPT && !oldest.done) kept.delete(oldest.value);
 }

@@ -17,7 +17,7 @@ describe('a catalogue', () => {
     ['two system tools', [from('a.json', 'x'), from('b.json', 'x')]],
     ['two tools of one user', [from('a.json', 'x', 'ann'), from('b.json', 'x', 'ann')]],
   ])('refuses %s of one name, and names both sources', (_, tools) => {
-    const issue = 'two tools are named "x": one from a.json, one from b.json';
+    const issue = 'two tools are named "x": a.json and b.json';
     expect(() => createCatalog(tools)).toThrow(
       expect.objectContaining({ code: 'invalid_catalog', issues: [issue], message: expect.stringContaining(issue) }),
     );

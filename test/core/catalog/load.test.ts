@@ -130,7 +130,7 @@ describe('wrong entries', () => {
       code: 'invalid_catalog',
       issues: [
         expect.stringContaining(`${path}[1]: name`),
-        expect.stringContaining(`${path}[2] bad: inputSchema: type`),
+        expect.stringContaining(`${path}[2] bad: inputSchema.type`),
       ],
     });
   });

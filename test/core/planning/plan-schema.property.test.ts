@@ -5,7 +5,7 @@ import { fits, subschemaAt } from '../../../src/core/catalog/schema/paths.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { checkPlan, type DraftStep } from '../../../src/core/planning/check-plan.js';
-import { fieldsOf } from '../../../src/core/planning/decide/sources.js';
+import { resultFields } from '../../../src/core/planning/decide/sources.js';
 import { fittedSchemas } from '../../../src/core/planning/fitted.js';
 import { planAnswerSchema } from '../../../src/core/planning/plan-schema.js';
 import { type Leaf, renderPath, textsIn } from '../../../src/core/planning/references.js';
@@ -89,7 +89,7 @@ function withRightReferences(drafts: readonly Draft[], tools: ReadonlyMap<string
 function fittingReferences(leaf: Leaf, tool: Tool, earlier: readonly (Tool | undefined)[]): string[] {
   const wanted = subschemaAt(fittedSchemas(tool).input, leaf.path);
   return earlier.flatMap((producer, place) => {
-    const fields = producer ? fieldsOf(fittedSchemas(producer).output) : [];
+    const fields = producer ? resultFields(fittedSchemas(producer).output) : [];
     const fitting = fields.filter(({ schema }) => wanted === undefined || wanted === 'any' || fits(schema, wanted));
     return fitting.map(({ path }) => referenceTo(`s${place + 1}`, renderPath(path)));
   });

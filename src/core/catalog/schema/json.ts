@@ -9,6 +9,11 @@ export function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The value where it is an object, else an empty one. */
+export function objectOf(value: unknown): JsonSchema {
+  return isObject(value) ? value : {};
+}
+
 export function isJsonType(word: unknown): word is JsonType {
   return typeof word === 'string' && (JSON_TYPES as readonly string[]).includes(word);
 }
@@ -31,11 +36,6 @@ export function isOfType(value: unknown, types: readonly JsonType[]): boolean {
 /** The `type` of a node as a list; empty where it has none. */
 export function typesOf(node: JsonSchema): JsonType[] {
   return listOf(node.type ?? []).filter(isJsonType);
-}
-
-/** `type` as it is written: one word alone, several as a list. */
-export function typeKeyword(types: readonly JsonType[]): JsonType | readonly JsonType[] {
-  return types.length === 1 && types[0] !== undefined ? types[0] : types;
 }
 
 export function withoutUndefined(node: JsonSchema): JsonSchema {

@@ -18,7 +18,7 @@ import {
   typesOf,
   withoutUndefined,
 } from './json.js';
-import { nameOfReference, resolveReference } from './paths.js';
+import { dereference, nameOfReference, resolveReference } from './paths.js';
 import { isPattern } from './safe-pattern.js';
 
 export interface NormalisedSchema {
@@ -31,7 +31,14 @@ export interface NormalisedSchema {
 const MAX_DEPTH = 40;
 const MAX_NODES = 20_000;
 
-interface Run {
+export interface NormaliseOptions {
+  /** Where references lead. Default: the schema itself. */
+  readonly root?: JsonSchema;
+  /** Properties with this mark are left out. Default: none. */
+  readonly hidden?: 'readOnly' | 'writeOnly';
+}
+
+interface Run extends NormaliseOptions {
   readonly root: JsonSchema;
   readonly notes: Set<string>;
   /** Reference -> its name below `$defs`. */
@@ -46,8 +53,8 @@ interface Place {
 }
 
 /** The meaning of the schema: this form judges values. */
-export function normaliseSchema(schema: JsonSchema): NormalisedSchema {
-  return normalise(schema, createRun(schema));
+export function normaliseSchema(schema: JsonSchema, options: NormaliseOptions = {}): NormalisedSchema {
+  return normalise(schema, createRun(schema, options));
 }
 
 /** The form of arguments that a model is shown: an object with `properties` and no combinations, as servers want it. */
@@ -56,49 +63,58 @@ export function normaliseArguments(schema: JsonSchema): NormalisedSchema {
   return normalise(argumentsRoot(schema, run), run);
 }
 
-function createRun(root: JsonSchema): Run {
-  return { root, notes: new Set(), names: new Map(), nodesLeft: MAX_NODES };
+function createRun(schema: JsonSchema, options: NormaliseOptions = {}): Run {
+  return { root: schema, ...options, notes: new Set(), names: new Map(), nodesLeft: MAX_NODES };
 }
 
 function normalise(top: JsonSchema, run: Run): NormalisedSchema {
   const node = normaliseNode(top, { path: '', depth: 0 }, run);
   const definitions = new Map<string, JsonSchema>();
   // Definitions may name further ones, which come behind.
-  for (const [reference, name] of run.names)
-    definitions.set(
-      name,
-      normaliseNode(targetOf(reference, run.root), { path: `(definition ${name})`, depth: 0 }, run),
-    );
+  for (const [$ref, name] of run.names) {
+    const target = dereference(run.root, { $ref });
+    definitions.set(name, normaliseNode(target, { path: `(definition ${name})`, depth: 0 }, run));
+  }
   const $defs = Object.fromEntries(definitions);
   return { schema: definitions.size === 0 ? node : { ...node, $defs }, notes: [...run.notes] };
 }
 
-function normaliseNode(value: unknown, place: Place, run: Run): JsonSchema {
-  const note = (text: string) => run.notes.add(`${place.path || '(arguments)'}: ${text}`);
+function normaliseNode(value: unknown, { path, depth }: Place, run: Run): JsonSchema {
+  const note = (text: string) => run.notes.add(`${path || '(arguments)'}: ${text}`);
   if (value === true) return {};
-  if (!isObject(value) || place.depth > MAX_DEPTH || --run.nodesLeft < 0) {
-    note(
-      `${isObject(value) ? 'nested too deeply, or too large' : `${showJson(value)} is no schema`}: any value is taken`,
-    );
+  if (!isObject(value) || depth > MAX_DEPTH || --run.nodesLeft < 0) {
+    const problem = isObject(value) ? 'nested too deeply, or too large' : `${showJson(value)} is no schema`;
+    note(`${problem}: any value is taken`);
     return {};
   }
-  const node = mend(upgradeNode(value), note);
+  const node = mend(upgradeNode(withoutHidden(value, run.hidden)), note);
   const inner = mapChildren(node, (child) => {
-    if (typeof child.value !== 'boolean') return normaliseNode(child.value, placeBelow(child, place), run);
+    if (typeof child.value !== 'boolean')
+      return normaliseNode(child.value, { path: pathOf(child, path), depth: depth + 1 }, run);
     if (child.step === undefined) return child.value;
     return child.value ? {} : undefined;
   });
   return mergeForms(nameReference(inner, run, note));
 }
 
-function placeBelow({ keyword, step }: SchemaChild, { path, depth }: Place): Place {
+function pathOf({ keyword, step }: SchemaChild, path: string): string {
   const inner = keyword === 'properties' ? path : keyword === 'items' ? `${path}[]` : joinPath(path, keyword);
-  return { path: step === undefined ? inner : joinPath(inner, step), depth: depth + 1 };
+  return step === undefined ? inner : joinPath(inner, step);
+}
+
+function withoutHidden(node: JsonSchema, hidden: Run['hidden']): JsonSchema {
+  if (!hidden || !isObject(node.properties)) return node;
+  const isShown = (property: unknown) => Object(property)[hidden] !== true;
+  const all: JsonSchema = node.properties;
+  const properties = Object.fromEntries(Object.entries(all).filter(([, property]) => isShown(property)));
+  const { required } = node;
+  if (!Array.isArray(required)) return { ...node, properties };
+  return { ...node, properties, required: required.filter((name) => isShown(all[name])) };
 }
 
 /** One node of an older draft (04, 06, 07) or of OpenAPI 3.0 in the words of 2020-12. The meaning stays. */
-export function upgradeNode(node: JsonSchema): JsonSchema {
-  const { nullable, additionalItems, ...next }: Record<string, unknown> = node;
+function upgradeNode(node: JsonSchema): JsonSchema {
+  const { nullable, example, additionalItems, ...next }: Record<string, unknown> = node;
   for (const [exclusive, bound] of [
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum'],
@@ -107,6 +123,7 @@ export function upgradeNode(node: JsonSchema): JsonSchema {
     [next[exclusive], next[bound]] = next[exclusive] ? [next[bound], undefined] : [undefined, next[bound]];
   }
   if (Array.isArray(next.items)) Object.assign(next, { prefixItems: next.items, items: additionalItems });
+  if (example !== undefined) next.examples ??= [example];
   const schema = withoutUndefined(next);
   return nullable === true ? withNull(schema) : schema;
 }
@@ -148,6 +165,9 @@ const KEYWORDS: ReadonlyMap<string, Test> = new Map(
   ).flatMap(([words, test]) => words.split(' ').map((word) => [word, test])),
 );
 
+/** Of OpenAPI and other interfaces: nobody misses them. */
+const UNSAID = /^(?:x-|\$|definitions$|discriminator$|xml$|externalDocs$)/;
+
 function isSchema(value: unknown): boolean {
   return isFlag(value) || isObject(value);
 }
@@ -163,8 +183,7 @@ function mend(written: JsonSchema, note: (text: string) => void): JsonSchema {
     if (test?.(value)) node[keyword] = value;
     else if (test === isNumber && isNumber(convert(value, ['number']))) node[keyword] = Number(value);
     else if (test) note(`${keyword} ${showJson(value)} is not of JSON Schema: left out`);
-    else if (isObject(value) && !/^(?:x-|\$|definitions$)/.test(keyword))
-      note(`"${keyword}" is no keyword of JSON Schema: left out`);
+    else if (isObject(value) && !UNSAID.test(keyword)) note(`"${keyword}" is no keyword of JSON Schema: left out`);
   }
   const types = typesOf(node);
   if (Array.isArray(node.enum) && types.length > 0 && !node.enum.some((value) => isOfType(value, types))) {
@@ -198,35 +217,23 @@ function convert(value: unknown, types: readonly JsonType[]): unknown {
 }
 
 /** The reference as one to `$defs`. One that leads nowhere, or only to itself, stands for any value. */
-function nameReference(node: JsonSchema, run: Run, note: (text: string) => void): JsonSchema {
+function nameReference(node: JsonSchema, { root, names }: Run, note: (text: string) => void): JsonSchema {
   const { $ref, ...beside } = node;
   if (typeof $ref !== 'string') return node;
-  if (targetOf($ref, run.root) === undefined) {
-    note(`$ref ${showJson($ref)} leads nowhere in the document: any value is taken`);
+  if (!dereference(root, { $ref })) {
+    note(`$ref ${showJson($ref)} leads nowhere in the document (bundle other files into it): any value is taken`);
     return beside;
   }
-  let name = run.names.get($ref) ?? nameOfReference($ref);
-  while (!run.names.has($ref) && [...run.names.values()].includes(name)) name += '_';
-  run.names.set($ref, name);
+  let name = names.get($ref) ?? nameOfReference($ref);
+  while (!names.has($ref) && [...names.values()].includes(name)) name += '_';
+  names.set($ref, name);
   return { ...beside, $ref: `#/$defs/${name}` };
-}
-
-/** Follows references that point at nothing but another reference. */
-function targetOf(reference: string, root: JsonSchema): unknown {
-  const seen = new Set<string>();
-  let target = resolveReference(root, reference);
-  while (isObject(target) && typeof target.$ref === 'string' && Object.keys(target).length === 1) {
-    if (seen.has(target.$ref)) return undefined;
-    seen.add(target.$ref);
-    target = resolveReference(root, target.$ref);
-  }
-  return isSchema(target) ? target : undefined;
 }
 
 function argumentsRoot(schema: JsonSchema, run: Run): JsonSchema {
   const note = (text: string) => run.notes.add(`(arguments): ${text}`);
   if (schema.anyOf ?? schema.oneOf) note('the arguments of all forms of the root stand side by side');
-  const { enum: _, const: __, nullable: ___, ...root } = sideBySide(schema, schema, new Set());
+  const { enum: _, const: __, nullable: ___, ...root } = sideBySide(schema, schema);
   const types = typesOf(root);
   if (types.length > 0 && !types.includes('object')) {
     note(`the root is of type ${types.join(' or ')}, but arguments are always an object: any is taken`);
@@ -241,23 +248,18 @@ function argumentsRoot(schema: JsonSchema, run: Run): JsonSchema {
 }
 
 /** What all forms of a node say of arguments, in one node without forms. A node inside itself is entered once. */
-function sideBySide(node: JsonSchema, document: JsonSchema, seen: Set<unknown>): JsonSchema {
+function sideBySide(node: JsonSchema, root: JsonSchema, seen = new Set<unknown>()): JsonSchema {
   const { $ref, allOf, anyOf, oneOf, ...own } = node;
-  const target = typeof $ref === 'string' ? targetOf($ref, document) : undefined;
-  const expand = (forms: readonly unknown[]) =>
-    forms.filter(isObject).flatMap((form) => {
-      if (seen.has(form)) return [];
-      seen.add(form);
-      return [sideBySide(form, document, seen)];
-    });
-  const always = expand([target, allOf].flatMap(listOf));
-  const forms = [...always, ...expand([anyOf, oneOf].flatMap(listOf))];
+  const expand = (nodes: readonly unknown[]) =>
+    nodes.filter(isObject).flatMap((form) => (seen.has(form) ? [] : [sideBySide(form, root, seen.add(form))]));
+  const always = expand([typeof $ref === 'string' && resolveReference(root, $ref), allOf].flat());
   const properties = new Map<string, unknown>();
-  for (const [name, schema] of [own, ...forms].flatMap((form) => Object.entries(Object(form.properties)))) {
-    const before = properties.get(name);
-    const isSame = before === undefined || sameJson(before, schema) || sameJson(before, {});
-    properties.set(name, isSame ? schema : { anyOf: [before, schema] });
-  }
+  for (const form of [own, ...always, ...expand([anyOf, oneOf].flat())])
+    for (const [name, schema] of Object.entries(Object(form.properties))) {
+      const before = properties.get(name);
+      const isSame = before === undefined || sameJson(before, schema) || sameJson(before, {});
+      properties.set(name, isSame ? schema : { anyOf: [before, schema] });
+    }
   const required = [own, ...always].flatMap((form) => (Array.isArray(form.required) ? form.required : []));
   return {
     ...Object.assign({}, ...always),

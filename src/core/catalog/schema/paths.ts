@@ -1,4 +1,5 @@
 /** Ways into a schema: what a `$ref` points at, what stands at a path and fits there, its defaults and its secrets. */
+import { oncePer } from '../../kept.js';
 import type { JsonSchema, Tool } from '../tool.js';
 import {
   childrenOf,
@@ -6,6 +7,7 @@ import {
   type JsonType,
   jsonTypeOf,
   listOf,
+  objectOf,
   sameJson,
   typesOf,
   withoutRepeats,
@@ -17,33 +19,41 @@ const MAX_DEPTH = 16;
 
 /** The node behind `#` or `#/a/b`; `undefined` for what is not in the document. Nothing is fetched. */
 export function resolveReference(root: unknown, reference: string): unknown {
-  if (reference === '#') return root;
-  return reference.startsWith('#/') ? partsOf(reference).reduce(child, root) : undefined;
+  if (!/^#(?:\/|$)/u.test(reference)) return undefined;
+  return pointerParts(decoded(reference)).reduce(
+    (node, key) => (Object.hasOwn(Object(node), key) ? Reflect.get(Object(node), key) : undefined),
+    root,
+  );
+}
+
+/** The node, or what its `$ref` leads to with what stands beside it. Undefined where that is nothing, or a circle. */
+export function dereference(root: unknown, node: unknown, depth = 0): JsonSchema | undefined {
+  if (!isObject(node) || typeof node.$ref !== 'string') return isObject(node) ? node : undefined;
+  const { $ref, ...beside } = node;
+  const target = depth < MAX_DEPTH ? dereference(root, resolveReference(root, $ref), depth + 1) : undefined;
+  return target && { ...target, ...beside };
 }
 
 /** Last word of a reference, as a name for a definition: `#/$defs/Node` -> `Node`. */
 export function nameOfReference(reference: string): string {
   return (
-    partsOf(reference)
+    pointerParts(decoded(reference))
       .at(-1)
       ?.replace(/[^\p{L}\p{N}_.-]+/gu, '_') || 'root'
   );
 }
 
-function partsOf(reference: string): string[] {
-  const parts = reference.split('/').slice(1);
-  return parts.map((part) => decode(part.replaceAll('~1', '/').replaceAll('~0', '~')));
+/** The words of a JSON Pointer: `/a~1b/0` -> `a/b`, `0`. */
+export function pointerParts(pointer: string): string[] {
+  const parts = pointer.split('/').slice(1);
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-function child(node: unknown, key: string): unknown {
-  return typeof node === 'object' && node !== null && Object.hasOwn(node, key) ? Reflect.get(node, key) : undefined;
-}
-
-function decode(part: string): string {
+function decoded(reference: string): string {
   try {
-    return decodeURIComponent(part);
+    return decodeURIComponent(reference);
   } catch {
-    return part;
+    return reference;
   }
 }
 
@@ -102,7 +112,7 @@ function elementAt(node: JsonSchema, index: number): unknown {
 }
 
 function propertyAt(node: JsonSchema, name: string): unknown {
-  const properties = isObject(node.properties) ? node.properties : {};
+  const properties = objectOf(node.properties);
   if (Object.hasOwn(properties, name)) return properties[name];
   if (node.additionalProperties !== undefined) return node.additionalProperties;
   return isObject(node.patternProperties) || Object.keys(properties).length === 0 ? true : undefined;
@@ -111,7 +121,7 @@ function propertyAt(node: JsonSchema, name: string): unknown {
 /** The schemas that a node refers to or is made of. */
 function formsOf(node: JsonSchema, root: JsonSchema): JsonSchema[] {
   const target = typeof node.$ref === 'string' ? resolveReference(root, node.$ref) : undefined;
-  return [node.allOf, node.anyOf, node.oneOf, target].flatMap(listOf).filter(isObject);
+  return [target, node.allOf, node.anyOf, node.oneOf].flatMap(listOf).filter(isObject);
 }
 
 function combine(found: readonly Subschema[]): Subschema {
@@ -119,6 +129,30 @@ function combine(found: readonly Subschema[]): Subschema {
   const distinct = withoutRepeats(schemas).filter(isObject);
   if (distinct.length > 1) return { anyOf: distinct };
   return distinct[0] ?? (found.includes('any') ? 'any' : undefined);
+}
+
+export interface Field {
+  /** From the root on, for example `['rooms', 0, 'id']`; a list is entered at its first element. */
+  readonly path: readonly (string | number)[];
+  readonly schema: JsonSchema;
+}
+
+/** The fields of a value down to so many steps, each path once, at most so many. A definition inside itself ends. */
+export function fieldsOf(root: JsonSchema, most: { readonly steps: number; readonly fields: number }): Field[] {
+  const found = new Map<string, Field>();
+  const visit = (path: Field['path'], schema: unknown, around: readonly unknown[]): void => {
+    if (!isObject(schema) || around.includes(schema) || path.length > most.steps || found.size >= most.fields) return;
+    const key = JSON.stringify(path);
+    if (path.length > 0 && !found.has(key)) found.set(key, { path, schema });
+    const inside = [...around, schema];
+    for (const form of formsOf(schema, root)) visit(path, form, inside);
+    for (const [name, property] of Object.entries(objectOf(schema.properties)))
+      visit([...path, name], property, inside);
+    for (const [place, item] of [schema.prefixItems ?? schema.items].flat().entries())
+      visit([...path, place], item, inside);
+  };
+  visit([], root, []);
+  return [...found.values()];
 }
 
 interface Roots {
@@ -142,7 +176,7 @@ function fitsAt(produced: unknown, wanted: unknown, roots: Roots): boolean {
   if (given) return given.some((form) => fitsAt(form, wanted, below));
   const asked = alternatives(wanted, roots.wanted);
   if (asked) return asked.some((form) => fitsAt(produced, form, below));
-  const parts = [wanted, ...(Array.isArray(wanted.allOf) ? wanted.allOf : [])].filter(isObject);
+  const parts = [wanted, wanted.allOf].flatMap(listOf).filter(isObject);
   return parts.every((part) => plainFits(produced, part, below));
 }
 
@@ -176,9 +210,8 @@ function valuesOf(node: JsonSchema): readonly unknown[] | undefined {
 }
 
 function objectsFit(produced: JsonSchema, wanted: JsonSchema, roots: Roots): boolean {
-  const has = isObject(produced.properties) ? produced.properties : {};
-  const wants = isObject(wanted.properties) ? wanted.properties : {};
-  const required = Array.isArray(wanted.required) ? wanted.required.map(String) : [];
+  const [has, wants] = [objectOf(produced.properties), objectOf(wanted.properties)];
+  const required = listOf(wanted.required ?? []).map(String);
   return required.every((name) =>
     Object.hasOwn(has, name) ? fitsAt(has[name], wants[name], roots) : produced.additionalProperties !== false,
   );
@@ -211,15 +244,10 @@ export function fillDefaults(schema: JsonSchema, value: unknown, { nulls = true 
   return fill(schema, value, 0);
 }
 
-const secretNames = new WeakMap<readonly Tool[], readonly string[]>();
-
-/** Names of the arguments that the schemas of these tools mark secret; found once a list. */
-export function secretNamesOf(tools: readonly Tool[]): readonly string[] {
-  const known = secretNames.get(tools);
-  const names = known ?? [...new Set(tools.flatMap(({ inputSchema }) => secretArgumentNames(inputSchema)))];
-  secretNames.set(tools, names);
-  return names;
-}
+/** Names of the arguments that the schemas of these tools mark secret. */
+export const secretNamesOf = oncePer((tools: readonly Tool[]): readonly string[] => {
+  return [...new Set(tools.flatMap(({ inputSchema }) => secretArgumentNames(inputSchema)))];
+});
 
 /**
  * Marked by `writeOnly: true`, `format: "password"` or `x-secret: true`, at any depth. A mark counts for the argument also

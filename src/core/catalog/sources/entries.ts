@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { WinnowError } from '../../errors.js';
 import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
-import { childrenOf, isObject } from '../schema/json.js';
-import { type EntryIssue, type JsonSchema, parseTool, type Tool } from '../tool.js';
-import { createReading, reasonOf, type SourcePart, type SourceReading } from './source.js';
+import { isObject } from '../schema/json.js';
+import { type EntryIssue, type JsonSchema, parseTool, renderIssue, type Tool, warning } from '../tool.js';
+import { createReading, type SourcePart, type SourceReading } from './source.js';
 
 /** A tool with the place where it stood, for messages about clashes. */
 export interface PlacedTool {
@@ -41,9 +41,7 @@ export function parseReading(reading: SourceReading): ParsedReading {
   const rules = reading.rules.flatMap((rule, index) => {
     const parsed = parse(ruleSchema, rule, { root: 'rule' });
     if (parsed.ok) return [parsed.value];
-    const name = isObject(rule) && typeof rule.name === 'string' ? { name: rule.name.slice(0, 80) } : {};
-    const about = { level: 'warning', entry: `${origin} rules[${index}]`, ...name } as const;
-    issues.push(...parsed.issues.map((message) => ({ ...about, message })));
+    issues.push(...parsed.issues.map((text) => warning(`${origin} rules[${index}]`, text, Object(rule).name)));
     return [];
   });
   return { tools, rules, issues };
@@ -56,10 +54,10 @@ function parsePart({ origin, server, isPrefixed = false, entries }: SourcePart, 
     issues.push(...parsed.issues.map((issue) => (parsed.ok ? issue : { ...issue, isLeftOut: true as const })));
     if (!parsed.ok) return [];
     const { tool } = parsed;
-    const problems = findProblems(tool);
-    const about = { level: 'warning', entry: place, name: tool.name.slice(0, 80), isLeftOut: true } as const;
-    issues.push(...problems.map((message) => ({ ...about, message })));
-    return problems.length > 0 ? [] : [{ tool, place, ...(server === undefined ? {} : { server, isPrefixed }) }];
+    const message = findJsonProblem(tool);
+    if (message === undefined) return [{ tool, place, ...(server === undefined ? {} : { server, isPrefixed }) }];
+    issues.push({ ...warning(place, message, tool.name), isLeftOut: true });
+    return [];
   });
 }
 
@@ -87,29 +85,6 @@ function fromOtherForms(written: unknown): unknown {
   return { ...rest, inputSchema };
 }
 
-function findProblems(tool: Tool): string[] {
-  const problem = findJsonProblem(tool);
-  if (problem !== undefined) return [problem];
-  return (['inputSchema', 'outputSchema'] as const).flatMap((key) =>
-    tool[key] === undefined ? [] : findSchemaProblems(tool[key]).map((text) => `${key}: ${text}`),
-  );
-}
-
-/** One problem a line, with its path. Schemas in the wild are messy: refused is only what nothing can be made of. */
-export function findSchemaProblems(schema: unknown, path = ''): string[] {
-  if (!isObject(schema)) return path === '' ? ['not a JSON Schema object'] : [];
-  const { type, properties } = schema;
-  const isTyped = !('type' in schema) || [type].flat().every((name) => typeof name === 'string');
-  const inner = childrenOf(schema).flatMap(({ keyword, step, value }) =>
-    findSchemaProblems(isObject(value) ? value : {}, `${path}${keyword}.${step === undefined ? '' : `${step}.`}`),
-  );
-  return [
-    ...(isTyped ? [] : [`${path}type: neither a name nor a list of names`]),
-    ...('properties' in schema && !isObject(properties) ? [`${path}properties: not an object`] : []),
-    ...inner,
-  ];
-}
-
 /** Cycles (YAML aliases, objects from code) and big integers can't be written as JSON. */
 export function findJsonProblem(value: unknown): string | undefined {
   const done = new Set<unknown>();
@@ -123,14 +98,15 @@ export function findJsonProblem(value: unknown): string | undefined {
 }
 
 /**
- * Tools of several sources in one list with unique names. Where two MCP servers have a tool of one name, each gets its
- * server's name as a prefix (`github__search`); the server's own name of the tool stays in `metadata.mcp`.
- * @throws WinnowError `invalid_catalog` when two system tools, or two of one user, still share a name
+ * Where two MCP servers have a tool of one name, each gets its server's name as a prefix (`github__search`); the server's
+ * own name of the tool stays in `metadata.mcp`.
  */
-export function mergeTools(placed: readonly PlacedTool[]): { tools: Tool[]; issues: EntryIssue[] } {
+export function prefixTools(placed: readonly PlacedTool[]): { placed: PlacedTool[]; issues: EntryIssue[] } {
+  const servers = new Map<string, Set<string>>();
   // Tools that have a prefix in any case share no name.
-  const bare = placed.filter(({ server, isPrefixed }) => server !== undefined && !isPrefixed);
-  const servers = groupBy(bare, ({ tool, place }) => [tool.name, originOf(place)]);
+  for (const { tool, place, server, isPrefixed } of placed)
+    if (server !== undefined && !isPrefixed)
+      servers.set(tool.name, (servers.get(tool.name) ?? new Set()).add(originOf(place)));
   const issues: EntryIssue[] = [];
   const named = placed.map((item) => {
     const { server, tool, place, isPrefixed } = item;
@@ -140,22 +116,7 @@ export function mergeTools(placed: readonly PlacedTool[]): { tools: Tool[]; issu
     issues.push({ level: 'debug', entry: place, name: tool.name, message: `renamed to "${name}": ${reason}` });
     return { ...item, tool: { ...tool, name } };
   });
-  // `createCatalog` refuses clashes too, but knows origins only; here the files and positions are known.
-  const places = groupBy(named, ({ tool, place }) => [JSON.stringify([tool.name, tool.scope]), place]);
-  const clashes = [...places].flatMap(([key, [...found]]) =>
-    found.length > 1 ? [`two tools are named "${JSON.parse(key)[0]}": ${found.join(' and ')}`] : [],
-  );
-  if (clashes.length > 0) {
-    const message = `Tool names clash: ${clashes[0]}. Rename one, or leave one source out.`;
-    throw new WinnowError('invalid_catalog', message, { issues: clashes });
-  }
-  return { tools: named.map(({ tool }) => tool), issues };
-}
-
-function groupBy(items: readonly PlacedTool[], entryOf: (item: PlacedTool) => [string, string]) {
-  const groups = new Map<string, Set<string>>();
-  for (const [key, value] of items.map(entryOf)) groups.set(key, (groups.get(key) ?? new Set<string>()).add(value));
-  return groups;
+  return { placed: named, issues };
 }
 
 export interface LangChainToolsOptions {
@@ -181,7 +142,7 @@ export function toolsFromLangChain(tools: readonly LangChainTool[], options: Lan
   const parsed = parseReading(createReading([{ origin, entries: tools.map((tool) => toEntry(tool)) }]));
   const problems = parsed.issues.filter(({ level }) => level === 'warning');
   if (problems.length > 0) {
-    const issues = problems.map(({ entry, name, message }) => `${entry}${name ? ` ${name}` : ''}: ${message}`);
+    const issues = problems.map(renderIssue);
     throw new WinnowError('invalid_catalog', `LangChain tools are not usable: ${issues[0]}.`, { issues });
   }
   return parsed.tools.map(({ tool }) => tool);
@@ -204,21 +165,15 @@ function toEntry({ name, description, schema, metadata }: LangChainTool) {
 /** Zod is known by its form, since `instanceof` knows nothing of another copy of it. */
 function toInputSchema(schema: unknown, name: string): JsonSchema {
   const { _zod, _def, safeParse } = Object(schema);
-  if (isObject(_zod)) return fromZod(schema as z.core.$ZodType, name);
+  if (isObject(_zod)) {
+    const options = { io: 'input', unrepresentable: 'any' } as const;
+    const { $schema: _, '~standard': __, ...plain } = z.toJSONSchema(schema as z.core.$ZodType, options);
+    return plain;
+  }
   // The one zod 3 schema that LangChain itself makes, for tools that take a string.
   if (_def?.typeName === 'ZodEffects' && Object.keys(Object(_def.schema?.shape)).join() === 'input')
     return { type: 'object', properties: { input: { type: 'string' } } };
   if (isObject(schema) && typeof safeParse !== 'function') return schema;
   const advice = 'give a zod 4 schema, or JSON Schema (toJsonSchema of @langchain/core/utils/json_schema makes it)';
   throw new WinnowError('invalid_catalog', `The schema of the LangChain tool "${name}" is of another kind: ${advice}.`);
-}
-
-function fromZod(schema: z.core.$ZodType, name: string): JsonSchema {
-  try {
-    const { $schema: _, '~standard': __, ...plain } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-    return plain;
-  } catch (error) {
-    const message = `The schema of the LangChain tool "${name}" can't be written as JSON Schema`;
-    throw new WinnowError('invalid_catalog', `${message}: ${reasonOf(error)}.`, { cause: error });
-  }
 }

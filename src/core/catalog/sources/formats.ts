@@ -6,7 +6,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { throwIfCancelled, WinnowError } from '../../errors.js';
 import { isObject } from '../schema/json.js';
-import type { EntryIssue } from '../tool.js';
+import { type EntryIssue, warning } from '../tool.js';
 import { mcpFormat, readMcpServers } from './mcp.js';
 import { openApiFormat } from './openapi.js';
 import {
@@ -98,14 +98,13 @@ async function readJsonSource(path: string, context: ReadContext): Promise<Sourc
     throw sourceFailed(path, `is neither ${forms}. Write it in one of these forms`);
   }
   const issues: EntryIssue[] = [];
-  const warn = (entry: string, message: string) => issues.push({ level: 'warning', entry, message });
   // A catalogue file has a name or rules of its own; the answer of a server has neither.
   if (name === undefined && rules === undefined) {
-    if (nextCursor) warn(origin, 'nextCursor: this is one page of several; the tools of the others are missing');
+    if (nextCursor) issues.push(warning(origin, 'nextCursor: this is one page; the tools of the others are missing'));
     const entries = tools.map((tool) => (isObject(tool) ? { toolType: 'mcp', ...tool } : tool));
     return createReading([{ origin, entries }], { issues });
   }
-  if (!Array.isArray(rules ?? [])) warn(`${origin} rules`, 'rules: not an array, left out');
+  if (!Array.isArray(rules ?? [])) issues.push(warning(`${origin} rules`, 'rules: not an array, left out'));
   const named = typeof name === 'string' ? { name } : {};
   return createReading([{ origin, entries: tools }], { ...named, rules: Array.isArray(rules) ? rules : [], issues });
 }
@@ -118,7 +117,7 @@ function parseJsonLines(text: string, origin: string): SourceReading {
     try {
       return [JSON.parse(line)];
     } catch (error) {
-      issues.push({ level: 'warning', entry: `${origin}:${index + 1}`, message: `not JSON: ${reasonOf(error)}` });
+      issues.push(warning(`${origin}:${index + 1}`, `not JSON: ${reasonOf(error)}`));
       return [];
     }
   });
@@ -139,7 +138,7 @@ async function readSkillsSource(path: string, context: ReadContext): Promise<Sou
     throwIfCancelled(context.signal);
     const place = join(path, file);
     const skill = await parseSkill(await readText(place, context), file);
-    if (typeof skill === 'string') issues.push({ level: 'warning', entry: place, message: `front matter: ${skill}` });
+    if (typeof skill === 'string') issues.push(warning(place, `front matter: ${skill}`));
     else parts.push({ origin: place, entries: [{ ...skill, origin: path }] });
   }
   return createReading(parts, { issues });

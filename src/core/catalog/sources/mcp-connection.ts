@@ -8,7 +8,7 @@ import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontex
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { isNeverConnected } from '../../errors.js';
-import { orAborted } from '../../promises.js';
+import { createOpening, orAborted } from '../../promises.js';
 import { createKeyMask } from '../../secret-forms.js';
 import { readVersion } from '../../version.js';
 import { type McpServer, type ReadContext, reasonOf } from './source.js';
@@ -19,41 +19,32 @@ const FAREWELL_TIMEOUT_MS = 3_000;
 const MAX_STDERR_CHARACTERS = 500;
 /** A page of HTML is no message. */
 const MAX_BODY_CHARACTERS = 200;
-/** The SDK's own time-out of a request; the signal of each call bounds it. */
+/** The SDK wants a time-out of its own for each request; the signals are the ones that bound them. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Only the frame is checked: the SDK's own schema refuses a whole page for one bad tool. */
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
 
-type RequestOptions = { signal: AbortSignal; timeout: number };
-
 /** @throws Error whose message says what the server did, and what to do */
-export async function listServerTools(server: McpServer, context: ReadContext): Promise<unknown[]> {
-  const timeout = AbortSignal.timeout(context.timeoutMs);
-  const signal = AbortSignal.any(context.signal ? [timeout, context.signal] : [timeout]);
-  const connection = openConnection(server, signal);
-  const client = new Client({ name: 'winnow', version: readVersion() });
-  // The SDK needs a time-out of its own per request; the signal is the one that bounds the whole.
-  const options = { signal, timeout: context.timeoutMs + 1000 };
+export async function listServerTools(server: McpServer, { timeoutMs, signal }: ReadContext): Promise<unknown[]> {
+  const { client, patience, explain, close } = await connect(server, timeoutMs, signal);
   try {
-    // A process that does not read its input, or a hanging connection, must not outlive the signal.
-    await orAborted(client.connect(connection.transport, options), signal);
-    return client.getServerCapabilities()?.tools ? await listPages(client, options) : [];
+    return client.getServerCapabilities()?.tools ? await orAborted(listPages(client, patience), patience) : [];
   } catch (error) {
-    const what = timeout.aborted ? describeSilence(server, context.timeoutMs) : describeFailure(server, error);
-    throw new Error(`${what}${connection.lastWords()}`, { cause: error });
+    throw explain(error);
   } finally {
-    await connection.close();
+    await close();
   }
 }
 
-async function listPages(client: Client, options: RequestOptions): Promise<unknown[]> {
+async function listPages(client: Client, signal: AbortSignal): Promise<unknown[]> {
   const tools: unknown[] = [];
   const seen = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = cursor === undefined ? {} : { cursor };
-    const answer = await client.request({ method: 'tools/list', params }, pageSchema, options);
+    const request = { method: 'tools/list', params } as const;
+    const answer = await client.request(request, pageSchema, { signal, timeout: NO_TIMEOUT_MS });
     tools.push(...answer.tools);
     cursor = answer.nextCursor ?? undefined;
     if (cursor === undefined) return tools;
@@ -64,64 +55,71 @@ async function listPages(client: Client, options: RequestOptions): Promise<unkno
 }
 
 interface Connection {
-  transport: StdioClientTransport | StreamableHTTPClientTransport;
-  /** What the process wrote on stderr last, without the values of its environment. */
-  lastWords(): string;
+  readonly client: Client;
+  /** Fires when the time is over, or the caller gives up. */
+  readonly patience: AbortSignal;
+  /** What was thrown, as what the server did, and what to do. */
+  explain(error: unknown): Error;
+  /** Ends the process, or gives the session back. Idempotent, and throws nothing. */
   close(): Promise<void>;
 }
 
-/** `life` bounds the whole connection, not only its opening. */
-function openConnection(server: McpServer, life: AbortSignal): Connection {
-  return 'command' in server ? openProcess(server) : openUrl(server, life);
+async function connect(server: McpServer, timeoutMs: number, signal?: AbortSignal): Promise<Connection> {
+  // `explain` holds it: on Node 20 the signal made of both is lost when its time-out is collected.
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
+  const transport = createTransport(server);
+  const client = new Client({ name: 'winnow', version: readVersion() });
+  const lastWords = 'stderr' in transport ? listenTo(transport, server) : () => '';
+  // A failed `connect` starts to close without waiting; this way that close and ours are one, and we wait for it.
+  const ending = createOpening(transport.close.bind(transport));
+  transport.close = ending.get;
+  const closing = createOpening(async () => {
+    if ('terminateSession' in transport) {
+      // One that does not answer must not keep us, and one that can't end sessions has nothing to give back.
+      const farewell = orAborted(transport.terminateSession(), AbortSignal.timeout(FAREWELL_TIMEOUT_MS));
+      await farewell.catch(() => undefined);
+    }
+    await ending.get().catch(() => undefined);
+  });
+  const explain = (error: unknown) => {
+    const what = timeout.aborted ? describeSilence(server, timeoutMs) : describeFailure(server, error);
+    return new Error(`${what}${lastWords()}`, { cause: error });
+  };
+  try {
+    // A process that does not read its input, or a hanging connection, must not outlive the signal.
+    await orAborted(client.connect(transport, { signal: patience, timeout: NO_TIMEOUT_MS }), patience);
+  } catch (error) {
+    await closing.get();
+    throw explain(error);
+  }
+  return { client, patience, explain, close: closing.get };
 }
 
-function openProcess(server: Extract<McpServer, { command: string }>): Connection {
-  const { command, args, env, cwd } = server;
-  const transport = new StdioClientTransport({
+function createTransport(server: McpServer): StdioClientTransport | StreamableHTTPClientTransport {
+  if ('url' in server)
+    return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: { ...server.headers } } });
+  const { command, args = [], env, cwd } = server;
+  return new StdioClientTransport({
     command,
+    args: [...args],
     stderr: 'pipe',
-    ...(args ? { args: [...args] } : {}),
     ...(env ? { env: { ...env } } : {}),
     ...(cwd ? { cwd } : {}),
   });
-  const mask = createKeyMask(Object.values(env ?? {}));
+}
+
+/** What the process wrote on stderr last, without the values of its environment. */
+function listenTo({ stderr }: StdioClientTransport, server: McpServer): () => string {
+  const mask = createKeyMask('command' in server ? Object.values(server.env ?? {}) : []);
   let words = '';
-  transport.stderr?.on('data', (chunk) => {
+  stderr?.on('data', (chunk) => {
     words = (words + String(chunk)).slice(-4 * MAX_STDERR_CHARACTERS);
   });
-  const lastWords = () => {
+  return () => {
     const text = mask(words).trim().slice(-MAX_STDERR_CHARACTERS);
     return text ? `; its stderr ends with: ${text}` : '';
   };
-  return { transport, lastWords, close: closeOnce(transport) };
-}
-
-function openUrl(server: Extract<McpServer, { url: string }>, life: AbortSignal): Connection {
-  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
-    requestInit: { headers: { ...server.headers } },
-    // Bounds every request, also the last one that ends the session.
-    fetch: (url, init) => fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([life, init.signal]) : life }),
-  });
-  const close = closeOnce(transport);
-  const endSession = async () => {
-    // A server that can't end sessions has nothing to give back, and one that does not answer must not keep us.
-    // Two signals, not one of `AbortSignal.any`: on Node 20 that one is lost when its time-out is collected.
-    const farewell = orAborted(transport.terminateSession(), AbortSignal.timeout(FAREWELL_TIMEOUT_MS));
-    if (!life.aborted) await orAborted(farewell, life).catch(() => undefined);
-    await close();
-  };
-  return { transport, lastWords: () => '', close: endSession };
-}
-
-/** A failed `connect` starts to close without waiting; this way that close and ours are one, and we wait for it. */
-function closeOnce(transport: { close(): Promise<void> }): () => Promise<void> {
-  const close = transport.close.bind(transport);
-  let closing: Promise<void> | undefined;
-  transport.close = () => {
-    closing ??= close();
-    return closing;
-  };
-  return () => transport.close();
 }
 
 /** `not_sent`: the server has not seen the call. `lost`: the connection broke on the way. `refused`: it said no. */
@@ -144,49 +142,30 @@ export interface McpSession {
   close(): Promise<void>;
 }
 
-export interface McpSessionOptions {
-  /** For the start of the server and the handshake, in milliseconds. */
-  readonly connectTimeoutMs: number;
-}
-
 const resultSchema = z.looseObject({
   content: z.array(z.unknown()).default([]),
   structuredContent: z.unknown().optional(),
   isError: z.boolean().default(false),
 });
 
-/** @throws Error whose message says what the server did, in words that follow its name */
-export async function openMcpSession(server: McpServer, options: McpSessionOptions): Promise<McpSession> {
-  const life = new AbortController();
-  const connection = openConnection(server, life.signal);
-  const client = new Client({ name: 'winnow', version: readVersion() });
-  let open = true;
+/**
+ * @param options `connectTimeoutMs` is for the start of the server and the handshake
+ * @throws Error whose message says what the server did, and what to do
+ */
+export async function openMcpSession(server: McpServer, options: { connectTimeoutMs: number }): Promise<McpSession> {
+  const { client, close } = await connect(server, options.connectTimeoutMs);
+  let isOpen = true;
   client.onclose = () => {
-    open = false;
+    isOpen = false;
   };
-  let closing: Promise<void> | undefined;
-  const close = () => {
-    // What can't be closed is gone already.
-    closing ??= connection
-      .close()
-      .catch(() => undefined)
-      .finally(() => life.abort());
-    return closing;
-  };
-  const patience = AbortSignal.timeout(options.connectTimeoutMs);
-  try {
-    const timeout = options.connectTimeoutMs + 1_000;
-    await orAborted(client.connect(connection.transport, { signal: patience, timeout }), patience);
-  } catch (error) {
-    await close();
-    const reason = patience.aborted ? `did not start within ${options.connectTimeoutMs} ms` : failureReason(error);
-    throw new Error(`can't be reached (${reason})${connection.lastWords()}`, { cause: error });
-  }
   return {
-    isOpen: () => open && closing === undefined,
-    close,
+    isOpen: () => isOpen,
+    close() {
+      isOpen = false;
+      return close();
+    },
     async callTool({ name, arguments: input, signal }) {
-      if (!open || closing) return { ok: false, kind: 'not_sent', reason: 'the connection is closed' };
+      if (!isOpen) return { ok: false, kind: 'not_sent', reason: 'the connection is closed' };
       try {
         const params = { name, arguments: { ...input } };
         const request = { method: 'tools/call', params } as const;

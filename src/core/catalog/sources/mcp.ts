@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import PQueue from 'p-queue';
 import { z } from 'zod';
-import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
+import { messageOf, throwIfCancelled } from '../../errors.js';
 import { parse } from '../../parse.js';
 import { isObject } from '../schema/json.js';
 import {
@@ -10,6 +10,7 @@ import {
   describeSource,
   isUrl,
   type McpServer,
+  mcpServerSchema,
   parseJson,
   type ReadContext,
   readText,
@@ -31,21 +32,7 @@ export const mcpFormat: SourceFormat = {
   read: async (path, context) => readMcpServers(await loadMcpConfig(path, context), describeSource(path), context),
 };
 
-const strings = z.record(z.string(), z.string());
-const switches = {
-  disabled: z.boolean().optional(),
-  prefix: z.boolean().optional().describe('See `McpServer`.'),
-};
-const processSchema = z.object({
-  ...switches,
-  command: z.string().min(1),
-  args: z.array(z.string()).optional(),
-  env: strings.optional(),
-  cwd: z.string().min(1).optional().describe('Relative to the folder of the configuration.'),
-});
-// Whether it is a URL shows once its variables are in their places.
-const urlSchema = z.object({ ...switches, url: z.string().min(1), headers: strings.optional() });
-const configSchema = z.object({ mcpServers: z.record(z.string().min(1), z.union([processSchema, urlSchema])) });
+const configSchema = z.object({ mcpServers: z.record(z.string().min(1), mcpServerSchema) });
 
 export interface McpConfig {
   readonly servers: Readonly<Record<string, McpServer>>;
@@ -53,10 +40,7 @@ export interface McpConfig {
   readonly failures: readonly SourceFailure[];
 }
 
-/**
- * Servers marked `disabled` are left out, as other readers of this format do.
- * @throws WinnowError `source_failed` when the file can't be read or has another form
- */
+/** @throws WinnowError `source_failed` when the file can't be read or has another form */
 export async function loadMcpConfig(path: string, context: ReadContext): Promise<McpConfig> {
   if (isUrl(path)) throw sourceFailed(path, 'is a URL: a configuration that starts processes is read from files only');
   const parsed = parse(configSchema, parseJson(await readText(path, context), path), { root: 'file' });
@@ -66,8 +50,8 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   }
   const servers: Record<string, McpServer> = {};
   const failures: SourceFailure[] = [];
-  for (const [name, { disabled, ...written }] of Object.entries(parsed.value.mcpServers)) {
-    if (disabled === true) continue;
+  for (const [name, written] of Object.entries(parsed.value.mcpServers)) {
+    if (written.disabled === true) continue;
     const missing = new Set<string>();
     const server = expandVariables(written, context, missing);
     const source = `${describeSource(path)}#${name}`;
@@ -82,7 +66,7 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
 }
 
 /** Puts values in the place of `${NAME}` and `${NAME:-default}`, in all texts. `missing` takes the names without a value. */
-function expandVariables(server: object, { variable }: ReadContext, missing: Set<string>): McpServer {
+function expandVariables(server: McpServer, { variable }: ReadContext, missing: Set<string>): McpServer {
   return JSON.parse(JSON.stringify(server), (_, part: unknown) => {
     if (typeof part !== 'string') return part;
     return part.replace(/\$\{(\w+)(?::-([^}]*))?\}/gu, (written, key: string, fallback: string | undefined) => {
@@ -93,7 +77,7 @@ function expandVariables(server: object, { variable }: ReadContext, missing: Set
   });
 }
 
-/** @throws WinnowError `source_failed` when every server fails; `cancelled` */
+/** @throws WinnowError `cancelled` */
 export async function readMcpServers(config: McpConfig, name: string, context: ReadContext): Promise<SourceReading> {
   const queue = new PQueue({ concurrency: MAX_SERVERS_AT_ONCE });
   const servers = Object.entries(config.servers);
@@ -108,11 +92,6 @@ export async function readMcpServers(config: McpConfig, name: string, context: R
     const entries = answer.tools.map((tool) => toEntry(tool, key));
     return [{ origin: answer.source, server: key, isPrefixed: server?.prefix === true, entries }];
   });
-  if (parts.length === 0 && failures[0]) {
-    if (failures.length === 1) throw failures[0].error;
-    const issues = failures.map(({ error }) => error.message);
-    throw new WinnowError('source_failed', `All ${failures.length} servers of ${name} failed.`, { issues });
-  }
   const empty = parts.filter(({ entries }) => entries.length === 0);
   const issues = empty.map(({ origin }) => ({ level: 'debug', entry: origin, message: 'offers no tools' }) as const);
   return createReading(parts, { failures, issues });

@@ -2,18 +2,10 @@
  * OpenAPI 3.0 and 3.1 documents: each operation is one tool, with the facts of its HTTP call in `metadata.http` (see
  * `http-target.ts`, which reads them).
  */
-import { isObject, withoutUndefined } from '../schema/json.js';
-import type { EntryIssue, JsonSchema, Risk } from '../tool.js';
-import {
-  collectArguments,
-  createConverter,
-  dereference,
-  firstContent,
-  isJsonMedia,
-  METHODS,
-  type Operation,
-  objectOf,
-} from './openapi-arguments.js';
+import { isObject, listOf, objectOf, withoutUndefined } from '../schema/json.js';
+import { normaliseSchema } from '../schema/normalise.js';
+import { dereference } from '../schema/paths.js';
+import { type EntryIssue, type JsonSchema, type Risk, warning } from '../tool.js';
 import {
   createReading,
   describeSource,
@@ -26,6 +18,13 @@ import {
   sourceFailed,
 } from './source.js';
 
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
+const PLACES = ['path', 'query', 'header', 'cookie'];
+/** Set by the HTTP client; OpenAPI says to ignore parameters of these names. */
+const CLIENT_HEADERS = new Set(['accept', 'content-type', 'authorization']);
+/** A body whose schema has other keywords than these stays whole; the properties of a plain one become arguments. */
+const PLAIN_OBJECT =
+  /^(?:type|properties|required|additionalProperties|title|description|examples?|default|xml|externalDocs|x-.*)$/;
 const RISK_OF_METHOD: Readonly<Record<string, Risk>> = { get: 'low', head: 'low', delete: 'high' };
 
 export const openApiFormat: SourceFormat = {
@@ -35,28 +34,41 @@ export const openApiFormat: SourceFormat = {
   read: readOpenApiSource,
 };
 
+/** One operation, with the document and the path item that it stands in. */
+interface Operation {
+  readonly document: JsonSchema;
+  readonly operation: JsonSchema;
+  readonly pathItem: JsonSchema;
+  readonly method: (typeof METHODS)[number];
+  readonly route: string;
+  readonly location: string;
+  /** One problem a line. */
+  readonly problems: string[];
+}
+
 async function readOpenApiSource(path: string, context: ReadContext): Promise<SourceReading> {
   const document = parseDocument(await parseJsonOrYaml(await readText(path, context), path), path);
   const origin = describeSource(path);
   const issues: EntryIssue[] = [];
-  const warn = (entry: string, message: string, name?: string) =>
-    issues.push({ level: 'warning', entry, message, ...(name === undefined ? {} : { name }) });
   const names = new Set<string>();
   const entries = Object.entries(objectOf(document.paths)).flatMap(([route, rawItem]) => {
     if (route.startsWith('x-')) return [];
     const pathItem = dereference(document, rawItem);
-    if (!pathItem) warn(`${origin} ${route}`, 'no usable path item, left out');
+    if (!pathItem) issues.push(warning(`${origin} ${route}`, 'no usable path item, left out'));
     return METHODS.flatMap((method) => {
       const operation = pathItem?.[method];
       if (!pathItem || !isObject(operation)) return [];
       const problems: string[] = [];
       const source = { document, operation, pathItem, problems, method, route, location: path };
-      const entry = { ...toEntry(source), name: uniqueName(source, names) };
-      for (const problem of problems) warn(`${origin} ${method.toUpperCase()} ${route}`, problem, entry.name);
+      const name = nameOf(source, (one) => names.has(one));
+      names.add(name);
+      const entry = { ...toEntry(source), name };
+      const place = `${origin} ${method.toUpperCase()} ${route}`;
+      issues.push(...problems.map((problem) => warning(place, problem, name)));
       return [entry];
     });
   });
-  if (entries.length === 0) warn(origin, 'paths: no operation in it');
+  if (entries.length === 0) issues.push(warning(origin, 'paths: no operation in it'));
   return createReading([{ origin, entries }], { issues });
 }
 
@@ -96,13 +108,14 @@ function describe({ summary, description }: JsonSchema): string {
 }
 
 /** The operationId in snake_case; method and path where there is none, or another operation has the name. */
-function uniqueName({ operation: { operationId }, method, route }: Operation, names: Set<string>): string {
+function nameOf({ operation: { operationId }, method, route }: Operation, isTaken: (name: string) => boolean): string {
   const preferred = typeof operationId === 'string' ? toSnakeCase(operationId) : '';
-  const base = preferred === '' || names.has(preferred) ? toSnakeCase(`${method} ${route}`) : preferred;
-  let name = base;
-  for (let number = 2; names.has(name); number++) name = `${base}_${number}`;
-  names.add(name);
-  return name;
+  return preferred !== '' && !isTaken(preferred) ? preferred : numbered(toSnakeCase(`${method} ${route}`), isTaken);
+}
+
+function numbered(name: string, isTaken: (name: string) => boolean, number = 1): string {
+  const whole = number === 1 ? name : `${name}_${number}`;
+  return isTaken(whole) ? numbered(name, isTaken, number + 1) : whole;
 }
 
 export function toSnakeCase(text: string): string {
@@ -114,6 +127,24 @@ export function toSnakeCase(text: string): string {
     .toLowerCase();
 }
 
+/** JSON where it is offered, else the first media type. */
+function firstContent(content: unknown): { type: string; schema: unknown } | undefined {
+  const types = Object.entries(objectOf(content));
+  const [type, media] = types.find(([name]) => isJsonMedia(name)) ?? types[0] ?? [];
+  return type === undefined ? undefined : { type, schema: objectOf(media).schema };
+}
+
+function isJsonMedia(type: string): boolean {
+  return /^application\/(?:[\w.-]+\+)?json\b/i.test(type);
+}
+
+/** As JSON Schema that stands alone. Requests hold no `readOnly` properties, and results no `writeOnly` ones. */
+function standalone(schema: JsonSchema, hidden: 'readOnly' | 'writeOnly', { document, problems }: Operation) {
+  const normalised = normaliseSchema(schema, { root: document, hidden });
+  problems.push(...normalised.notes);
+  return normalised.schema;
+}
+
 /** 200 before other 2xx; an answer that is not JSON has no schema. A reference at the top is followed. */
 function readOutput(source: Operation): JsonSchema | undefined {
   const { document, operation } = source;
@@ -123,8 +154,87 @@ function readOutput(source: Operation): JsonSchema | undefined {
     .sort();
   const content = firstContent(dereference(document, responses[status])?.content);
   if (!isObject(content?.schema) || !isJsonMedia(content.type)) return undefined;
-  const { convert, finish } = createConverter(source, 'writeOnly');
-  return finish(convert(dereference(document, content.schema) ?? content.schema));
+  return standalone(dereference(document, content.schema) ?? content.schema, 'writeOnly', source);
+}
+
+interface Argument {
+  readonly name: string;
+  readonly schema: unknown;
+  readonly isRequired: boolean;
+  /** Where it goes in the HTTP call. */
+  readonly target: JsonSchema;
+}
+
+/** Parameters of all places and the body, as the arguments of one tool. */
+function collectArguments(source: Operation) {
+  const body = readBody(source);
+  const placed = new Map<string, Argument>();
+  for (const argument of [...readParameters(source), ...body.arguments]) {
+    // Two of one name (an `id` in the path and in the body): the later has its place before its name.
+    const { name, target } = argument;
+    const isTaken = (one: string) => placed.has(one);
+    placed.set(isTaken(name) ? numbered(`${target.in}_${name}`, isTaken) : name, argument);
+  }
+  const required = [...placed].filter(([, { isRequired }]) => isRequired).map(([name]) => name);
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries([...placed].map(([name, argument]) => [name, argument.schema])),
+    ...(required.length > 0 ? { required } : {}),
+    additionalProperties: false,
+  };
+  const parameters = Object.fromEntries([...placed].map(([name, { target }]) => [name, target]));
+  return { inputSchema: standalone(schema, 'readOnly', source), parameters, contentType: body.contentType };
+}
+
+/** The operation's own parameters replace those of the path item with the same name and place. */
+function readParameters({ document, operation, pathItem, problems }: Operation): Argument[] {
+  const parameters = new Map<string, Argument>();
+  for (const raw of [pathItem.parameters ?? [], operation.parameters ?? []].flatMap(listOf)) {
+    const { in: place, name, ...parameter } = dereference(document, raw) ?? {};
+    if (!PLACES.includes(String(place)) || typeof name !== 'string') {
+      problems.push(`parameter ${JSON.stringify(raw)?.slice(0, 120)}: no usable name and place, left out`);
+      continue;
+    }
+    if (place === 'header' && CLIENT_HEADERS.has(name.toLowerCase())) continue;
+    const { example, description, style, explode, allowReserved } = parameter;
+    const content = firstContent(parameter.content);
+    const schema: JsonSchema = { example, ...objectOf(parameter.schema ?? content?.schema) };
+    parameters.set(`${place} ${name}`, {
+      name,
+      schema: withoutUndefined({ ...schema, description: description ?? schema.description }),
+      isRequired: place === 'path' || parameter.required === true,
+      target: withoutUndefined({ in: place, name, style, explode, allowReserved, contentType: content?.type }),
+    });
+  }
+  return [...parameters.values()];
+}
+
+function readBody({ document, operation, problems }: Operation): { arguments: Argument[]; contentType?: string } {
+  const body = dereference(document, operation.requestBody);
+  const content = firstContent(body?.content);
+  if (!body || !content) {
+    if (operation.requestBody !== undefined) problems.push('requestBody: no usable content, left out');
+    return { arguments: [] };
+  }
+  const plain = dereference(document, content.schema) ?? {};
+  const { properties, additionalProperties = false } = plain;
+  if (
+    !isObject(properties) ||
+    additionalProperties !== false ||
+    !Object.keys(plain).every((key) => PLAIN_OBJECT.test(key))
+  ) {
+    const schema = objectOf(content.schema);
+    const described = withoutUndefined({ ...schema, description: body.description ?? schema.description });
+    const whole = { name: 'body', schema: described, isRequired: body.required === true, target: { in: 'body' } };
+    return { arguments: [whole], contentType: content.type };
+  }
+  // Many documents forget `required: true` on a body: its own required properties count unless it may be left out.
+  const required = new Set(body.required === false ? [] : listOf(plain.required ?? []));
+  const shown = Object.entries(properties).filter(([, property]) => objectOf(property).readOnly !== true);
+  const own = shown.map(([name, schema]): Argument => {
+    return { name, schema, isRequired: required.has(name), target: { in: 'body', name } };
+  });
+  return { arguments: own, contentType: content.type };
 }
 
 /** The nearest first server, with the default values of its variables; relative ones count from the document's URL. */

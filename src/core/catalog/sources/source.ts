@@ -1,25 +1,33 @@
 /** What a source is told by, what every reader hands back, and the text of a file or URL. */
 import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import type { EntryIssue, Tool, ToolEntry } from '../tool.js';
 
+const texts = z.record(z.string(), z.string()).optional();
+const common = {
+  disabled: z.boolean().optional().describe('The server is left out, as other readers of this format do.'),
+  prefix: z
+    .boolean()
+    .optional()
+    .describe(
+      "Its tools always have its name before theirs (`github__search`). Default: only where another's has theirs.",
+    ),
+};
+
 /** One server of an `mcpServers` configuration: a process on stdio, or a URL on streamable HTTP. */
-export type McpServer = {
-  /**
-   * Its tools always have its name before theirs (`github__search`), so that what they are called depends on no other
-   * server. Default: only where another server has a tool of that name.
-   */
-  readonly prefix?: boolean;
-} & (
-  | {
-      readonly command: string;
-      readonly args?: readonly string[];
-      /** Added to the few variables that the SDK hands on by default (PATH, HOME and the like). */
-      readonly env?: Readonly<Record<string, string>>;
-      readonly cwd?: string;
-    }
-  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
-);
+export const mcpServerSchema = z.union([
+  z.object({
+    ...common,
+    command: z.string().min(1),
+    args: z.array(z.string()).optional(),
+    env: texts.describe('Added to the few variables that the SDK hands on by default (PATH, HOME and the like).'),
+    cwd: z.string().min(1).optional().describe('Relative to the folder of the configuration.'),
+  }),
+  // Whether it is a URL shows once its variables are in their places.
+  z.object({ ...common, url: z.string().min(1), headers: texts }),
+]);
+export type McpServer = z.infer<typeof mcpServerSchema>;
 
 /** `path` is a file or folder, or, for `json` and `openapi`, an http(s) URL. */
 export type SourceSpec =

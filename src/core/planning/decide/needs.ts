@@ -6,7 +6,7 @@ import type { View } from '../../catalog/scope.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Request } from '../../request.js';
 import { fittedSchemas } from '../fitted.js';
-import { candidatesFor, fieldsOf, isText, plainSchema, type SourceContext } from './sources.js';
+import { candidatesFor, isText, plainSchema, resultFields, type SourceContext } from './sources.js';
 import { spansOf } from './spans.js';
 
 /** A weaker provision is a guess, and no step is added for it. */
@@ -62,7 +62,7 @@ export function canProvide(producer: Tool, consumer: Tool, argument: string): bo
   const root = fittedSchemas(consumer).input;
   const wanted = plainSchema(Object(root.properties)[argument], root);
   if (stemsOf(argument).length === 1) return false;
-  return fieldsOf(output).some(({ path, schema }) => path.at(-1) === argument && fits(schema, wanted));
+  return resultFields(output).some(({ path, schema }) => path.at(-1) === argument && fits(schema, wanted));
 }
 
 /** `email`, also of the items of a list. */
@@ -75,7 +75,7 @@ function formatOf({ schema }: Argument, root: JsonSchema): unknown {
 function byFormat(format: unknown, consumer: Tool, tools: readonly Tool[]): Provision[] {
   const readers = tools.filter((tool) => tool !== consumer && tool.risk === 'low');
   return readers.flatMap((producer) => {
-    const field = fieldsOf(fittedSchemas(producer).output).find(({ schema }) => schema.format === format);
+    const field = resultFields(fittedSchemas(producer).output).find(({ schema }) => schema.format === format);
     return field && format !== undefined ? [{ producer, path: field.path, isDeclared: true, score: MIN_SCORE }] : [];
   });
 }

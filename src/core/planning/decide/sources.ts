@@ -3,8 +3,8 @@
  * is one choice, so a value that no source has can't be chosen.
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
-import { resolveReference } from '../../catalog/schema/paths.js';
-import { createPatternTrials, createSafePattern, type SafePattern } from '../../catalog/schema/safe-pattern.js';
+import { dereference, type Field, fieldsOf } from '../../catalog/schema/paths.js';
+import { createPatternTrials, createSafePattern, isPattern } from '../../catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
 import type { Said } from './said.js';
@@ -111,7 +111,8 @@ export function isNumber(schema: JsonSchema): boolean {
 /** Whether a value is within the bounds of the schema. Patterns are those of strangers: none of them can hang the process. */
 export function boundsOf(schema: JsonSchema): (value: unknown) => boolean {
   const { minimum, maximum, pattern, maxLength, minLength, format } = schema;
-  const tried = typeof pattern === 'string' && pattern.length < 80 ? safePattern(pattern) : undefined;
+  const isTried = typeof pattern === 'string' && pattern.length < 80 && isPattern(pattern);
+  const tried = isTried ? createSafePattern(pattern) : undefined;
   const trials = createPatternTrials();
   return (value) => {
     if (typeof value === 'number') {
@@ -133,15 +134,6 @@ const FORMS: Readonly<Record<string, RegExp>> = {
   url: /^[a-z][a-z\d+.-]*:\S+$/iu,
   uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu,
 };
-
-/** Undefined for what is no regular expression: then it says nothing. */
-function safePattern(pattern: string): SafePattern | undefined {
-  try {
-    return createSafePattern(pattern);
-  } catch {
-    return undefined;
-  }
-}
 
 const UNITS = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 } as const;
 
@@ -184,33 +176,16 @@ const UNIT_NAMES = Object.entries(UNITS).map(([unit, seconds]) => ({
 
 /** The schema at a place without `$ref` and alternatives: the first alternative that is not `null`. */
 export function plainSchema(schema: unknown, root: JsonSchema, depth = 0): JsonSchema {
-  if (!isObject(schema) || depth > 8) return {};
-  if (typeof schema.$ref === 'string') {
-    const own = Object.entries(schema).filter(([key]) => key !== '$ref');
-    return { ...plainSchema(resolveReference(root, schema.$ref), root, depth + 1), ...Object.fromEntries(own) };
-  }
-  const forms = [schema.anyOf, schema.oneOf, schema.allOf].find(Array.isArray);
+  const whole = dereference(root, schema);
+  if (!whole || depth > 8) return {};
+  const { anyOf, oneOf, allOf, ...own } = whole;
+  const forms = [anyOf, oneOf, allOf].find(Array.isArray);
   const form = forms?.find((one) => isObject(one) && one.type !== 'null');
-  if (form === undefined) return schema;
-  const own = Object.entries(schema).filter(([key]) => !['anyOf', 'oneOf', 'allOf'].includes(key));
-  return { ...plainSchema(form, root, depth + 1), ...Object.fromEntries(own) };
+  return form === undefined ? whole : { ...plainSchema(form, root, depth + 1), ...own };
 }
 
-const MAX_FIELDS = 40;
-const MAX_FIELD_DEPTH = 4;
-
 /** The fields of a result down to four levels, through `$ref` and lists; a list by its first item. */
-export function fieldsOf(output: JsonSchema | undefined): { path: (string | number)[]; schema: JsonSchema }[] {
-  if (!output) return [];
-  const found: { path: (string | number)[]; schema: JsonSchema }[] = [];
-  const visit = (node: unknown, path: (string | number)[]) => {
-    const schema = plainSchema(node, output);
-    if (path.length > 0) found.push({ path, schema });
-    if (path.length >= MAX_FIELD_DEPTH) return;
-    if (isObject(schema.items)) visit(schema.items, [...path, 0]);
-    for (const [name, inner] of Object.entries(isObject(schema.properties) ? schema.properties : {}))
-      visit(inner, [...path, name]);
-  };
-  visit(output, []);
-  return found.slice(0, MAX_FIELDS);
+export function resultFields(output: JsonSchema | undefined): Field[] {
+  const fields = output ? fieldsOf(output, { steps: 4, fields: 40 }) : [];
+  return fields.map(({ path, schema }) => ({ path, schema: plainSchema(schema, output ?? {}) }));
 }

@@ -20,7 +20,7 @@ import { withWantedItems } from './items.js';
 import { awaited, canProvide, saidIn } from './needs.js';
 import type { DecideParts, Read } from './read.js';
 import { readSaid, type Said } from './said.js';
-import { fieldsOf, plainSchema, type SourceContext } from './sources.js';
+import { plainSchema, resultFields, type SourceContext } from './sources.js';
 import { spansOf } from './spans.js';
 
 export interface StepParts extends DecideParts {
@@ -164,7 +164,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
     return drafts.flatMap(({ id, tool }): SourceContext['results'] => {
       const { output } = fittedSchemas(tool);
       if (output === undefined) return [{ reference: `\${${id}.`, schema: undefined }];
-      return fieldsOf(output).map(({ path, schema }) => ({ reference: reference(id, path), schema }));
+      return resultFields(output).map(({ path, schema }) => ({ reference: reference(id, path), schema }));
     });
   }
 

@@ -155,6 +155,12 @@ describe('references', () => {
     expect(schema.$defs).toEqual({ x: { type: 'string' }, x_: { type: 'number' } });
   });
 
+  it('may have the name of what every object inherits', () => {
+    const $defs = JSON.parse('{"__proto__": {"type": "integer"}}');
+    const { schema } = argumentOf({ $ref: '#/$defs/__proto__' }, { $defs });
+    expect(Object.keys(Object(schema.$defs))).toEqual(['__proto__']);
+  });
+
   it('and nodes that unfold without end are bounded', () => {
     const loop: Record<string, unknown> = { type: 'object' };
     loop.properties = { left: loop, right: loop };

@@ -173,7 +173,9 @@ describe('an mcpServers configuration', () => {
     ['with a URL that is none', { mcpServers: { a: { url: 'file:///etc' } } }, '#a has a url that is not'],
     ['with a URL that becomes none', { mcpServers: { a: { url: '${NO:-file:///etc}' } } }, '#a has a url that is not'],
   ])('is refused %s, saying where', async (_, content, message) => {
-    await expect(readConfig(content)).rejects.toMatchObject({
+    const path = join(folder, 'mcp.json');
+    await writeFile(path, JSON.stringify(content));
+    await expect(loadCatalog({ sources: [`mcp:${path}`], ...CONTEXT })).rejects.toMatchObject({
       code: 'source_failed',
       message: expect.stringContaining(message),
     });

@@ -82,7 +82,7 @@ describe('an OpenAPI document', () => {
     expect(inputSchema).toMatchObject({
       properties: {
         petId: { type: 'integer', description: 'Whose pet.' },
-        body: { allOf: [{ $ref: '#/$defs/Pet' }, {}] },
+        body: { $ref: '#/$defs/Pet', properties: { reason: { type: 'string' } }, required: ['reason'] },
       },
       required: ['petId'],
     });
@@ -173,9 +173,9 @@ describe('a document with faults', () => {
   }
 
   it.each([
-    ['a reference to nothing', { schema: { $ref: '#/components/schemas/None' } }, 'points at nothing'],
-    ['a reference to another file', { schema: { $ref: 'other.yaml#/Pet' } }, 'bundle it'],
-    ['a reference to a prototype', { schema: { $ref: '#/constructor' } }, 'points at nothing'],
+    ['a reference to nothing', { schema: { $ref: '#/components/schemas/None' } }, 'leads nowhere'],
+    ['a reference to another file', { schema: { $ref: 'other.yaml#/Pet' } }, 'bundle other files'],
+    ['a reference to a prototype', { schema: { $ref: '#/constructor' } }, 'leads nowhere'],
     ['a parameter without a name', { name: undefined }, 'no usable name'],
     ['a parameter of an unknown place', { in: 'moon' }, 'no usable name'],
   ])('keeps the tool and warns of %s, naming the operation', async (_, parameter, message) => {
