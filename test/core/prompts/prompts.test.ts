@@ -121,6 +121,8 @@ describe('the prompts of the planner', () => {
       'plan',
       'asks',
       'tool',
+      'fit',
+      'item',
       'arguments',
       'repair',
     ]);

@@ -8,11 +8,12 @@ import type { Choice } from '../../model/choices.js';
 import type { TokenReader } from '../../model/model.js';
 import type { SourceName } from '../../result.js';
 import { fittedSchemas } from '../fitted.js';
-import { isIdentifier, weakest } from '../ground.js';
+import { weakest } from '../ground.js';
 import { findReferences } from '../references.js';
 import { createJsonWriter, type JsonWriter } from './json-writer.js';
 import { choicesFor, type Giving, isList, type Option, type Place, type PlainPlace, referencesFor } from './options.js';
-import { boundsOf, folded, isClosed, isText, plainSchema, type SourceContext } from './sources.js';
+import { writeOwnWords } from './own-words.js';
+import { isClosed, isText, plainSchema, type SourceContext } from './sources.js';
 import { formOf } from './times.js';
 
 /** What the answer begins with. */
@@ -46,7 +47,6 @@ interface Value {
 
 const MAX_ITEMS = 8;
 const MAX_DEPTH = 3;
-const MAX_TEXT_TOKENS = 120;
 const MAX_FIELD_TOKENS = 12;
 /**
  * `null` has to be so likely that an argument is left out, or asked back where it is required. Of the gold steps of looked-at
@@ -55,8 +55,6 @@ const MAX_FIELD_TOKENS = 12;
  * that is likelier than not: a lookup without any finds whatever comes first.
  */
 const NOT_SAID = { required: 0.8, optional: 0.15, narrowing: 0.5 };
-/** So many beginnings of a text are looked at. */
-const LIKELY = 50;
 const NULL: Choice = { text: 'null', ends: 'plain' };
 
 /**
@@ -233,8 +231,8 @@ async function writeChoice(
   const canCompose = isFree && !writing.context.handles.has(place.name);
   const beginnings = options.length === 0 && canCompose ? [opens('"')] : options;
   if (await isUnsaid(place, beginnings, writing)) return undefined;
-  const own = canCompose ? await writeOwnWords(place, options, writing) : undefined;
-  return own ?? writeBest(place, options, writing);
+  const own = canCompose ? await writeOwnWords(place.schema, options, writing) : undefined;
+  return own ? { ...own, value: own.text, from: 'composed' } : writeBest(place, options, writing);
 }
 
 async function writeBest(place: Place, options: readonly Option[], writing: Writing): Promise<Value | undefined> {
@@ -251,37 +249,6 @@ async function writeBest(place: Place, options: readonly Option[], writing: Writ
   if (from === 'request') taken.add(said ?? String(value));
   if (from === 'computed') taken.add(String(value));
   return { value, from, probability: best.probability };
-}
-
-/**
- * A text in the model's own words, where it would sooner begin it so than like anything that was said. What comes out as a
- * part of what was said is no word of its own: `petit@hill.org` of `l.petit@hill.org`.
- */
-async function writeOwnWords(
-  { schema }: PlainPlace,
-  options: readonly Option[],
-  { writer, context }: Writing,
-): Promise<Value | undefined> {
-  const isCopy = (inner: string) =>
-    options.some(({ text }) => text.startsWith(inner, 1) || inner.startsWith(text.slice(1)));
-  // Marks may share a token with the quotation mark: `"/`, `"${`.
-  const [opening] = await writer.likeliest(1, '');
-  const inner = opening?.text.trimStart().slice(1) ?? '';
-  if (inner !== '' && isCopy(inner)) return undefined;
-  const likely = await writer.likeliest(LIKELY, '"');
-  const [next] = likely;
-  const copied = likely.filter(({ text }) => isCopy(text)).reduce((sum, { probability }) => sum + probability, 0);
-  if (!next || isCopy(next.text) || next.probability <= copied) return undefined;
-  const mark = writer.mark();
-  writer.force('"');
-  const { text, probability } = await writer.writeText(MAX_TEXT_TOKENS);
-  const isSaid = context.texts.some((said) => folded(said).includes(folded(text)));
-  if (text !== '' && !isIdentifier(text) && !isSaid && boundsOf(schema)(text)) {
-    writer.force('"');
-    return { value: text, from: 'composed', probability };
-  }
-  writer.back(mark);
-  return undefined;
 }
 
 /** Names the field of a result that no schema describes; where that is no reference, by the name of the argument. */
