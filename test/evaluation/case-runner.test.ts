@@ -145,7 +145,7 @@ describe('one case', () => {
       readers: (_, index) => ({ probabilities: index === 0 ? new Map([['find_station', 1]]) : next }),
     });
     const { calls, usage } = await aRunner(model).run({ case: aCase({ expected: EXPECTED }), repeat: 0 });
-    expect(calls.map(({ stage }) => stage)).toEqual(['selection', 'planning', 'planning', 'planning']);
+    expect(calls.map(({ stage }) => stage)).toEqual(['selection', 'planning', 'planning', 'planning', 'planning']);
     expect(usage).toMatchObject({ planning: { calls: expect.any(Number) } });
   });
 

@@ -18,6 +18,8 @@ interface Known {
   readonly timeZone: string | undefined;
 }
 
+const NOTHING_SAID: Said = { times: [], numbers: [], durations: [] };
+
 /**
  * Labels each argument with its source; no value is changed. `unknown` marks an identifier, a number or a moment that
  * neither the request nor an earlier step holds.
@@ -28,12 +30,14 @@ export async function groundSteps(
 ): Promise<Step[]> {
   const { message, history = [], entities = {}, timeZone } = request;
   const spoken = [message, ...history.map(({ content }) => content), JSON.stringify(entities)].join('\n');
-  const known = {
-    said: await readSaid(request),
-    text: folded(spoken),
-    day: request.today ?? dayIn(timeZone),
-    timeZone,
-  };
+  const known = { text: folded(spoken), day: request.today ?? dayIn(timeZone), timeZone };
+  const labelled = labelSteps(steps, tools, { ...known, said: NOTHING_SAID });
+  // Reading what was said takes longer than all else: only for values that are not in the request as they stand there.
+  const isClear = labelled.every(({ from = {} }) => !Object.values(from).includes('unknown'));
+  return isClear ? labelled : labelSteps(steps, tools, { ...known, said: await readSaid(request) });
+}
+
+function labelSteps(steps: readonly Step[], tools: ReadonlyMap<string, Tool>, known: Known): Step[] {
   return steps.map((step) => {
     const tool = tools.get(step.tool);
     const root = tool ? fittedSchemas(tool).input : {};
