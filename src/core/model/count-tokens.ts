@@ -4,6 +4,7 @@
  * (gpt-tokenizer) takes 0.5 s and 67 MB to load, and the server's own may be another anyway.
  */
 import type { Tool } from '../catalog/tool.js';
+import { keepLatest } from '../kept.js';
 import type { Model } from './model.js';
 
 /** Roughly what byte-pair tokenizers cut at: words, three digits, runs of space or of punctuation. */
@@ -15,10 +16,22 @@ const LETTERS_A_FURTHER_TOKEN = 6;
 /** Of a longer text only so much is looked at, and the rest taken to be like it. */
 const MAX_SCANNED_CHARACTERS = 400_000;
 
+/** Long texts come again: the instructions and summaries that every request begins with. */
+const LONG_CHARACTERS = 1000;
+const MAX_KEPT = 32;
+const kept = new Map<string, number>();
+
 /** Estimated tokens; 0 for the empty text only. Scripts without case, such as Chinese, count one a character. */
 export function estimateTokens(text: string): number {
+  if (text.length < LONG_CHARACTERS) return scan(text);
+  const tokens = kept.get(text) ?? scan(text);
+  keepLatest(kept, [text, tokens], MAX_KEPT);
+  return tokens;
+}
+
+function scan(text: string): number {
   if (text.length > MAX_SCANNED_CHARACTERS) {
-    const scanned = estimateTokens(text.slice(0, MAX_SCANNED_CHARACTERS));
+    const scanned = scan(text.slice(0, MAX_SCANNED_CHARACTERS));
     return Math.ceil((scanned * text.length) / MAX_SCANNED_CHARACTERS);
   }
   let tokens = 0;
