@@ -5,7 +5,6 @@
 import { isObject } from '../../catalog/schema/json.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
-import type { TokenReader } from '../../model/model.js';
 import type { SourceName } from '../../result.js';
 import { fittedSchemas } from '../fitted.js';
 import { weakest } from '../ground.js';
@@ -13,6 +12,7 @@ import { findReferences } from '../references.js';
 import { createJsonWriter, type JsonWriter } from './json-writer.js';
 import { choicesFor, type Giving, isList, type Option, type Place, type PlainPlace, referencesFor } from './options.js';
 import { writeOwnWords } from './own-words.js';
+import type { Open } from './read.js';
 import { isClosed, isText, plainSchema, type SourceContext } from './sources.js';
 import { formOf } from './times.js';
 
@@ -64,17 +64,17 @@ const NULL: Choice = { text: 'null', ends: 'plain' };
 export async function decideArguments(
   tool: Tool,
   question: {
-    reader: TokenReader;
+    open: Open;
     context: SourceContext;
     references: ReadonlyMap<string, unknown>;
     taken: readonly string[];
     isLookup: boolean;
   },
 ): Promise<DecidedArguments> {
-  const { reader, context, references, taken, isLookup } = question;
+  const { open, context, references, taken, isLookup } = question;
   const root = fittedSchemas(tool).input;
   const writing = {
-    writer: createJsonWriter(reader),
+    writer: createJsonWriter(open),
     root,
     context,
     references,

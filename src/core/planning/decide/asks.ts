@@ -22,8 +22,8 @@ export function readAsks(
   message: string,
   { context, hasHistory, read }: { context: string; hasHistory: boolean; read: Read },
 ): Promise<string[]> {
-  return read('asks', { context, message }, OPENING, async (reader) => {
-    const writer = createJsonWriter(reader);
+  return read('asks', { context, message }, OPENING, async (open) => {
+    const writer = createJsonWriter(open);
     const counts = Array.from({ length: MAX_ASKS }, (_, place) => String(place + 1));
     const ranked = await writer.rank(
       counts.map((text) => ({ text, ends: 'plain' })),

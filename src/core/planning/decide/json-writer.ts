@@ -5,6 +5,7 @@
 
 import { type Choice, createChoiceTrie, probabilityOf, type RankedName, rankNames } from '../../model/choices.js';
 import type { Token, TokenReader } from '../../model/model.js';
+import type { Open } from './read.js';
 
 export interface JsonWriter {
   /** Writes what has to stand here; nothing is asked. */
@@ -39,16 +40,12 @@ export interface WrittenText {
 /** Most questions for one choice; a value of many words takes one a token. */
 const MAX_STEPS = 80;
 
-export function createJsonWriter(reader: TokenReader): JsonWriter {
+export function createJsonWriter(open: Open): JsonWriter {
   const path: Token[] = [];
   /** Forced, and not yet cut into tokens: what comes next may share a token with it. */
   let pending = '';
-  const flush = () => {
-    path.push(...reader.tokenize(pending));
-    pending = '';
-  };
   /** What is forced and not yet read is a part of each choice. */
-  const trieOf = (choices: readonly Choice[]) =>
+  const trieOf = (choices: readonly Choice[], reader: TokenReader) =>
     createChoiceTrie(
       choices.map(({ text, ends }) => ({ text: pending + text, ends })),
       reader,
@@ -62,23 +59,28 @@ export function createJsonWriter(reader: TokenReader): JsonWriter {
       pending = mark.pending;
       path.length = mark.length;
     },
-    probabilityOf(choice, choices) {
-      return probabilityOf(pending + choice.text, trieOf(choices), { reader, start: path });
+    async probabilityOf(choice, choices) {
+      const reader = await open();
+      return probabilityOf(pending + choice.text, trieOf(choices, reader), { reader, start: path });
     },
     async rank(choices, names = 1) {
       const before = pending;
       const [only] = choices;
       if (only && choices.length === 1) return [{ name: only.text, probability: 1 }];
-      const trie = trieOf(choices);
+      const reader = await open();
+      const trie = trieOf(choices, reader);
       const ranked = await rankNames(trie, reader, { names, maxSteps: MAX_STEPS, minProbability: 0, start: path });
       return ranked.map(({ name, probability }) => ({ name: name.slice(before.length), probability }));
     },
-    likeliest(count, text) {
+    async likeliest(count, text) {
+      const reader = await open();
       // A blank is the beginning of the token behind it.
       return reader.likeliest([...path, ...reader.tokenize((pending + text).trimEnd())], count);
     },
     async writeText(maxTokens) {
-      flush();
+      const reader = await open();
+      path.push(...reader.tokenize(pending));
+      pending = '';
       let text = '';
       let after = '';
       let probability = 1;
@@ -103,9 +105,9 @@ export function createJsonWriter(reader: TokenReader): JsonWriter {
 }
 
 /** How likely "yes" is beside "no", between 0 and 1, behind an opening that ends in a quotation mark. */
-export function readYes(reader: TokenReader): Promise<number> {
+export function readYes(open: Open): Promise<number> {
   const yes: Choice = { text: 'yes', ends: 'string' };
-  return createJsonWriter(reader).probabilityOf(yes, [yes, { text: 'no', ends: 'string' }]);
+  return createJsonWriter(open).probabilityOf(yes, [yes, { text: 'no', ends: 'string' }]);
 }
 
 /** Where a JSON string ends that is written so far. */

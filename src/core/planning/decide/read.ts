@@ -30,12 +30,15 @@ export interface DecideParts {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Opens the reader at the first question: where nothing is asked, the prompt is not read. */
+export type Open = () => Promise<TokenReader>;
+
 /** One reading of probabilities: a prompt, what the answer begins with, and what is made of it. */
 export type Read = <T>(
   prompt: keyof Prompts,
   values: Readonly<Record<string, string>>,
   opening: string,
-  use: (reader: TokenReader) => Promise<T>,
+  use: (open: Open) => Promise<T>,
 ) => Promise<T>;
 
 /** The tokens that it reads are counted; the reader is closed whatever happens. */
@@ -50,14 +53,19 @@ export function createRead({ model, prompts, usage, facts, signal }: DecideParts
       variables: values,
       ...facts,
     };
-    const opened = model.openReader?.({ prompt: template.render(values), opening, stage: 'planning', signal, about });
-    if (!opened) throw new TypeError(`The model ${model.id} gives no next-token probabilities.`);
-    const reader = await openedReader(opened, usage);
+    let opened: Promise<TokenReader> | undefined;
+    const open = () => {
+      const question = { prompt: template.render(values), opening, stage: 'planning', signal, about } as const;
+      opened ??= model.openReader && openedReader(model.openReader(question), usage);
+      if (!opened) throw new TypeError(`The model ${model.id} gives no next-token probabilities.`);
+      return opened;
+    };
     try {
-      return await use(reader);
+      return await use(open);
     } finally {
-      addUsage(usage, reader.usage());
-      await reader.close();
+      const reader = await opened?.catch(() => undefined);
+      if (reader) addUsage(usage, reader.usage());
+      await reader?.close();
     }
   };
 }

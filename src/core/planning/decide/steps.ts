@@ -87,9 +87,9 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
       references.set(argument, isList(tool, argument) && !isListAt(provision) ? [value] : value);
     }
     const decide = () =>
-      parts.read('arguments', promptValues(tool, about), OPENING, (reader) =>
+      parts.read('arguments', promptValues(tool, about), OPENING, (open) =>
         decideArguments(tool, {
-          reader,
+          open,
           references,
           taken: takenBy(references),
           isLookup: about.serves !== undefined,

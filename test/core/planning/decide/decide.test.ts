@@ -244,6 +244,15 @@ describe('steps on the way', () => {
     expect(result).toMatchObject({ steps: [{}, { arguments: { parcel_id: '${s1[0].parcel_id}' } }] });
   });
 
+  it('leave nothing to ask where they settle all arguments', async () => {
+    const { prompts } = await decide(
+      [findParcel, weigh],
+      { message: HEAVY },
+      { tool: single(HEAVY, 'parcel_weight'), arguments: named },
+    );
+    expect(prompts.filter((name) => name === 'fill-arguments')).toHaveLength(1);
+  });
+
   it('count for the tool that waits for them, where the model names the first step', async () => {
     const { result } = await decide(
       [findParcel, weigh],

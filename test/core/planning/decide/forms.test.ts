@@ -46,7 +46,7 @@ it('JSON is written by choices and by own words, up to the mark that ends them',
   const prompt = { system: '', user: '' };
   const reader = await model.openReader?.({ prompt, opening: '{', stage: 'planning', signal: undefined });
   if (!reader) throw new Error('no reader');
-  const writer = createJsonWriter(reader);
+  const writer = createJsonWriter(async () => reader);
   writer.force('"say": "');
   expect(await writer.writeText(40)).toMatchObject({ text: 'a "b" c' });
   writer.force('", "n": ');
