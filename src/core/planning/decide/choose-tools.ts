@@ -182,12 +182,13 @@ async function look(tool: Tool, probability: number, ask: string, { read, contex
   return { name: tool.name, tool, probability, fits: await read('fit', values, FIT_OPENING, readYes) };
 }
 
-/** `- name(arguments): what it does`. */
-function renderCandidate({ name, inputSchema, description }: Tool): string {
+/** `- name(arguments): what it does (keywords)`. */
+function renderCandidate({ name, inputSchema, description, keywords }: Tool): string {
   const names = Object.keys(Object(inputSchema.properties));
   const text = oneLine(description);
   const shown = text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}…` : text;
-  return `- ${name}(${names.join(', ')})${shown ? `: ${shown}` : ''}`;
+  const found = keywords.length > 0 ? ` (${oneLine(keywords.join(', '))})` : '';
+  return `- ${name}(${names.join(', ')})${shown || found ? `: ${shown}${found}` : ''}`;
 }
 
 function byNames(one: Tool, other: Tool): number {

@@ -157,6 +157,19 @@ describe('what is asked for', () => {
     expect(result).toMatchObject({ steps: [{ tool: 'weather' }] });
   });
 
+  it('is chosen by what the catalogue says of each tool: what it takes, what it does, its keywords', async () => {
+    const level = makeTool('river_level', { inputSchema: needing('place'), keywords: ['stage', '水位'] });
+    const { model } = await decide(
+      [level, note],
+      { message: OSLO },
+      { tool: single(OSLO, 'river_level'), arguments: { river_level: '"place": "Oslo"}' } },
+    );
+    const line = `river_level(place): ${level.description} (stage, 水位)`;
+    const shownBy = (name: string) => model.readerCalls.find(({ about }) => about?.promptName === name)?.prompt.user;
+    expect(shownBy('choose-tool')).toContain(`- ${line}\n`);
+    expect(shownBy('check-fit')).toContain(`Tool: ${line}`);
+  });
+
   const HOME = 'Get me onto the cheapest train home';
   const search = makeTool('train_search', { outputSchema: returning('train_id') });
   const book = makeTool('train_book', { inputSchema: needing('train_id'), risk: 'high' });
