@@ -98,7 +98,7 @@ function readingsOf(choice: ToolChoice) {
   const byName = new Map([...choice.tools].sort(byNames).map((tool) => [tool.name, tool]));
   const none = noneAmong(byName);
   const names = [...byName.keys(), none];
-  const lines = [...byName.values()].map(renderCandidate).join('\n');
+  const lines = [...byName.values()].map(renderLine).join('\n');
   const readAbout = <T>(message: string, use: (reader: TokenReader) => Promise<T>) =>
     choice.read('tool', { none, tools: lines, context: choice.context, message }, OPENING, async (open) =>
       use(await open()),
@@ -178,17 +178,22 @@ function scoreOf({ tool, probability, fits }: LookedAt, looked: readonly LookedA
 }
 
 async function look(tool: Tool, probability: number, ask: string, { read, context }: ToolChoice): Promise<LookedAt> {
-  const values = { context, message: ask, tool: renderCandidate(tool).slice(2) };
+  const values = { context, message: ask, tool: renderCandidate(tool) };
   return { name: tool.name, tool, probability, fits: await read('fit', values, FIT_OPENING, readYes) };
 }
 
-/** `- name(arguments): what it does (keywords)`. */
-function renderCandidate({ name, inputSchema, description, keywords }: Tool): string {
+/** `name(arguments): what it does`. */
+function renderCandidate({ name, inputSchema, description }: Tool): string {
   const names = Object.keys(Object(inputSchema.properties));
   const text = oneLine(description);
   const shown = text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}…` : text;
-  const found = keywords.length > 0 ? ` (${oneLine(keywords.join(', '))})` : '';
-  return `- ${name}(${names.join(', ')})${shown || found ? `: ${shown}${found}` : ''}`;
+  return `${name}(${names.join(', ')})${shown ? `: ${shown}` : ''}`;
+}
+
+/** `- name(arguments): what it does (keywords)`. */
+function renderLine(tool: Tool): string {
+  const keywords = oneLine(tool.keywords.join(', '));
+  return `- ${renderCandidate(tool)}${keywords ? ` (${keywords})` : ''}`;
 }
 
 function byNames(one: Tool, other: Tool): number {

@@ -103,9 +103,7 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
     const wanted = await withWantedItems(tool, decided.arguments, { ...parts, message: about.ask });
     decided = { ...decided, arguments: wanted };
     confidence = Math.min(confidence, decided.probability);
-    const isEqual = (draft: Draft) =>
-      draft.tool === tool && JSON.stringify(draft.arguments) === JSON.stringify(decided.arguments);
-    const equal = drafts.find(isEqual);
+    const equal = drafts.find((draft) => isSame(draft, { tool, arguments: decided.arguments, serves: about.serves }));
     if (equal) return equal.id;
     const id = `s${drafts.length + 1}`;
     drafts.push({ id, tool, ...decided, purpose: about.ask, serves: about.serves });
@@ -185,6 +183,17 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
       timeZone: request.timeZone,
     };
   }
+}
+
+/** The same call; or a lookup of what an earlier one looks up with less said of it. */
+function isSame(
+  draft: Draft,
+  { tool, arguments: values, serves }: Pick<Draft, 'tool' | 'arguments' | 'serves'>,
+): boolean {
+  const isGiven = (name: string) => JSON.stringify(draft.arguments[name]) === JSON.stringify(values[name]);
+  if (draft.tool !== tool || !Object.keys(draft.arguments).every(isGiven)) return false;
+  const areLookups = draft.serves !== undefined && serves !== undefined && Object.keys(draft.arguments).length > 0;
+  return areLookups || Object.keys(values).every(isGiven);
 }
 
 function isList(tool: Tool, argument: string): boolean {

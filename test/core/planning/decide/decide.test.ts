@@ -164,9 +164,9 @@ describe('what is asked for', () => {
       { message: OSLO },
       { tool: single(OSLO, 'river_level'), arguments: { river_level: '"place": "Oslo"}' } },
     );
-    const line = `river_level(place): ${level.description} (stage, 水位)`;
+    const line = `river_level(place): ${level.description}`;
     const shownBy = (name: string) => model.readerCalls.find(({ about }) => about?.promptName === name)?.prompt.user;
-    expect(shownBy('choose-tool')).toContain(`- ${line}\n`);
+    expect(shownBy('choose-tool')).toContain(`- ${line} (stage, 水位)\n`);
     expect(shownBy('check-fit')).toContain(`Tool: ${line}`);
   });
 
