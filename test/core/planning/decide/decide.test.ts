@@ -158,13 +158,17 @@ describe('what is asked for', () => {
   });
 
   it('is chosen by what the catalogue says of each tool: what it takes, what it does, its keywords', async () => {
-    const level = makeTool('river_level', { inputSchema: needing('place'), keywords: ['stage', '水位'] });
+    const level = makeTool('river_level', {
+      description: 'Water level',
+      inputSchema: needing('place'),
+      keywords: ['stage', '水位'],
+    });
     const { model } = await decide(
       [level, note],
       { message: OSLO },
       { tool: single(OSLO, 'river_level'), arguments: { river_level: '"place": "Oslo"}' } },
     );
-    const line = `river_level(place): ${level.description}`;
+    const line = 'river_level(place): Water level';
     const shownBy = (name: string) => model.readerCalls.find(({ about }) => about?.promptName === name)?.prompt.user;
     expect(shownBy('choose-tool')).toContain(`- ${line} (stage, 水位)\n`);
     expect(shownBy('check-fit')).toContain(`Tool: ${line}`);
@@ -306,6 +310,32 @@ describe('steps on the way', () => {
       ],
     });
     expect(Object(result).steps).toHaveLength(3);
+  });
+
+  it('serve all that need it, also where one of them says more of it', async () => {
+    const findIn = makeTool('find_parcel', {
+      inputSchema: {
+        type: 'object',
+        properties: { name: text, kind: { enum: ['box', 'bag'] } },
+        required: ['name'],
+      },
+      outputSchema: returning('parcel_id'),
+    });
+    const { result } = await decide(
+      [findIn, weigh, track],
+      { message: 'Weight and track of the blue parcel' },
+      {
+        ...asked(['weight of the blue parcel', 'parcel_weight'], ['track of the blue parcel', 'parcel_track']),
+        arguments: {
+          find_parcel: (message) => `"name": "blue", "kind": ${message.startsWith('track') ? '"bag"' : 'null'}}`,
+        },
+      },
+    );
+    expect(Object(result).steps.map((step: { arguments: unknown }) => step.arguments)).toEqual([
+      { name: 'blue' },
+      { parcel_id: '${s1.parcel_id}' },
+      { parcel_id: '${s1.parcel_id}' },
+    ]);
   });
 
   const flights = makeTool('book_trip', {
