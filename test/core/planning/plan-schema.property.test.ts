@@ -14,7 +14,7 @@ import { FIXTURES, loadFixture } from '../../support/fixtures.js';
 import { REFERENCE_PLACE, valuesOf } from '../../support/schema-values.js';
 
 const GROUP = 4;
-const RUNS = 20;
+const RUNS = 10;
 
 describe.each(FIXTURES)('plans over the tools of %s', (name) => {
   it('that the schema takes, with right references, pass the check', async () => {
