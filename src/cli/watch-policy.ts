@@ -9,7 +9,7 @@ export interface WatchParts {
 }
 
 /** Between two looks at the file. */
-const INTERVAL_MS = 1_000;
+const INTERVAL_MS = 250;
 
 /** @returns a function that ends it */
 export function watchPolicy(path: string, { router, logger }: WatchParts): () => void {

@@ -1,7 +1,12 @@
-/** What the flags of `winnow eval` change: which cases are done, how each is put to the model, and how it is judged. */
-import { readFileSync, writeFileSync } from 'node:fs';
+/** Flags of winnow eval: folders and queues that are refused, which cases are done, how each is put and judged. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Command } from 'commander';
+import { evalCommand } from '../../src/cli/eval-command.js';
+import { tuneCommand } from '../../src/cli/tune-command.js';
+import { workerCommand } from '../../src/cli/worker-command.js';
 import { defaultPromptPath } from '../../src/core/prompts/prompt-template.js';
 import type { Behaviour } from '../support/scripted-server.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
@@ -10,121 +15,270 @@ import { runEval } from './run-eval.js';
 
 jest.setTimeout(30_000);
 
-let setup: EvalSetup;
-let runs: number;
-beforeEach(async () => {
-  setup = await setUpEval();
-  runs = 0;
-  process.env.WINNOW_CACHE = join(setup.folder, 'cache');
-});
-afterEach(async () => {
-  delete process.env.WINNOW_CACHE;
-  await setup.close();
+/** What the flags of `winnow eval` change: which cases are done, how each is put to the model, and how it is judged. */
+describe('the flags of a run', () => {
+  let setup: EvalSetup;
+  let runs: number;
+  beforeEach(async () => {
+    setup = await setUpEval();
+    runs = 0;
+    process.env.WINNOW_CACHE = join(setup.folder, 'cache');
+  });
+  afterEach(async () => {
+    delete process.env.WINNOW_CACHE;
+    await setup.close();
+  });
+
+  const SELECT = ['--only', 'select'];
+  const bodies = () => setup.server.requests.map(({ body }) => JSON.stringify(body));
+  const rewriteCases = (change: (place: number) => Record<string, unknown>) =>
+    writeFileSync(
+      join(setup.folder, 'set.cases.jsonl'),
+      cases.map((one, place) => `${JSON.stringify({ ...one, ...change(place) })}\n`).join(''),
+    );
+
+  /** A run in a folder of its own. */
+  async function evaluated(...more: string[]) {
+    runs += 1;
+    const out = join(setup.folder, `run-${runs}`);
+    const { exitCode, error, stdout } = await runEval(setup.words(['--out', out, '--json', ...more]));
+    expect([exitCode, error]).toEqual([0, undefined]);
+    const lines = readFileSync(join(out, 'cases.jsonl'), 'utf8').trim().split('\n');
+    const ids = lines.map((line): string => JSON.parse(line).id);
+    const { counts }: { counts: Record<string, number> } = JSON.parse(stdout);
+    return { out, counts, ids };
+  }
+
+  describe('the cases of a run', () => {
+    it('are a sample by its seed', async () => {
+      const sample = async (seed: string) => (await evaluated(...SELECT, '--sample', '3', '--seed', seed)).ids;
+      const first = await sample('1');
+      expect(first).toHaveLength(3);
+      expect(await sample('1')).toEqual(first);
+      expect([await sample('2'), await sample('3')]).not.toEqual([first, first]);
+    });
+
+    it('are the first so many of a tag', async () => {
+      rewriteCases((place) => ({ tags: [place % 2 === 0 ? 'even' : 'odd'] }));
+      expect((await evaluated(...SELECT, '--tag', 'odd', '--limit', '3')).ids).toEqual(['c1', 'c3', 'c5']);
+    });
+
+    it('are those that another run got wrong, or could not get answered', async () => {
+      const instead = [undefined, fail(401, 'no key'), answerJson({ selected_tools: [], reason: 'none' })];
+      setup.instead = (place) => instead[place];
+      const { out, counts } = await evaluated(...SELECT, '--no-cache');
+      expect(counts).toMatchObject({ right: 6, wrong: 1, errors: 1 });
+      setup.instead = () => undefined;
+      expect((await evaluated(...SELECT, '--failing-of', out)).ids).toEqual(['c1', 'c2']);
+    });
+  });
+
+  describe('a case is put to the model', () => {
+    it('with its candidates alone and so many others', async () => {
+      rewriteCases((place) => ({ candidates: [`tool_${place}`] }));
+      await evaluated(...SELECT, '--candidates', 'only', '--distractors', '2');
+      const shown = bodies().map((body) => new Set(body.match(/tool_\d/gu)).size);
+      expect(shown).toEqual(cases.map(() => 3));
+    });
+
+    it('with the day that is given, also where the run goes on without it', async () => {
+      const day = '2025-01-02';
+      const { out } = await evaluated('--limit', '1', '--today', day);
+      writeFileSync(join(out, 'cases.jsonl'), '');
+      await runEval(setup.words(['--out', out, '--limit', '1', '--no-cache', '--resume']));
+      const plans = bodies().filter((body) => !body.includes('selected_tools'));
+      expect(plans.map((body) => body.includes(day))).toEqual([true, true]);
+    });
+
+    it('for its plan alone, where only that is judged', async () => {
+      const { counts } = await evaluated('--only', 'plan');
+      expect(counts).toMatchObject({ right: 8 });
+      expect([bodies().length, bodies().some((body) => body.includes('selected_tools'))]).toEqual([8, false]);
+    });
+
+    it('in the words of another prompt file, which the run is marked with', async () => {
+      const file = join(setup.folder, 'mine.md');
+      const before = readFileSync(defaultPromptPath('select-tools'), 'utf8');
+      writeFileSync(file, before.replace('<!-- system -->', '<!-- system -->\nBe brave.'));
+      const [usual, own] = [await evaluated(...SELECT), await evaluated(...SELECT, '--prompt', `select-tools=${file}`)];
+      expect(bodies().map((body) => body.includes('Be brave.'))).toEqual([...cases, ...cases].map((_, at) => at >= 8));
+      const hashesIn = ({ out }: { out: string }): Record<string, string> =>
+        JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')).promptHashes;
+      const shown = [usual, own].map(hashesIn).map((all) => [all['select-tools'], all['plan-steps']]);
+      expect(shown[1]?.[0]).not.toBe(shown[0]?.[0]);
+      expect(shown[1]?.[1]).toBe(shown[0]?.[1]);
+      const { stdout } = await runEval(['eval', 'history', setup.folder]);
+      for (const hashes of shown)
+        expect(stdout).toMatch(new RegExp(hashes.map((hash) => ` ${hash?.slice(0, 8)} +`).join(''), 'u'));
+    });
+
+    it('beside others, as many as -j says', async () => {
+      const waiting: (() => void)[] = [];
+      const together: Behaviour = (request, response) => {
+        const place = /do thing number (\d)/u.exec(JSON.stringify(request.body))?.[1];
+        waiting.push(() => answerJson({ selected_tools: [`tool_${place}`], reason: 'r' })(request, response));
+        if (waiting.length === 3) for (const answer of waiting) answer();
+      };
+      setup.instead = (place) => (place < 3 ? together : undefined);
+      expect((await evaluated(...SELECT, '-j', '3')).counts).toMatchObject({ right: 8 });
+    });
+  });
+
+  describe('a case is judged', () => {
+    it('whatever upper and lower case values have, where that is said', async () => {
+      setup.instead = (place, index) => {
+        if (index % 2 === 0) return undefined;
+        const step = { id: 's1', tool: `tool_${place}`, arguments: { x: `VALUE ${place}` } };
+        return answerJson({ kind: 'plan', steps: [step] });
+      };
+      expect((await evaluated()).counts).toMatchObject({ right: 0, wrong: 8 });
+      expect((await evaluated('--ignore-case')).counts).toMatchObject({ right: 8, wrong: 0 });
+    });
+  });
 });
 
-const SELECT = ['--only', 'select'];
-const bodies = () => setup.server.requests.map(({ body }) => JSON.stringify(body));
-const rewriteCases = (change: (place: number) => Record<string, unknown>) =>
-  writeFileSync(
-    join(setup.folder, 'set.cases.jsonl'),
-    cases.map((one, place) => `${JSON.stringify({ ...one, ...change(place) })}\n`).join(''),
-  );
+/** What `--out` and `--resume` refuse, in `winnow eval` and in `winnow tune`, before anything runs. */
+describe('the folder of a run', () => {
+  let setup: EvalSetup;
+  beforeEach(async () => {
+    setup = await setUpEval();
+    process.env.WINNOW_CACHE = join(setup.folder, 'cache');
+    writeFileSync(join(setup.folder, 'file'), '');
+  });
+  afterEach(async () => {
+    delete process.env.WINNOW_CACHE;
+    await setup.close();
+  });
 
-/** A run in a folder of its own. */
-async function evaluated(...more: string[]) {
-  runs += 1;
-  const out = join(setup.folder, `run-${runs}`);
-  const { exitCode, error, stdout } = await runEval(setup.words(['--out', out, '--json', ...more]));
-  expect([exitCode, error]).toEqual([0, undefined]);
-  const lines = readFileSync(join(out, 'cases.jsonl'), 'utf8').trim().split('\n');
-  const ids = lines.map((line): string => JSON.parse(line).id);
-  const { counts }: { counts: Record<string, number> } = JSON.parse(stdout);
-  return { out, counts, ids };
+  /** The exit code and the message; the model was not asked. */
+  async function refusal(command: string, ...more: string[]) {
+    const { exitCode, error } = await runEval([command, ...setup.words().slice(1), ...more]);
+    expect([exitCode, setup.server.requests.length]).toEqual([2, 0]);
+    return String(error).replaceAll(`${setup.folder}/`, '');
+  }
+
+  describe.each(['eval', 'tune'])('winnow %s', (command) => {
+    it.each([
+      ['a file', 'file', '--out file: file is a file, and no folder.'],
+      ['below a file', 'file/run/a', '--out file/run/a: file is a file, and no folder.'],
+    ])('refuses a folder that is %s', async (_, out, message) => {
+      expect(await refusal(command, '--out', join(setup.folder, out))).toContain(message);
+    });
+
+    it('refuses a folder without a name', async () => {
+      expect(await refusal(command, '--out', '')).toContain('--out needs the name of a folder.');
+    });
+
+    it('refuses to go on where there is no run, and makes no folder there', async () => {
+      const typo = join(setup.folder, 'rnu');
+      expect(await refusal(command, '--out', typo, '--resume')).toContain('There is no run in rnu to go on with.');
+      expect(existsSync(typo)).toBe(false);
+      expect(await refusal(command, '--out', setup.folder, '--resume')).toContain('There is no run in ');
+    });
+
+    it('refuses a day that is none, naming the flag', async () => {
+      for (const day of ['2025-13-40', '2025-02-29', '2025-1-2', 'today', '']) {
+        expect(await refusal(command, '--today', day)).toContain(
+          `option '--today <date>' argument '${day}' is invalid. must be a day of the calendar, YYYY-MM-DD.`,
+        );
+      }
+    });
+  });
+
+  it('tells in the help of tune what may be written for its budget', () => {
+    expect(tuneCommand().helpInformation()).toMatch(/--budget <time>[^-]*\(default: 30m\)/u);
+  });
+
+  it('goes on where an earlier process ended before the first case', async () => {
+    mkdirSync(setup.out);
+    writeFileSync(join(setup.out, '.lock.1'), '');
+    const { exitCode, error } = await runEval(setup.words(['--resume', '--limit', '1', '--only', 'select']));
+    expect([exitCode, error]).toEqual([0, undefined]);
+  });
+
+  it('takes no run of the one command for a folder of the other', async () => {
+    await runEval(setup.words(['--limit', '1', '--only', 'select']));
+    const before = readdirSync(setup.out);
+    for (const more of [[], ['--resume']]) {
+      const { exitCode, error } = await runEval(['tune', ...setup.words().slice(1), ...more]);
+      expect([exitCode, String(error)]).toEqual([2, expect.stringContaining('There is a run of winnow eval in ')]);
+    }
+    expect(readdirSync(setup.out)).toEqual(before);
+    const tuned = join(setup.folder, 'tuned');
+    mkdirSync(tuned);
+    writeFileSync(join(tuned, 'settings.json'), '{}');
+    const { exitCode, error } = await runEval(setup.words(['--out', tuned]));
+    expect([exitCode, String(error)]).toEqual([2, expect.stringContaining('There is a run of winnow tune in ')]);
+  });
+});
+
+async function refusalOf(words: readonly string[]): Promise<string> {
+  const stderr = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
+  const program = new Command('winnow').enablePositionalOptions().exitOverride();
+  for (const command of [evalCommand(), workerCommand()]) program.addCommand(command.exitOverride());
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+    return 'nothing';
+  } catch (error) {
+    return String(error);
+  } finally {
+    stderr.mockRestore();
+  }
 }
 
-describe('the cases of a run', () => {
-  it('are a sample by its seed', async () => {
-    const sample = async (seed: string) => (await evaluated(...SELECT, '--sample', '3', '--seed', seed)).ids;
-    const first = await sample('1');
-    expect(first).toHaveLength(3);
-    expect(await sample('1')).toEqual(first);
-    expect([await sample('2'), await sample('3')]).not.toEqual([first, first]);
-  });
+const queue = ['--queue', 'redis://127.0.0.1:1'];
 
-  it('are the first so many of a tag', async () => {
-    rewriteCases((place) => ({ tags: [place % 2 === 0 ? 'even' : 'odd'] }));
-    expect((await evaluated(...SELECT, '--tag', 'odd', '--limit', '3')).ids).toEqual(['c1', 'c3', 'c5']);
-  });
-
-  it('are those that another run got wrong, or could not get answered', async () => {
-    const instead = [undefined, fail(401, 'no key'), answerJson({ selected_tools: [], reason: 'none' })];
-    setup.instead = (place) => instead[place];
-    const { out, counts } = await evaluated(...SELECT, '--no-cache');
-    expect(counts).toMatchObject({ right: 6, wrong: 1, errors: 1 });
-    setup.instead = () => undefined;
-    expect((await evaluated(...SELECT, '--failing-of', out)).ids).toEqual(['c1', 'c2']);
+describe('refused, before anything is loaded', () => {
+  it.each<[string, string[], string]>([
+    ['a rate without a queue', ['eval', '--rate', '10/s'], '--rate goes with --queue'],
+    ['a window without a queue', ['eval', '--window', '5'], '--window goes with --queue'],
+    ['attempts without a queue', ['eval', '--attempts', '5'], '--attempts goes with --queue'],
+    ['a time of loss without a queue', ['eval', '--lost-after', '5'], '--lost-after goes with --queue'],
+    ['a rate without a time', ['eval', ...queue, '--rate', '10'], 'such as 10/s, 600/m or 5000/h'],
+    ['a rate of nothing', ['eval', ...queue, '--rate', '0/s'], 'such as 10/s, 600/m or 5000/h'],
+    [
+      'cases at once, which are a matter of the worker',
+      ['eval', ...queue, '-j', '2'],
+      '--jobs does not go with --queue',
+    ],
+    [
+      'a log of calls, which a worker has',
+      ['eval', ...queue, '--call-log', 'x'],
+      '--call-log does not go with --queue',
+    ],
+    [
+      'a model server, which a worker has',
+      ['eval', ...queue, '--base-url', 'http://127.0.0.1:1/v1'],
+      '--base-url does not go with --queue',
+    ],
+    ['a model file, which a worker has', ['eval', ...queue, '--model-file', 'x'], '--model-file does not go with'],
+    ['a key, which a worker has', ['eval', ...queue, '--api-key-env', 'X'], '--api-key-env does not go with'],
+    [
+      'a model for planning, which a worker has',
+      ['eval', ...queue, '--planning-model', 'large'],
+      '--planning-model does not go with --queue: give it to winnow worker',
+    ],
+    ['a worker without a queue', ['worker'], "required option '--queue <url>' not specified"],
+    ['a worker without tools', ['worker', ...queue], 'give --suite SET or --catalog SOURCE'],
+    [
+      'options of the run at a worker',
+      ['worker', ...queue, '--set', 'fillTokens=0', '--max-tools', '3'],
+      '--set, --max-tools comes with each run',
+    ],
+  ])('%s', async (_, words, message) => {
+    expect(await refusalOf(words)).toContain(message);
   });
 });
 
-describe('a case is put to the model', () => {
-  it('with its candidates alone and so many others', async () => {
-    rewriteCases((place) => ({ candidates: [`tool_${place}`] }));
-    await evaluated(...SELECT, '--candidates', 'only', '--distractors', '2');
-    const shown = bodies().map((body) => new Set(body.match(/tool_\d/gu)).size);
-    expect(shown).toEqual(cases.map(() => 3));
-  });
-
-  it('with the day that is given, also where the run goes on without it', async () => {
-    const day = '2025-01-02';
-    const { out } = await evaluated('--limit', '1', '--today', day);
-    writeFileSync(join(out, 'cases.jsonl'), '');
-    await runEval(setup.words(['--out', out, '--limit', '1', '--no-cache', '--resume']));
-    const plans = bodies().filter((body) => !body.includes('selected_tools'));
-    expect(plans.map((body) => body.includes(day))).toEqual([true, true]);
-  });
-
-  it('for its plan alone, where only that is judged', async () => {
-    const { counts } = await evaluated('--only', 'plan');
-    expect(counts).toMatchObject({ right: 8 });
-    expect([bodies().length, bodies().some((body) => body.includes('selected_tools'))]).toEqual([8, false]);
-  });
-
-  it('in the words of another prompt file, which the run is marked with', async () => {
-    const file = join(setup.folder, 'mine.md');
-    const before = readFileSync(defaultPromptPath('select-tools'), 'utf8');
-    writeFileSync(file, before.replace('<!-- system -->', '<!-- system -->\nBe brave.'));
-    const [usual, own] = [await evaluated(...SELECT), await evaluated(...SELECT, '--prompt', `select-tools=${file}`)];
-    expect(bodies().map((body) => body.includes('Be brave.'))).toEqual([...cases, ...cases].map((_, at) => at >= 8));
-    const hashesIn = ({ out }: { out: string }): Record<string, string> =>
-      JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')).promptHashes;
-    const shown = [usual, own].map(hashesIn).map((all) => [all['select-tools'], all['plan-steps']]);
-    expect(shown[1]?.[0]).not.toBe(shown[0]?.[0]);
-    expect(shown[1]?.[1]).toBe(shown[0]?.[1]);
-    const { stdout } = await runEval(['eval', 'history', setup.folder]);
-    for (const hashes of shown)
-      expect(stdout).toMatch(new RegExp(hashes.map((hash) => ` ${hash?.slice(0, 8)} +`).join(''), 'u'));
-  });
-
-  it('beside others, as many as -j says', async () => {
-    const waiting: (() => void)[] = [];
-    const together: Behaviour = (request, response) => {
-      const place = /do thing number (\d)/u.exec(JSON.stringify(request.body))?.[1];
-      waiting.push(() => answerJson({ selected_tools: [`tool_${place}`], reason: 'r' })(request, response));
-      if (waiting.length === 3) for (const answer of waiting) answer();
-    };
-    setup.instead = (place) => (place < 3 ? together : undefined);
-    expect((await evaluated(...SELECT, '-j', '3')).counts).toMatchObject({ right: 8 });
-  });
-});
-
-describe('a case is judged', () => {
-  it('whatever upper and lower case values have, where that is said', async () => {
-    setup.instead = (place, index) => {
-      if (index % 2 === 0) return undefined;
-      const step = { id: 's1', tool: `tool_${place}`, arguments: { x: `VALUE ${place}` } };
-      return answerJson({ kind: 'plan', steps: [step] });
-    };
-    expect((await evaluated()).counts).toMatchObject({ right: 0, wrong: 8 });
-    expect((await evaluated('--ignore-case')).counts).toMatchObject({ right: 8, wrong: 0 });
-  });
+it('takes the variables of an MCP configuration at a worker as everywhere', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winnow-worker-'));
+  const catalog = join(folder, 'mcp.json');
+  writeFileSync(catalog, JSON.stringify({ mcpServers: { there: { url: '${WORKER_TEST_URL}' } } }));
+  process.env.WORKER_TEST_URL = 'http://127.0.0.1:1/mcp';
+  const model = ['--base-url', 'http://127.0.0.1:1/v1', '--model', 'm'];
+  const refusal = await refusalOf(['worker', ...queue, ...model, '--catalog', `mcp:${catalog}`]);
+  delete process.env.WORKER_TEST_URL;
+  rmSync(folder, { recursive: true });
+  expect(refusal).toContain('mcp.json#there');
+  expect(refusal).not.toContain('is not set');
 });

@@ -3,49 +3,49 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { runCli } from './run-cli.js';
+import { selectCommand } from '../../src/cli/plan-command.js';
+import { ERROR_TABLE } from '../../src/core/errors.js';
+import { runHere } from './run-here.js';
 
-jest.setTimeout(60_000);
-
-const LIBRARY = `
-const tell = (text) => process.stderr.write(text + '\\n');
+const tell = (text: string) => process.stderr.write(`${text}\n`);
 const context = { contextSize: 4096, totalSequences: 1, getSequence: () => ({ contextTokens: [] }) };
-const model = { trainContextSize: 4096, createContext: async () => context, tokenize: (text) => [...text] };
-export const LlamaLogLevel = { error: 'error' };
-export const resolveChatWrapper = () => ({});
-export const getModuleVersion = async () => '1';
-export const getLlama = async () => ({
+const model = { trainContextSize: 4096, createContext: async () => context, tokenize: (text: string) => [...text] };
+const llama = {
   llamaCppRelease: { release: 'b1' },
-  loadModel: async () => (tell('loaded'), model),
+  loadModel: async () => {
+    tell('loaded');
+    return model;
+  },
   dispose: async () => tell('given back'),
-});`;
-const HOOKS = `export const resolve = (name, context, next) => name === 'node-llama-cpp'
-  ? { url: new URL('library.mjs', import.meta.url).href, shortCircuit: true }
-  : next(name, context);`;
+};
+let open = async () => llama;
+jest.unstable_mockModule('node-llama-cpp', () => ({
+  LlamaLogLevel: { error: 'error' },
+  resolveChatWrapper: () => ({}),
+  getModuleVersion: async () => '1',
+  getLlama: () => open(),
+}));
 
 let folder: string;
 const at = (name: string) => join(folder, name);
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'winnow-weights-'));
-  await writeFile(at('library.mjs'), LIBRARY);
-  await writeFile(at('hooks.mjs'), HOOKS);
-  await writeFile(
-    at('preload.mjs'),
-    `import { register } from 'node:module'; register('./hooks.mjs', import.meta.url);`,
-  );
+  process.env.WINNOW_CACHE = at('cache');
   for (const name of ['own.gguf', 'other.gguf']) await writeFile(at(name), '');
   await writeFile(at('tools.json'), JSON.stringify([{ name: 'read_level', toolType: 'builtin' }]));
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(async () => {
+  delete process.env.WINNOW_CACHE;
+  await rm(folder, { recursive: true });
+});
 
 /** Nothing is asked of a model: both are opened and closed. */
 async function openedBy(planningModel: object) {
   const config = { catalog: ['tools.json'], model: { file: 'own.gguf' }, planningModel };
   await writeFile(at('winnow.yaml'), JSON.stringify(config));
-  const env = { NODE_OPTIONS: `--import=${at('preload.mjs')}`, WINNOW_CACHE: at('cache') };
-  const outcome = await runCli(['select', 'x', '--config', at('winnow.yaml')], { env });
-  expect(outcome.exitCode).toBe(0);
-  return outcome.stderr.trim().split('\n');
+  const { stderr, error } = await runHere([selectCommand()], ['select', 'x', '--config', at('winnow.yaml')]);
+  expect(error).toBeUndefined();
+  return stderr.trim().split('\n');
 }
 
 describe('the weights of the local model', () => {
@@ -64,4 +64,15 @@ describe('the weights of the local model', () => {
   ])('are loaded for each stage where planning has %s', async (_, planningModel) => {
     expect(await openedBy(planningModel)).toEqual(['loaded', 'loaded', 'given back', 'given back']);
   });
+});
+
+it('a local runtime that is installed but does not run here is told, with why and what to do', async () => {
+  const usual = open;
+  open = () => Promise.reject(new Error('no binary for this processor'));
+  const words = ['select', 'x', '--catalog', at('tools.json'), '--model-file', at('own.gguf')];
+  const { exitCode, stdout, error } = await runHere([selectCommand()], words);
+  open = usual;
+  expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.model_unavailable.exitCode, stdout: '' });
+  expect(String(error)).toContain(`The local model ${at('own.gguf')} can't be loaded: no binary for this processor.`);
+  expect(String(error)).toContain('--base-url URL --model NAME');
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { type ScriptedServer, type ServerScript, startScriptedServer } from '../support/scripted-server.js';
-import { answer, answerJson, fail, hang } from '../support/server-behaviours.js';
+import { answer, answerJson, hang } from '../support/server-behaviours.js';
 import { runCli } from './run-cli.js';
 
 jest.setTimeout(60_000);
@@ -73,15 +73,6 @@ describe('the process', () => {
     const sent = JSON.stringify(server.requests[0]?.body);
     for (const part of ['What is the level?', 'earlier words', '盘石头', 'data_query', '2026-11-22'])
       expect(sent).toContain(part);
-  });
-
-  it('sends the key of the named variable, prints it nowhere, and ends with the code of the error', async () => {
-    const { server, words } = await serve([fail(401, 'Incorrect API key provided: secret-key-123')]);
-    const env = { MY_KEY: 'secret-key-123' };
-    const { exitCode, stdout, stderr } = await runCli(['plan', 'level', ...words, '--api-key-env', 'MY_KEY'], { env });
-    expect(server.requests[0]?.headers.authorization).toBe('Bearer secret-key-123');
-    expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.model_refused.exitCode, stdout: '' });
-    expect(stderr).not.toContain('secret-key-123');
   });
 
   it('prints the issues of a plan that stayed invalid', async () => {

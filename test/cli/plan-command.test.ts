@@ -6,7 +6,7 @@ import { planCommand, selectCommand } from '../../src/cli/plan-command.js';
 import type { ErrorCode } from '../../src/core/errors.js';
 import { resultSchema, selectResultSchema } from '../../src/core/result.js';
 import { type ScriptedServer, type ServerScript, startScriptedServer } from '../support/scripted-server.js';
-import { answerJson } from '../support/server-behaviours.js';
+import { answerJson, fail } from '../support/server-behaviours.js';
 
 const TOOLS = [
   {
@@ -108,6 +108,16 @@ describe('winnow plan', () => {
     const lines = (await readFile(log, 'utf8')).trim().split('\n');
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ module: 'planning/write' });
+  });
+
+  it('sends the key of the named variable, and tells it to nobody', async () => {
+    process.env.WINNOW_TEST_KEY = 'secret-key-123';
+    const refusal = fail(401, 'Incorrect API key provided: secret-key-123');
+    const error = await run('plan', ['level', '--api-key-env', 'WINNOW_TEST_KEY'], [refusal]).catch((thrown) => thrown);
+    delete process.env.WINNOW_TEST_KEY;
+    expect(server?.requests[0]?.headers.authorization).toBe('Bearer secret-key-123');
+    expect(error).toMatchObject({ code: 'model_refused', message: expect.stringContaining('Incorrect API key') });
+    expect(JSON.stringify([error, error.message, error.issues])).not.toContain('secret-key-123');
   });
 
   it('tells beside the data that the selection failed', async () => {

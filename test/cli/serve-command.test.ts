@@ -9,7 +9,7 @@ import { serveCommand } from '../../src/cli/serve-command.js';
 import { recordLog } from '../server/setup.js';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answer } from '../support/server-behaviours.js';
-import { runCli } from './run-cli.js';
+import { runHere } from './run-here.js';
 
 // The first test of a run loads the model client.
 jest.setTimeout(60_000);
@@ -75,22 +75,24 @@ describe('winnow serve', () => {
     await writeFile(catalog, JSON.stringify([{ name: 'read_level', toolType: 'builtin' }, { name: '__proto__' }]));
     const sources = ['--catalog', catalog, '--catalog', join(folder, 'none.json')];
     let told = '';
-    const { exitCode, stderr } = await runCli(
-      ['serve', '--port', '0', '--base-url', 'http://127.0.0.1:9/v1', '--model', 'none', ...sources],
-      {
-        onStderr(text, kill) {
-          const wasReady = told.includes('as long as this process');
-          told += text;
-          // Once: a second signal ends it at once.
-          if (!wasReady && told.includes('as long as this process')) kill('SIGTERM');
-        },
-      },
-    );
-    const [first = '', ...others] = stderr.trim().split('\n');
+    const stderr = jest.spyOn(process.stderr, 'write');
+    const ready = new Promise<void>((resolve) => {
+      stderr.mockImplementation((text) => {
+        told += text;
+        if (told.includes('as long as this process')) resolve();
+        return true;
+      });
+    });
+    const model = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none'];
+    const command = serveCommand().exitOverride();
+    const done = command.parseAsync(['--port', '0', ...model, ...sources], { from: 'user' });
+    await Promise.race([ready, done]);
+    process.emit('SIGTERM');
+    await done.finally(() => stderr.mockRestore());
+    const [first = '', ...others] = told.trim().split('\n');
     expect(JSON.parse(first)).toMatchObject({ msg: 'listening', address: expect.stringMatching(/^http:.*:\d+$/u) });
     expect(others.join('\n')).toContain('name: this name is not allowed');
     expect(others.join('\n')).toContain("none.json can't be found");
-    expect(exitCode).toBe(0);
     await rm(folder, { recursive: true });
   });
 
@@ -99,8 +101,12 @@ describe('winnow serve', () => {
     const catalog = join(folder, 'tools.json');
     await writeFile(catalog, JSON.stringify([{ name: 'read_level', toolType: 'builtin' }, { name: '__proto__' }]));
     const model = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none'];
-    const { stderr } = await runCli(['serve', '--host', '203.0.113.1', ...model, '--catalog', catalog]);
-    expect(stderr).toMatch(/this name is not allowed[\s\S]*Cannot listen on 203\.0\.113\.1/u);
+    const words = ['serve', '--host', '203.0.113.1', ...model, '--catalog', catalog];
+    const { stderr, error } = await runHere([serveCommand()], words);
+    expect([stderr, String(error)]).toEqual([
+      expect.stringContaining('this name is not allowed'),
+      expect.stringContaining('Cannot listen on 203.0.113.1'),
+    ]);
     await rm(folder, { recursive: true });
   });
 

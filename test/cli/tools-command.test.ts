@@ -48,14 +48,14 @@ describe('winnow tools list', () => {
 
   it('waits for a source as long as the configuration file says', async () => {
     const config = join(folder, 'winnow.yaml');
-    const args = ['fixtures/sources/mcp-server.mjs', 'hang'];
+    const args = ['fixtures/sources/mcp-server.mjs', 'silent'];
     await writeFile(
       join(folder, 'mcp.json'),
-      JSON.stringify({ mcpServers: { hang: { command: process.execPath, args } } }),
+      JSON.stringify({ mcpServers: { silent: { command: process.execPath, args } } }),
     );
-    await writeFile(config, 'catalog: [mcp.json]\nsourceTimeoutMs: 700\n');
+    await writeFile(config, 'catalog: [mcp.json]\nsourceTimeoutMs: 100\n');
     await expect(run('list', '--config', config)).rejects.toThrow(
-      'did not answer within 700 ms. Start it by hand to see why, or allow more time (sourceTimeoutMs in',
+      'did not answer within 100 ms. Start it by hand to see why, or allow more time (sourceTimeoutMs in',
     );
   });
 

@@ -1,9 +1,25 @@
+/** A run of cases: its settings, the offered tools, and how cases are done and summed up. */
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
+import { createScope } from '../../src/core/catalog/scope.js';
 import { WinnowError } from '../../src/core/errors.js';
 import type { Model } from '../../src/core/model/model.js';
+import { type CaseRunner, createCaseRunner } from '../../src/evaluation/case-runner.js';
+import { openCases } from '../../src/evaluation/case-source.js';
+import { createLocalDispatcher } from '../../src/evaluation/dispatcher.js';
+import { type EvaluationOptions, evaluate } from '../../src/evaluation/evaluate.js';
+import { offeredTools, toolsForPlanning } from '../../src/evaluation/offered-tools.js';
+import type { CaseRecord } from '../../src/evaluation/record.js';
+import { openRunFolder, readPrompt, readRecords, readSummary } from '../../src/evaluation/run-folder.js';
+import { dayOf, differencesOf, refuseOtherSettings } from '../../src/evaluation/settings.js';
+import { createSuitePlanners } from '../../src/evaluation/suite.js';
+import { createTool } from '../support/create-tool.js';
 import { createScriptedModel } from '../support/scripted-model.js';
-import { aModel, aRunner, EXPECTED, PLAN, SELECTED, TOOLS } from './runner-setup.js';
-import { aCase } from './setup.js';
+import { aModel, aRunner, catalog, EXPECTED, JUDGING, PLAN, SELECTED, TOOLS } from './runner-setup.js';
+import { aCase, aFolder, aRecord, aStart } from './setup.js';
 
 describe('one case', () => {
   it('becomes a record with what the model saw and said, how it was judged and what it cost', async () => {
@@ -166,5 +182,234 @@ describe('one case', () => {
   it('is given up when it is cancelled', async () => {
     const { run } = aRunner(aModel());
     await expect(run({ case: aCase(), repeat: 0 }, AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
+  });
+});
+
+const NAMES = Array.from({ length: 60 }, (_, place) => `t${place}`);
+const own = createTool('own', {}, undefined, { scope: { user: 'ann' } });
+const viewOf = createScope(createCatalog([...NAMES.map((name) => createTool(name)), own]));
+const view = viewOf({});
+const one = aCase({ candidates: ['t1', 't2'], expected: { tools: ['t1', 't1', 't3'] } });
+const offer = (distractors: number, seed = 1, id = 'c1') =>
+  offeredTools({ ...one, id }, view, { candidates: 'only', distractors, seed }) ?? [];
+
+describe('the tools that a case may use', () => {
+  it('are all, unless only the candidates are asked for', () => {
+    expect(offeredTools(one, view, { candidates: 'all', distractors: 5, seed: 1 })).toBeUndefined();
+    expect(offer(0)).toEqual(['t1', 't2']);
+  });
+
+  it('are the candidates and so many others, the same for the same seed and case', () => {
+    const offered = offer(20);
+    expect(new Set(offered).size).toBe(22);
+    expect(offered).toEqual(expect.arrayContaining(['t1', 't2']));
+    expect(offer(20)).toEqual(offered);
+    expect(offer(20, 2)).not.toEqual(offered);
+    expect(offer(20, 1, 'c2')).not.toEqual(offered);
+  });
+
+  it('are never those of another user', () => {
+    expect(offer(1_000)).toHaveLength(NAMES.length);
+    expect(offer(1_000)).not.toContain('own');
+  });
+
+  it('for planning alone are the expected ones and others up to the most that are handed on', () => {
+    const given = toolsForPlanning(one, view, { maxTools: 8, seed: 1 });
+    expect(new Set(given).size).toBe(8);
+    expect(given).toEqual(expect.arrayContaining(['t1', 't3']));
+    expect(toolsForPlanning(one, view, { maxTools: 1, seed: 1 })).toEqual(['t1', 't3']);
+    expect(toolsForPlanning(aCase({ expected: { tools: [] } }), view, { maxTools: 8, seed: 1 })).toHaveLength(8);
+  });
+});
+
+const LOADER = new URL('../support/typescript-loader.mjs', import.meta.url).href;
+const SETTINGS = new URL('../../src/evaluation/settings.ts', import.meta.url).href;
+
+function dayWhere(zone: string): string {
+  const script = `process.stdout.write((await import('${SETTINGS}')).dayOf(undefined, {}))`;
+  const args = ['--import', LOADER, '--input-type=module', '--eval', script];
+  return execFileSync(process.execPath, args, { env: { ...process.env, TZ: zone }, encoding: 'utf8' });
+}
+
+describe('the day of the cases that name none', () => {
+  it('is the one that is given, else that of the run which goes on', () => {
+    expect(dayOf('2025-01-02', { today: '2024-02-29' })).toBe('2025-01-02');
+    expect(dayOf(undefined, { today: '2024-02-29' })).toBe('2024-02-29');
+  });
+
+  it('is today where the machine stands, as winnow plan has it', () => {
+    // At any moment it is another day in one of the two than in Greenwich.
+    for (const timeZone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+      const day = () => new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(new Date());
+      expect([day(), day()]).toContain(dayWhere(timeZone));
+    }
+  });
+});
+
+describe('settings of a run that goes on', () => {
+  const kept = { model: 'm', filter: { limit: 1 } };
+
+  it('are the same, or each that differs is named with its path', () => {
+    refuseOtherSettings('run', kept, { filter: { limit: 1 }, model: 'm' });
+    expect(differencesOf(kept, { model: 'm', filter: { limit: 2, seed: 1 } })).toEqual([
+      'filter.limit: 1 there, 2 here',
+      'filter.seed: nothing there, 1 here',
+    ]);
+    const long = 'x'.repeat(100);
+    expect(differencesOf({ sets: [long, { tags: ['a', 'b'] }] }, { sets: [long, { tags: ['a', 'c'] }] })).toEqual([
+      'sets.1.tags.1: "b" there, "c" here',
+    ]);
+    expect(() => refuseOtherSettings('tuning', kept, { ...kept, model: 'n' })).toThrow(
+      `The tuning can't go on with other settings: model: "m" there, "n" here. Give the same flags, or another --out.`,
+    );
+  });
+});
+
+const isSelection = (system: string) => system.includes('selected_tools');
+
+async function sourceOf(count: number) {
+  const caseFile = join(aFolder(), 'cases.jsonl');
+  const lines = Array.from({ length: count }, (_, place) =>
+    JSON.stringify({ id: `c${place}`, query: 'q', expectedTools: ['find_station'] }),
+  );
+  writeFileSync(caseFile, `${lines.join('\n')}\n`);
+  return openCases([{ name: 'set', catalog, caseFile }], { seed: 1 });
+}
+
+interface RunParts extends Partial<EvaluationOptions> {
+  path?: string;
+  run?: CaseRunner;
+  count?: number;
+  jobs?: number;
+}
+
+const answerAll: CaseRunner = async ({ case: { id }, repeat }) => aRecord({ id, repeat });
+
+async function evaluated({
+  path = aFolder(),
+  run = answerAll,
+  count = 6,
+  jobs = 2,
+  repeats = 1,
+  ...more
+}: RunParts = {}) {
+  const folder = await openRunFolder(path);
+  const start = aStart({ planned: count * repeats, cases: count });
+  try {
+    const end = await evaluate({
+      folder,
+      source: await sourceOf(count),
+      repeats,
+      dispatch: createLocalDispatcher(run, jobs),
+      start,
+      ...more,
+    });
+    return { ...end, path, keys: await keysIn(path) };
+  } finally {
+    folder.close();
+  }
+}
+
+async function keysIn(path: string): Promise<string[]> {
+  const keys = [];
+  for await (const { id, repeat } of readRecords(path)) keys.push(`${id}#${repeat}`);
+  return keys;
+}
+
+describe('a run', () => {
+  it('does every case and repeat once, first tries first', async () => {
+    const { keys, summary } = await evaluated({ count: 3, repeats: 2, jobs: 1 });
+    expect(keys).toEqual(['c0#0', 'c1#0', 'c2#0', 'c0#1', 'c1#1', 'c2#1']);
+    expect(summary).toMatchObject({ interrupted: false, counts: { done: 6, right: 6 }, endedAt: expect.any(String) });
+  });
+
+  it('does as many at once as it may, and no more', async () => {
+    const now = { running: 0, most: 0 };
+    const run: CaseRunner = async (job) => {
+      now.running += 1;
+      now.most = Math.max(now.most, now.running);
+      await new Promise((resolve) => setImmediate(resolve));
+      now.running -= 1;
+      return answerAll(job);
+    };
+    expect((await evaluated({ run, count: 12, jobs: 3 })).keys).toHaveLength(12);
+    expect(now.most).toBe(3);
+  });
+
+  it('goes on with what is missing after it was stopped', async () => {
+    const stop = new AbortController();
+    const onRecord = ({ id }: CaseRecord) => (id === 'c2' ? stop.abort() : undefined);
+    const first = await evaluated({ stop: stop.signal, onRecord, jobs: 1 });
+    expect(first.keys).toEqual(['c0#0', 'c1#0', 'c2#0']);
+    expect(first.summary).toMatchObject({ interrupted: true, counts: { done: 3 } });
+    expect(first.summary).not.toHaveProperty('endedAt');
+    const second = await evaluated({ path: first.path });
+    expect([...second.keys].sort()).toEqual(['c0#0', 'c1#0', 'c2#0', 'c3#0', 'c4#0', 'c5#0']);
+    expect(second.summary.interrupted).toBe(false);
+  });
+
+  it('keeps what is done when it is cancelled in the middle of a case', async () => {
+    const cancel = new AbortController();
+    const run: CaseRunner = async (job, signal) => {
+      if (job.case.id !== 'c3') return answerAll(job);
+      cancel.abort();
+      signal?.throwIfAborted();
+      return answerAll(job);
+    };
+    const { keys, summary, failure } = await evaluated({ run, cancel: cancel.signal, jobs: 1 });
+    expect(keys).toEqual(['c0#0', 'c1#0', 'c2#0']);
+    expect([summary.interrupted, failure]).toEqual([true, undefined]);
+  });
+
+  it('ends when the server is down, and says how to go on', async () => {
+    const error = { code: 'model_unavailable', message: 'refused', issues: [] };
+    const run: CaseRunner = async ({ case: { id } }) => aRecord({ id, outcome: 'error', error, scores: {} });
+    const { keys, failure } = await evaluated({ run, count: 10, jobs: 1, maxErrorsInARow: 3 });
+    expect(keys).toHaveLength(3);
+    expect(failure?.message).toMatch(
+      /3 cases in a row failed, the last with model_unavailable: refused Continue with --resume --retry-errors/u,
+    );
+  });
+
+  it('tells of a disk that is full, and does no more', async () => {
+    const full = () => {
+      throw new WinnowError('invalid_option', 'is the disk full?');
+    };
+    const { failure, keys } = await evaluated({ onRecord: full, jobs: 1 });
+    expect(failure?.message).toBe('is the disk full?');
+    expect(keys).toHaveLength(1);
+  });
+
+  it('has a summary from its first moment', async () => {
+    const path = aFolder();
+    const seen: boolean[] = [];
+    await evaluated({ path, onRecord: () => seen.push(readSummary(path).interrupted) });
+    expect(new Set(seen)).toEqual(new Set([true]));
+    expect(readSummary(path).interrupted).toBe(false);
+  });
+
+  it('of real planners keeps the prompts that its records name', async () => {
+    const path = aFolder();
+    const folder = await openRunFolder(path);
+    const planners = createSuitePlanners(
+      { name: 'set', catalog, caseFile: '' },
+      { model: aModel(), options: { passthroughTools: 0 }, onStablePart: folder.keepPrompt },
+    );
+    const run = createCaseRunner({
+      suites: new Map([['set', planners]]),
+      ...JUDGING,
+    });
+    await evaluate({
+      folder,
+      source: await sourceOf(2),
+      repeats: 1,
+      dispatch: createLocalDispatcher(run, 1),
+      start: aStart({ planned: 2 }),
+    });
+    folder.close();
+    for await (const { calls } of readRecords(path)) {
+      const texts = await Promise.all(calls.map(({ system }) => readPrompt(path, system)));
+      expect(texts.map((text) => isSelection(text ?? ''))).toEqual([true, false]);
+    }
   });
 });

@@ -1,10 +1,14 @@
+/** The middleware that routes tools, with the tools that it binds and those of its own. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { tool } from '@langchain/core/tools';
 import { createAgent } from 'langchain';
 import { z } from 'zod';
-import { createRoutingMiddleware } from '../../src/langchain/index.js';
+import { z as z3 } from 'zod/v3';
+import { toTools } from '../../src/langchain/bound-tools.js';
+import { createMetaTools, createRoutingMiddleware } from '../../src/langchain/index.js';
 import type { CallResult } from '../../src/routing/contracts.js';
+import { META_TOOLS } from '../../src/routing/meta-tools.js';
 import { setUp, TOOLS } from '../routing/setup.js';
 import { createTool } from '../support/create-tool.js';
 import { ScriptedChat } from './scripted-chat.js';
@@ -225,5 +229,103 @@ describe('a store that fails', () => {
     const { say } = createRouted({ router, answers: [READ, 'done'] });
     store.sessions.enablements = () => Promise.reject(new Error('disk full'));
     await expect(say('go')).rejects.toThrow('disk full');
+  });
+});
+
+const input = { type: 'object' as const, properties: { n: { type: 'integer' as const, default: 5 } } };
+const named = { name: 'count', description: 'Counts.', metadata: { risk: 'low', owner: 'ann' } };
+const run = async () => '';
+// Under exactOptionalPropertyTypes the types of zod 3 do not fit those of LangChain.
+const withZod3 = (schema: object) => Reflect.apply(tool, undefined, [run, { ...named, schema }]);
+
+describe('a bound tool', () => {
+  it.each([
+    ['zod 4', tool(run, { ...named, schema: z.object({ n: z.int().default(5) }) })],
+    ['zod 3', withZod3(z3.object({ n: z3.number().int().default(5) }))],
+    ['JSON Schema', tool(run, { ...named, schema: input })],
+    ['a function in the form of OpenAI', { type: 'function', function: { ...named, parameters: input } }],
+  ])('of %s is a tool with its texts, and what has a default may be left out', (_, bound) => {
+    const [made] = toTools([bound]);
+    expect(made).toMatchObject({ name: 'count', description: 'Counts.', toolType: 'builtin' });
+    expect(made?.inputSchema).toMatchObject({ properties: { n: { type: 'integer', default: 5 } } });
+    expect(made?.inputSchema.required ?? []).toEqual([]);
+  });
+
+  it('keeps what its metadata says of its risk', () => {
+    const [made] = toTools([tool(run, { ...named, schema: z.object({}) })]);
+    expect(made).toMatchObject({ risk: 'low', metadata: { owner: 'ann' } });
+  });
+
+  it('without parameters takes none', () => {
+    expect(toTools([{ type: 'function', function: { name: 'now' } }])).toMatchObject([
+      { inputSchema: { type: 'object' } },
+    ]);
+  });
+
+  it.each([
+    ['of the provider', { type: 'web_search' }, 'web_search'],
+    ['without a name', { type: 'function', function: {} }, 'function'],
+  ])('%s is refused with what to do', (_, bound, name) => {
+    expect(() => toTools([bound])).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: expect.stringMatching(`"${name}".*give LangChain tools`),
+      }),
+    );
+  });
+});
+
+async function createTools() {
+  const { router, searched } = setUp();
+  const { id } = await router.createSession({ user: 'ann' });
+  const [search, enable, disable] = createMetaTools(router, id, { caller: { user: 'ann' } });
+  if (!search || !enable || !disable) throw new Error('there are three meta tools');
+  return { router, searched, id, search, enable, disable };
+}
+
+describe('the meta tools of a session', () => {
+  it('have the names and texts of Winnow everywhere', async () => {
+    const { search, enable, disable } = await createTools();
+    const shown = [search, enable, disable].map(({ name, description }) => [name, description]);
+    expect(shown).toEqual(Object.entries(META_TOOLS).map(([name, { description }]) => [name, description]));
+  });
+
+  it('search, enable and disable in it, with the JSON of the router', async () => {
+    const { router, id, search, enable, disable } = await createTools();
+    expect(JSON.parse(await search.invoke({ query: 'read' }))).toMatchObject({ query: 'read', ranked_by: 'rules' });
+    const enabled = JSON.parse(await enable.invoke({ names: ['lsp_open', 'diary'], ttl_turns: 2 }));
+    expect(enabled).toMatchObject({
+      enabled: [{ name: 'lsp_open', expires_after_turns: 2 }],
+      rejected: [{ name: 'diary', code: 'unknown_tool' }],
+    });
+    expect((await router.session(id)).enabled.map(({ name }) => name)).toEqual(['ask_user', 'lsp_open']);
+    expect(JSON.parse(await disable.invoke({ names: ['lsp_open'] }))).toEqual({ disabled: ['lsp_open'], rejected: [] });
+  });
+
+  it('serve an agent that has no middleware', async () => {
+    const { router, id, search, enable, disable } = await createTools();
+    const model = new ScriptedChat([{ name: 'tool_enable', args: { names: ['lsp_open'] } }, 'done']);
+    const { messages } = await createAgent({ model, tools: [search, enable, disable] }).invoke(saying('go'));
+    expect(answersOf(messages)).toMatchObject([{ name: 'tool_enable', content: { enabled: [{ name: 'lsp_open' }] } }]);
+    expect((await router.session(id)).enabled).toHaveLength(2);
+  });
+
+  it('are cancelled by the signal of the run and by that of the session', async () => {
+    const { router, searched } = setUp();
+    const { id } = await router.createSession();
+    const [outer, inner] = [new AbortController(), new AbortController()];
+    const [search] = createMetaTools(router, id, { signal: outer.signal });
+    await search?.invoke({ query: 'read' }, { signal: inner.signal });
+    const signal = searched[0]?.signal;
+    expect(signal?.aborted).toBe(false);
+    outer.abort();
+    expect(signal?.aborted).toBe(true);
+  });
+
+  it("are refused to others: another's session looks like none", async () => {
+    const { router } = setUp();
+    const { id } = await router.createSession({ user: 'ann' });
+    const [search] = createMetaTools(router, id, { caller: { user: 'bob' } });
+    await expect(search?.invoke({ query: 'read' })).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -20,7 +20,8 @@ export interface SynonymTable {
  */
 export function createSynonymTable(own: Synonyms = [], general: Synonyms = GENERAL): SynonymTable {
   const known = new Map<string, Meaning[]>();
-  for (const entry of [...own, ...general]) addEntry(known, entry);
+  for (const entry of [...own, ...general])
+    for (const [key, meanings] of readingOf(entry)) known.set(key, [...(known.get(key) ?? []), ...meanings]);
   const longest = Math.max(0, ...[...known.keys()].map((key) => key.split(' ').length));
   return {
     phraseAt(atoms, start) {
@@ -34,14 +35,25 @@ export function createSynonymTable(own: Synonyms = [], general: Synonyms = GENER
   };
 }
 
-function addEntry(known: Map<string, Meaning[]>, entry: Synonyms[number]): void {
+type Reading = readonly (readonly [key: string, meanings: readonly Meaning[]])[];
+
+/** An entry is read once: its words take longer than all else, and the general ones are in every table. */
+const readings = new WeakMap<Synonyms[number], Reading>();
+
+function readingOf(entry: Synonyms[number]): Reading {
+  const reading = readings.get(entry) ?? read(entry);
+  readings.set(entry, reading);
+  return reading;
+}
+
+function read(entry: Synonyms[number]): Reading {
   const [froms, tos] = 'words' in entry ? [entry.words, entry.means] : [entry, entry];
   const meant = tos.map((text) => ({ text, terms: [...new Set(wordsOf(text).map(stemOf))] }));
-  for (const from of froms) {
+  return froms.flatMap((from): Reading => {
     const key = atomsOf(from)
       .map((atom) => atom.key)
       .join(' ');
     const others = meant.filter(({ text, terms }) => terms.length > 0 && text !== from);
-    if (key !== '') known.set(key, [...(known.get(key) ?? []), ...others.map(({ terms }) => terms)]);
-  }
+    return key === '' ? [] : [[key, others.map(({ terms }) => terms)]];
+  });
 }

@@ -124,6 +124,8 @@ export const fill: Stage = {
       parts.schemaTokens,
     );
     let free = Math.min(parts.options.fillTokens, schemaBudget(parts, call) - used);
+    // What there is no room for need not be searched.
+    if (free <= 0) return candidates;
     const room = () => (call.request.maxTools ?? parts.options.maxTools) - tools.length;
     for (const candidate of nextBest(candidates.answer, context)) {
       if (room() <= 0) break;

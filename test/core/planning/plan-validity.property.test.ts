@@ -12,7 +12,7 @@ import { type PlanResult, resultSchema, type Step } from '../../../src/core/resu
 import { FIXTURES, loadFixture, loadFixtureCases, withReferences } from '../../support/fixtures.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 
-const RUNS = 25;
+const RUNS = 15;
 const JUNK = [
   null,
   '',

@@ -1,9 +1,11 @@
+/** The prompts, what is in their context, and how they read as a whole. */
 import { readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { loadConfigFile } from '../../../src/core/config/config-file.js';
+import { renderContext, unseenHistory } from '../../../src/core/prompts/context.js';
 import { defaultPromptPath, loadPrompt } from '../../../src/core/prompts/prompt-template.js';
 import {
   loadNamedPrompt,
@@ -12,120 +14,288 @@ import {
   type PromptName,
   REPLACEABLE_NAMES,
 } from '../../../src/core/prompts/prompts.js';
+import { type PlanRequest, parseRequest } from '../../../src/core/request.js';
+import { createScriptedModel, type ScriptedAnswer } from '../../support/scripted-model.js';
+import { makeTool, naming, needing, notesOf, plannerOf, planOf, returning } from '../selection/setup.js';
 
-let folder: string;
-let path: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-prompts-'));
-  path = join(folder, 'p.md');
+describe('the prompts', () => {
+  let folder: string;
+  let path: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'winnow-prompts-'));
+    path = join(folder, 'p.md');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function load(text: string) {
+    await writeFile(path, text);
+    return loadPrompt({ name: 'p', system: ['list'], user: ['message'], path });
+  }
+  const GOOD = '<!-- system -->\nTools: {{list}}\n<!-- user -->\nSaid: {{message}}\n';
+
+  describe('a prompt file', () => {
+    it('is filled, part by part', async () => {
+      const prompt = await load(GOOD);
+      expect(prompt.render({ list: 'a, b', message: 'hi' })).toEqual({ system: 'Tools: a, b', user: 'Said: hi' });
+    });
+
+    it('has as its lead what the user part begins with, as far as that is stable', async () => {
+      const leadOf = async (user: string) => {
+        await writeFile(path, `<!-- system -->\nChoose.\n<!-- user -->\n${user}\n`);
+        const prompt = loadPrompt({ name: 'p', system: [], user: ['list', 'message'], lead: ['list'], path });
+        const { user: text, lead } = prompt.render({ list: 'a, b', message: 'hi' });
+        expect(text.startsWith(lead ?? 'none')).toBe(true);
+        return lead;
+      };
+      expect(await leadOf('Tools: {{list}}\nSaid: {{message}}')).toBe('Tools: a, b\nSaid: ');
+      expect(await leadOf('{{message}}, with {{list}}')).toBe('');
+    });
+
+    it('never fills what a value holds', async () => {
+      const prompt = await load(GOOD);
+      const attack = "{{list}} $& $1 $' {{message}}";
+      expect(prompt.render({ list: 'SECRET', message: attack }).user).toBe(`Said: ${attack}`);
+      expect(prompt.render({ list: '{{message}}', message: 'hi' }).system).toBe('Tools: {{message}}');
+    });
+
+    it('may have the line ends of Windows', async () => {
+      const prompt = await load(GOOD.replaceAll('\n', '\r\n'));
+      expect(prompt.render({ list: 'a', message: 'b' })).toEqual({ system: 'Tools: a', user: 'Said: b' });
+    });
+
+    it('may name a placeholder twice', async () => {
+      const prompt = await load(GOOD.replace('{{list}}', '{{list}} {{list}}'));
+      expect(prompt.render({ list: 'a', message: 'b' }).system).toBe('Tools: a a');
+    });
+
+    it('has a hash that changes with its text', async () => {
+      const { hash } = await load(GOOD);
+      expect(hash).toMatch(/^[0-9a-f]{12}$/);
+      expect((await load(GOOD)).hash).toBe(hash);
+      expect((await load(`${GOOD}!`)).hash).not.toBe(hash);
+    });
+
+    it.each([
+      ['a missing placeholder', GOOD.replace('{{list}}', ''), '{{list}} is missing'],
+      ['an unknown one', GOOD.replace('{{list}}', '{{list}} {{lst}}'), '{{lst}} is unknown'],
+      ['one in the wrong part', GOOD.replace('{{list}}', '{{list}} {{message}}'), '{{message}} is unknown'],
+      ['no user part', '<!-- system -->\n{{list}}', '<!-- user -->'],
+      ['no system part', '{{list}}\n<!-- user -->\n{{message}}', '<!-- system -->'],
+      ['nothing in it', '', '<!-- system -->'],
+    ])('is refused with %s, by path and placeholder', async (_, text, said) => {
+      await expect(load(text)).rejects.toMatchObject({ code: 'prompt_invalid' });
+      await expect(load(text)).rejects.toThrow(said);
+      await expect(load(text)).rejects.toThrow(path);
+    });
+
+    it('is refused when it is not there', () => {
+      expect(() => loadPrompt({ name: 'p', system: [], user: [], path: join(folder, 'none.md') })).toThrow('none.md');
+    });
+  });
+
+  describe('the table of prompts', () => {
+    it('has every file of the folder, each with its placeholders', () => {
+      const files = readdirSync(dirname(defaultPromptPath('repair'))).map((file) => basename(file, '.md'));
+      expect(Object.keys(PROMPTS).sort()).toEqual(files.sort());
+      for (const name of Object.keys(PROMPTS) as PromptName[]) expect(loadNamedPrompt(name).name).toBe(name);
+    });
+
+    it.each(REPLACEABLE_NAMES)('gives the configuration its key %s, with a path below its folder', async (name) => {
+      const config = join(folder, 'winnow.yaml');
+      await writeFile(config, `prompts: {${name}: mine.md}`);
+      expect((await loadConfigFile(config)).prompts).toEqual({ [name]: join(folder, 'mine.md') });
+      await writeFile(config, `prompts: {${name}s: mine.md}`);
+      await expect(loadConfigFile(config)).rejects.toThrow(`${name}s`);
+    });
+  });
+
+  describe('the prompts of the planner', () => {
+    it('can be replaced one by one, at start', async () => {
+      await writeFile(path, '<!-- system -->\nMINE {{none}} {{summaries}}\n<!-- user -->\n{{context}}{{message}}');
+      const prompts = loadPrompts({ 'select-tools': path });
+      const values = { none: 'no', summaries: '- a', context: '', message: 'hi' };
+      expect(prompts.select.render(values)).toEqual({ system: 'MINE no - a', user: 'hi' });
+      expect(prompts.plan.name).toBe('plan-steps');
+      await writeFile(path, '<!-- system -->\n{{summaries}}\n<!-- user -->\n{{context}}{{message}}');
+      expect(() => loadPrompts({ 'select-tools': path })).toThrow('{{none}} is missing');
+    });
+
+    it('are read without those that only others need', async () => {
+      await writeFile(path, 'no prompt at all');
+      expect(Object.keys(loadPrompts({ 'rerank-tools': path }))).toEqual([
+        'select',
+        'plan',
+        'asks',
+        'tool',
+        'fit',
+        'item',
+        'arguments',
+        'repair',
+      ]);
+      expect(() => loadNamedPrompt('rerank-tools', path)).toThrow(path);
+    });
+  });
 });
-afterEach(() => rm(folder, { recursive: true }));
 
-async function load(text: string) {
-  await writeFile(path, text);
-  return loadPrompt({ name: 'p', system: ['list'], user: ['message'], path });
+const WINDOW = { historyMessages: 3, historyCharacters: 100 };
+
+function lines(request: Omit<PlanRequest, 'message'>, window = WINDOW): string[] {
+  return renderContext(parseRequest({ message: 'x', ...request }), window)
+    .split('\n')
+    .slice(0, -1);
 }
-const GOOD = '<!-- system -->\nTools: {{list}}\n<!-- user -->\nSaid: {{message}}\n';
 
-describe('a prompt file', () => {
-  it('is filled, part by part', async () => {
-    const prompt = await load(GOOD);
-    expect(prompt.render({ list: 'a, b', message: 'hi' })).toEqual({ system: 'Tools: a, b', user: 'Said: hi' });
+function said(...contents: string[]): NonNullable<PlanRequest['history']> {
+  return contents.map((content) => ({ role: 'user', content }));
+}
+
+describe('what goes before the message', () => {
+  it('is nothing when nothing is known', () => {
+    expect(renderContext(parseRequest({ message: 'x', entities: {}, history: [] }), WINDOW)).toBe('');
   });
 
-  it('has as its lead what the user part begins with, as far as that is stable', async () => {
-    const leadOf = async (user: string) => {
-      await writeFile(path, `<!-- system -->\nChoose.\n<!-- user -->\n${user}\n`);
-      const prompt = loadPrompt({ name: 'p', system: [], user: ['list', 'message'], lead: ['list'], path });
-      const { user: text, lead } = prompt.render({ list: 'a, b', message: 'hi' });
-      expect(text.startsWith(lead ?? 'none')).toBe(true);
-      return lead;
-    };
-    expect(await leadOf('Tools: {{list}}\nSaid: {{message}}')).toBe('Tools: a, b\nSaid: ');
-    expect(await leadOf('{{message}}, with {{list}}')).toBe('');
+  it('is history, intent and entities, a line each', () => {
+    const request = { intent: 'a\nb', entities: { x: '1\n2' }, history: said('first\nsecond') };
+    expect(lines(request)).toEqual(['Earlier messages:', 'user: first second', 'Intent: a b', 'Known: {"x":"1\\n2"}']);
   });
 
-  it('never fills what a value holds', async () => {
-    const prompt = await load(GOOD);
-    const attack = "{{list}} $& $1 $' {{message}}";
-    expect(prompt.render({ list: 'SECRET', message: attack }).user).toBe(`Said: ${attack}`);
-    expect(prompt.render({ list: '{{message}}', message: 'hi' }).system).toBe('Tools: {{message}}');
+  it('holds the last messages only, in their order', () => {
+    expect(lines({ history: said('a', 'b', 'c', 'd') })).toEqual([
+      'Earlier messages:',
+      'user: b',
+      'user: c',
+      'user: d',
+    ]);
   });
 
-  it('may have the line ends of Windows', async () => {
-    const prompt = await load(GOOD.replaceAll('\n', '\r\n'));
-    expect(prompt.render({ list: 'a', message: 'b' })).toEqual({ system: 'Tools: a', user: 'Said: b' });
+  it('shortens the oldest first, and shows where', () => {
+    const shown = lines({ history: said('o'.repeat(60), 'n'.repeat(60)) });
+    expect(shown[2]).toBe(`user: ${'n'.repeat(60)}`);
+    expect(shown[1]).toMatch(/^user: o{39}…$/);
   });
 
-  it('may name a placeholder twice', async () => {
-    const prompt = await load(GOOD.replace('{{list}}', '{{list}} {{list}}'));
-    expect(prompt.render({ list: 'a', message: 'b' }).system).toBe('Tools: a a');
-  });
-
-  it('has a hash that changes with its text', async () => {
-    const { hash } = await load(GOOD);
-    expect(hash).toMatch(/^[0-9a-f]{12}$/);
-    expect((await load(GOOD)).hash).toBe(hash);
-    expect((await load(`${GOOD}!`)).hash).not.toBe(hash);
+  it('leaves out what has no room at all', () => {
+    expect(lines({ history: said('old', 'n'.repeat(200)) })).toEqual(['Earlier messages:', `user: ${'n'.repeat(99)}…`]);
   });
 
   it.each([
-    ['a missing placeholder', GOOD.replace('{{list}}', ''), '{{list}} is missing'],
-    ['an unknown one', GOOD.replace('{{list}}', '{{list}} {{lst}}'), '{{lst}} is unknown'],
-    ['one in the wrong part', GOOD.replace('{{list}}', '{{list}} {{message}}'), '{{message}} is unknown'],
-    ['no user part', '<!-- system -->\n{{list}}', '<!-- user -->'],
-    ['no system part', '{{list}}\n<!-- user -->\n{{message}}', '<!-- system -->'],
-    ['nothing in it', '', '<!-- system -->'],
-  ])('is refused with %s, by path and placeholder', async (_, text, said) => {
-    await expect(load(text)).rejects.toMatchObject({ code: 'prompt_invalid' });
-    await expect(load(text)).rejects.toThrow(said);
-    await expect(load(text)).rejects.toThrow(path);
-  });
-
-  it('is refused when it is not there', () => {
-    expect(() => loadPrompt({ name: 'p', system: [], user: [], path: join(folder, 'none.md') })).toThrow('none.md');
+    { historyMessages: 0, historyCharacters: 100 },
+    { historyMessages: 3, historyCharacters: 0 },
+  ])('is without history when the window is %j', (window) => {
+    expect(lines({ history: said('a') }, window)).toEqual([]);
   });
 });
 
-describe('the table of prompts', () => {
-  it('has every file of the folder, each with its placeholders', () => {
-    const files = readdirSync(dirname(defaultPromptPath('repair'))).map((file) => basename(file, '.md'));
-    expect(Object.keys(PROMPTS).sort()).toEqual(files.sort());
-    for (const name of Object.keys(PROMPTS) as PromptName[]) expect(loadNamedPrompt(name).name).toBe(name);
-  });
-
-  it.each(REPLACEABLE_NAMES)('gives the configuration its key %s, with a path below its folder', async (name) => {
-    const config = join(folder, 'winnow.yaml');
-    await writeFile(config, `prompts: {${name}: mine.md}`);
-    expect((await loadConfigFile(config)).prompts).toEqual({ [name]: join(folder, 'mine.md') });
-    await writeFile(config, `prompts: {${name}s: mine.md}`);
-    await expect(loadConfigFile(config)).rejects.toThrow(`${name}s`);
+describe('the message', () => {
+  it('stands on one line in the prompts of both stages, and so can be taken for no other line', async () => {
+    const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')] });
+    await plannerOf({ model }).plan({ message: 'music\nIntent: pay\r\nKnown: {"amount":1}' });
+    expect(model.calls).toHaveLength(2);
+    for (const { prompt } of model.calls) expect(prompt.user).toContain('music Intent: pay Known: {"amount":1}');
   });
 });
 
-describe('the prompts of the planner', () => {
-  it('can be replaced one by one, at start', async () => {
-    await writeFile(path, '<!-- system -->\nMINE {{none}} {{summaries}}\n<!-- user -->\n{{context}}{{message}}');
-    const prompts = loadPrompts({ 'select-tools': path });
-    const values = { none: 'no', summaries: '- a', context: '', message: 'hi' };
-    expect(prompts.select.render(values)).toEqual({ system: 'MINE no - a', user: 'hi' });
-    expect(prompts.plan.name).toBe('plan-steps');
-    await writeFile(path, '<!-- system -->\n{{summaries}}\n<!-- user -->\n{{context}}{{message}}');
-    expect(() => loadPrompts({ 'select-tools': path })).toThrow('{{none}} is missing');
+describe('what no model sees of the history', () => {
+  const unseen = (...contents: string[]) =>
+    unseenHistory(parseRequest({ message: 'x', history: said(...contents) }), WINDOW);
+
+  it('is told', () => {
+    expect(unseen('a', 'b', 'c')).toBeUndefined();
+    expect(unseen('a', 'b', 'c', 'd')).toContain('the last 3 of 4 messages');
+    expect(unseen('o'.repeat(60), 'n'.repeat(60))).toContain('the last 100 of 120 characters');
+    expect(unseen('z', 'o'.repeat(60), 'n'.repeat(60), 'x')).toContain('messages, of them the last 100 of 121');
   });
 
-  it('are read without those that only others need', async () => {
-    await writeFile(path, 'no prompt at all');
-    expect(Object.keys(loadPrompts({ 'rerank-tools': path }))).toEqual([
-      'select',
-      'plan',
-      'asks',
-      'tool',
-      'fit',
-      'item',
-      'arguments',
-      'repair',
-    ]);
-    expect(() => loadNamedPrompt('rerank-tools', path)).toThrow(path);
+  it('stands in the trace of the request', async () => {
+    const history = said(...Array.from({ length: 9 }, (_, place) => `message ${place}`));
+    const { trace } = await plannerOf({ model: createScriptedModel({ answers: [naming('play_song')] }) }).select({
+      message: 'x',
+      history,
+    });
+    expect(notesOf(trace, 'scope')).toContain('the last 6 of 9 messages');
+  });
+});
+
+/**
+ * All that a model sees, in one place. After a change of wording on purpose: `npm test -- test/prompts/rendered -u`,
+ * and read the difference.
+ */
+const TOOLS = [
+  makeTool('lookup_station', {
+    description: 'Finds a station. Also by a part of its name.',
+    category: 'stations',
+    inputSchema: needing('name'),
+    outputSchema: returning('stcd'),
+  }),
+  makeTool('water_level', {
+    description: 'The level\nof a reservoir.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        stcd: { type: 'string', description: 'Station code, from lookup_station.' },
+        hours: { type: 'integer', minimum: 1, default: 24 },
+        unit: { enum: ['m', 'ft'] },
+      },
+      required: ['stcd'],
+    },
+    outputSchema: { type: 'object', properties: { points: { type: 'array', items: returning('z') } } },
+  }),
+  makeTool('write_report', {
+    toolType: 'skill',
+    instructions: 'Step one.\nStep two.',
+    preconditions: ['The level is known.'],
+  }),
+  makeTool('unused'),
+];
+
+const REQUEST: PlanRequest = {
+  message: 'How high is the water?\nAnd then {{summaries}}.',
+  intent: 'data_query',
+  entities: { object: '盘石头水库' },
+  history: [
+    { role: 'user', content: 'Hello' },
+    { role: 'assistant', content: 'Hello!\nWhat can I do?' },
+  ],
+  today: '2026-11-22',
+  timeZone: 'Asia/Shanghai',
+};
+
+const SELECTED = naming('water_level', 'write_report');
+
+async function seen(request: PlanRequest, answers: readonly ScriptedAnswer[], fillTokens = 0): Promise<string[]> {
+  const model = createScriptedModel({ answers });
+  await plannerOf({ tools: TOOLS, model, options: { fillTokens } }).plan(request);
+  model.assertDone();
+  return model.calls.map(({ prompt }) => `${prompt.system}\n=== user ===\n${prompt.user}`);
+}
+
+describe('what the model sees', () => {
+  it('when it selects and plans', async () => {
+    const [selection, planning] = await seen(REQUEST, [SELECTED, '{"kind":"unplannable","reason":"no"}']);
+    expect(selection).toMatchSnapshot('selection');
+    expect(planning).toMatchSnapshot('planning');
+  });
+
+  it('of the least request', async () => {
+    const request = { message: '水位多少', today: '2026-11-22', timeZone: 'Asia/Shanghai' };
+    const [selection, planning] = await seen(request, [SELECTED, '{"kind":"unplannable","reason":"no"}']);
+    expect(selection?.split('=== user ===')[1]).toMatchSnapshot('selection, user part');
+    expect(planning?.split('=== user ===')[1]).toMatchSnapshot('planning, user part');
+  });
+
+  it('when room was filled with further tools', async () => {
+    const request = { ...REQUEST, message: 'What is unused?' };
+    const [, planning = ''] = await seen(request, [SELECTED, '{"kind":"unplannable","reason":"no"}'], 800);
+    expect(planning).toContain('unused:');
+    expect(planning.slice(planning.indexOf('1. '))).toMatchSnapshot('planning, tools');
+  });
+
+  it('when it has to mend its answers', async () => {
+    const plan = '{"kind":"unplannable","reason":"no"}';
+    const answers = [naming('watr_level'), SELECTED, planOf('water_level', 'unused'), plan];
+    const [selection, repair, planning, planRepair] = await seen(REQUEST, answers);
+    const added = (whole = '', before = '') => whole.slice(before.length);
+    expect(added(repair, selection)).toMatchSnapshot('selection, repair');
+    expect(added(planRepair, planning)).toMatchSnapshot('planning, repair');
   });
 });

@@ -189,7 +189,7 @@ describe('hidden tools', () => {
         const without = rank(asked, [layerOf(tools.filter((tool) => !isHidden.has(tool)))], options);
         expect(withHidden).toEqual(without);
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 });

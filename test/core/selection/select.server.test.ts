@@ -1,8 +1,11 @@
-/** Selection against a real HTTP server that fails in all the ways that servers and models do; planning is another model. */
+/** Selection over a real server: its answers, its failures, cancellation and time. */
+import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Tool } from '../../../src/core/catalog/tool.js';
+import { WinnowError } from '../../../src/core/errors.js';
 import { createOpenAIModel } from '../../../src/core/model/openai/openai-model.js';
 import type { OpenAIModelOptions } from '../../../src/core/model/openai/options.js';
+import type { CallOptions, Planner } from '../../../src/core/planner.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { type ScriptedServer, type ServerScript, startScriptedServer } from '../../support/scripted-server.js';
 import {
@@ -25,165 +28,278 @@ import {
   send,
   wrongKey,
 } from '../../support/server-behaviours.js';
-import { makeTool, namesOf, plannerOf, planOf, TOOLS } from './setup.js';
+import { makeTool, namesOf, naming, plannerOf, planOf, TOOLS } from './setup.js';
 
-const GOOD = { selected_tools: ['play_song', 'read_mail'], reason: 'they fit' };
-const OK = answerJson(GOOD);
+/** Selection against a real HTTP server that fails in all the ways that servers and models do; planning is another model. */
+describe('over a server', () => {
+  const GOOD = { selected_tools: ['play_song', 'read_mail'], reason: 'they fit' };
+  const OK = answerJson(GOOD);
 
-let server: ScriptedServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
+  let server: ScriptedServer | undefined;
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+  });
+
+  /** Plans "music, please" with a selection model at the server. */
+  async function plan(
+    script: ServerScript,
+    options: Partial<OpenAIModelOptions> & { answer?: 'rank'; tools?: readonly Tool[] } = {},
+  ) {
+    server = await startScriptedServer(script);
+    const { answer: way, tools = TOOLS, ...modelOptions } = options;
+    const connection = { baseUrl: server.baseUrl, model: 'scripted-model', retryDelayMs: 0, maxRetries: 1 };
+    const model = createOpenAIModel({ ...connection, ...modelOptions });
+    const planningModel = createScriptedModel({ answers: [planOf('play_song')] });
+    const planner = plannerOf({
+      tools,
+      model,
+      planningModel,
+      ...(way ? { options: { answer: way } } : {}),
+    });
+    const result = await planner.plan({ message: 'music, please' });
+    planningModel.assertDone();
+    server.assertDone();
+    return { result, selection: result.selection, usage: result.usage.selection };
+  }
+
+  describe('an answer that can be read', () => {
+    it.each([
+      ['bare JSON', OK],
+      ['fenced JSON', fencedJson(GOOD)],
+      ['prose around JSON', proseAroundJson(GOOD)],
+      ['JSON that was cut behind the names', cutJson(GOOD)],
+    ])('is used as it is: %s', async (_, behaviour) => {
+      const { result, selection, usage } = await plan([behaviour]);
+      expect(result.kind).toBe('plan');
+      expect(selection.mode).toBe('selected');
+      expect(namesOf(selection)).toEqual(GOOD.selected_tools);
+      expect(usage.calls).toBe(1);
+    });
+  });
+
+  describe('an answer that can not be used', () => {
+    const bad = [
+      ['no answer', emptyAnswer()],
+      ['an answer that was cut inside the first name', cutJson({ selected_tools: ['play_song'] })],
+      ['the wrong key', wrongKey()],
+      ['a refusal', refusal()],
+      ['only unknown names', answerJson({ selected_tools: ['music_player'], reason: '' })],
+      ['another type', answerJson({ selected_tools: 'play_song' })],
+    ] as const;
+
+    it.each(bad)('is repaired: %s', async (_, behaviour) => {
+      const { result, selection, usage } = await plan([behaviour, OK]);
+      expect(result.kind).toBe('plan');
+      expect(namesOf(selection)).toEqual(GOOD.selected_tools);
+      expect(usage).toMatchObject({ calls: 2, read: 20, written: 10 });
+    });
+
+    it.each(bad)('ends in the fallback after the repair: %s', async (_, behaviour) => {
+      const { result, selection, usage } = await plan([behaviour, behaviour]);
+      expect(result.kind).toBe('plan');
+      expect(selection.mode).toBe('fallback');
+      expect(selection.reason).toContain('not usable');
+      expect(selection.tools).toHaveLength(TOOLS.length);
+      expect(usage).toMatchObject({ calls: 2, read: 20, written: 10 });
+    });
+  });
+
+  describe('a server that fails', () => {
+    const passing = [
+      ['HTTP 429', rateLimited()],
+      ['HTTP 500', fail(500, 'oops')],
+      ['a connection cut before the answer', cutBeforeAnswer()],
+      ['a connection cut half-way', cutInsideBody()],
+      ['a stream cut half-way', cutInsideStream()],
+      ['a body that is no JSON', send(200, '<html>')],
+    ] as const;
+
+    it.each(passing)('is asked again after %s', async (_, behaviour) => {
+      const { result, selection, usage } = await plan([behaviour, OK]);
+      expect(result.kind).toBe('plan');
+      expect(selection.mode).toBe('selected');
+      expect(usage.calls).toBe(2);
+    });
+
+    it.each(passing)('is left alone when %s stays, and the full set goes on', async (_, behaviour) => {
+      const { result, selection, usage } = await plan([behaviour, behaviour]);
+      expect(result.kind).toBe('plan');
+      expect(selection).toMatchObject({
+        mode: 'fallback',
+        reason: expect.stringMatching(/^model_failed/u),
+        leftOut: 0,
+      });
+      expect(usage.calls).toBe(2);
+    });
+
+    it.each([
+      ['HTTP 401', 1, () => fail(401, 'wrong key'), 'model_refused'],
+      ['HTTP 400 in every form', 3, () => fail(400, 'bad field'), 'model_refused'],
+      ['a prompt that is too long', 1, () => fail(400, 'maximum context length is 10 tokens'), 'context_exceeded'],
+    ])('is not asked again after %s, and the full set goes on', async (_, calls, behaviour, code) => {
+      const { result, selection, usage } = await plan(Array.from({ length: calls }, behaviour));
+      expect(result.kind).toBe('plan');
+      expect(selection).toMatchObject({ mode: 'fallback', reason: expect.stringMatching(new RegExp(`^${code}`, 'u')) });
+      expect(usage.calls).toBe(calls);
+    });
+
+    it('is asked in a form that it takes', async () => {
+      const { selection, usage } = await plan([refusesJsonSchema(), OK]);
+      expect(selection.mode).toBe('selected');
+      expect(server?.requests[1]?.body.response_format).toEqual({ type: 'json_object' });
+      expect(usage.calls).toBe(2);
+    });
+
+    it('is not waited for past its time', async () => {
+      const { result, selection, usage } = await plan([hang()], { timeoutMs: 40 });
+      expect(result.kind).toBe('plan');
+      expect(selection).toMatchObject({ mode: 'fallback', reason: expect.stringMatching(/^model_timeout/u) });
+      expect(usage.calls).toBe(1);
+    });
+
+    it('during the repair leads to the fallback too, and all is counted', async () => {
+      const { selection, usage } = await plan([refusal(), fail(401, 'wrong key')]);
+      expect(selection.mode).toBe('fallback');
+      expect(usage).toMatchObject({ calls: 2, read: 10, written: 5 });
+    });
+  });
+
+  describe('a server that is asked for probabilities', () => {
+    it('ranks the names', async () => {
+      const first = { play: 0.45, read: 0.55 };
+      const { selection, result } = await plan(() => nextTokens(first), { answer: 'rank' });
+      expect(result.kind).toBe('plan');
+      expect(namesOf(selection).slice(0, 2)).toEqual(['play_song', 'read_mail']);
+      expect(server?.requests[0]?.path).toBe('/v1/completions');
+    });
+
+    it.each([
+      ['gives none', () => noNextTokens()],
+      ['fails', () => fail(500, 'oops')],
+    ])('and %s leads to the fallback', async (_, behaviour) => {
+      const { selection, result } = await plan(behaviour, { answer: 'rank' });
+      expect(result.kind).toBe('plan');
+      expect(selection.mode).toBe('fallback');
+    });
+
+    it('and fails half-way leads to the fallback, with what was read counted', async () => {
+      const script = [nextTokens({ play: 1 }), fail(401, 'no')];
+      const { selection, usage } = await plan(script, { answer: 'rank', tools: [...TOOLS, makeTool('play_film')] });
+      expect(selection.mode).toBe('fallback');
+      expect(usage.calls).toBe(2);
+      expect(usage.read + usage.cached).toBe(20);
+    });
+  });
+
+  it('a text that is no plan at all still reads like an answer', async () => {
+    const { selection } = await plan([answer('["play_song"]')]);
+    expect(namesOf(selection)).toEqual(['play_song']);
+  });
 });
 
-/** Plans "music, please" with a selection model at the server. */
-async function plan(
-  script: ServerScript,
-  options: Partial<OpenAIModelOptions> & { answer?: 'rank'; tools?: readonly Tool[] } = {},
-) {
-  server = await startScriptedServer(script);
-  const { answer: way, tools = TOOLS, ...modelOptions } = options;
-  const connection = { baseUrl: server.baseUrl, model: 'scripted-model', retryDelayMs: 0, maxRetries: 1 };
-  const model = createOpenAIModel({ ...connection, ...modelOptions });
-  const planningModel = createScriptedModel({ answers: [planOf('play_song')] });
-  const planner = plannerOf({
-    tools,
-    model,
-    planningModel,
-    ...(way ? { options: { answer: way } } : {}),
-  });
-  const result = await planner.plan({ message: 'music, please' });
-  planningModel.assertDone();
-  server.assertDone();
-  return { result, selection: result.selection, usage: result.usage.selection };
-}
+describe('given up', () => {
+  const GOOD = { selected_tools: ['play_song'], reason: '' };
+  const REQUEST = { message: 'music' };
+  const ways: ['plan' | 'select'][] = [['plan'], ['select']];
+  const ask = (planner: Planner, way: 'plan' | 'select', call: CallOptions) => planner[way](REQUEST, call);
 
-describe('an answer that can be read', () => {
-  it.each([
-    ['bare JSON', OK],
-    ['fenced JSON', fencedJson(GOOD)],
-    ['prose around JSON', proseAroundJson(GOOD)],
-    ['JSON that was cut behind the names', cutJson(GOOD)],
-  ])('is used as it is: %s', async (_, behaviour) => {
-    const { result, selection, usage } = await plan([behaviour]);
-    expect(result.kind).toBe('plan');
-    expect(selection.mode).toBe('selected');
-    expect(namesOf(selection)).toEqual(GOOD.selected_tools);
-    expect(usage.calls).toBe(1);
-  });
-});
-
-describe('an answer that can not be used', () => {
-  const bad = [
-    ['no answer', emptyAnswer()],
-    ['an answer that was cut inside the first name', cutJson({ selected_tools: ['play_song'] })],
-    ['the wrong key', wrongKey()],
-    ['a refusal', refusal()],
-    ['only unknown names', answerJson({ selected_tools: ['music_player'], reason: '' })],
-    ['another type', answerJson({ selected_tools: 'play_song' })],
-  ] as const;
-
-  it.each(bad)('is repaired: %s', async (_, behaviour) => {
-    const { result, selection, usage } = await plan([behaviour, OK]);
-    expect(result.kind).toBe('plan');
-    expect(namesOf(selection)).toEqual(GOOD.selected_tools);
-    expect(usage).toMatchObject({ calls: 2, read: 20, written: 10 });
+  let server: ScriptedServer | undefined;
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
   });
 
-  it.each(bad)('ends in the fallback after the repair: %s', async (_, behaviour) => {
-    const { result, selection, usage } = await plan([behaviour, behaviour]);
-    expect(result.kind).toBe('plan');
-    expect(selection.mode).toBe('fallback');
-    expect(selection.reason).toContain('not usable');
-    expect(selection.tools).toHaveLength(TOOLS.length);
-    expect(usage).toMatchObject({ calls: 2, read: 20, written: 10 });
-  });
-});
+  describe('a cancelled request', () => {
+    it.each(ways)('asks no model when it is cancelled before: %s', async (way) => {
+      const model = createScriptedModel();
+      const call = { signal: AbortSignal.abort() };
+      await expect(ask(plannerOf({ model }), way, call)).rejects.toMatchObject({ code: 'cancelled' });
+      model.assertDone();
+    });
 
-describe('a server that fails', () => {
-  const passing = [
-    ['HTTP 429', rateLimited()],
-    ['HTTP 500', fail(500, 'oops')],
-    ['a connection cut before the answer', cutBeforeAnswer()],
-    ['a connection cut half-way', cutInsideBody()],
-    ['a stream cut half-way', cutInsideStream()],
-    ['a body that is no JSON', send(200, '<html>')],
-  ] as const;
+    it.each([
+      ['selection', 1],
+      ['planning', 2],
+    ] as const)('stops at once during %s, with no fallback and no listener left', async (_, call) => {
+      server = await startScriptedServer((_request, index) => (index === call - 1 ? hang() : answerJson(GOOD)));
+      const model = createOpenAIModel({ baseUrl: server.baseUrl, model: 'm' });
+      const controller = new AbortController();
+      const notes: string[] = [];
+      const pending = plannerOf({ model }).plan(REQUEST, {
+        signal: controller.signal,
+        onEvent: ({ stage }) => notes.push(stage),
+      });
+      const outcome = expect(pending).rejects.toMatchObject({ code: 'cancelled' });
+      await server.received(call);
+      controller.abort();
+      await outcome;
+      expect(server.requests).toHaveLength(call);
+      expect(notes).not.toContain('fallback');
+      expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    });
 
-  it.each(passing)('is asked again after %s', async (_, behaviour) => {
-    const { result, selection, usage } = await plan([behaviour, OK]);
-    expect(result.kind).toBe('plan');
-    expect(selection.mode).toBe('selected');
-    expect(usage.calls).toBe(2);
-  });
-
-  it.each(passing)('is left alone when %s stays, and the full set goes on', async (_, behaviour) => {
-    const { result, selection, usage } = await plan([behaviour, behaviour]);
-    expect(result.kind).toBe('plan');
-    expect(selection).toMatchObject({ mode: 'fallback', reason: expect.stringMatching(/^model_failed/u), leftOut: 0 });
-    expect(usage.calls).toBe(2);
-  });
-
-  it.each([
-    ['HTTP 401', 1, () => fail(401, 'wrong key'), 'model_refused'],
-    ['HTTP 400 in every form', 3, () => fail(400, 'bad field'), 'model_refused'],
-    ['a prompt that is too long', 1, () => fail(400, 'maximum context length is 10 tokens'), 'context_exceeded'],
-  ])('is not asked again after %s, and the full set goes on', async (_, calls, behaviour, code) => {
-    const { result, selection, usage } = await plan(Array.from({ length: calls }, behaviour));
-    expect(result.kind).toBe('plan');
-    expect(selection).toMatchObject({ mode: 'fallback', reason: expect.stringMatching(new RegExp(`^${code}`, 'u')) });
-    expect(usage.calls).toBe(calls);
-  });
-
-  it('is asked in a form that it takes', async () => {
-    const { selection, usage } = await plan([refusesJsonSchema(), OK]);
-    expect(selection.mode).toBe('selected');
-    expect(server?.requests[1]?.body.response_format).toEqual({ type: 'json_object' });
-    expect(usage.calls).toBe(2);
+    it('closes its reader', async () => {
+      const controller = new AbortController();
+      const model = createScriptedModel({
+        readers: () => {
+          queueMicrotask(() => controller.abort());
+          return { probabilities: new Map([['play_song', 1]]), tokenizeBy: 'character' };
+        },
+        answers: [planOf('play_song')],
+      });
+      await expect(plannerOf({ model }).plan(REQUEST, { signal: controller.signal })).rejects.toMatchObject({
+        code: 'cancelled',
+      });
+      expect(() => model.assertDone()).not.toThrow('readers');
+    });
   });
 
-  it('is not waited for past its time', async () => {
-    const { result, selection, usage } = await plan([hang()], { timeoutMs: 40 });
-    expect(result.kind).toBe('plan');
-    expect(selection).toMatchObject({ mode: 'fallback', reason: expect.stringMatching(/^model_timeout/u) });
-    expect(usage.calls).toBe(1);
+  describe('a request that is answered', () => {
+    it('leaves no listener on a signal that many requests share', async () => {
+      server = await startScriptedServer((request) => {
+        const isPlanning = JSON.stringify(request.body).includes('needTools');
+        return answerJson(isPlanning ? JSON.parse(planOf('play_song')) : GOOD);
+      });
+      const planner = plannerOf({ model: createOpenAIModel({ baseUrl: server.baseUrl, model: 'm' }) });
+      const { signal } = new AbortController();
+      for (let count = 0; count < 3; count++) await planner.plan(REQUEST, { signal });
+      expect(getEventListeners(signal, 'abort')).toEqual([]);
+    });
+
+    it('takes a cancellation that is not its own as a failure of the model', async () => {
+      const model = createScriptedModel({
+        answers: [new WinnowError('cancelled', 'by the server'), planOf('play_song')],
+      });
+      const { signal } = new AbortController();
+      expect(await plannerOf({ model }).plan(REQUEST, { signal })).toMatchObject({
+        kind: 'plan',
+        selection: { mode: 'fallback' },
+      });
+    });
   });
 
-  it('during the repair leads to the fallback too, and all is counted', async () => {
-    const { selection, usage } = await plan([refusal(), fail(401, 'wrong key')]);
-    expect(selection.mode).toBe('fallback');
-    expect(usage).toMatchObject({ calls: 2, read: 10, written: 5 });
-  });
-});
+  describe('time', () => {
+    it('that is up for selection leads to the fallback', async () => {
+      server = await startScriptedServer([hang()]);
+      const model = createOpenAIModel({ baseUrl: server.baseUrl, model: 'm' });
+      const planningModel = createScriptedModel({ answers: [planOf('play_song')] });
+      const planner = plannerOf({ model, planningModel, options: { timeoutMs: 2_000 } });
+      const { selection } = await planner.plan(REQUEST);
+      expect(selection).toMatchObject({ mode: 'fallback', reason: expect.stringContaining('model_timeout') });
+    });
 
-describe('a server that is asked for probabilities', () => {
-  it('ranks the names', async () => {
-    const first = { play: 0.45, read: 0.55 };
-    const { selection, result } = await plan(() => nextTokens(first), { answer: 'rank' });
-    expect(result.kind).toBe('plan');
-    expect(namesOf(selection).slice(0, 2)).toEqual(['play_song', 'read_mail']);
-    expect(server?.requests[0]?.path).toBe('/v1/completions');
-  });
+    it('that is up for the whole request is told apart from a cancellation', async () => {
+      server = await startScriptedServer(() => hang());
+      const model = createOpenAIModel({ baseUrl: server.baseUrl, model: 'm' });
+      await expect(plannerOf({ model, options: { timeoutMs: 50 } }).plan(REQUEST)).rejects.toMatchObject({
+        code: 'model_timeout',
+      });
+    });
 
-  it.each([
-    ['gives none', () => noNextTokens()],
-    ['fails', () => fail(500, 'oops')],
-  ])('and %s leads to the fallback', async (_, behaviour) => {
-    const { selection, result } = await plan(behaviour, { answer: 'rank' });
-    expect(result.kind).toBe('plan');
-    expect(selection.mode).toBe('fallback');
+    it('is left for a selection that is quick', async () => {
+      const model = createScriptedModel({ answers: [naming('play_song')] });
+      expect((await plannerOf({ model, options: { timeoutMs: 60_000 } }).select(REQUEST)).mode).toBe('selected');
+    });
   });
-
-  it('and fails half-way leads to the fallback, with what was read counted', async () => {
-    const script = [nextTokens({ play: 1 }), fail(401, 'no')];
-    const { selection, usage } = await plan(script, { answer: 'rank', tools: [...TOOLS, makeTool('play_film')] });
-    expect(selection.mode).toBe('fallback');
-    expect(usage.calls).toBe(2);
-    expect(usage.read + usage.cached).toBe(20);
-  });
-});
-
-it('a text that is no plan at all still reads like an answer', async () => {
-  const { selection } = await plan([answer('["play_song"]')]);
-  expect(namesOf(selection)).toEqual(['play_song']);
 });

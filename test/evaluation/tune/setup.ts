@@ -17,11 +17,11 @@ export const catalog = createCatalog([
   createTool('send_mail'),
 ]);
 
-/** No two have five words in common: `word7x word7y`. Those with an odd number are about the flow. */
+/** No two have five words in common: `u7 v7 w7 x7 n7`. Those with an odd number are about the flow. */
 export function someCases(count: number): EvaluationCase[] {
   return Array.from({ length: count }, (_, place) => {
     const tool = place % 2 === 0 ? 'read_level' : 'read_flow';
-    const words = ['u', 'v', 'w', 'x', 'y'].map((letter) => `${letter}${place}`);
+    const words = ['u', 'v', 'w', 'x', 'n'].map((letter) => `${letter}${place}`);
     return aCase({
       id: `c${place}`,
       request: { message: `${words.join(' ')} ${tool === 'read_level' ? 'stand' : 'run'}` },

@@ -9,14 +9,23 @@ import { defaultPromptPath, loadPrompt, readPrompt } from '../../../src/core/pro
 import { createRandom } from '../../../src/evaluation/random.js';
 import { parseDraft, renderDraft } from '../../../src/evaluation/tune/prompt-draft.js';
 import { tokensOf } from '../../../src/evaluation/tune/shingles.js';
-import { tune } from '../../../src/evaluation/tune/tune.js';
+import { type TuneOptions, tune } from '../../../src/evaluation/tune/tune.js';
 import { type TuneReport, tuneReportSchema } from '../../../src/evaluation/tune/tune-record.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { aFolder } from '../setup.js';
-import { aModel, inFolder, isProposal, PLACES, someCases, tuneOptions } from './setup.js';
+import { aModel, inFolder, isProposal, PLACES, someCases, tuneOptions, type World } from './setup.js';
 
 const RULE = 'For what runs, take the flow.';
 const withRule = () => JSON.stringify({ diagnosis: 'flow is missed', instructions: `${RULE} ${PLACES}` });
+const RULED: World = { helps: (system) => system.includes(RULE), proposal: withRule };
+
+/** A whole run in which the wording is what helps. */
+let ruled: TuneOptions;
+let whole: TuneReport;
+beforeAll(async () => {
+  ruled = tuneOptions(aModel(RULED));
+  whole = await tune(ruled);
+});
 
 describe('tuning the selection prompt', () => {
   it('finds the worked example that repairs others, and puts it before the tools', async () => {
@@ -36,17 +45,15 @@ describe('tuning the selection prompt', () => {
     expect(system).not.toContain('<!--');
   });
 
-  it('finds the wording that a model proposes, and tells what else was tried', async () => {
-    const model = aModel({ helps: (system) => system.includes(RULE), proposal: withRule });
-    const options = tuneOptions(model);
-    const { prompts } = await tune(options);
+  it('finds the wording that a model proposes, and tells what else was tried', () => {
+    const { prompts } = whole;
     expect(prompts[0]).toMatchObject({ isChanged: true, examples: [] });
     const tried = prompts[0]?.tried ?? [];
     expect(tried.filter(({ verdict }) => verdict === 'kept').map(({ about }) => about)).toEqual([
       'wording 1: flow is missed',
     ]);
     expect(tried.filter(({ kind }) => kind === 'examples').length).toBeGreaterThan(0);
-    const markdown = readFileSync(inFolder(options, 'report.md'), 'utf8');
+    const markdown = readFileSync(inFolder(ruled, 'report.md'), 'utf8');
     expect(markdown).toContain('| 1 | wording 1: flow is missed |');
     expect(markdown).toContain(`+${RULE}`);
     expect(markdown).toMatch(
@@ -55,14 +62,12 @@ describe('tuning the selection prompt', () => {
   });
 
   it('writes a diff that makes the new file from the old one, and a configuration that uses it', async () => {
-    const options = tuneOptions(aModel({ helps: (system) => system.includes(RULE), proposal: withRule }));
-    await tune(options);
     const before = readPrompt(defaultPromptPath('select-tools'));
-    const after = readFileSync(inFolder(options, 'select-tools.md'), 'utf8');
+    const after = readFileSync(inFolder(ruled, 'select-tools.md'), 'utf8');
     expect(after).toContain(RULE);
-    expect(applyPatch(before, readFileSync(inFolder(options, 'select-tools.diff'), 'utf8'))).toBe(after);
-    const config = await loadConfigFile(inFolder(options, 'tuned.json'));
-    expect(config.prompts).toEqual({ 'select-tools': inFolder(options, 'select-tools.md') });
+    expect(applyPatch(before, readFileSync(inFolder(ruled, 'select-tools.diff'), 'utf8'))).toBe(after);
+    const config = await loadConfigFile(inFolder(ruled, 'tuned.json'));
+    expect(config.prompts).toEqual({ 'select-tools': inFolder(ruled, 'select-tools.md') });
   });
 
   it('finds that shorter summaries are better, and says which option makes them so', async () => {
@@ -191,14 +196,14 @@ describe('tuning the planning prompt', () => {
 
 describe('the budget', () => {
   it.each([5, 40, 150])('of %d calls is never exceeded', async (calls) => {
-    const model = aModel({ helps: (system) => system.includes(RULE), proposal: withRule });
+    const model = aModel(RULED);
     const report = await tune(tuneOptions(model, { limits: { milliseconds: 3_600_000, calls } }));
     expect(model.calls.length).toBeLessThanOrEqual(calls);
     expect(report.spent.calls).toBe(model.calls.length);
   });
 
   it('that ends early keeps nothing; with a larger one the run goes on, and asks nothing twice', async () => {
-    const model = aModel({ helps: (system) => system.includes(RULE), proposal: withRule });
+    const model = aModel(RULED);
     const options = tuneOptions(model);
     const small = await tune({ ...options, limits: { milliseconds: 3_600_000, calls: 60 } });
     expect(small.prompts[0]).toMatchObject({ isChanged: false });
@@ -213,7 +218,7 @@ describe('the budget', () => {
   it('of time is looked at between cases', async () => {
     let time = 0;
     const now = () => time++;
-    const model = aModel({ helps: (system) => system.includes(RULE), proposal: withRule });
+    const model = aModel(RULED);
     const { prompts } = await tune(tuneOptions(model, { limits: { milliseconds: 40, now } }));
     expect(prompts[0]).toMatchObject({ isChanged: false });
     expect(model.calls.length).toBeLessThan(40);
@@ -222,7 +227,7 @@ describe('the budget', () => {
 
 describe('a budget that ends before the prompt as it is was measured', () => {
   it('is told with what a decision takes, and with how many cases it does for', async () => {
-    const model = aModel({ helps: (system) => system.includes(RULE), proposal: withRule });
+    const model = aModel(RULED);
     const now = () => model.calls.length * 20_000;
     const { prompts } = await tune(tuneOptions(model, { limits: { milliseconds: 1_000, now } }));
     expect(prompts[0]?.reason).toMatch(
@@ -232,19 +237,13 @@ describe('a budget that ends before the prompt as it is was measured', () => {
 });
 
 describe('a run that was stopped', () => {
-  const world = { helps: (system: string) => system.includes(RULE), proposal: withRule };
-  let whole: TuneReport;
-  beforeAll(async () => {
-    whole = await tune(tuneOptions(aModel(world)));
-  });
-
   it.each([3, 40, 105])('after %d calls comes to the same as one that was not', async (count) => {
     const stop = new AbortController();
     const model = aModel({
-      ...world,
+      ...RULED,
       helps: (system) => {
         if (model.calls.length >= count) stop.abort();
-        return world.helps(system);
+        return RULED.helps(system);
       },
     });
     const options = tuneOptions(model, { stop: stop.signal });
@@ -256,7 +255,7 @@ describe('a run that was stopped', () => {
   });
 
   it('does not go on looking for more once the held-back part was looked at', async () => {
-    const options = tuneOptions(aModel({ helps: (system) => system.includes(RULE), proposal: withRule }), {
+    const options = tuneOptions(aModel(RULED), {
       rounds: 1,
     });
     const first = await tune(options);

@@ -36,7 +36,12 @@ describe('the planner as the one who plans again', () => {
       {
         run: async ({ tool }) => {
           if (tool === 'by_name') return { ok: false, code: 'tool_failed', reason: 'takes codes only', next: 'x' };
-          return { ok: true, output: { name: '盘石头水库', long: 'x'.repeat(5_000) }, notes: [], milliseconds: 1 };
+          return {
+            ok: true,
+            output: { name: '盘石头水库', code: '31005650', long: 'x'.repeat(5_000) },
+            notes: [],
+            milliseconds: 1,
+          };
         },
         replan: createReplanner(planner.plan, request),
       },

@@ -1,4 +1,10 @@
+/** What a session has: enabled tools, their companions, its settings and how it is read. */
 import { describe, expect, it } from '@jest/globals';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
+import { createScope } from '../../../src/core/catalog/scope.js';
+import { companionsOf } from '../../../src/routing/sessions/companions.js';
+import { parseSessionSettings } from '../../../src/routing/sessions/session-settings.js';
+import { createTool } from '../../support/create-tool.js';
 import { loadFixture } from '../../support/fixtures.js';
 import { setUp, TOOLS } from '../setup.js';
 
@@ -215,5 +221,151 @@ describe('tool_disable', () => {
     ]);
     expect(await enabled()).toContain('code_run 3');
     expect(await router.call(id, { tool: 'lsp_open' })).toMatchObject({ code: 'not_enabled' });
+  });
+});
+
+/** What comes along with an enabled tool: as far as it goes, and never past the policy. */
+const related = (name: string, ...names: string[]) => createTool(name, {}, undefined, { relatedTools: names });
+const CHAIN = [related('a', 'b'), related('b', 'c', 'a'), related('c', 'd', 'missing'), related('d')];
+
+const step = (name: string, needed: string, returned: string) =>
+  createTool(
+    name,
+    { properties: { [needed]: { type: 'string' } }, required: [needed] },
+    { type: 'object', properties: { [returned]: { type: 'string' }, price: { type: 'number' } } },
+    { risk: 'low' },
+  );
+const HOTELS = [
+  step('find_city', 'name', 'city_id'),
+  step('list_hotels', 'city_id', 'hotel_id'),
+  step('hotel_prices', 'hotel_id', 'currency'),
+];
+
+describe('companions', () => {
+  it('are those of companions, too, each once and told for what it came along', () => {
+    const view = createScope(createCatalog(CHAIN))({});
+    const [first] = CHAIN;
+    const companions = companionsOf(first ? [first] : [], new Set(['d']), { view, isShown: () => true });
+    expect(companions.map(({ tool, via, serves }) => [tool.name, via, serves])).toEqual([
+      ['b', 'related', 'a'],
+      ['c', 'related', 'b'],
+    ]);
+  });
+
+  it('that the caller must not know of bring nothing along, in whose answer they would be named', async () => {
+    const rules = [{ name: 'no b', match: { tool: 'b' }, decision: 'deny' as const }];
+    const { router, setPolicy } = setUp({ tools: CHAIN, policy: { rules } });
+    const { id } = await router.createSession();
+    expect(await router.enable(id, { names: ['a'] })).toMatchObject({ related_tools: [], not_added: [] });
+    setPolicy({});
+    expect((await router.session(id)).enabled.map(({ name }) => name)).toEqual(['a']);
+  });
+
+  it('that produce what a denied producer would need are not told either', async () => {
+    const rules = [{ name: 'no hotels', match: { tool: 'list_hotels' }, decision: 'deny' as const }];
+    const { router, setPolicy } = setUp({ tools: HOTELS, policy: { rules } });
+    const { id } = await router.createSession();
+    expect(await router.enable(id, { names: ['hotel_prices'] })).toMatchObject({ related_tools: [], not_added: [] });
+    setPolicy({});
+    expect((await router.enable(id, { names: ['hotel_prices'] })).related_tools).toMatchObject([
+      { name: 'find_city', serves: 'list_hotels.city_id' },
+      { name: 'list_hotels', serves: 'hotel_prices.hotel_id' },
+    ]);
+  });
+
+  it('that are refused for now are not enabled behind their refusal', async () => {
+    const tools = [related('a', 'deploy'), createTool('deploy', {}, undefined, { risk: 'high' })];
+    const { router, setPolicy } = setUp({ tools, policy: { riskCeiling: 'medium' } });
+    const { id } = await router.createSession();
+    expect((await router.enable(id, { names: ['a'] })).not_added).toMatchObject([
+      { name: 'deploy', code: 'too_risky' },
+    ]);
+    setPolicy({});
+    expect(await router.call(id, { tool: 'deploy' })).toMatchObject({ code: 'not_enabled' });
+  });
+});
+
+describe('the settings of sessions', () => {
+  it('are a day without life, and visible from the next request, where nothing is said', () => {
+    expect(parseSessionSettings({})).toEqual({ sessionIdleMs: 86_400_000, visibleFrom: 'next_request' });
+  });
+
+  it('are taken in minutes', () => {
+    expect(parseSessionSettings({ idleMinutes: 1.5, visibleFrom: 'next_turn' })).toEqual({
+      sessionIdleMs: 90_000,
+      visibleFrom: 'next_turn',
+    });
+  });
+
+  it('reach the agent: enabling says from when its client shows the tool', async () => {
+    const { router } = setUp({ options: parseSessionSettings({ visibleFrom: 'next_turn' }) });
+    const { id } = await router.createSession();
+    expect(await router.enable(id, { names: ['lsp_open'] })).toMatchObject({
+      callable_from: 'now',
+      visible_from: 'next_turn',
+    });
+  });
+
+  it.each([
+    ['a time that is none', { idleMinutes: 0 }, 'sessions.idleMinutes'],
+    ['another unit', { idleHours: 2 }, 'idleHours'],
+    ['an unknown moment', { visibleFrom: 'never' }, 'sessions.visibleFrom'],
+    ['no settings', 7, 'sessions'],
+  ])('refuse %s, naming the field', (_, input, field) => {
+    expect(() => parseSessionSettings(input)).toThrow(
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(field) }),
+    );
+  });
+});
+
+describe('a name that is not known', () => {
+  it('is answered with those that may be meant, of what the caller may find alone', async () => {
+    const { router, setPolicy } = setUp();
+    const { id } = await router.createSession({ user: 'ann' });
+    const nextOf = async (name: string) => {
+      const { rejected } = await router.enable(id, { names: [name] });
+      expect(rejected).toMatchObject([{ name, code: 'unknown_tool' }]);
+      return rejected[0]?.next ?? '';
+    };
+    expect(await nextOf('file_raed')).toContain('"file_read" may be meant');
+    expect(await nextOf('diaryy')).not.toContain('diary"');
+    expect(await nextOf('zzz')).not.toContain('meant');
+    setPolicy({ rules: [{ name: 'no files', match: { tool: 'file_*' }, decision: 'deny' }] });
+    expect(await nextOf('file_raed')).not.toContain('file_read');
+  });
+
+  it('says no more of a tool that is denied than of one that does not exist', async () => {
+    const { router } = setUp({ policy: { rules: [{ name: 'x', match: { tool: 'lsp_open' }, decision: 'deny' }] } });
+    const { id } = await router.createSession({ user: 'ann' });
+    const { rejected } = await router.enable(id, { names: ['lsp_open', 'lsp_opem'] });
+    const [denied, unknown] = rejected.map(({ name, ...one }) => JSON.stringify(one).replaceAll(name, 'NAME'));
+    expect(denied).toBe(unknown);
+  });
+});
+
+/** What is always on for a user was learnt, not allowed: the policy decides on it as on all else. */
+const NO_LISTS = { rules: [{ name: 'no lists', match: { tool: 'file_list' }, decision: 'deny' as const }] };
+const alwaysOn = (user: string) => (user === 'ann' ? ['file_list', 'deploy'] : []);
+
+describe('what was approved as always on', () => {
+  it('is there for its user alone', async () => {
+    const { router } = setUp({ alwaysOn });
+    const enabledFor = async (user: string) =>
+      (await router.createSession({ user })).enabled.map(({ name, via }) => `${name} ${via}`);
+    expect(await enabledFor('ann')).toEqual(['ask_user always', 'file_list learnt', 'deploy learnt']);
+    expect(await enabledFor('bob')).toEqual(['ask_user always']);
+  });
+
+  it('is hidden where the policy denies it, refused above the ceiling, and approved where its risk is high', async () => {
+    const { router, setPolicy } = setUp({ alwaysOn, policy: NO_LISTS });
+    const { id } = await router.createSession({ user: 'ann' });
+    const { matches } = await router.search(id, { query: 'x' });
+    const shown = [...(await router.session(id)).enabled, ...matches].map(({ name }) => name);
+    expect(shown).toContain('deploy');
+    expect(shown).not.toContain('file_list');
+    expect(await router.call(id, { tool: 'file_list' })).toMatchObject({ code: 'unknown_tool' });
+    expect(await router.call(id, { tool: 'deploy' })).toMatchObject({ code: 'needs_approval' });
+    setPolicy({ riskCeiling: 'medium' });
+    expect(await router.call(id, { tool: 'deploy' })).toMatchObject({ code: 'too_risky' });
   });
 });

@@ -2,7 +2,7 @@
  * Regular expressions of strangers, tried so that none can hang the process. A pattern that takes few steps at worst is
  * tried directly. Any other runs in `node:vm` under a time limit, and is undecided when it meets the limit.
  */
-import { createContext, Script } from 'node:vm';
+import { type Context, createContext, Script } from 'node:vm';
 
 export interface SafePattern {
   /**
@@ -40,17 +40,20 @@ export function createSafePattern(pattern: string, { ignoreCase = false } = {}):
   return { matches, test: (text) => matches(text) === true, toString: () => pattern };
 }
 
+const SCRIPT = new Script('new RegExp(source, flags).test(text)');
+/** One for all tries, made for the first: it takes longer than a decision, most of which try no such pattern. */
+let sandbox: Context | undefined;
+
 /** Tries with a time limit each, and with one budget for all of them. */
 export function createPatternTrials(): PatternTrials {
-  const sandbox = createContext({});
-  const script = new Script('new RegExp(source, flags).test(text)');
   let left = BUDGET_IN_MS;
   return ({ source, flags }, text) => {
     if (left <= 0) return undefined;
+    sandbox ??= createContext({});
     Object.assign(sandbox, { source, flags, text });
     const begin = performance.now();
     try {
-      return script.runInContext(sandbox, { timeout: Math.ceil(Math.min(TIME_LIMIT_IN_MS, left)) }) === true;
+      return SCRIPT.runInContext(sandbox, { timeout: Math.ceil(Math.min(TIME_LIMIT_IN_MS, left)) }) === true;
     } catch {
       return undefined;
     } finally {

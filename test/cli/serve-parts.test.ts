@@ -1,0 +1,245 @@
+/** Parts of winnow serve: its chores, what it tells at the start, planning that is opened late, and executors. */
+import { describe, expect, it } from '@jest/globals';
+import { createLazyPlanning } from '../../src/cli/lazy-planning.js';
+import { createLiveExecutors } from '../../src/cli/live-executors.js';
+import type { PlanningSetup } from '../../src/cli/set-up.js';
+import { tellAtStart } from '../../src/cli/tell-at-start.js';
+import { startUpkeep } from '../../src/cli/upkeep.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
+import { createCallLog } from '../../src/core/logging/call-log.js';
+import { createLocalModels } from '../../src/core/model/create-model.js';
+import type { Executor, ExecutorCall } from '../../src/execution/executors/executor.js';
+import { createPolicy } from '../../src/routing/policy/policy.js';
+import { fixedPolicy } from '../../src/routing/policy/policy-file.js';
+import { createAgents } from '../../src/server/agents/agents.js';
+import { createMemoryStore } from '../../src/store/memory/memory-store.js';
+import { ASKED, answeringPlanner, recordLog, TOOLS } from '../server/setup.js';
+import { createTool } from '../support/create-tool.js';
+import { createScriptedModel } from '../support/scripted-model.js';
+
+describe('the upkeep of a server', () => {
+  it('does a chore one at a time, logs what fails, and tries again', async () => {
+    const { logger, lines } = recordLog();
+    let times = 0;
+    let running = 0;
+    const alive = setInterval(() => {}, 1_000);
+    await new Promise<void>((resolve) => {
+      const stop = startUpkeep([{ name: 'counting', everyMs: 1, work }], logger);
+      async function work(): Promise<void> {
+        expect(++running).toBe(1);
+        await new Promise((wait) => setTimeout(wait, 5));
+        running -= 1;
+        times += 1;
+        if (times === 1) throw new Error('miscounted');
+        if (times === 3) void stop().then(resolve);
+      }
+    });
+    clearInterval(alive);
+    expect(times).toBe(3);
+    expect(lines()).toMatchObject([{ level: 'warn', msg: 'counting failed, and is tried again later' }]);
+  });
+
+  it('begins at once where that is asked for, and its end waits for what is under way', async () => {
+    const { logger } = recordLog();
+    let end: () => void = () => {};
+    const begun: string[] = [];
+    const slow = async () => {
+      begun.push('slow');
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      begun.push('done');
+    };
+    const late = async () => void begun.push('late');
+    const stop = startUpkeep(
+      [
+        { name: 'slow', everyMs: 1_000_000, atOnce: true, work: slow },
+        { name: 'late', everyMs: 1_000_000, work: late },
+      ],
+      logger,
+    );
+    expect(begun).toEqual(['slow']);
+    const stopped = stop().then(() => begun.push('stopped'));
+    await new Promise(setImmediate);
+    end();
+    await stopped;
+    expect(begun).toEqual(['slow', 'done', 'stopped']);
+  });
+});
+
+it('warns of what in the policy has no effect and of patterns that run long, and only notes prose', async () => {
+  const tool = createTool('push', {}, undefined, { risk: 'low', preconditions: ['it has been reviewed'] });
+  const catalog = createCatalog([tool]);
+  const slow = { arguments: { path: { pattern: '^(a+)+$' } } };
+  const policy = createPolicy({
+    rules: [
+      { name: 'slip', match: { tool: 'pull' }, decision: 'deny' },
+      { name: 'slow', match: slow, decision: 'deny' },
+    ],
+  });
+  const agents = createAgents({
+    store: createMemoryStore(),
+    catalog: () => catalog,
+    policy: fixedPolicy(policy),
+    executors: [],
+  });
+  const told: string[] = [];
+  const tell = (level: string) => (_: unknown, message?: string) => void told.push(`${level} ${message}`);
+  const logger = { debug: tell('debug'), info: tell('info'), warn: tell('warn') };
+  const { weights } = agents.index.status();
+  tellAtStart({ agents, config: {}, policyPath: 'policy.yaml', weights }, logger);
+  await agents.close();
+  expect(told).toEqual([
+    'warn rules "slip": matches no tool',
+    expect.stringMatching(/^warn rules "slow": the pattern for "path"/u),
+    expect.stringMatching(/^debug tool push: "it has been reviewed"/u),
+  ]);
+});
+
+/** A model that is opened when it is needed: once, again after a failure, and never for nothing. */
+const CATALOG = createCatalog(TOOLS);
+
+function setUp(open: (signal: AbortSignal, count: number) => Promise<void> = async () => {}) {
+  const counts = { opened: 0, closed: 0, planners: 0 };
+  const lazy = createLazyPlanning(async (signal): Promise<PlanningSetup> => {
+    counts.opened += 1;
+    await open(signal, counts.opened);
+    return {
+      plannerOf() {
+        counts.planners += 1;
+        return answeringPlanner();
+      },
+      model: createScriptedModel(),
+      localModels: createLocalModels(),
+      callLog: createCallLog({ destination: 'off' }),
+      async close() {
+        counts.closed += 1;
+      },
+    };
+  });
+  return { lazy, counts, planner: lazy.plannerOf(CATALOG) };
+}
+
+describe('planning that is opened late', () => {
+  it('shows its tools without a model, opens one for all requests, and closes it', async () => {
+    const { lazy, counts, planner } = setUp();
+    expect(planner.view({ user: 'anna' }).tools).toHaveLength(3);
+    expect(counts.opened).toBe(0);
+    const results = await Promise.all([planner.plan(ASKED), planner.select(ASKED), planner.plan(ASKED)]);
+    expect(results[0]).toMatchObject({ kind: 'plan' });
+    expect(results[1]).toMatchObject({ mode: 'selected' });
+    await lazy.plannerOf(CATALOG).plan(ASKED);
+    await lazy.close();
+    expect(counts).toEqual({ opened: 1, closed: 1, planners: 2 });
+  });
+
+  it('hands on where the rules of now are', async () => {
+    const handed: unknown[] = [];
+    const lazy = createLazyPlanning(
+      async (): Promise<PlanningSetup> => ({
+        plannerOf(_, rules) {
+          handed.push(rules);
+          return answeringPlanner();
+        },
+        model: createScriptedModel(),
+        localModels: createLocalModels(),
+        callLog: createCallLog({ destination: 'off' }),
+        close: async () => {},
+      }),
+    );
+    const rules = () => [];
+    await lazy.plannerOf(CATALOG, rules).plan(ASKED);
+    expect(handed).toEqual([rules]);
+  });
+
+  it('tries again where it failed', async () => {
+    const { counts, planner } = setUp(async (_, count) => {
+      if (count === 1) throw new Error('no model yet');
+    });
+    await expect(planner.plan(ASKED)).rejects.toThrow('no model yet');
+    expect(await planner.plan(ASKED)).toMatchObject({ kind: 'plan' });
+    expect(counts.opened).toBe(2);
+  });
+
+  it('lets who cancels go, and goes on for the others', async () => {
+    let ready: () => void = () => {};
+    const { counts, planner } = setUp(() => new Promise((resolve) => (ready = resolve)));
+    const cancel = new AbortController();
+    const given = planner.plan(ASKED, { signal: cancel.signal });
+    const kept = planner.plan(ASKED, { signal: new AbortController().signal });
+    cancel.abort();
+    await expect(given).rejects.toMatchObject({ code: 'cancelled' });
+    ready();
+    expect(await kept).toMatchObject({ kind: 'plan' });
+    await expect(planner.plan(ASKED, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'cancelled' });
+    expect(counts.opened).toBe(1);
+  });
+
+  it('gives up a model that is being opened when it is closed, and opens none to close it', async () => {
+    const { lazy, counts, planner } = setUp(
+      (signal) =>
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('given up')), { once: true }),
+        ),
+    );
+    const asked = planner.plan(ASKED);
+    asked.catch(() => {});
+    await lazy.close();
+    await expect(asked).rejects.toThrow('given up');
+    const unused = setUp();
+    await unused.lazy.close();
+    expect([counts, unused.counts.opened]).toEqual([{ opened: 1, closed: 0, planners: 0 }, 0]);
+  });
+});
+
+const call: ExecutorCall = {
+  tool: createTool('a'),
+  arguments: {},
+  signal: new AbortController().signal,
+  maxReadBytes: 1,
+  repeatable: false,
+};
+
+function makeExecutor(output: string) {
+  const state = { isClosed: false, end: () => {} };
+  const executor: Executor = {
+    canRun: ({ name }) => name === 'a',
+    run: () =>
+      new Promise((resolve) => {
+        state.end = () => resolve({ ok: true, output });
+      }),
+    async close() {
+      state.isClosed = true;
+    },
+  };
+  return { executor, state };
+}
+
+describe('executors that are replaced', () => {
+  it('end their calls where they began, and are closed after the last one', async () => {
+    const [old, next] = [makeExecutor('old'), makeExecutor('next')];
+    const live = createLiveExecutors([old.executor]);
+    const running = live.run(call);
+    live.replace([next.executor]);
+    expect(old.state.isClosed).toBe(false);
+    const later = live.run(call);
+    old.state.end();
+    next.state.end();
+    expect([await running, await later]).toEqual([
+      { ok: true, output: 'old' },
+      { ok: true, output: 'next' },
+    ]);
+    expect([old.state.isClosed, next.state.isClosed]).toEqual([true, false]);
+    await live.close();
+    expect(next.state.isClosed).toBe(true);
+  });
+
+  it('are closed at once where nothing runs, and say what none of them can run', async () => {
+    const old = makeExecutor('old');
+    const live = createLiveExecutors([old.executor]);
+    live.replace([]);
+    expect(old.state.isClosed).toBe(true);
+    expect(live.canRun(call.tool)).toBe(false);
+    expect(await live.run(call)).toMatchObject({ ok: false, code: 'not_runnable' });
+  });
+});
