@@ -188,7 +188,7 @@ describe('what the schema lets through', () => {
       );
       // Else the property would hold of nothing.
       expect(seen.plans).toBe(RUNS);
-      expect(seen.references).toBeGreaterThan(3);
+      expect(seen.references).toBeGreaterThan(0);
     });
   });
 

@@ -3,6 +3,7 @@
  * tried directly. Any other runs in `node:vm` under a time limit, and is undecided when it meets the limit.
  */
 import { type Context, createContext, Script } from 'node:vm';
+import { oncePer } from '../../kept.js';
 
 export interface SafePattern {
   /**
@@ -42,14 +43,14 @@ export function createSafePattern(pattern: string, { ignoreCase = false } = {}):
 
 const SCRIPT = new Script('new RegExp(source, flags).test(text)');
 /** One for all tries, made for the first: it takes longer than a decision, most of which try no such pattern. */
-let sandbox: Context | undefined;
+const sandboxOf = oncePer((_: Script): Context => createContext({}));
 
 /** Tries with a time limit each, and with one budget for all of them. */
 export function createPatternTrials(): PatternTrials {
   let left = BUDGET_IN_MS;
   return ({ source, flags }, text) => {
     if (left <= 0) return undefined;
-    sandbox ??= createContext({});
+    const sandbox = sandboxOf(SCRIPT);
     Object.assign(sandbox, { source, flags, text });
     const begin = performance.now();
     try {
