@@ -1,14 +1,9 @@
-/**
- * Raw entries and rules -> tools and rules with unique names. What is wrong is left out with an issue. Entries may also
- * be tools of LangChain, of which nothing is imported: whatever has these fields will do.
- */
-import { z } from 'zod';
-import { WinnowError } from '../../errors.js';
+/** Raw entries and rules -> tools and rules with unique names. What is wrong is left out with an issue. */
 import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
 import { isObject } from '../schema/json.js';
-import { type EntryIssue, type JsonSchema, parseTool, renderIssue, type Tool, warning } from '../tool.js';
-import { createReading, type SourcePart, type SourceReading } from './source.js';
+import { type EntryIssue, type JsonSchema, parseTool, type Tool, warning } from '../tool.js';
+import type { SourcePart, SourceReading } from './source.js';
 
 /** A tool with the place where it stood, for messages about clashes. */
 export interface PlacedTool {
@@ -117,63 +112,4 @@ export function prefixTools(placed: readonly PlacedTool[]): { placed: PlacedTool
     return { ...item, tool: { ...tool, name } };
   });
   return { placed: named, issues };
-}
-
-export interface LangChainToolsOptions {
-  /** Origin of the tools. Default: "langchain". */
-  origin?: string;
-}
-
-/** What is read of LangChain's `StructuredToolInterface`; the schema is one of zod 4, or JSON Schema. */
-export interface LangChainTool {
-  readonly name: string;
-  readonly description: string;
-  readonly schema: unknown;
-  readonly metadata?: unknown;
-}
-
-/**
- * `StructuredTool` instances, such as `tool()` makes, as tools of a catalogue (toolType `builtin`).
- * `metadata` may hold `risk`, `category`, `keywords` and `aliases`; the rest of it stays in `metadata`.
- * @throws WinnowError `invalid_catalog`, naming the tool that can't be used
- */
-export function toolsFromLangChain(tools: readonly LangChainTool[], options: LangChainToolsOptions = {}): Tool[] {
-  const origin = options.origin ?? 'langchain';
-  const parsed = parseReading(createReading([{ origin, entries: tools.map((tool) => toEntry(tool)) }]));
-  const problems = parsed.issues.filter(({ level }) => level === 'warning');
-  if (problems.length > 0) {
-    const issues = problems.map(renderIssue);
-    throw new WinnowError('invalid_catalog', `LangChain tools are not usable: ${issues[0]}.`, { issues });
-  }
-  return parsed.tools.map(({ tool }) => tool);
-}
-
-const OWN_KEYS = ['risk', 'category', 'keywords', 'aliases'];
-
-function toEntry({ name, description, schema, metadata }: LangChainTool) {
-  const facts = Object.entries(isObject(metadata) ? metadata : {});
-  return {
-    ...Object.fromEntries(facts.filter(([key]) => OWN_KEYS.includes(key))),
-    name,
-    description,
-    toolType: 'builtin',
-    inputSchema: toInputSchema(schema, name),
-    metadata: Object.fromEntries(facts.filter(([key]) => !OWN_KEYS.includes(key))),
-  };
-}
-
-/** Zod is known by its form, since `instanceof` knows nothing of another copy of it. */
-function toInputSchema(schema: unknown, name: string): JsonSchema {
-  const { _zod, _def, safeParse } = Object(schema);
-  if (isObject(_zod)) {
-    const options = { io: 'input', unrepresentable: 'any' } as const;
-    const { $schema: _, '~standard': __, ...plain } = z.toJSONSchema(schema as z.core.$ZodType, options);
-    return plain;
-  }
-  // The one zod 3 schema that LangChain itself makes, for tools that take a string.
-  if (_def?.typeName === 'ZodEffects' && Object.keys(Object(_def.schema?.shape)).join() === 'input')
-    return { type: 'object', properties: { input: { type: 'string' } } };
-  if (isObject(schema) && typeof safeParse !== 'function') return schema;
-  const advice = 'give a zod 4 schema, or JSON Schema (toJsonSchema of @langchain/core/utils/json_schema makes it)';
-  throw new WinnowError('invalid_catalog', `The schema of the LangChain tool "${name}" is of another kind: ${advice}.`);
 }
