@@ -3,8 +3,7 @@ import type { BindToolsInput } from '@langchain/core/language_models/chat_models
 import { convertToOpenAITool, isLangChainTool } from '@langchain/core/utils/function_calling';
 import { z } from 'zod';
 import { isObject } from '../core/catalog/schema/json.js';
-import { parseReading } from '../core/catalog/sources/entries.js';
-import { createReading } from '../core/catalog/sources/source.js';
+import { createReading, parseReading } from '../core/catalog/sources/source.js';
 import { renderIssue, type Tool } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 

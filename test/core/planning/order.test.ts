@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { levelsOf, orderEffects } from '../../../src/core/planning/order.js';
+import { levelsOf, orderEffects } from '../../../src/core/planning/check-plan.js';
 import type { Step } from '../../../src/core/result.js';
 import { makeTool } from '../selection/setup.js';
 

@@ -90,7 +90,7 @@ function fittingReferences(leaf: Leaf, tool: Tool, earlier: readonly (Tool | und
   const wanted = subschemaAt(fittedSchemas(tool).input, leaf.path);
   return earlier.flatMap((producer, place) => {
     const fields = producer ? resultFields(fittedSchemas(producer).output) : [];
-    const fitting = fields.filter(({ schema }) => wanted === undefined || wanted === 'any' || fits(schema, wanted));
+    const fitting = fields.filter(({ schema }) => wanted === undefined || fits(schema, wanted));
     return fitting.map(({ path }) => referenceTo(`s${place + 1}`, renderPath(path)));
   });
 }

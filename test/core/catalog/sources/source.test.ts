@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { findJsonProblem, parseReading } from '../../../../src/core/catalog/sources/entries.js';
-import { createReading } from '../../../../src/core/catalog/sources/source.js';
+import { createReading, findJsonProblem, parseReading } from '../../../../src/core/catalog/sources/source.js';
 
 describe('a schema', () => {
   it.each([
