@@ -3,7 +3,6 @@ export { type Catalog, type CatalogOptions, createCatalog } from './core/catalog
 export { type LoadedCatalog, type LoadOptions, loadCatalog } from './core/catalog/load.js';
 export type { Rule } from './core/catalog/rule.js';
 export type { ScopeRequest, ToolFilter, View } from './core/catalog/scope.js';
-export { toolsFromLangChain } from './core/catalog/sources/entries.js';
 export type { SourceSpec } from './core/catalog/sources/source.js';
 export {
   type EntryIssue,

@@ -50,7 +50,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   stemmer: ['core/catalog/', 'core/search/'],
   tinyld: ['core/language.ts'],
   undici: ['core/model/'],
-  yaml: ['core/catalog/sources/', 'core/config/', 'routing/policy/'],
+  yaml: ['cli/', 'core/catalog/sources/', 'routing/policy/'],
   'yocto-spinner': ['cli/'],
   zod: [''],
 };

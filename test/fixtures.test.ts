@@ -193,7 +193,7 @@ function wrongVariants(id: string, step: FixtureCase['expectedSteps'][number], t
     values
       .filter((value) => value !== '' && !String(value).startsWith('$'))
       .flatMap((value) => {
-        const checked = validatorFor(tool).check({ ...plain, [name]: value });
+        const checked = validatorFor(tool)({ ...plain, [name]: value });
         const issues = checked.ok ? [] : checked.issues.filter((issue) => !issue.includes('is required'));
         return issues.map((issue) => `${id} ${step.tool} ${JSON.stringify(value)}: ${issue}`);
       }),

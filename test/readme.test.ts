@@ -8,6 +8,7 @@ import { Command } from 'commander';
 import { parse } from 'yaml';
 import { adaptationCommand } from '../src/cli/adaptation-command.js';
 import { approvalsCommand } from '../src/cli/approvals-command.js';
+import { loadConfigFile } from '../src/cli/config-file.js';
 import { evalCommand } from '../src/cli/eval-command.js';
 import { indexCommand } from '../src/cli/index-command.js';
 import { mcpCommand } from '../src/cli/mcp-command.js';
@@ -24,7 +25,6 @@ import { telemetryCommand } from '../src/cli/telemetry-command.js';
 import { toolsCommand } from '../src/cli/tools-command.js';
 import { tuneCommand } from '../src/cli/tune-command.js';
 import { workerCommand } from '../src/cli/worker-command.js';
-import { loadConfigFile } from '../src/core/config/config-file.js';
 import { resolveLimits } from '../src/execution/limits.js';
 import { createPolicy } from '../src/routing/policy/policy.js';
 

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { LoadedCatalog, LoadLogger } from '../core/catalog/load.js';
-import type { ConfigFile } from '../core/config/config-file.js';
 import { WinnowError } from '../core/errors.js';
 import type { Suite } from '../evaluation/suite.js';
+import type { ConfigFile } from './config-file.js';
 import { loadTools } from './load-tools.js';
 
 export interface SuiteFlags {

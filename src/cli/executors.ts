@@ -8,7 +8,6 @@ import type { Catalog } from '../core/catalog/catalog.js';
 import { detectSource } from '../core/catalog/sources/formats.js';
 import { loadMcpConfig } from '../core/catalog/sources/mcp.js';
 import type { McpServer, ReadContext } from '../core/catalog/sources/source.js';
-import type { ConfigFile } from '../core/config/config-file.js';
 import { messageOf, WinnowError } from '../core/errors.js';
 import type { Logger } from '../core/logging/logger.js';
 import type { Executor } from '../execution/executors/executor.js';
@@ -18,6 +17,7 @@ import { createMcpExecutor } from '../execution/executors/mcp.js';
 import { createSkillExecutor } from '../execution/executors/skills.js';
 import { createWorkerExecutor } from '../execution/executors/workers.js';
 import type { AgentFlags } from './agent-options.js';
+import type { ConfigFile } from './config-file.js';
 import { sourceOptions } from './source-options.js';
 
 export interface ExecutorParts {

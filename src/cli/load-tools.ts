@@ -1,6 +1,6 @@
 /** The catalogue of a command: by flag, by configuration, or the example; what is wrong with its sources is told. */
 import { type LoadedCatalog, type LoadLogger, loadCatalog } from '../core/catalog/load.js';
-import type { ConfigFile } from '../core/config/config-file.js';
+import type { ConfigFile } from './config-file.js';
 import { defaultCatalogPath, exampleNotice } from './default-catalog.js';
 import type { Output } from './output.js';
 import { sourceOptions } from './source-options.js';

@@ -1,8 +1,9 @@
 /** Which models: flags win over the environment, the environment over the configuration file. */
-import type { ConfigFile, ModelBlock } from '../core/config/config-file.js';
+
 import { readEnvironment, readVariable } from '../core/config/environment.js';
 import { WinnowError } from '../core/errors.js';
 import type { ModelSettings } from '../core/model/create-model.js';
+import type { ConfigFile, ModelBlock } from './config-file.js';
 import type { SharedFlags } from './shared-options.js';
 
 type Flags = Pick<SharedFlags, 'baseUrl' | 'model' | 'apiKeyEnv' | 'modelFile'>;

@@ -1,5 +1,5 @@
 /** Models as evaluation and tuning ask them: every call is logged where that is wanted, and the answers have a place. */
-import type { ConfigFile } from '../core/config/config-file.js';
+
 import { withCallLog } from '../core/logging/call-log.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import { createLocalModels } from '../core/model/create-model.js';
@@ -7,6 +7,7 @@ import type { Model } from '../core/model/model.js';
 import { type AnswerCacheOptions, createAnswerCache } from '../evaluation/answer-cache.js';
 import { pairId } from '../evaluation/model-pair.js';
 import type { AnsweringModel } from '../evaluation/suite.js';
+import type { ConfigFile } from './config-file.js';
 import { answersFolder } from './kept-answers.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openCallLog, openModel } from './set-up.js';

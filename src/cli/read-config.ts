@@ -1,8 +1,9 @@
 /** The configuration file that a command was given, and what of it no planner is needed for. */
-import { type ConfigFile, loadConfigFile } from '../core/config/config-file.js';
+
 import { readEnvironment } from '../core/config/environment.js';
 import { WinnowError } from '../core/errors.js';
 import { LOG_LEVELS, type LogLevel } from '../core/logging/logger.js';
+import { type ConfigFile, loadConfigFile } from './config-file.js';
 import type { SharedFlags } from './shared-options.js';
 
 /** The file that flag or environment name; empty without one. @throws WinnowError `invalid_option` */

@@ -1,10 +1,11 @@
 /** The second opinion on what a search found: its settings from flags and file, and the model that gives it. */
-import type { ModelBlock } from '../core/config/config-file.js';
+
 import { WinnowError } from '../core/errors.js';
 import { withCallLog } from '../core/logging/call-log.js';
 import type { Model } from '../core/model/model.js';
 import { createRerank } from '../routing/search/create-rerank.js';
 import { parseRerankSettings, type RerankOptions } from '../routing/search/rerank.js';
+import type { ModelBlock } from './config-file.js';
 import type { DiscoveryFlags } from './discovery-options.js';
 import { blockSettings } from './model-settings.js';
 import { openModel, promptPaths, type Setup } from './set-up.js';

@@ -1,10 +1,10 @@
 /** What an operator should know of before the first request: what in policy and limits has no effect, and which weights hold. */
 import { isDeepStrictEqual } from 'node:util';
-import type { ConfigFile } from '../core/config/config-file.js';
 import type { Logger } from '../core/logging/logger.js';
 import type { IndexStatus } from '../routing/index/tool-index.js';
 import { checkPolicy } from '../routing/policy/check-policy.js';
 import type { Agents } from '../server/agents/agents.js';
+import type { ConfigFile } from './config-file.js';
 
 export interface StartFacts {
   agents: Agents;

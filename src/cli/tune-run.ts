@@ -1,6 +1,5 @@
 /** A run of `winnow tune`: set up, searched and written. An interrupt ends it cleanly; it goes on with --resume. */
 import { join } from 'node:path';
-import type { ConfigFile } from '../core/config/config-file.js';
 import { toWinnowError, WinnowError } from '../core/errors.js';
 import { createLogger } from '../core/logging/logger.js';
 import type { ModelSettings } from '../core/model/create-model.js';
@@ -19,6 +18,7 @@ import { DEFAULT_SHARES } from '../evaluation/tune/split-cases.js';
 import { type TuneOptions, tune } from '../evaluation/tune/tune.js';
 import type { TuneReport } from '../evaluation/tune/tune-record.js';
 import { earlierSettings } from '../evaluation/tune/tune-settings.js';
+import type { ConfigFile } from './config-file.js';
 import { expandSet } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';

@@ -1,7 +1,6 @@
 /** A worker set up: its model, prompts and catalogues once, and planners for each run by what the run says. */
 import { hostname } from 'node:os';
 import type { Catalog } from '../core/catalog/catalog.js';
-import type { ConfigFile } from '../core/config/config-file.js';
 import { throwIfCancelled, WinnowError } from '../core/errors.js';
 import { createLogger } from '../core/logging/logger.js';
 import { readVersion } from '../core/version.js';
@@ -9,6 +8,7 @@ import { createCaseRunner } from '../evaluation/case-runner.js';
 import { type QueueWorkerOptions, serveQueue } from '../evaluation/queue/queue-worker.js';
 import type { QueuedRun } from '../evaluation/queue/queued-run.js';
 import { createSuitePlanners, promptHashesOf } from '../evaluation/suite.js';
+import type { ConfigFile } from './config-file.js';
 import { loadSuites } from './eval-suites.js';
 import { catchInterrupts } from './interrupts.js';
 import { loadTools } from './load-tools.js';

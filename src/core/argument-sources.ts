@@ -3,7 +3,7 @@
  * and binds nothing; a call that comes without a plan has none.
  */
 import { z } from 'zod';
-import { findReferences, textsIn } from './planning/references.js';
+import { referencesIn } from './planning/references.js';
 import { SOURCES, type SourceName, type Step } from './result.js';
 
 export const argumentSourceSchema = z.object({
@@ -28,7 +28,7 @@ export function sourcesOf({ arguments: values, from }: Pick<Step, 'arguments' | 
   if (!from) return undefined;
   const told = new Map(Object.entries(from));
   const sources = Object.entries(values).map(([name, value]): [string, ArgumentSource] => {
-    const references = textsIn(value).flatMap(({ text }) => findReferences(text).map((found) => found.text));
+    const references = referencesIn(value).map(({ text }) => text);
     const source = told.get(name);
     // The parts of a list or an object may have several sources, of which the plan tells the least sure one.
     const isPart = typeof value !== 'string' && source !== 'step';

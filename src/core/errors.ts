@@ -144,19 +144,12 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
 }
 
 /** Codes of Node and undici for a connection that was never made. */
-const UNREACHED: ReadonlySet<string> = new Set([
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+const UNREACHED = /^(?:EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*)$/u;
 const UNTRUSTED = /^(?:ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/u;
 
 /** Whether the server can have begun with nothing, so that asking again does nothing twice. */
 export function isNeverConnected(code: string): boolean {
-  return UNREACHED.has(code) || code.startsWith('ERR_TLS_') || isUntrusted(code);
+  return UNREACHED.test(code) || isUntrusted(code);
 }
 
 /** Whether a server answers with a certificate that is not accepted. */

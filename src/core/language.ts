@@ -1,5 +1,9 @@
-/** The language of a message: as the caller says, else by its script, else as its letters tell. */
+/**
+ * The language of a message, as the caller says, else by its script, else as its letters tell; and what planning says in it
+ * without a model: sentences of a data file, one column a language.
+ */
 import { detect } from 'tinyld';
+import phrases from './prompts/phrases.json' with { type: 'json' };
 import type { Request } from './request.js';
 
 /** Of these, Latin and Cyrillic ones are told apart by their letters; the libraries for days and numbers read them. */
@@ -30,4 +34,15 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 function isMostlyLatin(message: string): boolean {
   const words = [...segmenter.segment(message)].filter(({ isWordLike }) => isWordLike);
   return words.filter(({ segment }) => /\p{Script=Latin}/u.test(segment)).length > words.length / 2;
+}
+
+/** The sentence in the language of the request, in English where the file has none. */
+export function renderPhrase(
+  name: keyof typeof phrases,
+  request: Pick<Request, 'message' | 'locale'>,
+  values: Readonly<Record<string, string>> = {},
+): string {
+  const known: Readonly<Record<string, string>> = phrases[name];
+  const sentence = known[languageOf(request)] ?? known.en ?? '';
+  return sentence.replace(/\{\{(\w+)\}\}/gu, (_, value: string) => values[value] ?? '');
 }

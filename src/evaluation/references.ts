@@ -1,6 +1,6 @@
 /** References as benchmarks write them: `"$0.field"` is a field of the first step's result. Only earlier steps count. */
 import { isObject } from '../core/catalog/schema/json.js';
-import { findReferences, renderPath, textsIn } from '../core/planning/references.js';
+import { findReferences, referencesIn, renderPath } from '../core/planning/references.js';
 
 export interface GoldReference {
   /** Place of the step that is referred to. */
@@ -101,7 +101,7 @@ export function replacePlanReferences(text: string, toText: (reference: PlanRefe
 
 /** Step -> the fields of it that a value of a plan takes, in words. */
 export function fieldsTaken(value: unknown): (stepId: string) => string {
-  const references = textsIn(value).flatMap(({ text }) => findReferences(text));
+  const references = referencesIn(value);
   return (stepId) => {
     const paths = references.filter(({ step }) => step === stepId).map(({ path }) => renderPath(path));
     return [...new Set(paths)].join(', ');

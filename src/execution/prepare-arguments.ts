@@ -19,7 +19,7 @@ export function prepareArguments(tool: Tool, given: unknown): Prepared | CallFai
   const copy = toJson(given);
   if (!copy.ok) return refuse(tool, [`(arguments): ${copy.reason}`]);
   if (!isObject(copy.value)) return refuse(tool, ['(arguments): must be object']);
-  const { check } = validatorFor(tool);
+  const check = validatorFor(tool);
   const filled = fillDefaults(tool.inputSchema, copy.value);
   const result = check(filled);
   if (result.ok) return { ok: true, arguments: isObject(filled) ? filled : copy.value, notes: copy.notes };

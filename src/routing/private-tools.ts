@@ -5,8 +5,7 @@
 import { z } from 'zod';
 import { type Catalog, createCatalog } from '../core/catalog/catalog.js';
 import { keepUnchanged } from '../core/catalog/load.js';
-import { parseReading } from '../core/catalog/sources/entries.js';
-import { createReading } from '../core/catalog/sources/source.js';
+import { createReading, parseReading } from '../core/catalog/sources/source.js';
 import type { EntryIssue, Tool } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import type { DocumentRecord, Documents } from '../store/store.js';

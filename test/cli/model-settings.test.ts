@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ConfigFile } from '../../src/cli/config-file.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from '../../src/cli/model-settings.js';
 import type { SharedFlags } from '../../src/cli/shared-options.js';
-import type { ConfigFile } from '../../src/core/config/config-file.js';
 
 const VARIABLES = ['WINNOW_BASE_URL', 'WINNOW_MODEL', 'WINNOW_API_KEY', 'WINNOW_MODEL_FILE', 'WINNOW_TEST_KEY'];
 const saved = VARIABLES.map((name) => [name, process.env[name]] as const);

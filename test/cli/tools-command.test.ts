@@ -157,8 +157,8 @@ describe('winnow tools check', () => {
     await writeFile(file, JSON.stringify([{ ...tool, outputSchema }, open]));
     const notes = (await run('check', '-c', file)).stdout.split('\n').filter((line) => line.includes('returns'));
     expect(notes).toEqual([
-      'note a: returns.level: type "float" is not of JSON Schema: left out',
-      'note a: returns.rows: type "list" is not of JSON Schema: left out',
+      'note a: returns level: type "float" is not of JSON Schema: left out',
+      'note a: returns rows: type "list" is not of JSON Schema: left out',
     ]);
   });
 

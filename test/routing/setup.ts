@@ -108,7 +108,7 @@ export function setUp(options: SetupOptions = {}): Setup {
 }
 
 export const prepareStrictly: RouterParts['prepare'] = (tool, given) => {
-  const checked = validatorFor(tool).check(given);
+  const checked = validatorFor(tool)(given);
   const next = 'Mend the arguments.';
   if (!checked.ok) return { ok: false, code: 'invalid_arguments', reason: 'wrong', next, issues: checked.issues };
   return { ok: true, arguments: { ...Object(given) }, notes: [] };

@@ -5,18 +5,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { throwIfCancelled, WinnowError } from '../errors.js';
 import { type Catalog, createCatalog, toolHash } from './catalog.js';
-import { isObject } from './schema/json.js';
-import { originOf, type ParsedReading, parseReading, prefixTools } from './sources/entries.js';
 import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource, readSource } from './sources/formats.js';
 import {
   describeSource,
+  originOf,
+  type ParsedReading,
+  parseReading,
+  prefixTools,
   type ReadContext,
   reasonOf,
   type SourceFailure,
   type SourceSpec,
   sourceFailed,
 } from './sources/source.js';
-import { type EntryIssue, renderIssue, type Tool, warning } from './tool.js';
+import { type EntryIssue, renderIssue, type Tool } from './tool.js';
 
 /** The part of a pino logger that is used. */
 export interface LoadLogger {
@@ -91,9 +93,8 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
   const merged = prefixTools(loaded.flatMap(({ parsed }) => parsed.tools));
   const issues = [...loaded.flatMap(({ parsed }) => parsed.issues), ...merged.issues];
   if (strict) refuseWarnings(issues);
-  const [now, old] = [merged.placed.map(({ tool }) => tool), previous?.catalog.tools ?? []];
-  issues.push(...findRenamed(now, old));
-  const { tools, changes } = keepUnchanged(now, old);
+  const now = merged.placed.map(({ tool }) => tool);
+  const { tools, changes } = keepUnchanged(now, previous?.catalog.tools ?? []);
   const rules = loaded.flatMap(({ parsed }) => parsed.rules);
   const name = loaded.map((one) => one.name).join(' + ');
   const fresh = createCatalog(tools, { name, rules, places: merged.placed.map(({ place }) => place) });
@@ -171,23 +172,6 @@ export function keepUnchanged(
   const now = new Set(tools.map(keyOf));
   const removed = previous.filter((tool) => !now.has(keyOf(tool))).map(({ name }) => name);
   return { tools: kept, changes: { added, changed, removed } };
-}
-
-/**
- * One warning for each tool of an MCP server that has another name now, because another server has, or no longer has, a
- * tool of that name: whatever names it by hand must follow.
- */
-function findRenamed(now: readonly Tool[], before: readonly Tool[]): EntryIssue[] {
-  // Server and name there stay the same whatever the tool is called here.
-  const ownName = ({ metadata: { mcp } }: Tool) => (isObject(mcp) ? JSON.stringify([mcp.server, mcp.tool]) : '');
-  const names = new Map(before.map((tool) => [ownName(tool), tool.name]));
-  return now.flatMap((tool) => {
-    const old = names.get(ownName(tool)) ?? tool.name;
-    if (ownName(tool) === '' || old === tool.name) return [];
-    const advice = '"prefix": true at each server of the configuration keeps names the same';
-    const problem = `was "${old}" until now: rules, allow lists and policies that name it do not find it by that name`;
-    return [warning(tool.origin, `${problem}; ${advice}`, tool.name)];
-  });
 }
 
 function refuseFailures(failures: readonly SourceFailure[]): void {

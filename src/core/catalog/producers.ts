@@ -1,6 +1,7 @@
 /** Which tool's result provides an argument of another: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
 import { stemmer } from 'stemmer';
 import { oncePer } from '../kept.js';
+import { splitIdentifier } from '../search/words.js';
 import { isObject, objectOf, sameJson } from './schema/json.js';
 import { dereference, type Field, fieldsOf, fits } from './schema/paths.js';
 import type { View } from './scope.js';
@@ -38,11 +39,10 @@ export interface ProducerGraph {
 
 interface Profile {
   readonly tool: Tool;
+  /** Stems of its name: what its result is about. */
   readonly words: readonly string[];
   readonly arguments: readonly Argument[];
   readonly fields: readonly ResultField[];
-  /** Stem -> how surely the result is about it, 0 to 1. */
-  readonly subjects: ReadonlyMap<string, number>;
   /** Requires a text that a person can give: it finds what the request names. */
   readonly isSearch: boolean;
 }
@@ -85,13 +85,13 @@ function findProvisions(argument: Argument, profiles: readonly Profile[]): Provi
 
 /** A result of one field, such as `{content}`, hides what is inside: it counts as one without a schema. */
 function provisionsOf(profile: Profile, argument: Argument, isNamed: boolean): Provision[] {
-  const { tool: producer, fields, subjects, isSearch } = profile;
+  const { tool: producer, words, fields, isSearch } = profile;
   const factor = factorOf(profile, argument, isNamed);
   if (factor === 0) return [];
   const scored = fields.map((field) => ({ path: field.path, score: fieldScore(field, argument, profile) }));
   const declared = scored.filter(({ score }) => score > 0);
   const isDeclared = declared.length > 0;
-  const about = Math.max(0, ...argument.things.map((thing, place) => (subjects.get(thing) ?? 0) * 0.9 ** place));
+  const about = Math.max(0, ...argument.things.map((thing, place) => (words.includes(thing) ? 0.6 * 0.9 ** place : 0)));
   const guess = { path: fields[0]?.path ?? [argument.name], score: about > 0 && isSearch ? about + 0.2 : about };
   const found = isDeclared ? declared : isNamed || fields.length <= 1 ? [guess] : [];
   const [base, share] = isNamed ? [0.9, 0.1] : [0, 1];
@@ -108,14 +108,14 @@ function factorOf({ tool, arguments: own }: Profile, argument: Argument, isNamed
   return isNamed || tool.origin === argument.tool.origin ? factor : factor * OTHER_ORIGIN;
 }
 
-/** By name, else by a common format. Of equal fields the outer one is meant, and one that is no element of a list. */
-function fieldScore({ words, owners, schema, path }: ResultField, argument: Argument, { subjects }: Profile): number {
+/** By name, else by a common format. Of equal fields the outer one is meant. */
+function fieldScore({ words, owners, schema, path }: ResultField, argument: Argument, profile: Profile): number {
   const wanted = [argument.schema, argument.schema.items].filter(isObject);
-  const isAbout = (thing: string) => owners.has(thing) || (subjects.get(thing) ?? 0) >= 0.5;
+  const isAbout = (thing: string) => owners.has(thing) || profile.words.includes(thing);
   const sharesFormat = schema.format !== undefined && wanted.some(({ format }) => format === schema.format);
   const score = Math.max(nameScore(words, argument, isAbout), sharesFormat ? 0.4 : 0);
   if (score === 0 || !wanted.some((one) => fits(schema, one))) return 0;
-  return score - 0.02 * path.length - 0.02 * path.filter((step) => step === 0).length;
+  return score - 0.02 * path.length;
 }
 
 /** The same name, or an end of it where the rest names what is around the field: `artist_id` and `id` of an artist. */
@@ -124,9 +124,9 @@ function nameScore(field: readonly string[], { words, things }: Argument, isAbou
   if (shorter === 0 || words.slice(-shorter).join(' ') !== field.slice(-shorter).join(' ')) return 0;
   const isBare = shorter === 1 && SUFFIXES.has(words.at(-1) ?? '');
   const [wanted, offered] = [words.slice(0, -shorter), field.slice(0, -shorter)];
-  if (offered.length > 0) return offered.some((word) => things.includes(word)) ? 0.85 : isBare ? 0 : 0.5;
-  if (wanted.length > 0) return wanted.every(isAbout) ? 0.9 : isBare ? 0 : shorter > 1 ? 0.75 : 0.4;
-  return !isBare ? 1 : things.some(isAbout) ? 0.9 : 0.3;
+  if (wanted.length + offered.length === 0) return !isBare || things.some(isAbout) ? 1 : 0.3;
+  const isMeant = wanted.length > 0 ? wanted.every(isAbout) : offered.some((word) => things.includes(word));
+  return isMeant ? 0.9 : isBare ? 0 : 0.5;
 }
 
 /** `as find_room returned it`, `from the Search Airport API`: names the tool, in what is not the consumer's own name. */
@@ -152,10 +152,8 @@ function profilesOf(tools: readonly Tool[]): Profile[] {
   return tools.map((tool) => {
     const own = argumentsOf(tool, surroundings);
     const words = stemsOf(tool.name);
-    const said = stemsOf(firstSentence(tool.description)).map((word) => [word, 0.3] as const);
-    const subjects = new Map([...said, ...words.map((word) => [word, 0.6] as const)]);
     const isSearch = own.some((one) => one.isRequired && !one.isIdentifier && one.schema.type === 'string');
-    return { tool, words, arguments: own, fields: fields.get(tool) ?? [], subjects, isSearch };
+    return { tool, words, arguments: own, fields: fields.get(tool) ?? [], isSearch };
   });
 }
 
@@ -229,13 +227,8 @@ export function isGiven(argument: Argument, { message, entities = {} }: Producer
   const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
   if (Object.entries(entities).some(isHeld)) return true;
   if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
-  const tokens = [...message.matchAll(/[/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*/gu)];
-  return tokens.some(({ 0: token, index }, place) => {
-    const before = tokens[place - 1];
-    const isBeside =
-      before !== undefined && message.slice(before.index + before[0].length, index).match(/[^\s:=#]/u) === null;
-    return isValue(token, isBeside ? before[0] : '', argument);
-  });
+  const tokens: readonly string[] = message.match(/[/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*/gu) ?? [];
+  return tokens.some((token, place) => isValue(token, tokens[place - 1] ?? '', argument));
 }
 
 /** `movie 550` says an identifier, since the word before names the thing; `Sony WH-1000XM4` is a name. */
@@ -266,6 +259,5 @@ function resultFields({ outputSchema }: Tool): ResultField[] {
 
 /** The words of an identifier or a text, lower case, by their English stems: `getMovies` -> `get`, `movi`. */
 export function stemsOf(text: string): string[] {
-  const split = text.replace(/([\p{Ll}\d])(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll}{2})/gu, '$1$2 ');
-  return (split.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => stemmer(word.toLowerCase()));
+  return splitIdentifier(text).map((word) => stemmer(word));
 }

@@ -133,32 +133,15 @@ export function parseTool(entry: unknown, place: { origin: string; index: number
 }
 
 const KEYS = Object.keys(toolEntrySchema.shape);
-/** Of the Model Context Protocol; two of them say what risk a tool has. */
-const HINTS = ['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
+/** Of the letters: a short word with one letter changed is another word (`scopes`, `disk`). */
+const MAX_KEY_SLIPS = 0.14;
 
+/** Keys that are nearly a known one: nothing reads what stands under them. All others are their author's business. */
 function describeSlips(entry: unknown): string[] {
-  const { annotations } = Object(entry);
-  const inHints = findKeySlips(annotations, HINTS).map(([key, meant]) => [`annotations.${key}`, meant]);
-  return [...findKeySlips(entry, KEYS), ...inHints].map(
-    ([key, meant]) => `${key}: an unknown key, without effect; "${meant}" may be meant`,
-  );
-}
-
-/** A shorter word with one letter more or changed is another word: `scopes`, `disk`. */
-const SHORTEST_SLIP_CHARACTERS = 7;
-/** Of the letters. */
-const MAX_KEY_SLIPS = 0.2;
-
-/** Keys that are a slip of a known one: what stands under them is without effect. All others are their author's business. */
-export function findKeySlips(value: unknown, known: readonly string[]): [key: string, meant: string][] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
-  const missing = known.filter((name) => !Object.hasOwn(value, name));
-  return Object.keys(value).flatMap((key): [string, string][] => {
-    if (known.includes(key)) return [];
-    const isAlike = (name: string) => name[0] === key[0]?.toLowerCase() && name.length >= SHORTEST_SLIP_CHARACTERS;
-    const meant =
-      missing.find((name) => name.toLowerCase() === key.toLowerCase()) ??
-      nearestName(key, missing.filter(isAlike), { maxSlips: MAX_KEY_SLIPS });
-    return meant === undefined ? [] : [[key, meant]];
+  const written = Array.isArray(entry) ? [] : Object.keys(Object(entry));
+  const missing = KEYS.filter((name) => !written.includes(name));
+  return written.flatMap((key) => {
+    const meant = KEYS.includes(key) ? undefined : nearestName(key, missing, { maxSlips: MAX_KEY_SLIPS });
+    return meant === undefined ? [] : [`${key}: an unknown key, without effect; "${meant}" may be meant`];
   });
 }

@@ -5,7 +5,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
-import { messageOf } from '../errors.js';
 import { oncePer } from '../kept.js';
 import { isObject, joinPath, jsonTypeOf, showJson, typesOf } from './schema/json.js';
 import { normaliseSchema } from './schema/normalise.js';
@@ -14,37 +13,38 @@ import { createSafePattern, isPattern } from './schema/safe-pattern.js';
 import type { JsonSchema, Tool } from './tool.js';
 
 export type CheckResult = { ok: true } | { ok: false; issues: string[] };
-export type Check = (value: unknown) => CheckResult;
 
-export interface Validator {
-  readonly check: Check;
-  /** Why the schema can't be compiled: then any object passes. */
-  readonly fault?: string;
+/** A place inside the value that is not known yet: wholly, or a text of which a part is put in later. */
+export interface OpenPlace {
+  readonly path: readonly (string | number)[];
+  readonly isWhole: boolean;
 }
+
+/** @param open what depends on these places is not judged. Default: none */
+export type Check = (value: unknown, open?: readonly OpenPlace[]) => CheckResult;
 
 /**
  * A check of any value. Patterns: see `schema/safe-pattern.ts`. The formats `time` and `date-time` need no time zone and
- * no seconds; unknown formats are ignored.
+ * no seconds; unknown formats are ignored. Where the schema can't be compiled any object passes.
  */
 export function createValidator(schema: JsonSchema): Check {
-  return compile(normaliseSchema(schema).schema).check;
+  return compile(normaliseSchema(schema).schema);
 }
 
 /** The check of a tool's arguments, compiled once a tool. They are an object, whatever its schema says. */
-export const validatorFor = oncePer((tool: Tool): Validator => {
+export const validatorFor = oncePer((tool: Tool): Check => {
   const { schema } = normaliseSchema(tool.inputSchema);
   const types = typesOf(schema);
   const isUsable = types.length === 0 || types.includes('object');
   return compile({ ...(isUsable ? schema : {}), type: 'object' });
 });
 
-function compile(schema: JsonSchema): Validator {
+function compile(schema: JsonSchema): Check {
   const ajv = compilerOf(Ajv2020);
   try {
-    return { check: toCheck(ajv.compile(schema)) };
-  } catch (error) {
-    const { check } = compile({ type: 'object' });
-    return { check, fault: `the schema can't be compiled (${messageOf(error)}): any arguments pass` };
+    return toCheck(ajv.compile(schema));
+  } catch {
+    return compile({ type: 'object' });
   } finally {
     ajv.removeSchema(schema);
   }
@@ -75,27 +75,44 @@ function isDay(text = ''): boolean {
 }
 
 function toCheck(validate: ValidateFunction): Check {
-  return (value) => {
+  return (value, open = []) => {
     try {
-      return validate(value) ? { ok: true } : { ok: false, issues: renderIssues(validate.errors ?? []) };
+      if (validate(value)) return { ok: true };
     } catch (error) {
       // A schema that refers to itself without end, or a value nested too deeply.
       if (!(error instanceof RangeError)) throw error;
       return { ok: false, issues: ['(arguments): nested too deeply to be checked'] };
     }
+    const issues = renderIssues(validate.errors ?? [], (error) => open.some((place) => dependsOn(error, place)));
+    return issues.length === 0 ? { ok: true } : { ok: false, issues };
   };
+}
+
+/** All below what is not known, the form of a text of which a part is not, and whether it differs from the others. */
+function dependsOn({ instancePath, keyword }: ErrorObject, { path, isWhole }: OpenPlace): boolean {
+  const [place, list] = [pointerOf(path), pointerOf(path.slice(0, -1))];
+  if (keyword === 'uniqueItems' && instancePath === list) return true;
+  if (isWhole) return `${instancePath}/`.startsWith(`${place}/`);
+  return instancePath === place && ['pattern', 'format', 'minLength', 'maxLength'].includes(keyword);
+}
+
+function pointerOf(path: OpenPlace['path']): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 const MAX_ISSUES = 20;
 const MAX_LISTED = 40;
 /** Say only that something below them is wrong, which the other issues tell. */
-const SUMMARIES = new Set(['if', 'anyOf', 'oneOf', 'discriminator']);
+const SUMMARIES = new Set(['if', 'anyOf', 'oneOf']);
 
-/** One problem a line: `date: must match format "date"`. Never empty. */
-function renderIssues(errors: readonly ErrorObject[]): string[] {
-  const told = withoutHopelessForms(errors);
+type Test = (error: ErrorObject) => boolean;
+
+/** One problem a line: `date: must match format "date"`. None where all depend on what is not known. */
+function renderIssues(errors: readonly ErrorObject[], isOpen: Test): string[] {
+  const told = withoutHopelessForms(errors, isOpen);
   const facts = told.filter(({ keyword }) => !SUMMARIES.has(keyword));
-  const lines = [...new Set((facts.length > 0 ? facts : told).map(renderIssue))];
+  const known = (facts.length > 0 ? facts : told).filter((error) => !isOpen(error));
+  const lines = [...new Set(known.map(renderIssue))];
   if (lines.length <= MAX_ISSUES) return lines;
   return [...lines.slice(0, MAX_ISSUES), `and ${lines.length - MAX_ISSUES} problems more`];
 }
@@ -122,11 +139,6 @@ function sentence({ keyword, params, data, message, parentSchema }: ErrorObject)
       return `must be ${JSON.stringify(params.allowedValue)}, not ${showJson(data)}`;
     case 'type':
       return `must be ${[params.type].flat().join(' or ')}, not ${jsonTypeOf(data).replace('integer', 'number')}`;
-    case 'format':
-    case 'pattern':
-      return `must match ${keyword} ${JSON.stringify(params[keyword])}`;
-    case 'not':
-      return 'is of a form that is excluded';
     default:
       return (message ?? 'is not valid').replaceAll('NOT', 'not');
   }
@@ -141,14 +153,18 @@ function listed(values: readonly unknown[]): string {
  * A value that fits none of several forms fails in each of them. Only the form that it comes nearest to is worth telling;
  * where it is of the wrong kind for all, one line with all kinds.
  */
-function withoutHopelessForms(errors: readonly ErrorObject[]): ErrorObject[] {
+function withoutHopelessForms(errors: readonly ErrorObject[], isOpen: Test): ErrorObject[] {
   return errors
     .filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
     .reduce(
       (left, choice) => {
         const forms: readonly unknown[] = Array.isArray(choice.schema) ? choice.schema : [];
-        const branches = forms.map((form, index) => left.filter(isOfForm(choice, form, index)));
+        const isOf = forms.map((form, index) => isOfForm(choice, form, index));
+        const branches = isOf.map((isOfIt) => left.filter(isOfIt));
         const all = branches.flat();
+        // A form of which only what is not known is wrong may hold.
+        const holds = branches.some((branch, place) => branch.every(isOpen) && errors.some(isOf[place] ?? isOpen));
+        if (holds) return left.filter((other) => other !== choice && !all.includes(other));
         if (all.length === 0) return left;
         const near = branches.filter((branch) => branch.length > 0 && !branch.some((one) => isWrongKind(one, choice)));
         const best = near.sort((one, other) => one.length - other.length)[0];

@@ -2,25 +2,22 @@
  * A plan that passes here is valid: its tools were chosen, its arguments pass the tools' own schemas, its references
  * go back to fields that exist and fit. All problems are found in one go, one a line, each with its path.
  */
-
-import { isObject, joinPath } from '../catalog/schema/json.js';
+import { isObject } from '../catalog/schema/json.js';
 import { fillDefaults, fits, type Subschema, subschemaAt } from '../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import type { SourceName, Step } from '../result.js';
-import { fittedSchemas } from './fitted.js';
-import { orderEffects } from './order.js';
+import { fittedSchemas, withoutNulls } from './fitted.js';
 import {
   findBroken,
   findReferences,
   type Leaf,
   type Reference,
+  referencesIn,
   renameReferences,
   renderPath,
   textsIn,
 } from './references.js';
-import { sampleValue } from './sample-value.js';
-import { withoutNulls } from './without-nulls.js';
 
 export interface DraftStep {
   id: string;
@@ -88,10 +85,10 @@ function renumber(draft: readonly DraftStep[]): readonly DraftStep[] {
 /** A model that counts from s2 means no step by s1: with new ids, its reference would become right by chance. */
 function refersElsewhere(draft: readonly DraftStep[], names: ReadonlyMap<string, string>): boolean {
   if (!draft.some(({ id }) => /^s\d+$/u.test(id))) return false;
-  const references = textsIn(draft.map((step) => step.arguments)).flatMap(({ text }) =>
-    findReferences(text).map(({ step }) => step),
+  const references = referencesIn(draft.map((step) => step.arguments));
+  return [...references.map(({ step }) => step), ...draft.flatMap(({ dependsOn = [] }) => dependsOn)].some(
+    (id) => !names.has(id),
   );
-  return [...references, ...draft.flatMap(({ dependsOn = [] }) => dependsOn)].some((id) => !names.has(id));
 }
 
 function inputOf(tool: Tool | undefined): Subschema {
@@ -112,29 +109,31 @@ function findBare(text: string, earlier: Earlier): string[] {
   const [reference] = findReferences(`\${${text}}`);
   const schema = reference?.whole && reference.path.length > 0 ? earlier.get(reference.step)?.outputSchema : undefined;
   const field = schema && reference ? subschemaAt(schema, reference.path) : undefined;
-  return field === undefined || field === 'any' ? [] : [text];
+  return field && Object.keys(field).length > 0 ? [text] : [];
 }
 
 function checkStep(step: DraftStep, { tool, earlier, names }: StepPlace) {
-  const texts = textsIn(step.arguments);
-  const input = fittedSchemas(tool).input;
-  const references = texts.flatMap((leaf) => findReferences(leaf.text).map((reference) => ({ leaf, reference })));
-  const broken = texts.flatMap((leaf) =>
+  const { input } = fittedSchemas(tool);
+  const references = referencesIn(step.arguments);
+  const broken = textsIn(step.arguments).flatMap((leaf) =>
     [...findBroken(leaf.text, names), ...findBare(leaf.text, earlier)].map(
       (text) => `${at(step, leaf)}: "${text}" is no reference; write \${s1.field}`,
     ),
   );
-  const wrong = references.flatMap(({ leaf, reference }) => {
-    const problem = referenceProblem(reference, { wanted: subschemaAt(input, leaf.path), earlier });
-    return problem ? [`${at(step, leaf)}: ${problem}`] : [];
+  const wrong = references.flatMap((reference) => {
+    const problem = referenceProblem(reference, { wanted: subschemaAt(input, reference.leaf.path), earlier });
+    return problem ? [`${at(step, reference.leaf)}: ${problem}`] : [];
   });
   const unknownOrder = (step.dependsOn ?? [])
     .filter((id) => !earlier.has(id))
     .map((id) => `${step.id}.dependsOn: "${id}" is not an earlier step`);
+  const open = references.map(({ leaf, whole }) => ({ path: leaf.path, isWhole: whole }));
+  const judged = validatorFor(tool)(step.arguments, open);
+  const misfits = judged.ok ? [] : judged.issues.map((issue) => `${step.id}.arguments.${issue}`);
   return {
     issues: [
       ...unknownArguments(step, tool),
-      ...checkArguments(step, { tool, input, texts }),
+      ...misfits.map((issue) => issue.replace('arguments.(arguments)', 'arguments')),
       ...broken,
       ...wrong,
       ...unknownOrder,
@@ -157,35 +156,9 @@ function unknownArguments(step: DraftStep, tool: Tool): string[] {
     .map((name) => `${step.id}.arguments: unknown argument "${name}"; known: ${known.join(', ') || 'none'}`);
 }
 
-/** The tool's own schema judges; a reference that stands alone is replaced by a value of the right type meanwhile. */
-function checkArguments(
-  step: DraftStep,
-  { tool, input, texts }: { tool: Tool; input: JsonSchema; texts: readonly Leaf[] },
-): string[] {
-  const whole = texts.filter((leaf) => findReferences(leaf.text).some((reference) => reference.whole));
-  let values: unknown = step.arguments;
-  for (const leaf of whole) values = replaceAt(values, leaf.path, sampleValue(subschemaAt(input, leaf.path)));
-  const result = validatorFor(tool).check(values);
-  if (result.ok) return [];
-  const referring = texts.filter((leaf) => findReferences(leaf.text).length > 0);
-  return result.issues
-    .filter((issue) => !referring.some((leaf) => isUnknowable(issue, leaf, whole.includes(leaf))))
-    .map((issue) => `${step.id}.arguments.${issue}`.replace('arguments.(arguments)', 'arguments'));
-}
-
-/** What depends on the value that a reference will have: all below one that stands alone, the form of a text around one. */
-function isUnknowable(issue: string, { path }: Leaf, isWhole: boolean): boolean {
-  const place = path.reduce<string>(joinPath, '');
-  const list = path.slice(0, -1).reduce<string>(joinPath, '');
-  if (issue.startsWith(`${list}: must not have duplicate items`)) return true;
-  return (
-    issue.startsWith(place) && (isWhole ? /^[:.[]/u : /^: must (?:match|not have)/u).test(issue.slice(place.length))
-  );
-}
-
 function referenceProblem(
   reference: Reference,
-  { wanted, earlier }: { wanted: JsonSchema | 'any' | undefined; earlier: Earlier },
+  { wanted, earlier }: { wanted: Subschema; earlier: Earlier },
 ): string | undefined {
   if (!earlier.has(reference.step))
     return `"${reference.text}" refers to ${reference.step}, which is not an earlier step`;
@@ -196,16 +169,13 @@ function referenceProblem(
     const fields = fieldsOf(producer.outputSchema);
     return `"${reference.text}": the result of ${producer.name} has no field ${renderPath(reference.path)}${fields ? `; it has ${fields}` : ''}`;
   }
-  if (reference.whole && found !== 'any' && wanted !== undefined && wanted !== 'any' && !fits(found, wanted)) {
+  if (reference.whole && wanted !== undefined && !fits(found, wanted))
     return `"${reference.text}" is ${typeName(found)}, and ${typeName(wanted)} is asked for`;
-  }
   return undefined;
 }
 
 function finish(step: DraftStep, tool: Tool): Step {
-  const referred = textsIn(step.arguments).flatMap((leaf) =>
-    findReferences(leaf.text).map((reference) => reference.step),
-  );
+  const referred = referencesIn(step.arguments).map((reference) => reference.step);
   return {
     id: step.id,
     tool: step.tool,
@@ -233,14 +203,38 @@ function typeName(schema: JsonSchema): string {
   return Array.isArray(type) ? type.join(' or ') : String(type);
 }
 
-function replaceAt(value: unknown, path: readonly (string | number)[], replacement: unknown): unknown {
-  const [head, ...rest] = path;
-  if (head === undefined) return replacement;
-  if (Array.isArray(value))
-    return value.map((item, index) => (index === head ? replaceAt(item, rest, replacement) : item));
-  if (isObject(value))
-    return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [key, key === head ? replaceAt(inner, rest, replacement) : inner]),
-    );
-  return value;
+/**
+ * What a step changes others may see, also where no reference says so: a debugger is asked before it is stopped. So a step
+ * of high risk waits for all before it, and what follows waits for it; only steps between two such may run side by side.
+ *
+ * @returns the steps with what they wait for besides; nothing is added that another wait brings with it
+ */
+export function orderEffects(steps: readonly Step[], tools: ReadonlyMap<string, Tool>): Step[] {
+  const behind = new Map<string, ReadonlySet<string>>();
+  let effect: string[] = [];
+  let since: string[] = [];
+  return steps.map((step, place) => {
+    const isEffect = tools.get(step.tool)?.risk === 'high';
+    const dependsOn = new Set(step.dependsOn);
+    // The latest first, since it may wait for the others.
+    for (const id of (isEffect ? [...effect, ...since] : effect).toReversed())
+      if (![...dependsOn].some((other) => behind.get(other)?.has(id))) dependsOn.add(id);
+    behind.set(step.id, new Set([...dependsOn].flatMap((id) => [id, ...(behind.get(id) ?? [])])));
+    if (isEffect) [effect, since] = [[step.id], []];
+    else since.push(step.id);
+    const inOrder = steps.slice(0, place).filter(({ id }) => dependsOn.has(id));
+    return { ...step, dependsOn: inOrder.map(({ id }) => id) };
+  });
+}
+
+/** A step stands one level behind the last of those it depends on. Dependencies only go back (checked before). */
+export function levelsOf(steps: readonly Pick<Step, 'id' | 'dependsOn'>[]): string[][] {
+  const levelOf = new Map<string, number>();
+  const levels: string[][] = [];
+  for (const { id, dependsOn } of steps) {
+    const level = Math.max(-1, ...dependsOn.map((other) => levelOf.get(other) ?? -1)) + 1;
+    levelOf.set(id, level);
+    levels[level] = [...(levels[level] ?? []), id];
+  }
+  return levels;
 }

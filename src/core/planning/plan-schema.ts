@@ -2,7 +2,7 @@
  * The schema under which a plan is written: each step's `tool` a constant with its own arguments, so that a step with a
  * wrong argument name can't be written where the server decodes under schemas.
  */
-import { isObject } from '../catalog/schema/json.js';
+import { isObject, mapChildren } from '../catalog/schema/json.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { fittedSchemas } from './fitted.js';
 
@@ -57,15 +57,9 @@ function stepSchema(tool: Tool, prefix: string, definitions: Record<string, Json
 
 /** The same schema, in which a reference may stand for each value. */
 function withReferences(schema: JsonSchema): JsonSchema {
-  const { properties, items } = schema;
-  const open = isObject(properties)
-    ? Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, orReference(value)]))
-    : undefined;
-  return {
-    ...schema,
-    ...(open ? { properties: open } : {}),
-    ...(isObject(items) ? { items: orReference(items) } : {}),
-  };
+  return mapChildren(schema, ({ keyword, value }) =>
+    keyword === 'properties' || keyword === 'items' ? orReference(value) : value,
+  );
 }
 
 /** A plain string can hold a reference anyway; for everything else it is a second form. */
@@ -77,16 +71,6 @@ function orReference(schema: unknown): unknown {
 
 /** `$ref: #/$defs/node` -> `#/$defs/t2_node`, since the definitions of all tools stand side by side. */
 export function prefixDefinitions(schema: JsonSchema, prefix: string): JsonSchema {
-  const visit = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(visit);
-    if (!isObject(value)) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [
-        key,
-        key === '$ref' && typeof inner === 'string' ? inner.replace('#/$defs/', `#/$defs/${prefix}_`) : visit(inner),
-      ]),
-    );
-  };
-  const renamed = visit(schema);
-  return isObject(renamed) ? renamed : schema;
+  const text = JSON.stringify(schema).replaceAll('"$ref":"#/$defs/', `"$ref":"#/$defs/${prefix}_`);
+  return JSON.parse(text);
 }

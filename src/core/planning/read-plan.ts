@@ -5,8 +5,7 @@ import type { Completion } from '../model/model.js';
 import { type Parsed, readJson } from '../model/structured.js';
 import { parse } from '../parse.js';
 import type { Step } from '../result.js';
-import { checkPlan } from './check-plan.js';
-import { levelsOf } from './order.js';
+import { checkPlan, levelsOf } from './check-plan.js';
 
 export type Written =
   | {

@@ -1,6 +1,4 @@
 /** `${s1.path.to[0].field}`, and `${s1['a.b']}` for other names: how a step uses what an earlier step found. */
-import { isObject } from '../catalog/schema/json.js';
-
 export interface Reference {
   /** As it stands in the plan. */
   readonly text: string;
@@ -13,12 +11,8 @@ export interface Reference {
 const REFERENCE = /\$\{(s\d+)((?:\.[^.[\]{}\s]+|\[\d+\]|\['[^'{}]+'\]|\["[^"{}]+"\])*)\}/gu;
 const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]|\['([^'{}]+)'\]|\["([^"{}]+)"\]/gu;
 const PLAIN_NAME = /^[^.[\]{}\s]+$/u;
-const LOOKALIKE = /\$\{[^}]*\}?/gu;
-/** As other languages put values into a text. */
-const PLACEHOLDER =
-  /\{\{([^{}]+)\}\}|(?<![{$])\{([^{}\s]+)\}|<([^<>\s]+)>|%([^%\s]+)%|\$\(([^()\s]+)\)|\$\.?([\p{L}_][\p{L}\p{N}_-]*(?:\.[\p{L}\p{N}_-]+|\[\d+\])*)/gu;
-/** What stands alone so is no text. */
-const NAMELESS = /^(?:steps?|results?|outputs?|previous|prev|last)$/iu;
+/** As a model may write one, `${steps.s1.a}`, or as other languages put values into a text. */
+const LOOKALIKE = /\$\{[^}]*\}?|\{\{[^{}]*\}\}/gu;
 
 export function findReferences(text: string): Reference[] {
   return [...text.matchAll(REFERENCE)].map((match) => ({
@@ -30,27 +24,19 @@ export function findReferences(text: string): Reference[] {
 }
 
 /**
- * Parts of a text that look like references but are malformed: a wrong one must not pass as a text.
+ * Parts of a text that look like references but are malformed: a wrong one must not pass as a text. Alone in any marks,
+ * `<s1.code>`, or with a field in `${}`, it is meant as one also where nothing tells its step.
  *
- * @param names of the plan's steps and of their tools: what names one of them in any form of a placeholder is meant as a reference
+ * @param names of the plan's steps and of their tools
  */
 export function findBroken(text: string, names: ReadonlySet<string> = new Set()): string[] {
   const rest = text.replace(REFERENCE, '');
-  const lookalikes = (rest.match(LOOKALIKE) ?? []).filter((found) => {
-    const head = headOf(found.replace(/^\$\{|\}$/gu, ''));
-    return /\b(?:s|[Ss]tep[_-]?)\d+\b/u.test(found) || names.has(head) || (found === text && NAMELESS.test(head));
+  const parts = rest === text && /^[$<%{]\S+$/u.test(text) ? [text] : (rest.match(LOOKALIKE) ?? []);
+  return parts.filter((part) => {
+    const isStep = /^\$\{.*\b(?:s|[Ss]tep[_-]?)\d+\b/u.test(part);
+    const head = part.replace(/^[$<%{(.\s]+/u, '').split(/[.[\]})>%]/u, 1)[0];
+    return isStep || names.has(head?.trim() ?? '') || (part === text && /^\$\{[^{}]+[.[][^{}]*\}$/u.test(part));
   });
-  const placeholders = [...rest.replace(LOOKALIKE, '').matchAll(PLACEHOLDER)].flatMap(([found, ...inner]) => {
-    const within = inner.find((part) => part !== undefined)?.trim() ?? '';
-    const head = headOf(within);
-    return names.has(head) && (found === text || (within !== head && /^(?:\{\{|\$)/u.test(found))) ? [found] : [];
-  });
-  return [...lookalikes, ...placeholders];
-}
-
-/** `s1` of `s1.items[0]` */
-function headOf(text: string): string {
-  return text.split(/[.[]/u, 1)[0]?.trim() ?? '';
 }
 
 function parsePath(text: string): (string | number)[] {
@@ -66,20 +52,21 @@ export function renameReferences(
   values: Readonly<Record<string, unknown>>,
   names: ReadonlyMap<string, string>,
 ): Record<string, unknown> {
-  const rename = (value: unknown): unknown => {
-    if (typeof value === 'string')
-      return value.replace(/\$\{([^.[\]{}\s]+)(?=[.[}])/gu, (whole, id: string) =>
-        names.has(id) ? `\${${names.get(id)}` : whole,
-      );
-    if (Array.isArray(value)) return value.map(rename);
-    return isObject(value) ? renameReferences(value, names) : value;
-  };
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, rename(value)]));
+  return JSON.parse(JSON.stringify(values), (_, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    const named = (whole: string, id: string) => (names.has(id) ? `\${${names.get(id)}` : whole);
+    return value.replace(/\$\{([^.[\]{}\s]+)(?=[.[}])/gu, named);
+  });
 }
 
 export interface Leaf {
   readonly path: readonly (string | number)[];
   readonly text: string;
+}
+
+/** All references inside a value, each with the text that holds it. */
+export function referencesIn(value: unknown): (Reference & { readonly leaf: Leaf })[] {
+  return textsIn(value).flatMap((leaf) => findReferences(leaf.text).map((found) => ({ ...found, leaf })));
 }
 
 /** All texts inside a value, with the way to them. */
@@ -99,9 +86,4 @@ export function renderPath(path: readonly (string | number)[]): string {
 function renderPart(part: string | number): string {
   if (typeof part === 'number') return `[${part}]`;
   return PLAIN_NAME.test(part) ? `.${part}` : `['${part}']`;
-}
-
-/** Whether a reference can hold the name, as `renderPath` has it. */
-export function canName(field: string): boolean {
-  return PLAIN_NAME.test(field) || /^[^'{}\n\r]+$/u.test(field);
 }

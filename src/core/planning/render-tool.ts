@@ -108,17 +108,8 @@ function renderComment(schema: JsonSchema): string {
   return facts.length > 0 ? ` /* ${facts.join('; ')} */` : '';
 }
 
-const NUMBERS = [
-  'minimum',
-  'exclusiveMinimum',
-  'maximum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'minItems',
-  'maxItems',
-] as const;
+const NUMBERS =
+  'minimum exclusiveMinimum maximum exclusiveMaximum multipleOf minLength maxLength minItems maxItems'.split(' ');
 
 /** What the type alone does not say, as it stands: a glob in a description may look like the end of a comment. */
 function factsOf(schema: JsonSchema): string[] {

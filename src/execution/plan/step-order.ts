@@ -1,7 +1,7 @@
 /** Which steps must be done before which: by what a plan says, and by its references. A circle is refused. */
 import { WinnowError } from '../../core/errors.js';
 import { parse } from '../../core/parse.js';
-import { findReferences, textsIn } from '../../core/planning/references.js';
+import { referencesIn } from '../../core/planning/references.js';
 import { type ParsedPlan, type RunnablePlan, runnablePlanSchema } from './plan-run.js';
 
 export interface OrderedPlan {
@@ -36,7 +36,7 @@ function unusable(issues: readonly string[]): WinnowError {
 }
 
 function referredIn(values: unknown): string[] {
-  return textsIn(values).flatMap(({ text }) => findReferences(text).map(({ step }) => step));
+  return referencesIn(values).map(({ step }) => step);
 }
 
 /** Takes away, again and again, the steps that need no other; what is left goes round in a circle. */

@@ -16,7 +16,7 @@ import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import type { Model, Usage } from '../../core/model/model.js';
 import { loadNamedPrompt } from '../../core/prompts/prompts.js';
-import { toTools } from '../bound-tools.js';
+import { toolsFromLangChain } from '../bound-tools.js';
 import { renderConversation } from './render-conversation.js';
 import { type StepParts, type TakenStep, takeStep } from './take-step.js';
 
@@ -59,7 +59,11 @@ export class WinnowChatModel extends BaseChatModel<ChatCallOptions> {
 
   /** @throws WinnowError `invalid_option`, `invalid_catalog` */
   override bindTools(tools: BindToolsInput[], options: Partial<ChatCallOptions> = {}) {
-    return this.withConfig({ tool_choice: this.#options.toolChoice ?? 'auto', ...options, tools: toTools(tools) });
+    return this.withConfig({
+      tool_choice: this.#options.toolChoice ?? 'auto',
+      ...options,
+      tools: toolsFromLangChain(tools),
+    });
   }
 
   /** By a tool that has to be called; LangChain's own way leaves the model free to answer in words. */

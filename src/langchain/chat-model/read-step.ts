@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { Tool } from '../../core/catalog/tool.js';
 import type { Completion } from '../../core/model/model.js';
 import { type Parsed, readJson } from '../../core/model/structured.js';
-import { fittedSchemas } from '../../core/planning/fitted.js';
-import { withoutNulls } from '../../core/planning/without-nulls.js';
+import { fittedSchemas, withoutNulls } from '../../core/planning/fitted.js';
 
 export type Step = { tool: string; arguments: Record<string, unknown> } | { answer: string };
 

@@ -3,7 +3,7 @@ import type { ClientTool } from '@langchain/core/tools';
 import { createCatalog } from '../../core/catalog/catalog.js';
 import type { Rule } from '../../core/catalog/rule.js';
 import { createPlanner, type Planner, type PlannerParts } from '../../core/planner.js';
-import { toTools } from '../bound-tools.js';
+import { toolsFromLangChain } from '../bound-tools.js';
 
 export interface SelectableSet {
   readonly tools: readonly ClientTool[];
@@ -35,7 +35,7 @@ export function createSelectableSets({ planner: parts, rules = [] }: SetParts) {
   };
 
   function build(tools: readonly ClientTool[]): SelectableSet {
-    const catalog = createCatalog(toTools(tools), { name: "the agent's tools", rules });
+    const catalog = createCatalog(toolsFromLangChain(tools), { name: "the agent's tools", rules });
     const names = new Set(catalog.tools.map(({ name }) => name));
     return { tools, names, fingerprint: catalog.fingerprint, planner: createPlanner({ ...parts, catalog }) };
   }

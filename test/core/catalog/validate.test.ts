@@ -74,7 +74,7 @@ describe('issues', () => {
       { s: 'x' },
       ['s: must not have fewer than 2 characters'],
     ],
-    ['an excluded value', object({ s: { not: { const: 'x' } } }), { s: 'x' }, ['s: is of a form that is excluded']],
+    ['an excluded value', object({ s: { not: { const: 'x' } } }), { s: 'x' }, ['s: must not be valid']],
     ['a value of none of several kinds', object({ s: kinds }), { s: 5 }, ['s: must be string or null, not number']],
     ['the nearest of several forms', object({ s: shapes }), { s: { kind: 'box' } }, ['s.side: is required']],
     ['arguments that are no object', object({}), 'text', ['(arguments): must be object, not string']],
@@ -206,15 +206,13 @@ describe('validatorFor', () => {
     ],
   ])('reads %s', (_what, schema, right, wrong) => {
     const validator = validatorFor(toolOf(schema));
-    expect(validator.fault).toBeUndefined();
-    expect(validator.check(right)).toEqual({ ok: true });
-    expect(validator.check(wrong).ok).toBe(false);
+    expect(validator(right)).toEqual({ ok: true });
+    expect(validator(wrong).ok).toBe(false);
   });
 
-  it('lets any object pass where the schema can not be compiled, and says why', () => {
+  it('lets any object pass where the schema can not be compiled', () => {
     const validator = validatorFor(toolOf(object({ a: { patternProperties: { '(': {} } } })));
-    expect(validator.fault).toMatch(/can't be compiled \(.*\): any arguments pass/u);
-    expect([validator.check({ a: 1 }).ok, validator.check('text').ok]).toEqual([true, false]);
+    expect([validator({ a: 1 }).ok, validator('text').ok]).toEqual([true, false]);
   });
 
   it('compiles a tool once', () => {
@@ -226,8 +224,8 @@ describe('validatorFor', () => {
     const named = (type: string) =>
       toolOf({ $id: 'https://x.test/same', ...object({ a: { type, $id: 'https://x.test/a' } }) });
     const [text, number] = [named('string'), named('number')].map(validatorFor);
-    expect(text?.check({ a: 'x' })).toEqual({ ok: true });
-    expect(number?.check({ a: 1 })).toEqual({ ok: true });
-    expect(number?.check({ a: 'x' }).ok).toBe(false);
+    expect(text?.({ a: 'x' })).toEqual({ ok: true });
+    expect(number?.({ a: 1 })).toEqual({ ok: true });
+    expect(number?.({ a: 'x' }).ok).toBe(false);
   });
 });

@@ -59,6 +59,16 @@ const TOOLS = new Map(
       },
       additionalProperties: false,
     }),
+    createTool('mark', {
+      properties: {
+        place: {
+          anyOf: [
+            { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+            { properties: { stcd: { type: 'number' }, km: { type: 'number' } }, required: ['stcd', 'km'] },
+          ],
+        },
+      },
+    }),
     createTool('walk', {
       properties: { tree: { $ref: '#/$defs/node' } },
       required: ['tree'],
@@ -140,6 +150,10 @@ describe('a plan that is right', () => {
       { id: 's2', tool: 'put', arguments: { 'filter[day]': '${s1.stcd}' } },
     ],
     [
+      'references in one of several forms',
+      { id: 's2', tool: 'mark', arguments: { place: { stcd: '${s1.level}', km: '${s1.level}' } } },
+    ],
+    [
       'values under a definition that refers to itself',
       { id: 's2', tool: 'walk', arguments: { tree: { name: 'a', children: [{ name: '${s1.stcd}' }] } } },
     ],
@@ -162,7 +176,7 @@ describe('a plan that is wrong', () => {
     [
       'an unknown tool',
       [{ id: 's1', tool: 'find', arguments: {} }],
-      's1.tool: "find" is not one of find_station, count_all, read_level, compare, say, put, walk',
+      's1.tool: "find" is not one of find_station, count_all, read_level, compare, say, put, mark, walk',
     ],
     ['a missing argument', [{ ...find, arguments: {} }], 's1.arguments.name: is required'],
     ['a value of a wrong type', [{ ...find, arguments: { name: 7 } }], 's1.arguments.name: must be string, not number'],
@@ -246,6 +260,11 @@ describe('a plan that is wrong', () => {
       'a reference that is malformed',
       [find, { id: 's2', tool: 'say', arguments: { text: 'x ${s1.}' } }],
       's2.arguments.text: "${s1.}" is no reference; write ${s1.field}',
+    ],
+    [
+      'a reference without its marks',
+      [find, { id: 's2', tool: 'say', arguments: { text: 's1.stcd' } }],
+      's2.arguments.text: "s1.stcd" is no reference; write ${s1.field}',
     ],
     [
       'a dependency on a later step',

@@ -4,10 +4,9 @@ import fc from 'fast-check';
 import { fits, subschemaAt } from '../../../src/core/catalog/schema/paths.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
-import { checkPlan, type DraftStep } from '../../../src/core/planning/check-plan.js';
+import { checkPlan, type DraftStep, levelsOf, orderEffects } from '../../../src/core/planning/check-plan.js';
 import { resultFields } from '../../../src/core/planning/decide/sources.js';
 import { fittedSchemas } from '../../../src/core/planning/fitted.js';
-import { levelsOf, orderEffects } from '../../../src/core/planning/order.js';
 import { planAnswerSchema } from '../../../src/core/planning/plan-schema.js';
 import { type Leaf, renderPath, textsIn } from '../../../src/core/planning/references.js';
 import { renderToday } from '../../../src/core/planning/today.js';
@@ -232,7 +231,7 @@ describe('what the schema lets through', () => {
     const wanted = subschemaAt(fittedSchemas(tool).input, leaf.path);
     return earlier.flatMap((producer, place) => {
       const fields = producer ? resultFields(fittedSchemas(producer).output) : [];
-      const fitting = fields.filter(({ schema }) => wanted === undefined || wanted === 'any' || fits(schema, wanted));
+      const fitting = fields.filter(({ schema }) => wanted === undefined || fits(schema, wanted));
       return fitting.map(({ path }) => referenceTo(`s${place + 1}`, renderPath(path)));
     });
   }

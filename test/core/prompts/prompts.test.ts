@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadConfigFile } from '../../../src/core/config/config-file.js';
+import { loadConfigFile } from '../../../src/cli/config-file.js';
 import { renderContext, unseenHistory } from '../../../src/core/prompts/context.js';
 import { defaultPromptPath, loadPrompt } from '../../../src/core/prompts/prompt-template.js';
 import {

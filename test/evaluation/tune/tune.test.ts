@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { applyPatch } from 'diff';
-import { loadConfigFile } from '../../../src/core/config/config-file.js';
+import { loadConfigFile } from '../../../src/cli/config-file.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { resolveOptions } from '../../../src/core/options.js';
 import { defaultPromptPath, loadPrompt, readPrompt } from '../../../src/core/prompts/prompt-template.js';

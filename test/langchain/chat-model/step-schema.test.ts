@@ -45,7 +45,7 @@ describe.each(FIXTURES)('steps with tools of %s', (name) => {
           expect(read).toMatchObject({ ok: true });
           if (!read.ok || 'answer' in read.value) continue;
           const tool = chosen.find(({ name }) => name === Object(read.value).tool);
-          expect(tool && validatorFor(tool).check(read.value.arguments)).toEqual({ ok: true });
+          expect(tool && validatorFor(tool)(read.value.arguments)).toEqual({ ok: true });
         }
       }),
       { numRuns: RUNS, seed: 20261122 },

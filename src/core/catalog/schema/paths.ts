@@ -8,7 +8,6 @@ import {
   jsonTypeOf,
   listOf,
   objectOf,
-  sameJson,
   typesOf,
   withoutRepeats,
   withoutUndefined,
@@ -57,20 +56,20 @@ function decoded(reference: string): string {
   }
 }
 
-/** `any`: open or untyped. `undefined`: no such field, since the node is closed or declares other fields. */
-export type Subschema = JsonSchema | 'any' | undefined;
+/** Without a word where anything may stand. Undefined: no such field, since the node is closed or declares other fields. */
+export type Subschema = JsonSchema | undefined;
 
 /**
  * Follows names and indexes through `$ref`, `allOf`, `anyOf`, `oneOf`, `items` and `prefixItems`. Several forms come
  * back as `anyOf`. The result carries the root's definitions where it refers to them.
  */
 export function subschemaAt(schema: JsonSchema, path: readonly (string | number)[]): Subschema {
-  let current = toSubschema(schema);
+  let current: Subschema = schema;
   for (const step of path) {
-    if (current === undefined || current === 'any') return current;
+    if (current === undefined) return undefined;
     current = combine(stepInto(current, step, { root: schema, depth: 0 }));
   }
-  if (!isObject(current) || current === schema || !JSON.stringify(current).includes('"$ref"')) return current;
+  if (current === undefined || current === schema || !JSON.stringify(current).includes('"$ref"')) return current;
   const { $defs, definitions } = schema;
   return withoutUndefined({ $defs, definitions, ...current });
 }
@@ -80,20 +79,16 @@ interface Walk {
   readonly depth: number;
 }
 
-const SAYING = ['type', 'enum', 'const', 'properties', 'items', 'prefixItems', 'anyOf', 'oneOf', 'allOf', '$ref'];
 const FIELDS = ['properties', 'additionalProperties', 'patternProperties', 'items', 'prefixItems'];
 
-function toSubschema(said: unknown): Subschema {
-  if (said === true || (isObject(said) && !SAYING.some((keyword) => keyword in said))) return 'any';
-  return isObject(said) ? said : undefined;
-}
-
 /** All that the node and its forms say of one field. A node that only names its type leaves the word to its forms. */
-function stepInto(node: JsonSchema, step: string | number, { root, depth }: Walk): Subschema[] {
-  if (depth > MAX_DEPTH) return ['any'];
-  const forms = formsOf(node, root).flatMap((form) => stepInto(form, step, { root, depth: depth + 1 }));
-  const speaks = forms.length === 0 || FIELDS.some((keyword) => keyword in node);
-  return speaks ? [toSubschema(ownStep(node, step)), ...forms] : forms;
+function stepInto(node: JsonSchema, step: string | number, { root, depth }: Walk): JsonSchema[] {
+  if (depth > MAX_DEPTH) return [{}];
+  const forms = formsOf(node, root);
+  const said = forms.flatMap((form) => stepInto(form, step, { root, depth: depth + 1 }));
+  if (forms.length > 0 && !FIELDS.some((keyword) => keyword in node)) return said;
+  const own = ownStep(node, step);
+  return [own === true ? {} : own, ...said].filter(isObject);
 }
 
 function ownStep(node: JsonSchema, step: string | number): unknown {
@@ -105,10 +100,8 @@ function ownStep(node: JsonSchema, step: string | number): unknown {
 
 function elementAt(node: JsonSchema, index: number): unknown {
   if (typeof node.maxItems === 'number' && index >= node.maxItems) return undefined;
-  const isOldTuple = Array.isArray(node.items);
-  const tuple = isOldTuple ? node.items : node.prefixItems;
-  if (Array.isArray(tuple) && index < tuple.length) return tuple[index];
-  return (isOldTuple ? node.additionalItems : node.items) ?? true;
+  const { prefixItems } = node;
+  return Array.isArray(prefixItems) && index < prefixItems.length ? prefixItems[index] : (node.items ?? true);
 }
 
 function propertyAt(node: JsonSchema, name: string): unknown {
@@ -124,11 +117,9 @@ function formsOf(node: JsonSchema, root: JsonSchema): JsonSchema[] {
   return [target, node.allOf, node.anyOf, node.oneOf].flatMap(listOf).filter(isObject);
 }
 
-function combine(found: readonly Subschema[]): Subschema {
-  const schemas = found.filter(isObject);
-  const distinct = withoutRepeats(schemas).filter(isObject);
-  if (distinct.length > 1) return { anyOf: distinct };
-  return distinct[0] ?? (found.includes('any') ? 'any' : undefined);
+function combine(found: readonly JsonSchema[]): Subschema {
+  const distinct = withoutRepeats(found.filter((schema) => Object.keys(schema).length > 0)).filter(isObject);
+  return distinct.length > 1 ? { anyOf: distinct } : (distinct[0] ?? found[0]);
 }
 
 export interface Field {
@@ -155,66 +146,34 @@ export function fieldsOf(root: JsonSchema, most: { readonly steps: number; reado
   return [...found.values()];
 }
 
-interface Roots {
-  readonly produced: JsonSchema;
-  readonly wanted: JsonSchema;
-  readonly depth: number;
-}
-
 /**
- * Whether a value of `produced` can stand where `wanted` is asked for. `false` only when it surely can't: what is
- * unknown fits, `integer` and `number` fit each other, one common form, type or value is enough.
+ * Whether a value of `produced` can stand where `wanted` is asked for, by their types and those of the elements of lists.
+ * `false` only when it surely can't: what is unknown fits, `integer` and `number` fit each other, one common type is enough.
  */
 export function fits(produced: JsonSchema, wanted: JsonSchema): boolean {
-  return fitsAt(produced, wanted, { produced, wanted, depth: 0 });
+  const fitsAt = (given: unknown, asked: unknown, depth: number): boolean => {
+    const [has, wants] = [kindsOf(given, produced), kindsOf(asked, wanted)];
+    if (has.length === 0 || wants.length === 0 || depth > MAX_DEPTH) return true;
+    const isFit = (one: Kind, other: Kind) =>
+      one.type === other.type && (one.type !== 'array' || fitsAt(one.items, other.items, depth + 1));
+    return has.some((one) => wants.some((other) => isFit(one, other)));
+  };
+  return fitsAt(produced, wanted, 0);
 }
 
-function fitsAt(produced: unknown, wanted: unknown, roots: Roots): boolean {
-  if (!isObject(produced) || !isObject(wanted) || roots.depth > MAX_DEPTH) return true;
-  const below = { ...roots, depth: roots.depth + 1 };
-  const given = alternatives(produced, roots.produced);
-  if (given) return given.some((form) => fitsAt(form, wanted, below));
-  const asked = alternatives(wanted, roots.wanted);
-  if (asked) return asked.some((form) => fitsAt(produced, form, below));
-  const parts = [wanted, wanted.allOf].flatMap(listOf).filter(isObject);
-  return parts.every((part) => plainFits(produced, part, below));
+interface Kind {
+  readonly type: JsonType;
+  readonly items: unknown;
 }
 
-/** The forms of a node of which one must hold. */
-function alternatives(node: JsonSchema, root: JsonSchema): readonly unknown[] | undefined {
-  if (typeof node.$ref === 'string') return [resolveReference(root, node.$ref)];
-  return [node.anyOf, node.oneOf].find((list): list is unknown[] => Array.isArray(list) && list.length > 0);
-}
-
-function plainFits(produced: JsonSchema, wanted: JsonSchema, roots: Roots): boolean {
-  const [has, wants] = [possibleTypes(produced), possibleTypes(wanted)];
-  if (has.length === 0 || wants.length === 0) return true;
-  const [left, right] = [valuesOf(produced), valuesOf(wanted)];
-  if (left && right) return left.some((value) => right.some((other) => sameJson(value, other)));
-  return has.some((type) => {
-    if (!wants.includes(type)) return false;
-    if (type === 'array') return fitsAt(produced.items, wanted.items, roots);
-    return type !== 'object' || objectsFit(produced, wanted, roots);
-  });
-}
-
-function possibleTypes(node: JsonSchema): JsonType[] {
-  const types = valuesOf(node)?.map(jsonTypeOf) ?? typesOf(node);
-  const implied: JsonType[] = isObject(node.properties) ? ['object'] : isObject(node.items) ? ['array'] : [];
-  return (types.length > 0 ? types : implied).map((type) => (type === 'integer' ? 'number' : type));
-}
-
-function valuesOf(node: JsonSchema): readonly unknown[] | undefined {
-  if ('const' in node) return [node.const];
-  return Array.isArray(node.enum) && node.enum.length > 0 ? node.enum : undefined;
-}
-
-function objectsFit(produced: JsonSchema, wanted: JsonSchema, roots: Roots): boolean {
-  const [has, wants] = [objectOf(produced.properties), objectOf(wanted.properties)];
-  const required = listOf(wanted.required ?? []).map(String);
-  return required.every((name) =>
-    Object.hasOwn(has, name) ? fitsAt(has[name], wants[name], roots) : produced.additionalProperties !== false,
-  );
+/** The types that a value may have, by the node itself or by its forms; none where neither says it. */
+function kindsOf(node: unknown, root: JsonSchema, depth = 0): Kind[] {
+  if (!isObject(node) || depth > MAX_DEPTH) return [];
+  const values = 'const' in node ? [node.const] : Array.isArray(node.enum) ? node.enum : undefined;
+  const types = new Set(values?.map(jsonTypeOf) ?? typesOf(node));
+  if (types.size > 0)
+    return [...types].map((type) => ({ type: type === 'integer' ? 'number' : type, items: node.items }));
+  return formsOf(node, root).flatMap((form) => kindsOf(form, root, depth + 1));
 }
 
 export interface FillOptions {

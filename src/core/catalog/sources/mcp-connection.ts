@@ -222,7 +222,5 @@ function statusOf(error: unknown): number | undefined {
 function adviceOn(server: McpServer, status: number | undefined): string {
   if ('command' in server) return 'Check its command, and its keys';
   if (status === 401 || status === 403) return 'Check its key: "headers" of the server in the configuration';
-  if (status === 404 || status === 405) return 'Check the path of its URL';
-  if (status !== undefined && status >= 500) return 'The fault is on its side: see its own log, or try again later';
   return 'Check its URL, its headers and that it runs';
 }

@@ -2,6 +2,7 @@
  * OpenAPI 3.0 and 3.1 documents: each operation is one tool, with the facts of its HTTP call in `metadata.http` (see
  * `http-target.ts`, which reads them).
  */
+import { splitIdentifier } from '../../search/words.js';
 import { isObject, listOf, objectOf, withoutUndefined } from '../schema/json.js';
 import { normaliseSchema } from '../schema/normalise.js';
 import { dereference } from '../schema/paths.js';
@@ -118,13 +119,8 @@ function numbered(name: string, isTaken: (name: string) => boolean, number = 1):
   return isTaken(whole) ? numbered(name, isTaken, number + 1) : whole;
 }
 
-export function toSnakeCase(text: string): string {
-  return text
-    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1_$2')
-    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1_$2')
-    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '_')
-    .replace(/^_+|_+$/g, '')
-    .toLowerCase();
+function toSnakeCase(text: string): string {
+  return splitIdentifier(text).join('_');
 }
 
 /** JSON where it is offered, else the first media type. */

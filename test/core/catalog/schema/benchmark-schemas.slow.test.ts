@@ -77,8 +77,12 @@ describeBenchmarks(`schemas of real tools${whereBenchmarks}`, () => {
   });
 
   it.each(SETS)('of %s have a validator', (set) => {
-    const faults = sampleOf(loadBenchmarkTools(set)).flatMap((tool) => validatorFor(tool).fault ?? []);
-    expect(faults).toEqual([]);
+    const open = sampleOf(loadBenchmarkTools(set)).filter((tool) => {
+      const { properties } = normaliseArguments(tool.inputSchema).schema;
+      const typed = Object.entries(Object(properties)).find(([, node]) => Object(node).type === 'string');
+      return typed !== undefined && validatorFor(tool)({ [typed[0]]: 7 }).ok;
+    });
+    expect(open.map(({ name }) => name)).toEqual([]);
   });
 });
 
@@ -93,7 +97,7 @@ describeBenchmarks(`gold arguments of benchmarks${whereBenchmarks}`, () => {
     const tools = new Map(loadBenchmarkTools(set).map((tool) => [tool.name, tool]));
     const refused = loadBenchmarkSteps(set).flatMap((step) => {
       const tool = tools.get(step.tool);
-      const result = tool ? validatorFor(tool).check(step.arguments) : { ok: false as const, issues: ['no such tool'] };
+      const result = tool ? validatorFor(tool)(step.arguments) : { ok: false as const, issues: ['no such tool'] };
       return result.ok ? [] : [`${step.id} ${step.tool}: ${result.issues.join('; ')}`];
     });
     expect(refused).toHaveLength(contradictions);
@@ -106,7 +110,7 @@ describeBenchmarks(`gold arguments of benchmarks${whereBenchmarks}`, () => {
     for (const step of sampleSteps(loadBenchmarkSteps(set))) {
       const tool = tools.get(step.tool);
       const schema = schemas.get(step.tool);
-      if (!tool || !schema || !validatorFor(tool).check(step.arguments).ok) continue;
+      if (!tool || !schema || !validatorFor(tool)(step.arguments).ok) continue;
       const names = Object.keys(Object(schema.properties));
       if (Object.keys(step.arguments).some((name) => !names.includes(name))) continue;
       const text = JSON.stringify(inOrderOf(schema, step.arguments));

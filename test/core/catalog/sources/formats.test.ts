@@ -2,9 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { parseReading } from '../../../../src/core/catalog/sources/entries.js';
 import { detectSource, jsonFormat, skillsFormat } from '../../../../src/core/catalog/sources/formats.js';
-import { describeSource, reasonOf } from '../../../../src/core/catalog/sources/source.js';
+import { describeSource, parseReading, reasonOf } from '../../../../src/core/catalog/sources/source.js';
 import { renderSummary } from '../../../../src/core/catalog/summary.js';
 
 let folder: string;
@@ -203,15 +202,12 @@ describe('a JSONL file', () => {
     expect(issues).toEqual([]);
   });
 
-  it('loses only the line that is not JSON', async () => {
-    const { tools, issues } = await readJson(
-      't.jsonl',
-      `${JSON.stringify(tool)}\r\n\r\n{"name":\r\n{"name":"b","toolType":"mcp"}`,
-    );
-    expect(tools.map((item) => item.name)).toEqual(['a', 'b']);
-    expect(issues).toMatchObject([
-      { level: 'warning', entry: 't.jsonl:3', message: expect.stringContaining('not JSON') },
-    ]);
+  it('is refused with the line that is not JSON', async () => {
+    const text = `${JSON.stringify(tool)}\r\n\r\n{"name":\r\n{"name":"b","toolType":"mcp"}`;
+    await expect(readJson('t.jsonl', text)).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringContaining('t.jsonl:3 is not JSON'),
+    });
   });
 });
 

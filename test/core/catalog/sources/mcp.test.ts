@@ -219,29 +219,6 @@ describe('an mcpServers configuration', () => {
     expect(last).toMatchObject({ names: ['search', 'open_ticket'], failures: [], kept: [] });
   });
 
-  it('tells each tool that is called otherwise since a reload', async () => {
-    const path = join(folder, 'mcp.json');
-    const load = async (more: object, previous?: LoadedCatalog) => {
-      await writeFile(
-        path,
-        JSON.stringify({ mcpServers: { notes: { ...stdio('notes'), ...more }, desk: stdio('tickets') } }),
-      );
-      const loaded = await loadCatalog({ sources: [`mcp:${path}`], ...CONTEXT, previous, keepFailed: true });
-      const warnings = loaded.issues.filter(({ message }) => message.startsWith('was'));
-      return { loaded, warnings: warnings.map(({ name, message }) => [name, message.split(' until')[0]]) };
-    };
-    const before = await load({ disabled: true });
-    const both = await load({}, before.loaded);
-    expect([before.warnings, both.warnings]).toEqual([[], [['desk__search', 'was "search"']]]);
-    expect((await load({}, both.loaded)).warnings).toEqual([]);
-    const prefixed = await load({ prefix: true }, both.loaded);
-    expect(prefixed.warnings).toEqual([
-      ['notes__delete_note', 'was "delete_note"'],
-      ['notes__create_note', 'was "create_note"'],
-      ['search', 'was "desk__search"'],
-    ]);
-  });
-
   it('is never read from a URL, since it starts processes', async () => {
     const reading = mcpFormat.read('https://host.test/mcp.json', CONTEXT);
     await expect(reading).rejects.toMatchObject({ code: 'source_failed' });
@@ -315,8 +292,8 @@ describe('an MCP server on streamable HTTP that does not answer as it should', (
 
   it.each([
     [401, 'no', 'failed (HTTP 401: no). Check its key: "headers" of'],
-    [404, '', 'failed (HTTP 404). Check the path of its URL.'],
-    [500, 'x'.repeat(5_000), `failed (HTTP 500: ${'x'.repeat(200)}). The fault is on its side`],
+    [404, '', 'failed (HTTP 404). Check its URL, its headers and that it runs.'],
+    [500, 'x'.repeat(5_000), `failed (HTTP 500: ${'x'.repeat(200)})`],
     [200, '<html>', 'failed (Unexpected content type: text/html). Check its URL'],
   ])('says its status, and what to do: %i', async (status, body, message) => {
     const url = await serve((_, response) => {

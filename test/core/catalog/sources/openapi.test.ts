@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { parseReading } from '../../../../src/core/catalog/sources/entries.js';
-import { openApiFormat, toSnakeCase } from '../../../../src/core/catalog/sources/openapi.js';
+import { openApiFormat } from '../../../../src/core/catalog/sources/openapi.js';
+import { parseReading } from '../../../../src/core/catalog/sources/source.js';
 
 const PETSTORE = 'fixtures/sources/petstore.yaml';
 const LIBRARY = 'fixtures/sources/library.json';
@@ -203,6 +203,7 @@ describe('a document with faults', () => {
       { '/a': { get: { operationId: 'getA' }, put: { operationId: 'get_a' } } },
       ['get_a', 'put_a'],
     ],
+    ['an id in camel case', { '/a': { get: { operationId: 'getHTTPStatusV2' } } }, ['get_http_status_v2']],
     ['no letter in the id', { '/a/{b}': { get: { operationId: '***' } } }, ['get_a_b']],
     ['names that are taken already', { '/a': { get: {} }, '/a/': { get: {} } }, ['get_a', 'get_a_2']],
   ])('gets unique names with %s', async (_, paths, expected) => {
@@ -272,16 +273,6 @@ describe('a document behind a URL', () => {
       await new Promise((resolve) => server.close(resolve));
     }
   });
-});
-
-it.each([
-  ['listPets', 'list_pets'],
-  ['getHTTPStatusV2', 'get_http_status_v2'],
-  ['pets.list-all', 'pets_list_all'],
-  ['查询水位', '查询水位'],
-  ['get /pets/{petId}', 'get_pets_pet_id'],
-])('the name %s is %s in snake_case', (text, expected) => {
-  expect(toSnakeCase(text)).toBe(expected);
 });
 
 const SCHEMES = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonSchema } from '../../../../src/core/catalog/tool.js';
 import { toStrictSchema } from '../../../../src/core/model/openai/strict-schema.js';
-import { withoutNulls } from '../../../../src/core/planning/without-nulls.js';
+import { withoutNulls } from '../../../../src/core/planning/fitted.js';
 import { compileSchema } from '../../../support/compile-schema.js';
 import { strictModeIssues } from '../../../support/openai-strict-mode.js';
 import { objectSample } from '../../../support/schema-arbitraries.js';

@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
-import { messageOf, WinnowError } from '../errors.js';
-import { optionsSchema } from '../options.js';
-import { parseAs } from '../parse.js';
-import { REPLACEABLE_NAMES, type ReplaceableName } from '../prompts/prompts.js';
+import { messageOf, WinnowError } from '../core/errors.js';
+import { optionsSchema } from '../core/options.js';
+import { parseAs } from '../core/parse.js';
+import { REPLACEABLE_NAMES, type ReplaceableName } from '../core/prompts/prompts.js';
 
 type PathSchema = z.ZodType<string, string>;
 

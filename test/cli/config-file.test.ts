@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadConfigFile } from '../../../src/core/config/config-file.js';
+import { loadConfigFile } from '../../src/cli/config-file.js';
 
 let folder: string;
 beforeEach(async () => {

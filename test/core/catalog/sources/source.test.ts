@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import { createReading, findJsonProblem, parseReading } from '../../../../src/core/catalog/sources/source.js';
+
+describe('a schema', () => {
+  it.each([
+    ['an empty object', {}],
+    ['an unknown type name', { type: 'dict' }],
+    ['a list of types', { type: ['string', 'null'] }],
+    ['a boolean schema inside', { type: 'object', properties: { any: true } }],
+    ['properties named type and properties', { properties: { type: { type: 'string' }, properties: {} } }],
+    ['old-style required', { properties: { a: { type: 'string', required: true } } }],
+    ['unknown keywords', { 'x-order': 1, nullable: true }],
+    ['an impossible form deep inside', { properties: { a: { type: 5 } } }],
+  ])('is usable with %s', (_, inputSchema) => {
+    const { tools } = parseReading(createReading([{ origin: 'o', entries: [{ name: 'a', inputSchema }] }]));
+    expect(tools).toMatchObject([{ tool: { inputSchema } }]);
+  });
+});
+
+describe('a value that JSON can not hold', () => {
+  const circle: Record<string, unknown> = {};
+  circle.left = circle;
+  circle.right = [circle];
+  let deep: unknown = 1;
+  for (let level = 0; level < 100_000; level++) deep = [deep];
+
+  it.each([
+    ['a circle', circle],
+    ['bottomless nesting', deep],
+    ['a big integer', { a: 1n }],
+  ])('is found: %s', (_, value) => {
+    expect(findJsonProblem(value)).toContain('not JSON');
+  });
+
+  it('is not confused with a part that is used twice', () => {
+    const shared = { type: 'string' };
+    expect(findJsonProblem({ a: shared, b: [shared, shared] })).toBeUndefined();
+  });
+});
+
+describe('a tool of another interface', () => {
+  const inputSchema = { type: 'object', properties: { city: { type: 'string' } } };
+  const named = { name: 'weather', description: 'The weather.' };
+  const read = (entry: unknown) => parseReading(createReading([{ origin: 'o', entries: [entry] }])).tools[0]?.tool;
+
+  it.each([
+    ['of OpenAI', { type: 'function', risk: 'low', function: { ...named, strict: true, parameters: inputSchema } }],
+    ['of OpenAI without its wrapping', { ...named, risk: 'low', strict: true, parameters: inputSchema }],
+    ['of Anthropic', { ...named, risk: 'low', strict: true, input_schema: inputSchema }],
+  ])('%s is read as an entry, with what else it says', (_name, entry) => {
+    expect(read(entry)).toMatchObject({ ...named, inputSchema, risk: 'low', metadata: { strict: true } });
+  });
+
+  it.each([
+    ['with a schema of its own beside', { ...named, inputSchema, parameters: { type: 'object' } }, inputSchema],
+    ['whose parameters are no schema', { ...named, parameters: ['city'] }, { type: 'object' }],
+    ['whose type is something else', { ...named, type: 'function' }, { type: 'object' }],
+  ])('%s stays as it is', (_name, { name, description: __, ...rest }, expected) => {
+    const { inputSchema: ___, ...others } = { inputSchema, ...rest };
+    expect(read({ name, ...rest })).toMatchObject({ inputSchema: expected, metadata: others });
+  });
+});
