@@ -30,8 +30,6 @@ const optionsSchema = z.object({
   headers: z.record(headerName, header).default({}),
   /** Further fields of each request body, for example `{"chat_template_kwargs": {…}}`. */
   extraBody: z.record(z.string(), z.unknown()).default({}),
-  /** In place of Winnow's own, which goes where undici's global dispatcher leads: a proxy, a mock. */
-  fetch: z.custom<typeof fetch>((value) => typeof value === 'function').optional(),
 });
 
 function isHttpUrl(text: string): boolean {
