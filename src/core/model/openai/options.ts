@@ -1,12 +1,11 @@
 /** How to reach an OpenAI-compatible server. Resolved once; every default stands here. */
 import { z } from 'zod';
-import { parseOptions } from '../../parse.js';
 
 /** The platform's own complaint would quote the value, and the value may be a key. */
 const header = z.string().regex(/^[\t\x20-\x7e]*$/, 'holds characters that an HTTP header cannot carry');
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not a name of an HTTP header');
 
-const optionsSchema = z.object({
+export const optionsSchema = z.object({
   /** For example `http://127.0.0.1:8080/v1`; `/chat/completions` is put after it. */
   baseUrl: z
     .string()
@@ -39,8 +38,3 @@ function isHttpUrl(text: string): boolean {
 
 export type OpenAIModelOptions = z.input<typeof optionsSchema>;
 export type OpenAISettings = z.output<typeof optionsSchema>;
-
-/** @throws WinnowError `invalid_option`; no message quotes a key or a header */
-export function resolveOpenAIOptions(options: OpenAIModelOptions): OpenAISettings {
-  return parseOptions(optionsSchema, options, 'model');
-}
