@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
 import { orAborted } from '../../promises.js';
 import { addUsage, type Prompt, type Usage, withUsage } from '../model.js';
-import { failureOf, fieldOf, isPassing, parseJson, ServerFailure, toModelError } from './failure.js';
+import { parseJson } from '../structured.js';
+import { failureOf, isPassing, ServerFailure, toModelError } from './failure.js';
 import type { OpenAISettings } from './options.js';
 
 /** Runs one call of the model seam. @throws WinnowError as `Model.complete` does, with the usage in its details */
@@ -32,14 +33,11 @@ interface Question<T> {
   estimate(answer: T): { prompt: number; written: number };
 }
 
-/** The longest time a timer takes. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** Whatever the work does with its signal, the caller gets `cancelled` or `model_timeout` at once. */
 export function createClient(settings: OpenAISettings): Client {
   return async ({ prompt, signal: parent, usage }, work) => {
     const { timeoutMs } = settings;
-    const expiry = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), MAX_TIMER_MS));
+    const expiry = AbortSignal.timeout(Math.ceil(timeoutMs));
     const signal = AbortSignal.any(parent ? [parent, expiry] : [expiry]);
     const endsAt = performance.now() + timeoutMs;
     const post: Post = (question) =>
@@ -89,7 +87,7 @@ async function send(settings: OpenAISettings, { path, body }: Question<unknown>,
     if (status >= 200 && status < 300) return text;
     const location = about.location?.toString().split('?')[0];
     const said = location ? `it redirects to ${location}` : text;
-    throw new ServerFailure({ kind: 'status', status, body: said, retryAfterMs: readRetryAfterMs(about) });
+    throw new ServerFailure({ status, text: said, retryAfterMs: readRetryAfterMs(about) });
   } catch (error) {
     throw failureOf(error);
   }
@@ -118,8 +116,8 @@ async function retrying<T>(
       return await attempt();
     } catch (error) {
       if (!(error instanceof ServerFailure) || !isPassing(error.facts) || retries >= maxRetries) throw error;
-      const asked = error.facts.kind === 'status' ? error.facts.retryAfterMs : undefined;
-      const delayMs = asked ?? Math.min(retryDelayMs * 2 ** retries, MAX_DELAY_MS) * (1 - Math.random() / 4);
+      const ownDelayMs = Math.min(retryDelayMs * 2 ** retries, MAX_DELAY_MS) * (1 - Math.random() / 4);
+      const { retryAfterMs: delayMs = ownDelayMs } = error.facts;
       if (performance.now() + delayMs >= endsAt) throw error;
       await pause(delayMs, undefined, { signal });
     }
@@ -139,12 +137,12 @@ function readAnswer<T>(text: string, { answer, estimate }: Question<T>, usage: U
   const parsed = parseJson(text);
   const checked = answer.safeParse(parsed);
   if (!checked.success) {
-    const said = fieldOf(fieldOf(parsed, 'error'), 'message');
+    const said: unknown = Object(parsed).error?.message;
     const issue = checked.error.issues[0];
     const why = parsed === undefined ? 'the body is not JSON' : `${issue?.path.join('.') || 'body'}: ${issue?.message}`;
-    throw new ServerFailure({ kind: 'answer', message: typeof said === 'string' ? said : why });
+    throw new ServerFailure({ text: typeof said === 'string' ? said : why });
   }
-  const counted = countedSchema.parse(fieldOf(parsed, 'usage'));
+  const counted = countedSchema.parse(Object(parsed).usage);
   const prompt = counted.prompt_tokens ?? estimate(checked.data).prompt;
   const cached = Math.min(counted.prompt_tokens_details?.cached_tokens ?? 0, prompt);
   const written = counted.completion_tokens ?? estimate(checked.data).written;

@@ -16,8 +16,8 @@ export const optionsSchema = z.object({
   apiKey: z.string().trim().pipe(header).optional(),
   /** Left out for servers that refuse it. */
   temperature: z.number().min(0).default(0),
-  /** Longest time of one `complete` or `weigh`, with its retries and pauses. */
-  timeoutMs: z.number().min(1).default(60_000),
+  /** Longest time of one `complete` or `weigh`, with its retries and pauses; at most what a timer takes. */
+  timeoutMs: z.number().min(1).max(2_147_483_647).default(60_000),
   /** Further attempts after 408, 429, 5xx or a cut connection. */
   maxRetries: z.number().min(0).default(2),
   /** Pause before the first retry; it doubles up to 8,000 ms. */

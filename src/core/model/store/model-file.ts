@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type Environment, readEnvironment } from '../../config/environment.js';
@@ -42,23 +42,13 @@ export const DEFAULT_MODEL: ModelEntry = {
   pieces: DEFAULT_PIECES,
 };
 
-export interface StoreOptions {
+export interface EnsureModelOptions {
   /** Name of the model. Any other than that of `model` is an error. */
   name?: string | undefined;
   /** Where model files lie. Default: `models` in the user's cache folder of Winnow. */
   folder?: string | undefined;
   /** Default: `DEFAULT_MODEL`. */
   model?: ModelEntry | undefined;
-}
-
-export interface ModelStatus extends Omit<ModelEntry, 'file' | 'hub' | 'pieces'> {
-  /** `present`: a file of the right size is there. `partial`: a download has begun. */
-  state: 'present' | 'partial' | 'absent';
-  path: string;
-  bytesOnDisk: number;
-}
-
-export interface EnsureModelOptions extends StoreOptions {
   /** Stops a download; what has come stays for the next run. */
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: PullProgress) => void) | undefined;
@@ -68,6 +58,13 @@ export interface EnsureModelOptions extends StoreOptions {
   stallTimeoutInMs?: number | undefined;
   /** For the packages. Default: the user's Python. */
   runPython?: RunPython | undefined;
+}
+
+export interface ModelStatus extends Omit<ModelEntry, 'file' | 'hub' | 'pieces'> {
+  /** `present`: a file of the right size is there. `partial`: a download has begun. */
+  state: 'present' | 'partial' | 'absent';
+  path: string;
+  bytesOnDisk: number;
 }
 
 export interface PullProgress {
@@ -88,7 +85,7 @@ export function cacheFolder(environment: Environment = readEnvironment()): strin
 }
 
 /** The model and the path of its file. @throws WinnowError `not_found` for the name of another model */
-export function locateModel(options: StoreOptions): { model: ModelEntry; path: string } {
+export function locateModel(options: EnsureModelOptions): { model: ModelEntry; path: string } {
   const { name, model = DEFAULT_MODEL, folder = join(cacheFolder(), 'models') } = options;
   if (name === undefined || name === model.name) return { model, path: join(folder, model.file) };
   const message = `There is no model named "${name}". Known is ${model.name}. For a file of your own use --model-file FILE.`;
@@ -96,7 +93,7 @@ export function locateModel(options: StoreOptions): { model: ModelEntry; path: s
 }
 
 /** What is there, without fetching or hashing anything. @throws WinnowError `not_found` for the name of another model */
-export async function modelStatus(options: StoreOptions = {}): Promise<ModelStatus> {
+export async function modelStatus(options: EnsureModelOptions = {}): Promise<ModelStatus> {
   const { model, path } = locateModel(options);
   const { file: _, hub: __, pieces: ___, ...known } = model;
   const whole = await sizeOf(path);
@@ -157,11 +154,7 @@ function isOfFolder(error: unknown): boolean {
   return /^(?:ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|EISDIR)$/u.test(String(Object(error).code));
 }
 
-interface Pull extends EnsureModelOptions {
-  model: ModelEntry;
-  path: string;
-  part: string;
-}
+type Pull = EnsureModelOptions & { model: ModelEntry; path: string; part: string };
 
 /** Asks one source after the other. Each is asked again as long as that changes what is there: connections break. */
 async function pullFromAny(pull: Pull): Promise<void> {
@@ -240,16 +233,14 @@ function hubSource({ hub, bytes: total }: ModelEntry, { stallTimeoutInMs = 15_00
       throw new Error(ok ? `it offers no file of ${total} bytes` : `HTTP ${status}`);
     }
     let bytes = isRest ? have : 0;
-    const file = await open(part, isRest ? 'a' : 'w');
-    try {
+    const chunks = async function* () {
       for await (const chunk of body) {
-        await file.appendFile(chunk);
+        yield chunk;
         bytes += chunk.length;
         onBytes(bytes);
       }
-    } finally {
-      await file.close();
-    }
+    };
+    await writeFile(part, chunks(), { flag: isRest ? 'a' : 'w' });
   }
 }
 
