@@ -61,7 +61,7 @@ export async function checkModel(name: Name, flags: ModelFileFlags, output: Mode
 /** @throws WinnowError `not_found` when the name is unknown, or its file is not there whole */
 async function findFile(name: Name, flags: ModelFileFlags, output: ModelFileOutput): Promise<ModelStatus> {
   const status = await modelStatus({ ...placesOf(flags, output), name });
-  if (status.state === 'verified' || status.state === 'unverified') return status;
+  if (status.state === 'present') return status;
   const message = `The model ${status.name} is not at ${status.path} (${status.state}). Fetch it with: winnow model pull`;
   throw new WinnowError('not_found', message, {
     details: { model: status.name, path: status.path, state: status.state },

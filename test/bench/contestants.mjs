@@ -1,5 +1,6 @@
 /** What is measured: one request from message to plan by each, and the floors below them. All ask the same server. */
 
+import { getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { createOpenAIModel } from '../../dist/core/model/openai/openai-model.js';
 import { createCatalog, createPlanner } from '../../dist/index.js';
 import { OPTIONS } from './bench-catalogs.mjs';
@@ -8,13 +9,8 @@ import { createSelectingAgent } from './langchain-agent.mjs';
 const MODEL = 'zero-latency';
 const KEY = 'no-key';
 
-export function createWinnow(catalog, { origin, fetch, onRequest }) {
-  const model = createOpenAIModel({
-    baseUrl: `${origin}/winnow/${catalog.key}/v1`,
-    model: MODEL,
-    apiKey: KEY,
-    ...(fetch ? { fetch } : {}),
-  });
+export function createWinnow(catalog, { origin, onRequest }) {
+  const model = createOpenAIModel({ baseUrl: `${origin}/winnow/${catalog.key}/v1`, model: MODEL, apiKey: KEY });
   const seen = onRequest ? { ...model, complete: (request) => model.complete(onRequest(request)) } : model;
   const planner = createPlanner({ catalog: createCatalog(catalog.tools), model: seen, options: OPTIONS });
   return async ({ message }) => {
@@ -61,9 +57,10 @@ export async function createTwoModelCalls(catalog, { origin }) {
 
 /** The bytes of Winnow's two calls by the platform's fetch alone. */
 export async function createTwoFetches(catalog, { origin }) {
-  const { bodies, fetch: recording } = createRecorder();
-  const winnow = createWinnow(catalog, { origin, fetch: recording });
+  const { bodies, stop } = createRecorder();
+  const winnow = createWinnow(catalog, { origin });
   for (const one of catalog.cases) await winnow(one);
+  stop();
   checkTwo(bodies, catalog);
   const send = async (body) => {
     const response = await fetch(`${origin}/winnow/${catalog.key}/v1/chat/completions`, {
@@ -86,12 +83,18 @@ function checkTwo(calls, { cases, label }) {
     throw new Error(`${label}: ${calls.length} calls for ${cases.length} requests.`);
 }
 
-/** A fetch that keeps what is sent. */
+/** Keeps what is sent by undici's `request`, until it is stopped, and by the fetch that it gives. */
 export function createRecorder() {
   const bodies = [];
+  const before = getGlobalDispatcher();
+  const dispatcher = before.compose((dispatch) => (options, handler) => {
+    if (typeof options.body === 'string') bodies.push(options.body);
+    return dispatch(options, handler);
+  });
+  setGlobalDispatcher(dispatcher);
   const recording = (url, init) => {
     bodies.push(String(init.body));
     return fetch(url, init);
   };
-  return { bodies, fetch: recording };
+  return { bodies, fetch: recording, stop: () => setGlobalDispatcher(before) };
 }

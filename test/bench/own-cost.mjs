@@ -151,7 +151,7 @@ function spreadOf(values) {
 
 /** Bytes and tokens of the two request bodies, medians over all cases. */
 async function sentBy(name, catalog) {
-  const { bodies, fetch } = createRecorder();
+  const { bodies, fetch, stop } = createRecorder();
   const { run } = countFailures(CONTESTANTS[name](catalog, { origin, fetch }));
   const pairs = [];
   for (const one of catalog.cases) {
@@ -159,6 +159,7 @@ async function sentBy(name, catalog) {
     const sent = bodies.splice(0);
     if (isDone && sent.length === 2) pairs.push(sent);
   }
+  stop();
   const calls = [0, 1].map((call) => pairs.map((sent) => sent[call]));
   const [first, second] = calls.map((texts) => ({
     bytes: median(texts.map((text) => Buffer.byteLength(text))),

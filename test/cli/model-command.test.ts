@@ -51,7 +51,7 @@ describe('winnow model list', () => {
   it('shows what is here', async () => {
     expect((await run('list')).stdout).toBe('small                  180.0 kB  absent  Apache-2.0\n');
     await run('pull');
-    expect((await run('list')).stdout).toContain('verified');
+    expect((await run('list')).stdout).toContain('present');
   });
 
   it('prints JSON', async () => {

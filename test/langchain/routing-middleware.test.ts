@@ -4,7 +4,6 @@ import { describe, expect, it } from '@jest/globals';
 import { tool } from '@langchain/core/tools';
 import { createAgent } from 'langchain';
 import { z } from 'zod';
-import { z as z3 } from 'zod/v3';
 import { createMetaTools, createRoutingMiddleware } from '../../src/langchain/index.js';
 import type { CallResult } from '../../src/routing/contracts.js';
 import { META_TOOLS } from '../../src/routing/meta-tools.js';

@@ -133,15 +133,22 @@ export function parseTool(entry: unknown, place: { origin: string; index: number
 }
 
 const KEYS = Object.keys(toolEntrySchema.shape);
+/** Of the Model Context Protocol; two of them say what risk a tool has. */
+const HINTS = ['title', 'readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
 /** Of the letters: a short word with one letter changed is another word (`scopes`, `disk`). */
 const MAX_KEY_SLIPS = 0.14;
 
-/** Keys that are nearly a known one: nothing reads what stands under them. All others are their author's business. */
 function describeSlips(entry: unknown): string[] {
-  const written = Array.isArray(entry) ? [] : Object.keys(Object(entry));
-  const missing = KEYS.filter((name) => !written.includes(name));
-  return written.flatMap((key) => {
-    const meant = KEYS.includes(key) ? undefined : nearestName(key, missing, { maxSlips: MAX_KEY_SLIPS });
-    return meant === undefined ? [] : [`${key}: an unknown key, without effect; "${meant}" may be meant`];
+  const slips = [...findSlips(entry, KEYS), ...findSlips(Object(entry).annotations, HINTS, 'annotations.')];
+  return slips.map(([key, meant]) => `${key}: an unknown key, without effect; "${meant}" may be meant`);
+}
+
+/** Keys that are nearly a known one: nothing reads what stands under them. All others are their author's business. */
+function findSlips(value: unknown, known: readonly string[], before = ''): [key: string, meant: string][] {
+  const written = Array.isArray(value) ? [] : Object.keys(Object(value));
+  const missing = known.filter((name) => !written.includes(name));
+  return written.flatMap((key): [string, string][] => {
+    const meant = known.includes(key) ? undefined : nearestName(key, missing, { maxSlips: MAX_KEY_SLIPS });
+    return meant === undefined ? [] : [[`${before}${key}`, meant]];
   });
 }

@@ -4,7 +4,7 @@
  * (gpt-tokenizer) takes 0.5 s and 67 MB to load, and the server's own may be another anyway.
  */
 import type { Tool } from '../catalog/tool.js';
-import { keepLatest } from '../kept.js';
+import { keepLatest, oncePer } from '../kept.js';
 import type { Model } from './model.js';
 
 /** Roughly what byte-pair tokenizers cut at: words, three digits, runs of space or of punctuation. */
@@ -13,8 +13,6 @@ const LETTERS = /\p{L}/u;
 /** Longer words are cut further, into pieces of about six letters. */
 const WHOLE_WORD_LETTERS = 8;
 const LETTERS_A_FURTHER_TOKEN = 6;
-/** Of a longer text only so much is looked at, and the rest taken to be like it. */
-const MAX_SCANNED_CHARACTERS = 400_000;
 
 /** Long texts come again: the instructions and summaries that every request begins with. */
 const LONG_CHARACTERS = 1000;
@@ -30,10 +28,6 @@ export function estimateTokens(text: string): number {
 }
 
 function scan(text: string): number {
-  if (text.length > MAX_SCANNED_CHARACTERS) {
-    const scanned = scan(text.slice(0, MAX_SCANNED_CHARACTERS));
-    return Math.ceil((scanned * text.length) / MAX_SCANNED_CHARACTERS);
-  }
   let tokens = 0;
   for (const [piece] of text.matchAll(PIECE)) {
     const further = LETTERS.test(piece) ? Math.max(0, piece.length - WHOLE_WORD_LETTERS) / LETTERS_A_FURTHER_TOKEN : 0;
@@ -47,14 +41,5 @@ function scan(text: string): number {
  * @param textOf the form that the tool is sent in
  */
 export function createToolTokens(textOf: (tool: Tool) => string): (model: Model) => (tool: Tool) => number {
-  const counted = new WeakMap<Model, WeakMap<Tool, number>>();
-  return (model) => {
-    const known = counted.get(model) ?? new WeakMap<Tool, number>();
-    counted.set(model, known);
-    return (tool) => {
-      const tokens = known.get(tool) ?? model.countTokens(textOf(tool));
-      known.set(tool, tokens);
-      return tokens;
-    };
-  };
+  return oncePer((model) => oncePer((tool) => model.countTokens(textOf(tool))));
 }

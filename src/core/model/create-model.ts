@@ -6,7 +6,7 @@ import type { Model } from './model.js';
 import type { OpenAIModelOptions } from './openai/options.js';
 import type { EnsureModelOptions } from './store/model-file.js';
 
-/** What only an endpoint has is without effect on the local model, which `onNotice` is told. */
+/** What the model has no use for is without effect, which `onNotice` is told. */
 export interface ModelSettings extends Omit<OpenAIModelOptions, 'baseUrl' | 'model' | 'timeoutMs'> {
   /** An OpenAI-compatible endpoint; with it nothing local is loaded or downloaded. */
   baseUrl?: string | undefined;
@@ -27,18 +27,17 @@ export interface CreateModelHooks extends Pick<EnsureModelOptions, 'onProgress' 
 
 /** @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
 export async function createModel(settings: ModelSettings, hooks: CreateModelHooks = {}): Promise<Model> {
-  const { modelFile: file, threads, callTimeoutMs: timeoutMs, baseUrl, model, contextTokens, ...ofEndpoint } = settings;
+  const { modelFile: file, threads, callTimeoutMs, baseUrl, model, contextTokens, ...ofEndpoint } = settings;
   const { localModels, ...pull } = hooks;
+  const others = baseUrl === undefined ? { ...ofEndpoint, callTimeoutMs } : { modelFile: file, threads };
+  const unused = Object.entries({ ...others, apiKey: undefined });
+  const names = unused.flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const used = baseUrl === undefined ? 'the local model' : `the endpoint ${baseUrl}`;
+  if (names.length > 0) hooks.onNotice?.(`Without effect on ${used}: ${names.join(', ')}.`);
   if (baseUrl !== undefined) {
-    if (file !== undefined)
-      hooks.onNotice?.(`The endpoint ${baseUrl} is used: without effect is the model file ${file}.`);
     const { createOpenAIModel } = await import('./openai/openai-model.js');
-    return createOpenAIModel({ ...ofEndpoint, baseUrl, model: model ?? '', contextTokens, timeoutMs });
+    return createOpenAIModel({ ...ofEndpoint, baseUrl, model: model ?? '', contextTokens, timeoutMs: callTimeoutMs });
   }
-  const { apiKey: _, ...unused } = { ...ofEndpoint, callTimeoutMs: timeoutMs };
-  const names = Object.entries(unused).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  if (names.length > 0)
-    hooks.onNotice?.(`Only an endpoint has ${names.join(', ')}: without effect on the local model.`);
   if (file !== undefined && !existsSync(file))
     throw new WinnowError('model_unavailable', `There is no model file ${file}. Correct the path, or leave it out.`);
   const { createEmbeddedModel } = await import('./embedded/embedded-model.js');

@@ -47,15 +47,18 @@ export interface Usage {
   written: number;
 }
 
-export interface CompletionRequest {
-  stage: Stage;
+interface ModelRequest {
   prompt: Prompt;
+  signal?: AbortSignal | undefined;
+  about?: CallAbout | undefined;
+}
+
+export interface CompletionRequest extends ModelRequest {
+  stage: Stage;
   /** The answer is decoded under this schema where the server can; the caller checks it all the same. */
   schema?: { name: string; schema: JsonSchema };
   /** Upper bound of the answer, in tokens. */
   maxTokens: number;
-  signal?: AbortSignal | undefined;
-  about?: CallAbout | undefined;
 }
 
 export interface Completion {
@@ -98,14 +101,11 @@ export interface TokenReader {
   close(found?: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-export interface ReaderRequest {
-  prompt: Prompt;
+export interface ReaderRequest extends ModelRequest {
   /** The answer as it is opened for the model, for example `{"selected_tools": ["`. */
   opening: string;
   /** To which the tokens count. Default: `selection`. */
   stage?: Stage | undefined;
-  signal?: AbortSignal | undefined;
-  about?: CallAbout | undefined;
 }
 
 export interface ModelLimits {
@@ -160,12 +160,19 @@ export function withUsage(error: WinnowError, usage: Usage): WinnowError {
   return new WinnowError(code, message, { issues, details: { ...details, usage: { ...usage } }, cause });
 }
 
-/** Tokens that a failed call spent, where the error tells; at least one call. */
+/** Tokens that a failed call spent, where the error tells; else one call. */
 export function spentUsage(error: unknown): Usage {
-  const spent = Object(error instanceof WinnowError ? error.details.usage : undefined);
-  const count = (key: keyof Usage) => Number(spent[key]) || 0;
-  const [calls, read, cached, written] = [count('calls'), count('read'), count('cached'), count('written')];
-  return { calls: Math.max(1, calls), read, cached, written };
+  return { ...noUsage(), calls: 1, ...Object(error instanceof WinnowError ? error.details.usage : undefined) };
+}
+
+/** Awaits a call. Where it fails, what it spent is counted all the same. */
+export async function countFailed<T>(call: Promise<T>, usage: Usage): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    addUsage(usage, spentUsage(error));
+    throw error;
+  }
 }
 
 export interface WrappedCalls {
@@ -215,21 +222,18 @@ export function watchModel(
         throw error;
       });
       let failure: CallEnd | undefined;
-      let weighed = 0;
-      const counted = <T>(work: Promise<T>): Promise<T> => {
-        weighed += 1;
-        return work.catch((error: unknown) => {
+      const watched = <T>(work: Promise<T>): Promise<T> =>
+        work.catch((error: unknown) => {
           failure = failed(error);
           throw error;
         });
-      };
       return {
         tokenize: (text) => reader.tokenize(text),
         usage: () => reader.usage(),
-        weigh: (path, candidates) => counted(reader.weigh(path, candidates)),
-        likeliest: (path, count) => counted(reader.likeliest(path, count)),
+        weigh: (path, candidates) => watched(reader.weigh(path, candidates)),
+        likeliest: (path, count) => watched(reader.likeliest(path, count)),
         async close(found) {
-          end({ ...failure, reading: { weighed, ...found }, usage: reader.usage() });
+          end({ ...failure, reading: { ...found }, usage: reader.usage() });
           await reader.close(found);
         },
       };
@@ -237,7 +241,6 @@ export function watchModel(
   });
 }
 
-function failed(thrown: unknown): CallEnd {
-  const error = toWinnowError(thrown);
-  return { error, usage: { ...noUsage(), ...Object(error.details.usage) } };
+function failed(error: unknown): CallEnd {
+  return { error: toWinnowError(error), usage: spentUsage(error) };
 }

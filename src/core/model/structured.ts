@@ -3,7 +3,7 @@
  * What the model does wrong comes back as a value; errors of the server go through.
  */
 import type { PromptTemplate } from '../prompts/prompt-template.js';
-import { addUsage, type Completion, type CompletionRequest, type Model, spentUsage, type Usage } from './model.js';
+import { addUsage, type Completion, type CompletionRequest, countFailed, type Model, type Usage } from './model.js';
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: readonly string[] };
 
@@ -30,14 +30,9 @@ export async function completeStructured<T>(asked: StructuredRequest<T>): Promis
 }
 
 async function attempt<T>({ model, parse, usage }: StructuredRequest<T>, request: CompletionRequest) {
-  try {
-    const completion = await model.complete(request);
-    addUsage(usage, completion.usage);
-    return { completion, parsed: parse(completion) };
-  } catch (error) {
-    addUsage(usage, spentUsage(error));
-    throw error;
-  }
+  const completion = await countFailed(model.complete(request), usage);
+  addUsage(usage, completion.usage);
+  return { completion, parsed: parse(completion) };
 }
 
 /**
@@ -48,18 +43,19 @@ async function attempt<T>({ model, parse, usage }: StructuredRequest<T>, request
  */
 export function readJson(text: string, fits: (value: unknown) => boolean = () => true): Parsed<unknown> {
   const answer = withoutThoughts(text).trim();
-  const values = [text.trim(), answer, ...balanced(answer).reverse()].flatMap(parsedJson);
-  const objects = values.filter(({ value }) => !Array.isArray(value));
-  const found = values.find(({ value }) => fits(value)) ?? objects[0] ?? values[0];
-  if (found) return { ok: true, value: found.value };
+  const values = [text, answer, ...balanced(answer).reverse()].map(parseJson).filter((value) => value !== undefined);
+  const [object = values[0]] = values.filter((value) => !Array.isArray(value));
+  const value = values.find(fits) ?? object;
+  if (value !== undefined) return { ok: true, value };
   return { ok: false, issues: [answer === '' ? 'the answer is empty' : 'the answer holds no complete JSON'] };
 }
 
-function parsedJson(text: string): { value: unknown }[] {
+/** Undefined where the text is no JSON. */
+export function parseJson(text: string): unknown {
   try {
-    return [{ value: JSON.parse(text) }];
+    return JSON.parse(text);
   } catch {
-    return [];
+    return undefined;
   }
 }
 
@@ -72,37 +68,29 @@ function withoutThoughts(text: string): string {
 
 /** Where JSON may begin: `[1]` and `${s1.id}` in prose are many, and no value of interest. */
 const START = /\{(?=\s*["}])|\[(?=\s*["{[\]])/gu;
-/** Brackets that nothing closes: from each the text is read to its end. */
-const MOST_UNCLOSED = 20;
 
-/** Each outermost `{...}` or `[...]` that closes: prose may hold brackets too. Nothing inside a cut object. */
+/** Each outermost `{...}` or `[...]` that closes: prose may hold brackets too. Nothing behind one that is cut. */
 function balanced(text: string): string[] {
   const found: string[] = [];
   let end = 0;
-  let unclosed = 0;
-  for (const { index, 0: bracket } of text.matchAll(START)) {
+  for (const { index } of text.matchAll(START)) {
     if (index < end) continue;
     const closed = closingOf(text, index);
-    if (closed === undefined && (bracket === '{' || ++unclosed === MOST_UNCLOSED)) break;
-    if (closed === undefined) continue;
+    if (closed === undefined) break;
     end = closed;
     found.push(text.slice(index, end));
   }
   return found;
 }
 
+const PART = /"(?:\\.|[^"\\])*(?:"|$)|[[\]{}]/gsu;
+
 /** The place behind the bracket that closes the one at `start`. */
 function closingOf(text: string, start: number): number | undefined {
   let depth = 0;
-  let inString = false;
-  for (let place = start; place < text.length; place++) {
-    const character = text[place];
-    if (inString) {
-      if (character === '\\') place++;
-      else if (character === '"') inString = false;
-    } else if (character === '"') inString = true;
-    else if (character === '{' || character === '[') depth++;
-    else if ((character === '}' || character === ']') && --depth === 0) return place + 1;
+  for (const { index, 0: part } of text.slice(start).matchAll(PART)) {
+    if (part === '{' || part === '[') depth++;
+    else if ((part === '}' || part === ']') && --depth === 0) return start + index + 1;
   }
   return undefined;
 }

@@ -5,8 +5,16 @@
  */
 import type { Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
-import { createNameTrie, openedReader, type RankedName, rankNames, type TrieNode } from '../model/choices.js';
-import { addUsage, type CallAbout, type Model, type Prompt, type TokenReader, type Usage } from '../model/model.js';
+import { createNameTrie, type RankedName, rankNames, type TrieNode } from '../model/choices.js';
+import {
+  addUsage,
+  type CallAbout,
+  countFailed,
+  type Model,
+  type Prompt,
+  type TokenReader,
+  type Usage,
+} from '../model/model.js';
 import type { RankedTool } from '../search/rank.js';
 import type { Answer, NamedTool } from './candidates.js';
 import type { Sheet } from './ladder.js';
@@ -42,7 +50,7 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
   const { model, prompt, about, usage, signal, keywords } = question;
   if (!model.openReader)
     throw new WinnowError('model_refused', 'This model gives no next-token probabilities: use --set answer=list.');
-  const reader = await openedReader(model.openReader({ prompt, opening: OPENING, signal, about }), usage);
+  const reader = await countFailed(model.openReader({ prompt, opening: OPENING, signal, about }), usage);
   /** For the call log. */
   const readings: { before: readonly string[]; names: readonly RankedName[] }[] = [];
   try {

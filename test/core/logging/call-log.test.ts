@@ -217,7 +217,7 @@ describe('the call log', () => {
           stage: 'selection',
           promptName: 'plan',
           outcome: 'ok',
-          answer: { opening: '["', weighed: 1, names: ['get_user'] },
+          answer: { opening: '["', names: ['get_user'] },
           tokens: { calls: 1, read: 2 },
         },
       ]);

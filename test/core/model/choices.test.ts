@@ -127,7 +127,7 @@ describe('the end of a name', () => {
   it('leaves out closings that the vocabulary cuts in two', () => {
     const reader = readerOf({});
     const trie = createNameTrie(['a'], reader);
-    const [edge] = trie.edges.get(97)?.child.edges.values() ?? [];
+    const [edge] = trie.edges.get(97)?.edges.values() ?? [];
     expect(edge?.tokens).toEqual([1_000, 1_001, 1_002, 1_003]);
   });
 

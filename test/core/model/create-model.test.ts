@@ -40,7 +40,7 @@ describe('a model from settings', () => {
     const notices: string[] = [];
     const settings = { baseUrl: 'http://127.0.0.1:9/v1', model: 'm', modelFile: 'own.gguf' };
     await createModel(settings, { onNotice: (text) => notices.push(text) });
-    expect(notices).toEqual(['The endpoint http://127.0.0.1:9/v1 is used: without effect is the model file own.gguf.']);
+    expect(notices).toEqual(['Without effect on the endpoint http://127.0.0.1:9/v1: modelFile.']);
   });
 
   it('tells what has no effect on a local model', async () => {
@@ -50,7 +50,7 @@ describe('a model from settings', () => {
       code: 'model_unavailable',
       message: 'There is no model file none.gguf. Correct the path, or leave it out.',
     });
-    expect(notices).toEqual(['Only an endpoint has temperature, headers: without effect on the local model.']);
+    expect(notices).toEqual(['Without effect on the local model: temperature, headers.']);
   });
 });
 

@@ -2,11 +2,18 @@
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import type { JsonSchema } from '../../catalog/tool.js';
 import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
-import type { Completion, CompletionRequest, Model, Prompt, TokenReader, Usage } from '../model.js';
-import { noUsage, withUsage } from '../model.js';
+import {
+  type Completion,
+  type Model,
+  noUsage,
+  type ReaderRequest,
+  type TokenReader,
+  type Usage,
+  withUsage,
+} from '../model.js';
 import { gbnfFromSchema } from './gbnf.js';
 import { createPrefixStore, fileIdentity } from './prefix-store.js';
-import { createPromptTokenizer, loadRuntime, type PromptTokens, type Runtime, type RuntimeOptions } from './runtime.js';
+import { createPromptTokenizer, loadRuntime, type Runtime, type RuntimeOptions } from './runtime.js';
 import { createSequencePool, createTurnstile, rewind } from './sequences.js';
 
 export interface EmbeddedModelOptions extends RuntimeOptions {
@@ -28,26 +35,21 @@ export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWar
   const id = fileIdentity(modelFile);
   const limit = runtime.context.contextSize;
   const identity = `${id}:${limit}:${runtime.version}`;
-  const pool = createSequencePool(runtime, createPrefixStore({ folder: prefixFolder, identity, onWarning }));
+  const prepare = createSequencePool(runtime, createPrefixStore({ folder: prefixFolder, identity, onWarning }));
   const toTokens = createPromptTokenizer(runtime);
   const turnstile = createTurnstile();
   let closing: Promise<void> | undefined;
 
-  const fit = (prompt: Prompt, { opening, room }: Beginning): PromptTokens => {
-    const prepared = toTokens(prompt, opening);
-    const promptTokens = prepared.tokens.length;
-    if (promptTokens + room <= limit) return prepared;
-    const message = `The prompt has ${promptTokens} tokens and needs room for ${room}; the context of the local model holds ${limit}.`;
-    throw new WinnowError('context_exceeded', message, { details: { promptTokens, contextTokens: limit } });
-  };
-  /** Waits for the turn, reads the prompt and goes on from there. */
-  const begin = <T>({ prompt, signal }: Asked, beginning: Beginning, goOn: (begun: Begun) => Promise<T>): Promise<T> =>
+  /** Waits for the turn, reads the prompt with room for so many tokens of an answer, and goes on from there. */
+  const begin = <T>({ prompt, opening, signal }: Asked, room: number, goOn: (begun: Begun) => Promise<T>): Promise<T> =>
     countingUsage((usage) =>
       turnstile.hold(signal, async (leave) => {
-        const prepared = fit(prompt, beginning);
+        const prepared = toTokens(prompt, opening);
+        const { tokens } = prepared;
+        if (tokens.length + room > limit) throw contextExceeded(tokens.length, room, limit);
         usage.calls = 1;
-        const sequence = await pool.prepare(prepared, usage, signal);
-        return goOn({ sequence, tokens: prepared.tokens, usage, signal, leave });
+        const sequence = await prepare(prepared, usage, signal);
+        return goOn({ sequence, tokens, usage, signal, leave });
       }),
     );
 
@@ -57,14 +59,13 @@ export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWar
     preferredAnswer: 'rank',
     countTokens: (text) => runtime.model.tokenize(text).length,
     complete: (request) =>
-      begin(request, { opening: '', room: Math.min(LEAST_TOKENS, request.maxTokens) }, async (begun) => {
+      begin({ ...request, opening: '' }, Math.min(LEAST_TOKENS, request.maxTokens), async (begun) => {
         const room = Math.min(request.maxTokens, limit - begun.tokens.length);
         const completion = await write(runtime, begun, { room, schema: request.schema?.schema });
         begun.leave();
         return completion;
       }),
-    openReader: ({ opening, ...request }) =>
-      begin(request, { opening, room: LEAST_TOKENS }, async (begun) => createTokenReader(runtime, begun)),
+    openReader: (request) => begin(request, LEAST_TOKENS, async (begun) => createTokenReader(runtime, begun)),
     close() {
       closing ??= turnstile.close().then(() => runtime.close());
       return closing;
@@ -86,13 +87,12 @@ async function countingUsage<T>(call: (usage: Usage) => Promise<T>): Promise<T> 
   }
 }
 
-type Asked = Pick<CompletionRequest, 'prompt' | 'signal'>;
-
-/** What the answer is opened with, and the tokens that have to be left for it. */
-interface Beginning {
-  opening: string;
-  room: number;
+function contextExceeded(promptTokens: number, room: number, contextTokens: number): WinnowError {
+  const message = `The prompt has ${promptTokens} tokens and needs room for ${room}; the context of the local model holds ${contextTokens}.`;
+  return new WinnowError('context_exceeded', message, { details: { promptTokens, contextTokens } });
 }
+
+type Asked = Pick<ReaderRequest, 'prompt' | 'opening' | 'signal'>;
 
 interface Begun {
   /** Holds all tokens but the last. */

@@ -1,13 +1,13 @@
 /**
  * Evaluated prefixes on disk, so that a restart reads no prefix twice. A file is used only when model, runtime and
- * tokens are the same and its content has the hash in its name: a wrong one could crash the runtime. The folder is
- * bounded; what was not used for the longest time goes first. A disk that refuses costs the keeping, never the request.
+ * tokens are the same, and has its name only once all of it is on the disk: a wrong one could crash the runtime. The
+ * folder is bounded; what was not used for the longest time goes first. A disk that refuses costs the keeping, never the
+ * request.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../../errors.js';
 
 export interface PrefixStore {
@@ -29,9 +29,6 @@ export interface PrefixStoreOptions {
   onWarning?: ((message: string) => void) | undefined;
 }
 
-/** Nobody writes for so long: a draft of this age is of a process that was killed. */
-const ABANDONED_MS = 60 * 60 * 1000;
-
 export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
   const { folder, identity, maxBytes = 2 * 1024 ** 3, onWarning = () => {} } = options;
   const told = new Set<string>();
@@ -39,41 +36,34 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
     if (!told.has(what)) onWarning(`${what}: ${messageOf(error)}`);
     told.add(what);
   };
-  const keyOf = (tokens: readonly number[]) => {
+  const pathOf = (tokens: readonly number[]) => {
     const hash = createHash('sha256')
       .update(identity)
       .update(Buffer.from(Int32Array.from(tokens).buffer));
-    return hash.digest('hex').slice(0, 32);
-  };
-  const find = async (tokens: readonly number[]) => {
-    const key = `${keyOf(tokens)}-`;
-    const name = (await readdir(folder).catch(() => [])).find((one) => one.startsWith(key) && one.endsWith('.state'));
-    return name && join(folder, name);
+    return join(folder, `${hash.digest('hex').slice(0, 32)}.state`);
   };
   return {
     async load(tokens, load) {
-      const path = await find(tokens);
-      if (path === undefined) return false;
+      const path = pathOf(tokens);
+      if (!existsSync(path)) return false;
       try {
-        if (!path.endsWith(`-${await sha256Of(path)}.state`)) throw new Error('its checksum does not hold');
         await load(path);
         return true;
       } catch (error) {
-        const fate = await rm(path, { force: true }).then(
-          () => 'was thrown away',
-          () => "is not used, and can't be thrown away",
-        );
-        warn(`the saved prefix ${path} ${fate}`, error);
+        await rm(path, { force: true }).catch(() => undefined);
+        warn(`the saved prefix ${path} is not used`, error);
         return false;
       }
     },
     async save(tokens, save) {
-      const key = keyOf(tokens);
-      const draft = join(folder, `${key}.${process.pid}.part`);
+      const path = pathOf(tokens);
+      const draft = `${path}.${process.pid}.part`;
       try {
         await mkdir(folder, { recursive: true });
         await save(draft);
-        await rename(draft, join(folder, `${key}-${await sha256Of(draft)}.state`));
+        const file = await open(draft, 'r+');
+        await file.sync().finally(() => file.close());
+        await rename(draft, path);
         await tidy(folder, maxBytes);
       } catch (error) {
         warn(`the prefix could not be saved in ${folder}`, error);
@@ -82,36 +72,27 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
       }
     },
     async touch(tokens) {
-      const path = await find(tokens);
-      if (path) await utimes(path, new Date(), new Date()).catch(() => undefined);
+      await utimes(pathOf(tokens), new Date(), new Date()).catch(() => undefined);
     },
   };
 }
 
-/** Takes away drafts that a killed process left behind, and states, from the oldest, until the others have room. */
+/** Takes files away, from the oldest, until the others have room. What a killed process had begun to write grows old, too. */
 async function tidy(folder: string, maxBytes: number): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => /\.(?:state|part)$/u.test(name));
   const files = await Promise.all(
-    (await readdir(folder)).map(async (name) => {
+    names.map(async (name) => {
       const path = join(folder, name);
       // Another process may have taken it away since the folder was listed.
-      const { size, mtimeMs } = (await stat(path).catch(() => undefined)) ?? { size: 0, mtimeMs: Date.now() };
+      const { size, mtimeMs } = (await stat(path).catch(() => undefined)) ?? { size: 0, mtimeMs: 0 };
       return { path, size, mtimeMs };
     }),
   );
   let room = maxBytes;
-  const newestFirst = files.sort((one, other) => other.mtimeMs - one.mtimeMs);
-  for (const { path, size, mtimeMs } of newestFirst) {
-    const isAbandoned = path.endsWith('.part') && mtimeMs < Date.now() - ABANDONED_MS;
-    const isState = path.endsWith('.state');
-    if (isAbandoned || (isState && room < maxBytes && size > room)) await rm(path, { force: true });
-    if (isState) room -= size;
+  for (const { path, size } of files.sort((one, other) => other.mtimeMs - one.mtimeMs)) {
+    if (room < maxBytes && size > room) await rm(path, { force: true });
+    room -= size;
   }
-}
-
-async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash);
-  return hash.digest('hex');
 }
 
 const END_BYTES = 1024 ** 2;

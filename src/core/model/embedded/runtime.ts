@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import type { ChatHistoryItem, ChatWrapper, Llama, LlamaContext, LlamaModel, Token } from 'node-llama-cpp';
 import { messageOf, WinnowError } from '../../errors.js';
+import { keepLatest } from '../../kept.js';
 import type { Prompt } from '../model.js';
 
 type Library = typeof import('node-llama-cpp');
@@ -76,6 +77,9 @@ export async function importLibrary(): Promise<Library> {
   }
 }
 
+/** Of each model, beginnings of prompts: finding one takes two prompts. */
+const MAX_KEPT = 4;
+
 /** A prompt as the model's own chat format writes it. */
 export interface PromptTokens {
   readonly tokens: Token[];
@@ -97,25 +101,21 @@ export function createPromptTokenizer({ chat, model }: Pick<Runtime, 'chat' | 'm
     ];
     return chat.generateContextState({ chatHistory }).contextText.tokenize(model.tokenizer);
   };
+  const kept = new Map<string, Token[]>();
   /** What all prompts have in common that begin so. */
   const beginningOf = (system: string, lead: string): Token[] => {
-    const one = tokenize({ system, user: `${lead}a` }, '');
-    return one.slice(0, commonLength(one, tokenize({ system, user: `${lead}#` }, '')));
+    const key = `${lead.length} ${lead}${system}`;
+    const read = () => ['a', '#'].map((end) => tokenize({ system, user: lead + end }, ''));
+    const [one = [], other = one] = kept.has(key) ? [kept.get(key)] : read();
+    const beginning = one.slice(0, commonLength(one, other));
+    keepLatest(kept, [key, beginning], MAX_KEPT);
+    return beginning;
   };
-  const stableOf = rememberLast(beginningOf);
-  const ledOf = rememberLast(beginningOf);
   return (prompt, opening) => {
     const tokens = tokenize(prompt, opening);
-    const stable = commonLength(tokens, stableOf(prompt.system, ''));
-    return { tokens, stable, led: prompt.lead ? commonLength(tokens, ledOf(prompt.system, prompt.lead)) : stable };
-  };
-}
-
-function rememberLast<T>(make: (one: string, other: string) => T): (one: string, other: string) => T {
-  let last: { one: string; other: string; made: T } | undefined;
-  return (one, other) => {
-    if (last?.one !== one || last.other !== other) last = { one, other, made: make(one, other) };
-    return last.made;
+    const lengthOf = (lead: string) => commonLength(tokens, beginningOf(prompt.system, lead));
+    const stable = lengthOf('');
+    return { tokens, stable, led: prompt.lead ? lengthOf(prompt.lead) : stable };
   };
 }
 

@@ -56,49 +56,38 @@ const PIECE_TOKENS = 256;
 /** Shorter prefixes are read in a second, and each would be a file. */
 const MIN_SAVED_TOKENS = 64;
 
-export interface SequencePool {
-  /**
-   * A sequence that holds all tokens of the prompt but the last, which the caller evaluates. The tokens that had to
-   * be read are counted in `usage`.
-   */
-  prepare(prompt: PromptTokens, usage: Usage, signal?: AbortSignal): Promise<LlamaContextSequence>;
-}
-
-export function createSequencePool({ context }: Pick<Runtime, 'context'>, store: PrefixStore): SequencePool {
-  const sequences = Array.from({ length: context.totalSequences }, () => context.getSequence());
-  const choose = createSequenceChoice(sequences);
-  return {
-    async prepare(prompt, usage, signal) {
-      const { tokens } = prompt;
-      const end = tokens.length - 1;
-      const borders = [...new Set([prompt.led, prompt.stable])].filter((length) => length >= MIN_SAVED_TOKENS);
-      const sequence = choose(prompt);
-      await rewind(sequence, tokens);
-      await loadLongest(sequence, tokens, borders);
-      usage.cached += sequence.nextTokenIndex;
-      // Also what is in memory: else the prefix that every request begins with would be the first to go from disk.
-      for (const length of borders) if (length <= sequence.nextTokenIndex) await store.touch(tokens.slice(0, length));
-      while (sequence.nextTokenIndex < end) {
-        throwIfCancelled(signal);
-        const start = sequence.nextTokenIndex;
-        const border = Math.min(end, start + PIECE_TOKENS, ...borders.filter((length) => length > start));
-        // Counted when it begins: a caller who is cancelled meanwhile has spent the whole piece.
-        usage.read += border - start;
-        await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(start, border));
-        if (borders.includes(border))
-          await store.save(tokens.slice(0, border), (file) => sequence.saveStateToFile(file));
-      }
-      return sequence;
-    },
-  };
-
-  async function loadLongest(sequence: LlamaContextSequence, tokens: Token[], borders: number[]): Promise<void> {
+/**
+ * Gives a sequence that holds all tokens of a prompt but the last, which the caller evaluates. The tokens that had to be
+ * read are counted in `usage`.
+ */
+export function createSequencePool({ context }: Pick<Runtime, 'context'>, store: PrefixStore) {
+  const choose = createSequenceChoice(Array.from({ length: context.totalSequences }, () => context.getSequence()));
+  return async (prompt: PromptTokens, usage: Usage, signal?: AbortSignal): Promise<LlamaContextSequence> => {
+    const { tokens } = prompt;
+    const end = tokens.length - 1;
+    const borders = [...new Set([prompt.led, prompt.stable])].filter((length) => length >= MIN_SAVED_TOKENS);
+    const sequence = choose(prompt);
+    await rewind(sequence, tokens);
+    const load = (file: string) => sequence.loadStateFromFile(file, { acceptRisk: true });
     for (const length of borders.filter((border) => border > sequence.nextTokenIndex)) {
-      const load = (file: string) => sequence.loadStateFromFile(file, { acceptRisk: true });
       if (!(await store.load(tokens.slice(0, length), load))) continue;
-      return rewind(sequence, tokens);
+      await rewind(sequence, tokens);
+      break;
     }
-  }
+    usage.cached += sequence.nextTokenIndex;
+    // Also what is in memory: else the prefix that every request begins with would be the first to go from disk.
+    for (const length of borders) if (length <= sequence.nextTokenIndex) await store.touch(tokens.slice(0, length));
+    while (sequence.nextTokenIndex < end) {
+      throwIfCancelled(signal);
+      const start = sequence.nextTokenIndex;
+      const border = Math.min(end, start + PIECE_TOKENS, ...borders.filter((length) => length > start));
+      // Counted when it begins: a caller who is cancelled meanwhile has spent the whole piece.
+      usage.read += border - start;
+      await sequence.evaluateWithoutGeneratingNewTokens(tokens.slice(start, border));
+      if (borders.includes(border)) await store.save(tokens.slice(0, border), (file) => sequence.saveStateToFile(file));
+    }
+    return sequence;
+  };
 }
 
 /** Takes away what the sequence holds beyond its common part with the tokens, whose last is evaluated anew. */

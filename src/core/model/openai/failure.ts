@@ -2,79 +2,77 @@
  * What a server did wrong: as facts, while it is open whether a further attempt or another form of the question helps,
  * and as the WinnowError that leaves the room. No key and no quotation of a prompt reaches a message.
  */
-import { type ErrorCode, isNeverConnected, isUntrusted, WinnowError } from '../../errors.js';
+import { type ErrorCode, isNeverConnected, isUntrusted, messageOf, WinnowError } from '../../errors.js';
 import { createKeyMask, maskKeysIn } from '../../secret-forms.js';
 import type { Prompt } from '../model.js';
+import { parseJson } from '../structured.js';
 import type { OpenAISettings } from './options.js';
 
-export type FailureFacts =
-  | { kind: 'status'; status: number; body: string; retryAfterMs: number | undefined }
-  | { kind: 'network'; code: string; message: string }
-  | { kind: 'answer'; message: string };
+/** With a status an answer that refuses, with a code a connection that failed; with neither an answer of another form. */
+export interface FailureFacts {
+  readonly status?: number;
+  readonly code?: string;
+  readonly text: string;
+  readonly retryAfterMs?: number | undefined;
+}
 
 /** Internal: never leaves the room. */
 export class ServerFailure extends Error {
   readonly facts: FailureFacts;
 
   constructor(facts: FailureFacts) {
-    super(facts.kind);
+    super('The model server failed.');
     this.facts = facts;
   }
 }
 
-/** The failure inside an error, else the innermost code and message as a network failure. */
+/** What was thrown while a server was asked: a failure already, else one of the network. */
 export function failureOf(error: unknown): ServerFailure {
-  let [code, message]: unknown[] = ['', ''];
-  for (let link = error, depth = 0; typeof link === 'object' && depth < 5; link = fieldOf(link, 'cause'), depth += 1) {
-    if (link instanceof ServerFailure) return link;
-    code = fieldOf(link, 'code') || code;
-    message = fieldOf(link, 'message') || message;
-  }
-  return new ServerFailure({ kind: 'network', code: String(code), message: String(message) });
+  if (error instanceof ServerFailure) return error;
+  return new ServerFailure({ code: String(Object(error).code ?? ''), text: messageOf(error) });
 }
 
 const CONTEXT_EXCEEDED =
   /context.?(length|window|size)|maximum (model|context|input) length|prompt is too long|too many (input )?tokens|input is too long|exceeds? the (model'?s )?context/i;
 const QUOTA = /insufficient_quota|billing/i;
 
-export function isContextExceeded(facts: FailureFacts): boolean {
-  return facts.kind === 'status' && facts.status >= 400 && CONTEXT_EXCEEDED.test(facts.body);
+export function isContextExceeded({ status = 0, text }: FailureFacts): boolean {
+  return status >= 400 && CONTEXT_EXCEEDED.test(text);
 }
 
 /** Whether the same request may succeed a moment later. */
 export function isPassing(facts: FailureFacts): boolean {
-  if (facts.kind === 'network') return !isNeverConnected(facts.code);
-  if (facts.kind === 'answer') return true;
-  if (isContextExceeded(facts) || (facts.status === 429 && QUOTA.test(facts.body))) return false;
-  return facts.status === 408 || facts.status === 429 || (facts.status >= 500 && facts.status !== 501);
+  const { status, code, text } = facts;
+  if (status === undefined) return code === undefined || !isNeverConnected(code);
+  if (isContextExceeded(facts) || (status === 429 && QUOTA.test(text))) return false;
+  return status === 408 || status === 429 || (status >= 500 && status !== 501);
 }
 
 /** The failure of a call with this prompt as it leaves the room. */
 export function toModelError({ facts }: ServerFailure, settings: OpenAISettings, prompt: Prompt): WinnowError {
   const { baseUrl, model } = settings;
-  const wordsOf = (text: string) => shownWords(text, settings, prompt);
+  const { status, code, text } = facts;
+  const wordsOf = (said: string) => shownWords(said, settings, prompt);
   const tell = (code: ErrorCode, message: string, more: object = {}) =>
     new WinnowError(code, message, { details: { baseUrl, model, ...more } });
-  if (facts.kind === 'answer')
-    return tell('model_failed', `The server at ${baseUrl} gave no usable answer: ${wordsOf(facts.message)}.`);
-  if (facts.kind === 'network') {
-    const { code } = facts;
+  if (code !== undefined) {
     const [says, advice] = isUntrusted(code)
       ? ['No trusted certificate at', ' Name its authority by NODE_EXTRA_CA_CERTS.']
       : isNeverConnected(code)
         ? ['No model server answers at', ' Start it, or correct the base URL.']
         : ['The connection was cut by', ''];
-    const message = `${says} ${baseUrl} (${code || wordsOf(facts.message) || 'no connection'}).${advice}`;
+    const message = `${says} ${baseUrl} (${code || wordsOf(text) || 'no connection'}).${advice}`;
     return tell(isNeverConnected(code) ? 'model_unavailable' : 'model_failed', message, { code });
   }
-  const { status } = facts;
-  const words = wordsOf(serverMessage(facts.body));
+  if (status === undefined)
+    return tell('model_failed', `The server at ${baseUrl} gave no usable answer: ${wordsOf(text)}.`);
+  const words = wordsOf(serverMessage(text));
   const message = `The server at ${baseUrl} answered ${status}${words && `: ${words}`}`.replace(/[.\s]+$/, '');
   if (isContextExceeded(facts)) return tell('context_exceeded', `${message}.`, { status });
-  return tell(isPassing(facts) ? 'model_failed' : 'model_refused', `${message}. ${adviceOn(facts)}`, { status });
+  return tell(isPassing(facts) ? 'model_failed' : 'model_refused', `${message}. ${adviceOn(status, text)}`, { status });
 }
 
-function adviceOn({ status, body }: Extract<FailureFacts, { kind: 'status' }>): string {
+function adviceOn(status: number, body: string): string {
   if (status < 400) return 'Redirections are not followed: correct the base URL.';
   if (status === 401 || status === 403) return 'Check the key.';
   if (status === 404) return 'Check the name of the model and the base URL (it often ends in /v1).';
@@ -86,11 +84,11 @@ function adviceOn({ status, body }: Extract<FailureFacts, { kind: 'status' }>): 
 /** The words of the server: OpenAI's `error.message`, else the usual other places, else the body. */
 function serverMessage(body: string): string {
   const parsed = parseJson(body);
-  const error = fieldOf(parsed, 'error');
-  const places = [fieldOf(error, 'message'), error, fieldOf(parsed, 'message'), fieldOf(parsed, 'detail')];
+  const { error, message, detail } = Object(parsed);
+  const places: unknown[] = [error?.message, error, message, detail];
   const found = places.find((part) => typeof part === 'string' && part !== '');
   // Written anew, JSON has no letters as \u codes, by which a quotation could not be known.
-  return typeof found === 'string' ? found : parsed === undefined ? body : JSON.stringify(parsed);
+  return String(found ?? (parsed === undefined ? body : JSON.stringify(parsed)));
 }
 
 const MAX_READ_CHARACTERS = 4_000;
@@ -120,16 +118,4 @@ export function untilQuotation(text: string, { system, user }: Prompt): string {
     return isRun || (TELLING.test(word[0]) && asked.includes(inLine([word])) && !known.includes(inLine([word])));
   });
   return first ? `${text.slice(0, first.index)}[…]` : text;
-}
-
-export function fieldOf(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

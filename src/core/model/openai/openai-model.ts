@@ -1,11 +1,12 @@
 /** The model seam over an OpenAI-compatible server: any base URL, no state but what the server was found to support. */
 import { z } from 'zod';
 import { WinnowError } from '../../errors.js';
+import { parseOptions } from '../../parse.js';
 import { estimateTokens } from '../count-tokens.js';
 import { type Completion, type CompletionRequest, type Model, noUsage } from '../model.js';
-import { type AnswerForm, createFormFinder, type Fields } from './answer-form.js';
 import { createClient } from './client.js';
-import { type OpenAIModelOptions, type OpenAISettings, resolveOpenAIOptions } from './options.js';
+import { type FailureFacts, isContextExceeded, ServerFailure } from './failure.js';
+import { type OpenAIModelOptions, type OpenAISettings, optionsSchema } from './options.js';
 import { createReaderOpener } from './token-reader.js';
 
 /** What OpenAI takes in one strict schema and in one request; other servers take at least as much. */
@@ -13,7 +14,7 @@ const SERVER_LIMITS = { enumValues: 1_000, enumCharacters: 15_000, tools: 128 };
 
 /** Nothing is sent before the first call. @throws WinnowError `invalid_option`; no message quotes a key */
 export function createOpenAIModel(options: OpenAIModelOptions): Model {
-  const settings = resolveOpenAIOptions(options);
+  const settings = parseOptions(optionsSchema, options, 'model');
   const askInForm = createFormFinder();
   const call = createClient(settings);
   return {
@@ -25,14 +26,14 @@ export function createOpenAIModel(options: OpenAIModelOptions): Model {
       const usage = noUsage();
       return call({ prompt, signal, usage }, async (post) => {
         const maxTokens = answerRoom(request, settings.contextTokens);
-        return askInForm(schema, async (form, fields) => {
+        return askInForm(schema, async (form) => {
           const answer = await post({
             path: '/chat/completions',
-            body: renderChat(settings, { ...request, maxTokens }, { ...form, ...fields }),
+            body: renderChat(settings, { ...request, maxTokens }, form),
             answer: chatAnswerSchema,
             estimate: (given) => ({ prompt: promptTokens(request), written: estimateTokens(writtenIn(given)) }),
           });
-          return { ...toCompletion(answer, form), usage };
+          return { ...toCompletion(answer), usage };
         });
       });
     },
@@ -70,23 +71,21 @@ function promptTokens({ prompt }: Pick<CompletionRequest, 'prompt'>): number {
 
 function renderChat(
   { model, temperature, logprobs, extraBody }: OpenAISettings,
-  { prompt, maxTokens }: CompletionRequest,
-  form: AnswerForm & Fields,
+  { prompt, schema, maxTokens }: CompletionRequest,
+  { format, limit, temperature: takesTemperature }: AnswerForm,
 ): object {
-  const responseFormat = form.schema
-    ? { type: 'json_schema', json_schema: { ...form.schema, strict: true } }
-    : { type: 'json_object' };
+  const schemaFormat = format === 'json_schema' ? { json_schema: { ...schema, strict: true } } : {};
   return {
     model,
     messages: [
       { role: 'system', content: prompt.system },
       { role: 'user', content: prompt.user },
     ],
-    [form.limit]: maxTokens,
-    ...(form.temperature ? { temperature } : {}),
+    [limit]: maxTokens,
+    ...(takesTemperature ? { temperature } : {}),
     ...(logprobs ? { logprobs: true } : {}),
     stream: false,
-    ...(form.format === 'text' ? {} : { response_format: responseFormat }),
+    ...(format === 'text' ? {} : { response_format: { type: format, ...schemaFormat } }),
     ...extraBody,
   };
 }
@@ -104,12 +103,68 @@ function writtenIn({ choices: [{ message }] }: ChatAnswer): string {
   return message.content || message.refusal || '';
 }
 
-function toCompletion(answer: ChatAnswer, { unwrap }: AnswerForm): Omit<Completion, 'usage'> {
+function toCompletion(answer: ChatAnswer): Omit<Completion, 'usage'> {
   const [{ finish_reason, logprobs }] = answer.choices;
-  const written = writtenIn(answer);
-  const text = unwrap(written);
-  const completion = { text, finish: finish_reason === 'length' ? ('length' as const) : ('stop' as const) };
-  // Log-probabilities belong to the text as it was written.
-  if (text !== written || !logprobs?.content) return completion;
-  return { ...completion, logprobs: logprobs.content.map(({ token, logprob }) => ({ text: token, logprob })) };
+  const finish = finish_reason === 'length' ? 'length' : 'stop';
+  const written = logprobs?.content?.map(({ token, logprob }) => ({ text: token, logprob }));
+  return { text: writtenIn(answer), finish, ...(written ? { logprobs: written } : {}) };
+}
+
+const FORMATS = ['json_schema', 'json_object', 'text'] as const;
+
+/** Fields of a request that some models refuse. */
+interface Fields {
+  readonly temperature: boolean;
+  /** Which field limits the answer. OpenAI's reasoning models take the newer one alone. */
+  readonly limit: 'max_tokens' | 'max_completion_tokens';
+}
+
+interface AnswerForm extends Fields {
+  readonly format: (typeof FORMATS)[number];
+}
+
+/**
+ * The form in which a server takes a question. It is found by asking, from the strictest form down, and remembered for
+ * the life of the model: a format for each response schema by its name, since a server may dislike one schema only; the
+ * fields for all, since it is the model that refuses them.
+ * @returns a function that asks in the best known form, and in lower ones while the server refuses the form
+ */
+function createFormFinder() {
+  /** Of each schema name, the place of the format that was answered first: those above it were refused then. */
+  const answered = new Map<string, number>();
+  let fields: Fields = { temperature: true, limit: 'max_tokens' };
+
+  return async <T>(schema: CompletionRequest['schema'], ask: (form: AnswerForm) => Promise<T>): Promise<T> => {
+    if (!schema) answered.set('', FORMATS.indexOf('text'));
+    const name = schema?.name ?? '';
+    let place = answered.get(name) ?? 0;
+    for (let tried = fields; ; ) {
+      const format = FORMATS[place] ?? 'text';
+      try {
+        const answer = await ask({ ...tried, format });
+        fields = tried;
+        if (!answered.has(name)) answered.set(name, place);
+        return answer;
+      } catch (error) {
+        if (!(error instanceof ServerFailure)) throw error;
+        const other = withoutRefused(tried, error.facts);
+        if (!other && (format === 'text' || !isAboutFormat(error.facts))) throw error;
+        if (other) tried = other;
+        else place += 1;
+      }
+    }
+  };
+}
+
+function withoutRefused(fields: Fields, facts: FailureFacts): Fields | undefined {
+  if (facts.status !== 400) return undefined;
+  if (fields.limit === 'max_tokens' && facts.text.includes('max_completion_tokens'))
+    return { ...fields, limit: 'max_completion_tokens' };
+  return fields.temperature && /temperature/i.test(facts.text) ? { ...fields, temperature: false } : undefined;
+}
+
+function isAboutFormat(facts: FailureFacts): boolean {
+  const { status = 0, text } = facts;
+  if (isContextExceeded(facts)) return false;
+  return status === 400 || ([404, 422, 501].includes(status) && /response_format|schema|json/i.test(text));
 }

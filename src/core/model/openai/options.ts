@@ -1,12 +1,11 @@
 /** How to reach an OpenAI-compatible server. Resolved once; every default stands here. */
 import { z } from 'zod';
-import { parseOptions } from '../../parse.js';
 
 /** The platform's own complaint would quote the value, and the value may be a key. */
 const header = z.string().regex(/^[\t\x20-\x7e]*$/, 'holds characters that an HTTP header cannot carry');
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not a name of an HTTP header');
 
-const optionsSchema = z.object({
+export const optionsSchema = z.object({
   /** For example `http://127.0.0.1:8080/v1`; `/chat/completions` is put after it. */
   baseUrl: z
     .string()
@@ -17,8 +16,8 @@ const optionsSchema = z.object({
   apiKey: z.string().trim().pipe(header).optional(),
   /** Left out for servers that refuse it. */
   temperature: z.number().min(0).default(0),
-  /** Longest time of one `complete` or `weigh`, with its retries and pauses. */
-  timeoutMs: z.number().min(1).default(60_000),
+  /** Longest time of one `complete` or `weigh`, with its retries and pauses; at most what a timer takes. */
+  timeoutMs: z.number().min(1).max(2_147_483_647).default(60_000),
   /** Further attempts after 408, 429, 5xx or a cut connection. */
   maxRetries: z.number().min(0).default(2),
   /** Pause before the first retry; it doubles up to 8,000 ms. */
@@ -30,8 +29,6 @@ const optionsSchema = z.object({
   headers: z.record(headerName, header).default({}),
   /** Further fields of each request body, for example `{"chat_template_kwargs": {…}}`. */
   extraBody: z.record(z.string(), z.unknown()).default({}),
-  /** In place of Winnow's own, which goes where undici's global dispatcher leads: a proxy, a mock. */
-  fetch: z.custom<typeof fetch>((value) => typeof value === 'function').optional(),
 });
 
 function isHttpUrl(text: string): boolean {
@@ -41,8 +38,3 @@ function isHttpUrl(text: string): boolean {
 
 export type OpenAIModelOptions = z.input<typeof optionsSchema>;
 export type OpenAISettings = z.output<typeof optionsSchema>;
-
-/** @throws WinnowError `invalid_option`; no message quotes a key or a header */
-export function resolveOpenAIOptions(options: OpenAIModelOptions): OpenAISettings {
-  return parseOptions(optionsSchema, options, 'model');
-}

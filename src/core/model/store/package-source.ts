@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf } from '../../errors.js';
-import { codeOf } from './lock.js';
 
 /** Packages `prefix1`, `prefix2`, …: each holds so many bytes of the file with this hash, the last one the rest. */
 export interface Pieces {
@@ -79,7 +78,7 @@ async function fetchPiece(name: string, bytes: number, { signal, runPython = run
     return piece;
   } catch (error) {
     signal?.throwIfAborted();
-    throw new Error(`${name}: ${messageOf(error)}`, { cause: error });
+    throw new Error(`${name}: ${messageOf(error)}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -100,7 +99,7 @@ export async function runUserPython(
     const output = messageOf(error)
       .replace(/\/\/[^/@\s]+@/gu, '//')
       .trim();
-    const isMissing = codeOf(error) === 'ENOENT' || /No module named '?pip/u.test(output);
+    const isMissing = Object(error).code === 'ENOENT' || /No module named '?pip/u.test(output);
     if (isMissing) throw new Error(`Python with pip is not installed (tried ${python})`);
     const lines = output.split('\n');
     const last = lines.findLast((line) => line.startsWith('ERROR:')) ?? lines.at(-1) ?? '';

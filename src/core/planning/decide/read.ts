@@ -1,9 +1,9 @@
 /** One reading of a plan by deciding: a prompt, what its answer begins with, and what is made of the probabilities. */
 import type { View } from '../../catalog/scope.js';
-import { openedReader } from '../../model/choices.js';
 import {
   addUsage,
   type CallAbout,
+  countFailed,
   type Model,
   type Prompt,
   type RequestFacts,
@@ -56,7 +56,7 @@ export function createRead({ model, prompts, usage, facts, signal }: DecideParts
     let opened: Promise<TokenReader> | undefined;
     const open = () => {
       const question = { prompt: template.render(values), opening, stage: 'planning', signal, about } as const;
-      opened ??= model.openReader && openedReader(model.openReader(question), usage);
+      opened ??= model.openReader && countFailed(model.openReader(question), usage);
       if (!opened) throw new TypeError(`The model ${model.id} gives no next-token probabilities.`);
       return opened;
     };

@@ -1,11 +1,6 @@
-/** A plan from a server that takes no schema but those of OpenAI's strict mode, and from one that takes any. */
+/** The form in which servers are asked, and plans from one that takes strict schemas alone. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createScope } from '../../../../src/core/catalog/scope.js';
 import { createOpenAIModel } from '../../../../src/core/model/openai/openai-model.js';
-import { toStrictSchema } from '../../../../src/core/model/openai/strict-schema.js';
-import { planAnswerSchema } from '../../../../src/core/planning/plan-schema.js';
-import { FIXTURES, loadFixture } from '../../../support/fixtures.js';
-import { answerAsOpenAI, schemaOf, strictModeIssues } from '../../../support/openai-strict-mode.js';
 import {
   type RecordedRequest,
   type ScriptedServer,
@@ -127,43 +122,12 @@ const TOOLS = [
     inputSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
     outputSchema: { type: 'object', properties: { stcd: { type: 'string' } } },
   }),
-  makeTool('read_level', {
-    inputSchema: {
-      type: 'object',
-      properties: {
-        stcd: { type: 'string', pattern: '^[0-9A-Z]{8}$', minLength: 8 },
-        hours: { type: 'integer', minimum: 1, default: 24 },
-        unit: { oneOf: [{ const: 'm' }, { const: 'cm' }] },
-        marks: {
-          type: 'array',
-          items: { type: 'object', properties: { at: { type: 'number' }, name: { type: 'string' } } },
-        },
-      },
-      required: ['stcd'],
-    },
-  }),
 ];
-const OPEN_TOOL = makeTool('store_anything', {
-  inputSchema: { type: 'object', properties: { record: { type: 'object' } } },
-});
-
-const left = { hours: null, unit: null, marks: [{ at: 2.5, name: null }] };
 const PLAN = {
   kind: 'plan',
-  steps: [
-    { tool: 'find_station', id: 's1', arguments: { name: '盘石头水库' }, dependsOn: null },
-    { tool: 'read_level', id: 's2', arguments: { stcd: '${s1.stcd}', ...left }, dependsOn: ['s1'] },
-  ],
+  steps: [{ id: 's1', tool: 'find_station', arguments: { name: '盘石头水库', stcd: null }, dependsOn: null }],
 };
-const PLANNED = [
-  { id: 's1', tool: 'find_station', arguments: { name: '盘石头水库' } },
-  {
-    id: 's2',
-    tool: 'read_level',
-    arguments: { stcd: '${s1.stcd}', hours: 24, marks: [{ at: 2.5 }] },
-    dependsOn: ['s1'],
-  },
-];
+const PLANNED = [{ id: 's1', tool: 'find_station', arguments: { name: '盘石头水库' } }];
 
 const servers = new Set<ScriptedServer>();
 afterEach(async () => {
@@ -171,79 +135,45 @@ afterEach(async () => {
   servers.clear();
 });
 
-async function startPlanner(behave: ServerScript, tools = TOOLS, passthroughTools = 15) {
+async function startPlanner(behave: ServerScript, passthroughTools = 15) {
   const server = await startScriptedServer(behave);
   servers.add(server);
   const model = createOpenAIModel({ baseUrl: server.baseUrl, model: 'scripted', retryDelayMs: 0 });
-  return { server, planner: plannerOf({ tools, model, options: { passthroughTools } }) };
+  return { server, planner: plannerOf({ tools: TOOLS, model, options: { passthroughTools } }) };
 }
 
-/** What was asked for: the schema as it is, or in the form of the strict mode, or only JSON. */
-const formOf = (request: RecordedRequest) => {
-  const asked = schemaOf(request);
-  if (!asked) return 'json_object';
-  return 'anyOf' in asked.schema ? 'json_schema' : 'strict';
-};
+const schemaOf = ({ body }: RecordedRequest) => Object(body.response_format).json_schema?.schema;
 
-describe('a server with a strict mode', () => {
-  it('gives a plan at the second request, and straight away from then on', async () => {
-    const { server, planner } = await startPlanner((request) => answerAsOpenAI(request, [{ answer: PLAN }]));
+/** As OpenAI: the root is an object. */
+const refusesForms: ServerScript = (request) =>
+  schemaOf(request)?.anyOf ? fail(400, 'schema must be a JSON Schema of type: "object"') : answerJson(PLAN);
+
+describe('a server that takes strict schemas alone', () => {
+  it('gives a plan in JSON mode at the second request, and straight away from then on', async () => {
+    const { server, planner } = await startPlanner(refusesForms);
     const first = await planner.plan({ message: '盘石头水库当前水位' });
     const second = await planner.plan({ message: '盘石头水库当前水位' });
     expect(first).toMatchObject({ kind: 'plan', steps: PLANNED, usage: { planning: { calls: 2 } } });
-    expect(Object(first).steps[1].arguments).toEqual(PLANNED[1]?.arguments);
     expect(second).toMatchObject({ kind: 'plan', steps: PLANNED, usage: { planning: { calls: 1 } } });
-    expect(server.requests.map(formOf)).toEqual(['json_schema', 'strict', 'strict']);
-  });
-
-  it('is asked for JSON alone where a tool takes an open object, and in strict form again where none does', async () => {
-    const store = {
-      kind: 'plan',
-      steps: [{ id: 's1', tool: 'store_anything', arguments: { record: { a: 1 } }, dependsOn: [] }],
-    };
-    const { server, planner } = await startPlanner(
-      (request) => answerAsOpenAI(request, [{ answer: PLAN }, store]),
-      [...TOOLS, OPEN_TOOL],
-    );
-    const opened = await planner.plan({ message: 'store it' });
-    await planner.plan({ message: 'read it', deny: ['store_anything'] });
-    await planner.plan({ message: 'store it' });
-    expect(opened).toMatchObject({ kind: 'plan', steps: [{ arguments: { record: { a: 1 } } }] });
-    expect(server.requests.map(formOf)).toEqual(['json_schema', 'json_object', 'strict', 'json_object']);
+    expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_object', 'json_object']);
   });
 
   it('takes the schema of a selection as it is', async () => {
-    const { server, planner } = await startPlanner(
-      (request) => answerAsOpenAI(request, [JSON.parse(naming('read_level'))]),
-      TOOLS,
-      0,
-    );
+    const { server, planner } = await startPlanner(() => answer(naming('find_station')), 0);
     const selection = await planner.select({ message: 'x' });
     expect(selection).toMatchObject({ mode: 'selected', usage: { selection: { calls: 1 } } });
-    expect(server.requests.map((request) => schemaOf(request)?.name)).toEqual(['selection']);
+    const schema = schemaOf(server.requests[0] as RecordedRequest);
+    expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
+    expect(schema.required).toEqual(Object.keys(schema.properties));
   });
 
   it('has an answer that was cut repaired under the same form', async () => {
-    const cut = answer(JSON.stringify({ answer: PLAN }).slice(0, 120), { finish: 'length' });
+    const cut = answer(JSON.stringify(PLAN).slice(0, 60), { finish: 'length' });
     const { server, planner } = await startPlanner((request, index) =>
-      index === 1 ? cut : answerAsOpenAI(request, [{ answer: PLAN }]),
+      index === 1 ? cut : refusesForms(request, index),
     );
     expect(await planner.plan({ message: 'x' })).toMatchObject({ kind: 'plan', steps: PLANNED });
-    expect(server.requests.map(formOf)).toEqual(['json_schema', 'strict', 'strict']);
-  });
-});
-
-describe('the plans over the tools of a catalogue', () => {
-  it.each(FIXTURES)('can be asked for in strict form: %s', async (name) => {
-    const { catalog } = await loadFixture(name);
-    const { tools } = createScope(catalog)({ user: 'alice' });
-    const faults = Array.from({ length: Math.ceil(tools.length / 8) }, (_, group) => {
-      const some = tools.slice(group * 8, group * 8 + 8);
-      const strict = toStrictSchema(planAnswerSchema(some, { canNeedTools: true }));
-      return strict ? strictModeIssues(strict.schema) : [`${some[0]?.name}: no strict form`];
-    });
-    expect(faults.flat()).toEqual([]);
-    expect(faults.length).toBeGreaterThan(5);
+    expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_object', 'json_object']);
   });
 });
 
@@ -251,7 +181,7 @@ describe('a server that takes any schema', () => {
   it('is given the schema as it is', async () => {
     const { server, planner } = await startPlanner(() => answerJson(PLAN));
     expect(await planner.plan({ message: 'x' })).toMatchObject({ kind: 'plan', steps: PLANNED });
-    expect(server.requests.map(formOf)).toEqual(['json_schema']);
+    expect(formatsOf(server.requests)).toEqual(['json_schema']);
     expect(JSON.stringify(server.requests[0]?.body)).not.toContain('x-gbnf');
   });
 });

@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici';
 import { untilQuotation } from '../../../../src/core/model/openai/failure.js';
 import { createOpenAIModel } from '../../../../src/core/model/openai/openai-model.js';
 import {
@@ -18,6 +19,10 @@ import {
 import { errorOf, KEY, PLAIN, startModel } from './setup.js';
 
 const OK = answer('yes');
+
+const before = getGlobalDispatcher();
+const mock = new MockAgent();
+afterEach(() => setGlobalDispatcher(before));
 
 describe('failures that may pass', () => {
   it.each([
@@ -122,10 +127,10 @@ describe('failures that do not pass', () => {
     ['it takes no connection in time', 'UND_ERR_CONNECT_TIMEOUT', 'Start it'],
     ['its certificate is its own', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
   ])('asks a server once where %s, and says what to do', async (_, code, advice) => {
-    const fetch = async () => {
-      throw new TypeError('fetch failed', { cause: Object.assign(new Error('Timeout Error'), { code }) });
-    };
-    const error = await errorOf(createOpenAIModel({ baseUrl: 'https://host/v1', model: 'm', fetch }).complete(PLAIN));
+    const failure = Object.assign(new Error('Timeout Error'), { code });
+    setGlobalDispatcher(mock);
+    mock.get('https://host').intercept({ path: '/v1/chat/completions', method: 'POST' }).replyWithError(failure);
+    const error = await errorOf(createOpenAIModel({ baseUrl: 'https://host/v1', model: 'm' }).complete(PLAIN));
     expect(error).toMatchObject({ code: 'model_unavailable', details: { code, usage: { calls: 1 } } });
     expect(error.message).toContain(`(${code})`);
     expect(error.message).toContain(advice);
@@ -207,11 +212,6 @@ describe('time and cancellation', () => {
       message: expect.stringContaining('Raise its time-out: timeoutMs of the model'),
       details: { timeoutMs: 30, usage: { calls: 1 } },
     });
-  });
-
-  it('ends as model_timeout with a fetch that does not heed its signal', async () => {
-    const { model } = await startModel([], { timeoutMs: 30, fetch: () => new Promise(() => {}) });
-    await expect(model.complete(PLAIN)).rejects.toMatchObject({ code: 'model_timeout' });
   });
 
   it('ends at once when cancelled while the server thinks, and closes the connection', async () => {

@@ -1,4 +1,3 @@
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 import { answerRoom, createOpenAIModel } from '../../../../src/core/model/openai/openai-model.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
@@ -57,20 +56,6 @@ describe('what the OpenAI-compatible model sends', () => {
     expect(server.requests[0]?.headers).toMatchObject({ 'x-team': 'water' });
     expect(server.requests[0]?.body).toMatchObject({ seed: 7, logprobs: true });
     expect(server.requests[0]?.body).not.toHaveProperty('response_format');
-  });
-
-  it('uses the fetch of the options', async () => {
-    const urls: string[] = [];
-    const model = createOpenAIModel({
-      baseUrl: 'http://model.invalid/v1/',
-      model: 'm',
-      fetch: async (input) => {
-        urls.push(String(input));
-        return Response.json({ choices: [{ message: { role: 'assistant', content: 'hi' } }] });
-      },
-    });
-    await expect(model.complete(PLAIN)).resolves.toMatchObject({ text: 'hi' });
-    expect(urls).toEqual(['http://model.invalid/v1/chat/completions']);
   });
 
   it.each([
@@ -135,17 +120,6 @@ describe('what the OpenAI-compatible model hands back', () => {
     const body = { choices: [{ message: { content: 'plain' } }] };
     const { model } = await startModel([send(200, body, { 'content-type': 'text/plain' })]);
     await expect(model.complete(PLAIN)).resolves.toMatchObject({ text: 'plain' });
-  });
-
-  it.each([
-    ['gzip', gzipSync],
-    ['br', brotliCompressSync],
-  ])('reads an answer that a gateway has compressed: %s', async (encoding, compress) => {
-    const body = compress(JSON.stringify({ choices: [{ message: { content: '水位' } }] }));
-    const { model } = await startModel([
-      (_request, response) => response.writeHead(200, { 'content-encoding': encoding }).end(body),
-    ]);
-    await expect(model.complete(PLAIN)).resolves.toMatchObject({ text: '水位' });
   });
 });
 

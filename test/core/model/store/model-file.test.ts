@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readEnvironment } from '../../../../src/core/config/environment.js';
@@ -43,33 +43,17 @@ const cutAt = (...places: number[]) => ({
 });
 
 describe('a model file that is there', () => {
-  it('is taken without asking any source when it is right, and marked so', async () => {
+  it('is taken without asking any source when it has the right size', async () => {
     await writeFile(setup.path, CONTENT);
-    expect((await ensureModel(setup.options)).path).toBe(setup.path);
+    expect(await ensureModel(setup.options)).toMatchObject({ path: setup.path, state: 'present' });
     expect(setup.hub.requests).toEqual([]);
-    expect((await readdir(setup.folder)).sort()).toEqual([FILE, `${FILE}.verified`]);
-  });
-
-  it('is not hashed again while size and time are those of its mark', async () => {
-    await ensureModel(setup.options);
-    const { atime, mtime } = await stat(setup.path);
-    // Other bytes under the same size and time: only hashing could tell.
-    await writeFile(setup.path, Buffer.alloc(CONTENT.length, 'other'));
-    await utimes(setup.path, atime, mtime);
-    const mark = { sha256: CONTENT_HASH, bytes: CONTENT.length, mtimeMs: (await stat(setup.path)).mtimeMs };
-    await writeFile(`${setup.path}.verified`, `${JSON.stringify(mark)}\n`);
-    await ensureModel(setup.options);
-    expect(await fileHash(setup.path)).not.toBe(CONTENT_HASH);
   });
 
   it.each([
-    ['has changed since it was marked', CONTENT.length],
-    ['is too short', 1_000],
-    ['is empty', 0],
-  ])('is fetched anew when it %s', async (_case, bytes) => {
-    await ensureModel(setup.options);
+    ['too short', 1_000],
+    ['too long', CONTENT.length + 1],
+  ])('is fetched anew when it is %s', async (_case, bytes) => {
     await writeFile(setup.path, Buffer.alloc(bytes, 'other'));
-    await utimes(setup.path, 1, 1);
     await ensureModel(setup.options);
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
     expect(setup.notices.join()).toContain('the file is replaced');
@@ -83,7 +67,7 @@ describe('the model from its hub', () => {
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
     expect(await ensureModel(setup.options)).toEqual(stored);
     expect(setup.hub.requests).toEqual([{ range: undefined, encoding: 'identity' }]);
-    expect((await readdir(setup.folder)).sort()).toEqual([FILE, `${FILE}.verified`]);
+    expect(await readdir(setup.folder)).toEqual([FILE]);
   });
 
   it('goes on where the connection was cut, again and again while each try brings bytes', async () => {
@@ -162,7 +146,6 @@ describe('the model from its hub', () => {
     await ensureModel(setup.options);
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
     expect(setup.hub.requests.map(({ range }) => range)).toEqual(ranges);
-    expect(setup.notices.join()).toContain('starting over');
   });
 });
 
@@ -226,7 +209,7 @@ describe('two calls at once', () => {
     expect(both[0]).toEqual(both[1]);
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
     expect(setup.hub.requests).toHaveLength(1);
-    expect((await readdir(setup.folder)).sort()).toEqual([FILE, `${FILE}.verified`]);
+    expect(await readdir(setup.folder)).toEqual([FILE]);
   });
 
   it('go on for each other when the first one gives up', async () => {
@@ -299,48 +282,23 @@ describe('the default model', () => {
 describe('a model on the disk', () => {
   const stateNow = async () => (await modelStatus(setup.options)).state;
 
-  it('goes from absent over partial and unverified to verified', async () => {
+  it('goes from absent over partial to present', async () => {
     expect(await stateNow()).toBe('absent');
     await writeFile(`${setup.path}.part`, CONTENT.subarray(0, 1_000));
     expect(await modelStatus(setup.options)).toMatchObject({ state: 'partial', bytesOnDisk: 1_000 });
+    await writeFile(setup.path, CONTENT.subarray(1));
+    expect(await stateNow()).toBe('partial');
     await writeFile(setup.path, CONTENT);
-    expect(await stateNow()).toBe('unverified');
-    expect(await verify(setup.path, setup.options.model)).toBeUndefined();
-    expect(await stateNow()).toBe('verified');
+    expect(await stateNow()).toBe('present');
   });
 
-  it.each<[string, () => Promise<unknown>, string]>([
-    ['the time of the file', () => utimes(setup.path, 1, 1), 'unverified'],
-    ['the size of the file', () => writeFile(setup.path, CONTENT.subarray(1)), 'unverified'],
-    ['the file: it is gone', () => rm(setup.path), 'absent'],
-    ['the mark: it is gone', () => rm(`${setup.path}.verified`), 'unverified'],
-    ['the mark: it is torn', () => writeFile(`${setup.path}.verified`, '{"sha256":"'), 'unverified'],
-  ])('is not verified any more after a change of %s', async (_case, change, state) => {
-    await writeFile(setup.path, CONTENT);
-    await verify(setup.path, setup.options.model);
-    await change();
-    expect(await stateNow()).toBe(state);
-  });
-
-  it('is not verified as a newer version of the model', async () => {
-    await writeFile(setup.path, CONTENT);
-    await verify(setup.path, setup.options.model);
-    const newer = { ...setup.options.model, sha256: sha256(Buffer.from('newer')) };
-    expect(await modelStatus({ ...setup.options, model: newer })).toMatchObject({ state: 'unverified' });
-  });
-
-  it('is hashed by verifying, whatever the mark says, and left where it is', async () => {
-    await writeFile(setup.path, CONTENT);
-    await verify(setup.path, setup.options.model);
-    const { atime, mtime } = await stat(setup.path);
+  it('is hashed by verifying, and left where it is', async () => {
     const wrong = Buffer.alloc(CONTENT.length, 'wrong');
     await writeFile(setup.path, wrong);
-    await utimes(setup.path, atime, mtime);
     expect(await verify(setup.path, setup.options.model)).toBe(
       `wrong checksum: SHA-256 ${sha256(wrong)} instead of ${CONTENT_HASH}`,
     );
-    expect(sha256(await readFile(setup.path))).toBe(sha256(wrong));
-    expect(await stateNow()).toBe('unverified');
+    expect(await fileHash(setup.path)).toBe(sha256(wrong));
   });
 
   it('has a wrong size told without hashing', async () => {
