@@ -52,7 +52,7 @@ describe('the weights of the local model', () => {
   it('are loaded once for both stages, and what only an endpoint has is told to be without effect', async () => {
     expect(await openedBy({ temperature: 0.2 })).toEqual([
       'loaded',
-      'Only an endpoint has temperature: without effect on the local model.',
+      'Without effect on the local model: temperature.',
       'given back',
     ]);
   });
