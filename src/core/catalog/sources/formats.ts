@@ -89,11 +89,7 @@ async function isFolder(path: string): Promise<boolean> {
 async function readJsonSource(path: string, context: ReadContext): Promise<SourceReading> {
   const text = await readText(path, context);
   const origin = describeSource(path);
-  if (jsonFormat.names.test(origin)) {
-    const lines = [...text.split(/\r?\n/).entries()].filter(([, line]) => line.trim() !== '');
-    const entries = lines.map(([index, line]) => parseJson(line, `${path}:${index + 1}`));
-    return createReading([{ origin, entries }]);
-  }
+  if (jsonFormat.names.test(origin)) return parseJsonLines(text, origin);
   const content = parseJson(text, path);
   if (Array.isArray(content)) return createReading([{ origin, entries: content }]);
   const { name, tools, rules, nextCursor } = Object(isObject(content) ? (content.result ?? content) : {});
@@ -111,6 +107,21 @@ async function readJsonSource(path: string, context: ReadContext): Promise<Sourc
   if (!Array.isArray(rules ?? [])) issues.push(warning(`${origin} rules`, 'rules: not an array, left out'));
   const named = typeof name === 'string' ? { name } : {};
   return createReading([{ origin, entries: tools }], { ...named, rules: Array.isArray(rules) ? rules : [], issues });
+}
+
+/** A line that is no JSON is one bad entry, not a bad file. */
+function parseJsonLines(text: string, origin: string): SourceReading {
+  const issues: EntryIssue[] = [];
+  const entries = text.split(/\r?\n/).flatMap((line, index): unknown[] => {
+    if (line.trim() === '') return [];
+    try {
+      return [JSON.parse(line)];
+    } catch (error) {
+      issues.push(warning(`${origin}:${index + 1}`, `not JSON: ${reasonOf(error)}`));
+      return [];
+    }
+  });
+  return createReading([{ origin, entries }], { issues });
 }
 
 const SKILL_FILE = 'SKILL.md';

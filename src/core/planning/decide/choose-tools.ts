@@ -190,7 +190,10 @@ function renderCandidate({ name, inputSchema, description }: Tool): string {
   return `${name}(${names.join(', ')})${shown ? `: ${shown}` : ''}`;
 }
 
-/** `- name(arguments): what it does (keywords)`. */
+/**
+ * `- name(arguments): what it does (keywords)`. Without keywords 35 in place of 37 of 67 looked-at requests are planned right,
+ * and 6 of the 7 of `--set first` (`test/bench/plans.mjs --set hydrology --set coding-agent --half learn`).
+ */
 function renderLine(tool: Tool): string {
   const keywords = oneLine(tool.keywords.join(', '));
   return `- ${renderCandidate(tool)}${keywords ? ` (${keywords})` : ''}`;

@@ -202,12 +202,15 @@ describe('a JSONL file', () => {
     expect(issues).toEqual([]);
   });
 
-  it('is refused with the line that is not JSON', async () => {
-    const text = `${JSON.stringify(tool)}\r\n\r\n{"name":\r\n{"name":"b","toolType":"mcp"}`;
-    await expect(readJson('t.jsonl', text)).rejects.toMatchObject({
-      code: 'source_failed',
-      message: expect.stringContaining('t.jsonl:3 is not JSON'),
-    });
+  it('loses only the line that is not JSON', async () => {
+    const { tools, issues } = await readJson(
+      't.jsonl',
+      `${JSON.stringify(tool)}\r\n\r\n{"name":\r\n{"name":"b","toolType":"mcp"}`,
+    );
+    expect(tools.map((item) => item.name)).toEqual(['a', 'b']);
+    expect(issues).toMatchObject([
+      { level: 'warning', entry: 't.jsonl:3', message: expect.stringContaining('not JSON') },
+    ]);
   });
 });
 
