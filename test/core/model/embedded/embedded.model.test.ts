@@ -76,13 +76,13 @@ describe('the evaluated prefix', () => {
     await second.model.close();
   });
 
-  it('is thrown away with a warning when the file is damaged, and read anew', async () => {
+  it('is not used, with a warning, when the file is damaged, and read anew', async () => {
     const [state] = (await readdir(folder)).filter((name) => name.endsWith('.state'));
     await truncate(join(folder, state ?? ''), 1000);
     const warnings: string[] = [];
     const model = await open(folder, (message) => warnings.push(message));
     expect(await readFor(model, 'do the thing number two')).toBeGreaterThan(600);
     await model.close();
-    expect(warnings.join()).toContain('thrown away');
+    expect(warnings.join()).toContain('is not used');
   });
 });
