@@ -1,5 +1,4 @@
 /** From flags to all that a run is about, before any model: cheap checks come first, so that a bad line costs no loading. */
-
 import { WinnowError } from '../core/errors.js';
 import { createLogger } from '../core/logging/logger.js';
 import { type Options, resolveOptions } from '../core/options.js';

@@ -1,5 +1,4 @@
 /** What runs the tools of a catalogue: functions of a module, its MCP servers, its OpenAPI documents, its skills. */
-
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

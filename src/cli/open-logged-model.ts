@@ -1,5 +1,4 @@
 /** Models as evaluation and tuning ask them: every call is logged where that is wanted, and the answers have a place. */
-
 import { withCallLog } from '../core/logging/call-log.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import { createLocalModels } from '../core/model/create-model.js';

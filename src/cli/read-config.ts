@@ -1,5 +1,4 @@
 /** The configuration file that a command was given, and what of it no planner is needed for. */
-
 import { readEnvironment } from '../core/config/environment.js';
 import { WinnowError } from '../core/errors.js';
 import { LOG_LEVELS, type LogLevel } from '../core/logging/logger.js';

@@ -1,5 +1,4 @@
 /** The second opinion on what a search found: its settings from flags and file, and the model that gives it. */
-
 import { WinnowError } from '../core/errors.js';
 import { withCallLog } from '../core/logging/call-log.js';
 import type { Model } from '../core/model/model.js';

@@ -8,13 +8,12 @@
  *
  * A server's name is the tool's category. A task that names a tool which several servers have is served by any of them.
  */
-import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createCatalog } from '../../dist/core/catalog/catalog.js';
 import { parseTool } from '../../dist/core/catalog/tool.js';
-import { bootstrapMean, FRACTIONS } from '../../dist/evaluation/statistics.js';
 import { createModel, createPlanner } from '../../dist/index.js';
+import { halfOf, renderMean } from './halves.mjs';
 
 const { values: flags } = parseArgs({
   options: {
@@ -59,10 +58,6 @@ function readTasks(file, tools) {
   return tasks.filter(isWanted).slice(0, flags.cases === undefined ? undefined : Number(flags.cases));
 }
 
-function halfOf(id) {
-  return createHash('sha256').update(id).digest()[0] < 128 ? 'learn' : 'measure';
-}
-
 const tools = readTools(flags.tools);
 const tasks = readTasks(flags.tasks, tools);
 const catalog = createCatalog(
@@ -89,8 +84,6 @@ for (const { id, message, needed } of tasks) {
 }
 
 for (const [place, values] of recalls.entries()) {
-  const { mean, low, high } = bootstrapMean(values, { ends: FRACTIONS });
-  const interval = `${mean.toFixed(3)} (${low.toFixed(2)}-${high.toFixed(2)})`;
-  console.log(`recall of the needed tools among ${READ_AMONG[place]}: ${interval}, ${values.length} tasks`);
+  console.log(`recall of the needed tools among ${READ_AMONG[place]}: ${renderMean(values)}, ${values.length} tasks`);
 }
 await model.close();

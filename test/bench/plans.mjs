@@ -10,7 +10,6 @@
  * by what earlier work looked at: those 60 cases are `learn`, the other 83 `measure`. `--dry` gives the expected plans
  * back in place of a model: every one must be right.
  */
-import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -22,8 +21,8 @@ import { touchedValues } from '../../dist/evaluation/plan-scores.js';
 import { randomFor, sampleOf } from '../../dist/evaluation/random.js';
 import { toPlanValue } from '../../dist/evaluation/references.js';
 import { expectedKind, scoreCase } from '../../dist/evaluation/score-case.js';
-import { bootstrapMean, FRACTIONS } from '../../dist/evaluation/statistics.js';
 import { createModel, createPlanner, loadCatalog } from '../../dist/index.js';
+import { halfOf, renderMean } from './halves.mjs';
 import { median, renderNumber, renderTable } from './statistics.mjs';
 
 const { values: flags } = parseArgs({
@@ -90,14 +89,10 @@ async function casesOf(name, set) {
   }
   const { count, seed } = LOOKED_AT;
   const seen = set.lookedAt && new Set(sampleOf(all, count, randomFor(seed, set.lookedAt)).map(({ id }) => id));
-  const halfOf = ({ id }) => ((seen ? seen.has(id) : isFirstBitZero(id)) ? 'learn' : 'measure');
-  const half = all.filter((one) => flags.half === 'all' || halfOf(one) === flags.half);
+  const halfOfCase = ({ id }) => (seen ? (seen.has(id) ? 'learn' : 'measure') : halfOf(id));
+  const half = all.filter((one) => flags.half === 'all' || halfOfCase(one) === flags.half);
   const limit = flags.cases === undefined ? half.length : Number(flags.cases);
   return sampleOf(half, limit, randomFor(Number(flags.seed), `plans:${name}`));
-}
-
-function isFirstBitZero(id) {
-  return createHash('sha256').update(id).digest()[0] < 128;
 }
 
 /** What a caller sees of a catalogue, and the planner of it; made once a file. */
@@ -185,11 +180,11 @@ const right = ({ ok }) => Number(ok);
 /** Head of a column -> its cell, of the lines of a set. */
 const COLUMNS = {
   n: (lines) => lines.length,
-  'right as a whole': (lines) => interval(lines.filter(isPlanWanted).map(right)),
-  'node F1': (lines) => interval(lines.flatMap(({ scores }) => scores.nodeF1 ?? [])),
-  'edge F1': (lines) => interval(lines.flatMap(({ scores }) => scores.edgeF1 ?? [])),
-  values: (lines) => interval(lines.flatMap(({ scores }) => scores.values ?? [])),
-  'abstention right': (lines) => interval(lines.filter((line) => !isPlanWanted(line)).map(right)),
+  'right as a whole': (lines) => renderMean(lines.filter(isPlanWanted).map(right)),
+  'node F1': (lines) => renderMean(lines.flatMap(({ scores }) => scores.nodeF1 ?? [])),
+  'edge F1': (lines) => renderMean(lines.flatMap(({ scores }) => scores.edgeF1 ?? [])),
+  values: (lines) => renderMean(lines.flatMap(({ scores }) => scores.values ?? [])),
+  'abstention right': (lines) => renderMean(lines.filter((line) => !isPlanWanted(line)).map(right)),
   'fit requests lost': (lines) => shareOf(lines.filter(isPlanWanted), ({ kind }) => kind === 'unplannable'),
   'asked back': (lines) => shareOf(lines.filter(isPlanWanted), ({ kind }) => kind === 'clarification'),
   'no valid plan': (lines) => shareOf(lines, ({ kind }) => kind === 'plan_invalid' || kind === 'error'),
@@ -202,12 +197,6 @@ const COLUMNS = {
   read: (lines) => middle(lines.map(({ usage }) => usage.read)),
   written: (lines) => middle(lines.map(({ usage }) => usage.written)),
 };
-
-/** `0.71 (0.55-0.84)`, 95 %. */
-function interval(values) {
-  const estimate = bootstrapMean(values, { ends: FRACTIONS });
-  return estimate ? `${estimate.mean.toFixed(3)} (${estimate.low.toFixed(2)}-${estimate.high.toFixed(2)})` : '';
-}
 
 const middle = (values) => (values.length > 0 ? renderNumber(median(values)) : '');
 

@@ -2,6 +2,7 @@
 import MiniSearch, { type Options } from 'minisearch';
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
+import { oncePer } from '../kept.js';
 import {
   type FieldWeights,
   fieldTexts,
@@ -103,11 +104,5 @@ export function runWhole<T>(work: Generator<void, T, void>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 }
 
-const indexes = new WeakMap<View, KeywordIndex>();
-
 /** The index of a view, built at its first use. */
-export function keywordIndexOf(view: View): KeywordIndex {
-  const index = indexes.get(view) ?? createKeywordIndex(view.tools);
-  indexes.set(view, index);
-  return index;
-}
+export const keywordIndexOf = oncePer((view: View): KeywordIndex => createKeywordIndex(view.tools));

@@ -4,6 +4,7 @@
  * hidden tool, so the answer is that of an index without it.
  */
 import type { Tool } from '../catalog/tool.js';
+import { oncePer } from '../kept.js';
 import { fieldTexts, SEARCH_FIELDS, type SearchField } from './fields.js';
 import type { Meaning, SynonymTable } from './synonyms.js';
 import { type Atom, atomsOf, isFiller, segmentWords, stemOf, wordsOf } from './words.js';
@@ -220,12 +221,8 @@ function explain(units: readonly Unit[], place: number, tool: Tool): WhyMatched[
   });
 }
 
-const writtenWords = new WeakMap<Tool, readonly { field: SearchField; word: string; term: string }[]>();
-
-function writtenIn(tool: Tool) {
+const writtenIn = oncePer((tool: Tool): readonly { field: SearchField; word: string; term: string }[] => {
   const texts = fieldTexts(tool);
   const toTerms = (field: SearchField) => wordsOf(texts[field]).map((word) => ({ field, word, term: stemOf(word) }));
-  const written = writtenWords.get(tool) ?? SEARCH_FIELDS.flatMap(toTerms);
-  writtenWords.set(tool, written);
-  return written;
-}
+  return SEARCH_FIELDS.flatMap(toTerms);
+});

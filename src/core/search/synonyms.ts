@@ -1,4 +1,5 @@
 /** Words that stand for each other, as data. They widen a query and never the index, so a change needs no rebuild. */
+import { oncePer } from '../kept.js';
 import GENERAL from './synonyms.json' with { type: 'json' };
 import { type Atom, atomsOf, stemOf, wordsOf } from './words.js';
 
@@ -38,15 +39,7 @@ export function createSynonymTable(own: Synonyms = [], general: Synonyms = GENER
 type Reading = readonly (readonly [key: string, meanings: readonly Meaning[]])[];
 
 /** An entry is read once: its words take longer than all else, and the general ones are in every table. */
-const readings = new WeakMap<Synonyms[number], Reading>();
-
-function readingOf(entry: Synonyms[number]): Reading {
-  const reading = readings.get(entry) ?? read(entry);
-  readings.set(entry, reading);
-  return reading;
-}
-
-function read(entry: Synonyms[number]): Reading {
+const readingOf = oncePer((entry: Synonyms[number]): Reading => {
   const [froms, tos] = 'words' in entry ? [entry.words, entry.means] : [entry, entry];
   const meant = tos.map((text) => ({ text, terms: [...new Set(wordsOf(text).map(stemOf))] }));
   return froms.flatMap((from): Reading => {
@@ -56,4 +49,4 @@ function read(entry: Synonyms[number]): Reading {
     const others = meant.filter(({ text, terms }) => terms.length > 0 && text !== from);
     return key === '' ? [] : [[key, others.map(({ terms }) => terms)]];
   });
-}
+});

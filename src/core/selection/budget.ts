@@ -2,6 +2,7 @@
 import type { View } from '../catalog/scope.js';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
+import { oncePer } from '../kept.js';
 import { createToolTokens } from '../model/count-tokens.js';
 import { renderContext } from '../prompts/context.js';
 import { answerWay, type SelectionCall, type SelectionParts } from './candidates.js';
@@ -27,12 +28,7 @@ export function totalTokens(tools: readonly Tool[], tokensOf: (tool: Tool) => nu
 
 /** All tools of a view together, counted once a view. */
 export function createViewTokens(tokensOf: (tool: Tool) => number): (view: View) => number {
-  const known = new WeakMap<View, number>();
-  return (view) => {
-    const tokens = known.get(view) ?? totalTokens(view.tools, tokensOf);
-    known.set(view, tokens);
-    return tokens;
-  };
+  return oncePer((view: View) => totalTokens(view.tools, tokensOf));
 }
 
 type RoomCall = Pick<SelectionCall, 'request' | 'taken'>;

@@ -238,7 +238,7 @@ function argumentsRoot(schema: JsonSchema, run: Run): JsonSchema {
       named.set(name, isNew ? property : { anyOf: [named.get(name), property] });
     }
   const properties = Object.fromEntries(named);
-  const required = [root, ...always].flatMap((form) => listOf(form.required ?? []));
+  const required = [...new Set([root, ...always].flatMap((form) => listOf(form.required ?? [])))];
   const isNamed = Object.keys(properties).length > 0;
   const isOpen = ['additionalProperties', 'patternProperties', 'unevaluatedProperties'].some((word) => word in root);
   // Without `properties` any argument is taken; with an empty one, none.

@@ -105,9 +105,11 @@ export function createPromptTokenizer({ chat, model }: Pick<Runtime, 'chat' | 'm
   /** What all prompts have in common that begin so. */
   const beginningOf = (system: string, lead: string): Token[] => {
     const key = `${lead.length} ${lead}${system}`;
-    const read = () => ['a', '#'].map((end) => tokenize({ system, user: lead + end }, ''));
-    const [one = [], other = one] = kept.has(key) ? [kept.get(key)] : read();
-    const beginning = one.slice(0, commonLength(one, other));
+    const read = () => {
+      const one = tokenize({ system, user: `${lead}a` }, '');
+      return one.slice(0, commonLength(one, tokenize({ system, user: `${lead}#` }, '')));
+    };
+    const beginning = kept.get(key) ?? read();
     keepLatest(kept, [key, beginning], MAX_KEPT);
     return beginning;
   };

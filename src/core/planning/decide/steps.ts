@@ -1,7 +1,7 @@
 /** From the tools of the asks to the steps of a plan: producers before their consumers, arguments, the check. */
 import { isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
 import { RISKS } from '../../catalog/risk.js';
-import { isObject } from '../../catalog/schema/json.js';
+import { isObject, sameJson } from '../../catalog/schema/json.js';
 import { subschemaAt } from '../../catalog/schema/paths.js';
 import { oneLine } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
@@ -189,10 +189,10 @@ function isSame(
   draft: Draft,
   { tool, arguments: values, serves }: Pick<Draft, 'tool' | 'arguments' | 'serves'>,
 ): boolean {
-  const isGiven = (name: string) => JSON.stringify(draft.arguments[name]) === JSON.stringify(values[name]);
-  if (draft.tool !== tool || !Object.keys(draft.arguments).every(isGiven)) return false;
+  const isShared = (name: string) => sameJson(draft.arguments[name], values[name]);
+  if (draft.tool !== tool || !Object.keys(draft.arguments).every(isShared)) return false;
   const areLookups = draft.serves !== undefined && serves !== undefined && Object.keys(draft.arguments).length > 0;
-  return areLookups || Object.keys(values).every(isGiven);
+  return areLookups || Object.keys(values).every(isShared);
 }
 
 function isList(tool: Tool, argument: string): boolean {

@@ -175,6 +175,11 @@ describe('the root of arguments', () => {
       { type: 'object', properties: {}, additionalProperties: false },
     ],
     [
+      'that requires one twice',
+      { properties: { a: {} }, required: ['a'], allOf: [{ required: ['a'] }] },
+      { type: 'object', properties: { a: {} }, required: ['a'] },
+    ],
+    [
       'of another type',
       { type: 'string', description: 'x' },
       { type: 'object', description: 'x', properties: {}, additionalProperties: true },
