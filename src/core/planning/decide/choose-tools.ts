@@ -1,6 +1,7 @@
 /**
  * A tool for each ask, or none. Names are read along their trie, behind the asks before it and by itself; then the likeliest
- * are looked at one by one: does this tool do what is asked for?
+ * are looked at one by one: does this tool do what is asked for? What counts is how much likelier the request makes an
+ * answer than an empty request does: a tool that fits everything, and a "yes" that comes to everything, say nothing.
  */
 import type { View } from '../../catalog/scope.js';
 import { oneLine } from '../../catalog/summary.js';
@@ -22,10 +23,14 @@ export interface ToolOfAsk {
   readonly ranked: readonly LookedAt[];
 }
 
-interface LookedAt extends RankedName {
+interface LookedAt {
   readonly tool: Tool;
+  /** How much likelier the request makes its name. */
+  readonly lift: number;
   /** How likely the tool does what is asked for, between 0 and 1. */
   readonly fits: number;
+  /** That it does it, beside no tool; above 1 it does. */
+  readonly odds: number;
 }
 
 export interface ToolChoice {
@@ -35,25 +40,22 @@ export interface ToolChoice {
   readonly message: string;
   readonly context: string;
   readonly read: Read;
+  readonly readUnasked: Read;
 }
 
 const OPENING = '{"steps": [{"do": ';
-const RANK = { names: 4, maxSteps: 12, minProbability: 0.02 };
-/** A name that was not read is as likely as this. */
+const RANK = { names: 8, maxSteps: 12, minProbability: 0.02 };
+/** A name that was not read is as likely as this where two readings are averaged. */
 const UNREAD = 0.002;
+/** Added to each probability before it is compared with that of an empty request: small ones say nothing. */
+const SMOOTHED = 0.1;
 /**
- * So many of the likeliest names are looked at, from this share of the tools' probability on; so many further ones, in the order
- * of selection, where none of them fits; and so many consumers.
+ * So many names that were read are looked at, those that the request lifts most, down to this share of the highest lift; so
+ * many further ones, in the order of selection, where none of them fits; and so many consumers.
  */
-const LOOKED_AT = { likely: 3, share: 0.05, further: 3, consumers: 2 };
+const LOOKED_AT = { likely: 3, share: 0.15, further: 3, consumers: 2 };
 const MAX_DESCRIPTION = 160;
 const FIT_OPENING = '{"does it": "';
-/**
- * Where no tool does it with at least this probability, none serves the ask. On looked-at cases 22 of 30 of BFCL's irrelevance
- * and 9 of 14 unfit requests of the fixtures are told so, and 2 of 84 fit asks are lost. By the probability of a name for
- * "none" it was 12, 10 and 5 (`test/bench/plans.mjs --set irrelevance --half learn`).
- */
-const FITS = 0.43;
 /**
  * From this probability of "yes" on a tool that acts on what the chosen one reads is asked for, too: on 103 looked-at requests it
  * adds two right steps and no wrong one; at 0.5 three and one.
@@ -79,10 +81,12 @@ export async function chooseTools(asks: readonly string[], choice: ToolChoice): 
     const behind = together[place] ?? [];
     readings.push(asks.length === 1 ? behind : averaged(behind, await readAlone(ask)));
   }
+  const unasked = await readAlone('', choice.readUnasked);
   const chosen: ToolOfAsk[] = [];
   for (const [place, ask] of asks.entries()) {
     const others = readings.filter((_, other) => other !== place).flatMap(([best]) => best?.name ?? []);
-    chosen.push(...(await lookAt(ask, readings[place] ?? [], { ...choice, others })));
+    const reading = readings[place] ?? [];
+    chosen.push(...(await lookAt(ask, { ...choice, reading, liftOf: liftsOf(reading, unasked), none, others })));
   }
   return chosen;
 }
@@ -99,58 +103,65 @@ function readingsOf(choice: ToolChoice) {
   const none = noneAmong(byName);
   const names = [...byName.keys(), none];
   const lines = [...byName.values()].map(renderLine).join('\n');
-  const readAbout = <T>(message: string, use: (reader: TokenReader) => Promise<T>) =>
-    choice.read('tool', { none, tools: lines, context: choice.context, message }, OPENING, async (open) =>
-      use(await open()),
+  const readAbout = <T>(message: string, use: (reader: TokenReader) => Promise<T>, read = choice.read) =>
+    read('tool', { none, tools: lines, context: choice.context, message }, OPENING, async (open) => use(await open()));
+  const readAlone = (ask: string, read = choice.read) =>
+    readAbout(
+      ask,
+      (reader) => {
+        const start = reader.tokenize(`${JSON.stringify(ask)}, "tool": "`);
+        return rankNames(createNameTrie(names, reader), reader, { ...RANK, start });
+      },
+      read,
     );
-  const readAlone = (ask: string) =>
-    readAbout(ask, (reader) => {
-      const start = reader.tokenize(`${JSON.stringify(ask)}, "tool": "`);
-      return rankNames(createNameTrie(names, reader), reader, { ...RANK, start });
-    });
   return { byName, none, names, readAbout, readAlone };
+}
+
+/** How much likelier the request makes one of some names than an empty request does. */
+type LiftOf = (names: readonly string[]) => number;
+
+function liftsOf(asked: readonly RankedName[], unasked: readonly RankedName[]): LiftOf {
+  const share = (ranked: readonly RankedName[], names: readonly string[]) =>
+    ranked.reduce((sum, { name, probability }) => (names.includes(name) ? sum + probability : sum), SMOOTHED);
+  return (names) => share(asked, names) / share(unasked, names);
+}
+
+interface Looking extends ToolChoice {
+  readonly reading: readonly RankedName[];
+  readonly liftOf: LiftOf;
+  readonly none: string;
+  /** The likeliest tools of the other asks. */
+  readonly others: readonly string[];
 }
 
 /**
  * Of the likeliest tools the one that does it. Where that only reads, and a tool that acts on what it reads does what is asked
  * for, both: who wants to be got onto the cheapest plane does not say that it has to be found first.
  */
-async function lookAt(
-  ask: string,
-  reading: readonly RankedName[],
-  choice: ToolChoice & { others: readonly string[] },
-): Promise<ToolOfAsk[]> {
-  const looked = await lookAtLikely(ask, reading, choice);
-  const fits = Math.max(0, ...looked.map((one) => one.fits));
-  if (fits < FITS) return [{ ask, tool: undefined, probability: 1 - fits, ranked: looked }];
-  const scores = new Map(looked.map((one) => [one, scoreOf(one, looked, choice)]));
-  const score = (one: LookedAt) => scores.get(one) ?? 0;
-  const best = looked.reduce((one, other) => (score(other) > score(one) ? other : one));
-  const producers = producersOf(best.tool, choice);
-  const rivals = looked.filter(({ tool }) => !producers.has(tool));
-  const share = score(best) / rivals.reduce((sum, one) => sum + score(one), 0);
-  const found = { ask, tool: best.tool, probability: share * best.fits, ranked: looked };
-  const closing = best.tool.risk === 'low' ? await findClosing(ask, { best, looked }, choice) : undefined;
+async function lookAt(ask: string, looking: Looking): Promise<ToolOfAsk[]> {
+  const looked = await lookAtLikely(ask, looking);
+  const [best] = [...looked].sort((one, other) => other.odds - one.odds);
+  const producers = best ? producersOf(best.tool, looking) : new Set<Tool>();
+  const total = looked.reduce((sum, { tool, odds }) => (producers.has(tool) ? sum : sum + odds), 1);
+  if (!best || best.odds <= 1) return [{ ask, tool: undefined, probability: 1 / total, ranked: looked }];
+  const found = { ask, tool: best.tool, probability: best.odds / total, ranked: looked };
+  const closing = best.tool.risk === 'low' ? await findClosing(ask, { best, looked }, looking) : undefined;
   return closing ? [found, { ask, tool: closing.tool, probability: closing.fits, ranked: [closing] }] : [found];
 }
 
-/** The likeliest names; where none of them fits, further ones in the order of selection. */
-async function lookAtLikely(ask: string, reading: readonly RankedName[], choice: ToolChoice): Promise<LookedAt[]> {
-  const byName = new Map(choice.tools.map((tool) => [tool.name, tool]));
-  const read = reading.flatMap(({ name, probability }) => {
-    const tool = byName.get(name);
-    return tool ? [{ tool, probability }] : [];
-  });
-  const total = read.reduce((sum, { probability }) => sum + probability, 0) || 1;
-  const isLikely = ({ probability }: { probability: number }, place: number) =>
-    place === 0 || probability >= LOOKED_AT.share * total;
-  const likely = read.slice(0, LOOKED_AT.likely).filter(isLikely);
+/** The likeliest tools; where none of them fits, further ones in the order of selection. */
+async function lookAtLikely(ask: string, looking: Looking): Promise<LookedAt[]> {
+  const { tools, reading, liftOf } = looking;
+  const lift = ({ name }: Tool) => liftOf([name]);
+  const read = tools.filter(({ name }) => reading.some((one) => one.name === name));
+  const highest = Math.max(...read.map(lift));
+  const byLift = read.sort((one, other) => lift(other) - lift(one)).slice(0, LOOKED_AT.likely);
+  const likely = byLift.filter((tool) => lift(tool) >= LOOKED_AT.share * highest);
   const looked: LookedAt[] = [];
-  for (const { tool, probability } of likely) looked.push(await look(tool, probability / total, ask, choice));
-  if (looked.some(({ fits }) => fits >= FITS)) return looked;
-  const left = new Set([...read.map(({ tool }) => tool), ...choice.tools]);
-  for (const { tool } of likely) left.delete(tool);
-  for (const tool of [...left].slice(0, LOOKED_AT.further)) looked.push(await look(tool, UNREAD, ask, choice));
+  for (const tool of likely) looked.push(await look(tool, ask, looking));
+  if (looked.some(({ odds }) => odds > 1)) return looked;
+  const further = tools.filter((tool) => !likely.includes(tool)).slice(0, LOOKED_AT.further);
+  for (const tool of further) looked.push(await look(tool, ask, looking));
   return looked;
 }
 
@@ -158,28 +169,35 @@ async function lookAtLikely(ask: string, reading: readonly RankedName[], choice:
 async function findClosing(
   ask: string,
   { best, looked }: { best: LookedAt; looked: readonly LookedAt[] },
-  choice: ToolChoice & { others: readonly string[] },
+  looking: Looking,
 ): Promise<LookedAt | undefined> {
-  const known = [...choice.others, ...looked.map(({ name }) => name)];
-  const acts = (tool: Tool) => tool.risk !== 'low' && producersOf(tool, choice).has(best.tool);
-  const consumers = choice.tools.filter((tool) => !known.includes(tool.name) && acts(tool));
+  const known = [...looking.others, ...looked.map(({ tool }) => tool.name)];
+  const acts = (tool: Tool) => tool.risk !== 'low' && producersOf(tool, looking).has(best.tool);
+  const consumers = looking.tools.filter((tool) => !known.includes(tool.name) && acts(tool));
   for (const tool of consumers.slice(0, LOOKED_AT.consumers)) {
-    const closing = await look(tool, UNREAD, ask, choice);
+    const closing = await look(tool, ask, looking);
     if (closing.fits >= CLOSES) return closing;
   }
   return undefined;
 }
 
-/** What the name has, and what is on the way to it, times the odds of "yes": a producer counts for its consumer. */
-function scoreOf({ tool, probability, fits }: LookedAt, looked: readonly LookedAt[], choice: ToolChoice): number {
-  const producers = producersOf(tool, choice);
-  const share = looked.reduce((sum, one) => sum + (producers.has(one.tool) ? one.probability : 0), probability);
-  return share * (fits / (1 - Math.min(fits, 0.999)));
+/**
+ * The name and the look are two opinions on one question, so the name's odds count by their root. What a producer has counts
+ * for its consumer.
+ */
+async function look(tool: Tool, ask: string, looking: Looking): Promise<LookedAt> {
+  const values = { context: looking.context, message: ask, tool: renderCandidate(tool) };
+  const fits = await looking.read('fit', values, FIT_OPENING, readYes);
+  const unasked = await looking.readUnasked('fit', values, FIT_OPENING, readYes);
+  const onTheWay = [...producersOf(tool, looking)].map(({ name }) => name);
+  const lift = looking.liftOf([tool.name, ...onTheWay]);
+  const odds = Math.sqrt(lift / looking.liftOf([looking.none])) * (oddsOf(fits) / oddsOf(unasked));
+  return { tool, lift, fits, odds };
 }
 
-async function look(tool: Tool, probability: number, ask: string, { read, context }: ToolChoice): Promise<LookedAt> {
-  const values = { context, message: ask, tool: renderCandidate(tool) };
-  return { name: tool.name, tool, probability, fits: await read('fit', values, FIT_OPENING, readYes) };
+function oddsOf(probability: number): number {
+  const bounded = Math.min(Math.max(probability, 0.001), 0.999);
+  return bounded / (1 - bounded);
 }
 
 /** `name(arguments): what it does`. */

@@ -7,7 +7,7 @@ import type { Tool } from '../../catalog/tool.js';
 import type { Written } from '../read-plan.js';
 import { readAsks } from './asks.js';
 import { chooseTools } from './choose-tools.js';
-import { createRead, type DecideParts } from './read.js';
+import { createRead, createReadUnasked, type DecideParts } from './read.js';
 import { decideSteps } from './steps.js';
 
 /**
@@ -20,15 +20,16 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   const { request, context, trace } = parts;
   const message = oneLine(request.message);
   const read = createRead(parts);
+  const readUnasked = createReadUnasked(parts, read);
   const asks = await readAsks(message, { context, read, hasHistory: (request.history ?? []).length > 0 });
   trace.add('planning', asks.length === 1 ? 'one thing is asked for' : `${asks.length} things are asked for`, { asks });
-  const chosen = await chooseTools(asks, { tools, message, read, ...parts });
+  const chosen = await chooseTools(asks, { tools, message, read, readUnasked, ...parts });
   trace.add('planning', 'a tool for each ask', {
     asks: chosen.map(({ ask, tool, ranked }) => ({
       ask,
       tool: tool?.name,
-      ranked: ranked.map(({ tool: _, ...one }) => one),
+      ranked: ranked.map(({ tool: { name }, ...one }) => ({ name, ...one })),
     })),
   });
-  return decideSteps(chosen, { tools, message, read, ...parts });
+  return decideSteps(chosen, { tools, message, read, readUnasked, ...parts });
 }

@@ -1,5 +1,6 @@
 /** One reading of a plan by deciding: a prompt, what its answer begins with, and what is made of the probabilities. */
 import type { View } from '../../catalog/scope.js';
+import { keepLatest, oncePer } from '../../kept.js';
 import {
   addUsage,
   type CallAbout,
@@ -40,6 +41,29 @@ export type Read = <T>(
   opening: string,
   use: (open: Open) => Promise<T>,
 ) => Promise<T>;
+
+const MAX_KEPT = 4000;
+const keptOf = oncePer((_: Model) => new Map<string, Promise<unknown>>());
+
+/**
+ * The same reading without a request, once a model and prompt: what the model would say to anything. Probabilities are judged
+ * beside it (contextual calibration: Zhao et al., "Calibrate Before Use", ICML 2021).
+ */
+export function createReadUnasked({ model, prompts }: DecideParts, read: Read): Read {
+  const kept = keptOf(model);
+  return async (name, asked, opening, use) => {
+    const values = { ...asked, context: '', message: '' };
+    const key = [prompts[name].hash, opening, JSON.stringify(values)].join(' ');
+    const reading = kept.get(key) ?? read(name, values, opening, use);
+    keepLatest(kept, [key, reading], MAX_KEPT);
+    try {
+      return (await reading) as Awaited<ReturnType<typeof use>>;
+    } catch (error) {
+      kept.delete(key);
+      throw error;
+    }
+  };
+}
 
 /** The tokens that it reads are counted; the reader is closed whatever happens. */
 export function createRead({ model, prompts, usage, facts, signal }: DecideParts): Read {

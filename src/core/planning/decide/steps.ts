@@ -27,6 +27,7 @@ export interface StepParts extends DecideParts {
   readonly tools: readonly Tool[];
   readonly message: string;
   readonly read: Read;
+  readonly readUnasked: Read;
 }
 
 /** A step under way, with the required arguments that have no source. */

@@ -27,11 +27,14 @@ export interface Script {
   fits?: Readonly<Record<string, Answer | ((message: string) => Answer)>>;
   /** Whether an item of a list is wanted, by the call that is shown. Default: it is. */
   wants?: (call: string) => Answer;
+  /** Without a request. Default: no tool is meant, and "yes" is as likely as "no". */
+  unasked?: { tool?: Answer | undefined; fits?: Readonly<Record<string, Answer>> };
   /** By the name of the tool. Default: no argument. */
   arguments?: Readonly<Record<string, Answer | ((message: string) => Answer)>>;
 }
 
-export function scripted({ asks = '1}', tool, fits = {}, wants = () => 'yes"}', arguments: values = {} }: Script) {
+export function scripted(script: Script) {
+  const { asks = '1}', tool, fits = {}, wants = () => 'yes"}', unasked = {}, arguments: values = {} } = script;
   return createScriptedModel({
     readers: ({ about }) => {
       const { message = '', tool: shown = '', call = '' } = Object(about?.variables);
@@ -44,6 +47,13 @@ export function scripted({ asks = '1}', tool, fits = {}, wants = () => 'yes"}', 
         'fill-arguments': values[name] ?? '}',
       };
       const given = Object.entries(answers).find(([prompt]) => prompt === about?.promptName)?.[1];
+      if (message === '') {
+        const even = { 'yes"}': 1, 'no"}': 1 };
+        const isChoice = about?.promptName === 'choose-tool';
+        return {
+          probabilities: answering(isChoice ? (unasked.tool ?? chooses('', 'none')) : (unasked.fits?.[name] ?? even)),
+        };
+      }
       if (given === undefined) throw new Error(`nothing is scripted for ${about?.promptName}`);
       return { probabilities: answering(typeof given === 'function' ? given(message) : given) };
     },
