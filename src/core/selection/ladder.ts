@@ -6,7 +6,7 @@ import type { View } from '../catalog/scope.js';
 import { renderSummary, SUMMARY_STYLES, type SummaryStyle } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Model } from '../model/model.js';
-import { keywordIndexOf } from '../search/keyword-index.js';
+import { keywordSearchOf } from '../search/rank.js';
 
 /** The names that the model reads. Outside the model only full names exist. */
 export interface Labels {
@@ -56,7 +56,7 @@ export function climb(view: View, query: string, budget: SheetBudget): Footing {
   const stable = sheetsOfView(view, budget);
   const [first] = stable;
   if (first && stable.length === 1) return { rung: first.style, sheets: stable, leftOut: 0 };
-  const matches = keywordIndexOf(view).search(query, SHORTLIST_TOOLS);
+  const matches = keywordSearchOf(view)(query, SHORTLIST_TOOLS);
   if (matches.length < MIN_MATCHES) return { rung: 'shards', sheets: stable, leftOut: 0 };
   const sheet = fittingSheet(
     matches.map(({ tool }) => tool),

@@ -77,29 +77,17 @@ export function parseAnswer(
   completion: Pick<Completion, 'text' | 'finish' | 'logprobs'>,
   sheet: Sheet,
 ): Parsed<Answer> & { dropped: readonly Dropped[] } {
-  const json = readAnswer(completion);
-  if (!json.ok) return { ...json, dropped: [] };
-  const value = Array.isArray(json.value) ? { selected_tools: json.value } : json.value;
-  const shaped = answerShape.safeParse(value);
-  if (!shaped.success) return { ok: false, issues: ['selected_tools: must be an array of tool names'], dropped: [] };
+  const refused = (...issues: string[]) => ({ ok: false as const, issues, dropped: [] });
+  const json = readJson(completion.text, (value) => answerShape.safeParse(value).success);
+  if (!json.ok)
+    return completion.finish === 'stop' ? refused(...json.issues) : refused('the answer was cut: be shorter');
+  const shaped = answerShape.safeParse(json.value);
+  if (!shaped.success) return refused('selected_tools: must be an array of tool names');
   const names = shaped.data.selected_tools;
   const { answer, dropped } = sortNames(names, sheet, probabilitiesOf(completion, names));
-  const nothingUsable = answer.named.length === 0 && names.length > 0 && !answer.none.says;
-  if (nothingUsable) {
-    const issues = [`selected_tools: none of ${names.slice(0, 5).join(', ')} is in the list of tools`];
-    return { ok: false, issues, dropped };
-  }
+  if (answer.named.length === 0 && names.length > 0 && !answer.none.says)
+    return { ...refused(`selected_tools: none of ${names.slice(0, 5).join(', ')} is in the list of tools`), dropped };
   return { ok: true, value: { ...answer, reason: shaped.data.reason ?? '' }, dropped };
-}
-
-/** An answer that was cut, mostly by a loop of a small model, is read as far as its names were written whole. */
-function readAnswer({ text, finish }: Pick<Completion, 'text' | 'finish'>): Parsed<unknown> {
-  const whole = readJson(text, (value) => answerShape.safeParse(value).success);
-  if (whole.ok || finish === 'stop') return whole;
-  const [list = ''] = /(?<="selected_tools"\s*:\s*\[)[^\]]*/u.exec(text) ?? [];
-  const names = [...list.matchAll(/"(?:[^"\\]|\\.)*"(?=\s*,|\s*$)/gu)].map(([name]): unknown => JSON.parse(name));
-  if (names.length === 0) return { ok: false, issues: ['the answer was cut: be shorter'] };
-  return { ok: true, value: { selected_tools: names, reason: 'the answer was cut, and is taken as far as it came' } };
 }
 
 /** Known names in their order; unknown and repeated ones are recorded, never credited. */
@@ -111,7 +99,7 @@ function sortNames(
   const named = new Map<string, NamedTool>();
   const dropped = new Map<string, Dropped>();
   for (const name of names) {
-    const tool = labels.toolOf(name.trim());
+    const tool = labels.toolOf(name);
     if (name === labels.none) continue;
     if (!tool) {
       const known = dropped.size < MAX_SUGGESTIONS ? tools.map((one) => one.name) : [];

@@ -10,8 +10,8 @@ import { renderTool } from '../planning/render-tool.js';
 import { renderContext, searchText } from '../prompts/context.js';
 import type { Prompts } from '../prompts/prompts.js';
 import type { Dropped, SelectedTool, Selection } from '../result.js';
-import { keywordIndexOf } from '../search/keyword-index.js';
 import type { RankedTool } from '../search/rank.js';
+import { keywordSearchOf } from '../search/rank.js';
 import type { Turn, Turns } from '../turn.js';
 import { planningRoom, totalTokens } from './budget.js';
 import {
@@ -86,7 +86,7 @@ function createContext(call: SelectionCall, parts: SelectionParts, dropped: Map<
     call,
     parts,
     keywords() {
-      found ??= keywordIndexOf(call.view).search(searchText(call.request), MAX_KEYWORD_MATCHES);
+      found ??= keywordSearchOf(call.view)(searchText(call.request), MAX_KEYWORD_MATCHES);
       return found;
     },
     drop(names) {
@@ -138,7 +138,8 @@ function passthrough({ call, parts, drop }: StageContext): Outcome | undefined {
   if (count > (request.maxTools ?? count) || (passthroughTools === 0 && count > 0)) return undefined;
   const isFew = count <= passthroughTools;
   const room = planningRoom(parts, call);
-  if (!fitTogether(call, parts, isFew ? room : Math.min(PASSTHROUGH_TOKENS, room))) return undefined;
+  const budget = isFew ? room : Math.min(PASSTHROUGH_TOKENS, room);
+  if (totalTokens(view.tools, parts.schemaTokens) > budget) return undefined;
   const reason = isFew
     ? `${count} tools are visible: selection is skipped up to ${passthroughTools}`
     : 'all schemas fit the budget';
@@ -147,15 +148,6 @@ function passthrough({ call, parts, drop }: StageContext): Outcome | undefined {
   drop([...required].filter((name) => !view.byName.has(name)).map((name) => ({ name, reason: 'unknown' })));
   const tools = view.tools.map(({ name }): SelectedTool => ({ name, via: required.has(name) ? 'required' : 'all' }));
   return { mode: 'passthrough', reason, tools, leftOut: 0 };
-}
-
-/** Stops counting at the first tool too much. */
-function fitTogether({ view }: SelectionCall, { schemaTokens }: SelectionParts, budget: number): boolean {
-  let free = budget;
-  return view.tools.every((tool) => {
-    free -= schemaTokens(tool);
-    return free >= 0;
-  });
 }
 
 /** @throws WinnowError `cancelled` where the caller did not wait. */
@@ -178,7 +170,7 @@ async function fallBack(reason: string, context: StageContext): Promise<Outcome>
   let free = planningRoom(parts, call);
   let tools: Tool[] = [...view.tools];
   if (tools.length > mostTools || totalTokens(tools, parts.schemaTokens) > free) {
-    const matches = keywordIndexOf(view).search(searchText(request), view.tools.length);
+    const matches = keywordSearchOf(view)(searchText(request), view.tools.length);
     tools = [...new Set([...demanded.keys(), ...matches.map(({ tool }) => tool), ...view.tools])]
       .filter((tool) => {
         const cost = parts.schemaTokens(tool);
