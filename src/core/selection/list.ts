@@ -1,54 +1,43 @@
 /** The list way: the model writes the names as JSON; works with every model server. */
 import { z } from 'zod';
 import type { JsonSchema } from '../catalog/tool.js';
-import type { CallAbout, Completion, Model, ModelLimits, Prompt, Usage } from '../model/model.js';
+import { WinnowError } from '../errors.js';
+import type { Completion, ModelLimits } from '../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../model/structured.js';
 import { nearestName } from '../nearest-name.js';
-import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Dropped } from '../result.js';
 import { answerTokens } from './budget.js';
-import type { Answer, NamedTool } from './candidates.js';
+import type { Answer, Asked, NamedTool, StageContext } from './candidates.js';
 import type { Sheet } from './ladder.js';
-
-export interface ListQuestion {
-  model: Model;
-  prompt: Prompt;
-  repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
-  about: CallAbout;
-  maxTools: number;
-  usage: Usage;
-  signal: AbortSignal | undefined;
-  onRepair(issues: readonly string[]): void;
-  /** Told of each answer, also of one that is refused. */
-  onDropped(names: readonly Dropped[]): void;
-}
 
 /** Near misses are looked for among the first dropped names only: a thousand would take seconds. */
 const MAX_SUGGESTIONS = 20;
 
-export async function askForList(sheet: Sheet, question: ListQuestion): Promise<Parsed<Answer>> {
-  const { model, prompt, about, maxTools, usage, signal, repair, onRepair, onDropped } = question;
-  const schema = { name: 'selection', schema: answerSchema(sheet, model.limits, maxTools) };
-  const request = {
-    stage: 'selection' as const,
-    prompt,
-    schema,
-    maxTokens: answerTokens(maxTools),
-    signal,
-    about,
-  };
-  return completeStructured({
+/** @throws WinnowError `model_failed` where the answer is not usable, also after a repair, or an error of the model. */
+export async function askForList(sheet: Sheet, asked: Asked, { call, parts, drop }: StageContext): Promise<Answer> {
+  const { model, options, repair } = parts;
+  const { request, usage, trace, signal } = call;
+  const maxTools = request.maxTools ?? options.maxTools;
+  const answer = await completeStructured({
     model,
-    request,
-    parse(completion) {
-      const parsed = parseAnswer(completion, sheet);
-      onDropped(parsed.dropped);
-      return parsed;
-    },
     repair,
     usage,
-    onRepair,
+    onRepair: (issues) => trace.add('selection', 'the answer is repaired', { issues }),
+    request: {
+      ...asked,
+      stage: 'selection',
+      schema: { name: 'selection', schema: answerSchema(sheet, model.limits, maxTools) },
+      maxTokens: answerTokens(maxTools),
+      signal,
+    },
+    parse(completion) {
+      const parsed = parseAnswer(completion, sheet);
+      drop(parsed.dropped);
+      return parsed;
+    },
   });
+  if (answer.ok) return answer.value;
+  throw new WinnowError('model_failed', `the answer is not usable, also after a repair: ${answer.issues.join('; ')}`);
 }
 
 function answerSchema({ tools, labels }: Sheet, limits: ModelLimits, maxTools: number): JsonSchema {

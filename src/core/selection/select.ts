@@ -103,11 +103,8 @@ function selectionTimeoutMs({ options }: SelectionParts): number {
 async function choose(context: StageContext): Promise<Outcome> {
   const { call, parts } = context;
   const timeout = AbortSignal.timeout(selectionTimeoutMs(parts));
-  const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
-  const { tools, answer, leftOut } = await run(parts.stages ?? DEFAULT_STAGES, {
-    ...context,
-    call: { ...call, signal },
-  });
+  const inTime = { ...context, call: { ...call, signal: AbortSignal.any([call.signal, timeout]) } };
+  const { tools, answer, leftOut } = await run(parts.stages ?? DEFAULT_STAGES, inTime);
   if (answer.none.says)
     call.trace.add('selection', 'the model found that no tool fits', { none: answer.none.probability });
   call.trace.add('selection', `${tools.length} of ${call.view.tools.length} tools are handed on`, {
@@ -154,7 +151,7 @@ function passthrough({ call, parts, drop }: StageContext): Outcome | undefined {
 function reasonOf(error: unknown, { signal }: SelectionCall, parts: SelectionParts): string {
   const failure = toWinnowError(error);
   if (failure.code !== 'cancelled') return `${failure.code}: ${failure.message}`;
-  if (signal?.aborted) throw failure;
+  if (signal.aborted) throw failure;
   return `model_timeout: no selection within ${selectionTimeoutMs(parts)} ms`;
 }
 
