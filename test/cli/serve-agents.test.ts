@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { serveCommand } from '../../src/cli/serve-command.js';
-import { SEARCH_FIELDS } from '../../src/core/search/fields.js';
+import { SEARCH_FIELDS } from '../../src/core/search/keyword-index.js';
 import { openStore } from '../../src/store/open-store.js';
 import { recordLog } from '../server/setup.js';
 import { type PostgresServer, startPostgres, whyNoPostgres } from '../store/postgres.js';

@@ -14,7 +14,6 @@ import {
   type Leaf,
   type Reference,
   referencesIn,
-  renameReferences,
   renderPath,
   textsIn,
 } from './references.js';
@@ -40,18 +39,15 @@ export function checkPlan(
   tools: ReadonlyMap<string, Tool>,
   { defaults = false }: CheckOptions = {},
 ): CheckedPlan {
-  const steps = renumber(
-    draft.map((step) => ({ ...step, arguments: withoutNulls(step.arguments, inputOf(tools.get(step.tool))) })),
-  );
-  const names = new Set([...draft, ...steps].flatMap(({ id, tool }) => [id, tool]));
   const issues: string[] = [];
   const earlier = new Map<string, Tool | undefined>();
   const whole: Step[] = [];
-  for (const step of steps) {
-    if (earlier.has(step.id)) issues.push(`${step.id}: two steps have this id`);
+  for (const [place, step] of draft.entries()) {
+    const id = `s${place + 1}`;
+    if (step.id !== id) issues.push(`${step.id}.id: must be "${id}", since steps are numbered from s1 on`);
     const tool = tools.get(step.tool);
     if (tool) {
-      const settled = settle(step, { tool, earlier, names }, { defaults });
+      const settled = settle(step, { tool, earlier }, { defaults });
       issues.push(...settled.issues);
       whole.push(finish(settled.step, tool));
     } else issues.push(`${step.id}.tool: "${step.tool}" is not one of ${[...tools.keys()].join(', ')}`);
@@ -61,38 +57,12 @@ export function checkPlan(
 }
 
 /** Many generated schemas have defaults that they themselves do not allow: then the step stays as it was written. */
-function settle(step: DraftStep, place: StepPlace, { defaults }: CheckOptions) {
+function settle(draft: DraftStep, place: StepPlace, { defaults }: CheckOptions) {
+  const step = { ...draft, arguments: withoutNulls(draft.arguments, fittedSchemas(place.tool).input) };
   const filled = defaults ? fillDefaults(place.tool.inputSchema, step.arguments, { nulls: false }) : undefined;
   const whole = isObject(filled) ? { ...step, arguments: filled } : step;
-  const checked = checkStep(whole, place);
-  return whole === step || checked.issues.length === 0
-    ? { step: whole, ...checked }
-    : { step, ...checkStep(step, place) };
-}
-
-/** Ids as they should be, `s1`, `s2`, …; references follow. Only where the model's own ids are unique, and it refers to no other. */
-function renumber(draft: readonly DraftStep[]): readonly DraftStep[] {
-  const names = new Map(draft.map((step, place) => [step.id, `s${place + 1}`]));
-  if (names.size !== draft.length || refersElsewhere(draft, names)) return draft;
-  return draft.map((step, place) => ({
-    ...step,
-    id: `s${place + 1}`,
-    arguments: renameReferences(step.arguments, names),
-    dependsOn: step.dependsOn?.map((id) => names.get(id) ?? id),
-  }));
-}
-
-/** A model that counts from s2 means no step by s1: with new ids, its reference would become right by chance. */
-function refersElsewhere(draft: readonly DraftStep[], names: ReadonlyMap<string, string>): boolean {
-  if (!draft.some(({ id }) => /^s\d+$/u.test(id))) return false;
-  const references = referencesIn(draft.map((step) => step.arguments));
-  return [...references.map(({ step }) => step), ...draft.flatMap(({ dependsOn = [] }) => dependsOn)].some(
-    (id) => !names.has(id),
-  );
-}
-
-function inputOf(tool: Tool | undefined): Subschema {
-  return tool && fittedSchemas(tool).input;
+  const issues = checkStep(whole, place);
+  return whole === step || issues.length === 0 ? { step: whole, issues } : { step, issues: checkStep(step, place) };
 }
 
 type Earlier = ReadonlyMap<string, Tool | undefined>;
@@ -100,8 +70,6 @@ type Earlier = ReadonlyMap<string, Tool | undefined>;
 interface StepPlace {
   tool: Tool;
   earlier: Earlier;
-  /** Of all steps and their tools, in the model's words too. */
-  names: ReadonlySet<string>;
 }
 
 /** `s1.code` where the result of s1 has a field `code`: nobody writes that for its own sake. */
@@ -112,11 +80,11 @@ function findBare(text: string, earlier: Earlier): string[] {
   return field && Object.keys(field).length > 0 ? [text] : [];
 }
 
-function checkStep(step: DraftStep, { tool, earlier, names }: StepPlace) {
+function checkStep(step: DraftStep, { tool, earlier }: StepPlace): string[] {
   const { input } = fittedSchemas(tool);
   const references = referencesIn(step.arguments);
   const broken = textsIn(step.arguments).flatMap((leaf) =>
-    [...findBroken(leaf.text, names), ...findBare(leaf.text, earlier)].map(
+    [...findBroken(leaf.text), ...findBare(leaf.text, earlier)].map(
       (text) => `${at(step, leaf)}: "${text}" is no reference; write \${s1.field}`,
     ),
   );
@@ -130,15 +98,13 @@ function checkStep(step: DraftStep, { tool, earlier, names }: StepPlace) {
   const open = references.map(({ leaf, whole }) => ({ path: leaf.path, isWhole: whole }));
   const judged = validatorFor(tool)(step.arguments, open);
   const misfits = judged.ok ? [] : judged.issues.map((issue) => `${step.id}.arguments.${issue}`);
-  return {
-    issues: [
-      ...unknownArguments(step, tool),
-      ...misfits.map((issue) => issue.replace('arguments.(arguments)', 'arguments')),
-      ...broken,
-      ...wrong,
-      ...unknownOrder,
-    ],
-  };
+  return [
+    ...unknownArguments(step, tool),
+    ...misfits.map((issue) => issue.replace('arguments.(arguments)', 'arguments')),
+    ...broken,
+    ...wrong,
+    ...unknownOrder,
+  ];
 }
 
 /**

@@ -20,17 +20,12 @@ export function planAnswerSchema(tools: readonly Tool[], { canNeedTools }: { can
   const definitions: Record<string, JsonSchema> = {};
   const steps = tools.map((tool, place) => stepSchema(tool, `t${place + 1}`, definitions));
   const answers = [
-    ...(steps.length > 0 ? [answer('plan', { steps: { type: 'array', minItems: 1, items: oneOf(steps) } })] : []),
+    ...(steps.length > 0 ? [answer('plan', { steps: { type: 'array', minItems: 1, items: { anyOf: steps } } })] : []),
     answer('clarification', { question: text, missing: { type: 'array', items: text } }),
     ...(canNeedTools ? [answer('needTools', { needTools: text })] : []),
     answer('unplannable', { reason: text }),
   ];
   return { anyOf: answers, ...(Object.keys(definitions).length > 0 ? { $defs: definitions } : {}) };
-}
-
-function oneOf(steps: readonly JsonSchema[]): JsonSchema {
-  const [only] = steps;
-  return only && steps.length === 1 ? only : { anyOf: steps };
 }
 
 function answer(kind: string, properties: Record<string, unknown>): JsonSchema {

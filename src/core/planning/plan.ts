@@ -8,8 +8,7 @@ import type { Prompts } from '../prompts/prompts.js';
 import type { Selection } from '../result.js';
 import { type Turn, type Turns, toolsOf } from '../turn.js';
 import { decidePlan } from './decide/decide.js';
-import type { Written } from './read-plan.js';
-import { writePlan } from './write.js';
+import { type Written, writePlan } from './write.js';
 
 export type Planned = Exclude<Written, { kind: 'invalid' }>;
 
@@ -39,24 +38,14 @@ export function createPlanningStage(
     trace.add('planning', `${tools.length} schemas are loaded`, { tools: tools.map(({ name }) => name) });
     const areMoreLeft = selection.mode === 'none' ? selection.leftOut > 0 : view.tools.length > tools.length;
     const canNeedTools = isRoundLeft && areMoreLeft;
-    const shared = { model, request, facts, signal, usage: usage.planning, defaults: options.defaults };
     const context = renderContext(request, options);
-    const written = await withSpan('winnow.plan', { 'winnow.tools': tools.length }, async () => {
-      if (isDecided)
-        return decidePlan(tools, {
-          ...shared,
-          prompts,
-          view,
-          context,
-          trace,
-        });
-      const answer = await writePlan(tools, {
-        ...shared,
-        ...{ prompt: prompts.plan, repair: prompts.repair, context, canNeedTools, maxTokens: options.planTokens },
-        onRepair: (issues) => trace.add('planning', 'the plan is repaired', { issues }),
-      });
-      return answer.ok ? answer.value : { kind: 'invalid' as const, issues: [...answer.issues], steps: [] };
-    });
+    const about = { model, prompts, request, context, trace, facts, signal };
+    const shared = { ...about, usage: usage.planning, defaults: options.defaults };
+    const written = await withSpan('winnow.plan', { 'winnow.tools': tools.length }, () =>
+      isDecided
+        ? decidePlan(tools, { ...shared, view })
+        : writePlan(tools, { ...shared, canNeedTools, maxTokens: options.planTokens }),
+    );
     if (written.kind === 'invalid') throw invalidPlan(written, { turn, selection });
     // Where the server does not decode under the schema, a model may ask for tools when there is no further round.
     if (written.kind === 'needTools' && !canNeedTools)

@@ -11,8 +11,10 @@ export interface Reference {
 const REFERENCE = /\$\{(s\d+)((?:\.[^.[\]{}\s]+|\[\d+\]|\['[^'{}]+'\]|\["[^"{}]+"\])*)\}/gu;
 const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]|\['([^'{}]+)'\]|\["([^"{}]+)"\]/gu;
 const PLAIN_NAME = /^[^.[\]{}\s]+$/u;
-/** As a model may write one, `${steps.s1.a}`, or as other languages put values into a text. */
-const LOOKALIKE = /\$\{[^}]*\}?|\{\{[^{}]*\}\}/gu;
+/** Of a step, as a model may write it inside a text, `${steps.s1.a}`, or as other languages put values there. */
+const LOOKALIKE = /\$\{[^}]*\b(?:s|[Ss]tep[_-]?)\d+\b[^}]*\}?|\{\{[^{}]*\bs\d+\b[^{}]*\}\}/gu;
+/** Alone in any marks, `<s1.code>`; with a field in braces, `${find.id}`, also where nothing tells its step. */
+const ALONE = /^(?:[$<%{][({.\s]*s\d+\b\S*|(?:\$\{|\{\{)[^{}]+[.[][^{}]*\}+)$/u;
 
 export function findReferences(text: string): Reference[] {
   return [...text.matchAll(REFERENCE)].map((match) => ({
@@ -23,20 +25,10 @@ export function findReferences(text: string): Reference[] {
   }));
 }
 
-/**
- * Parts of a text that look like references but are malformed: a wrong one must not pass as a text. Alone in any marks,
- * `<s1.code>`, or with a field in `${}`, it is meant as one also where nothing tells its step.
- *
- * @param names of the plan's steps and of their tools
- */
-export function findBroken(text: string, names: ReadonlySet<string> = new Set()): string[] {
+/** Parts of a text that look like references but are malformed: a wrong one must not pass as a text. */
+export function findBroken(text: string): string[] {
   const rest = text.replace(REFERENCE, '');
-  const parts = rest === text && /^[$<%{]\S+$/u.test(text) ? [text] : (rest.match(LOOKALIKE) ?? []);
-  return parts.filter((part) => {
-    const isStep = /^\$\{.*\b(?:s|[Ss]tep[_-]?)\d+\b/u.test(part);
-    const head = part.replace(/^[$<%{(.\s]+/u, '').split(/[.[\]})>%]/u, 1)[0];
-    return isStep || names.has(head?.trim() ?? '') || (part === text && /^\$\{[^{}]+[.[][^{}]*\}$/u.test(part));
-  });
+  return rest === text && ALONE.test(text) ? [text] : (rest.match(LOOKALIKE) ?? []);
 }
 
 function parsePath(text: string): (string | number)[] {
@@ -44,18 +36,6 @@ function parsePath(text: string): (string | number)[] {
     const word = name ?? place;
     if (word === undefined) return quoted.find((one) => one !== undefined) ?? '';
     return /^\d+$/u.test(word) ? Number(word) : word;
-  });
-}
-
-/** The same values, with references to steps under their new ids; other ids stay. */
-export function renameReferences(
-  values: Readonly<Record<string, unknown>>,
-  names: ReadonlyMap<string, string>,
-): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(values), (_, value: unknown) => {
-    if (typeof value !== 'string') return value;
-    const named = (whole: string, id: string) => (names.has(id) ? `\${${names.get(id)}` : whole);
-    return value.replace(/\$\{([^.[\]{}\s]+)(?=[.[}])/gu, named);
   });
 }
 

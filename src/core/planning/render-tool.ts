@@ -14,9 +14,9 @@ function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (shortened)`;
 }
 
-/** Numbered from `first` on, in the order of the selection. */
-export function renderTools(tools: readonly Tool[], first = 1): string {
-  return tools.length === 0 ? 'none' : tools.map((tool, place) => `${first + place}. ${renderTool(tool)}`).join('\n\n');
+/** Numbered in the order of the selection. */
+export function renderTools(tools: readonly Tool[]): string {
+  return tools.map((tool, place) => `${place + 1}. ${renderTool(tool)}`).join('\n\n') || 'none';
 }
 
 export const renderTool = oncePer((tool: Tool): string => {

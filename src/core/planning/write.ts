@@ -1,43 +1,48 @@
 /** Plans by writing, for any model server: the schemas as compact types, one structured answer, checked, repaired once. */
+import { z } from 'zod';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { languageOf } from '../language.js';
-import type { Model, RequestFacts, Usage } from '../model/model.js';
-import { completeStructured, type Parsed } from '../model/structured.js';
-import type { NamedPrompt } from '../prompts/prompts.js';
-import type { Request } from '../request.js';
+import type { Completion } from '../model/model.js';
+import { completeStructured, type Parsed, readJson } from '../model/structured.js';
+import { parse } from '../parse.js';
+import type { Step } from '../result.js';
+import { checkPlan, levelsOf } from './check-plan.js';
+import type { DecideParts } from './decide/read.js';
 import { groundSteps } from './ground.js';
 import { planAnswerSchema } from './plan-schema.js';
-import { readPlan, type Written } from './read-plan.js';
 import { renderTools } from './render-tool.js';
 import { renderToday } from './today.js';
 
-export interface WriteQuestion {
-  model: Model;
-  prompt: NamedPrompt<'plan-steps'>;
-  repair: NamedPrompt<'repair'>;
-  request: Request;
-  /** Lines before the message; see `renderContext`. */
-  context: string;
+export type Written =
+  | {
+      kind: 'plan';
+      goal: string;
+      steps: Step[];
+      levels: string[][];
+      /** Parts of the request that no tool serves. */
+      unserved: string[];
+      /** Of the least sure decision, between 0 and 1, where probabilities are known. */
+      confidence?: number;
+    }
+  | { kind: 'clarification'; question: string; missing: string[] }
+  | { kind: 'needTools'; needTools: string }
+  | { kind: 'unplannable'; reason: string }
+  /** Not passing the check: by writing also after the repair, by deciding an error of ours or of a schema. */
+  | { kind: 'invalid'; issues: string[]; steps: unknown[] };
+
+export interface WriteParts extends Omit<DecideParts, 'view'> {
   /** Whether the model may ask for tools that it was not shown. */
-  canNeedTools: boolean;
-  /** Whether arguments that were left out are written down where the tool has a default for them. */
-  defaults: boolean;
-  maxTokens: number;
-  /** Counts every attempt. */
-  usage: Usage;
-  /** For the call log. */
-  facts: RequestFacts;
-  signal: AbortSignal | undefined;
-  onRepair(issues: readonly string[]): void;
+  readonly canNeedTools: boolean;
+  readonly maxTokens: number;
 }
 
 /**
  * A valid first answer is the plan: nothing asks for another one. An answer that can't be used is repaired once, with all
- * its problems listed; what is wrong after that is a value. Errors of the server go through.
+ * its problems listed. Errors of the server go through.
  */
-export async function writePlan(tools: readonly Tool[], question: WriteQuestion): Promise<Parsed<Written>> {
-  const { model, prompt, repair, request, context, canNeedTools, defaults, maxTokens, usage, facts, signal } = question;
+export async function writePlan(tools: readonly Tool[], parts: WriteParts): Promise<Written> {
+  const { model, prompts, request, context, canNeedTools, defaults, maxTokens, usage, facts, signal, trace } = parts;
   const values = {
     tools: renderTools(tools),
     context,
@@ -48,28 +53,69 @@ export async function writePlan(tools: readonly Tool[], question: WriteQuestion)
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const answer = await completeStructured({
     model,
-    repair,
+    repair: prompts.repair,
     usage,
-    onRepair: question.onRepair,
+    onRepair: (issues) => trace.add('planning', 'the plan is repaired', { issues }),
     parse: (completion) => readPlan(completion, { tools: byName, message: values.message, defaults }),
     request: {
       stage: 'planning',
-      prompt: prompt.render(values),
+      prompt: prompts.plan.render(values),
       schema: { name: 'plan', schema: planAnswerSchema(tools, { canNeedTools }) },
       maxTokens,
       signal,
       about: {
         module: 'planning/write',
-        promptName: prompt.name,
-        promptHash: prompt.hash,
+        promptName: prompts.plan.name,
+        promptHash: prompts.plan.hash,
         variables: { ...values, tools: [...byName.keys()] },
         ...facts,
       },
     },
   });
-  if (!answer.ok || answer.value.kind !== 'plan') return answer;
-  return {
-    ok: true,
-    value: { ...answer.value, steps: await groundSteps(answer.value.steps, { tools: byName, request }) },
-  };
+  if (!answer.ok) return { kind: 'invalid', issues: [...answer.issues], steps: [] };
+  if (answer.value.kind !== 'plan') return answer.value;
+  return { ...answer.value, steps: await groundSteps(answer.value.steps, { tools: byName, request }) };
+}
+
+/** `null` says no more than nothing: servers with strict schemas write every property of an answer. */
+const names = z.array(z.string()).nullish();
+const said = z.string().trim().min(1);
+const draftStep = z.object({
+  id: z.string(),
+  tool: z.string(),
+  arguments: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .transform((values) => values ?? {}),
+  dependsOn: names.transform((ids) => ids ?? []),
+});
+const written = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('plan'), steps: z.array(draftStep).min(1) }),
+  z.object({ kind: z.literal('clarification'), question: said, missing: names.transform((some) => some ?? []) }),
+  z.object({ kind: z.literal('needTools'), needTools: said }),
+  z.object({ kind: z.literal('unplannable'), reason: said }),
+]);
+
+interface ReadContext {
+  tools: ReadonlyMap<string, Tool>;
+  /** Of the user: the goal of the plan. */
+  message: string;
+  /** Whether arguments that were left out are written down where the tool has a default for them. Default: false. */
+  defaults?: boolean;
+}
+
+/** Exported for tests: what a model wrote -> a checked plan, a question, what is missing, or the problems to repair. */
+export function readPlan(
+  { text, finish }: Pick<Completion, 'text' | 'finish'>,
+  { tools, message, defaults = false }: ReadContext,
+): Parsed<Written> {
+  const json = readJson(text, (value) => written.safeParse(value).success);
+  if (!json.ok) return finish === 'stop' ? json : { ok: false, issues: ['the answer was cut: write fewer steps'] };
+  const shaped = parse(written, json.value, { root: 'answer' });
+  if (!shaped.ok) return shaped;
+  if (shaped.value.kind !== 'plan') return { ok: true, value: shaped.value };
+  const checked = checkPlan(shaped.value.steps, tools, { defaults });
+  if (!checked.ok) return checked;
+  const { steps } = checked;
+  return { ok: true, value: { kind: 'plan', goal: message, steps, levels: levelsOf(steps), unserved: [] } };
 }

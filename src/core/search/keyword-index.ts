@@ -1,19 +1,67 @@
-/** Tools as MiniSearch indexes them, and the index of a view. */
+/** Tools as MiniSearch indexes them: the fields that are searched, and how much a word counts in each. */
 import MiniSearch, { type Options } from 'minisearch';
-import type { View } from '../catalog/scope.js';
+import { z } from 'zod';
+import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
-import { oncePer } from '../kept.js';
-import {
-  type FieldWeights,
-  fieldTexts,
-  fieldWeightsSchema,
-  SEARCH_FIELDS,
-  type SearchField,
-  USUAL_WORDS,
-} from './fields.js';
-import { type Found, type RankedTool, rank, type Segment } from './rank.js';
-import { createSynonymTable } from './synonyms.js';
 import { stemOf, wordsOf } from './words.js';
+
+/** Each with the words that it usually has: fixed, so that no tool's numbers tell of another tool. */
+const USUAL_WORDS = {
+  name: 3,
+  aliases: 3,
+  keywords: 8,
+  title: 3,
+  category: 1,
+  description: 16,
+  parameters: 4,
+  examples: 40,
+} as const;
+export type SearchField = keyof typeof USUAL_WORDS;
+export const SEARCH_FIELDS = Object.keys(USUAL_WORDS) as readonly SearchField[];
+
+const weight = z.number().min(0).max(10);
+
+/** Only proportions matter; 0 takes a field out of the index. Half of a catalogue shares names of parameters: 0. */
+export const fieldWeightsSchema = z
+  .strictObject({
+    name: weight.default(0.6),
+    aliases: weight.default(0.6),
+    keywords: weight.default(0.6),
+    title: weight.default(0.4),
+    category: weight.default(0.2),
+    description: weight.default(0.4),
+    parameters: weight.default(0),
+    examples: weight.default(0.4),
+  })
+  .refine((weights) => Object.values(weights).some((one) => one > 0), 'one of the weights must be above 0');
+export type FieldWeights = z.output<typeof fieldWeightsSchema>;
+
+/** Text of each field, before it is cut into words. */
+export function fieldTexts(tool: Tool): Readonly<Record<SearchField, string>> {
+  return {
+    name: tool.name,
+    aliases: tool.aliases.join(' '),
+    keywords: tool.keywords.join(' '),
+    title: tool.title ?? '',
+    category: tool.category ?? '',
+    description: oneLine(tool.description),
+    parameters: Object.keys(Object(tool.inputSchema.properties)).join(' '),
+    examples: tool.examples.join('\n'),
+  };
+}
+
+/** Place of a tool -> how much it is about what was looked for, between 0 and 1. */
+export type Found = ReadonlyMap<number, number>;
+
+/** Indexed tools: those of the system, or the private ones of one user. */
+export interface Segment {
+  readonly tools: readonly Tool[];
+  find(term: string): Found;
+  /** Terms that begin with the term, or of which it is a slip. */
+  near(term: string): readonly string[];
+  /** For `restoreSegment`. */
+  toJson(): string;
+}
 
 /** A tool, and what a word counts in each of its fields. */
 interface Entry {
@@ -85,24 +133,7 @@ function toSegment(tools: readonly Tool[], index: MiniSearch<Entry>): Segment {
   };
 }
 
-export interface KeywordIndex {
-  /** Best first; ties keep the order of the catalogue. An empty list when no word matches. */
-  search(query: string, limit: number): RankedTool[];
-}
-
-/** A request speaks of what a tool takes, which a search for a tool does not. */
-const FIELD_WEIGHTS = fieldWeightsSchema.parse({ parameters: 0.15 });
-
-export function createKeywordIndex(tools: readonly Tool[]): KeywordIndex {
-  const layers = [{ segment: runWhole(buildSegment(tools, FIELD_WEIGHTS)) }];
-  const synonyms = createSynonymTable();
-  return { search: (query, limit) => rank(query, layers, { limit, synonyms }) };
-}
-
 /** All steps of a work at once: for few tools. */
 export function runWhole<T>(work: Generator<void, T, void>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 }
-
-/** The index of a view, built at its first use. */
-export const keywordIndexOf = oncePer((view: View): KeywordIndex => createKeywordIndex(view.tools));

@@ -3,24 +3,21 @@
  * rarity among the visible tools, divided by what a tool that is all about the query would get. No number depends on a
  * hidden tool, so the answer is that of an index without it.
  */
+import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
-import { fieldTexts, SEARCH_FIELDS, type SearchField } from './fields.js';
-import type { Meaning, SynonymTable } from './synonyms.js';
+import {
+  buildSegment,
+  type Found,
+  fieldTexts,
+  fieldWeightsSchema,
+  runWhole,
+  SEARCH_FIELDS,
+  type SearchField,
+  type Segment,
+} from './keyword-index.js';
+import { createSynonymTable, type Meaning, type SynonymTable } from './synonyms.js';
 import { type Atom, atomsOf, isFiller, segmentWords, stemOf, wordsOf } from './words.js';
-
-/** Place of a tool -> how much it is about what was looked for, between 0 and 1. */
-export type Found = ReadonlyMap<number, number>;
-
-/** Indexed tools: those of the system, or the private ones of one user. */
-export interface Segment {
-  readonly tools: readonly Tool[];
-  find(term: string): Found;
-  /** Terms that begin with the term, or of which it is a slip. */
-  near(term: string): readonly string[];
-  /** For `restoreSegment`. */
-  toJson(): string;
-}
 
 /** A segment as one caller sees it. `visible` is 1 where the tool may be seen. Default: all may. */
 export interface Layer {
@@ -101,6 +98,19 @@ export function rank(query: string, layers: readonly Layer[], options: RankOptio
     },
   }));
 }
+
+/** A request speaks of what a tool takes, which a search for a tool does not. */
+const REQUEST_WEIGHTS = fieldWeightsSchema.parse({ parameters: 0.15 });
+
+/** @returns a search in these tools: best first; ties keep their order. An empty list when no word matches. */
+export function createKeywordSearch(tools: readonly Tool[]): (query: string, limit: number) => RankedTool[] {
+  const layers = [{ segment: runWhole(buildSegment(tools, REQUEST_WEIGHTS)) }];
+  const synonyms = createSynonymTable();
+  return (query, limit) => rank(query, layers, { limit, synonyms });
+}
+
+/** The search of a view, made at its first use. */
+export const keywordSearchOf = oncePer((view: View) => createKeywordSearch(view.tools));
 
 type Space = ReturnType<typeof joined>;
 

@@ -35,7 +35,7 @@ type RoomCall = Pick<SelectionCall, 'request' | 'taken'>;
 type PlanningParts = Pick<SelectionParts, 'planningLimits' | 'planningFrame' | 'options'>;
 
 /** Tokens of tools that fit the planning prompt. */
-export function planningRoom(parts: PlanningParts, { request, taken = 0 }: RoomCall): number {
+export function planningRoom(parts: PlanningParts, { request, taken }: RoomCall): number {
   const { contextTokens } = parts.planningLimits;
   const around = parts.planningFrame(request) + answerShare(contextTokens, parts.options.planTokens);
   return Math.max(0, Math.floor(Math.min(contextTokens * TOOLS_SHARE, contextTokens - around)) - taken);
@@ -43,14 +43,14 @@ export function planningRoom(parts: PlanningParts, { request, taken = 0 }: RoomC
 
 /** The option `schemaTokens`, less what an earlier round took, and never more than the planning prompt has room for. */
 export function schemaBudget(parts: PlanningParts, call: RoomCall): number {
-  return Math.max(0, Math.min(parts.options.schemaTokens - (call.taken ?? 0), planningRoom(parts, call)));
+  return Math.max(0, Math.min(parts.options.schemaTokens - call.taken, planningRoom(parts, call)));
 }
 
 /**
  * The option `summaryTokens`, and never more than the selecting model has room for. The room is a count of tenths of the
  * context, so that requests of about the same length see the same summaries.
  */
-export function summaryBudget(parts: SelectionParts, { request }: RoomCall): number {
+export function summaryBudget(parts: SelectionParts, { request }: Pick<SelectionCall, 'request'>): number {
   const { model, options, prompt } = parts;
   const { contextTokens } = model.limits;
   const said = { context: renderContext(request, options), message: oneLine(request.message) };

@@ -1,8 +1,9 @@
 /** What every stage of a selection takes and gives: candidates, and the call that they are for. */
+import { missingProducers } from '../catalog/producers.js';
 import type { Rule } from '../catalog/rule.js';
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
-import type { Model, ModelLimits, RequestFacts, Usage } from '../model/model.js';
+import type { CallAbout, Model, ModelLimits, Prompt, RequestFacts, Usage } from '../model/model.js';
 import type { Options } from '../options.js';
 import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Request } from '../request.js';
@@ -26,17 +27,17 @@ export interface SelectionParts {
   stages?: readonly Stage[] | undefined;
 }
 
-/** One request. */
+/** One request, or a further round of it. */
 export interface SelectionCall {
   view: View;
   request: Request;
   /** Those in force when the request came. */
   rules: readonly Rule[];
   usage: Usage;
-  /** Tokens of the tools that an earlier round chose: the budget is for all together. Default: 0. */
-  taken?: number | undefined;
+  /** Tokens of the tools that an earlier round chose: the budget is for all together. */
+  taken: number;
   trace: Trace;
-  signal: AbortSignal | undefined;
+  signal: AbortSignal;
   /** For the call log. */
   facts: RequestFacts;
 }
@@ -48,6 +49,12 @@ export interface StageContext {
   keywords(): readonly RankedTool[];
   /** Records names that do not go on. The same name counts once a reason. */
   drop(names: readonly Dropped[]): void;
+}
+
+/** The prompt that asks for names. */
+export interface Asked {
+  readonly prompt: Prompt;
+  readonly about: CallAbout;
 }
 
 /** A tool on its way through the stages. */
@@ -102,4 +109,15 @@ export interface Kept {
 /** How the model names tools: as the option says, or as it suits the model. */
 export function answerWay({ model, options }: Pick<SelectionParts, 'model' | 'options'>): 'list' | 'rank' {
   return options.answer === 'auto' ? model.preferredAnswer : options.answer;
+}
+
+/**
+ * The producers of a tool that are not `present`, in the order of their use, for one request.
+ *
+ * @param answer its probabilities decide between producers of the same value
+ */
+export function missingFor({ call: { view, request } }: StageContext, answer?: Answer) {
+  const probabilities = new Map(answer?.named.map(({ tool, probability = 0 }) => [tool.name, probability]));
+  const context = { view, request, probabilityOf: (name: string) => probabilities.get(name) ?? 0 };
+  return (tool: Tool, present: ReadonlySet<string> = new Set()) => missingProducers(tool, present, context);
 }

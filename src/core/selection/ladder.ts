@@ -5,8 +5,9 @@
 import type { View } from '../catalog/scope.js';
 import { renderSummary, SUMMARY_STYLES, type SummaryStyle } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
+import { oncePer } from '../kept.js';
 import type { Model } from '../model/model.js';
-import { keywordIndexOf } from '../search/keyword-index.js';
+import { keywordSearchOf } from '../search/rank.js';
 
 /** The names that the model reads. Outside the model only full names exist. */
 export interface Labels {
@@ -56,7 +57,7 @@ export function climb(view: View, query: string, budget: SheetBudget): Footing {
   const stable = sheetsOfView(view, budget);
   const [first] = stable;
   if (first && stable.length === 1) return { rung: first.style, sheets: stable, leftOut: 0 };
-  const matches = keywordIndexOf(view).search(query, SHORTLIST_TOOLS);
+  const matches = keywordSearchOf(view)(query, SHORTLIST_TOOLS);
   if (matches.length < MIN_MATCHES) return { rung: 'shards', sheets: stable, leftOut: 0 };
   const sheet = fittingSheet(
     matches.map(({ tool }) => tool),
@@ -81,12 +82,11 @@ export function createSheet(tools: readonly Tool[], style: SummaryStyle): Sheet 
   return { tools, style, labels, text: tools.map((tool) => renderLine(tool, labels.labelOf(tool), style)).join('\n') };
 }
 
-const keptSheets = new WeakMap<View, Map<string, readonly Sheet[]>>();
+const keptSheets = oncePer((_: View) => new Map<string, readonly Sheet[]>());
 
 /** One sheet of all tools in the first style that fits; else names alone, cut into as few shards as fit. */
 function sheetsOfView(view: View, budget: SheetBudget): readonly Sheet[] {
-  const kept = keptSheets.get(view) ?? new Map<string, readonly Sheet[]>();
-  keptSheets.set(view, kept);
+  const kept = keptSheets(view);
   const key = `${budget.model.id}:${budget.summaryTokens}`;
   const sheet = kept.has(key) ? undefined : firstFitting(view.tools, budget, SUMMARY_STYLES);
   const sheets = kept.get(key) ?? (sheet ? [sheet] : shardsOf(view.tools, budget));

@@ -1,54 +1,43 @@
 /** The list way: the model writes the names as JSON; works with every model server. */
 import { z } from 'zod';
 import type { JsonSchema } from '../catalog/tool.js';
-import type { CallAbout, Completion, Model, ModelLimits, Prompt, Usage } from '../model/model.js';
+import { WinnowError } from '../errors.js';
+import type { Completion, ModelLimits } from '../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../model/structured.js';
 import { nearestName } from '../nearest-name.js';
-import type { PromptTemplate } from '../prompts/prompt-template.js';
 import type { Dropped } from '../result.js';
 import { answerTokens } from './budget.js';
-import type { Answer, NamedTool } from './candidates.js';
+import type { Answer, Asked, NamedTool, StageContext } from './candidates.js';
 import type { Sheet } from './ladder.js';
-
-export interface ListQuestion {
-  model: Model;
-  prompt: Prompt;
-  repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
-  about: CallAbout;
-  maxTools: number;
-  usage: Usage;
-  signal: AbortSignal | undefined;
-  onRepair(issues: readonly string[]): void;
-  /** Told of each answer, also of one that is refused. */
-  onDropped(names: readonly Dropped[]): void;
-}
 
 /** Near misses are looked for among the first dropped names only: a thousand would take seconds. */
 const MAX_SUGGESTIONS = 20;
 
-export async function askForList(sheet: Sheet, question: ListQuestion): Promise<Parsed<Answer>> {
-  const { model, prompt, about, maxTools, usage, signal, repair, onRepair, onDropped } = question;
-  const schema = { name: 'selection', schema: answerSchema(sheet, model.limits, maxTools) };
-  const request = {
-    stage: 'selection' as const,
-    prompt,
-    schema,
-    maxTokens: answerTokens(maxTools),
-    signal,
-    about,
-  };
-  return completeStructured({
+/** @throws WinnowError `model_failed` where the answer is not usable, also after a repair, or an error of the model. */
+export async function askForList(sheet: Sheet, asked: Asked, { call, parts, drop }: StageContext): Promise<Answer> {
+  const { model, options, repair } = parts;
+  const { request, usage, trace, signal } = call;
+  const maxTools = request.maxTools ?? options.maxTools;
+  const answer = await completeStructured({
     model,
-    request,
-    parse(completion) {
-      const parsed = parseAnswer(completion, sheet);
-      onDropped(parsed.dropped);
-      return parsed;
-    },
     repair,
     usage,
-    onRepair,
+    onRepair: (issues) => trace.add('selection', 'the answer is repaired', { issues }),
+    request: {
+      ...asked,
+      stage: 'selection',
+      schema: { name: 'selection', schema: answerSchema(sheet, model.limits, maxTools) },
+      maxTokens: answerTokens(maxTools),
+      signal,
+    },
+    parse(completion) {
+      const parsed = parseAnswer(completion, sheet);
+      drop(parsed.dropped);
+      return parsed;
+    },
   });
+  if (answer.ok) return answer.value;
+  throw new WinnowError('model_failed', `the answer is not usable, also after a repair: ${answer.issues.join('; ')}`);
 }
 
 function answerSchema({ tools, labels }: Sheet, limits: ModelLimits, maxTools: number): JsonSchema {
@@ -77,29 +66,17 @@ export function parseAnswer(
   completion: Pick<Completion, 'text' | 'finish' | 'logprobs'>,
   sheet: Sheet,
 ): Parsed<Answer> & { dropped: readonly Dropped[] } {
-  const json = readAnswer(completion);
-  if (!json.ok) return { ...json, dropped: [] };
-  const value = Array.isArray(json.value) ? { selected_tools: json.value } : json.value;
-  const shaped = answerShape.safeParse(value);
-  if (!shaped.success) return { ok: false, issues: ['selected_tools: must be an array of tool names'], dropped: [] };
+  const refused = (...issues: string[]) => ({ ok: false as const, issues, dropped: [] });
+  const json = readJson(completion.text, (value) => answerShape.safeParse(value).success);
+  if (!json.ok)
+    return completion.finish === 'stop' ? refused(...json.issues) : refused('the answer was cut: be shorter');
+  const shaped = answerShape.safeParse(json.value);
+  if (!shaped.success) return refused('selected_tools: must be an array of tool names');
   const names = shaped.data.selected_tools;
   const { answer, dropped } = sortNames(names, sheet, probabilitiesOf(completion, names));
-  const nothingUsable = answer.named.length === 0 && names.length > 0 && !answer.none.says;
-  if (nothingUsable) {
-    const issues = [`selected_tools: none of ${names.slice(0, 5).join(', ')} is in the list of tools`];
-    return { ok: false, issues, dropped };
-  }
+  if (answer.named.length === 0 && names.length > 0 && !answer.none.says)
+    return { ...refused(`selected_tools: none of ${names.slice(0, 5).join(', ')} is in the list of tools`), dropped };
   return { ok: true, value: { ...answer, reason: shaped.data.reason ?? '' }, dropped };
-}
-
-/** An answer that was cut, mostly by a loop of a small model, is read as far as its names were written whole. */
-function readAnswer({ text, finish }: Pick<Completion, 'text' | 'finish'>): Parsed<unknown> {
-  const whole = readJson(text, (value) => answerShape.safeParse(value).success);
-  if (whole.ok || finish === 'stop') return whole;
-  const [list = ''] = /(?<="selected_tools"\s*:\s*\[)[^\]]*/u.exec(text) ?? [];
-  const names = [...list.matchAll(/"(?:[^"\\]|\\.)*"(?=\s*,|\s*$)/gu)].map(([name]): unknown => JSON.parse(name));
-  if (names.length === 0) return { ok: false, issues: ['the answer was cut: be shorter'] };
-  return { ok: true, value: { selected_tools: names, reason: 'the answer was cut, and is taken as far as it came' } };
 }
 
 /** Known names in their order; unknown and repeated ones are recorded, never credited. */
@@ -111,7 +88,7 @@ function sortNames(
   const named = new Map<string, NamedTool>();
   const dropped = new Map<string, Dropped>();
   for (const name of names) {
-    const tool = labels.toolOf(name.trim());
+    const tool = labels.toolOf(name);
     if (name === labels.none) continue;
     if (!tool) {
       const known = dropped.size < MAX_SUGGESTIONS ? tools.map((one) => one.name) : [];

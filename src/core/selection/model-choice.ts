@@ -1,12 +1,10 @@
 /** The first stage: the model names tools, by list or by rank, on whichever rung of the ladder the summaries fit. */
-import { missingProducers } from '../catalog/producers.js';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
-import { toWinnowError, WinnowError } from '../errors.js';
-import type { CallAbout, Prompt } from '../model/model.js';
+import { toWinnowError } from '../errors.js';
 import { renderContext, searchText } from '../prompts/context.js';
 import { summaryBudget } from './budget.js';
-import { type Answer, answerWay, PRIORITY, type Stage, type StageContext } from './candidates.js';
+import { type Answer, type Asked, answerWay, PRIORITY, type Stage, type StageContext } from './candidates.js';
 import { climb, fittingSheet, SHORT_STYLES, SHORTLIST_TOOLS, type Sheet } from './ladder.js';
 import { askForList } from './list.js';
 import { askForRank } from './rank.js';
@@ -24,17 +22,6 @@ export const modelChoice: Stage = {
     return { tools: [...candidates.tools, ...chosen], answer, leftOut };
   },
 };
-
-/**
- * The producers of a tool that are not `present`, in the order of their use, for one request.
- *
- * @param answer its probabilities decide between producers of the same value
- */
-export function missingFor({ call: { view, request } }: StageContext, answer?: Answer) {
-  const probabilities = new Map(answer?.named.map(({ tool, probability = 0 }) => [tool.name, probability]));
-  const context = { view, request, probabilityOf: (name: string) => probabilities.get(name) ?? 0 };
-  return (tool: Tool, present: ReadonlySet<string> = new Set()) => missingProducers(tool, present, context);
-}
 
 /** As the result shows it: four decimals. */
 export function probabilityOf(probability: number | undefined): { probability?: number } {
@@ -85,28 +72,12 @@ function inTurn(lists: readonly (readonly Tool[])[]): Tool[] {
   return [...new Set(places.flat())];
 }
 
-async function askAbout(sheet: Sheet, context: StageContext): Promise<Answer> {
-  const { call, parts } = context;
-  const { request, usage, signal, trace } = call;
-  const question = { ...renderPrompt(sheet, context), model: parts.model, usage, signal };
-  if (answerWay(parts) === 'rank') {
-    const missing = missingFor(context);
-    const shown = new Set(sheet.tools);
-    const keywords = context.keywords().filter(({ tool }) => shown.has(tool));
-    return askForRank(sheet, { ...question, keywords, leadUp: (tool) => missing(tool).map((one) => one.tool) });
-  }
-  const answer = await askForList(sheet, {
-    ...question,
-    repair: parts.repair,
-    maxTools: request.maxTools ?? parts.options.maxTools,
-    onRepair: (issues) => trace.add('selection', 'the answer is repaired', { issues }),
-    onDropped: context.drop,
-  });
-  if (answer.ok) return answer.value;
-  throw new WinnowError('model_failed', `the answer is not usable, also after a repair: ${answer.issues.join('; ')}`);
+function askAbout(sheet: Sheet, context: StageContext): Promise<Answer> {
+  const ask = answerWay(context.parts) === 'rank' ? askForRank : askForList;
+  return ask(sheet, renderPrompt(sheet, context), context);
 }
 
-function renderPrompt(sheet: Sheet, { call, parts }: StageContext): { prompt: Prompt; about: CallAbout } {
+function renderPrompt(sheet: Sheet, { call, parts }: StageContext): Asked {
   const { prompt, options } = parts;
   const values = {
     none: sheet.labels.none,
@@ -114,7 +85,7 @@ function renderPrompt(sheet: Sheet, { call, parts }: StageContext): { prompt: Pr
     context: renderContext(call.request, options),
     message: oneLine(call.request.message),
   };
-  const about: CallAbout = {
+  const about = {
     module: 'selection/select',
     promptName: prompt.name,
     promptHash: prompt.hash,

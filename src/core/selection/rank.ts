@@ -5,30 +5,15 @@
  */
 import type { Tool } from '../catalog/tool.js';
 import { WinnowError } from '../errors.js';
+import { oncePer } from '../kept.js';
 import { createNameTrie, type RankedName, rankNames, type TrieNode } from '../model/choices.js';
-import {
-  addUsage,
-  type CallAbout,
-  countFailed,
-  type Model,
-  type Prompt,
-  type TokenReader,
-  type Usage,
-} from '../model/model.js';
+import { addUsage, countFailed, type Model, type TokenReader } from '../model/model.js';
 import type { RankedTool } from '../search/rank.js';
-import type { Answer, NamedTool } from './candidates.js';
+import { type Answer, type Asked, missingFor, type NamedTool, type StageContext } from './candidates.js';
 import type { Sheet } from './ladder.js';
 
-export interface RankQuestion {
-  model: Model;
-  prompt: Prompt;
-  about: CallAbout;
-  keywords: readonly Pick<RankedTool, 'tool' | 'score'>[];
-  /** The producers that a tool needs, in the order of their use. */
-  leadUp: (tool: Tool) => readonly Tool[];
-  usage: Usage;
-  signal: AbortSignal | undefined;
-}
+/** Those of the sheet's tools, best first. */
+type Keywords = readonly Pick<RankedTool, 'tool' | 'score'>[];
 
 export const OPENING = '{"selected_tools": ["';
 const FIRST = { names: 12, maxSteps: 24, minProbability: 0.001 };
@@ -46,11 +31,14 @@ const CHOSEN_SHARE = 0.5;
 const TAIL = { unread: 0.01, spokenOf: 2 };
 
 /** @throws WinnowError `model_refused` where the model gives no probabilities, or an error of the model. */
-export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<Answer> {
-  const { model, prompt, about, usage, signal, keywords } = question;
+export async function askForRank(sheet: Sheet, asked: Asked, context: StageContext): Promise<Answer> {
+  const { model } = context.parts;
+  const { usage, signal } = context.call;
   if (!model.openReader)
     throw new WinnowError('model_refused', 'This model gives no next-token probabilities: use --set answer=list.');
-  const reader = await countFailed(model.openReader({ prompt, opening: OPENING, signal, about }), usage);
+  const shown = new Set(sheet.tools);
+  const keywords = context.keywords().filter(({ tool }) => shown.has(tool));
+  const reader = await countFailed(model.openReader({ ...asked, opening: OPENING, signal }), usage);
   /** For the call log. */
   const readings: { before: readonly string[]; names: readonly RankedName[] }[] = [];
   try {
@@ -64,7 +52,7 @@ export async function askForRank(sheet: Sheet, question: RankQuestion): Promise<
       const named = [...first].map(([tool, probability]): NamedTool => ({ tool, probability, via: 'model' }));
       return { named, chosen: 0, none: { says: true, probability: none }, reason: '' };
     }
-    const before = [...new Set([...question.leadUp(best.tool), best.tool])];
+    const before = [...new Set([...missingFor(context)(best.tool).map(({ tool }) => tool), best.tool])];
     const names = before.map((tool) => sheet.labels.labelOf(tool));
     const start = reader.tokenize(names.map((name) => `${name}", "`).join(''));
     const listed = await rankNames(trie, reader, { ...SECOND, start });
@@ -89,7 +77,7 @@ interface ScoredTool {
  * Probabilities and keyword scores on one scale, added (CombSUM: Fox and Shaw, "Combination of Multiple Searches", TREC-2,
  * 1994). Where the model wavers keywords decide; where it is sure they hardly matter. Best first.
  */
-export function fuse(probabilities: ReadonlyMap<Tool, number>, keywords: RankQuestion['keywords']): ScoredTool[] {
+export function fuse(probabilities: ReadonlyMap<Tool, number>, keywords: Keywords): ScoredTool[] {
   const scores = new Map(probabilities);
   for (const [tool, share] of shareOfBest(keywords)) scores.set(tool, (scores.get(tool) ?? 0) + KEYWORD_WEIGHT * share);
   return [...scores]
@@ -97,12 +85,13 @@ export function fuse(probabilities: ReadonlyMap<Tool, number>, keywords: RankQue
     .sort((one, other) => other.score - one.score);
 }
 
-function shareOfBest(keywords: RankQuestion['keywords']): Map<Tool, number> {
+function shareOfBest(keywords: Keywords): Map<Tool, number> {
   const best = Math.max(COVERED, ...keywords.map(({ score }) => score));
   return new Map(keywords.map(({ tool, score }) => [tool, score / best]));
 }
 
-interface FirstReading extends Pick<RankQuestion, 'keywords'> {
+interface FirstReading {
+  keywords: Keywords;
   likeliest: Tool;
   first: ReadonlyMap<Tool, number>;
   none: number;
@@ -141,12 +130,11 @@ function toNamed({ tool, probability }: ScoredTool): NamedTool {
     : { tool, probability: Math.min(1, probability), via: 'model' };
 }
 
-const tries = new WeakMap<Model, WeakMap<Sheet, TrieNode>>();
+const tries = oncePer((_: Model) => new WeakMap<Sheet, TrieNode>());
 
 /** The names are tokenized once a model and sheet. */
 function trieOf(sheet: Sheet, model: Model, reader: TokenReader): TrieNode {
-  const known = tries.get(model) ?? new WeakMap<Sheet, TrieNode>();
-  tries.set(model, known);
+  const known = tries(model);
   const { labels, tools } = sheet;
   const trie = known.get(sheet) ?? createNameTrie([...tools.map((tool) => labels.labelOf(tool)), labels.none], reader);
   known.set(sheet, trie);

@@ -10,8 +10,8 @@ import { renderTool } from '../planning/render-tool.js';
 import { renderContext, searchText } from '../prompts/context.js';
 import type { Prompts } from '../prompts/prompts.js';
 import type { Dropped, SelectedTool, Selection } from '../result.js';
-import { keywordIndexOf } from '../search/keyword-index.js';
 import type { RankedTool } from '../search/rank.js';
+import { keywordSearchOf } from '../search/rank.js';
 import type { Turn, Turns } from '../turn.js';
 import { planningRoom, totalTokens } from './budget.js';
 import {
@@ -86,7 +86,7 @@ function createContext(call: SelectionCall, parts: SelectionParts, dropped: Map<
     call,
     parts,
     keywords() {
-      found ??= keywordIndexOf(call.view).search(searchText(call.request), MAX_KEYWORD_MATCHES);
+      found ??= keywordSearchOf(call.view)(searchText(call.request), MAX_KEYWORD_MATCHES);
       return found;
     },
     drop(names) {
@@ -103,11 +103,8 @@ function selectionTimeoutMs({ options }: SelectionParts): number {
 async function choose(context: StageContext): Promise<Outcome> {
   const { call, parts } = context;
   const timeout = AbortSignal.timeout(selectionTimeoutMs(parts));
-  const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
-  const { tools, answer, leftOut } = await run(parts.stages ?? DEFAULT_STAGES, {
-    ...context,
-    call: { ...call, signal },
-  });
+  const inTime = { ...context, call: { ...call, signal: AbortSignal.any([call.signal, timeout]) } };
+  const { tools, answer, leftOut } = await run(parts.stages ?? DEFAULT_STAGES, inTime);
   if (answer.none.says)
     call.trace.add('selection', 'the model found that no tool fits', { none: answer.none.probability });
   call.trace.add('selection', `${tools.length} of ${call.view.tools.length} tools are handed on`, {
@@ -138,7 +135,8 @@ function passthrough({ call, parts, drop }: StageContext): Outcome | undefined {
   if (count > (request.maxTools ?? count) || (passthroughTools === 0 && count > 0)) return undefined;
   const isFew = count <= passthroughTools;
   const room = planningRoom(parts, call);
-  if (!fitTogether(call, parts, isFew ? room : Math.min(PASSTHROUGH_TOKENS, room))) return undefined;
+  const budget = isFew ? room : Math.min(PASSTHROUGH_TOKENS, room);
+  if (totalTokens(view.tools, parts.schemaTokens) > budget) return undefined;
   const reason = isFew
     ? `${count} tools are visible: selection is skipped up to ${passthroughTools}`
     : 'all schemas fit the budget';
@@ -149,20 +147,11 @@ function passthrough({ call, parts, drop }: StageContext): Outcome | undefined {
   return { mode: 'passthrough', reason, tools, leftOut: 0 };
 }
 
-/** Stops counting at the first tool too much. */
-function fitTogether({ view }: SelectionCall, { schemaTokens }: SelectionParts, budget: number): boolean {
-  let free = budget;
-  return view.tools.every((tool) => {
-    free -= schemaTokens(tool);
-    return free >= 0;
-  });
-}
-
 /** @throws WinnowError `cancelled` where the caller did not wait. */
 function reasonOf(error: unknown, { signal }: SelectionCall, parts: SelectionParts): string {
   const failure = toWinnowError(error);
   if (failure.code !== 'cancelled') return `${failure.code}: ${failure.message}`;
-  if (signal?.aborted) throw failure;
+  if (signal.aborted) throw failure;
   return `model_timeout: no selection within ${selectionTimeoutMs(parts)} ms`;
 }
 
@@ -178,7 +167,7 @@ async function fallBack(reason: string, context: StageContext): Promise<Outcome>
   let free = planningRoom(parts, call);
   let tools: Tool[] = [...view.tools];
   if (tools.length > mostTools || totalTokens(tools, parts.schemaTokens) > free) {
-    const matches = keywordIndexOf(view).search(searchText(request), view.tools.length);
+    const matches = keywordSearchOf(view)(searchText(request), view.tools.length);
     tools = [...new Set([...demanded.keys(), ...matches.map(({ tool }) => tool), ...view.tools])]
       .filter((tool) => {
         const cost = parts.schemaTokens(tool);

@@ -8,8 +8,8 @@ import type { Tool } from '../catalog/tool.js';
 import type { Request } from '../request.js';
 import type { SelectedTool } from '../result.js';
 import { schemaBudget, totalTokens } from './budget.js';
-import { type Candidate, type Candidates, PRIORITY, type Stage, type StageContext } from './candidates.js';
-import { missingFor, modelChoice, probabilityOf } from './model-choice.js';
+import { type Candidate, type Candidates, missingFor, PRIORITY, type Stage, type StageContext } from './candidates.js';
+import { modelChoice, probabilityOf } from './model-choice.js';
 
 /** Tools of the rules that match: `first` before all others, `include` behind the chosen, `last` at the end. */
 export const rules: Stage = {
@@ -158,8 +158,7 @@ export function matchingRules(rules: readonly Rule[], request: Request): Rule[] 
     const hasEntities = (when.entities ?? []).every(
       (name) => Object.hasOwn(entities, name) && holdsSomething(entities[name]),
     );
-    const intents = when.intent === undefined ? undefined : [when.intent].flat();
-    const hasIntent = intents === undefined || (request.intent !== undefined && intents.includes(request.intent));
+    const hasIntent = when.intent === undefined || [when.intent].flat().some((one) => one === request.intent);
     // An operator may write a pattern that would not come to an end on some user's message: it then does not match.
     const pattern = when.message === undefined ? undefined : createSafePattern(when.message, { ignoreCase: true });
     return hasEntities && hasIntent && (pattern === undefined || pattern.matches(request.message, trials) === true);

@@ -2,9 +2,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { toolHash } from '../../core/catalog/catalog.js';
 import type { Tool } from '../../core/catalog/tool.js';
-import type { FieldWeights } from '../../core/search/fields.js';
-import { buildSegment } from '../../core/search/keyword-index.js';
-import type { Segment } from '../../core/search/rank.js';
+import { buildSegment, type FieldWeights, type Segment } from '../../core/search/keyword-index.js';
 
 /** Raised when the same tools would be cut into other words or weighed by another rule. */
 export const INDEX_VERSION = 6;

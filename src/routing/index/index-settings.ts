@@ -1,7 +1,7 @@
 /** What can be set about the index of a server. */
 import { z } from 'zod';
 import { parseOptions } from '../../core/parse.js';
-import { fieldWeightsSchema } from '../../core/search/fields.js';
+import { fieldWeightsSchema } from '../../core/search/keyword-index.js';
 import { DEFAULT_MAX_SNAPSHOT_BYTES, SNAPSHOT_LEVELS } from './snapshot.js';
 
 export const indexSettingsSchema = z.strictObject({

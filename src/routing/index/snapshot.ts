@@ -7,9 +7,12 @@ import { z } from 'zod';
 import type { Tool } from '../../core/catalog/tool.js';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { parse } from '../../core/parse.js';
-import { type FieldWeights, fieldWeightsSchema } from '../../core/search/fields.js';
-import { restoreSegment } from '../../core/search/keyword-index.js';
-import type { Segment } from '../../core/search/rank.js';
+import {
+  type FieldWeights,
+  fieldWeightsSchema,
+  restoreSegment,
+  type Segment,
+} from '../../core/search/keyword-index.js';
 import { type Generation, groupTools, INDEX_VERSION } from './generation.js';
 
 export const SNAPSHOT_LEVELS = ['none', 'meta', 'full'] as const;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Tool } from '../../core/catalog/tool.js';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { parseOptions } from '../../core/parse.js';
-import { fieldWeightsSchema } from '../../core/search/fields.js';
+import { fieldWeightsSchema } from '../../core/search/keyword-index.js';
 import { type Audience, createAudiences, type VisibleLayers } from './audience.js';
 import { buildGeneration, fingerprintTools, type Generation } from './generation.js';
 import { runInSlices } from './in-slices.js';

@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 import { WinnowError } from '../../core/errors.js';
 import { parseOptions } from '../../core/parse.js';
-import { fieldWeightsSchema } from '../../core/search/fields.js';
+import { fieldWeightsSchema } from '../../core/search/keyword-index.js';
 import type { Documents } from '../../store/store.js';
 import { tellOnce } from '../tell-once.js';
 import type { WriteAudit } from '../write-audit.js';

@@ -3,7 +3,7 @@ import MiniSearch from 'minisearch';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { searchText } from '../../../src/core/prompts/context.js';
 import { parseRequest } from '../../../src/core/request.js';
-import { createKeywordIndex } from '../../../src/core/search/keyword-index.js';
+import { createKeywordSearch } from '../../../src/core/search/rank.js';
 import { type Contestant, idleWhereGiven } from './contestant.js';
 import { createSecondCall } from './second-call.js';
 
@@ -11,8 +11,8 @@ type Search = (query: string, limit: number) => readonly Tool[];
 
 export const KEYWORDS: readonly Contestant[] = [
   createContestant({ id: 'keywords', title: "keywords alone, Winnow's index", group: 'first' }, (tools) => {
-    const index = createKeywordIndex(tools);
-    return (query, limit) => index.search(query, limit).map(({ tool }) => tool);
+    const index = createKeywordSearch(tools);
+    return (query, limit) => index(query, limit).map(({ tool }) => tool);
   }),
   createContestant({ id: 'bm25', title: 'keywords alone, MiniSearch as it comes', group: 'peer' }, (tools) => {
     const index = new MiniSearch({ fields: ['name', 'description'] });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { createScope } from '../../../src/core/catalog/scope.js';
-import { createKeywordIndex, keywordIndexOf } from '../../../src/core/search/keyword-index.js';
+import { createKeywordSearch, keywordSearchOf } from '../../../src/core/search/rank.js';
 import { loadFixture, makeTool, returning, TOOLS, viewOf } from '../selection/setup.js';
 
-const index = createKeywordIndex(TOOLS);
-const found = (query: string, limit = 10) => index.search(query, limit).map(({ tool }) => tool.name);
+const index = createKeywordSearch(TOOLS);
+const found = (query: string, limit = 10) => index(query, limit).map(({ tool }) => tool.name);
 
 describe('keyword search', () => {
   it.each<[string, Parameters<typeof makeTool>[1]]>([
@@ -17,35 +17,27 @@ describe('keyword search', () => {
     ['a parameter', { inputSchema: returning('zebra') }],
   ])('finds a tool by %s', (field, entry) => {
     const tool = makeTool(field === 'its name' ? 'zebra_ride' : 'other', entry);
-    const [match] = createKeywordIndex([...TOOLS, tool]).search('zebra', 5);
+    const [match] = createKeywordSearch([...TOOLS, tool])('zebra', 5);
     expect(match?.tool).toBe(tool);
     expect(match?.why.map(({ asked }) => asked)).toEqual(['zebra']);
   });
 
   it('explains a match by the fields', () => {
-    const [match] = index.search('coffee', 1);
+    const [match] = index('coffee', 1);
     expect(match?.why).toEqual([{ asked: 'coffee', word: 'coffee', fields: ['name'] }]);
   });
 
   it('weighs the name above the description', () => {
     const tools = [makeTool('one', { description: 'A zebra.' }), makeTool('zebra', { description: 'One.' })];
-    expect(
-      createKeywordIndex(tools)
-        .search('zebra', 2)
-        .map(({ tool }) => tool.name),
-    ).toEqual(['zebra', 'one']);
+    expect(createKeywordSearch(tools)('zebra', 2).map(({ tool }) => tool.name)).toEqual(['zebra', 'one']);
   });
 
   it('is best first, bounded, and keeps the order of the catalogue between equals', () => {
-    const scores = index.search('coffee song mail', 10).map(({ score }) => score);
+    const scores = index('coffee song mail', 10).map(({ score }) => score);
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
     expect(found('coffee song mail', 2)).toHaveLength(2);
     const equal = ['c', 'a', 'b'].map((name) => makeTool(`${name}1`, { description: 'zebra' }));
-    expect(
-      createKeywordIndex(equal)
-        .search('zebra', 3)
-        .map(({ tool }) => tool.name),
-    ).toEqual(['c1', 'a1', 'b1']);
+    expect(createKeywordSearch(equal)('zebra', 3).map(({ tool }) => tool.name)).toEqual(['c1', 'a1', 'b1']);
   });
 
   it.each([
@@ -62,19 +54,17 @@ describe('keyword search', () => {
 
   it('finds Chinese tools with a Chinese request', async () => {
     const hydrology = createScope(await loadFixture('hydrology'))({});
-    const names = keywordIndexOf(hydrology)
-      .search('查一下水库的调度方案', 5)
-      .map(({ tool }) => tool.name);
+    const names = keywordSearchOf(hydrology)('查一下水库的调度方案', 5).map(({ tool }) => tool.name);
     expect(names).toEqual(expect.arrayContaining(['list_dispatch_plans', 'get_dispatch_plan']));
   });
 
   it('is made once a view', () => {
     const view = viewOf(TOOLS);
-    expect(keywordIndexOf(view)).toBe(keywordIndexOf(view));
+    expect(keywordSearchOf(view)).toBe(keywordSearchOf(view));
   });
 
   it('never finds what the view does not hold', () => {
     const secret = makeTool('zebra_ride', { scope: { user: 'ann' } });
-    expect(keywordIndexOf(viewOf([...TOOLS, secret])).search('zebra ride', 10)).toEqual([]);
+    expect(keywordSearchOf(viewOf([...TOOLS, secret]))('zebra ride', 10)).toEqual([]);
   });
 });

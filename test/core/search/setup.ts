@@ -1,8 +1,7 @@
 /** Layers for the tests of ranking. */
 import type { Tool } from '../../../src/core/catalog/tool.js';
-import { fieldWeightsSchema } from '../../../src/core/search/fields.js';
-import { buildSegment, runWhole } from '../../../src/core/search/keyword-index.js';
-import type { Layer, Segment } from '../../../src/core/search/rank.js';
+import { buildSegment, fieldWeightsSchema, runWhole, type Segment } from '../../../src/core/search/keyword-index.js';
+import type { Layer } from '../../../src/core/search/rank.js';
 import { createSynonymTable } from '../../../src/core/search/synonyms.js';
 
 export const NO_SYNONYMS = createSynonymTable([], []);

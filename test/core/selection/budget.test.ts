@@ -222,11 +222,9 @@ describe('the answer of a list model', () => {
     });
   });
 
-  it('may be a bare list, lack its reason, or carry space around a name', () => {
-    expect(read('["read_mail"]').names).toEqual(['read_mail']);
+  it('may lack its reason', () => {
     expect(read('{"selected_tools":["read_mail"]}')).toMatchObject({ names: ['read_mail'], reason: '' });
     expect(read('{"selected_tools":["read_mail"],"reason":7}')).toMatchObject({ names: ['read_mail'], reason: '' });
-    expect(read(naming(' read_mail ')).names).toEqual(['read_mail']);
   });
 
   it('drops what is repeated, 4,000 times too, and says so once', () => {
@@ -255,9 +253,12 @@ describe('the answer of a list model', () => {
     expect(suggested.length).toBeLessThanOrEqual(20);
   });
 
-  it.each(['READ_MAIL', 'read mail', 'read_mail()', '- read_mail'])('does not take %s for a tool', (name) => {
-    expect(read(naming(name, 'stock_quote')).names).toEqual(['stock_quote']);
-  });
+  it.each(['READ_MAIL', 'read mail', 'read_mail()', '- read_mail', ' read_mail'])(
+    'does not take %s for a tool',
+    (name) => {
+      expect(read(naming(name, 'stock_quote')).names).toEqual(['stock_quote']);
+    },
+  );
 
   it('shortens the unknown names that it records', () => {
     const [dropped] = read(naming('x'.repeat(50_000), 'read_mail')).dropped;
@@ -279,6 +280,7 @@ describe('the answer of a list model', () => {
     ['only unknown names', naming('xyzzy', 'plugh'), 'none of xyzzy, plugh'],
     ['no JSON', 'I would take read_mail.', 'JSON'],
     ['nothing', '', 'empty'],
+    ['a bare list', '["read_mail"]', 'selected_tools'],
     ['the wrong key', '{"tools":["read_mail"]}', 'selected_tools'],
     ['a list of something else', '{"selected_tools":[{"name":"read_mail"}]}', 'selected_tools'],
     ['a text for a list', '{"selected_tools":"read_mail"}', 'selected_tools'],
@@ -289,25 +291,12 @@ describe('the answer of a list model', () => {
     expect(!parsed.ok && parsed.issues.join()).toContain(said);
   });
 
-  it.each([
-    ['behind a name', '{"selected_tools": ["read_mail", "stock_quote",'],
-    ['inside a name', '{"selected_tools":["read_mail","stock_quote","read_m'],
-    ['in a loop', `{"selected_tools":["read_mail","stock_quote"${',"read_mail"'.repeat(40)},"re`],
-    ['behind the list', '{"selected_tools":["read_mail","stock_quote"],"reas'],
-    ['in the reason', '{"selected_tools":["read_mail","stock_quote"],"reason":"they ["x", "'],
-  ])('that was cut %s is taken as far as it came', (_, text) => {
-    const parsed = parse(text, 'length');
-    expect(parsed.ok && parsed.value.named.map(({ tool }) => tool.name)).toEqual(['read_mail', 'stock_quote']);
-    expect(parsed).toMatchObject({ ok: true, value: { reason: expect.stringContaining('cut') } });
-    expect(parse(text)).toMatchObject({ ok: false });
-  });
-
-  it('is told to be shorter when it was cut before the first name was whole', () => {
-    expect(parse('{"selected_tools":["read_ma', 'length')).toMatchObject({
-      ok: false,
-      issues: ['the answer was cut: be shorter'],
-    });
-  });
+  it.each(['{"selected_tools":["read_ma', '{"selected_tools":["read_mail"],"reas'])(
+    'is told to be shorter when it was cut: %s',
+    (text) => {
+      expect(parse(text, 'length')).toMatchObject({ ok: false, issues: ['the answer was cut: be shorter'] });
+    },
+  );
 
   it('carries the probability of each name where the server gives them', () => {
     const pieces = ['{"selected_tools":[', '"', 'read', '_mail', '",', '"', 'stock_quote', '"]}'];

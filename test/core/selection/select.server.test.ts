@@ -68,7 +68,6 @@ describe('over a server', () => {
       ['bare JSON', OK],
       ['fenced JSON', fencedJson(GOOD)],
       ['prose around JSON', proseAroundJson(GOOD)],
-      ['JSON that was cut behind the names', cutJson(GOOD)],
     ])('is used as it is: %s', async (_, behaviour) => {
       const { result, selection, usage } = await plan([behaviour]);
       expect(result.kind).toBe('plan');
@@ -81,7 +80,9 @@ describe('over a server', () => {
   describe('an answer that can not be used', () => {
     const bad = [
       ['no answer', emptyAnswer()],
+      ['an answer that was cut behind the names', cutJson(GOOD)],
       ['an answer that was cut inside the first name', cutJson({ selected_tools: ['play_song'] })],
+      ['a bare list', answer('["play_song"]')],
       ['the wrong key', wrongKey()],
       ['a refusal', refusal()],
       ['only unknown names', answerJson({ selected_tools: ['music_player'], reason: '' })],
@@ -190,11 +191,6 @@ describe('over a server', () => {
       expect(usage.calls).toBe(2);
       expect(usage.read + usage.cached).toBe(20);
     });
-  });
-
-  it('a text that is no plan at all still reads like an answer', async () => {
-    const { selection } = await plan([answer('["play_song"]')]);
-    expect(namesOf(selection)).toEqual(['play_song']);
   });
 });
 

@@ -63,9 +63,10 @@ function staged({ tools = LETTERS, named = [], chosen = named.length, rules = []
       view,
       request: parseRequest({ message: 'do it', ...given.request }),
       rules,
+      taken: 0,
       usage: noUsage(),
       trace: createTrace(),
-      signal: undefined,
+      signal: new AbortController().signal,
       facts: { requestId: 'r', session: undefined, secretNames: [] },
     },
     {

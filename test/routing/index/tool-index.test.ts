@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { WinnowError } from '../../../src/core/errors.js';
-import { fieldWeightsSchema, SEARCH_FIELDS } from '../../../src/core/search/fields.js';
+import { fieldWeightsSchema, SEARCH_FIELDS } from '../../../src/core/search/keyword-index.js';
 import { rank } from '../../../src/core/search/rank.js';
 import { INDEX_VERSION } from '../../../src/routing/index/generation.js';
 import { snapshotSchema } from '../../../src/routing/index/snapshot.js';

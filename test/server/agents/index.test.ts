@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
-import { SEARCH_FIELDS } from '../../../src/core/search/fields.js';
+import { SEARCH_FIELDS } from '../../../src/core/search/keyword-index.js';
 import type { CatalogReload } from '../../../src/routing/live-catalog.js';
 import { createMemoryStore } from '../../../src/store/memory/memory-store.js';
 import { createTool } from '../../support/create-tool.js';

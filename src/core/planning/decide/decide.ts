@@ -4,7 +4,7 @@
  */
 import { oneLine } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
-import type { Written } from '../read-plan.js';
+import type { Written } from '../write.js';
 import { readAsks } from './asks.js';
 import { chooseTools } from './choose-tools.js';
 import { createRead, createReadUnasked, type DecideParts } from './read.js';
