@@ -7,10 +7,10 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { readVersion } from '../../environment.js';
 import { isNeverConnected } from '../../errors.js';
 import { createOpening, orAborted } from '../../promises.js';
 import { createKeyMask } from '../../secret-forms.js';
-import { readVersion } from '../../version.js';
 import { type McpServer, type ReadContext, reasonOf } from './source.js';
 
 /** A server that never ends its list is cut here, with an error. */
