@@ -7,7 +7,6 @@ import { toolHash } from '../../core/catalog/catalog.js';
 import { secretNamesOf } from '../../core/catalog/schema/paths.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import type { ArgumentSources } from '../../core/result.js';
-import { maskFields } from '../../core/secret-forms.js';
 import type { Store } from '../../store/store.js';
 import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
 import { canonicalHash, canonicalJson } from '../approvals/canonical-json.js';
@@ -18,6 +17,7 @@ import { type Decision, refusalOf } from '../policy/decide.js';
 import { calledTools } from '../policy/requirement.js';
 import type { ApprovalOutput } from '../records.js';
 import type { Situation } from '../sessions/situation.js';
+import { maskFields } from './call-values.js';
 
 export interface CallRequest {
   readonly tool: string;
