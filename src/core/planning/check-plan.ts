@@ -62,7 +62,7 @@ export function checkPlan(
 
 /** Many generated schemas have defaults that they themselves do not allow: then the step stays as it was written. */
 function settle(step: DraftStep, place: StepPlace, { defaults }: CheckOptions) {
-  const filled = defaults ? fillDefaults(place.tool.inputSchema, step.arguments, { nulls: false }) : undefined;
+  const filled = defaults ? fillDefaults(place.tool.inputSchema, step.arguments) : undefined;
   const whole = isObject(filled) ? { ...step, arguments: filled } : step;
   const checked = checkStep(whole, place);
   return whole === step || checked.issues.length === 0

@@ -3,7 +3,7 @@
  * seen is made once more on a new connection; one that was lost on the way only if it may be repeated.
  */
 import type { McpServer } from '../../core/catalog/sources/source.js';
-import { orAborted } from '../../core/promises.js';
+import { orAborted } from '../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { type Executed, type Executor, type ExecutorCall, isSystemTool } from './executor.js';
 import { readMcpContent } from './mcp-content.js';

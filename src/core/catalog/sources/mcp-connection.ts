@@ -4,7 +4,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
 import { readVersion } from '../../environment.js';
-import { createOpening, orAborted } from '../../promises.js';
+import { orAborted } from '../../errors.js';
+import { createOpening } from '../../kept.js';
 import { createKeyMask } from '../../secret-forms.js';
 import { type McpServer, type ReadContext, reasonOf } from './source.js';
 
