@@ -15,7 +15,6 @@ export {
   type ToolType,
 } from './core/catalog/tool.js';
 export { ERROR_TABLE, type ErrorCode, WinnowError } from './core/errors.js';
-export { createCallLog, withCallLog } from './core/logging/call-log.js';
 export {
   type CreateModelHooks,
   createLocalModels,
@@ -82,6 +81,7 @@ export type { IndexStatus, ToolIndex } from './routing/index/tool-index.js';
 export type { ListedRule, RuleList } from './routing/kept-rule.js';
 export { createKeptRules, type KeptRules } from './routing/kept-rules.js';
 export { type CatalogReload, createLiveCatalog, type LiveCatalog } from './routing/live-catalog.js';
+export { createCallLog, withCallLog } from './routing/logging/call-log.js';
 export type { RouterOptions, RouterParts } from './routing/parts.js';
 export { createPolicy, type Policy, type PolicyInput } from './routing/policy/policy.js';
 export { fixedPolicy, openPolicyFile, type PolicySource } from './routing/policy/policy-file.js';

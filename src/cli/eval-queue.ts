@@ -1,5 +1,5 @@
 /** Workers on any machines do the cases of a run. No model is opened here: the workers say which one they have. */
-import { readVersion } from '../core/version.js';
+import { readVersion } from '../core/environment.js';
 import type { Evaluator } from './eval-evaluator.js';
 import type { RunIdentity } from './eval-settings.js';
 import type { EvaluationSetup } from './eval-setup.js';

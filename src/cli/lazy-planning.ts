@@ -1,9 +1,9 @@
 /** Planning whose model is opened by the first request that needs it: who starts a server must not wait for a model. */
 import type { Catalog } from '../core/catalog/catalog.js';
 import { createScope } from '../core/catalog/scope.js';
-import { throwIfCancelled } from '../core/errors.js';
+import { orAborted, throwIfCancelled } from '../core/errors.js';
+import { createOpening } from '../core/kept.js';
 import type { Planner, PlannerParts } from '../core/planner.js';
-import { createOpening, orAborted } from '../core/promises.js';
 import type { PlanningSetup } from './set-up.js';
 
 export interface LazyPlanning {

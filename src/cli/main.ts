@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** The entry of the command line: the only place that ends the process. stdout is data, stderr is everything else. */
 import { Command, CommanderError } from 'commander';
+import { readVersion } from '../core/environment.js';
 import { ERROR_TABLE, toWinnowError } from '../core/errors.js';
-import { readVersion } from '../core/version.js';
 import { adaptationCommand } from './adaptation-command.js';
 import { approvalsCommand } from './approvals-command.js';
 import { colours as pc } from './colours.js';

@@ -1,8 +1,9 @@
 /** MCP under `/mcp` of `winnow serve`, from its flags. */
-import type { Logger } from '../core/logging/logger.js';
+
 import { createMcpEndpoint, type McpEndpoint } from '../mcp/http-endpoint.js';
 import { LOOPBACK_HOSTS } from '../mcp/origin-guard.js';
 import type { PlanningPlanner } from '../mcp/planning-tools.js';
+import type { Logger } from '../routing/logging/logger.js';
 import type { Router } from '../routing/router.js';
 import { isLoopback } from './is-loopback.js';
 import { mcpOptionsOf } from './mcp-options.js';

@@ -1,5 +1,5 @@
 /** Which models: flags win over the environment, the environment over the configuration file. */
-import { readEnvironment, readVariable } from '../core/config/environment.js';
+import { readEnvironment, readVariable } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import type { ConfigFile, ModelBlock } from './config-file.js';

@@ -1,7 +1,7 @@
 /** The configuration file that a command was given, and what of it no planner is needed for. */
-import { readEnvironment } from '../core/config/environment.js';
+import { readEnvironment } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
-import { LOG_LEVELS, type LogLevel } from '../core/logging/logger.js';
+import { LOG_LEVELS, type LogLevel } from '../routing/logging/logger.js';
 import { type ConfigFile, loadConfigFile } from './config-file.js';
 import type { SharedFlags } from './shared-options.js';
 

@@ -1,8 +1,8 @@
 /** A result for people: the tools, then the plan as an indented graph with arguments and references, then the cost. */
 
-import { type ArgumentSource, isMarked, renderSource, sourcesOf } from '../core/argument-sources.js';
 import { oneLine } from '../core/catalog/summary.js';
-import type { Plan, PlanResult, Step } from '../core/result.js';
+import type { ArgumentSource, Plan, PlanResult, Step } from '../core/result.js';
+import { isMarked, renderSource, sourcesOf } from '../routing/argument-sources.js';
 import type { Approval } from '../routing/records.js';
 import { colours as pc } from './colours.js';
 import { renderCost, renderTools } from './render-selection.js';

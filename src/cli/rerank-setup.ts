@@ -1,7 +1,7 @@
 /** The second opinion on what a search found: its settings from flags and file, and the model that gives it. */
 import { WinnowError } from '../core/errors.js';
-import { withCallLog } from '../core/logging/call-log.js';
 import type { Model } from '../core/model/model.js';
+import { withCallLog } from '../routing/logging/call-log.js';
 import { createRerank } from '../routing/search/create-rerank.js';
 import { parseRerankSettings, type RerankOptions } from '../routing/search/rerank.js';
 import type { ModelBlock } from './config-file.js';

@@ -1,9 +1,9 @@
 /** What `winnow run` does: tools and what runs them, a session, the run, and what came of each step. */
 import { ERROR_TABLE, messageOf, WinnowError } from '../core/errors.js';
-import { createLogger } from '../core/logging/logger.js';
 import { parseAs } from '../core/parse.js';
 import { type PlanRun, type RunnablePlan, runnablePlanSchema } from '../execution/plan/plan-run.js';
 import type { Caller } from '../routing/contracts.js';
+import { createLogger } from '../routing/logging/logger.js';
 import type { Agents } from '../server/agents/agents.js';
 import { resumePlanInputSchema, runPlanInputSchema } from '../server/agents/plan-runs.js';
 import { openAgents } from './agents-setup.js';

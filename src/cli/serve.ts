@@ -1,6 +1,6 @@
 /** What `winnow serve` does: set up, listen until a signal, stop in order. Its address is the first thing it logs. */
 import { WinnowError } from '../core/errors.js';
-import type { Logger } from '../core/logging/logger.js';
+import type { Logger } from '../routing/logging/logger.js';
 import type { Agents } from '../server/agents/agents.js';
 import { createServer } from '../server/app.js';
 import { openAgents } from './agents-setup.js';

@@ -1,7 +1,7 @@
 /** What an operator should know of before the first request: what in policy and limits has no effect, and which weights hold. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Logger } from '../core/logging/logger.js';
 import type { IndexStatus } from '../routing/index/tool-index.js';
+import type { Logger } from '../routing/logging/logger.js';
 import { checkPolicy } from '../routing/policy/check-policy.js';
 import type { Agents } from '../server/agents/agents.js';
 import type { ConfigFile } from './config-file.js';

@@ -1,7 +1,6 @@
 /** A run of `winnow tune`: set up, searched and written. An interrupt ends it cleanly; it goes on with --resume. */
 import { join } from 'node:path';
 import { toWinnowError, WinnowError } from '../core/errors.js';
-import { createLogger } from '../core/logging/logger.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
 import { withLock } from '../core/model/store/lock.js';
@@ -18,6 +17,7 @@ import { DEFAULT_SHARES } from '../evaluation/tune/split-cases.js';
 import { type TuneOptions, tune } from '../evaluation/tune/tune.js';
 import type { TuneReport } from '../evaluation/tune/tune-record.js';
 import { earlierSettings } from '../evaluation/tune/tune-settings.js';
+import { createLogger } from '../routing/logging/logger.js';
 import type { ConfigFile } from './config-file.js';
 import { expandSet } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';

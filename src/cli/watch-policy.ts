@@ -1,6 +1,6 @@
 /** Reads the policy anew when its file changes. By its date and not by events of the file system: editors replace files. */
 import { unwatchFile, watchFile } from 'node:fs';
-import type { Logger } from '../core/logging/logger.js';
+import type { Logger } from '../routing/logging/logger.js';
 import type { Router } from '../routing/router.js';
 
 export interface WatchParts {

@@ -143,6 +143,25 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new WinnowError('cancelled', 'The request was cancelled.', { cause: signal.reason });
 }
 
+/**
+ * Gives what `work` gives, unless the signal fires first: nobody waits for a program that does not heed it. No listener
+ * stays on a signal that outlives the work.
+ * @throws the reason of the signal, at once where it has fired already
+ */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop: () => void = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([aborted, work]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
 /** Codes of Node and undici for a connection that was never made. */
 const UNREACHED = /^(?:EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*)$/u;
 const UNTRUSTED = /^(?:ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/u;

@@ -1,4 +1,4 @@
-/** Results that are kept: of an object as long as it lives, or the latest of many. */
+/** Results that are kept: of an object as long as it lives, the latest of many, or of work that is begun once for all who ask. */
 
 /** What is made of an object, such as a tool or a view, once. */
 export function oncePer<Key extends object, Value extends NonNullable<unknown>>(
@@ -18,4 +18,34 @@ export function keepLatest<Key, Value>(kept: Map<Key, Value>, [key, value]: read
   kept.set(key, value);
   const oldest = kept.keys().next();
   if (kept.size > most && !oldest.done) kept.delete(oldest.value);
+}
+
+export interface Opening<T> {
+  /** @throws what opening it throws */
+  get(): Promise<T>;
+  /** Undefined while nobody has asked, or since it failed or was forgotten. */
+  peek(): Promise<T> | undefined;
+  /** The next who asks opens another one. */
+  forget(): void;
+}
+
+/** Opens something once for all who ask; after a failure the next who asks opens it again. */
+export function createOpening<T>(open: () => Promise<T>): Opening<T> {
+  let opening: Promise<T> | undefined;
+  return {
+    get() {
+      if (opening) return opening;
+      const mine = open();
+      opening = mine;
+      mine.catch(() => {
+        // Another one may have been opened in its place meanwhile.
+        if (opening === mine) opening = undefined;
+      });
+      return mine;
+    },
+    peek: () => opening,
+    forget() {
+      opening = undefined;
+    },
+  };
 }

@@ -56,6 +56,17 @@ export type Selection = z.infer<typeof selectionSchema>;
 export const SOURCES = ['step', 'request', 'computed', 'enum', 'default', 'composed', 'unknown', 'person'] as const;
 export type SourceName = (typeof SOURCES)[number];
 
+/** Information from the plan for whoever approves a call, and for the audit: it binds nothing. */
+const argumentSourceSchema = z.object({
+  source: z.enum(SOURCES),
+  references: z.array(z.string()).min(1).optional().describe('What was put in, as the plan has it: "${s1.code}".'),
+});
+export type ArgumentSource = z.infer<typeof argumentSourceSchema>;
+export const argumentSourcesSchema = z
+  .record(z.string(), argumentSourceSchema)
+  .describe('Where each argument comes from, as the plan says; absent for a call without a plan.');
+export type ArgumentSources = z.infer<typeof argumentSourcesSchema>;
+
 export const stepSchema = z.object({
   id: z.string(),
   tool: z.string(),

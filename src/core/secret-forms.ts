@@ -1,4 +1,4 @@
-/** Secrets in texts and objects: each form in which a program may have written one, and what stands in its place. */
+/** Secrets in texts: each form in which a program may have written one, and what stands in its place. */
 
 export const MASK = '[masked]';
 
@@ -7,9 +7,6 @@ const SHORTEST_KEY_CHARACTERS = 4;
 
 /** What looks like a key, whoever's it is; servers quote them with stars inside. */
 const KEY_IN_TEXT = /\b(?:Bearer\s+[\w.~+/=*-]{6,}|sk-[\w*.-]{5,}[\w*-])/gi;
-
-const SECRET_NAME =
-  /(apikey|authorization|password|passwd|passphrase|secret|accesstoken|refreshtoken|authtoken|bearertoken|idtoken|privatekey|credentials?|cookie)$|^(token|pwd)$/;
 
 /** The text without what looks like a key. */
 export function maskKeysIn(text: string): string {
@@ -36,21 +33,4 @@ function writtenForms(key: string): string[] {
     bytes.toString('base64'),
     bytes.toString('base64url'),
   ];
-}
-
-/**
- * A copy of a JSON value with the values of secret fields masked, at any depth: fields of the given names, in any
- * spelling, and those whose name says so. Keys inside other texts are masked, too.
- */
-export function maskFields(value: unknown, names: readonly string[]): unknown {
-  const plainName = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-  const secret = new Set(names.map(plainName));
-  const isSecret = (name: string) => secret.has(plainName(name)) || SECRET_NAME.test(plainName(name));
-  const copy = (part: unknown): unknown => {
-    if (typeof part === 'string') return maskKeysIn(part);
-    if (Array.isArray(part)) return part.map(copy);
-    if (typeof part !== 'object' || part === null) return part;
-    return Object.fromEntries(Object.entries(part).map(([name, field]) => [name, isSecret(name) ? MASK : copy(field)]));
-  };
-  return copy(value);
 }

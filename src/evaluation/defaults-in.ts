@@ -17,7 +17,7 @@ export function defaultsIn(tools: ReadonlyMap<string, Tool>): (tool: string, arg
 
 /** Found once a tool: every argument of every case is looked up. */
 function defaultsOf(tool: Tool): JsonSchema {
-  const filled = defaults.get(tool) ?? fillDefaults(tool.inputSchema, {}, { nulls: false });
+  const filled = defaults.get(tool) ?? fillDefaults(tool.inputSchema, {});
   const values = isObject(filled) ? filled : {};
   defaults.set(tool, values);
   return values;

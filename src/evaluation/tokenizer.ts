@@ -1,6 +1,7 @@
 /** A model's tokenizer for those who answer from what is remembered: one reader is opened for it, at the first use. */
+
+import { createOpening } from '../core/kept.js';
 import type { Model, TokenReader } from '../core/model/model.js';
-import { createOpening } from '../core/promises.js';
 
 export type Tokenizer = () => Promise<TokenReader['tokenize']>;
 

@@ -23,7 +23,7 @@ export function prepareArguments(tool: Tool, given: unknown): Prepared | CallFai
   const filled = fillDefaults(tool.inputSchema, copy.value);
   const result = check(filled);
   if (result.ok) return { ok: true, arguments: isObject(filled) ? filled : copy.value, notes: copy.notes };
-  // Many generated schemas have defaults that they themselves do not allow, such as null for a text.
+  // Many generated schemas have defaults that they themselves do not allow, such as a number for a text.
   if (!check(copy.value).ok) return refuse(tool, result.issues);
   const note = `the defaults of ${tool.name} do not pass its own schema, so they were not filled in`;
   return { ok: true, arguments: copy.value, notes: [...copy.notes, note] };

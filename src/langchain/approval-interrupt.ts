@@ -4,9 +4,9 @@
  */
 import { interrupt } from '@langchain/langgraph';
 import { z } from 'zod';
-import { renderSource } from '../core/argument-sources.js';
 import { oneLine } from '../core/catalog/summary.js';
 import { parseAs } from '../core/parse.js';
+import { renderSource } from '../routing/argument-sources.js';
 import type { CallResult } from '../routing/contracts.js';
 import { type Approval, grantInputSchema } from '../routing/records.js';
 import type { Router } from '../routing/router.js';

@@ -3,7 +3,7 @@ import type { BindToolsInput } from '@langchain/core/language_models/chat_models
 import { convertToOpenAITool, isLangChainTool } from '@langchain/core/utils/function_calling';
 import { z } from 'zod';
 import { isObject } from '../core/catalog/schema/json.js';
-import { createReading, parseReading } from '../core/catalog/sources/source.js';
+import { parseReading } from '../core/catalog/sources/source.js';
 import { renderIssue, type Tool } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 
@@ -22,7 +22,7 @@ export function toolsFromLangChain(
   bound: readonly BindToolsInput[],
   { origin = 'langchain' }: LangChainToolsOptions = {},
 ): Tool[] {
-  const { tools, issues } = parseReading(createReading([{ origin, entries: bound.map(toEntry) }]));
+  const { tools, issues } = parseReading({ origin, entries: bound.map(toEntry) });
   const problems = issues.filter(({ level }) => level === 'warning').map(renderIssue);
   if (problems.length > 0)
     throw new WinnowError('invalid_catalog', `LangChain tools are not usable: ${problems[0]}.`, { issues: problems });

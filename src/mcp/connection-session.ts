@@ -4,7 +4,7 @@
  * and by policy and catalogue while nothing is asked.
  */
 import { WinnowError } from '../core/errors.js';
-import { createOpening } from '../core/promises.js';
+import { createOpening } from '../core/kept.js';
 import type { CreateSessionInput } from '../routing/contracts.js';
 import type { Router } from '../routing/router.js';
 

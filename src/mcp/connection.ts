@@ -16,11 +16,11 @@ import {
   type ServerNotification,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
+import { readVersion } from '../core/environment.js';
 import { toWinnowError } from '../core/errors.js';
-import { logFailure } from '../core/logging/logger.js';
-import { readVersion } from '../core/version.js';
 import { clientName } from '../routing/client-name.js';
 import type { CreateSessionInput } from '../routing/contracts.js';
+import { logFailure } from '../routing/logging/logger.js';
 import type { Router } from '../routing/router.js';
 import { failed, refused, structured, toResult } from './answers.js';
 import { createConnectionSession } from './connection-session.js';

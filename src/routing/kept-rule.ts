@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
-import { ADDS_NOTHING, addsTools, type Rule, ruleFields, toolsOfRule } from '../core/catalog/rule.js';
+import { type Rule, ruleSchema } from '../core/catalog/rule.js';
 import type { EntryIssue } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import { parse } from '../core/parse.js';
@@ -14,14 +14,14 @@ import { instantSchema } from './contracts.js';
 /** It is part of an address. */
 export const MAX_RULE_NAME_CHARACTERS = 100;
 
-const keptName = ruleFields.name
+const keptName = ruleSchema.shape.name
   .max(MAX_RULE_NAME_CHARACTERS)
   .refine((name) => name === name.trim() && !/\p{Cc}/u.test(name), 'no control character, no outer space')
   .refine((name) => !/^\.{1,2}$/u.test(name), 'not . or .., which no address can hold');
-const keptRuleSchema = z.strictObject({ ...ruleFields, name: keptName }).refine(addsTools, ADDS_NOTHING);
+const keptRuleSchema = ruleSchema.safeExtend({ name: keptName });
 
 export const listedRuleSchema = z.object({
-  ...ruleFields,
+  ...ruleSchema.shape,
   from: z.enum(['catalog', 'kept']).describe('catalog: it comes with the tools; kept: an operator has put it here.'),
   updatedAt: instantSchema.optional().describe('When a kept one was put.'),
   unknownTools: z
@@ -65,10 +65,12 @@ export function mergeRules(catalog: Catalog, documents: readonly DocumentRecord[
   const kept = read.flatMap((one) => ('rule' in one ? [one] : []));
   const leftOut = read.flatMap((one) => ('rule' in one ? [] : [one]));
   const systemTools = new Set(catalog.tools.filter(({ scope }) => scope === 'system').map(({ name }) => name));
+  const unknownIn = ({ first = [], last = [], include = [] }: Rule) =>
+    [...new Set([...first, ...include, ...last])].filter((name) => !systemTools.has(name));
   const listed = (rule: Rule, updatedAt?: string): ListedRule => ({
     ...rule,
     ...(updatedAt === undefined ? { from: 'catalog' } : { from: 'kept', updatedAt }),
-    unknownTools: toolsOfRule(rule).filter((name) => !systemTools.has(name)),
+    unknownTools: unknownIn(rule),
   });
   const added = kept.map(({ rule, updatedAt }) => listed(rule, updatedAt));
   return {

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { type Catalog, createCatalog } from '../core/catalog/catalog.js';
 import { keepUnchanged } from '../core/catalog/load.js';
-import { createReading, parseReading } from '../core/catalog/sources/source.js';
+import { parseReading } from '../core/catalog/sources/source.js';
 import type { EntryIssue, Tool } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import type { DocumentRecord, Documents } from '../store/store.js';
@@ -162,7 +162,7 @@ type ParsedEntry = { issues: readonly EntryIssue[] } & ({ ok: true; tool: Tool }
 function parsePrivateTool(user: string, entry: unknown): ParsedEntry {
   const origin = `user:${user}`;
   const own = { ...Object(entry), scope: { user }, origin, alwaysLoad: false };
-  const { tools, issues } = parseReading(createReading([{ origin, entries: [own] }]));
+  const { tools, issues } = parseReading({ origin, entries: [own] });
   const [placed] = tools;
   const warnings = issues.filter(isWarning);
   return placed ? { ok: true, tool: placed.tool, issues: warnings } : { ok: false, issues: warnings };

@@ -3,7 +3,7 @@
  * hold arguments or results; the audit holds the hash of arguments, and where they come from.
  */
 import { z } from 'zod';
-import { argumentSourcesSchema } from '../core/argument-sources.js';
+import { argumentSourcesSchema } from '../core/result.js';
 import { callerSchema, callInputSchema, ENABLED_VIAS, instantSchema, RANKED_BY, refusedSchema } from './contracts.js';
 
 // --- approvals ---

@@ -2,10 +2,11 @@
  * What agents ask, in a session, behind one gate: search, enable, list, call. The path of a call is one function here:
  * session, arguments, decision, approval, use, audit, run, record.
  */
-import type { ArgumentSources } from '../core/argument-sources.js';
+
 import { toWinnowError } from '../core/errors.js';
-import { withSpan } from '../core/logging/spans.js';
 import { parseInput } from '../core/parse.js';
+import type { ArgumentSources } from '../core/result.js';
+import { withSpan } from '../core/spans.js';
 import { type Approvals, createApprovals } from './approvals/approvals.js';
 import { createCallGate } from './calls/call-gate.js';
 import { callValues } from './calls/call-values.js';

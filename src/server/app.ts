@@ -1,9 +1,9 @@
 /** Winnow over HTTP. Each body is parsed, the planner asked, errors are mapped; nothing is decided here. */
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { readVersion } from '../core/environment.js';
 import { ERROR_TABLE, WinnowError } from '../core/errors.js';
-import { createLogger, type Logger } from '../core/logging/logger.js';
 import type { Planner } from '../core/planner.js';
-import { readVersion } from '../core/version.js';
+import { createLogger, type Logger } from '../routing/logging/logger.js';
 import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
 import type { Agents } from './agents/agents.js';
 import { createAnswerWork } from './answer-work.js';

@@ -1,7 +1,7 @@
 /** A failed request: in full to the log, as a problem to the caller. No body, prompt or plan is logged. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toWinnowError } from '../core/errors.js';
-import { type Logger, logFailure } from '../core/logging/logger.js';
+import { type Logger, logFailure } from '../routing/logging/logger.js';
 import { PROBLEM_TYPE, type Problem, toProblem } from './problem.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
 import type { ServerOptions } from './server-options.js';

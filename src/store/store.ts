@@ -3,7 +3,7 @@
  * the process. Every change that two processes could race for is one atomic step, and says who won.
  * Instants are UTC, ISO 8601 with milliseconds, so that they sort as texts.
  */
-import type { ArgumentSources } from '../core/argument-sources.js';
+import type { ArgumentSources } from '../core/result.js';
 
 export interface SessionRecord {
   readonly id: string;

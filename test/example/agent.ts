@@ -10,7 +10,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages';
 import { GraphRecursionError, MemorySaver } from '@langchain/langgraph';
 import { createAgent } from 'langchain';
-import { readEnvironment } from '../../src/core/config/environment.js';
+import { readEnvironment } from '../../src/core/environment.js';
 import {
   createDiscovery,
   createFunctionExecutor,

@@ -41,8 +41,13 @@ describe('defaults', () => {
     expect(given).toEqual({ page: {} });
   });
 
+  it('that are null say nothing and stay out', () => {
+    const tool = createTool('tool', { properties: { name: { type: ['string', 'null'], default: null } } });
+    expect(prepareArguments(tool, {})).toEqual({ ok: true, arguments: {}, notes: [] });
+  });
+
   it('that do not pass their own schema stay out, with a note', () => {
-    const odd = createTool('odd', { properties: { name: { type: 'string', default: null } } });
+    const odd = createTool('odd', { properties: { name: { type: 'string', default: 5 } } });
     const note = 'the defaults of odd do not pass its own schema, so they were not filled in';
     expect(prepareArguments(odd, {})).toEqual({ ok: true, arguments: {}, notes: [note] });
     expect(prepareArguments(odd, { name: 7 })).toMatchObject({ ok: false, code: 'invalid_arguments' });

@@ -1,6 +1,6 @@
 /** What a client sees and gets, over the protocol itself. */
 import { describe, expect, it } from '@jest/globals';
-import { readVersion } from '../../src/core/version.js';
+import { readVersion } from '../../src/core/environment.js';
 import { connect, createWorld, type TestClient } from './setup.js';
 
 const OWN = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call'];

@@ -5,10 +5,10 @@ import { text as readAll } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { loadCatalog } from '../../src/core/catalog/load.js';
+import { readVersion } from '../../src/core/environment.js';
 import { ERROR_TABLE, WinnowError } from '../../src/core/errors.js';
 import type { Planner } from '../../src/core/planner.js';
 import { requestSchema } from '../../src/core/request.js';
-import { readVersion } from '../../src/core/version.js';
 import { acceptsEventStream } from '../../src/server/accepts-event-stream.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import {

@@ -4,9 +4,9 @@ import { afterEach } from '@jest/globals';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { parseTool, type Tool, type ToolEntry } from '../../src/core/catalog/tool.js';
 import { WinnowError } from '../../src/core/errors.js';
-import { createLogger, type Logger } from '../../src/core/logging/logger.js';
 import type { Model } from '../../src/core/model/model.js';
 import { createPlanner, type Planner } from '../../src/core/planner.js';
+import { createLogger, type Logger } from '../../src/routing/logging/logger.js';
 import { createServer, type ServerParts } from '../../src/server/app.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 

@@ -8,7 +8,6 @@ import { type Catalog, createCatalog, toolHash } from './catalog.js';
 import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource, readSource } from './sources/formats.js';
 import {
   describeSource,
-  originOf,
   type ParsedReading,
   parseReading,
   prefixTools,
@@ -53,10 +52,10 @@ export interface CatalogChanges {
   readonly removed: readonly string[];
 }
 
-/** What a source gave. */
-interface GoodReading {
+/** What a source, or one server of it, gave. */
+interface Given {
+  /** The source in words. */
   readonly spec: string;
-  readonly name: string;
   readonly parsed: ParsedReading;
 }
 
@@ -71,8 +70,8 @@ export interface LoadedCatalog {
   readonly sources: readonly { readonly spec: string; readonly tools: number; readonly rules: number }[];
   /** Against `previous`; without it every tool is an added one. */
   readonly changes: CatalogChanges;
-  /** What each source gave, for a load with `keepFailed`; undefined where it gave nothing. */
-  readonly readings: readonly (GoodReading | undefined)[];
+  /** For a load with `keepFailed`. */
+  readonly given: readonly Given[];
 }
 
 /**
@@ -83,20 +82,21 @@ export interface LoadedCatalog {
 export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> {
   const { sources, previous, strict, signal, variable, logger, timeoutMs = DEFAULT_SOURCE_TIMEOUT_MS } = options;
   if (sources.length === 0) throw new WinnowError('invalid_option', 'A catalogue needs at least one source.');
-  const read = await Promise.all(sources.map((source) => loadSource(source, { timeoutMs, signal, variable })));
+  const context = { timeoutMs, signal, variable };
+  const outcomes = (await Promise.all(sources.map((source) => loadSource(source, context)))).flat();
   throwIfCancelled(signal);
-  const before = options.keepFailed ? previous?.readings : undefined;
-  const outcomes = read.map((outcome, place) => keepFailed(outcome, before?.[place]));
-  const loaded = outcomes.filter((outcome) => outcome.parsed !== undefined);
-  const failures = outcomes.flatMap((outcome) => outcome.failures);
-  if (loaded.length === 0 || strict) refuseFailures(failures);
-  const merged = prefixTools(loaded.flatMap(({ parsed }) => parsed.tools));
-  const issues = [...loaded.flatMap(({ parsed }) => parsed.issues), ...merged.issues];
+  const last = options.keepFailed ? (previous?.given ?? []) : [];
+  const given = outcomes.flatMap((outcome) => ('parsed' in outcome ? [outcome] : keptOf(outcome, last)));
+  const failed = outcomes.filter((outcome) => 'failure' in outcome);
+  const failures = failed.map(({ failure }) => failure);
+  if (given.length === 0 || strict) refuseFailures(failures);
+  const merged = prefixTools(given.map(({ parsed }) => parsed));
+  const issues = [...given.flatMap(({ parsed }) => parsed.issues), ...merged.issues];
   if (strict) refuseWarnings(issues);
   const now = merged.placed.map(({ tool }) => tool);
   const { tools, changes } = keepUnchanged(now, previous?.catalog.tools ?? []);
-  const rules = loaded.flatMap(({ parsed }) => parsed.rules);
-  const name = loaded.map((one) => one.name).join(' + ');
+  const rules = given.flatMap(({ parsed }) => parsed.rules);
+  const name = [...new Set(given.map(({ spec, parsed }) => parsed.name ?? spec))].join(' + ');
   const fresh = createCatalog(tools, { name, rules, places: merged.placed.map(({ place }) => place) });
   for (const { level, entry, name: tool, message } of issues)
     logger?.[level === 'debug' ? 'debug' : 'warn']({ entry, tool }, message);
@@ -105,50 +105,42 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
     catalog: previous && isDeepStrictEqual(previous.catalog, fresh) ? previous.catalog : fresh,
     issues,
     failures,
-    kept: outcomes.flatMap(({ kept = [] }) => kept),
-    sources: loaded.map(({ spec, parsed }) => ({ spec, tools: parsed.tools.length, rules: parsed.rules.length })),
+    kept: failed.filter((outcome) => keptOf(outcome, last).length > 0).map(({ failure }) => failure),
+    sources: countBySource(given),
     changes,
-    readings: outcomes.map((outcome) => (outcome.parsed ? outcome : undefined)),
+    given,
   };
 }
 
-type Outcome = (GoodReading | { readonly spec: string; readonly parsed?: undefined }) & {
-  readonly failures: readonly SourceFailure[];
-  /** Of `failures`, those in whose place stands what was given before. */
-  readonly kept?: readonly SourceFailure[];
-};
+interface Failed {
+  readonly spec: string;
+  readonly failure: SourceFailure;
+}
 
-async function loadSource(source: string | SourceSpec, context: ReadContext): Promise<Outcome> {
+async function loadSource(source: string | SourceSpec, context: ReadContext): Promise<(Given | Failed)[]> {
   const spec = describeSource(source);
   try {
     const detected = typeof source === 'string' ? await detectSource(source, context) : source;
-    const reading = await readSource(detected, context);
-    if (reading.parts.length === 0 && reading.failures.length > 0) return { spec, failures: reading.failures };
-    return { spec, name: reading.name ?? spec, parsed: parseReading(reading), failures: reading.failures };
+    const read = await readSource(detected, context);
+    return read.map((one) => ('error' in one ? { spec, failure: one } : { spec, parsed: parseReading(one) }));
   } catch (error) {
     throwIfCancelled(context.signal);
     const problem = `failed (${reasonOf(error)}). Check that its content is of the documented form`;
     const failure = error instanceof WinnowError ? error : sourceFailed(spec, problem, error);
-    return { spec, failures: [{ source: spec, error: failure }] };
+    return [{ spec, failure: { source: spec, error: failure } }];
   }
 }
 
-/**
- * A source that failed stays whole as it was; where one of its servers did, that one alone. Servers stand in the order of
- * before, since a model reads a list anew from where it differs; new ones stand behind.
- */
-function keepFailed(outcome: Outcome, before: GoodReading | undefined): Outcome {
-  const { spec, failures, parsed } = outcome;
-  if (before?.spec !== spec || failures.length === 0) return outcome;
-  const order = [...new Set(before.parsed.tools.map(({ place }) => originOf(place)))];
-  const kept = failures.filter(({ source }) => source === spec || order.includes(source));
-  if (!parsed) return { ...before, failures, kept };
-  const isKept = (place: string) => kept.some(({ source }) => source === originOf(place));
-  const rank = (place: string) => (order.includes(originOf(place)) ? order.indexOf(originOf(place)) : order.length);
-  const tools = [...parsed.tools, ...before.parsed.tools.filter(({ place }) => isKept(place))];
-  tools.sort((one, other) => rank(one.place) - rank(other.place));
-  const issues = [...parsed.issues, ...before.parsed.issues.filter(({ entry }) => isKept(entry))];
-  return { ...outcome, parsed: { tools, rules: parsed.rules, issues }, kept };
+/** Of a source that failed all that it gave before; where one of its servers did, what that one gave. */
+function keptOf({ spec, failure }: Failed, last: readonly Given[]): Given[] {
+  return last.filter((one) => one.spec === spec && [spec, one.parsed.origin].includes(failure.source));
+}
+
+function countBySource(given: readonly Given[]): LoadedCatalog['sources'] {
+  return [...new Set(given.map(({ spec }) => spec))].map((spec) => {
+    const own = given.filter((one) => one.spec === spec).map(({ parsed }) => parsed);
+    return { spec, tools: own.flatMap(({ tools }) => tools).length, rules: own.flatMap(({ rules }) => rules).length };
+  });
 }
 
 /**

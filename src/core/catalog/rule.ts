@@ -7,42 +7,29 @@ import { isPattern } from './schema/safe-pattern.js';
 
 const names = z.array(z.string().min(1)).min(1).optional();
 
-export const ruleFields = {
-  name: z.string().min(1).describe('Stands in the selection next to what the rule added.'),
-  when: z
-    .strictObject({
-      entities: z.array(z.string().min(1)).min(1).optional().describe('Keys of `entities` that must all be present.'),
-      intent: z
-        .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
-        .optional()
-        .describe('The intent, or one of several.'),
-      message: z
-        .string()
-        .refine(isPattern, 'not a regular expression')
-        .optional()
-        .describe('Regular expression, tried on the message in any case.'),
-    })
-    .refine((when) => Object.keys(when).length > 0, 'a rule needs at least one condition; all given ones must hold'),
-  first: names.describe('Tools put before all others.'),
-  last: names.describe('Tools put after all others.'),
-  include: names.describe('Tools that the choice must include, wherever they stand.'),
-};
-
-export const ADDS_NOTHING = 'a rule needs first, last or include: tools that it adds';
-export const ruleSchema = z.strictObject(ruleFields).refine(addsTools, ADDS_NOTHING);
+export const ruleSchema = z
+  .strictObject({
+    name: z.string().min(1).describe('Stands in the selection next to what the rule added.'),
+    when: z
+      .strictObject({
+        entities: z.array(z.string().min(1)).min(1).optional().describe('Keys of `entities` that must all be present.'),
+        intent: z
+          .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+          .optional()
+          .describe('The intent, or one of several.'),
+        message: z
+          .string()
+          .refine(isPattern, 'not a regular expression')
+          .optional()
+          .describe('Regular expression, tried on the message in any case.'),
+      })
+      .refine((when) => Object.keys(when).length > 0, 'a rule needs at least one condition; all given ones must hold'),
+    first: names.describe('Tools put before all others.'),
+    last: names.describe('Tools put after all others.'),
+    include: names.describe('Tools that the choice must include, wherever they stand.'),
+  })
+  .refine(
+    ({ first, last, include }) => (first ?? last ?? include) !== undefined,
+    'a rule needs first, last or include: tools that it adds',
+  );
 export type Rule = z.infer<typeof ruleSchema>;
-
-interface Added {
-  first?: unknown;
-  last?: unknown;
-  include?: unknown;
-}
-
-export function addsTools({ first, last, include }: Added): boolean {
-  return (first ?? last ?? include) !== undefined;
-}
-
-/** All that a rule adds, each name once. A name that no tool has is no mistake: the rule adds the others. */
-export function toolsOfRule({ first = [], last = [], include = [] }: Rule): string[] {
-  return [...new Set([...first, ...include, ...last])];
-}

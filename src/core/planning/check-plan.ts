@@ -59,7 +59,7 @@ export function checkPlan(
 /** Many generated schemas have defaults that they themselves do not allow: then the step stays as it was written. */
 function settle(draft: DraftStep, place: StepPlace, { defaults }: CheckOptions) {
   const step = { ...draft, arguments: withoutNulls(draft.arguments, fittedSchemas(place.tool).input) };
-  const filled = defaults ? fillDefaults(place.tool.inputSchema, step.arguments, { nulls: false }) : undefined;
+  const filled = defaults ? fillDefaults(place.tool.inputSchema, step.arguments) : undefined;
   const whole = isObject(filled) ? { ...step, arguments: filled } : step;
   const issues = checkStep(whole, place);
   return whole === step || issues.length === 0 ? { step: whole, issues } : { step, issues: checkStep(step, place) };

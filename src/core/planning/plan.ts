@@ -1,11 +1,11 @@
 /** Stage two as the planner calls it: the full schemas of the chosen tools, and a plan by deciding or by writing. */
 import { WinnowError } from '../errors.js';
 import { renderPhrase } from '../language.js';
-import { withSpan } from '../logging/spans.js';
 import type { Model } from '../model/model.js';
 import { renderContext } from '../prompts/context.js';
 import type { Prompts } from '../prompts/prompts.js';
 import type { Selection } from '../result.js';
+import { withSpan } from '../spans.js';
 import { type Turn, type Turns, toolsOf } from '../turn.js';
 import { decidePlan } from './decide/decide.js';
 import { type Written, writePlan } from './write.js';

@@ -3,7 +3,6 @@ import type { View } from '../catalog/scope.js';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
-import { withSpan } from '../logging/spans.js';
 import { createToolTokens } from '../model/count-tokens.js';
 import type { Model } from '../model/model.js';
 import { renderTool } from '../planning/render-tool.js';
@@ -12,6 +11,7 @@ import type { Prompts } from '../prompts/prompts.js';
 import type { Dropped, SelectedTool, Selection } from '../result.js';
 import type { RankedTool } from '../search/rank.js';
 import { keywordSearchOf } from '../search/rank.js';
+import { withSpan } from '../spans.js';
 import type { Turn, Turns } from '../turn.js';
 import { planningRoom, totalTokens } from './budget.js';
 import {

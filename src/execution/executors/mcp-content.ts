@@ -1,9 +1,9 @@
 /** What an MCP tool gave, as one value: structured content first, else the text, read as JSON where it is an object or a list. */
 import { z } from 'zod';
 import { isObject } from '../../core/catalog/schema/json.js';
-import type { McpAnswer } from '../../core/catalog/sources/mcp-connection.js';
 import { fail } from '../failure.js';
 import type { Executed } from './executor.js';
+import type { McpAnswer } from './mcp-session.js';
 
 const textSchema = z.object({ type: z.literal('text'), text: z.string() });
 

@@ -2,12 +2,12 @@
  * MCP tools: one connection a server, opened at the first call and shared by all. A call that the server has not
  * seen is made once more on a new connection; one that was lost on the way only if it may be repeated.
  */
-import { type McpAnswer, type McpSession, openMcpSession } from '../../core/catalog/sources/mcp-connection.js';
 import type { McpServer } from '../../core/catalog/sources/source.js';
-import { orAborted } from '../../core/promises.js';
+import { orAborted } from '../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { type Executed, type Executor, type ExecutorCall, isSystemTool } from './executor.js';
 import { readMcpContent } from './mcp-content.js';
+import { type McpAnswer, type McpSession, openMcpSession } from './mcp-session.js';
 import { readMcpTarget } from './mcp-target.js';
 
 export interface McpExecutorOptions {

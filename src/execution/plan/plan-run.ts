@@ -1,7 +1,6 @@
 /** A run of a plan as data: what is kept in the store, what events tell, and what the caller gets. */
 import { z } from 'zod';
-import { argumentSourcesSchema } from '../../core/argument-sources.js';
-import { stepSchema } from '../../core/result.js';
+import { argumentSourcesSchema, stepSchema } from '../../core/result.js';
 import { refusalSchema } from '../../routing/contracts.js';
 
 const stepId = z

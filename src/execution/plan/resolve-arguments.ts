@@ -2,9 +2,11 @@
  * Arguments with references -> arguments with values. A reference that stands alone keeps the type of what it refers
  * to; inside a text it is put in as text. What is put in is never read for references again.
  */
-import { type ArgumentSources, sourcesOf } from '../../core/argument-sources.js';
+
 import { isObject, joinPath } from '../../core/catalog/schema/json.js';
 import { findBroken, findReferences, type Reference, renderPath } from '../../core/planning/references.js';
+import type { ArgumentSources } from '../../core/result.js';
+import { sourcesOf } from '../../routing/argument-sources.js';
 import type { ParsedStep, StepState } from './plan-run.js';
 
 export interface Resolved {

@@ -1,7 +1,7 @@
 /** One step: resolved, kept as running, called (again, where that is safe), kept as what came of it. Never throws for what a tool does. */
 import { isDeepStrictEqual } from 'node:util';
 import pRetry from 'p-retry';
-import type { ArgumentSources } from '../../core/argument-sources.js';
+import type { ArgumentSources } from '../../core/result.js';
 import type { CallResult } from '../../routing/contracts.js';
 import { type CallFailure, describeThrown, fail, meaningOf } from '../failure.js';
 import type { ParsedStep, PlanRun, StepState } from './plan-run.js';

@@ -3,8 +3,8 @@
  * never decided by the one who asks.
  */
 import { randomUUID } from 'node:crypto';
-import type { ArgumentSources } from '../../core/argument-sources.js';
 import { parseInput } from '../../core/parse.js';
+import type { ArgumentSources } from '../../core/result.js';
 import type { ApprovalRecord, Approvals as StoredApprovals } from '../../store/store.js';
 import type { Caller, GateCode, Refusal } from '../contracts.js';
 import type { Policy } from '../policy/policy.js';

@@ -3,20 +3,21 @@
  * call that is asked for ahead takes the same way up to the approval, and stops there.
  */
 
-import { type ArgumentSources, sourcesFor } from '../../core/argument-sources.js';
 import { toolHash } from '../../core/catalog/catalog.js';
 import { secretNamesOf } from '../../core/catalog/schema/paths.js';
 import type { Tool } from '../../core/catalog/tool.js';
-import { maskFields } from '../../core/secret-forms.js';
+import type { ArgumentSources } from '../../core/result.js';
 import type { Store } from '../../store/store.js';
 import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
 import { canonicalHash, canonicalJson } from '../approvals/canonical-json.js';
+import { sourcesFor } from '../argument-sources.js';
 import type { CallResult, Refusal } from '../contracts.js';
 import type { PreparedArguments, RouterParts } from '../parts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
 import { calledTools } from '../policy/requirement.js';
 import type { ApprovalOutput } from '../records.js';
 import type { Situation } from '../sessions/situation.js';
+import { maskFields } from './call-values.js';
 
 export interface CallRequest {
   readonly tool: string;

@@ -4,11 +4,10 @@
  */
 import { z } from 'zod';
 import { renderSummary } from '../../core/catalog/summary.js';
-import { throwIfCancelled, toWinnowError, type WinnowError } from '../../core/errors.js';
+import { orAborted, throwIfCancelled, toWinnowError, type WinnowError } from '../../core/errors.js';
 import { type Model, noUsage, type Usage } from '../../core/model/model.js';
 import { completeStructured, type Parsed, readJson } from '../../core/model/structured.js';
 import { parse, parseOptions } from '../../core/parse.js';
-import { orAborted } from '../../core/promises.js';
 import type { PromptTemplate } from '../../core/prompts/prompt-template.js';
 import type { RankedTool } from '../../core/search/rank.js';
 

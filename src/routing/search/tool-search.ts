@@ -4,8 +4,8 @@
  */
 import { firstSentence, oneLine } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
-import { withSpan } from '../../core/logging/spans.js';
 import { type Layer, type RankedTool, rank } from '../../core/search/rank.js';
+import { withSpan } from '../../core/spans.js';
 import type { SearchMatch, SearchOutput, SearchRequest } from '../contracts.js';
 import type { IndexRefusal, OpenIndex } from '../index/tool-index.js';
 import { openFor, type SearchCaller, type SearchParts } from './caller.js';

@@ -1,15 +1,15 @@
 /** The rules of selection over HTTP: those in force, and those that operators keep here. For operators. */
 import { z } from 'zod';
-import { ADDS_NOTHING, addsTools, ruleFields } from '../../core/catalog/rule.js';
+import { ruleSchema } from '../../core/catalog/rule.js';
 import { listedRuleSchema, ruleListSchema } from '../../routing/kept-rule.js';
 import { requireOperator } from '../caller.js';
 import type { Agents } from './agents.js';
 import { type Route, route } from './route.js';
 
 const BASE = '/v1/rules';
-const bodySchema = z
-  .strictObject({ ...ruleFields, name: ruleFields.name.optional().describe('As in the path; may be left out.') })
-  .refine(addsTools, ADDS_NOTHING);
+const { name, ...fields } = ruleSchema.shape;
+/** What it adds is looked at where it is kept. */
+const bodySchema = z.strictObject({ ...fields, name: name.optional().describe('As in the path; may be left out.') });
 
 export function ruleRoutes({ rules }: Pick<Agents, 'rules'>): Route[] {
   return [

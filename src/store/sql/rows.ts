@@ -1,5 +1,5 @@
 /** Between rows, where what is missing is null and what is nested is JSON, and records, where it is absent or a value. */
-import { type ArgumentSources, argumentSourcesSchema } from '../../core/argument-sources.js';
+import { type ArgumentSources, argumentSourcesSchema } from '../../core/result.js';
 
 type NullableKeys<Row> = { [Key in keyof Row]: null extends Row[Key] ? Key : never }[keyof Row];
 export type Present<Row> = Omit<Row, NullableKeys<Row>> & {

@@ -176,16 +176,11 @@ function kindsOf(node: unknown, root: JsonSchema, depth = 0): Kind[] {
   return formsOf(node, root).flatMap((form) => kindsOf(form, root, depth + 1));
 }
 
-export interface FillOptions {
-  /** Whether to fill in `null`, too, which says no more than nothing. Default: true. */
-  nulls?: boolean;
-}
-
 /**
- * A copy of the value with the schema's defaults for what is missing. As ajv's `useDefaults`: in `properties`, `items`
- * and `allOf`, not in forms that may or may not hold (`anyOf`, `if`).
+ * A copy of the value with the schema's defaults for what is missing, but for `null`, which says no more than nothing. As
+ * ajv's `useDefaults`: in `properties`, `items` and `allOf`, not in forms that may or may not hold (`anyOf`, `if`).
  */
-export function fillDefaults(schema: JsonSchema, value: unknown, { nulls = true }: FillOptions = {}): unknown {
+export function fillDefaults(schema: JsonSchema, value: unknown): unknown {
   const fill = (node: unknown, given: unknown, depth: number): unknown => {
     if (!isObject(node) || depth > 2 * MAX_DEPTH) return given;
     const parts = [typeof node.$ref === 'string' ? resolveReference(schema, node.$ref) : undefined, node.allOf];
@@ -195,7 +190,7 @@ export function fillDefaults(schema: JsonSchema, value: unknown, { nulls = true 
     const fields = new Map(Object.entries(filled));
     for (const [name, property] of Object.entries(node.properties)) {
       if (fields.has(name)) fields.set(name, fill(property, fields.get(name), depth + 1));
-      else if (isObject(property) && 'default' in property && (nulls || property.default !== null))
+      else if (isObject(property) && (property.default ?? null) !== null)
         fields.set(name, structuredClone(property.default));
     }
     return Object.fromEntries(fields);

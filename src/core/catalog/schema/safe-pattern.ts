@@ -81,19 +81,14 @@ function compile(pattern: string, flags: string): RegExp {
 }
 
 /**
- * The steps of a pattern at worst, by the length of a text. Each repetition multiplies them by the length, each option or
- * alternative by two. A repeated group with a choice inside, or a back-reference, has no bound.
+ * The steps of a pattern at worst, by the length of a text, at each character of which it may begin: each repetition, option
+ * and alternative multiplies them by the length. A repeated group with a choice inside, or a back-reference, has no bound.
  */
 function stepsOf(pattern: string): (characters: number) => number {
   const plain = plainOf(pattern);
   if (repeatsChoice(plain, /^[*+{]/) || /\\(?:[1-9]|k<)/.test(pattern)) return () => Number.POSITIVE_INFINITY;
-  const repetitions = plain.match(/[*+]|\{\d+,\d*\}/g)?.length ?? 0;
-  const counted = [...plain.matchAll(/\{(\d+)\}/g)].reduce((sum, [, count]) => sum + Number(count), 1);
-  const options = plain.replace(/([*+?}])\?/g, '$1').match(/[?|]/g)?.length ?? 0;
-  // Others begin at each character.
-  const beginsOnce = plain.startsWith('^') && !plain.includes('|');
-  const exponent = repetitions + (beginsOnce ? 0 : 1);
-  return (characters) => Math.max(characters, 1) ** exponent * 2 ** options * counted;
+  const choices = plain.match(/[*+?|{]/g)?.length ?? 0;
+  return (characters) => Math.max(characters, 2) ** (choices + 1);
 }
 
 /** Whether short texts exist on which the pattern would work for years. */

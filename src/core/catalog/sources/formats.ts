@@ -4,21 +4,20 @@
  */
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { throwIfCancelled, WinnowError } from '../../errors.js';
+import { WinnowError } from '../../errors.js';
 import { isObject } from '../schema/json.js';
 import { type EntryIssue, warning } from '../tool.js';
 import { mcpFormat, readMcpServers } from './mcp.js';
 import { openApiFormat } from './openapi.js';
 import {
-  createReading,
   describeSource,
   isUrl,
   parseJson,
   type ReadContext,
   readText,
   reasonOf,
+  type SourceFailure,
   type SourceFormat,
-  type SourcePart,
   type SourceReading,
   type SourceSpec,
   sourceFailed,
@@ -40,8 +39,11 @@ export const skillsFormat: SourceFormat = { kind: 'skills', names: /(?:^|[\\/])S
 const FORMATS: readonly SourceFormat[] = [openApiFormat, mcpFormat, skillsFormat, jsonFormat];
 
 /** @throws WinnowError `source_failed`, `cancelled` */
-export async function readSource(spec: SourceSpec, context: ReadContext): Promise<SourceReading> {
-  if (spec.kind === 'tools') return createReading([{ origin: spec.name, entries: spec.tools }]);
+export async function readSource(
+  spec: SourceSpec,
+  context: ReadContext,
+): Promise<readonly (SourceReading | SourceFailure)[]> {
+  if (spec.kind === 'tools') return [{ origin: spec.name, entries: spec.tools }];
   if ('servers' in spec) return readMcpServers({ servers: spec.servers, failures: [] }, 'mcp', context);
   const format = FORMATS.find(({ kind }) => kind === spec.kind) ?? jsonFormat;
   return format.read(spec.path, context);
@@ -86,27 +88,27 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-async function readJsonSource(path: string, context: ReadContext): Promise<SourceReading> {
+async function readJsonSource(path: string, context: ReadContext): Promise<SourceReading[]> {
   const text = await readText(path, context);
   const origin = describeSource(path);
-  if (jsonFormat.names.test(origin)) return parseJsonLines(text, origin);
+  if (jsonFormat.names.test(origin)) return [parseJsonLines(text, origin)];
   const content = parseJson(text, path);
-  if (Array.isArray(content)) return createReading([{ origin, entries: content }]);
+  if (Array.isArray(content)) return [{ origin, entries: content }];
   const { name, tools, rules, nextCursor } = Object(isObject(content) ? (content.result ?? content) : {});
   if (!Array.isArray(tools)) {
     const forms = 'an array of tool entries, {name, tools, rules?}, nor the answer of tools/list';
     throw sourceFailed(path, `is neither ${forms}. Write it in one of these forms`);
   }
-  const issues: EntryIssue[] = [];
   // A catalogue file has a name or rules of its own; the answer of a server has neither.
-  if (name === undefined && rules === undefined) {
-    if (nextCursor) issues.push(warning(origin, 'nextCursor: this is one page; the tools of the others are missing'));
-    const entries = tools.map((tool) => (isObject(tool) ? { toolType: 'mcp', ...tool } : tool));
-    return createReading([{ origin, entries }], { issues });
+  if (name !== undefined || rules !== undefined) {
+    const isList = Array.isArray(rules ?? []);
+    const issues = isList ? [] : [warning(`${origin} rules`, 'rules: not an array, left out')];
+    const named = typeof name === 'string' ? { name } : {};
+    return [{ origin, ...named, entries: tools, rules: isList ? (rules ?? []) : [], issues }];
   }
-  if (!Array.isArray(rules ?? [])) issues.push(warning(`${origin} rules`, 'rules: not an array, left out'));
-  const named = typeof name === 'string' ? { name } : {};
-  return createReading([{ origin, entries: tools }], { ...named, rules: Array.isArray(rules) ? rules : [], issues });
+  const cut = warning(origin, 'nextCursor: this is one page; the tools of the others are missing');
+  const entries = tools.map((tool) => (isObject(tool) ? { toolType: 'mcp', ...tool } : tool));
+  return [{ origin, entries, issues: nextCursor ? [cut] : [] }];
 }
 
 /** A line that is no JSON is one bad entry, not a bad file. */
@@ -121,7 +123,7 @@ function parseJsonLines(text: string, origin: string): SourceReading {
       return [];
     }
   });
-  return createReading([{ origin, entries }], { issues });
+  return { origin, entries, issues };
 }
 
 const SKILL_FILE = 'SKILL.md';
@@ -129,19 +131,17 @@ const FRONT_MATTER = /^---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)(.*)$/s;
 /** Deeper folders hold a skill's own files. */
 const MAX_DEPTH = 6;
 
-async function readSkillsSource(path: string, context: ReadContext): Promise<SourceReading> {
+async function readSkillsSource(path: string, context: ReadContext): Promise<SourceReading[]> {
   const files = await findSkillFiles(path);
   if (files.length === 0) throw sourceFailed(path, `holds no ${SKILL_FILE}. Give the folder above the skills' folders`);
-  const parts: SourcePart[] = [];
-  const issues: EntryIssue[] = [];
+  const readings: SourceReading[] = [];
   for (const file of files) {
-    throwIfCancelled(context.signal);
-    const place = join(path, file);
-    const skill = await parseSkill(await readText(place, context), file);
-    if (typeof skill === 'string') issues.push(warning(place, `front matter: ${skill}`));
-    else parts.push({ origin: place, entries: [{ ...skill, origin: path }] });
+    const origin = join(path, file);
+    const skill = await parseSkill(await readText(origin, context), file);
+    const problem = typeof skill === 'string' ? [warning(origin, `front matter: ${skill}`)] : [];
+    readings.push({ origin, entries: isObject(skill) ? [{ ...skill, origin: path }] : [], issues: problem });
   }
-  return createReading(parts, { issues });
+  return readings;
 }
 
 /** An entry, or what is wrong with the file. */

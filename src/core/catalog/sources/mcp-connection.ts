@@ -1,16 +1,12 @@
-/**
- * Connections to one MCP server: one that lists its tools and is closed at once, and one that stays open over many calls.
- * How a call ended is a value that tells whether the server can have begun: the caller knows whether it may be repeated.
- */
+/** A connection to one MCP server, as what the server did when it fails; and the tools that it lists. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { isNeverConnected } from '../../errors.js';
-import { createOpening, orAborted } from '../../promises.js';
+import { readVersion } from '../../environment.js';
+import { orAborted } from '../../errors.js';
+import { createOpening } from '../../kept.js';
 import { createKeyMask } from '../../secret-forms.js';
-import { readVersion } from '../../version.js';
 import { type McpServer, type ReadContext, reasonOf } from './source.js';
 
 /** A server that never ends its list is cut here, with an error. */
@@ -20,7 +16,7 @@ const MAX_STDERR_CHARACTERS = 500;
 /** A page of HTML is no message. */
 const MAX_BODY_CHARACTERS = 200;
 /** The SDK wants a time-out of its own for each request; the signals are the ones that bound them. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1;
+export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Only the frame is checked: the SDK's own schema refuses a whole page for one bad tool. */
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
@@ -64,7 +60,8 @@ interface Connection {
   close(): Promise<void>;
 }
 
-async function connect(server: McpServer, timeoutMs: number, signal?: AbortSignal): Promise<Connection> {
+/** @throws Error whose message says what the server did, and what to do */
+export async function connect(server: McpServer, timeoutMs: number, signal?: AbortSignal): Promise<Connection> {
   // `explain` holds it: on Node 20 the signal made of both is lost when its time-out is collected.
   const timeout = AbortSignal.timeout(timeoutMs);
   const patience = signal ? AbortSignal.any([timeout, signal]) : timeout;
@@ -122,79 +119,6 @@ function listenTo({ stderr }: StdioClientTransport, server: McpServer): () => st
   };
 }
 
-/** `not_sent`: the server has not seen the call. `lost`: the connection broke on the way. `refused`: it said no. */
-export type McpAnswer =
-  | { ok: true; content: readonly unknown[]; structuredContent?: unknown; isError: boolean }
-  | { ok: false; kind: 'not_sent' | 'lost' | 'refused'; reason: string };
-
-export interface McpToolCall {
-  readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  /** When it fires, the server is told by `notifications/cancelled`, and the answer is `lost`. */
-  readonly signal: AbortSignal;
-}
-
-export interface McpSession {
-  /** False when the process has ended or the connection was closed. */
-  isOpen(): boolean;
-  callTool(call: McpToolCall): Promise<McpAnswer>;
-  /** Ends the process, or gives the session back. Idempotent. */
-  close(): Promise<void>;
-}
-
-const resultSchema = z.looseObject({
-  content: z.array(z.unknown()).default([]),
-  structuredContent: z.unknown().optional(),
-  isError: z.boolean().default(false),
-});
-
-/**
- * @param options `connectTimeoutMs` is for the start of the server and the handshake
- * @throws Error whose message says what the server did, and what to do
- */
-export async function openMcpSession(server: McpServer, options: { connectTimeoutMs: number }): Promise<McpSession> {
-  const { client, close } = await connect(server, options.connectTimeoutMs);
-  let isOpen = true;
-  client.onclose = () => {
-    isOpen = false;
-  };
-  return {
-    isOpen: () => isOpen,
-    close() {
-      isOpen = false;
-      return close();
-    },
-    async callTool({ name, arguments: input, signal }) {
-      if (!isOpen) return { ok: false, kind: 'not_sent', reason: 'the connection is closed' };
-      try {
-        const params = { name, arguments: { ...input } };
-        const request = { method: 'tools/call', params } as const;
-        const answer = await client.request(request, resultSchema, { signal, timeout: NO_TIMEOUT_MS });
-        return { ok: true, ...answer };
-      } catch (error) {
-        return { ok: false, ...readFailure(error) };
-      }
-    },
-  };
-}
-
-function readFailure(error: unknown): { kind: 'not_sent' | 'lost' | 'refused'; reason: string } {
-  const reason = failureReason(error);
-  if (error instanceof McpError) {
-    const isConnection = error.code === ErrorCode.ConnectionClosed || error.code === ErrorCode.RequestTimeout;
-    return { kind: isConnection ? 'lost' : 'refused', reason };
-  }
-  if (error instanceof StreamableHTTPError) {
-    // By the specification of MCP, 404 says that the session has ended and must be opened anew.
-    if (error.code === 404) return { kind: 'not_sent', reason };
-    return { kind: (error.code ?? 0) >= 500 ? 'lost' : 'refused', reason };
-  }
-  if (error instanceof z.core.$ZodError) return { kind: 'refused', reason: 'the answer is not of the form of MCP' };
-  if (error instanceof Error && error.name === 'UnauthorizedError') return { kind: 'refused', reason };
-  const { code } = Object(error instanceof Error ? error.cause : undefined);
-  return { kind: reason === 'Not connected' || isNeverConnected(String(code)) ? 'not_sent' : 'lost', reason };
-}
-
 function describeSilence(server: McpServer, timeoutMs: number): string {
   const look = 'command' in server ? 'Start it by hand to see why' : 'Check that it runs, and the path of its URL';
   const more = 'sourceTimeoutMs in the configuration file, timeoutMs of loadCatalog';
@@ -207,7 +131,7 @@ function describeFailure(server: McpServer, error: unknown): string {
 }
 
 /** With the status, where the server answered with one: the SDK's own words leave it out. */
-function failureReason(error: unknown): string {
+export function failureReason(error: unknown): string {
   const status = statusOf(error);
   const [, body = ''] = /^Streamable HTTP error: (?:Error POSTing to endpoint: *)?(.*)$/su.exec(reasonOf(error)) ?? [];
   if (status === undefined) return body || reasonOf(error);

@@ -6,7 +6,6 @@ import { messageOf, throwIfCancelled } from '../../errors.js';
 import { parse } from '../../parse.js';
 import { isObject } from '../schema/json.js';
 import {
-  createReading,
   describeSource,
   isUrl,
   type McpServer,
@@ -78,36 +77,34 @@ function expandVariables(server: McpServer, { variable }: ReadContext, missing: 
 }
 
 /** @throws WinnowError `cancelled` */
-export async function readMcpServers(config: McpConfig, name: string, context: ReadContext): Promise<SourceReading> {
+export async function readMcpServers(
+  { servers, failures }: McpConfig,
+  name: string,
+  context: ReadContext,
+): Promise<(SourceReading | SourceFailure)[]> {
   const queue = new PQueue({ concurrency: MAX_SERVERS_AT_ONCE });
-  const servers = Object.entries(config.servers);
-  const answers = await Promise.all(
-    servers.map(([key, server]) => queue.add(() => askServer(server, `${name}#${key}`, context))),
+  const answers = Object.entries(servers).map(([server, told]) =>
+    queue.add(() => readServer(told, { server, origin: `${name}#${server}` }, context)),
   );
+  const read = await Promise.all(answers);
   throwIfCancelled(context.signal);
-  const failures = [...config.failures, ...answers.flatMap((answer) => ('error' in answer ? [answer] : []))];
-  const parts = answers.flatMap((answer, place) => {
-    const [key = '', server] = servers[place] ?? [];
-    if ('error' in answer) return [];
-    const entries = answer.tools.map((tool) => toEntry(tool, key));
-    return [{ origin: answer.source, server: key, isPrefixed: server?.prefix === true, entries }];
-  });
-  const empty = parts.filter(({ entries }) => entries.length === 0);
-  const issues = empty.map(({ origin }) => ({ level: 'debug', entry: origin, message: 'offers no tools' }) as const);
-  return createReading(parts, { failures, issues });
+  return [...failures, ...read];
 }
 
-async function askServer(
-  server: McpServer,
-  source: string,
+async function readServer(
+  told: McpServer,
+  { server, origin }: { server: string; origin: string },
   context: ReadContext,
-): Promise<SourceFailure | { source: string; tools: readonly unknown[] }> {
+): Promise<SourceReading | SourceFailure> {
   try {
     // The protocol's library takes a quarter of a second to load, and most catalogues have no server.
     const { listServerTools } = await import('./mcp-connection.js');
-    return { source, tools: await listServerTools(server, context) };
+    const entries = (await listServerTools(told, context)).map((tool) => toEntry(tool, server));
+    const empty = { level: 'debug', entry: origin, message: 'offers no tools' } as const;
+    const issues = entries.length === 0 ? [empty] : [];
+    return { origin, server, isPrefixed: told.prefix === true, entries, issues };
   } catch (error) {
-    return { source, error: sourceFailed(source, messageOf(error), error) };
+    return { source: origin, error: sourceFailed(origin, messageOf(error), error) };
   }
 }
 

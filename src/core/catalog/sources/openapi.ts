@@ -8,7 +8,6 @@ import { normaliseSchema } from '../schema/normalise.js';
 import { dereference } from '../schema/paths.js';
 import { type EntryIssue, type JsonSchema, type Risk, warning } from '../tool.js';
 import {
-  createReading,
   describeSource,
   isUrl,
   parseJsonOrYaml,
@@ -47,7 +46,7 @@ interface Operation {
   readonly problems: string[];
 }
 
-async function readOpenApiSource(path: string, context: ReadContext): Promise<SourceReading> {
+async function readOpenApiSource(path: string, context: ReadContext): Promise<SourceReading[]> {
   const document = parseDocument(await parseJsonOrYaml(await readText(path, context), path), path);
   const origin = describeSource(path);
   const issues: EntryIssue[] = [];
@@ -70,7 +69,7 @@ async function readOpenApiSource(path: string, context: ReadContext): Promise<So
     });
   });
   if (entries.length === 0) issues.push(warning(origin, 'paths: no operation in it'));
-  return createReading([{ origin, entries }], { issues });
+  return [{ origin, entries, issues }];
 }
 
 function parseDocument(content: unknown, path: string): JsonSchema {

@@ -45,24 +45,19 @@ export interface SourceFailure {
   readonly error: WinnowError;
 }
 
-/** Raw entries of one place. Each is parsed, or left out with an issue that names `origin` and its index. */
-export interface SourcePart {
+/** Raw entries of one place: a file, or one MCP server. Each is parsed, or left out with an issue. */
+export interface SourceReading {
+  /** Stands before the index of an entry in messages; the origin of the entries that name none. */
   readonly origin: string;
   readonly entries: readonly unknown[];
+  /** The catalogue's own name, where the file has one. */
+  readonly name?: string;
+  readonly rules?: readonly unknown[];
+  readonly issues?: readonly EntryIssue[];
   /** MCP only: the server's name, used as a prefix where two servers have a tool of one name. */
   readonly server?: string;
   /** MCP only: the prefix is used in any case. */
   readonly isPrefixed?: boolean;
-}
-
-export interface SourceReading {
-  /** The catalogue's own name, where the file has one. */
-  readonly name?: string;
-  readonly parts: readonly SourcePart[];
-  readonly rules: readonly unknown[];
-  readonly issues: readonly EntryIssue[];
-  /** Servers of an MCP configuration that failed while others answered. */
-  readonly failures: readonly SourceFailure[];
 }
 
 export interface ReadContext {
@@ -80,63 +75,48 @@ export interface SourceFormat {
   readonly names: RegExp;
   /** Whether what a `.json` file holds is of the format. */
   holds?(content: Readonly<Record<string, unknown>>): boolean;
-  /** @throws WinnowError `source_failed`, `cancelled` */
-  read(path: string, context: ReadContext): Promise<SourceReading>;
-}
-
-export function createReading(parts: readonly SourcePart[], more: Partial<SourceReading> = {}): SourceReading {
-  return { rules: [], issues: [], failures: [], ...more, parts };
+  /**
+   * A server of an MCP configuration may fail while others answer.
+   * @throws WinnowError `source_failed`, `cancelled`
+   */
+  read(path: string, context: ReadContext): Promise<readonly (SourceReading | SourceFailure)[]>;
 }
 
 /** A tool with the place where it stood, for messages about clashes. */
 export interface PlacedTool {
   readonly tool: Tool;
   readonly place: string;
-  /** MCP only: the server of the configuration. */
-  readonly server?: string;
-  /** MCP only: its name is before that of the tool in any case. */
-  readonly isPrefixed?: boolean;
 }
 
-export interface ParsedReading {
+export interface ParsedReading extends Omit<SourceReading, 'entries'> {
   readonly tools: readonly PlacedTool[];
   readonly rules: readonly Rule[];
   readonly issues: readonly EntryIssue[];
 }
 
-/** Of a place within a source, such as one of a server: `mcp.json#notes` of `mcp.json#notes[3]`. */
-export function originOf(place: string): string {
-  return place.replace(/\[\d+\]$/u, '');
-}
-
 /** Deeper nesting is a mistake or an attack: some later step would overflow the stack. */
 const MAX_DEPTH = 200;
 
-export function parseReading(reading: SourceReading): ParsedReading {
-  const issues: EntryIssue[] = [...reading.issues];
-  const tools = reading.parts.flatMap((part) => parsePart(part, issues));
-  const origin = reading.parts[0]?.origin ?? 'source';
-  const rules = reading.rules.flatMap((rule, index) => {
+export function parseReading({ entries, ...reading }: SourceReading): ParsedReading {
+  const { origin } = reading;
+  const issues: EntryIssue[] = [...(reading.issues ?? [])];
+  const tools = entries.flatMap((entry, index): PlacedTool[] => {
+    const place = `${origin}[${index}]`;
+    const parsed = parseTool(fromOtherForms(withoutNulls(entry)), { origin, index });
+    issues.push(...parsed.issues.map((issue) => (parsed.ok ? issue : { ...issue, isLeftOut: true as const })));
+    if (!parsed.ok) return [];
+    const message = findJsonProblem(parsed.tool);
+    if (message === undefined) return [{ tool: parsed.tool, place }];
+    issues.push({ ...warning(place, message, parsed.tool.name), isLeftOut: true });
+    return [];
+  });
+  const rules = (reading.rules ?? []).flatMap((rule, index) => {
     const parsed = parse(ruleSchema, rule, { root: 'rule' });
     if (parsed.ok) return [parsed.value];
     issues.push(...parsed.issues.map((text) => warning(`${origin} rules[${index}]`, text, Object(rule).name)));
     return [];
   });
-  return { tools, rules, issues };
-}
-
-function parsePart({ origin, server, isPrefixed = false, entries }: SourcePart, issues: EntryIssue[]): PlacedTool[] {
-  return entries.flatMap((entry, index) => {
-    const place = `${origin}[${index}]`;
-    const parsed = parseTool(fromOtherForms(withoutNulls(entry)), { origin, index });
-    issues.push(...parsed.issues.map((issue) => (parsed.ok ? issue : { ...issue, isLeftOut: true as const })));
-    if (!parsed.ok) return [];
-    const { tool } = parsed;
-    const message = findJsonProblem(tool);
-    if (message === undefined) return [{ tool, place, ...(server === undefined ? {} : { server, isPrefixed }) }];
-    issues.push({ ...warning(place, message, tool.name), isLeftOut: true });
-    return [];
-  });
+  return { ...reading, tools, rules, issues };
 }
 
 /** Many servers write `"outputSchema": null` for "none". */
@@ -179,22 +159,23 @@ export function findJsonProblem(value: unknown): string | undefined {
  * Where two MCP servers have a tool of one name, each gets its server's name as a prefix (`github__search`); the server's
  * own name of the tool stays in `metadata.mcp`.
  */
-export function prefixTools(placed: readonly PlacedTool[]): { placed: PlacedTool[]; issues: EntryIssue[] } {
-  const servers = new Map<string, Set<string>>();
+export function prefixTools(readings: readonly ParsedReading[]): { placed: PlacedTool[]; issues: EntryIssue[] } {
+  const servers = new Map<string, number>();
   // Tools that have a prefix in any case share no name.
-  for (const { tool, place, server, isPrefixed } of placed)
-    if (server !== undefined && !isPrefixed)
-      servers.set(tool.name, (servers.get(tool.name) ?? new Set()).add(originOf(place)));
+  for (const { tools, server, isPrefixed } of readings)
+    for (const name of server === undefined || isPrefixed ? [] : new Set(tools.map(({ tool }) => tool.name)))
+      servers.set(name, (servers.get(name) ?? 0) + 1);
   const issues: EntryIssue[] = [];
-  const named = placed.map((item) => {
-    const { server, tool, place, isPrefixed } = item;
-    if (server === undefined || (!isPrefixed && servers.get(tool.name)?.size === 1)) return item;
-    const name = `${server.replace(/[^\p{L}\p{N}_-]+/gu, '_')}__${tool.name}`;
-    const reason = isPrefixed ? 'its server has a prefix' : 'another server has a tool of this name';
-    issues.push({ level: 'debug', entry: place, name: tool.name, message: `renamed to "${name}": ${reason}` });
-    return { ...item, tool: { ...tool, name } };
-  });
-  return { placed: named, issues };
+  const placed = readings.flatMap(({ tools, server, isPrefixed }) =>
+    tools.map(({ tool, place }) => {
+      if (server === undefined || (!isPrefixed && servers.get(tool.name) === 1)) return { tool, place };
+      const name = `${server.replace(/[^\p{L}\p{N}_-]+/gu, '_')}__${tool.name}`;
+      const reason = isPrefixed ? 'its server has a prefix' : 'another server has a tool of this name';
+      issues.push({ level: 'debug', entry: place, name: tool.name, message: `renamed to "${name}": ${reason}` });
+      return { tool: { ...tool, name }, place };
+    }),
+  );
+  return { placed, issues };
 }
 
 /** A source in words, without the user, password and query of a URL: those may be keys. */

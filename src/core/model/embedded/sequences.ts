@@ -3,8 +3,7 @@
  * than one after the other. Each takes the sequence that holds most of its prompt: only what the prompt adds is read.
  */
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
-import { throwIfCancelled, WinnowError } from '../../errors.js';
-import { orAborted } from '../../promises.js';
+import { orAborted, throwIfCancelled, WinnowError } from '../../errors.js';
 import type { Usage } from '../model.js';
 import type { PrefixStore } from './prefix-store.js';
 import { commonLength, type PromptTokens, type Runtime } from './runtime.js';

@@ -4,8 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
-import { orAborted } from '../../promises.js';
+import { orAborted, throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
 import { addUsage, type Prompt, type Usage, withUsage } from '../model.js';
 import { parseJson } from '../structured.js';
 import { failureOf, isPassing, ServerFailure, toModelError } from './failure.js';

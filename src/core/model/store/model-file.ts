@@ -9,7 +9,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { type Environment, readEnvironment } from '../../config/environment.js';
+import { type Environment, readEnvironment } from '../../environment.js';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import { withLock } from './lock.js';
 import {

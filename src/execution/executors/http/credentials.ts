@@ -2,7 +2,7 @@
  * Secrets of operations. They are named by the variables of the environment that hold them, bound to one origin, read
  * when they are needed, and masked in all that comes back.
  */
-import { readVariable } from '../../../core/config/environment.js';
+import { readVariable } from '../../../core/environment.js';
 import { createKeyMask } from '../../../core/secret-forms.js';
 import { type CallFailure, fail } from '../../failure.js';
 import type { HttpRequest } from './build-request.js';

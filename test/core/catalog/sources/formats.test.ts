@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { detectSource, jsonFormat, skillsFormat } from '../../../../src/core/catalog/sources/formats.js';
-import { describeSource, parseReading, reasonOf } from '../../../../src/core/catalog/sources/source.js';
+import {
+  describeSource,
+  parseReading,
+  reasonOf,
+  type SourceFormat,
+} from '../../../../src/core/catalog/sources/source.js';
 import { renderSummary } from '../../../../src/core/catalog/summary.js';
 
 let folder: string;
@@ -88,15 +93,24 @@ beforeEach(async () => {
 });
 afterEach(() => rm(own, { recursive: true }));
 
+/** Of all places of the source together. */
+async function read(format: SourceFormat, path: string) {
+  const read = await format.read(path, { timeoutMs: 1000 });
+  const parsed = read.flatMap((one) => ('error' in one ? [] : [parseReading(one)]));
+  return {
+    name: parsed[0]?.name,
+    tools: parsed.flatMap(({ tools }) => tools.map(({ tool }) => tool)),
+    rules: parsed.flatMap(({ rules }) => rules),
+    issues: parsed.flatMap(({ issues }) => issues),
+  };
+}
+
 async function readJson(name: string, content: unknown) {
   const path = join(own, name);
   await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
-  const reading = await jsonFormat.read(path, { timeoutMs: 1000 });
-  const { tools, rules, issues } = parseReading(reading);
+  const { issues, ...rest } = await read(jsonFormat, path);
   return {
-    name: reading.name,
-    tools: tools.map(({ tool }) => tool),
-    rules,
+    ...rest,
     issues: issues.map((issue) => ({ ...issue, entry: issue.entry.replace(`${own}/`, '') })),
   };
 }
@@ -193,8 +207,8 @@ describe('a wrong entry is left out with its place and name', () => {
 
 describe('a JSONL file', () => {
   it('holds one entry a line, in order', async () => {
-    const { tools, issues } = parseReading(await jsonFormat.read('fixtures/sources/tools.jsonl', { timeoutMs: 1000 }));
-    expect(tools.map((item) => [item.tool.name, item.tool.risk, item.tool.origin])).toEqual([
+    const { tools, issues } = await read(jsonFormat, 'fixtures/sources/tools.jsonl');
+    expect(tools.map((item) => [item.name, item.risk, item.origin])).toEqual([
       ['convert_currency', 'low', 'fixtures/sources/tools.jsonl'],
       ['列出汇率', 'low', 'fixtures/sources/tools.jsonl'],
       ['book_transfer', 'high', 'bank'],
@@ -219,10 +233,7 @@ async function write(file: string, text: string) {
   await writeFile(join(own, file), text);
 }
 
-async function readSkills(path = own) {
-  const parsed = parseReading(await skillsFormat.read(path, { timeoutMs: 1000 }));
-  return { ...parsed, tools: parsed.tools.map(({ tool }) => tool) };
-}
+const readSkills = (path = own) => read(skillsFormat, path);
 
 describe('a skills folder', () => {
   it('gives one skill for each SKILL.md, sorted by path', async () => {

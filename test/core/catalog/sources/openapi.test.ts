@@ -12,7 +12,9 @@ const PETSTORE = 'fixtures/sources/petstore.yaml';
 const LIBRARY = 'fixtures/sources/library.json';
 
 async function read(path: string) {
-  const { tools, issues } = parseReading(await openApiFormat.read(path, { timeoutMs: 1000 }));
+  const [reading] = await openApiFormat.read(path, { timeoutMs: 1000 });
+  if (!reading || 'error' in reading) throw new Error('not read');
+  const { tools, issues } = parseReading(reading);
   const byName = new Map(tools.map(({ tool }) => [tool.name, tool]));
   const get = (name: string) => {
     const tool = byName.get(name);

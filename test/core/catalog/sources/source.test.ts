@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createReading, findJsonProblem, parseReading } from '../../../../src/core/catalog/sources/source.js';
+import { findJsonProblem, parseReading } from '../../../../src/core/catalog/sources/source.js';
 
 describe('a schema', () => {
   it.each([
@@ -12,7 +12,7 @@ describe('a schema', () => {
     ['unknown keywords', { 'x-order': 1, nullable: true }],
     ['an impossible form deep inside', { properties: { a: { type: 5 } } }],
   ])('is usable with %s', (_, inputSchema) => {
-    const { tools } = parseReading(createReading([{ origin: 'o', entries: [{ name: 'a', inputSchema }] }]));
+    const { tools } = parseReading({ origin: 'o', entries: [{ name: 'a', inputSchema }] });
     expect(tools).toMatchObject([{ tool: { inputSchema } }]);
   });
 });
@@ -41,7 +41,7 @@ describe('a value that JSON can not hold', () => {
 describe('a tool of another interface', () => {
   const inputSchema = { type: 'object', properties: { city: { type: 'string' } } };
   const named = { name: 'weather', description: 'The weather.' };
-  const read = (entry: unknown) => parseReading(createReading([{ origin: 'o', entries: [entry] }])).tools[0]?.tool;
+  const read = (entry: unknown) => parseReading({ origin: 'o', entries: [entry] }).tools[0]?.tool;
 
   it.each([
     ['of OpenAI', { type: 'function', risk: 'low', function: { ...named, strict: true, parameters: inputSchema } }],

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { readEnvironment } from '../../../../src/core/config/environment.js';
+import { readEnvironment } from '../../../../src/core/environment.js';
 import {
   cacheFolder,
   DEFAULT_MODEL,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ArgumentSource, renderSource, sourcesFor, sourcesOf } from '../../src/core/argument-sources.js';
-import type { SourceName } from '../../src/core/result.js';
+import type { ArgumentSource, SourceName } from '../../src/core/result.js';
+import { renderSource, sourcesFor, sourcesOf } from '../../src/routing/argument-sources.js';
 
 const from = (...names: SourceName[]) => names;
 

@@ -1,7 +1,7 @@
 /** Logs of the service: JSON lines on stderr, since stdout is data. No line holds a key, or a field with a secret name. */
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
-import type { WinnowError } from '../errors.js';
-import { createKeyMask, MASK, maskKeysIn } from '../secret-forms.js';
+import type { WinnowError } from '../../core/errors.js';
+import { createKeyMask, MASK, maskKeysIn } from '../../core/secret-forms.js';
 
 export type { Logger } from 'pino';
 

@@ -5,9 +5,15 @@
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { WinnowError } from '../errors.js';
-import { type CallEnd, type CompletionRequest, type Model, type ReaderRequest, watchModel } from '../model/model.js';
-import { createKeyMask, maskKeysIn } from '../secret-forms.js';
+import { WinnowError } from '../../core/errors.js';
+import {
+  type CallEnd,
+  type CompletionRequest,
+  type Model,
+  type ReaderRequest,
+  watchModel,
+} from '../../core/model/model.js';
+import { createKeyMask, maskKeysIn } from '../../core/secret-forms.js';
 
 export interface CallLog {
   readonly isOn: boolean;

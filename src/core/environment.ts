@@ -1,4 +1,5 @@
-/** The one file that reads `process.env`: text in, typed values out. An empty variable counts as not set. */
+/** The one file that reads `process.env`: text in, typed values out. An empty variable counts as not set. And the version. */
+import { readFileSync } from 'node:fs';
 
 const VARIABLES = {
   /** Winnow's own cache folder. */
@@ -28,4 +29,12 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
 /** The value of any variable, for example of one that the user named by `--api-key-env`. */
 export function readVariable(name: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
   return env[name]?.trim() || undefined;
+}
+
+/** The version of Winnow, as its package says it. */
+export function readVersion(): string {
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  );
+  return version;
 }

@@ -6,10 +6,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SpanStatusCode, trace } from '@opentelemetry/api';
 import { pino } from 'pino';
 import { WinnowError } from '../../../src/core/errors.js';
-import { type CallLogOptions, createCallLog, withCallLog } from '../../../src/core/logging/call-log.js';
-import { createLogger, type LogOptions, logFailure } from '../../../src/core/logging/logger.js';
-import { withSpan } from '../../../src/core/logging/spans.js';
 import type { CompletionRequest } from '../../../src/core/model/model.js';
+import { withSpan } from '../../../src/core/spans.js';
+import { type CallLogOptions, createCallLog, withCallLog } from '../../../src/routing/logging/call-log.js';
+import { createLogger, type LogOptions, logFailure } from '../../../src/routing/logging/logger.js';
+import { makeTool, naming, plannerOf, TOOLS } from '../../core/selection/setup.js';
 import { recordSpans } from '../../support/record-spans.js';
 import {
   createScriptedModel,
@@ -17,7 +18,6 @@ import {
   type ScriptedModel,
   type ScriptedModelOptions,
 } from '../../support/scripted-model.js';
-import { makeTool, naming, plannerOf, TOOLS } from '../selection/setup.js';
 
 describe('the call log', () => {
   let folder: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { readVersion } from '../../src/core/version.js';
+import { readVersion } from '../../src/core/environment.js';
 import { readSources } from '../support/source-files.js';
 
 describe('the version', () => {

@@ -2,19 +2,8 @@
  * Where each argument of a call comes from: for whoever approves it, and for the audit. It is information from the plan
  * and binds nothing; a call that comes without a plan has none.
  */
-import { z } from 'zod';
-import { referencesIn } from './planning/references.js';
-import { SOURCES, type SourceName, type Step } from './result.js';
-
-export const argumentSourceSchema = z.object({
-  source: z.enum(SOURCES),
-  references: z.array(z.string()).min(1).optional().describe('What was put in, as the plan has it: "${s1.code}".'),
-});
-export type ArgumentSource = z.infer<typeof argumentSourceSchema>;
-export const argumentSourcesSchema = z
-  .record(z.string(), argumentSourceSchema)
-  .describe('Where each argument comes from, as the plan says; absent for a call without a plan.');
-export type ArgumentSources = z.infer<typeof argumentSourcesSchema>;
+import { referencesIn } from '../core/planning/references.js';
+import type { ArgumentSource, ArgumentSources, SourceName, Step } from '../core/result.js';
 
 /** Nobody gave such a value in so many words. */
 const MARKED: ReadonlySet<SourceName> = new Set(['composed', 'unknown']);
