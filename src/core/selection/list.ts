@@ -4,7 +4,7 @@ import type { JsonSchema } from '../catalog/tool.js';
 import type { CallAbout, Completion, Model, ModelLimits, Prompt, Usage } from '../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../model/structured.js';
 import { nearestName } from '../nearest-name.js';
-import type { PromptTemplate } from '../prompts/prompt-template.js';
+import type { NamedPrompt } from '../prompts/prompts.js';
 import type { Dropped } from '../result.js';
 import { answerTokens } from './budget.js';
 import type { Answer, NamedTool } from './candidates.js';
@@ -13,7 +13,7 @@ import type { Sheet } from './ladder.js';
 export interface ListQuestion {
   model: Model;
   prompt: Prompt;
-  repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
+  repair: NamedPrompt<'repair'>;
   about: CallAbout;
   maxTools: number;
   usage: Usage;
