@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { loadSuites } from '../../src/cli/eval-suites.js';
 import { storeNameOf } from '../../src/cli/stored-models.js';
 import { createModelOn } from '../../src/core/model/embedded/embedded-model.js';
-import { DEFAULT_MODEL } from '../../src/core/model/store/model-file.js';
+import { DEFAULT_MODEL } from '../../src/core/model/store/sources.js';
 import { readVersion } from '../../src/core/version.js';
 import type { CaseRunner } from '../../src/evaluation/case-runner.js';
 import { promptHashesOf } from '../../src/evaluation/suite.js';
