@@ -1,5 +1,5 @@
 /** Models by the names of the local store, which say nothing of what is in a file: a run is known by the file's id. */
-import { DEFAULT_MODEL } from '../core/model/store/model-file.js';
+import { DEFAULT_MODEL } from '../core/model/store/sources.js';
 
 export function isStoreName(name: string): boolean {
   return name === DEFAULT_MODEL.name;

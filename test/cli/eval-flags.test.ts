@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { evalCommand } from '../../src/cli/eval-command.js';
 import { tuneCommand } from '../../src/cli/tune-command.js';
 import { workerCommand } from '../../src/cli/worker-command.js';
-import { defaultPromptPath } from '../../src/core/prompts/prompt-template.js';
+import { defaultPromptPath } from '../../src/core/prompts/prompts.js';
 import type { Behaviour } from '../support/scripted-server.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
 import { cases, type EvalSetup, setUpEval } from './eval-setup.js';

@@ -7,7 +7,7 @@ import { loadSuites } from '../../src/cli/eval-suites.js';
 import { storeNameOf } from '../../src/cli/stored-models.js';
 import { readVersion } from '../../src/core/environment.js';
 import { createModelOn } from '../../src/core/model/embedded/embedded-model.js';
-import { DEFAULT_MODEL } from '../../src/core/model/store/model-file.js';
+import { DEFAULT_MODEL } from '../../src/core/model/store/sources.js';
 import type { CaseRunner } from '../../src/evaluation/case-runner.js';
 import { promptHashesOf } from '../../src/evaluation/suite.js';
 import { type RedisServer, startRedis, whyNoRedis } from '../evaluation/queue/redis-server.js';

@@ -2,7 +2,7 @@
  * Complete, parse, and repair once with the parser's own words: the one loop around every answer of a model.
  * What the model does wrong comes back as a value; errors of the server go through.
  */
-import type { PromptTemplate } from '../prompts/prompt-template.js';
+import type { NamedPrompt } from '../prompts/prompts.js';
 import { addUsage, type Completion, type CompletionRequest, countFailed, type Model, type Usage } from './model.js';
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: readonly string[] };
@@ -11,7 +11,7 @@ export interface StructuredRequest<T> {
   model: Model;
   request: CompletionRequest;
   parse: (completion: Completion) => Parsed<T>;
-  repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
+  repair: NamedPrompt<'repair'>;
   /** Counts every attempt, also failed ones. */
   usage: Usage;
   /** Told when a repair begins, with the problems. */

@@ -2,8 +2,9 @@
  * The schema under which a plan is written: each step's `tool` a constant with its own arguments, so that a step with a
  * wrong argument name can't be written where the server decodes under schemas.
  */
-import { isObject, mapChildren } from '../catalog/schema/json.js';
+import { isObject, mapChildren, objectOf } from '../catalog/schema/json.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
+import { oncePer } from '../kept.js';
 import { fittedSchemas } from './fitted.js';
 
 const text = { type: 'string' } as const;
@@ -38,17 +39,23 @@ function answer(kind: string, properties: Record<string, unknown>): JsonSchema {
 }
 
 function stepSchema(tool: Tool, prefix: string, definitions: Record<string, JsonSchema>): JsonSchema {
-  const { $defs, ...input } = fittedSchemas(tool).input;
-  for (const [name, schema] of Object.entries(isObject($defs) ? $defs : {}))
-    if (isObject(schema)) definitions[`${prefix}_${name}`] = prefixDefinitions(withReferences(schema), prefix);
+  const { own, input } = inputOf(tool);
+  for (const [name, schema] of own) definitions[`${prefix}_${name}`] = prefixDefinitions(schema, prefix);
   const properties = {
     id: { type: 'string', pattern: '^s[1-9][0-9]?$' },
     tool: { const: tool.name },
-    arguments: prefixDefinitions(withReferences(input), prefix),
+    arguments: own.length > 0 ? prefixDefinitions(input, prefix) : input,
     dependsOn: ORDER,
   };
   return { type: 'object', properties, required: ['id', 'tool', 'arguments'], additionalProperties: false };
 }
+
+/** The input of a tool and its definitions, in which a reference may stand for each value; made once a tool. */
+const inputOf = oncePer((tool: Tool) => {
+  const { $defs, ...input } = fittedSchemas(tool).input;
+  const own = Object.entries(objectOf($defs)).filter((entry): entry is [string, JsonSchema] => isObject(entry[1]));
+  return { input: withReferences(input), own: own.map(([name, schema]) => [name, withReferences(schema)] as const) };
+});
 
 /** The same schema, in which a reference may stand for each value. */
 function withReferences(schema: JsonSchema): JsonSchema {

@@ -31,28 +31,30 @@ export function searchText({ message, intent, history }: Request): string {
 const MIN_WORDS = 3;
 
 /** What of the history no model sees, in words; undefined where all of it is seen. */
-export function unseenHistory({ history = [] }: Request, { historyMessages, historyCharacters }: Window) {
-  const seen = Math.min(historyMessages, history.length);
-  const recent = seen > 0 ? history.slice(-seen) : [];
-  const length = recent.reduce((sum, { content }) => sum + oneLine(content).length, 0);
+export function unseenHistory({ history = [] }: Request, window: Window): string | undefined {
+  const recent = recentOf(history, window);
+  const length = recent.reduce((sum, { content }) => sum + content.length, 0);
   const notes = [
-    seen < history.length ? `the last ${seen} of ${history.length} messages` : '',
-    length > historyCharacters ? `the last ${historyCharacters} of ${length} characters` : '',
+    recent.length < history.length ? `the last ${recent.length} of ${history.length} messages` : '',
+    length > window.historyCharacters ? `the last ${window.historyCharacters} of ${length} characters` : '',
   ].filter(Boolean);
   return notes.length > 0 ? `of the history only ${notes.join(', of them ')} are seen` : undefined;
 }
 
-function renderHistory(history: readonly Message[], { historyMessages, historyCharacters }: Window): string[] {
-  const recent = historyMessages > 0 ? history.slice(-historyMessages) : [];
-  if (recent.length === 0 || historyCharacters === 0) return [];
+function renderHistory(history: readonly Message[], window: Window): string[] {
   const lines: string[] = [];
-  let room = historyCharacters;
-  for (const { role, content } of [...recent].reverse()) {
+  let room = window.historyCharacters;
+  for (const { role, content } of recentOf(history, window).reverse()) {
     if (room <= 0) break;
-    const text = oneLine(content);
-    const kept = text.length <= room ? text : `${text.slice(0, Math.max(0, room - 1))}…`;
+    const kept = content.length <= room ? content : `${content.slice(0, Math.max(0, room - 1))}…`;
     room -= kept.length;
     lines.unshift(`${role}: ${kept}`);
   }
-  return ['Earlier messages:', ...lines];
+  return lines.length > 0 ? ['Earlier messages:', ...lines] : [];
+}
+
+/** Each on one line. */
+function recentOf(history: readonly Message[], { historyMessages }: Window): Message[] {
+  const recent = historyMessages > 0 ? history.slice(-historyMessages) : [];
+  return recent.map(({ role, content }) => ({ role, content: oneLine(content) }));
 }

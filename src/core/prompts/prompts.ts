@@ -1,14 +1,27 @@
-/** The table of prompts: each is the file of its name in `prompts/`, with the placeholders of its two parts. */
+/**
+ * Prompt text lives in `prompts/*.md`; code only fills named placeholders. A missing or unknown placeholder is
+ * an error when the file is loaded, not when a request comes.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { WinnowError } from '../errors.js';
-import { loadPrompt, type PromptPlaces, type PromptTemplate } from './prompt-template.js';
+import type { Prompt } from '../model/model.js';
+
+/** The placeholders that a prompt must have. */
+interface PromptPlaces {
+  /** Of the stable part. */
+  readonly system: readonly string[];
+  /** Of the part that changes with each request. */
+  readonly user: readonly string[];
+  /** Those of `user` that are stable: the text before the first of the others is the lead. Default: no lead. */
+  readonly lead?: readonly string[];
+}
 
 /** Prompts that a user's own file may replace, in the configuration and by `--prompt`. */
 const REPLACEABLE = {
   'select-tools': { system: ['none', 'summaries'], user: ['context', 'message'] },
-  'plan-steps': {
-    system: ['tools'],
-    user: ['context', 'today', 'locale', 'message'],
-  },
+  'plan-steps': { system: ['tools'], user: ['context', 'today', 'locale', 'message'] },
   'split-asks': { system: [], user: ['context', 'message'] },
   'choose-tool': { system: ['none'], user: ['tools', 'context', 'message'], lead: ['tools'] },
   'check-fit': { system: [], user: ['context', 'message', 'tool'] },
@@ -20,13 +33,14 @@ const REPLACEABLE = {
   repair: { system: ['system'], user: ['user', 'answer', 'issues'] },
 } as const;
 
+/** Each is the file of its name in `prompts/`. */
 export const PROMPTS = {
   ...REPLACEABLE,
   /** Another wording of a prompt, for `winnow tune`. */
   'propose-wording': { system: [], user: ['instructions', 'failures', 'tried', 'words'] },
   /** One step of an agent by LangChain's chat model. */
   'agent-step': { system: ['instructions', 'tools'], user: ['conversation'] },
-} as const satisfies Readonly<Record<string, PromptPlaces<string>>>;
+} as const satisfies Readonly<Record<string, PromptPlaces>>;
 
 export type PromptName = keyof typeof PROMPTS;
 export type ReplaceableName = keyof typeof REPLACEABLE;
@@ -35,32 +49,102 @@ export const REPLACEABLE_NAMES = Object.keys(REPLACEABLE) as ReplaceableName[];
 /** Name of a prompt -> path of the file to use. */
 export type PromptPaths = { [Name in ReplaceableName]?: string | undefined };
 
-type PlaceholderOf<Name extends PromptName> = (typeof PROMPTS)[Name]['system' | 'user'][number];
-export type NamedPrompt<Name extends PromptName> = PromptTemplate<PlaceholderOf<Name>>;
-
-const PLACES: { readonly [Name in PromptName]: PromptPlaces<PlaceholderOf<Name>> } = PROMPTS;
-
-/** @throws WinnowError `prompt_invalid` */
-export function loadNamedPrompt<Name extends PromptName>(name: Name, path?: string): NamedPrompt<Name> {
-  return loadPrompt<PlaceholderOf<Name>>({ name, ...PLACES[name], path });
+export interface NamedPrompt<Name extends PromptName> {
+  readonly name: Name;
+  /** First 12 hexadecimal digits of the SHA-256 of the file. */
+  readonly hash: string;
+  render(values: Readonly<Record<(typeof PROMPTS)[Name]['system' | 'user'][number], string>>): Prompt;
 }
 
-/** Loads the planner's prompts; others are loaded where they are needed. @throws WinnowError `prompt_invalid` */
+const PLACEHOLDER = /\{\{(\w+)\}\}/gu;
+const PARTS = /^<!-- system -->\n([\s\S]*?)\n<!-- user -->\n([\s\S]*)$/u;
+
+/** Between these lines `winnow tune` puts worked examples; no model sees the lines. */
+export const EXAMPLES_MARK = '<!-- examples -->';
+export const EXAMPLES_END = '<!-- end of examples -->';
+const MARKS = new RegExp(`^${EXAMPLES_MARK}\\n(?:${EXAMPLES_END}\\n\\n?)?|^${EXAMPLES_END}\\n`, 'gmu');
+
+/** @throws WinnowError `prompt_invalid` naming the file and the placeholder. */
+export function loadNamedPrompt<Name extends PromptName>(
+  name: Name,
+  path = defaultPromptPath(name),
+): NamedPrompt<Name> {
+  const text = readPrompt(path);
+  const parts = splitPrompt(text, path);
+  const [system, user] = [withoutMarks(parts.system), withoutMarks(parts.user)];
+  const places: PromptPlaces = PROMPTS[name];
+  checkPlaceholders(system, places.system, `${path}, system part`);
+  checkPlaceholders(user, places.user, `${path}, user part`);
+  const changing = [...user.matchAll(PLACEHOLDER)].find(([, found = '']) => !places.lead?.includes(found));
+  const lead = places.lead && user.slice(0, changing?.index);
+  return {
+    name,
+    hash: createHash('sha256').update(text).digest('hex').slice(0, 12),
+    render: (values) => ({
+      system: fill(system, values),
+      user: fill(user, values),
+      ...(lead === undefined ? {} : { lead: fill(lead, values) }),
+    }),
+  };
+}
+
+/** The planner's prompts; others are loaded where they are needed. */
 export type Prompts = ReturnType<typeof loadPrompts>;
 
+/** @throws WinnowError `prompt_invalid` */
 export function loadPrompts(paths: PromptPaths = {}) {
   const names: readonly string[] = REPLACEABLE_NAMES;
   const unknown = Object.keys(paths).find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new WinnowError('prompt_invalid', `There is no prompt "${unknown}"; there are ${names.join(', ')}.`);
+  const load = <Name extends ReplaceableName>(name: Name) => loadNamedPrompt(name, paths[name]);
   return {
-    select: loadNamedPrompt('select-tools', paths['select-tools']),
-    plan: loadNamedPrompt('plan-steps', paths['plan-steps']),
-    asks: loadNamedPrompt('split-asks', paths['split-asks']),
-    tool: loadNamedPrompt('choose-tool', paths['choose-tool']),
-    fit: loadNamedPrompt('check-fit', paths['check-fit']),
-    item: loadNamedPrompt('check-item', paths['check-item']),
-    arguments: loadNamedPrompt('fill-arguments', paths['fill-arguments']),
-    repair: loadNamedPrompt('repair', paths.repair),
+    select: load('select-tools'),
+    plan: load('plan-steps'),
+    asks: load('split-asks'),
+    tool: load('choose-tool'),
+    fit: load('check-fit'),
+    item: load('check-item'),
+    arguments: load('fill-arguments'),
+    repair: load('repair'),
   };
+}
+
+/** The file in `prompts/`. */
+export function defaultPromptPath(name: PromptName): string {
+  return fileURLToPath(new URL(`../../../prompts/${name}.md`, import.meta.url));
+}
+
+/** The text with the line ends of Unix. @throws WinnowError `prompt_invalid` when it can't be read. */
+export function readPrompt(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').replaceAll('\r\n', '\n');
+  } catch (error) {
+    throw new WinnowError('prompt_invalid', `The prompt file ${path} can't be read.`, { cause: error });
+  }
+}
+
+/** Both parts, trimmed. @throws WinnowError `prompt_invalid` for a text without them, saying where */
+export function splitPrompt(text: string, where: string): Prompt {
+  const [, system = '', user = ''] = PARTS.exec(text.replaceAll('\r\n', '\n')) ?? [];
+  if (withoutMarks(system) !== '' && user.trim() !== '') return { system: system.trim(), user: user.trim() };
+  const form = 'a line "<!-- system -->" at the top and a line "<!-- user -->" further down';
+  throw new WinnowError('prompt_invalid', `${where}: needs ${form}, each with text below it.`);
+}
+
+/** A part as a model sees it. */
+export function withoutMarks(part: string): string {
+  return `${part}\n`.replace(MARKS, '').trim();
+}
+
+function checkPlaceholders(text: string, expected: readonly string[], where: string): void {
+  const found = new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name));
+  const missing = expected.filter((name) => !found.has(name)).map((name) => `{{${name}}} is missing`);
+  const unknown = [...found].filter((name) => !expected.includes(name)).map((name) => `{{${name}}} is unknown`);
+  const issues = [...missing, ...unknown];
+  if (issues.length > 0) throw new WinnowError('prompt_invalid', `${where}: ${issues.join('; ')}.`, { issues });
+}
+
+function fill(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(PLACEHOLDER, (_, name: string) => values[name] ?? '');
 }

@@ -5,7 +5,7 @@ import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import type { CallAbout, Model, ModelLimits, Prompt, RequestFacts, Usage } from '../model/model.js';
 import type { Options } from '../options.js';
-import type { PromptTemplate } from '../prompts/prompt-template.js';
+import type { NamedPrompt } from '../prompts/prompts.js';
 import type { Request } from '../request.js';
 import type { Dropped, SelectedTool } from '../result.js';
 import type { RankedTool } from '../search/rank.js';
@@ -15,8 +15,8 @@ import type { Trace } from '../trace.js';
 export interface SelectionParts {
   model: Model;
   options: Options;
-  prompt: PromptTemplate<'none' | 'summaries' | 'context' | 'message'>;
-  repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
+  prompt: NamedPrompt<'select-tools'>;
+  repair: NamedPrompt<'repair'>;
   /** Tokens of what the planning prompt shows of a tool. */
   schemaTokens: (tool: Tool) => number;
   /** Of the model that plans: the fallback heeds them. */

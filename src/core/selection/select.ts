@@ -44,7 +44,8 @@ export function createSelectionStage(
 ): (turn: Turn, view: View) => Promise<Selection> {
   // What planning shows of a tool is what it costs: a huge schema is shortened there.
   const schemaTokens = createToolTokens(renderTool)(planningModel);
-  const instructions = prompts.plan.render({ tools: '', context: '', today: '', locale: '', message: '' });
+  const { system, user } = prompts.plan.render({ tools: '', context: '', today: '', locale: '', message: '' });
+  const instructionTokens = planningModel.countTokens(`${system}\n${user}`);
   const parts = {
     model,
     options,
@@ -54,9 +55,8 @@ export function createSelectionStage(
     stages,
     planningLimits: planningModel.limits,
     planningFrame: (request: Turn['request']) =>
-      planningModel.countTokens(
-        [instructions.system, instructions.user, renderContext(request, options), oneLine(request.message)].join('\n'),
-      ),
+      instructionTokens +
+      planningModel.countTokens(`\n${renderContext(request, options)}\n${oneLine(request.message)}`),
   };
   return ({ usage, ...turn }, view) =>
     withSpan('winnow.select', { 'winnow.tools': view.tools.length }, () =>

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Model } from '../../core/model/model.js';
-import { EXAMPLES_END, EXAMPLES_MARK, splitPrompt, withoutMarks } from '../../core/prompts/prompt-template.js';
+import { EXAMPLES_END, EXAMPLES_MARK, splitPrompt, withoutMarks } from '../../core/prompts/prompts.js';
 
 export const TUNED_PROMPTS = ['select-tools', 'plan-steps'] as const;
 export type TunedPrompt = (typeof TUNED_PROMPTS)[number];

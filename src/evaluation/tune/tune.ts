@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import type { Model } from '../../core/model/model.js';
 import type { Options, OptionsInput } from '../../core/options.js';
-import { defaultPromptPath, readPrompt } from '../../core/prompts/prompt-template.js';
-import type { PromptPaths } from '../../core/prompts/prompts.js';
+import { defaultPromptPath, type PromptPaths, readPrompt } from '../../core/prompts/prompts.js';
 import { type AnswerCacheOptions, createAnswerCache } from '../answer-cache.js';
 import type { EvaluationCase } from '../case.js';
 import { createCaseRunner } from '../case-runner.js';

@@ -8,7 +8,7 @@ import { orAborted, throwIfCancelled, toWinnowError, type WinnowError } from '..
 import { type Model, noUsage, type Usage } from '../../core/model/model.js';
 import { completeStructured, type Parsed, readJson } from '../../core/model/structured.js';
 import { parse, parseOptions } from '../../core/parse.js';
-import type { PromptTemplate } from '../../core/prompts/prompt-template.js';
+import type { NamedPrompt } from '../../core/prompts/prompts.js';
 import type { RankedTool } from '../../core/search/rank.js';
 
 export const rerankSettingsSchema = z.strictObject({
@@ -20,8 +20,8 @@ export type RerankSettings = z.output<typeof rerankSettingsSchema>;
 
 export interface RerankOptions extends Partial<Omit<RerankSettings, 'enabled'>> {
   model: Model;
-  prompt: PromptTemplate<'tools' | 'query'>;
-  repair: PromptTemplate<'system' | 'user' | 'answer' | 'issues'>;
+  prompt: NamedPrompt<'rerank-tools'>;
+  repair: NamedPrompt<'repair'>;
   /** Told of the tokens that each opinion took, also one that is not used. */
   onUsage?: ((usage: Usage) => void) | undefined;
   /** Told why a model failed, in full: the answer to the caller names no server. */

@@ -6,8 +6,8 @@ import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { loadConfigFile } from '../../../src/cli/config-file.js';
 import { renderContext, unseenHistory } from '../../../src/core/prompts/context.js';
-import { defaultPromptPath, loadPrompt } from '../../../src/core/prompts/prompt-template.js';
 import {
+  defaultPromptPath,
   loadNamedPrompt,
   loadPrompts,
   PROMPTS,
@@ -29,43 +29,51 @@ describe('the prompts', () => {
 
   async function load(text: string) {
     await writeFile(path, text);
-    return loadPrompt({ name: 'p', system: ['list'], user: ['message'], path });
+    return loadNamedPrompt('agent-step', path);
   }
-  const GOOD = '<!-- system -->\nTools: {{list}}\n<!-- user -->\nSaid: {{message}}\n';
+  const GOOD = '<!-- system -->\n{{instructions}}Tools: {{tools}}\n<!-- user -->\nSaid: {{conversation}}\n';
 
   describe('a prompt file', () => {
     it('is filled, part by part', async () => {
       const prompt = await load(GOOD);
-      expect(prompt.render({ list: 'a, b', message: 'hi' })).toEqual({ system: 'Tools: a, b', user: 'Said: hi' });
+      expect(prompt.render({ instructions: '', tools: 'a, b', conversation: 'hi' })).toEqual({
+        system: 'Tools: a, b',
+        user: 'Said: hi',
+      });
     });
 
     it('has as its lead what the user part begins with, as far as that is stable', async () => {
       const leadOf = async (user: string) => {
-        await writeFile(path, `<!-- system -->\nChoose.\n<!-- user -->\n${user}\n`);
-        const prompt = loadPrompt({ name: 'p', system: [], user: ['list', 'message'], lead: ['list'], path });
-        const { user: text, lead } = prompt.render({ list: 'a, b', message: 'hi' });
+        await writeFile(path, `<!-- system -->\nChoose, or {{none}}.\n<!-- user -->\n${user}\n`);
+        const prompt = loadNamedPrompt('choose-tool', path);
+        const { user: text, lead } = prompt.render({ none: 'none', tools: 'a, b', context: '', message: 'hi' });
         expect(text.startsWith(lead ?? 'none')).toBe(true);
         return lead;
       };
-      expect(await leadOf('Tools: {{list}}\nSaid: {{message}}')).toBe('Tools: a, b\nSaid: ');
-      expect(await leadOf('{{message}}, with {{list}}')).toBe('');
+      expect(await leadOf('Tools: {{tools}}\nSaid: {{context}}{{message}}')).toBe('Tools: a, b\nSaid: ');
+      expect(await leadOf('{{context}}{{message}}, with {{tools}}')).toBe('');
     });
 
     it('never fills what a value holds', async () => {
       const prompt = await load(GOOD);
-      const attack = "{{list}} $& $1 $' {{message}}";
-      expect(prompt.render({ list: 'SECRET', message: attack }).user).toBe(`Said: ${attack}`);
-      expect(prompt.render({ list: '{{message}}', message: 'hi' }).system).toBe('Tools: {{message}}');
+      const attack = "{{tools}} $& $1 $' {{conversation}}";
+      expect(prompt.render({ instructions: '', tools: 'SECRET', conversation: attack }).user).toBe(`Said: ${attack}`);
+      expect(prompt.render({ instructions: '', tools: '{{conversation}}', conversation: 'hi' }).system).toBe(
+        'Tools: {{conversation}}',
+      );
     });
 
     it('may have the line ends of Windows', async () => {
       const prompt = await load(GOOD.replaceAll('\n', '\r\n'));
-      expect(prompt.render({ list: 'a', message: 'b' })).toEqual({ system: 'Tools: a', user: 'Said: b' });
+      expect(prompt.render({ instructions: '', tools: 'a', conversation: 'b' })).toEqual({
+        system: 'Tools: a',
+        user: 'Said: b',
+      });
     });
 
     it('may name a placeholder twice', async () => {
-      const prompt = await load(GOOD.replace('{{list}}', '{{list}} {{list}}'));
-      expect(prompt.render({ list: 'a', message: 'b' }).system).toBe('Tools: a a');
+      const prompt = await load(GOOD.replace('{{tools}}', '{{tools}} {{tools}}'));
+      expect(prompt.render({ instructions: '', tools: 'a', conversation: 'b' }).system).toBe('Tools: a a');
     });
 
     it('has a hash that changes with its text', async () => {
@@ -76,11 +84,11 @@ describe('the prompts', () => {
     });
 
     it.each([
-      ['a missing placeholder', GOOD.replace('{{list}}', ''), '{{list}} is missing'],
-      ['an unknown one', GOOD.replace('{{list}}', '{{list}} {{lst}}'), '{{lst}} is unknown'],
-      ['one in the wrong part', GOOD.replace('{{list}}', '{{list}} {{message}}'), '{{message}} is unknown'],
-      ['no user part', '<!-- system -->\n{{list}}', '<!-- user -->'],
-      ['no system part', '{{list}}\n<!-- user -->\n{{message}}', '<!-- system -->'],
+      ['a missing placeholder', GOOD.replace('{{tools}}', ''), '{{tools}} is missing'],
+      ['an unknown one', GOOD.replace('{{tools}}', '{{tools}} {{tolls}}'), '{{tolls}} is unknown'],
+      ['one in the wrong part', GOOD.replace('{{tools}}', '{{tools}} {{conversation}}'), '{{conversation}} is unknown'],
+      ['no user part', '<!-- system -->\n{{tools}}', '<!-- user -->'],
+      ['no system part', '{{tools}}\n<!-- user -->\n{{conversation}}', '<!-- system -->'],
       ['nothing in it', '', '<!-- system -->'],
     ])('is refused with %s, by path and placeholder', async (_, text, said) => {
       await expect(load(text)).rejects.toMatchObject({ code: 'prompt_invalid' });
@@ -89,7 +97,7 @@ describe('the prompts', () => {
     });
 
     it('is refused when it is not there', () => {
-      expect(() => loadPrompt({ name: 'p', system: [], user: [], path: join(folder, 'none.md') })).toThrow('none.md');
+      expect(() => loadNamedPrompt('repair', join(folder, 'none.md'))).toThrow('none.md');
     });
   });
 

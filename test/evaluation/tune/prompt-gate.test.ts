@@ -3,8 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { defaultPromptPath, EXAMPLES_MARK, readPrompt } from '../../../src/core/prompts/prompt-template.js';
-import { loadNamedPrompt, loadPrompts } from '../../../src/core/prompts/prompts.js';
+import {
+  defaultPromptPath,
+  EXAMPLES_MARK,
+  loadNamedPrompt,
+  loadPrompts,
+  readPrompt,
+} from '../../../src/core/prompts/prompts.js';
 import {
   countSeenTokens,
   findBrokenPlaces,

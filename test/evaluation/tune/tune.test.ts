@@ -5,7 +5,7 @@ import { applyPatch } from 'diff';
 import { loadConfigFile } from '../../../src/cli/config-file.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { resolveOptions } from '../../../src/core/options.js';
-import { defaultPromptPath, loadPrompt, readPrompt } from '../../../src/core/prompts/prompt-template.js';
+import { defaultPromptPath, loadNamedPrompt, readPrompt } from '../../../src/core/prompts/prompts.js';
 import { createRandom } from '../../../src/evaluation/random.js';
 import { parseDraft, renderDraft } from '../../../src/evaluation/tune/prompt-draft.js';
 import { tokensOf } from '../../../src/evaluation/tune/shingles.js';
@@ -36,8 +36,7 @@ describe('tuning the selection prompt', () => {
     expect(report.prompts[0]?.heldBack?.mean).toBeGreaterThan(0.3);
     const [id = ''] = report.prompts[0]?.examples ?? [];
     expect(report.split.ids.training).toContain(id);
-    const place = { name: 'select-tools', system: ['none', 'summaries'], user: ['context', 'message'] } as const;
-    const loaded = loadPrompt({ ...place, path: inFolder(options, 'select-tools.md') });
+    const loaded = loadNamedPrompt('select-tools', inFolder(options, 'select-tools.md'));
     const { system } = loaded.render({ none: 'none', summaries: 'THE TOOLS', context: '', message: 'm' });
     expect(system).toMatch(
       /Worked examples:\n\nRequest: .* run\nAnswer: \{"selected_tools": \["read_flow"\]\}[\s\S]*THE TOOLS$/u,

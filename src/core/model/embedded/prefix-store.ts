@@ -95,29 +95,23 @@ async function tidy(folder: string, maxBytes: number): Promise<void> {
   }
 }
 
-const END_BYTES = 1024 ** 2;
-const BLOCKS = 16;
-const BLOCK_BYTES = 64 * 1024;
+const SAMPLES = 32;
+const SAMPLE_BYTES = 128 * 1024;
 
 /**
- * By what a model file is known: `NAME:SIZE:FINGERPRINT`. The fingerprint is 16 hex digits of the SHA-256 of the first
- * and the last MiB and of 16 blocks of 64 KiB spread evenly between, or of all of a small file. So the copies of a file
- * are one model on every machine. It takes milliseconds, where a whole GGUF file takes seconds.
+ * By what a model file is known: `NAME:SIZE:FINGERPRINT`. The fingerprint is 16 hex digits of the SHA-256 of 32 blocks of
+ * 128 KiB spread evenly, from the first byte to the last. So the copies of a file are one model on every machine. It
+ * takes milliseconds, where a whole GGUF file takes seconds.
  */
 export function fileIdentity(path: string): string {
   const file = openSync(path, 'r');
   try {
     const { size } = fstatSync(file);
-    const gap = (size - 2 * END_BYTES - BLOCKS * BLOCK_BYTES) / (BLOCKS + 1);
-    const blocks = Array.from({ length: BLOCKS }, (_, place) => {
-      return [Math.floor(END_BYTES + gap + place * (BLOCK_BYTES + gap)), BLOCK_BYTES] as const;
-    });
-    const samples =
-      gap > 0 ? [[0, END_BYTES] as const, ...blocks, [size - END_BYTES, END_BYTES] as const] : [[0, size] as const];
     const hash = createHash('sha256');
-    for (const [start, length] of samples) {
-      const block = Buffer.alloc(length);
-      hash.update(block.subarray(0, readSync(file, block, 0, length, start)));
+    const block = Buffer.alloc(SAMPLE_BYTES);
+    for (let sample = 0; sample < SAMPLES; sample++) {
+      const start = Math.floor((Math.max(0, size - SAMPLE_BYTES) * sample) / (SAMPLES - 1));
+      hash.update(block.subarray(0, readSync(file, block, 0, SAMPLE_BYTES, start)));
     }
     return `${basename(path)}:${size}:${hash.digest('hex').slice(0, 16)}`;
   } finally {

@@ -4,10 +4,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { orAborted, throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
+import { messageOf, orAborted, throwIfCancelled, toWinnowError, WinnowError } from '../../errors.js';
 import { addUsage, type Prompt, type Usage, withUsage } from '../model.js';
 import { parseJson } from '../structured.js';
-import { failureOf, isPassing, ServerFailure, toModelError } from './failure.js';
+import { isPassing, ServerFailure, toModelError } from './failure.js';
 import type { OpenAISettings } from './options.js';
 
 /** Runs one call of the model seam. @throws WinnowError as `Model.complete` does, with the usage in its details */
@@ -88,7 +88,8 @@ async function send(settings: OpenAISettings, { path, body }: Question<unknown>,
     const said = location ? `it redirects to ${location}` : text;
     throw new ServerFailure({ status, text: said, retryAfterMs: readRetryAfterMs(about) });
   } catch (error) {
-    throw failureOf(error);
+    if (error instanceof ServerFailure) throw error;
+    throw new ServerFailure({ code: String(Object(error).code ?? ''), text: messageOf(error) });
   }
 }
 

@@ -2,7 +2,7 @@
  * What a server did wrong: as facts, while it is open whether a further attempt or another form of the question helps,
  * and as the WinnowError that leaves the room. No key and no quotation of a prompt reaches a message.
  */
-import { type ErrorCode, isNeverConnected, isUntrusted, messageOf, WinnowError } from '../../errors.js';
+import { type ErrorCode, isNeverConnected, isUntrusted, WinnowError } from '../../errors.js';
 import { createKeyMask, maskKeysIn } from '../../secret-forms.js';
 import type { Prompt } from '../model.js';
 import { parseJson } from '../structured.js';
@@ -24,12 +24,6 @@ export class ServerFailure extends Error {
     super('The model server failed.');
     this.facts = facts;
   }
-}
-
-/** What was thrown while a server was asked: a failure already, else one of the network. */
-export function failureOf(error: unknown): ServerFailure {
-  if (error instanceof ServerFailure) return error;
-  return new ServerFailure({ code: String(Object(error).code ?? ''), text: messageOf(error) });
 }
 
 const CONTEXT_EXCEEDED =

