@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
-import { languageOf } from '../language.js';
 import type { Completion } from '../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../model/structured.js';
 import { parse } from '../parse.js';
@@ -47,7 +46,7 @@ export async function writePlan(tools: readonly Tool[], parts: WriteParts): Prom
     tools: renderTools(tools),
     context,
     today: renderToday(request),
-    locale: request.locale ?? languageOf(request),
+    locale: request.locale ?? 'that of the request',
     message: oneLine(request.message),
   };
   const byName = new Map(tools.map((tool) => [tool.name, tool]));

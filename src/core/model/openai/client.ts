@@ -34,6 +34,7 @@ interface Question<T> {
 
 /** Whatever the work does with its signal, the caller gets `cancelled` or `model_timeout` at once. */
 export function createClient(settings: OpenAISettings): Client {
+  const send = createSender(settings);
   return async ({ prompt, signal: parent, usage }, work) => {
     const { timeoutMs } = settings;
     const expiry = AbortSignal.timeout(Math.ceil(timeoutMs));
@@ -42,7 +43,7 @@ export function createClient(settings: OpenAISettings): Client {
     const post: Post = (question) =>
       retrying(settings, { signal, endsAt }, async () => {
         usage.calls += 1;
-        return readAnswer(await send(settings, question, signal), question, usage);
+        return readAnswer(await send(question, signal), question, usage);
       });
     try {
       throwIfCancelled(parent);
@@ -64,33 +65,33 @@ function timedOut(timeoutMs: number): WinnowError {
 }
 
 /**
- * The text of the answer. Sends what the settings name, and nothing of the environment. By `request` of undici, in half
+ * Gives the text of an answer. Sends what the settings name, and nothing of the environment. By `request` of undici, in half
  * the time of `fetch`: it follows no redirection, which would carry prompt and keys to a server that nobody named.
  */
-async function send(settings: OpenAISettings, { path, body }: Question<unknown>, signal: AbortSignal): Promise<string> {
-  const { baseUrl, apiKey } = settings;
+function createSender({ baseUrl, apiKey, headers: own }: OpenAISettings) {
   const headers = new Headers({
     ...{ 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' },
     ...{ 'user-agent': 'winnow', ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}) },
   });
-  for (const [name, value] of Object.entries(settings.headers)) headers.set(name, value);
+  for (const [name, value] of Object.entries(own)) headers.set(name, value);
   // The deadline of the call decides, so no silence of the server is too long.
-  const patience = { headersTimeout: 0, bodyTimeout: 0, signal };
-  const question = { method: 'POST', headers: Object.fromEntries(headers), body: JSON.stringify(body) } as const;
-  try {
-    // Loaded with the first request: it takes longer to load than the rest of the room.
-    const { request } = await import('undici');
-    const answer = await request(`${baseUrl}${path}`, { ...question, ...patience });
-    const { statusCode: status, headers: about } = answer;
-    const text = await answer.body.text();
-    if (status >= 200 && status < 300) return text;
-    const location = about.location?.toString().split('?')[0];
-    const said = location ? `it redirects to ${location}` : text;
-    throw new ServerFailure({ status, text: said, retryAfterMs: readRetryAfterMs(about) });
-  } catch (error) {
-    if (error instanceof ServerFailure) throw error;
-    throw new ServerFailure({ code: String(Object(error).code ?? ''), text: messageOf(error) });
-  }
+  const asked = { method: 'POST', headers: Object.fromEntries(headers), headersTimeout: 0, bodyTimeout: 0 } as const;
+  return async ({ path, body }: Question<unknown>, signal: AbortSignal): Promise<string> => {
+    try {
+      // Loaded with the first request: it takes longer to load than the rest of the room.
+      const { request } = await import('undici');
+      const answer = await request(`${baseUrl}${path}`, { ...asked, body: JSON.stringify(body), signal });
+      const { statusCode: status, headers: about } = answer;
+      const text = await answer.body.text();
+      if (status >= 200 && status < 300) return text;
+      const location = about.location?.toString().split('?')[0];
+      const said = location ? `it redirects to ${location}` : text;
+      throw new ServerFailure({ status, text: said, retryAfterMs: readRetryAfterMs(about) });
+    } catch (error) {
+      if (error instanceof ServerFailure) throw error;
+      throw new ServerFailure({ code: String(Object(error).code ?? ''), text: messageOf(error) });
+    }
+  };
 }
 
 /** `Retry-After-Ms`, else `Retry-After` as seconds or as a date; undefined where the server says nothing usable. */

@@ -56,11 +56,13 @@ export function answerRoom(
   { prompt, maxTokens }: Pick<CompletionRequest, 'prompt' | 'maxTokens'>,
   contextTokens: number,
 ): number {
+  // The server may count a tenth more than the estimate, and puts its marks around each message.
+  const roomBeside = (tokens: number) => contextTokens - tokens - Math.ceil(tokens / 10) - 16;
+  // A token is estimated for a character at most, so most prompts need no count.
+  if (roomBeside(prompt.system.length + prompt.user.length) >= maxTokens) return maxTokens;
   const tokens = promptTokens({ prompt });
   const least = Math.min(LEAST_TOKENS, maxTokens);
-  // The server may count a tenth more than the estimate, and puts its marks around each message.
-  const room = contextTokens - tokens - Math.ceil(tokens / 10) - 16;
-  if (tokens + least <= contextTokens) return Math.min(maxTokens, Math.max(least, room));
+  if (tokens + least <= contextTokens) return Math.min(maxTokens, Math.max(least, roomBeside(tokens)));
   const message = `The prompt has about ${tokens} tokens and needs room for ${least}, the context of the model holds ${contextTokens}. Give the model's real context as contextTokens, or send less.`;
   throw new WinnowError('context_exceeded', message, { details: { tokens, contextTokens } });
 }
