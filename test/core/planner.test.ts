@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { languageOf } from '../../src/core/language.js';
 import type { PlanRequest } from '../../src/core/request.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { makeTool, namesOf, naming, needing, notesOf, plannerOf, planOf, returning, TOOLS } from './selection/setup.js';
@@ -134,7 +135,7 @@ describe('the path of a request', () => {
 
 describe('the language of the user', () => {
   it.each<[string, Partial<PlanRequest>, string]>([
-    ['as the caller says', { message: '今天的水位', locale: 'de-CH' }, 'de-CH'],
+    ['as the caller says', { message: '今天的水位', locale: 'de-CH' }, 'de'],
     ['Chinese', { message: '盘石头水库当前水位' }, 'zh'],
     ['Chinese with names of code', { message: '把 src/planner.ts 里的 createPlanner 重命名' }, 'zh'],
     ['Japanese', { message: '東京の天気を教えてください' }, 'ja'],
@@ -145,7 +146,14 @@ describe('the language of the user', () => {
     ['Spanish', { message: '¿Cuál es el nivel del agua ahora?' }, 'es'],
     ['English', { message: 'What is the water level?' }, 'en'],
     ['English with a Chinese name', { message: 'What is the level at 盘石头水库 now?' }, 'en'],
-  ])('is told to planning: %s', async (_, request, language) => {
+  ])('is known: %s', (_, request, language) => {
+    expect(languageOf({ message: 'x', ...request })).toBe(language);
+  });
+
+  it.each([
+    [{ locale: 'de-CH' }, 'de-CH'],
+    [{}, 'that of the request'],
+  ])('is told to a model that writes the plan: %j', async (request, language) => {
     const model = createScriptedModel({ answers: [naming('play_song'), planOf('play_song')] });
     await plannerOf({ model }).plan({ message: 'x', ...request });
     expect(model.calls[1]?.prompt.user).toContain(`The user's language is ${language}.`);
