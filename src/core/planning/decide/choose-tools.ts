@@ -183,7 +183,9 @@ async function findClosing(
 
 /**
  * The name and the look are two opinions on one question, so the name's odds count by their root. What a producer has counts
- * for its consumer.
+ * for its consumer. Of looked-at cases 27 of 33 of BFCL's irrelevance and 9 of 13 unfit requests of the fixtures are told so, and
+ * 1 of 33 fit ones is lost; without the readings of an empty request 22 of 30, 8 of 13 and 1 of 33. The tool of a request that
+ * asks for one thing is right for 25 of 31 in place of 22 (`test/bench/plans.mjs --set irrelevance --half learn`).
  */
 async function look(tool: Tool, ask: string, looking: Looking): Promise<LookedAt> {
   const values = { context: looking.context, message: ask, tool: renderCandidate(tool) };

@@ -42,8 +42,9 @@ export type Read = <T>(
   use: (open: Open) => Promise<T>,
 ) => Promise<T>;
 
-const MAX_KEPT = 4000;
-const keptOf = oncePer((_: Model) => new Map<string, Promise<unknown>>());
+const MAX_KEPT = 1000;
+/** Prompt and opening -> what was read. A reading under way is not shared: its request may be cancelled. */
+const keptOf = oncePer((_: Model) => new Map<string, unknown>());
 
 /**
  * The same reading without a request, once a model and prompt: what the model would say to anything. Probabilities are judged
@@ -54,14 +55,10 @@ export function createReadUnasked({ model, prompts }: DecideParts, read: Read): 
   return async (name, asked, opening, use) => {
     const values = { ...asked, context: '', message: '' };
     const key = [prompts[name].hash, opening, JSON.stringify(values)].join(' ');
-    const reading = kept.get(key) ?? read(name, values, opening, use);
-    keepLatest(kept, [key, reading], MAX_KEPT);
-    try {
-      return (await reading) as Awaited<ReturnType<typeof use>>;
-    } catch (error) {
-      kept.delete(key);
-      throw error;
-    }
+    const known = kept.get(key) as Awaited<ReturnType<typeof use>> | undefined;
+    const found = known ?? (await read(name, values, opening, use));
+    keepLatest(kept, [key, found], MAX_KEPT);
+    return found;
   };
 }
 
