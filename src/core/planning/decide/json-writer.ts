@@ -24,8 +24,9 @@ export interface JsonWriter {
   likeliest(count: number, text: string): ReturnType<TokenReader['likeliest']>;
 }
 
-interface Mark {
-  readonly length: number;
+/** All that is written up to a place. */
+export interface Mark {
+  readonly path: readonly Token[];
   readonly pending: string;
 }
 
@@ -40,10 +41,11 @@ export interface WrittenText {
 /** Most questions for one choice; a value of many words takes one a token. */
 const MAX_STEPS = 80;
 
-export function createJsonWriter(open: Open): JsonWriter {
-  const path: Token[] = [];
+/** @param start of a writer of the same model; default: nothing is written */
+export function createJsonWriter(open: Open, start: Mark = { path: [], pending: '' }): JsonWriter {
+  const path = [...start.path];
   /** Forced, and not yet cut into tokens: what comes next may share a token with it. */
-  let pending = '';
+  let { pending } = start;
   /** What is forced and not yet read is a part of each choice. */
   const trieOf = (choices: readonly Choice[], reader: TokenReader) =>
     createChoiceTrie(
@@ -54,10 +56,10 @@ export function createJsonWriter(open: Open): JsonWriter {
     force(text) {
       pending += text;
     },
-    mark: () => ({ length: path.length, pending }),
+    mark: () => ({ path: [...path], pending }),
     back(mark) {
       pending = mark.pending;
-      path.length = mark.length;
+      path.splice(0, path.length, ...mark.path);
     },
     async probabilityOf(choice, choices) {
       const reader = await open();

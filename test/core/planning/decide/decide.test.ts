@@ -29,7 +29,7 @@ const single = (message: string, tool: string, more: Record<string, number> = {}
 });
 
 describe('what is asked for', () => {
-  it('is the message itself where it asks for one thing: four readings make the plan, and two without a request', async () => {
+  it('is the message itself where it asks for one thing: four readings make the plan, and three without a request', async () => {
     const { result, prompts } = await decide(
       [weather],
       { message: OSLO },
@@ -38,8 +38,8 @@ describe('what is asked for', () => {
         arguments: { weather: '"place": "Oslo", "day": "2026-11-24"}' },
       },
     );
-    const unasked = ['choose-tool', 'check-fit'];
-    expect([...prompts].sort()).toEqual(['split-asks', 'fill-arguments', ...unasked, ...unasked].sort());
+    const unasked = ['choose-tool', 'check-fit', 'fill-arguments'];
+    expect([...prompts].sort()).toEqual(['split-asks', ...unasked, ...unasked].sort());
     expect(result).toMatchObject({
       kind: 'plan',
       goal: OSLO,
@@ -55,7 +55,7 @@ describe('what is asked for', () => {
     });
   });
 
-  it('is compared with what an empty request would give, which is read once a model', async () => {
+  it('is compared with what an empty request would give; of tools that is read once a model', async () => {
     const model = scripted({ tool: single(OSLO, 'weather'), arguments: { weather: '"place": "Oslo"}' } });
     const planner = plannerOf({ tools: [weather], model, options: { passthroughTools: 50 } });
     const readings = [];
@@ -63,7 +63,7 @@ describe('what is asked for', () => {
       await planner.plan({ message: OSLO });
       readings.push(model.readerCalls.length);
     }
-    expect(readings).toEqual([6, 10]);
+    expect(readings).toEqual([7, 12]);
   });
 
   const BOTH = 'Weather in Oslo and Rome';
@@ -588,25 +588,26 @@ describe('an argument', () => {
     expect(other).toMatchObject({ kind: 'clarification', missing: ['to'] });
   });
 
+  const saying = (metric: number): Answer => ({
+    '"place": "Oslo", "units": "metric"}': metric,
+    '"place": "Oslo", "units": null}': 1 - metric,
+  });
+
   it.each([
-    ['narrows a lookup', 'close_task', { query: 'passport' }],
-    ['is left out elsewhere', 'list_tasks', {}],
-  ])('that is likelier said than not %s', async (_, asked, expected) => {
-    const message = 'Tick off passport';
-    const list = makeTool('list_tasks', {
-      inputSchema: { type: 'object', properties: { query: text } },
-      outputSchema: returning('task_id'),
-    });
-    const close = makeTool('close_task', { inputSchema: needing('task_id') });
+    ['left out', 'it would get whatever is asked for', { asked: 0.7, unasked: 0.9 }, { place: 'Oslo' }],
+    ['given', 'the request makes likelier', { asked: 0.7, unasked: 0.1 }, { place: 'Oslo', units: 'metric' }],
+    ['given', 'the request makes far likelier', { asked: 0.4, unasked: 0.02 }, { place: 'Oslo', units: 'metric' }],
+  ])('that is optional is %s where it has a value that %s', async (_, __, { asked, unasked }, expected) => {
     const { result } = await decide(
-      [list, close],
-      { message },
+      [weather],
+      { message: 'Weather in Oslo' },
       {
-        tool: single(message, asked),
-        arguments: { list_tasks: { '"query": "passport"}': 0.6, '"query": null}': 0.4 } },
+        tool: single('Weather in Oslo', 'weather'),
+        arguments: { weather: saying(asked) },
+        unasked: { arguments: saying(unasked) },
       },
     );
-    expect(result).toMatchObject({ steps: expect.arrayContaining([expect.objectContaining({ arguments: expected })]) });
+    expect(Object(result).steps[0].arguments).toEqual(expected);
   });
 
   it('that is optional is left out where no source has it', async () => {

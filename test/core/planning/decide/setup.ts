@@ -27,8 +27,8 @@ export interface Script {
   fits?: Readonly<Record<string, Answer | ((message: string) => Answer)>>;
   /** Whether an item of a list is wanted, by the call that is shown. Default: it is. */
   wants?: (call: string) => Answer;
-  /** Without a request. Default: no tool is meant, and "yes" is as likely as "no". */
-  unasked?: { tool?: Answer | undefined; fits?: Readonly<Record<string, Answer>> };
+  /** Without a request. Default: no tool is meant, "yes" is as likely as "no", and an argument may have any value. */
+  unasked?: { tool?: Answer | undefined; fits?: Readonly<Record<string, Answer>>; arguments?: Answer };
   /** By the name of the tool. Default: no argument. */
   arguments?: Readonly<Record<string, Answer | ((message: string) => Answer)>>;
 }
@@ -49,10 +49,13 @@ export function scripted(script: Script) {
       const given = Object.entries(answers).find(([prompt]) => prompt === about?.promptName)?.[1];
       if (message === '') {
         const even = { 'yes"}': 1, 'no"}': 1 };
-        const isChoice = about?.promptName === 'choose-tool';
-        return {
-          probabilities: answering(isChoice ? (unasked.tool ?? chooses('', 'none')) : (unasked.fits?.[name] ?? even)),
+        const readings: Readonly<Record<string, ReturnType<typeof answering>>> = {
+          'choose-tool': answering(unasked.tool ?? chooses('', 'none')),
+          'check-fit': answering(unasked.fits?.[name] ?? even),
+          'fill-arguments': answering(unasked.arguments ?? {}),
         };
+        const probabilities = readings[String(about?.promptName)];
+        if (probabilities) return { probabilities };
       }
       if (given === undefined) throw new Error(`nothing is scripted for ${about?.promptName}`);
       return { probabilities: answering(typeof given === 'function' ? given(message) : given) };
