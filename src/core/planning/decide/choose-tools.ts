@@ -44,7 +44,7 @@ export interface ToolChoice {
 }
 
 const OPENING = '{"steps": [{"do": ';
-const RANK = { names: 8, maxSteps: 12, minProbability: 0.02 };
+const RANK = { names: 6, maxSteps: 10, minProbability: 0.05 };
 /** A name that was not read is as likely as this where two readings are averaged. */
 const UNREAD = 0.002;
 /** Added to each probability before it is compared with that of an empty request: small ones say nothing. */
