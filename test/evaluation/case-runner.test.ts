@@ -161,7 +161,8 @@ describe('one case', () => {
       readers: (_, index) => ({ probabilities: index === 0 ? new Map([['find_station', 1]]) : next }),
     });
     const { calls, usage } = await aRunner(model).run({ case: aCase({ expected: EXPECTED }), repeat: 0 });
-    expect(calls.map(({ stage }) => stage)).toEqual(['selection', 'planning', 'planning', 'planning', 'planning']);
+    // Four readings of the request, and three of an empty one.
+    expect(calls.map(({ stage }) => stage)).toEqual(['selection', ...Array.from({ length: 7 }, () => 'planning')]);
     expect(usage).toMatchObject({ planning: { calls: expect.any(Number) } });
   });
 

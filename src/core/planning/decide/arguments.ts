@@ -9,7 +9,8 @@ import type { SourceName } from '../../result.js';
 import { fittedSchemas } from '../fitted.js';
 import { weakest } from '../ground.js';
 import { findReferences } from '../references.js';
-import { createJsonWriter, type JsonWriter, type Mark } from './json-writer.js';
+import { leaveOutUngiven, NULL, type Question } from './given.js';
+import { createJsonWriter, type JsonWriter } from './json-writer.js';
 import { choicesFor, type Giving, isList, type Option, type Place, type PlainPlace, referencesFor } from './options.js';
 import { writeOwnWords } from './own-words.js';
 import type { Open } from './read.js';
@@ -28,16 +29,6 @@ export interface DecidedArguments {
   readonly probability: number;
   /** Words of the request that the arguments have taken, and those that were taken before. */
   readonly taken: readonly string[];
-}
-
-/** An optional argument that was written: whether the request gives it is asked when all are there. */
-interface Question {
-  /** Where its value begins. */
-  readonly mark: Mark;
-  readonly beginnings: readonly Choice[];
-  /** How likely `null` was there. */
-  readonly unsaid: number;
-  leaveOut(): void;
 }
 
 interface Writing extends Giving {
@@ -64,15 +55,6 @@ const MAX_FIELD_TOKENS = 12;
  * looked-at cases, 0.8 loses 3 of 88 required ones. An item of a list ends it from 0.15 on.
  */
 const NOT_SAID = { argument: 0.8, item: 0.15 };
-/**
- * An optional argument stays where the request makes it so many times likelier, in odds beside `null`, than an empty request
- * does. Of the gold steps of looked-at cases 13 of 14 that are given stay, and 1 of 14 that are not; by the probability of
- * `null` alone it was 12 and 4 (`test/bench/plans.mjs --set coding-agent --set assistant --half learn`).
- */
-const GIVEN = 5;
-/** Where a probability is 0 or 1 to the model. */
-const ROUNDED = 0.001;
-const NULL: Choice = { text: 'null', ends: 'plain' };
 
 /** One reading of the prompt: as it is, or with an empty request. */
 type ReadPrompt = <T>(use: (open: Open) => Promise<T>) => Promise<T>;
@@ -97,14 +79,6 @@ export async function decideArguments(
   );
   if (questions.length > 0) await readUnasked((open) => leaveOutUngiven(questions, open));
   return { arguments: value, from, missing, probability, taken: [...taken] };
-}
-
-async function leaveOutUngiven(questions: readonly Question[], open: Open): Promise<void> {
-  const given = (unsaid: number) => (1 - unsaid + ROUNDED) / (unsaid + ROUNDED);
-  for (const { mark, beginnings, unsaid, leaveOut } of questions) {
-    const unasked = await createJsonWriter(open, mark).probabilityOf(NULL, [...beginnings, NULL]);
-    if (given(unsaid) < GIVEN * given(unasked)) leaveOut();
-  }
 }
 
 /** Writes behind `{` and up to `}`. */
