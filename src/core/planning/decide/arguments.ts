@@ -77,7 +77,8 @@ export async function decideArguments(
   const { value, from, missing, probability } = await read((open) =>
     writeObject(root, { writer: createJsonWriter(open), root, context, references, depth: 0, taken, questions }),
   );
-  if (questions.length > 0) await readUnasked((open) => leaveOutUngiven(questions, open));
+  // Where something is missing, the arguments are decided anew or asked for.
+  if (questions.length > 0 && missing.length === 0) await readUnasked((open) => leaveOutUngiven(questions, open));
   return { arguments: value, from, missing, probability, taken: [...taken] };
 }
 

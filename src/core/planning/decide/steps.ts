@@ -86,16 +86,17 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts
       const value = provision.producer.outputSchema ? reference(id, provision.path) : `\${${id}.`;
       references.set(argument, isList(tool, argument) && !isListAt(provision) ? [value] : value);
     }
-    const values = promptValues(tool, about);
-    const unasked = { ...values, facts: '', context: '', message: '' };
-    const decide = () =>
-      decideArguments(tool, {
+    const decide = () => {
+      const values = promptValues(tool, about);
+      const unasked = { ...values, facts: '', context: '', message: '' };
+      return decideArguments(tool, {
         read: (use) => parts.read('arguments', values, OPENING, use),
         readUnasked: (use) => parts.read('arguments', unasked, OPENING, use),
         references,
         taken: takenBy(references),
         context: { ...context, results: results() },
       });
+    };
     let decided = await decide();
     const found = await findMissing(tool, decided.missing, about);
     for (const [argument, id] of found) references.set(argument, `\${${id}.`);
