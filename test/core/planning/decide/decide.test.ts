@@ -431,6 +431,22 @@ describe('steps on the way', () => {
     expect(result).toMatchObject({ steps: [{}, { arguments: { text: '${s1.lyrics}' }, dependsOn: ['s1'] }] });
   });
 
+  it('are shown when the argument that they were added for is decided anew', async () => {
+    const find = makeTool('find_lyrics', { inputSchema: { type: 'object', properties: {} } });
+    const translate = makeTool('translate', { inputSchema: needing('text') });
+    const message = 'Translate the lyrics';
+    const { model } = await decide(
+      [find, translate],
+      { message },
+      {
+        tool: (about) => chooses(about, about === message ? 'translate' : 'find_lyrics'),
+        arguments: { translate: { '"text": null}': 0.95, '"text": "${s1.lyrics}"}': 0.05 } },
+      },
+    );
+    const shown = model.readerCalls.filter(({ about }) => about?.promptName === 'fill-arguments');
+    expect(shown.at(-1)?.prompt.user).toContain('Earlier: s1 = find_lyrics()');
+  });
+
   it('take the words that found a thing away from what is done with it', async () => {
     const find = makeTool('find_person', { inputSchema: needing('name'), outputSchema: returning('person_id') });
     const tell = makeTool('tell', { inputSchema: needing('person_id', 'text') });
