@@ -118,6 +118,13 @@ export interface ModelLimits {
   tools: number;
 }
 
+/** Values as JSON writes them, by keys that hold no text of a prompt. */
+export interface Readings {
+  get(key: string): unknown;
+  /** A disk that refuses costs the keeping, never the request. */
+  set(key: string, value: unknown): void;
+}
+
 export interface Model {
   /** Names the model in logs, results and cache keys; changes when the weights do. Holds no address of a server. */
   readonly id: string;
@@ -131,6 +138,8 @@ export interface Model {
   complete(request: CompletionRequest): Promise<Completion>;
   /** Absent where next-token probabilities for a raw prompt can't be had. Errors as for `complete`. */
   openReader?(request: ReaderRequest): Promise<TokenReader>;
+  /** What was read of prompts without a request, where it outlives the process. */
+  readonly readings?: Readings;
   /** By the model's own tokenizer, else an estimate. */
   countTokens(text: string): number;
   /** Gives memory and connections back. Idempotent. */
@@ -183,10 +192,11 @@ export interface WrappedCalls {
 
 /** A model in front of another, for caches and budgets: it answers for the inner one, and is the same in all else. */
 export function wrapModel(model: Model, { complete, openReader }: WrappedCalls): Model {
-  const { id, limits, preferredAnswer } = model;
+  const { id, limits, preferredAnswer, readings } = model;
   const open = model.openReader?.bind(model);
   const countTokens = (text: string) => model.countTokens(text);
-  const outer = { id, limits, preferredAnswer, complete, countTokens, close: () => model.close() };
+  const own = { complete, countTokens, close: () => model.close() };
+  const outer = { id, limits, preferredAnswer, ...(readings ? { readings } : {}), ...own };
   return open ? { ...outer, openReader: (request) => openReader(request, open) } : outer;
 }
 

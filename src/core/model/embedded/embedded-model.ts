@@ -13,11 +13,12 @@ import {
 } from '../model.js';
 import { gbnfFromSchema } from './gbnf.js';
 import { createPrefixStore, fileIdentity } from './prefix-store.js';
+import { createReadingStore } from './reading-store.js';
 import { createPromptTokenizer, loadRuntime, type Runtime, type RuntimeOptions } from './runtime.js';
 import { createSequencePool, createTurnstile, rewind } from './sequences.js';
 
 export interface EmbeddedModelOptions extends RuntimeOptions {
-  /** Folder of evaluated prefixes. */
+  /** Folder of evaluated prefixes, and of readings without a request. */
   prefixFolder: string;
   onWarning?: ((message: string) => void) | undefined;
 }
@@ -57,6 +58,7 @@ export function createModelOn(runtime: Runtime, { modelFile, prefixFolder, onWar
     id,
     limits: { contextTokens: limit, enumValues: 100_000, enumCharacters: 10_000_000, tools: 100_000 },
     preferredAnswer: 'rank',
+    readings: createReadingStore({ folder: prefixFolder, identity }),
     countTokens: (text) => runtime.model.tokenize(text).length,
     complete: (request) =>
       begin({ ...request, opening: '' }, Math.min(LEAST_TOKENS, request.maxTokens), async (begun) => {

@@ -79,7 +79,7 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
 
 /** Takes files away, from the oldest, until the others have room. What a killed process had begun to write grows old, too. */
 async function tidy(folder: string, maxBytes: number): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => /\.(?:state|part)$/u.test(name));
+  const names = (await readdir(folder)).filter((name) => /\.(?:state|part|readings)$/u.test(name));
   const files = await Promise.all(
     names.map(async (name) => {
       const path = join(folder, name);

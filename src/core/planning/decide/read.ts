@@ -1,4 +1,5 @@
 /** One reading of a plan by deciding: a prompt, what its answer begins with, and what is made of the probabilities. */
+import { createHash } from 'node:crypto';
 import type { View } from '../../catalog/scope.js';
 import { keepLatest, oncePer } from '../../kept.js';
 import {
@@ -7,6 +8,7 @@ import {
   countFailed,
   type Model,
   type Prompt,
+  type Readings,
   type RequestFacts,
   type TokenReader,
   type Usage,
@@ -43,21 +45,26 @@ export type Read = <T>(
 ) => Promise<T>;
 
 const MAX_KEPT = 1000;
-/** Prompt and opening -> what was read. A reading under way is not shared: its request may be cancelled. */
-const keptOf = oncePer((_: Model) => new Map<string, unknown>());
+/** Of a model that keeps none itself. */
+const keptOf = oncePer((_: Model): Readings => {
+  const kept = new Map<string, unknown>();
+  return { get: (key) => kept.get(key), set: (key, value) => keepLatest(kept, [key, value], MAX_KEPT) };
+});
 
 /**
  * The same reading without a request, once a model and prompt: what the model would say to anything. Probabilities are judged
- * beside it (contextual calibration: Zhao et al., "Calibrate Before Use", ICML 2021).
+ * beside it (contextual calibration: Zhao et al., "Calibrate Before Use", ICML 2021). A reading under way is not shared: its
+ * request may be cancelled.
  */
 export function createReadUnasked({ model, prompts }: DecideParts, read: Read): Read {
-  const kept = keptOf(model);
+  const kept = model.readings ?? keptOf(model);
   return async (name, asked, opening, use) => {
     const values = { ...asked, context: '', message: '' };
-    const key = [prompts[name].hash, opening, JSON.stringify(values)].join(' ');
+    const asking = [prompts[name].hash, opening, JSON.stringify(values)].join(' ');
+    const key = createHash('sha256').update(asking).digest('hex').slice(0, 32);
     const known = kept.get(key) as Awaited<ReturnType<typeof use>> | undefined;
     const found = known ?? (await read(name, values, opening, use));
-    keepLatest(kept, [key, found], MAX_KEPT);
+    if (known === undefined) kept.set(key, found);
     return found;
   };
 }

@@ -66,6 +66,27 @@ describe('what is asked for', () => {
     expect(readings).toEqual([7, 12]);
   });
 
+  it('is not compared anew in a process whose model has kept what an empty request gives', async () => {
+    const readings = new Map<string, unknown>();
+    const kept = {
+      get: (key: string) => readings.get(key),
+      set: (key: string, value: unknown) => readings.set(key, value),
+    };
+    const counts = [];
+    for (let process = 0; process < 2; process++) {
+      const model = scripted({ tool: single(OSLO, 'weather'), arguments: { weather: '"place": "Oslo"}' } });
+      const planner = plannerOf({
+        tools: [weather],
+        model: { ...model, readings: kept },
+        options: { passthroughTools: 50 },
+      });
+      await planner.plan({ message: OSLO });
+      counts.push(model.readerCalls.length);
+    }
+    expect(counts).toEqual([7, 5]);
+    expect([...readings.keys()].join()).not.toContain('weather');
+  });
+
   const BOTH = 'Weather in Oslo and Rome';
   const asks = '2, "asks": ["weather in Oslo", "weather in Rome"]}';
   const together = `${chooses('weather in Oslo', 'weather')}, {"do": ${chooses('weather in Rome', 'weather')}]}`;
