@@ -48,6 +48,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   pino: ['routing/logging/'],
   'prom-client': ['routing/telemetry/'],
   stemmer: ['core/catalog/', 'core/search/'],
+  re2js: ['core/catalog/schema/safe-pattern.ts'],
   tinyld: ['core/language.ts'],
   undici: ['core/model/'],
   yaml: ['cli/', 'core/catalog/sources/', 'routing/policy/'],

@@ -90,7 +90,6 @@ async function findNotes(policy: Policy, { sandbox }: ConfigFile, tools: readonl
 }
 
 function isFatal({ level }: PolicyNote, { strict, strictPreconditions }: Flags): boolean {
-  if (level === 'slow') return false;
   return level === 'problem' ? Boolean(strict || strictPreconditions) : Boolean(strictPreconditions);
 }
 

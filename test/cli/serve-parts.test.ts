@@ -67,15 +67,11 @@ describe('the upkeep of a server', () => {
   });
 });
 
-it('warns of what in the policy has no effect and of patterns that run long, and only notes prose', async () => {
+it('warns of what in the policy has no effect, and only notes prose', async () => {
   const tool = createTool('push', {}, undefined, { risk: 'low', preconditions: ['it has been reviewed'] });
   const catalog = createCatalog([tool]);
-  const slow = { arguments: { path: { pattern: '^(a+)+$' } } };
   const policy = createPolicy({
-    rules: [
-      { name: 'slip', match: { tool: 'pull' }, decision: 'deny' },
-      { name: 'slow', match: slow, decision: 'deny' },
-    ],
+    rules: [{ name: 'slip', match: { tool: 'pull' }, decision: 'deny' }],
   });
   const agents = createAgents({
     store: createMemoryStore(),
@@ -91,7 +87,6 @@ it('warns of what in the policy has no effect and of patterns that run long, and
   await agents.close();
   expect(told).toEqual([
     'warn rules "slip": matches no tool',
-    expect.stringMatching(/^warn rules "slow": the pattern for "path"/u),
     expect.stringMatching(/^debug tool push: "it has been reviewed"/u),
   ]);
 });

@@ -3,7 +3,7 @@
  * whatever the model picks.
  */
 import { z } from 'zod';
-import { isPattern } from './schema/safe-pattern.js';
+import { isPattern, NO_PATTERN } from './schema/safe-pattern.js';
 
 const names = z.array(z.string().min(1)).min(1).optional();
 
@@ -19,7 +19,7 @@ export const ruleSchema = z
           .describe('The intent, or one of several.'),
         message: z
           .string()
-          .refine(isPattern, 'not a regular expression')
+          .refine(isPattern, NO_PATTERN)
           .optional()
           .describe('Regular expression, tried on the message in any case.'),
       })

@@ -3,7 +3,7 @@
  * (`createPlanner({ stages: DEFAULT_STAGES.filter((one) => one !== fill) })`).
  */
 import type { Rule } from '../catalog/rule.js';
-import { createPatternTrials, createSafePattern } from '../catalog/schema/safe-pattern.js';
+import { createSafePattern, createStepBudget } from '../catalog/schema/safe-pattern.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Request } from '../request.js';
 import type { SelectedTool } from '../result.js';
@@ -152,16 +152,15 @@ export const DEFAULT_STAGES: readonly Stage[] = [modelChoice, wanted, rules, pro
 
 /** All conditions that a rule states must hold. */
 export function matchingRules(rules: readonly Rule[], request: Request): Rule[] {
-  const trials = createPatternTrials();
+  const budget = createStepBudget('operator');
   return rules.filter(({ when }) => {
     const entities = request.entities ?? {};
     const hasEntities = (when.entities ?? []).every(
       (name) => Object.hasOwn(entities, name) && holdsSomething(entities[name]),
     );
     const hasIntent = when.intent === undefined || [when.intent].flat().some((one) => one === request.intent);
-    // An operator may write a pattern that would not come to an end on some user's message: it then does not match.
     const pattern = when.message === undefined ? undefined : createSafePattern(when.message, { ignoreCase: true });
-    return hasEntities && hasIntent && (pattern === undefined || pattern.matches(request.message, trials) === true);
+    return hasEntities && hasIntent && (pattern === undefined || pattern.matches(request.message, budget) === true);
   });
 }
 

@@ -1,5 +1,5 @@
 /** Which parts of a policy are about a call; and before there is one, about all or some calls of the tool. */
-import type { PatternTrials } from '../../core/catalog/schema/safe-pattern.js';
+import type { StepBudget } from '../../core/catalog/schema/safe-pattern.js';
 import type { Risk } from '../../core/catalog/tool.js';
 import { type Match, type MatchCaller, matchesArguments, matchesCaller } from './match.js';
 import type { ToolPolicy } from './policy.js';
@@ -19,7 +19,7 @@ interface CallFacts {
   readonly caller: MatchCaller;
   readonly risk: Risk;
   readonly arguments?: Readonly<Record<string, unknown>>;
-  readonly trials: PatternTrials;
+  readonly budget: StepBudget;
 }
 
 interface AnyCallFacts {
@@ -29,14 +29,14 @@ interface AnyCallFacts {
 
 /** To this very call. The first part that is undecided ends it: whatever the others say, the call is refused. */
 export function applyingTo<Part extends { readonly match: Match }>(
-  { caller, risk, arguments: given = {}, trials }: CallFacts,
+  { caller, risk, arguments: given = {}, budget }: CallFacts,
   parts: readonly Part[],
 ): Applying<Part> {
   const applying: Part[] = [];
   for (const part of parts) {
     const { match } = part;
     if (!matchesCaller(match, caller) || !(match.risk?.includes(risk) ?? true)) continue;
-    const isMet = matchesArguments(match, given, trials);
+    const isMet = matchesArguments(match, given, budget);
     if (typeof isMet === 'object') return { parts: applying, undecided: { match, argument: isMet.undecided } };
     if (isMet) applying.push(part);
   }

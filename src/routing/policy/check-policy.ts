@@ -3,13 +3,13 @@
  * in prose is no mistake, since people and models read it; it is told apart, and a policy can put a rule in its place.
  */
 import type { Tool } from '../../core/catalog/tool.js';
-import { compileToolMatch, type Match, riskyPatterns } from './match.js';
+import { compileToolMatch, type Match } from './match.js';
 import { type Policy, partsOf } from './policy.js';
 import { calledTools, parseRequirement } from './requirement.js';
 
 export interface PolicyNote {
-  /** `problem`: a part can't have the effect it is written for. `slow`: a pattern that a text can keep busy. `unchecked`: prose that no program checks. */
-  readonly level: 'problem' | 'slow' | 'unchecked';
+  /** `problem`: a part can't have the effect it is written for. `unchecked`: prose that no program checks. */
+  readonly level: 'problem' | 'unchecked';
   readonly message: string;
 }
 
@@ -29,16 +29,8 @@ export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): Polic
   ];
   return [
     ...problems.map((message) => ({ level: 'problem' as const, message })),
-    ...parts.flatMap(slowIn).map((message) => ({ level: 'slow' as const, message })),
     ...uncheckedOf(settings, tools).map((message) => ({ level: 'unchecked' as const, message })),
   ];
-}
-
-function slowIn({ path, match }: { path: string; match: Match }): string[] {
-  return riskyPatterns(match).map(
-    (name) =>
-      `${path}: the pattern for "${name}" repeats what can be matched in several ways; a call whose text takes too long is refused`,
-  );
 }
 
 function neverMet(tool: Tool, names: ReadonlySet<string>): string[] {

@@ -2,7 +2,7 @@
  * The one decision on a tool. Search, list, enable and run ask this and nothing else: a call passes all that finding
  * passes and more, so nobody finds what they may not run. Pure: the same policy and facts give the same answer.
  */
-import { createPatternTrials, type PatternTrials } from '../../core/catalog/schema/safe-pattern.js';
+import { createStepBudget, type StepBudget } from '../../core/catalog/schema/safe-pattern.js';
 import type { Risk, Tool } from '../../core/catalog/tool.js';
 import type { CallRecord } from '../../store/store.js';
 import type { GateCode, Refusal } from '../contracts.js';
@@ -67,7 +67,7 @@ const ALLOWED = { decision: 'allow', code: 'allowed', reason: 'Nothing is in the
 interface ToolFacts extends Facts, Rated {
   readonly tool: Tool;
   readonly own: ToolPolicy;
-  readonly trials: PatternTrials;
+  readonly budget: StepBudget;
 }
 
 interface Rated {
@@ -81,7 +81,7 @@ function decideStrictly(policy: Policy, facts: Facts): Decision {
   if (facts.session.isEnded) return deny('session_ended', 'The session has ended.', 'Open a new session.');
   if (!tool) return deny('unknown_tool', 'No such tool is in the scope of the caller.', '');
   const own = policy.of(tool);
-  const unrated = { ...facts, tool, own, risk: tool.risk, trials: createPatternTrials() };
+  const unrated = { ...facts, tool, own, risk: tool.risk, budget: createStepBudget('operator') };
   const known: ToolFacts = { ...unrated, ...rate(unrated) };
   const isCall = facts.purpose === 'call';
   const refusal = decideTool(policy, known) ?? (isCall ? decideEnabled(known) : undefined);
@@ -166,6 +166,6 @@ function deny(code: DecisionCode, reason: string, next: string, risk: Risk = 'hi
 /** A text that is long or made to take long gets neither around a rule nor to a lower risk. */
 function denyUndecided(settings: PolicySettings, { tool, risk }: ToolFacts, { match, argument }: Undecided): Decision {
   const path = partsOf(settings).find((part) => part.match === match)?.path;
-  const reason = `The pattern for "${argument}" in ${path} of the policy could not be tried in time on this text.`;
+  const reason = `The pattern for "${argument}" in ${path} of the policy takes too long on this text.`;
   return deny('not_allowed', reason, `Call ${tool.name} with another or a shorter "${argument}".`, risk);
 }

@@ -1,11 +1,12 @@
 /** Which tools, callers and arguments a part of the policy is about. All that is given must hold; nothing given is all. */
 import { z } from 'zod';
 import {
-  canRunAway,
-  createPatternTrials,
   createSafePattern,
-  type PatternTrials,
+  createStepBudget,
+  isPattern,
+  NO_PATTERN,
   type SafePattern,
+  type StepBudget,
 } from '../../core/catalog/schema/safe-pattern.js';
 import { RISKS, TOOL_TYPES, type Tool } from '../../core/catalog/tool.js';
 
@@ -23,8 +24,8 @@ export const argumentConditionSchema = z.union([
   z.strictObject({
     pattern: z
       .string()
-      .refine(isRegularExpression, 'not a regular expression')
-      .describe('Regular expression, flag "u", tried on a text; anchor it with ^ and $ for the whole.'),
+      .refine(isPattern, NO_PATTERN)
+      .describe('Regular expression of RE2, tried on a text; anchor it with ^ and $ for the whole.'),
   }),
   z.strictObject({ present: z.boolean() }),
 ]);
@@ -67,27 +68,27 @@ export function matchesCaller({ user, role }: Match, caller: MatchCaller): boole
   return isUser && (role?.some((one) => caller.roles.includes(one)) ?? true);
 }
 
-/** Whether they are those of the match; else the first argument whose pattern could not be tried in time. */
+/** Whether they are those of the match; else the first argument whose pattern takes too long. */
 export type ArgumentsMatch = boolean | { readonly undecided: string };
 
 /** Only a call's own arguments count, never what an object inherits. */
 export function matchesArguments(
   match: Match,
   given: Readonly<Record<string, unknown>>,
-  trials: PatternTrials = createPatternTrials(),
+  budget: StepBudget = createStepBudget('operator'),
 ): ArgumentsMatch {
   let undecided: string | undefined;
   for (const [name, condition] of Object.entries(match.arguments ?? {})) {
-    const isMet = meets(condition, Object.hasOwn(given, name) ? given[name] : undefined, trials);
+    const isMet = meets(condition, Object.hasOwn(given, name) ? given[name] : undefined, budget);
     if (isMet === false) return false;
     if (isMet === undefined) undecided ??= name;
   }
   return undecided === undefined || { undecided };
 }
 
-function meets(condition: ArgumentCondition, value: unknown, trials: PatternTrials): boolean | undefined {
+function meets(condition: ArgumentCondition, value: unknown, budget: StepBudget): boolean | undefined {
   if ('anyOf' in condition) return condition.anyOf.some((one) => one === value);
-  if ('pattern' in condition) return typeof value === 'string' && patternOf(condition).matches(value, trials);
+  if ('pattern' in condition) return typeof value === 'string' && patternOf(condition).matches(value, budget);
   return (value !== undefined) === condition.present;
 }
 
@@ -102,13 +103,6 @@ function patternOf(condition: PatternCondition): SafePattern {
   return pattern;
 }
 
-/** Arguments with a pattern that a model's text could keep busy without end. */
-export function riskyPatterns({ arguments: conditions = {} }: Pick<Match, 'arguments'>): string[] {
-  return Object.entries(conditions)
-    .filter(([, condition]) => 'pattern' in condition && canRunAway(condition.pattern))
-    .map(([name]) => name);
-}
-
 /** `*` for any characters, `?` for one; all other characters stand for themselves. */
 export function compileGlobs(globs: readonly string[] | undefined): (text: string) => boolean {
   if (globs === undefined) return () => true;
@@ -121,13 +115,4 @@ function toPattern(glob: string): RegExp {
   const escaped = glob.replaceAll(/[.+^${}()|[\]\\/-]/gu, '\\$&');
   // Stars that follow each other would make the expression slow.
   return new RegExp(`^${escaped.replaceAll(/\*+/gu, '.*').replaceAll('?', '.')}$`, 'su');
-}
-
-function isRegularExpression(text: string): boolean {
-  try {
-    new RegExp(text, 'u');
-    return true;
-  } catch {
-    return false;
-  }
 }

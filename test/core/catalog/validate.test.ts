@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import type { JsonSchema, Tool } from '../../../src/core/catalog/tool.js';
 import { parseTool } from '../../../src/core/catalog/tool.js';
 import { createValidator, validatorFor } from '../../../src/core/catalog/validate.js';
-import { endTries } from '../../support/end-tries.js';
 
 function toolOf(inputSchema: JsonSchema): Tool {
   const parsed = parseTool({ name: 'sample', toolType: 'builtin', inputSchema }, { origin: 'test', index: 0 });
@@ -139,30 +138,23 @@ describe('a check', () => {
     ]);
   });
 
-  it('ends with a pattern that runs away', () => {
-    const schema = object({ t: { type: 'string', pattern: '(a+)+$' } });
-    expect(issuesOf(schema, { t: `${'a'.repeat(60)}!` })).toHaveLength(1);
-  });
-
   it.each([
+    ['^(a+)+$', `${'a'.repeat(60)}!`],
     ['^(a|a)*$', `${'a'.repeat(60)}!`],
     ['^\\s*(.*)\\s*x$', ' '.repeat(50_000)],
     ['.*.*.*.*.*.*.*x', 'a'.repeat(250)],
     [`^${'(a|a)'.repeat(28)}$`, `${'a'.repeat(28)}b`],
     [`^${'(?:aa?)'.repeat(40)}$`, `${'a'.repeat(60)}b`],
-  ])('tries the pattern %s with a time limit', (pattern, text) => {
-    const tries = endTries();
-    const issues = issuesOf(object({ t: { type: 'string', pattern } }), { t: text });
-    const limits = tries.mock.calls.map(([, limit]) => limit);
-    tries.mockRestore();
-    expect([issues.length, limits]).toEqual([1, [{ timeout: expect.any(Number) }]]);
+  ])('comes to an end with the pattern %s', (pattern, text) => {
+    expect(issuesOf(object({ t: { type: 'string', pattern } }), { t: text })).toHaveLength(1);
   });
 
   it.each([
     ['[\\w-_]+\\-', 'a_-'],
     ['^(?:[a-z0-9-]{1,63}\\.)+test$', 'a.b.test'],
     ['^a*$', 'a'.repeat(5000)],
-    ['^(?<verb>get|put|post|patch|delete) (?=/)[^?]+(?:\\?.*)?$', 'get /path?x'],
+    ['^(?<verb>get|put|post|patch|delete) [^?]+(?:\\?.*)?$', 'get /path?x'],
+    ['^(?!x)[a-z]+$ (which is not judged)', 'xyz'],
   ])('takes what the pattern %s means', (pattern, text) => {
     expect(issuesOf(object({ t: { type: 'string', pattern } }), { t: text })).toEqual([]);
   });

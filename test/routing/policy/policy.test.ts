@@ -76,22 +76,6 @@ describe('a policy', () => {
     expect(unchecked({ toolPreconditions: 'ignore', preconditions: [covering] })).toEqual([]);
     expect(checkPolicy(createPolicy(), TOOLS)).toEqual([]);
   });
-
-  it('is warned of where a text can keep a pattern busy without end', () => {
-    const about = (pattern: string) => ({ arguments: { path: { pattern } } });
-    const policy = createPolicy({
-      rules: [
-        { name: 'slow', match: about('^(a+)+$'), decision: 'deny' },
-        { name: 'fast', match: about('^/etc/.*$'), decision: 'deny' },
-      ],
-    });
-    expect(checkPolicy(policy, TOOLS)).toEqual([
-      {
-        level: 'slow',
-        message: expect.stringMatching(/^rules "slow": the pattern for "path" repeats .* is refused$/u),
-      },
-    ]);
-  });
 });
 
 describe('a precondition in words', () => {

@@ -4,7 +4,7 @@
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
 import { dereference, type Field, fieldsOf } from '../../catalog/schema/paths.js';
-import { createPatternTrials, createSafePattern, isPattern } from '../../catalog/schema/safe-pattern.js';
+import { createSafePattern, createStepBudget, isPattern } from '../../catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
 import type { Said } from './said.js';
@@ -113,7 +113,7 @@ export function boundsOf(schema: JsonSchema): (value: unknown) => boolean {
   const { minimum, maximum, pattern, maxLength, minLength, format } = schema;
   const isTried = typeof pattern === 'string' && pattern.length < 80 && isPattern(pattern);
   const tried = isTried ? createSafePattern(pattern) : undefined;
-  const trials = createPatternTrials();
+  const budget = createStepBudget();
   return (value) => {
     if (typeof value === 'number') {
       if (!typesOf(schema).includes('number') && !Number.isInteger(value)) return false;
@@ -123,7 +123,7 @@ export function boundsOf(schema: JsonSchema): (value: unknown) => boolean {
     if (FORMS[String(format)]?.test(value) === false) return false;
     if (typeof maxLength === 'number' && value.length > maxLength) return false;
     if (typeof minLength === 'number' && value.length < minLength) return false;
-    return tried === undefined || tried.matches(value, trials) === true;
+    return tried === undefined || tried.matches(value, budget) === true;
   };
 }
 
