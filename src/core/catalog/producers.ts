@@ -227,19 +227,29 @@ export function isGiven(argument: Argument, { message, entities = {} }: Producer
   const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
   if (Object.entries(entities).some(isHeld)) return true;
   if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
-  const tokens: readonly string[] = message.match(/[/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*/gu) ?? [];
-  return tokens.some((token, place) => isValue(token, tokens[place - 1] ?? '', argument));
+  const tokens = [...message.matchAll(/(\s*)([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
+  return tokens.some(([, blank, token = ''], place) => {
+    const before = tokens[place - 1]?.[2] ?? '';
+    return isValue({ token, before, isBehindName: blank !== '' && /^\p{Lu}/u.test(before) }, argument);
+  });
 }
 
-/** `movie 550` says an identifier, since the word before names the thing; `Sony WH-1000XM4` is a name. */
-function isValue(token: string, before: string, { words, things, schema }: Argument): boolean {
+interface Token {
+  readonly token: string;
+  readonly before: string;
+  /** Only a blank stands between it and a word that begins with a capital letter. */
+  readonly isBehindName: boolean;
+}
+
+/** `movie 550` says an identifier, since the word before names the thing; `Sony WH-1000XM4` is a name, `May (inv-12)` none. */
+function isValue({ token, before, isBehindName }: Token, { words, things, schema }: Argument): boolean {
   const kind = words.at(-1) ?? '';
   if (kind === 'uri' || kind === 'url') return token.includes('://');
   if (PLACES.has(kind)) return /[/\\]|\w\.[a-z]/iu.test(token);
   const isNamed = kind === 'number' || stemsOf(before).some((word) => words.includes(word) || things.includes(word));
   if (/^#?\d+$/u.test(token)) return isNamed || /^#|^\d{5,}(?<!000)$/u.test(token);
   if (schema.type === 'integer' || schema.type === 'number' || !/^[\w-]*\d[\w-]*$/u.test(token)) return false;
-  return isNamed || (token.length >= 5 && /[a-z]/iu.test(token) && !/^\p{Lu}/u.test(before));
+  return isNamed || (token.length >= 5 && /[a-z]/iu.test(token) && !isBehindName);
 }
 
 interface ResultField extends Field {

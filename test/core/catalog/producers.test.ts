@@ -256,6 +256,7 @@ describe('the request holds the value of', () => {
     ['movie_id', 'credits of movie 550', number],
     ['movie_id', 'credits, movie_id: 550', number],
     ['ticket_id', 'close #12', number],
+    ['invoice_id', 'pay what is due on 30 November (inv-2291)'],
     ['issue_number', 'pull up 88', number],
     ['document_uri', 'open https://example.org/a'],
     ['note_path', 'read src/app.ts'],

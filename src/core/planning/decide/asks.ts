@@ -16,11 +16,12 @@ const SINGLE = 0.7;
 /**
  * One reading tells whether there are several; only then they are written.
  *
+ * @param earlier messages before it, oldest first
  * @returns the message itself where it asks for one thing
  */
 export function readAsks(
   message: string,
-  { context, hasHistory, read }: { context: string; hasHistory: boolean; read: Read },
+  { context, earlier, read }: { context: string; earlier: readonly string[]; read: Read },
 ): Promise<string[]> {
   return read('asks', { context, message }, OPENING, async (open) => {
     const writer = createJsonWriter(open);
@@ -31,7 +32,7 @@ export function readAsks(
     );
     const isSingle = ranked.some(({ name, probability }) => name === '1' && probability >= SINGLE);
     // "And tomorrow?" is complete only with what was said before.
-    if (isSingle && !hasHistory) return [message];
+    if (isSingle && earlier.length === 0) return [message];
     const count = isSingle ? '1' : ranked.find(({ name }) => name !== '1')?.name;
     writer.force(`${count}, "asks": ["`);
     const asks: string[] = [];
@@ -42,7 +43,22 @@ export function readAsks(
       isOpen = after.startsWith(',') || next?.name === '", "';
       writer.force('", "');
     }
-    const distinct = [...new Set(asks.filter(Boolean))];
-    return distinct.length > 1 || (hasHistory && distinct.length > 0) ? distinct : [message];
+    const separate = separateOf(asks, earlier);
+    return separate.length > 1 || (earlier.length > 0 && separate.length > 0) ? separate : [message];
   });
+}
+
+/** Each once: none whose words another one holds in a row, and none that is an earlier message. */
+function separateOf(asks: readonly string[], earlier: readonly string[]): string[] {
+  const known = earlier.map(inWords);
+  const said = asks.map(inWords);
+  return asks.filter((_, place) => {
+    const ask = said[place] ?? '';
+    const isFuller = (other: string, at: number) => other.includes(ask) && (other !== ask || at < place);
+    return ask !== '  ' && !said.some(isFuller) && !known.includes(ask);
+  });
+}
+
+function inWords(text: string): string {
+  return ` ${(text.toLowerCase().match(/[\p{Script=Latin}\p{N}]+|\p{L}/gu) ?? []).join(' ')} `;
 }

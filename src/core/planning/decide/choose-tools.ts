@@ -135,18 +135,28 @@ interface Looking extends ToolChoice {
 }
 
 /**
- * Of the likeliest tools the one that does it. Where that only reads, and a tool that acts on what it reads does what is asked
- * for, both: who wants to be got onto the cheapest plane does not say that it has to be found first.
+ * Of the likeliest tools the one that does it, or one that works on its result and is likelier still: then it comes first as
+ * its producer. Where the best one only reads, and a tool that acts on what it reads does what is asked for, both: who wants
+ * to be got onto the cheapest plane does not say that it has to be found first.
  */
 async function lookAt(ask: string, looking: Looking): Promise<ToolOfAsk[]> {
-  const looked = await lookAtLikely(ask, looking);
-  const [best] = [...looked].sort((one, other) => other.odds - one.odds);
+  const likely = await lookAtLikely(ask, looking);
+  const [first] = likely.toSorted(byOdds);
+  const isServed = first !== undefined && first.odds > 1;
+  const consumers = isServed ? await lookAtConsumers(first.tool, ask, { likely, looking }) : [];
+  const ranked = [...likely, ...consumers].toSorted(byOdds);
+  const [best] = ranked;
   const producers = best ? producersOf(best.tool, looking) : new Set<Tool>();
-  const total = looked.reduce((sum, { tool, odds }) => (producers.has(tool) ? sum : sum + odds), 1);
-  if (!best || best.odds <= 1) return [{ ask, tool: undefined, probability: 1 / total, ranked: looked }];
-  const found = { ask, tool: best.tool, probability: best.odds / total, ranked: looked };
-  const closing = best.tool.risk === 'low' ? await findClosing(ask, { best, looked }, looking) : undefined;
+  const total = ranked.reduce((sum, { tool, odds }) => (producers.has(tool) ? sum : sum + odds), 1);
+  if (!best || !isServed) return [{ ask, tool: undefined, probability: 1 / total, ranked }];
+  const found = { ask, tool: best.tool, probability: best.odds / total, ranked };
+  const isClosing = ({ tool, fits }: LookedAt) => tool.risk !== 'low' && fits >= CLOSES;
+  const closing = best === first && best.tool.risk === 'low' ? consumers.find(isClosing) : undefined;
   return closing ? [found, { ask, tool: closing.tool, probability: closing.fits, ranked: [closing] }] : [found];
+}
+
+function byOdds(one: LookedAt, other: LookedAt): number {
+  return other.odds - one.odds;
 }
 
 /** The likeliest tools; where none of them fits, further ones in the order of selection. */
@@ -165,20 +175,18 @@ async function lookAtLikely(ask: string, looking: Looking): Promise<LookedAt[]> 
   return looked;
 }
 
-/** A tool that acts on what the best one reads, if it does what is asked for and no other ask is for it. */
-async function findClosing(
+/** Tools that work on the result of one, and that no other ask is for. */
+async function lookAtConsumers(
+  tool: Tool,
   ask: string,
-  { best, looked }: { best: LookedAt; looked: readonly LookedAt[] },
-  looking: Looking,
-): Promise<LookedAt | undefined> {
-  const known = [...looking.others, ...looked.map(({ tool }) => tool.name)];
-  const acts = (tool: Tool) => tool.risk !== 'low' && producersOf(tool, looking).has(best.tool);
-  const consumers = looking.tools.filter((tool) => !known.includes(tool.name) && acts(tool));
-  for (const tool of consumers.slice(0, LOOKED_AT.consumers)) {
-    const closing = await look(tool, ask, looking);
-    if (closing.fits >= CLOSES) return closing;
-  }
-  return undefined;
+  { likely, looking }: { likely: readonly LookedAt[]; looking: Looking },
+): Promise<LookedAt[]> {
+  const known = [...looking.others, ...likely.map((one) => one.tool.name)];
+  const isConsumer = (one: Tool) => !known.includes(one.name) && producersOf(one, looking).has(tool);
+  const looked: LookedAt[] = [];
+  for (const one of looking.tools.filter(isConsumer).slice(0, LOOKED_AT.consumers))
+    looked.push(await look(one, ask, looking));
+  return looked;
 }
 
 /**

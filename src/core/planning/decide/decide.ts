@@ -21,7 +21,8 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   const message = oneLine(request.message);
   const read = createRead(parts);
   const readUnasked = createReadUnasked(parts, read);
-  const asks = await readAsks(message, { context, read, hasHistory: (request.history ?? []).length > 0 });
+  const earlier = (request.history ?? []).map(({ content }) => content);
+  const asks = await readAsks(message, { context, read, earlier });
   trace.add('planning', asks.length === 1 ? 'one thing is asked for' : `${asks.length} things are asked for`, { asks });
   const chosen = await chooseTools(asks, { tools, message, read, readUnasked, ...parts });
   trace.add('planning', 'a tool for each ask', {

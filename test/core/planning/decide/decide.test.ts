@@ -124,6 +124,43 @@ describe('what is asked for', () => {
     expect(result).toMatchObject({ steps: [{ purpose: 'weather in Rome', arguments: { place: 'Rome' } }] });
   });
 
+  const listed = (texts: readonly string[]) => `[${texts.map((text) => JSON.stringify(text)).join(', ')}]`;
+  it.each([
+    ['which was asked for before', ['Weather in Oslo', 'weather in Rome']],
+    ['which another one says more fully', ['rome', 'weather in Rome', 'Weather in Rome']],
+  ])('is none %s', async (_, written) => {
+    const { result } = await decide(
+      [weather],
+      { message: 'the same for Rome', history: [{ role: 'user', content: 'weather in Oslo' }] },
+      {
+        asks: `${written.length}, "asks": ${listed(written)}}`,
+        tool: (message) => chooses(message === 'the same for Rome' ? 'weather in Rome' : message, 'weather'),
+        arguments: { weather: place },
+      },
+    );
+    expect(result).toMatchObject({ steps: [{ purpose: 'weather in Rome', arguments: { place: 'Rome' } }] });
+  });
+
+  it.each([
+    ['12 and 120', ['read issue 12', 'read issue 120']],
+    ['two of one beginning', ['weather in Oslo', 'weather in Osloby']],
+  ])('is another one where only the letters are in it: %s', async (_, written) => {
+    const [first = '', second = ''] = written;
+    const { result } = await decide(
+      [weather],
+      { message: BOTH },
+      {
+        asks: `2, "asks": ${listed(written)}}`,
+        tool: (message) =>
+          message === BOTH
+            ? `${chooses(first, 'weather')}, {"do": ${chooses(second, 'weather')}`
+            : chooses(message, 'weather'),
+        arguments: { weather: (message) => `"place": "${message.split(' ').at(-1)}"}` },
+      },
+    );
+    expect(Object(result).steps).toHaveLength(2);
+  });
+
   it('is told by the list itself, whatever number came before it', async () => {
     const { result } = await decide(
       [weather, note],
@@ -240,10 +277,17 @@ describe('what is asked for', () => {
     expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual(expected);
   });
 
-  it('has no second act behind a tool that acts', async () => {
-    const drafting = { ...search, risk: 'medium' as const };
-    const { result } = await decide([drafting, book], { message: HOME }, { tool: single(HOME, 'train_search') });
-    expect(Object(result).steps).toHaveLength(1);
+  const drafting = { ...search, risk: 'medium' as const };
+  it.each([
+    ['has no second act behind a tool that acts', { 'yes"}': 0.7, 'no"}': 0.3 }, ['train_search']],
+    ['is one that works on the result, which is likelier still', 'yes"}', ['train_search', 'train_book']],
+  ])('%s', async (_, closes, expected) => {
+    const { result } = await decide(
+      [drafting, book],
+      { message: HOME },
+      { tool: single(HOME, 'train_search'), fits: { train_search: { 'yes"}': 0.9, 'no"}': 0.1 }, train_book: closes } },
+    );
+    expect(Object(result).steps.map(({ tool }: { tool: string }) => tool)).toEqual(expected);
   });
 
   it('is given the tool on which the readings with and without the other asks agree', async () => {
