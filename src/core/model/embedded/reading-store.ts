@@ -24,7 +24,7 @@ export function createReadingStore({ folder, identity }: { folder: string; ident
       keepLatest(kept, [key, value], MAX_KEPT);
       try {
         mkdirSync(folder, { recursive: true });
-        appendFileSync(file, `${JSON.stringify([key, value])}\n`);
+        appendFileSync(file, `${JSON.stringify([key, value])}\n`, { mode: 0o600 });
       } catch {
         // The disk refuses: what is in memory serves this process.
       }

@@ -136,8 +136,9 @@ interface Looking extends ToolChoice {
 
 /**
  * Of the likeliest tools the one that does it, or one that works on its result and is likelier still: then it comes first as
- * its producer (of 69 looked-at requests one more is right so, and none less). Where the best one only reads, and a tool that acts on what it reads does what is asked for, both: who wants
- * to be got onto the cheapest plane does not say that it has to be found first.
+ * its producer (of 69 looked-at requests one more is right so, and none less). Where the best one only reads, and a tool that
+ * acts on what it reads does what is asked for, both: who wants to be got onto the cheapest plane does not say that it has to
+ * be found first.
  */
 async function lookAt(ask: string, looking: Looking): Promise<ToolOfAsk[]> {
   const likely = await lookAtLikely(ask, looking);

@@ -1,5 +1,5 @@
 /** Readings without a request that outlive a process. */
-import { appendFile, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
@@ -18,6 +18,11 @@ it('are there for the next process, and not for another model', () => {
   open().set('key', [{ name: 'weather', probability: 0.25 }]);
   expect(open().get('key')).toEqual([{ name: 'weather', probability: 0.25 }]);
   expect(open('other weights').get('key')).toBeUndefined();
+});
+
+it('are for the eyes of their owner: they name tools', async () => {
+  open().set('key', 0.5);
+  expect((await stat(await fileIn())).mode & 0o777).toBe(0o600);
 });
 
 it('are kept as the latest says, and beside a line that is broken', async () => {
