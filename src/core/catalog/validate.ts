@@ -9,7 +9,7 @@ import { oncePer } from '../kept.js';
 import { isObject, joinPath, jsonTypeOf, showJson, typesOf } from './schema/json.js';
 import { normaliseSchema } from './schema/normalise.js';
 import { pointerParts } from './schema/paths.js';
-import { createSafePattern, isPattern } from './schema/safe-pattern.js';
+import { createSafePattern, isRegExp } from './schema/safe-pattern.js';
 import type { JsonSchema, Tool } from './tool.js';
 
 export type CheckResult = { ok: true } | { ok: false; issues: string[] };
@@ -65,7 +65,7 @@ const compilerOf = oncePer((Ajv: typeof Ajv2020) => {
   const dateTime = new RegExp(String.raw`^(\d{4}-\d\d-\d\d)[t ]${time}`, 'i');
   ajv.addFormat('time', new RegExp(`^${time}`, 'i'));
   ajv.addFormat('date-time', (text: string) => isDay(dateTime.exec(text)?.[1]));
-  ajv.addFormat('regex', isPattern);
+  ajv.addFormat('regex', isRegExp);
   return ajv;
 });
 

@@ -139,7 +139,7 @@ export interface Model {
   /** Absent where next-token probabilities for a raw prompt can't be had. Errors as for `complete`. */
   openReader?(request: ReaderRequest): Promise<TokenReader>;
   /** What was read of prompts without a request, where it outlives the process. */
-  readonly readings?: Readings;
+  readonly readings?: Readings | undefined;
   /** By the model's own tokenizer, else an estimate. */
   countTokens(text: string): number;
   /** Gives memory and connections back. Idempotent. */
@@ -195,8 +195,7 @@ export function wrapModel(model: Model, { complete, openReader }: WrappedCalls):
   const { id, limits, preferredAnswer, readings } = model;
   const open = model.openReader?.bind(model);
   const countTokens = (text: string) => model.countTokens(text);
-  const own = { complete, countTokens, close: () => model.close() };
-  const outer = { id, limits, preferredAnswer, ...(readings ? { readings } : {}), ...own };
+  const outer = { id, limits, preferredAnswer, readings, complete, countTokens, close: () => model.close() };
   return open ? { ...outer, openReader: (request) => openReader(request, open) } : outer;
 }
 

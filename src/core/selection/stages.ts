@@ -5,6 +5,7 @@
 import type { Rule } from '../catalog/rule.js';
 import { createSafePattern, createStepBudget } from '../catalog/schema/safe-pattern.js';
 import type { Tool } from '../catalog/tool.js';
+import { oncePer } from '../kept.js';
 import type { Request } from '../request.js';
 import type { SelectedTool } from '../result.js';
 import { schemaBudget, totalTokens } from './budget.js';
@@ -159,10 +160,13 @@ export function matchingRules(rules: readonly Rule[], request: Request): Rule[] 
       (name) => Object.hasOwn(entities, name) && holdsSomething(entities[name]),
     );
     const hasIntent = when.intent === undefined || [when.intent].flat().some((one) => one === request.intent);
-    const pattern = when.message === undefined ? undefined : createSafePattern(when.message, { ignoreCase: true });
-    return hasEntities && hasIntent && (pattern === undefined || pattern.matches(request.message, budget) === true);
+    if (!hasEntities || !hasIntent || when.message === undefined) return hasEntities && hasIntent;
+    return patternOf(when).matches(request.message, budget) === true;
   });
 }
+
+/** Made once a rule: it takes longer than trying it. */
+const patternOf = oncePer(({ message = '' }: Rule['when']) => createSafePattern(message, { ignoreCase: true }));
 
 /** An extractor that found nothing may say so by an empty text or list. */
 function holdsSomething(entity: unknown): boolean {

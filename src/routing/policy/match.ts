@@ -5,10 +5,10 @@ import {
   createStepBudget,
   isPattern,
   NO_PATTERN,
-  type SafePattern,
   type StepBudget,
 } from '../../core/catalog/schema/safe-pattern.js';
 import { RISKS, TOOL_TYPES, type Tool } from '../../core/catalog/tool.js';
+import { oncePer } from '../../core/kept.js';
 
 const list = <Item extends z.ZodType>(item: Item) =>
   z.union([item.transform((one) => [one]), z.array(item).min(1, 'name at least one, or leave it out')]).optional();
@@ -94,14 +94,8 @@ function meets(condition: ArgumentCondition, value: unknown, budget: StepBudget)
 
 type PatternCondition = Extract<ArgumentCondition, { pattern: string }>;
 
-const patterns = new WeakMap<PatternCondition, SafePattern>();
-
 /** Made once for each condition of a policy. */
-function patternOf(condition: PatternCondition): SafePattern {
-  const pattern = patterns.get(condition) ?? createSafePattern(condition.pattern);
-  patterns.set(condition, pattern);
-  return pattern;
-}
+const patternOf = oncePer(({ pattern }: PatternCondition) => createSafePattern(pattern));
 
 /** `*` for any characters, `?` for one; all other characters stand for themselves. */
 export function compileGlobs(globs: readonly string[] | undefined): (text: string) => boolean {

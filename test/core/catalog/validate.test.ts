@@ -138,6 +138,11 @@ describe('a check', () => {
     ]);
   });
 
+  it('of another engine is a value as any other where an expression is asked for', () => {
+    expect(issuesOf(object({ t: { type: 'string', format: 'regex' } }), { t: '(?<=a)(b)\\1' })).toEqual([]);
+    expect(issuesOf(object({ t: { type: 'string', format: 'regex' } }), { t: '(' })).toHaveLength(1);
+  });
+
   it.each([
     ['^(a+)+$', `${'a'.repeat(60)}!`],
     ['^(a|a)*$', `${'a'.repeat(60)}!`],

@@ -329,6 +329,14 @@ describe('a rule', () => {
     expect(matchingRules([{ name: 'r', when: { message } }], parseRequest({ message: text }))).toEqual([]);
   });
 
+  it('behind many that each take their time is not tried any more: they have one budget', () => {
+    const slow = Array.from({ length: 80 }, (_, at) => ({ name: `r${at}`, when: { message: `(?:c|d)+!|${at}` } }));
+    const last = { name: 'last', when: { message: '(?:a|b)+!' } };
+    const matched = (characters: number) =>
+      matchingRules([...slow, last], parseRequest({ message: `${'a'.repeat(characters)}!` }));
+    expect([matched(60), matched(99_000)]).toEqual([[last], []]);
+  });
+
   it('beside one whose pattern would run for ever matches all the same', () => {
     const rules = ['(a+)+$', '(?:b|c)+|d', '!'].map((message) => ({ name: message, when: { message } }));
     const matched = matchingRules(rules, parseRequest({ message: `c${'a'.repeat(60)}!` }));

@@ -183,6 +183,13 @@ describe('a pattern that takes too long on a text', () => {
     });
   });
 
+  it('has the steps of a decision, however many parts have one', () => {
+    const given = { path: `${'a'.repeat(400_000)}1` };
+    const rules = Array.from({ length: 50 }, (_, index) => ({ ...ask, name: `ask ${index}` }));
+    expect(judge({ rules: rules.slice(0, 1) }, { arguments: given })).toBe('allowed');
+    expect(judge({ rules }, { arguments: given })).toBe('not_allowed');
+  });
+
   it.each<[string, PolicyInput, Partial<Facts>, string]>([
     ['a text that it matches', deny(SLOW), { arguments: { path: 'aaa' } }, 'not_allowed'],
     ['a text that it does not match', deny(SLOW), { arguments: { path: 'b' } }, 'allowed'],

@@ -42,23 +42,33 @@ export function createSafePattern(pattern: string, { ignoreCase = false } = {}):
 export const NO_PATTERN = 'not a regular expression of RE2, which has neither look-around nor back-references';
 
 export function isPattern(text: string): boolean {
+  return findSafePattern(text) !== undefined;
+}
+
+/** Undefined where the text is none. */
+export function findSafePattern(text: string): SafePattern | undefined {
   try {
-    return compile(text, 0) instanceof RE2JS;
+    return createSafePattern(text);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
-/**
- * A pattern of JavaScript, of an engine with `u` or without (`[\w-_]`): RE2 alone knows `(?P<x>a)`, and writes `\p{Han}` for
- * `\p{Script=Han}`.
- */
+/** Whether an engine of JavaScript takes it, with `u` or without (`[\w-_]`). It is not tried on anything. */
+export function isRegExp(text: string): boolean {
+  const isTaken = (flags: string) => {
+    try {
+      return new RegExp(text, flags) instanceof RegExp;
+    } catch {
+      return false;
+    }
+  };
+  return isTaken('u') || isTaken('');
+}
+
+/** RE2 alone knows `(?P<x>a)`, and writes `\p{Han}` for `\p{Script=Han}`. */
 function compile(pattern: string, flags: number): RE2JS {
-  try {
-    new RegExp(pattern, 'u');
-  } catch {
-    new RegExp(pattern);
-  }
+  if (!isRegExp(pattern)) throw new SyntaxError(`${pattern} is no regular expression`);
   const ofScripts = pattern.replace(/\\(p)\{(?:Script|sc|General_Category|gc)=(\w+)\}/giu, '\\$1{$2}');
   return RE2JS.compile(RE2JS.translateRegExp(ofScripts), flags);
 }

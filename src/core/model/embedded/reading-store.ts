@@ -17,11 +17,16 @@ const MAX_BYTES = 4 * 1024 ** 2;
 export function createReadingStore({ folder, identity }: { folder: string; identity: string }): Readings {
   const name = createHash('sha256').update(identity).digest('hex').slice(0, 32);
   const file = join(folder, `${name}.readings`);
-  const kept = new Map<string, unknown>(readLines(file));
+  let kept: Map<string, unknown> | undefined;
+  /** Read at the first question: who plans otherwise needs none of it. */
+  const all = () => {
+    kept ??= new Map(readLines(file));
+    return kept;
+  };
   return {
-    get: (key) => kept.get(key),
+    get: (key) => all().get(key),
     set(key, value) {
-      keepLatest(kept, [key, value], MAX_KEPT);
+      keepLatest(all(), [key, value], MAX_KEPT);
       try {
         mkdirSync(folder, { recursive: true });
         appendFileSync(file, `${JSON.stringify([key, value])}\n`, { mode: 0o600 });

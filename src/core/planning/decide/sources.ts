@@ -4,7 +4,7 @@
  */
 import { isObject, typesOf } from '../../catalog/schema/json.js';
 import { dereference, type Field, fieldsOf } from '../../catalog/schema/paths.js';
-import { createSafePattern, createStepBudget, isPattern } from '../../catalog/schema/safe-pattern.js';
+import { createStepBudget, findSafePattern } from '../../catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
 import type { Said } from './said.js';
@@ -111,8 +111,7 @@ export function isNumber(schema: JsonSchema): boolean {
 /** Whether a value is within the bounds of the schema. Patterns are those of strangers: none of them can hang the process. */
 export function boundsOf(schema: JsonSchema): (value: unknown) => boolean {
   const { minimum, maximum, pattern, maxLength, minLength, format } = schema;
-  const isTried = typeof pattern === 'string' && pattern.length < 80 && isPattern(pattern);
-  const tried = isTried ? createSafePattern(pattern) : undefined;
+  const tried = typeof pattern === 'string' && pattern.length < 80 ? findSafePattern(pattern) : undefined;
   const budget = createStepBudget();
   return (value) => {
     if (typeof value === 'number') {
