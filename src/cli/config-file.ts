@@ -57,6 +57,7 @@ const configSchema = (path: PathSchema) =>
       .describe('For planning. Without baseUrl and file it is `model`, but for what is named. Default: `model`.'),
     options: optionsSchema.partial().optional(),
     prompts: promptsSchema(path).optional(),
+    auth: settings.optional().describe('Who may ask `winnow serve`, and by what proof; see src/cli/auth-setup.ts.'),
     callLog: z.literal('off').or(path).optional().describe('File for one JSON line a model call. Default: "off".'),
     callLogSecrets: z
       .boolean()

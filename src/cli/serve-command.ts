@@ -26,9 +26,8 @@ export function serveCommand(output: ServeCommandOptions = {}): Command {
       wholeNumber,
       SERVER_DEFAULTS.stopTimeoutMs / 1000,
     )
-    .option('--require-user', 'refuse requests without the header x-winnow-user, which a gateway sets')
+    .option('--host-name <name>', 'a name under which this server is reached; repeatable', collect)
     .option('--no-mcp', 'without MCP under /mcp')
-    .option('--mcp-host <name>', 'MCP: a name under which this server is reached; repeatable', collect)
     .option('--json', 'print the address as one line of JSON')
     .action(async (flags: ServeFlags) => {
       const { serve } = await import('./serve.js');

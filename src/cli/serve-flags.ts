@@ -18,9 +18,8 @@ export interface ServeFlags extends SharedFlags, AgentFlags, DiscoveryFlags, Mcp
   concurrency: number;
   bodyLimit: number;
   stopTimeout: number;
-  requireUser?: boolean;
+  hostName?: string[];
   /** False for `--no-mcp`. */
   mcp: boolean;
-  mcpHost?: string[];
   json?: boolean;
 }

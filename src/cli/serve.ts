@@ -3,8 +3,9 @@ import { WinnowError } from '../core/errors.js';
 import type { Logger } from '../routing/logging/logger.js';
 import type { Agents } from '../server/agents/agents.js';
 import { createServer } from '../server/app.js';
+import { allowedHosts } from '../server/auth/add-auth.js';
 import { openAgents } from './agents-setup.js';
-import { isLoopback } from './is-loopback.js';
+import { openAuth } from './auth-setup.js';
 import { openMcpEndpoint } from './mcp-endpoint-setup.js';
 import type { ServeCommandOptions, ServeFlags } from './serve-flags.js';
 import { type Setup, setUp } from './set-up.js';
@@ -24,8 +25,6 @@ export async function serve(flags: ServeFlags, output: ServeCommandOptions): Pro
       const models = { model: setup.model.id, planningModel: setup.planningModel?.id };
       const tools = setup.loaded.catalog.tools.length;
       lines.release(() => logger.info({ address, tools, runnable, ...models }, 'listening'));
-      if (!isLoopback(flags.host))
-        logger.warn('whoever reaches this address may ask, and as any user: put a gateway before it');
       if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
       if (flags.json) stdout.write(`${JSON.stringify({ address })}\n`);
       await stop.fired;
@@ -47,13 +46,14 @@ interface AppParts {
 }
 
 async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
-  const { concurrency, bodyLimit: bodyLimitBytes, stopTimeout, requireUser = false } = flags;
-  const options = { concurrency, bodyLimitBytes, stopTimeoutMs: stopTimeout * 1000, requireUser };
+  const { concurrency, bodyLimit: bodyLimitBytes, stopTimeout } = flags;
+  const options = { concurrency, bodyLimitBytes, stopTimeoutMs: stopTimeout * 1000 };
   const { close } = setup;
   try {
+    const auth = await openAuth(flags, setup.config.auth, logger);
     const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
-    const mcp = openMcpEndpoint({ flags, router: agents.router, planner, logger });
-    const app = createServer({ planner, agents, mcp, options, logger, onClose: close });
+    const mcp = openMcpEndpoint({ flags, router: agents.router, planner, logger, allowedHosts: allowedHosts(auth) });
+    const app = createServer({ ...auth, planner, agents, mcp, options, logger, onClose: close });
     return { app, agents, ...facts };
   } catch (error) {
     await close();

@@ -34,6 +34,18 @@ export const ERROR_TABLE = {
     retry: false,
   },
   source_failed: { meaning: 'A catalogue source could not be read.', httpStatus: 502, exitCode: 3, retry: true },
+  unauthenticated: {
+    meaning: 'The caller did not prove who they are.',
+    httpStatus: 401,
+    exitCode: 2,
+    retry: false,
+  },
+  forbidden: {
+    meaning: 'The request comes from a place, or by a way, that may not ask.',
+    httpStatus: 403,
+    exitCode: 2,
+    retry: false,
+  },
   not_found: {
     meaning: 'What was asked for does not exist, or is not visible to the caller.',
     httpStatus: 404,

@@ -12,15 +12,20 @@ import { type Approval, grantInputSchema } from '../routing/records.js';
 import type { Router } from '../routing/router.js';
 
 const { by, grant } = grantInputSchema.shape;
-const identity = by.optional().describe('Who decides, never the asker. Without it the decision was made elsewhere.');
+/** Of the run's context, which its program writes: what a run is resumed with may come from a browser. */
+export const approverSchema = by;
+export type Approver = z.infer<typeof approverSchema>;
 
 const decisionSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('approve'), by: identity, grant, message: z.string().optional() }),
-  z.strictObject({ type: z.literal('reject'), by: identity, message: z.string().optional() }),
+  z.strictObject({ type: z.literal('approve'), grant, message: z.string().optional() }),
+  z.strictObject({ type: z.literal('reject'), message: z.string().optional() }),
 ]);
 type Decision = z.infer<typeof decisionSchema>;
 
-/** What a run is resumed with: `new Command({ resume: { decisions: [{ type: 'approve', by: { user: 'ann' } }] } })`. */
+/**
+ * What a run is resumed with: `new Command({ resume: { decisions: [{ type: 'approve' }] } })`. Who decides stands in the
+ * context of that run: `{ context: { winnow: { user: 'ann', approver: { user: 'olga', roles: ['operator'] } } } }`.
+ */
 export const approvalResumeSchema = z.strictObject({ decisions: z.tuple([decisionSchema]) });
 export type ApprovalResume = z.input<typeof approvalResumeSchema>;
 
@@ -42,9 +47,14 @@ const WAITING = ['needs_approval', 'approval_pending'];
  * Pauses the run until somebody has decided, then makes the call again; the router says what it came to.
  * On resumption LangGraph runs this from its beginning, so what was approved meanwhile runs at once.
  * @param call made anew each time
+ * @param approver who has resumed the run; undefined: the decision was made elsewhere
  * @throws WinnowError `invalid_request` when the run is resumed with something else than an `ApprovalResume`
  */
-export async function callWithApproval(router: Router, call: () => Promise<CallResult>): Promise<CallResult> {
+export async function callWithApproval(
+  router: Router,
+  call: () => Promise<CallResult>,
+  approver: Approver | undefined,
+): Promise<CallResult> {
   let problem: string | undefined;
   for (;;) {
     const result = await call();
@@ -52,10 +62,10 @@ export async function callWithApproval(router: Router, call: () => Promise<CallR
     const approval = await router.approvals.get(result.approval);
     if (!approval) return result;
     const decision = parseResume(interrupt(toInterrupt(approval, problem), { responseSchema: approvalResumeSchema }));
-    if (decision.by === undefined && decision.type === 'reject') return rejected(approval, decision);
+    if (approver === undefined && decision.type === 'reject') return rejected(approval, decision);
     // Asked for just now: the one that was shown is over its time, or of another policy, and counts as refused.
     const isStale = decision.type === 'approve' && result.code === 'needs_approval';
-    problem = isStale ? STALE : decision.by && (await decide(router, approval, { ...decision, by: decision.by }));
+    problem = isStale ? STALE : approver && (await decide(router, approval, { ...decision, by: approver }));
   }
 }
 
@@ -77,7 +87,7 @@ function toInterrupt(approval: Approval, problem: string | undefined): ApprovalI
 async function decide(
   { approvals }: Router,
   { id }: Approval,
-  decision: Decision & { by: NonNullable<Decision['by']> },
+  decision: Decision & { by: Approver },
 ): Promise<string | undefined> {
   const { by, message: reason } = decision;
   const input = { by, ...(reason === undefined ? {} : { reason }) };
@@ -96,7 +106,7 @@ function rejected({ id }: Approval, { message }: Decision): CallResult {
 
 /** Older versions of LangGraph do not parse it. */
 function parseResume(value: unknown): Decision {
-  const form = '{"decisions": [{"type": "approve" or "reject", "by": {"user": "…"}}]}';
+  const form = '{"decisions": [{"type": "approve" or "reject"}]}; who decides stands in context.winnow.approver';
   const place = { code: 'invalid_request', problem: `Resume with ${form}`, root: 'resume' } as const;
   const { decisions } = parseAs(approvalResumeSchema, value, place);
   return decisions[0];

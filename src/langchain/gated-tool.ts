@@ -4,7 +4,7 @@ import { DynamicStructuredTool } from '@langchain/core/tools';
 import type { CallResult } from '../routing/contracts.js';
 import type { AskOptions, Router } from '../routing/router.js';
 import { type NamedCall, refusalMessage, refusalOf, toToolMessage } from './answers.js';
-import { callWithApproval } from './approval-interrupt.js';
+import { type Approver, callWithApproval } from './approval-interrupt.js';
 import { callMetaTool, isMetaName } from './meta-tools.js';
 import { ownName } from './shown-tools.js';
 
@@ -15,6 +15,8 @@ export interface Gated {
   /** @param signal of the run of the tool */
   readonly ask: (signal: AbortSignal | undefined) => AskOptions;
   readonly onApproval: 'refuse' | 'interrupt';
+  /** Who has resumed the run, as its program says. */
+  readonly approver: Approver | undefined;
 }
 
 /** Run by LangChain like any other tool, so that its callbacks, traces and other middleware see it. */
@@ -29,12 +31,12 @@ export function createGatedTool(gated: Gated): DynamicStructuredTool {
 }
 
 async function answer(gated: Gated, given: Record<string, unknown>, ask: AskOptions): Promise<ToolMessage | string> {
-  const { router, sessionId, call, onApproval } = gated;
+  const { router, sessionId, call, onApproval, approver } = gated;
   try {
     if (isMetaName(call.name)) return JSON.stringify(await callMetaTool(call.name, given, { router, sessionId, ask }));
     const tool = await nameOf(gated, ask);
     const run = () => router.call(sessionId, { tool, arguments: given }, ask);
-    const result: CallResult = onApproval === 'interrupt' ? await callWithApproval(router, run) : await run();
+    const result: CallResult = onApproval === 'interrupt' ? await callWithApproval(router, run, approver) : await run();
     return toToolMessage(result, call);
   } catch (thrown) {
     return refusalMessage(refusalOf(thrown), call);

@@ -15,7 +15,7 @@ export interface RoutingMiddlewareOptions {
   router: Router;
   /**
    * A call that needs an approval: `refuse` answers the agent with the approval's id; `interrupt` pauses the run (the
-   * agent needs a checkpointer) until it is resumed with an `ApprovalResume`. Default: `refuse`.
+   * agent needs a checkpointer) until it is resumed with an `ApprovalResume` by the `approver` of its context. Default: `refuse`.
    */
   onApproval?: 'refuse' | 'interrupt' | undefined;
   /** Names of the agent's own tools, which pass no gate. Default: none, and an agent that has others is refused. */
@@ -57,7 +57,10 @@ export function createRoutingMiddleware(options: RoutingMiddlewareOptions) {
       const sessionId = threadOf(state).session;
       const { winnow } = routingContextSchema.parse(runtime.context ?? {});
       const ask = (signal: AbortSignal | undefined) => askOf(winnow, signal);
-      return handler({ ...request, tool: createGatedTool({ router, sessionId, call, ask, onApproval }) });
+      return handler({
+        ...request,
+        tool: createGatedTool({ router, sessionId, call, ask, onApproval, approver: winnow?.approver }),
+      });
     },
   });
 }

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { WinnowError } from '../core/errors.js';
 import { type Caller, createSessionInputSchema } from '../routing/contracts.js';
 import type { AskOptions, Router } from '../routing/router.js';
+import { approverSchema } from './approval-interrupt.js';
 import { lastTurn } from './turn.js';
 
 export const routingContextSchema = z.object({
@@ -18,6 +19,7 @@ export const routingContextSchema = z.object({
         .min(1)
         .optional()
         .describe('An open session. Default: the one of the thread, else a new one.'),
+      approver: approverSchema.optional().describe('Who has resumed the run with a decision; never the user.'),
     })
     .optional()
     .describe('Who the agent works for; the fields of a session. Approvals need a user.'),
@@ -44,7 +46,7 @@ export async function openThread(router: Router, { messages, known, context, sig
   const message = lastTurn(messages)?.message.id;
   const session = context?.session ?? (known && (await isOpen(router, known.session, ask)) ? known.session : undefined);
   if (session === undefined) {
-    const { session: _, ...input } = context ?? {};
+    const { session: _, approver: __, ...input } = context ?? {};
     // Its first turn has begun with it.
     return { session: (await router.createSession(input)).id, message };
   }

@@ -19,7 +19,7 @@ import {
 import { readVersion } from '../core/environment.js';
 import { toWinnowError } from '../core/errors.js';
 import { clientName } from '../routing/client-name.js';
-import type { CreateSessionInput } from '../routing/contracts.js';
+import type { Caller, CreateSessionInput } from '../routing/contracts.js';
 import { logFailure } from '../routing/logging/logger.js';
 import type { Router } from '../routing/router.js';
 import { failed, refused, structured, toResult } from './answers.js';
@@ -67,13 +67,15 @@ export const TURN_KEY = 'winnow/turn';
 export interface ConnectionOptions {
   /** Whether the client hears what it has not asked for; else it is told with its next call. Default: it always does. */
   isListening?: (() => boolean) | undefined;
+  /** Who asks now, with the roles of now. Default: the program that has started the server. */
+  caller?: (() => Caller | undefined) | undefined;
 }
 
 /** @param owner in whose name the session is opened */
 export function createConnection(
   parts: McpParts,
   owner: CreateSessionInput,
-  { isListening = () => true }: ConnectionOptions = {},
+  { isListening = () => true, caller = () => undefined }: ConnectionOptions = {},
 ): Connection {
   const { router, planner, options, logger } = parts;
   const { followsList, toolPrefix, turnPauseMs } = options;
@@ -105,7 +107,7 @@ export function createConnection(
 
   async function list(signal: AbortSignal): Promise<ListToolsResult> {
     try {
-      const listed = await session.run((id) => router.list(id, {}, { signal }));
+      const listed = await session.run((id) => router.list(id, {}, { signal, caller: caller() }));
       const enabled = (listed.ok ? listed.tools : []).map((tool) => renderTool(tool, show(tool.name)));
       return { tools: [...[...own.tools.values()].map((tool) => tool.listed), ...enabled] };
     } catch (error) {
@@ -128,7 +130,7 @@ export function createConnection(
     const tool = own.tools.get(name);
     const answer = (id: string) =>
       tool
-        ? callOwn(tool, given, { session: id, signal, onProgress: progressOf(extra) })
+        ? callOwn(tool, given, { session: id, caller: caller(), signal, onProgress: progressOf(extra) })
         : callShown(id, { name, given, signal });
     const about = { isCall: true, turn: turnOf(_meta) };
     try {
@@ -153,7 +155,9 @@ export function createConnection(
     id: string,
     { name, given, signal }: { name: string; given: Record<string, unknown>; signal: AbortSignal },
   ): Promise<CallToolResult> {
-    return inOwnNames(await router.call(id, { tool: shown.get(name) ?? name, arguments: given }, { signal }));
+    return inOwnNames(
+      await router.call(id, { tool: shown.get(name) ?? name, arguments: given }, { signal, caller: caller() }),
+    );
   }
 
   function inOwnNames(result: Parameters<typeof toResult>[0]): CallToolResult {

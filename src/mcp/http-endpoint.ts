@@ -10,10 +10,10 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { Caller } from '../routing/contracts.js';
+import { createPageGuard, LOOPBACK_HOSTS, type PageGuardOptions } from '../server/auth/page-guard.js';
 import { type Connection, createConnection, type McpParts } from './connection.js';
-import { createOriginGuard, LOOPBACK_HOSTS, type OriginGuardOptions } from './origin-guard.js';
 
-export interface McpHttpParts extends McpParts, Partial<OriginGuardOptions> {
+export interface McpHttpParts extends McpParts, Partial<PageGuardOptions> {
   /** Most connections at a time; then those that wait for nothing longest make room. Default: 1,000. */
   maxConnections?: number | undefined;
   /** A connection on which nothing is open or asked for so long is over, in milliseconds. Default: 1 hour. */
@@ -25,7 +25,7 @@ export interface McpExchange {
   response: ServerResponse;
   /** Parsed already, within the limit of the server. */
   body: unknown;
-  /** Undefined: no gateway says who asks. */
+  /** Undefined: the operator's own program asks. */
   caller: Caller | undefined;
 }
 
@@ -39,7 +39,8 @@ export interface McpEndpoint {
 interface Open {
   readonly connection: Connection;
   readonly transport: StreamableHTTPServerTransport;
-  readonly caller: Caller | undefined;
+  /** Of the last request: roles may be others than when the connection was opened. */
+  caller: Caller | undefined;
   /** Responses under way, with the stream on which a client listens. */
   responses: number;
   /** Those streams. */
@@ -54,7 +55,7 @@ const CODES = { refused: -32_000, unknown: -32_001 } as const;
 export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
   const { maxConnections = 1_000, idleMs = HOUR_MS } = parts;
   const allowedHosts = 'allowedHosts' in parts ? parts.allowedHosts : LOOPBACK_HOSTS;
-  const guard = createOriginGuard({ allowedHosts });
+  const guard = createPageGuard({ allowedHosts });
   /** Those that did something last are last. */
   const opened = new Map<string, Open>();
   let isClosing = false;
@@ -62,7 +63,10 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
   async function open(caller: Caller | undefined): Promise<Open> {
     const { user, roles = [] } = caller ?? {};
     const owner = { roles, ...(user === undefined ? {} : { user }) };
-    const connection = createConnection(parts, owner, { isListening: () => one.listeners > 0 });
+    const connection = createConnection(parts, owner, {
+      isListening: () => one.listeners > 0,
+      caller: () => one.caller,
+    });
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized(id) {
@@ -104,6 +108,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
   function find(id: string, caller: Caller | undefined): Open | undefined {
     const one = opened.get(id);
     if (!one || !isSameCaller(one.caller, caller)) return undefined;
+    one.caller = caller;
     opened.delete(id);
     opened.set(id, one);
     return one;

@@ -2,11 +2,13 @@
 import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { parseInput } from '../core/parse.js';
-import { type CallResult, refusedSchema } from '../routing/contracts.js';
+import { type Caller, type CallResult, refusedSchema } from '../routing/contracts.js';
 
 /** In whose name a call is made, and how the client hears of it while it runs. */
 export interface ToolCall {
   readonly session: string;
+  /** Undefined: the program that has started the server, in whose name the session is. */
+  readonly caller: Caller | undefined;
   readonly signal: AbortSignal;
   /** Told what happens; where the client did not ask for it, nobody listens. */
   readonly onProgress: (message: string) => void;

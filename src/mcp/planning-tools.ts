@@ -72,10 +72,10 @@ export function planningTools(router: Router, planner: PlanningPlanner): OwnTool
   /** What the session may find, and nothing else, is what the planner sees. */
   async function within(
     request: z.output<typeof inputSchema>,
-    { session, signal, onProgress }: ToolCall,
+    { session, caller, signal, onProgress }: ToolCall,
     work: (request: PlanRequest, call: CallOptions) => Promise<object>,
   ): Promise<OwnAnswer> {
-    const list = await router.list(session, { mode: 'classic' }, { signal });
+    const list = await router.list(session, { mode: 'classic' }, { signal, caller });
     if (!list.ok) return { result: list };
     const { user } = await router.session(session);
     const allow = list.tools.map(({ name }) => name);

@@ -49,12 +49,14 @@ export const GATE_CODES = [
 ] as const;
 export type GateCode = (typeof GATE_CODES)[number];
 
-/** Who asks, as the gateway says. Absent: the embedding program itself, which is trusted. */
+/** Who asks, as the adapter has found out. Absent: the embedding program itself, which is trusted. */
 export const callerSchema = z.strictObject({
   user: z.string().min(1).max(256).optional(),
   roles: z.array(z.string().min(1).max(128)).max(64).optional(),
 });
 export type Caller = z.infer<typeof callerSchema>;
+/** Sees what is about all users: the audit, the index, everybody's telemetry and approvals. */
+export const OPERATOR_ROLE = 'operator';
 
 // --- sessions ---
 export const createSessionInputSchema = z.strictObject({

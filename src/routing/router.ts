@@ -259,10 +259,10 @@ export function createRouter(parts: RouterParts): Router {
   }
 
   function contextOf(situation: Situation, signal: AbortSignal | undefined): SessionContext {
-    const { session, view, isAllowed, isEnabled, policy, riskCeiling } = situation;
+    const { session, roles, view, isAllowed, isEnabled, policy, riskCeiling } = situation;
     const { id, user, project } = session;
     // All that a decision to show a tool rests on, see `decide`.
-    const facts = [policy.version, user, session.roles, riskCeiling, session.endedAt !== undefined];
+    const facts = [policy.version, user, roles, riskCeiling, session.endedAt !== undefined];
     return { session: id, user, project, view, isAllowed, isEnabled, audience: JSON.stringify(facts), signal };
   }
 }

@@ -7,12 +7,12 @@ import { createLogger, type Logger } from '../routing/logging/logger.js';
 import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
 import type { Agents } from './agents/agents.js';
 import { createAnswerWork } from './answer-work.js';
+import { type AuthOptions, addAuth } from './auth/add-auth.js';
 import { answerBrokenRequest } from './broken-request.js';
-import { USER_HEADER } from './caller.js';
 import { createConceal } from './conceal.js';
 import { createGate } from './gate.js';
 import { addGracefulStop, type Stop } from './graceful-stop.js';
-import { addMcpRoute, MCP_PATH, type McpEndpoint } from './mcp-route.js';
+import { addMcpRoute, type McpEndpoint } from './mcp-route.js';
 import { renderOpenApi } from './openapi.js';
 import { addPlanRoutes } from './plan-routes.js';
 import { faultProblem } from './problem.js';
@@ -21,7 +21,7 @@ import { REQUEST_ID_HEADER, requestIdOf } from './request-id.js';
 import { SERVER_DEFAULTS, type ServerOptions } from './server-options.js';
 import { addToolRoutes } from './tool-routes.js';
 
-export interface ServerParts {
+export interface ServerParts extends AuthOptions {
   planner: Planner;
   /** Sessions, approvals, calls and runs of plans. Default: the server plans only. */
   agents?: Agents | undefined;
@@ -63,7 +63,11 @@ export function createServer({
   takeEmptyBodies(app);
   app.setErrorHandler(onError);
   const stop = addGracefulStop(app, options);
-  addRequestHooks(app, { logger, stop, onError, requireUser: options.requireUser });
+  addRequestHooks(app, { logger, stop, onError });
+  addAuth(app, parts);
+  app.addHook('onRequest', async (request, reply) =>
+    request.is404 ? sendUnknownPath(app, request, reply) : undefined,
+  );
   const { heartbeatMs } = options;
   const gate = createGate(options.concurrency);
   const answerWork = createAnswerWork({ gate, stop, heartbeatMs, reportError });
@@ -90,30 +94,18 @@ function takeEmptyBodies(app: FastifyInstance): void {
   );
 }
 
-const MISSING_USER = `The header ${USER_HEADER} is missing: this server answers a gateway that sets it.`;
-
-/** By its route, since one path can be written in many ways. What is about the service itself is for anyone. */
-function isOfCallers(route: string | undefined): boolean {
-  return route?.startsWith('/v1/') === true || route === MCP_PATH;
-}
-
 interface HookParts {
   logger: Logger;
   stop: Stop;
-  requireUser: boolean;
   onError: (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 }
 
-function addRequestHooks(app: FastifyInstance, { logger, stop, requireUser, onError }: HookParts): void {
+function addRequestHooks(app: FastifyInstance, { logger, stop, onError }: HookParts): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header(REQUEST_ID_HEADER, request.id);
     const startedAt = performance.now();
     reply.raw.once('close', () => logAnswer(logger, { request, reply, startedAt }));
     if (stop.isStopping) return onError(new WinnowError('overloaded', 'The server is stopping.'), request, reply);
-    // Here and not in a handler for unknown paths: that would read and judge the body first.
-    if (request.is404) return sendUnknownPath(app, request, reply);
-    if (requireUser && isOfCallers(request.routeOptions.url) && request.headers[USER_HEADER] === undefined)
-      return onError(new WinnowError('invalid_request', MISSING_USER), request, reply);
   });
 }
 

@@ -1,22 +1,20 @@
 /** What the policy hides from the caller is denied in the request itself: the planner knows of no policy. */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { View } from '../core/catalog/scope.js';
 import type { Planner } from '../core/planner.js';
 import type { Caller } from '../routing/contracts.js';
 import { hiddenTools } from '../routing/policy/hidden-tools.js';
 import type { Policy } from '../routing/policy/policy.js';
 import type { Agents } from './agents/agents.js';
-import { callerOf } from './caller.js';
 
 interface Concerned {
   user?: string | undefined;
   deny?: readonly string[] | undefined;
 }
 
-/** @param asked with the user whom the gateway names */
+/** @param asked with the user in whose name it is asked */
 export type Conceal = <Asked extends Concerned>(
   asked: Asked,
-  headers: IncomingHttpHeaders,
+  caller: Caller | undefined,
 ) => Asked | (Asked & { deny: string[] });
 
 interface Kept {
@@ -48,9 +46,9 @@ export function createConceal(planner: Pick<Planner, 'view'>, agents: Pick<Agent
     kept.set(key, { ...now, names });
     return names;
   };
-  return (asked, headers) => {
+  return (asked, caller) => {
     const { user, deny = [] } = asked;
-    const hidden = hiddenFrom({ ...callerOf(headers), user });
+    const hidden = hiddenFrom({ ...caller, user });
     return hidden.length === 0 ? asked : { ...asked, deny: [...deny, ...hidden] };
   };
 }

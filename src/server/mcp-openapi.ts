@@ -51,20 +51,20 @@ export function mcpPath(): Json {
         responses: {
           200: answered('The answer, behind what happened meanwhile'),
           202: success('Taken: a notification has no answer', {}),
-          ...failures([400, 403, 404, 406, 413, 415, 500, 503]),
+          ...failures([400, 401, 403, 404, 406, 413, 415, 500, 503]),
         },
       },
       get: {
         operationId: 'mcpListen',
         summary: 'MCP: listen to what the server tells by itself, such as that the list of tools has changed',
         parameters: connection({ isRequired: true }),
-        responses: { 200: answered('Until either side ends it'), ...failures([400, 403, 404, 406, 409, 503]) },
+        responses: { 200: answered('Until either side ends it'), ...failures([400, 401, 403, 404, 406, 409, 503]) },
       },
       delete: {
         operationId: 'mcpEnd',
         summary: 'MCP: end the connection, with all that is enabled in it',
         parameters: connection({ isRequired: true }),
-        responses: { 200: success('It has ended', {}), ...failures([400, 403, 404, 503]) },
+        responses: { 200: success('It has ended', {}), ...failures([400, 401, 403, 404, 503]) },
       },
     },
   };
@@ -91,7 +91,7 @@ const OF_PROTOCOL: ReadonlyMap<number, string> = new Map([
   [503, 'Too many clients or requests at once, or the server is stopping'],
 ]);
 /** The server around MCP answers so, too: with a problem document, as everywhere. */
-const ALSO_OF_SERVER: ReadonlySet<number> = new Set([400, 503]);
+const ALSO_OF_SERVER: ReadonlySet<number> = new Set([400, 403, 503]);
 
 function failures(statuses: readonly number[]): Json {
   const own = statuses.flatMap((status) => {

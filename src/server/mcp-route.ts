@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../routing/contracts.js';
-import { callerOf } from './caller.js';
 import type { Gate } from './gate.js';
 import type { Stop } from './graceful-stop.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
@@ -35,8 +34,7 @@ export function addMcpRoute(app: FastifyInstance, { mcp, gate, stop }: McpRouteP
     method: ['GET', 'POST', 'DELETE'],
     url: MCP_PATH,
     exposeHeadRoute: false,
-    async handler({ raw, body, headers, id }, reply) {
-      const caller = callerOf(headers);
+    async handler({ raw, body, identity: { caller }, id }, reply) {
       const answer = async (): Promise<void> => {
         reply.hijack();
         const response = reply.raw.setHeader(REQUEST_ID_HEADER, id);

@@ -1,5 +1,5 @@
 /** The pieces that every operation of the OpenAPI document is made of. */
-import { ROLES_HEADER, USER_HEADER } from './caller.js';
+import { GATEWAY_HEADER, ROLES_HEADER, USER_HEADER } from './auth/authenticate.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
 
 export type Json = Record<string, unknown>;
@@ -27,8 +27,17 @@ export function rolesReference(): Json {
 
 export function userHeader(): Json {
   const description =
-    'Set by a gateway that knows the caller: wins over the user of query or body; empty means nobody.';
+    'Who asks, as a gateway or the operator says: wins over the user of query or body. Refused beside any other token.';
   return header(USER_HEADER, description);
+}
+
+/** None is needed on a server of this machine alone, but for what decides for others. */
+export function securitySchemes(): Json {
+  const description = 'A token of the operator, of a user, or a JSON Web Token of the issuer that the server trusts.';
+  return {
+    token: { type: 'http', scheme: 'bearer', description },
+    gateway: { type: 'apiKey', in: 'header', name: GATEWAY_HEADER, description: 'The secret of a gateway.' },
+  };
 }
 
 export function header(name: string, description: string): Json {

@@ -4,14 +4,23 @@ import { ERROR_TABLE } from '../core/errors.js';
 import { agentPaths } from './agents/openapi-paths.js';
 import type { Route } from './agents/route.js';
 import { MCP_SCHEMAS, mcpPath } from './mcp-openapi.js';
-import { header, type Json, parameters, problemReferences, rolesHeader, success, userHeader } from './openapi-parts.js';
+import {
+  header,
+  type Json,
+  parameters,
+  problemReferences,
+  rolesHeader,
+  securitySchemes,
+  success,
+  userHeader,
+} from './openapi-parts.js';
 import { renderSchemas, type SchemaName, schemaReference } from './openapi-schemas.js';
 import { HTTP_FAULTS, PROBLEM_TYPE } from './problem.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
 
 /** Faults of a raw connection, and of paths that are not in the document, belong to no operation. */
 const FAULTS_OF_NO_OPERATION: readonly number[] = [404, 405, 408, 431];
-const VIEW_STATUSES: readonly number[] = [400, 500, 503];
+const VIEW_STATUSES: readonly number[] = [400, 401, 403, 500, 503];
 
 export interface OpenApiParts {
   version: string;
@@ -44,7 +53,9 @@ export function renderOpenApi({ version, routes = [], hasMcp = false }: OpenApiP
       '/readyz': { get: statusOperation('readiness', 'Whether requests are taken', [503]) },
       '/openapi.json': { get: documentOperation() },
     },
+    security: [{ token: [] }, { gateway: [] }, {}],
     components: {
+      securitySchemes: securitySchemes(),
       schemas: renderSchemas(routes, hasMcp ? MCP_SCHEMAS : undefined),
       parameters: {
         RequestId: header(REQUEST_ID_HEADER, 'Your id of the request, for the logs.'),

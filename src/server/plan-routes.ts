@@ -24,7 +24,8 @@ interface Endpoint {
 export function addPlanRoutes(app: FastifyInstance, { planner, logger, conceal, answerWork }: PlanRouteParts): void {
   for (const { path, ask } of endpointsOf(planner)) {
     app.post(path, async (request, reply) => {
-      const asked = conceal(parseRequest(withCaller(request.body, request.headers)), request.headers);
+      const { caller } = request.identity;
+      const asked = conceal(parseRequest(withCaller(request.body, caller)), caller);
       return answerWork<TraceEvent>(request, reply, {
         event: 'stage',
         run: ({ signal, onEvent }) => {

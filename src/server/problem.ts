@@ -36,6 +36,8 @@ export type FaultStatus = keyof typeof HTTP_FAULTS;
 /** Their messages and issues speak of the request alone. */
 export const TOLD: ReadonlySet<ErrorCode> = new Set([
   'invalid_request',
+  'unauthenticated',
+  'forbidden',
   'not_found',
   'plan_invalid',
   'overloaded',

@@ -13,8 +13,6 @@ export interface ServerOptions {
   receiveTimeoutMs: number;
   /** What running requests get to end when the server stops, in milliseconds. Default: 25,000. */
   stopTimeoutMs: number;
-  /** A request below /v1/ without the header x-winnow-user is refused, for a server behind a gateway. Default: false. */
-  requireUser: boolean;
 }
 
 export const SERVER_DEFAULTS: Readonly<ServerOptions> = {
@@ -25,5 +23,4 @@ export const SERVER_DEFAULTS: Readonly<ServerOptions> = {
   receiveTimeoutMs: 30_000,
   // Below the 30 s after which container platforms kill.
   stopTimeoutMs: 25_000,
-  requireUser: false,
 };

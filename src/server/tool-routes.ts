@@ -29,9 +29,9 @@ export type ToolList = z.infer<typeof toolListSchema>;
 const querySchema = z.strictObject({ user: z.string().min(1).optional() });
 
 export function addToolRoutes(app: FastifyInstance, planner: Pick<Planner, 'view'>, conceal: Conceal): void {
-  app.get('/v1/tools', async ({ query, headers }) => {
-    const asked = parseQuery(withCaller(query, headers));
-    return listTools(planner.view(conceal(asked, headers)));
+  app.get('/v1/tools', async ({ query, identity: { caller } }) => {
+    const asked = parseQuery(withCaller(query, caller));
+    return listTools(planner.view(conceal(asked, caller)));
   });
 }
 

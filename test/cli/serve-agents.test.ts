@@ -1,9 +1,10 @@
 /** winnow serve over its life: tools that run, a catalogue that changes, and servers on one database. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { openOperatorToken } from '../../src/cli/operator-token.js';
 import { serveCommand } from '../../src/cli/serve-command.js';
 import { SEARCH_FIELDS } from '../../src/core/search/keyword-index.js';
 import { openStore } from '../../src/store/open-store.js';
@@ -123,9 +124,40 @@ it('starts with the configured weights where those in the store are not usable, 
   await server.stop();
 });
 
+it("lets nobody ask without a proof where others reach it, and keeps the operator's token to its account", async () => {
+  process.env.ANN_TOKEN = 'the-token-of-ann-1234';
+  await writeFile(at('auth.yaml'), 'auth: { tokens: [{ env: ANN_TOKEN, user: ann, roles: [lead] }] }\n');
+  const words = [...NO_MODEL, '--catalog', at('tools.json'), '--config', at('auth.yaml')];
+  const server = await serve(...words, '--host', '0.0.0.0');
+  const opened = await server.ask('POST /v1/sessions', {}, { authorization: `Bearer ${process.env.ANN_TOKEN}` });
+  expect(opened).toMatchObject({ user: 'ann', roles: ['lead'] });
+  expect(await server.ask('POST /v1/sessions', {})).toMatchObject({ user: 'ann', roles: [] });
+  expect(await server.ask('GET /v1/audit', undefined, { authorization: 'Bearer nothing' })).toMatchObject({
+    status: 401,
+  });
+  await server.stop();
+  const named = server.log.lines().find(({ msg }) => String(msg).includes("the operator's token"));
+  const file = String(named?.file);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(server.log.text()).not.toContain((await readFile(file, 'utf8')).trim());
+  delete process.env.ANN_TOKEN;
+  await expect(serve(...words)).rejects.toThrow('auth.tokens[0].env: the environment variable ANN_TOKEN is not set');
+});
+
+it('makes a new token where others could read the old one', async () => {
+  const file = at('operator-token');
+  const { token } = await openOperatorToken(file);
+  expect((await openOperatorToken(file)).token).toBe(token);
+  await chmod(file, 0o644);
+  expect((await openOperatorToken(file)).token).not.toBe(token);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  await writeFile(file, 'short');
+  await expect(openOperatorToken(file)).rejects.toThrow('shorter than a token');
+});
+
 it('says that nothing lasts where no store is named, and refuses what it can not use', async () => {
   const model = [...NO_MODEL, '--catalog', at('tools.json')];
-  const trial = await serve(...model, '--require-user');
+  const trial = await serve(...model);
   expect(await trial.ask('POST /v1/sessions', {})).toMatchObject({ user: 'ann' });
   await trial.stop();
   expect(trial.log.text()).toContain('last as long as this process');
@@ -134,6 +166,7 @@ it('says that nothing lasts where no store is named, and refuses what it can not
     ['--store', at('none/agents.db'), 'store_failed'],
     ['--policy', at('none.yaml'), 'invalid_option'],
     ['--tools-module', at('none.mjs'), 'invalid_option'],
+    ['--host', '0.0.0.0', 'invalid_option'],
   ] as const) {
     const command = serveCommand({ logger: recordLog().logger }).exitOverride();
     const words = ['--port', '0', ...model, flag, value];
@@ -358,7 +391,11 @@ function withServer(): void {
     await one.ask(`POST ${session}/enable`, { names: ['burn'] });
     const refused = await other.ask(`POST ${session}/call`, { tool: 'burn' });
     expect(refused).toMatchObject({ ok: false, code: 'needs_approval' });
-    await other.ask(`POST /v1/approvals/${refused.approval}/grant`, {}, { 'x-winnow-user': 'bob' });
+    await other.ask(
+      `POST /v1/approvals/${refused.approval}/grant`,
+      {},
+      { 'x-winnow-user': 'bob', 'x-winnow-roles': 'operator' },
+    );
     // One grant, two servers, the same moment: one call runs.
     const both = await Promise.all([one, other].map((server) => server.ask(`POST ${session}/call`, { tool: 'burn' })));
     expect(both.filter(({ ok }) => ok)).toMatchObject([{ output: 'burnt' }]);

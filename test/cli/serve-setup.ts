@@ -1,7 +1,10 @@
 /** `winnow serve` in this process, on a free port, until it is stopped as a service manager would stop it. */
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterEach } from '@jest/globals';
+import { afterAll, afterEach } from '@jest/globals';
 import { serveCommand } from '../../src/cli/serve-command.js';
 import { recordLog } from '../server/setup.js';
 
@@ -9,6 +12,10 @@ export type Answer = ReturnType<typeof JSON.parse>;
 
 /** Nothing is asked of a model. */
 export const NO_MODEL = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none'];
+
+const cache = mkdtempSync(join(tmpdir(), 'winnow-serve-cache-'));
+process.env.WINNOW_CACHE = cache;
+afterAll(() => rmSync(cache, { recursive: true }));
 
 const running = new Set<Promise<unknown>>();
 // One that a failed test has left behind would keep the process alive.
@@ -29,12 +36,16 @@ export async function serve(...words: string[]) {
   const [line] = await Promise.race([once(stdout, 'data'), done.then(() => ['{}'])]);
   const { address } = JSON.parse(String(line));
 
-  /** `ask('POST /v1/sessions', {…})`, as the user ann where no other is named. */
+  /** `ask('POST /v1/sessions', {…})` with the operator's token, for the user ann where no other is named. */
   async function ask(line: string, body?: object, headers: object = { 'x-winnow-user': 'ann' }): Promise<Answer> {
     const [method = '', path = ''] = line.split(' ');
     const response = await fetch(`${address}${path}`, {
       method,
-      headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+      headers: {
+        authorization: `Bearer ${readFileSync(join(cache, 'operator-token'), 'utf8').trim()}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     return JSON.parse(await response.text());

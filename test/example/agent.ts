@@ -108,11 +108,17 @@ async function nextMessage(): Promise<string | undefined> {
   const call = `${waiting.tool} ${JSON.stringify(waiting.arguments)}`;
   if (!isDeepStrictEqual(waiting.arguments, { path: OBSOLETE })) {
     say('olga', `refuses ${call}`);
-    await router.approvals.refuse(waiting.id, { by: { user: 'olga' }, reason: `only ${OBSOLETE} may go` });
+    await router.approvals.refuse(waiting.id, {
+      by: { user: 'olga', roles: ['operator'] },
+      reason: `only ${OBSOLETE} may go`,
+    });
     return `Olga refused: only ${OBSOLETE} may go. Call ${waiting.tool} with this path.`;
   }
   say('olga', `approves ${call}`);
-  await router.approvals.grant(waiting.id, { by: { user: 'olga' }, reason: 'it is in the history' });
+  await router.approvals.grant(waiting.id, {
+    by: { user: 'olga', roles: ['operator'] },
+    reason: 'it is in the history',
+  });
   return `It is approved now. Call ${waiting.tool} again, exactly as before.`;
 }
 

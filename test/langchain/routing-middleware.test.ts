@@ -164,7 +164,7 @@ describe('a call', () => {
     const refused = answersOf(await say('deploy')).at(-1)?.content;
     const [approval] = await router.approvals.list({ state: 'pending' });
     expect(refused).toMatchObject({ code: 'needs_approval', approval: approval?.id });
-    await router.approvals.grant(approval?.id ?? '', { by: { user: 'olga' } });
+    await router.approvals.grant(approval?.id ?? '', { by: { user: 'olga', roles: ['operator'] } });
     const again = answersOf(await say('it is granted'));
     expect(again.map(({ status }) => status)).toEqual(['success', 'error']);
     expect(runs).toHaveLength(1);

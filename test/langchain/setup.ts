@@ -1,7 +1,9 @@
 /** An agent on a scripted chat, behind a router of tests; what it came to in short. */
+
 import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages';
 import { MemorySaver } from '@langchain/langgraph';
 import { createAgent } from 'langchain';
+import type { Approver } from '../../src/langchain/approval-interrupt.js';
 import {
   createRoutingMiddleware,
   type RoutingContext,
@@ -23,11 +25,17 @@ export function createRouted({ answers, checkpointer = new MemorySaver(), versio
   const middleware = [createRoutingMiddleware(options)] as const;
   const agent = createAgent({ model: chat, checkpointer, middleware, ...(version ? { version } : {}) });
   const config = { configurable: { thread_id: 'thread' }, context: { winnow: context } };
-  const run = async (input: Parameters<typeof agent.invoke>[0], signal?: AbortSignal) => {
-    const { messages } = await agent.invoke(input, signal ? { ...config, signal } : config);
+  /** Of a run that somebody resumes with a decision. */
+  const configFor = (approver: Approver) => ({ ...config, context: { winnow: { ...context, approver } } });
+  const run = async (input: Parameters<typeof agent.invoke>[0], approver?: Approver) => {
+    const { messages } = await agent.invoke(input, approver ? configFor(approver) : config);
     return messages;
   };
-  return { agent, chat, config, run, say: (text: string, signal?: AbortSignal) => run(saying(text), signal) };
+  const say = async (text: string, signal?: AbortSignal) => {
+    const { messages } = await agent.invoke(saying(text), signal ? { ...config, signal } : config);
+    return messages;
+  };
+  return { agent, chat, config, configFor, run, say };
 }
 
 export function saying(text: string) {

@@ -149,6 +149,8 @@ describe('an interrupt for an approval', () => {
   const DEPLOY = { name: 'deploy', args: { to: 'test', token: 'secret-1' } };
   const READ = { name: 'file_read', args: { path: 'a' } };
   const resume = (...decisions: unknown[]) => new Command({ resume: { decisions } });
+  const APPROVE = { type: 'approve' };
+  const OLGA = { user: 'olga', roles: ['operator'] };
 
   /** Up to the first interrupt. */
   async function paused(call: ChatAnswer = DEPLOY, setup = setUp()) {
@@ -193,7 +195,7 @@ describe('an interrupt for an approval', () => {
 
     it('runs once when it was granted elsewhere and the run is resumed', async () => {
       const { router, run, approval, runs } = await paused();
-      await router.approvals.grant(approval, { by: { user: 'olga' } });
+      await router.approvals.grant(approval, { by: OLGA });
       const messages = await run(resume({ type: 'approve' }));
       expect(answersOf(messages).at(-1)).toMatchObject({ name: 'deploy', status: 'success' });
       expect(runs).toMatchObject([{ arguments: DEPLOY.args }]);
@@ -202,7 +204,7 @@ describe('an interrupt for an approval', () => {
 
     it('runs when the run is resumed with who approves it', async () => {
       const { router, run, approval, runs } = await paused();
-      await run(resume({ type: 'approve', by: { user: 'olga' }, message: 'it is friday' }));
+      await run(resume({ ...APPROVE, message: 'it is friday' }), OLGA);
       expect(runs).toHaveLength(1);
       expect(await router.approvals.get(approval)).toMatchObject({
         state: 'used',
@@ -212,31 +214,28 @@ describe('an interrupt for an approval', () => {
     });
 
     it.each([
-      ['nobody has granted it', { type: 'approve' }, undefined],
-      [
-        'the asker approves it',
-        { type: 'approve', by: { user: 'ann' } },
-        'Nobody decides on what they asked for themselves.',
-      ],
-      ['the asker approves it in other letters', { type: 'approve', by: { user: 'ANN ' } }, 'Nobody decides on what'],
-    ])('stays paused where %s', async (_, decision, problem) => {
-      const { agent, config, runs, router, approval } = await paused();
-      const again = await agent.invoke(resume(decision), config);
+      ['nobody has granted it', undefined, undefined],
+      ['the asker approves it', { user: 'ann', roles: ['operator'] }, 'Nobody decides on what they asked'],
+      ['the asker approves it in other letters', { user: 'ANN ', roles: ['operator'] }, 'Nobody decides on what'],
+      ['somebody approves it who may not', { user: 'bob' }, 'bob is not among those who may approve'],
+    ])('stays paused where %s', async (_, approver, problem) => {
+      const { agent, config, configFor, runs, router, approval } = await paused();
+      const again = await agent.invoke(resume(APPROVE), approver ? configFor(approver) : config);
       expect(again.__interrupt__).toMatchObject([
         { value: { actionRequests: [{ description: expect.stringContaining(problem ?? 'high risk') }] } },
       ]);
       expect(runs).toEqual([]);
-      await agent.invoke(resume({ type: 'approve', by: { user: 'olga' } }), config);
+      await agent.invoke(resume(APPROVE), configFor(OLGA));
       expect(runs).toHaveLength(1);
       expect(await router.approvals.get(approval)).toMatchObject({ decidedBy: 'olga' });
     });
 
     it.each([
-      ['by somebody', { type: 'reject', by: { user: 'olga' }, message: 'not today' }, 'refused'],
-      ['by the program', { type: 'reject', message: 'not today' }, 'pending'],
-    ])('does not run when it is rejected %s, and the agent is told why', async (_, decision, state) => {
+      ['by somebody', OLGA, 'refused'],
+      ['by the program', undefined, 'pending'],
+    ])('does not run when it is rejected %s, and the agent is told why', async (_, approver, state) => {
       const { run, runs, router, approval } = await paused();
-      const messages = await run(resume(decision));
+      const messages = await run(resume({ type: 'reject', message: 'not today' }), approver);
       expect(answersOf(messages).at(-1)).toMatchObject({
         status: 'error',
         content: { code: 'approval_refused', reason: expect.stringContaining('not today') },
@@ -253,23 +252,23 @@ describe('an interrupt for an approval', () => {
       ],
     ])('is asked for anew where %s when the run is resumed', async (_, change) => {
       const setup = setUp();
-      const { agent, config, runs, approval } = await paused(DEPLOY, setup);
+      const { agent, configFor, runs, approval } = await paused(DEPLOY, setup);
       change(setup);
-      const approve = resume({ type: 'approve', by: { user: 'olga' } });
-      const again = await agent.invoke(approve, config);
+      const approve = resume(APPROVE);
+      const again = await agent.invoke(approve, configFor(OLGA));
       expect(runs).toEqual([]);
       expect(again.__interrupt__).toMatchObject([
         { value: { actionRequests: [{ description: expect.stringContaining('The question asked before was over') }] } },
       ]);
       expect(again.__interrupt__).not.toMatchObject([{ value: { approval: { id: approval } } }]);
-      await agent.invoke(approve, config);
+      await agent.invoke(approve, configFor(OLGA));
       expect(runs).toHaveLength(1);
     });
 
     it('does not make the other calls of its step run twice', async () => {
       const { run, runs } = await paused([READ, DEPLOY]);
       expect(runs).toHaveLength(1);
-      const messages = await run(resume({ type: 'approve', by: { user: 'olga' } }));
+      const messages = await run(resume(APPROVE), OLGA);
       expect(runs.map(({ tool }) => tool.name)).toEqual(['file_read', 'deploy']);
       expect(answersOf(messages).map(({ status }) => status)).toEqual(['success', 'success', 'success']);
     });
@@ -277,13 +276,13 @@ describe('an interrupt for an approval', () => {
     it.each([
       ['no decision', {}, 'decisions'],
       ['an unknown decision', { decisions: [{ type: 'edit' }] }, 'type'],
-      ['a decision by nobody', { decisions: [{ type: 'approve', by: {} }] }, 'user'],
+      ['who decides in the payload', { decisions: [{ type: 'approve', by: OLGA }] }, '"by"'],
     ])('can be resumed rightly after %s', async (_, value, field) => {
       const { agent, config, run, runs } = await paused();
       await expect(agent.invoke(new Command({ resume: value }), config)).rejects.toThrow(field);
       expect(runs).toEqual([]);
-      const right: ApprovalResume = { decisions: [{ type: 'approve', by: { user: 'olga' } }] };
-      await run(new Command({ resume: right }));
+      const right: ApprovalResume = { decisions: [{ type: 'approve' }] };
+      await run(new Command({ resume: right }), OLGA);
       expect(runs).toHaveLength(1);
     });
   });

@@ -151,7 +151,7 @@ describe('a refusal', () => {
     const { approval } = await ask('file_delete', { path: 'a' });
     const { approvals } = world.agents.router;
     expect(await approvals.grant(approval, { by: { user: 'ann' } })).toMatchObject({ code: 'approval_own' });
-    await approvals.grant(approval, { by: { user: 'bob' } });
+    await approvals.grant(approval, { by: { user: 'bob', roles: ['operator'] } });
     expect(await ask('file_delete', { path: 'b' })).toMatchObject({ code: 'needs_approval' });
     expect(await call('file_delete', { path: 'a' })).toMatchObject({ structuredContent: { gone: true } });
     expect(await ask('file_delete', { path: 'a' })).toMatchObject({ code: 'needs_approval' });

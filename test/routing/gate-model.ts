@@ -138,7 +138,7 @@ async function runSequence(commands: readonly Command[], counts: GateCounts): Pr
     if (one.do === 'enable') await router.enable(id, { names: [one.name], ttl_turns: one.turns, ephemeral: one.once });
     if (one.do === 'approve')
       for (const approval of await router.approvals.list({ state: 'pending' }))
-        await router.approvals.grant(approval.id, { by: { user: one.by } });
+        await router.approvals.grant(approval.id, { by: { user: one.by, roles: ['operator'] } });
 
     if (one.do === 'call') {
       const before = ran;

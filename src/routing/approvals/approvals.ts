@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { parseInput } from '../../core/parse.js';
 import type { ArgumentSources } from '../../core/result.js';
 import type { ApprovalRecord, Approvals as StoredApprovals } from '../../store/store.js';
-import type { Caller, GateCode, Refusal } from '../contracts.js';
+import { type Caller, type GateCode, OPERATOR_ROLE, type Refusal } from '../contracts.js';
 import type { Policy } from '../policy/policy.js';
 import {
   type Approval,
@@ -189,9 +189,10 @@ function refuseDeciding(
     return refused('approval_own', 'Nobody decides on what they asked for themselves.', {
       next: 'Somebody else has to decide.',
     });
-  if (approvers && !approvers.users.includes(by.user) && !by.roles?.some((role) => approvers.roles.includes(role)))
+  const { users, roles } = approvers ?? { users: [], roles: [OPERATOR_ROLE] };
+  if (!users.includes(by.user) && !by.roles?.some((role) => roles.includes(role)))
     return refused('approval_not_allowed', `${by.user} is not among those who may approve.`, {
-      next: 'Somebody whom the policy names has to decide.',
+      next: approvers ? 'Somebody whom the policy names has to decide.' : 'An operator has to decide.',
     });
   if (state === 'refused') return undefined;
   if (grant === 'session' && !sessionGrants)
@@ -204,9 +205,11 @@ function refuseDeciding(
   });
 }
 
+const UNSEEN = /[\p{Cf}\p{Variation_Selector}]/gu;
+
 /** Spellings that people take for the same person are the same person. */
 function isSameIdentity(one: string, other: string): boolean {
-  const plain = (name: string) => name.normalize('NFKC').trim().toLowerCase();
+  const plain = (name: string) => name.normalize('NFKC').replace(UNSEEN, '').trim().toLowerCase();
   return plain(one) === plain(other);
 }
 

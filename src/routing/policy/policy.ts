@@ -43,7 +43,7 @@ const approvalsSchema = z.strictObject({
   approvers: z
     .strictObject({ users: z.array(z.string().min(1)).default([]), roles: z.array(z.string().min(1)).default([]) })
     .optional()
-    .describe('Who may decide. Default: everyone but the one who asks.'),
+    .describe('Who may decide, never on what they asked for themselves. Default: operators.'),
 });
 
 const enablingSchema = z.strictObject({

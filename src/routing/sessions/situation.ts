@@ -10,6 +10,8 @@ import type { Policy } from '../policy/policy.js';
 
 export interface Situation {
   readonly session: SessionRecord;
+  /** Those of whoever asks now; of the session where the embedding program asks. */
+  readonly roles: readonly string[];
   readonly policy: Policy;
   readonly now: Date;
   readonly view: View;
@@ -66,9 +68,10 @@ export function createSituations(parts: SituationParts): ReadSituation {
     const view = viewOf(catalog, session.user);
     const enablements = new Map((await parts.sessions.enablements(id)).map((one) => [one.tool, one]));
     const riskCeiling = toRisk(session.riskCeiling);
+    const roles = caller ? (caller.roles ?? []) : session.roles;
     const facts = {
       now,
-      caller: { user: session.user, roles: session.roles },
+      caller: { user: session.user, roles },
       session: {
         turn: session.turn,
         isEnded: session.endedAt !== undefined,
@@ -82,6 +85,7 @@ export function createSituations(parts: SituationParts): ReadSituation {
       decide(policy, { ...facts, ...more, tool, purpose });
     return {
       session,
+      roles,
       policy,
       now,
       view,

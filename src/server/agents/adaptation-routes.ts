@@ -67,8 +67,9 @@ export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Ro
       operationId: 'approveLearnt',
       summary: 'Let a proposal have its effect; for operators, and never for the person from whose use it comes',
       description: BY,
+      needsProof: true,
       body: DECISION,
-      withHeaders: withDecider,
+      withCaller: withDecider,
       answer: VIEW,
       async handle({ id, body, caller }) {
         requireOperator(caller);
@@ -82,7 +83,7 @@ export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Ro
       summary: 'Refuse a proposal, or take the effect of an entry away; it is not learnt again',
       description: BY,
       body: DECISION,
-      withHeaders: withDecider,
+      withCaller: withDecider,
       answer: VIEW,
       handle: async ({ id, body, caller }) =>
         toLearntView(await adaptation.revert(await visible(id, caller), body.by.user)),

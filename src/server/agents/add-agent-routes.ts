@@ -52,8 +52,8 @@ function addRoute(
     url: route.path,
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     async handler(request, reply) {
-      const { body, query, headers } = request;
-      const raw = { id: request.params.id ?? '', body, query, headers };
+      const { body, query, identity } = request;
+      const raw = { id: request.params.id ?? '', body, query, identity };
       reply.code(route.status ?? 200);
       if (route.streams)
         return answerWork(request, reply, {

@@ -1,8 +1,7 @@
-/** Approvals over HTTP. Who decides is whom the gateway names; a caller sees what they asked for or may decide on. */
-import type { IncomingHttpHeaders } from 'node:http';
+/** Approvals over HTTP. Who decides has proven who they are; a caller sees what they asked for or may decide on. */
 import { z } from 'zod';
 import { WinnowError } from '../../core/errors.js';
-import type { Caller } from '../../routing/contracts.js';
+import { type Caller, OPERATOR_ROLE } from '../../routing/contracts.js';
 import {
   type Approval,
   approvalOutputSchema,
@@ -12,7 +11,7 @@ import {
   refuseInputSchema,
   requestApprovalInputSchema,
 } from '../../routing/records.js';
-import { callerOf, isOperator, USER_HEADER } from '../caller.js';
+import { isFields, isOperator } from '../caller.js';
 import type { Agents } from './agents.js';
 import { type Route, route } from './route.js';
 
@@ -22,7 +21,7 @@ const requestSchema = requestApprovalInputSchema.extend({
 });
 const OUTCOME = { name: 'ApprovalResult', schema: approvalOutputSchema };
 const listSchema = z.object({ approvals: z.array(approvalSchema).describe('Newest first.') });
-export const BY = 'Without a gateway, `by` says who decides; with one, its headers do, and win.';
+export const BY = 'The caller decides, with a token of their own; the operator of this machine names in `by` who does.';
 
 export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'policy'>): Route[] {
   const { approvals } = router;
@@ -75,8 +74,9 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
       operationId: 'grantApproval',
       summary: 'Let the call be made: once, or for equal calls of the session',
       description: BY,
+      needsProof: true,
       body: { name: 'GrantRequest', schema: grantInputSchema },
-      withHeaders: withDecider,
+      withCaller: withDecider,
       answer: OUTCOME,
       handle: ({ id, body }) => approvals.grant(id, body),
     }),
@@ -86,8 +86,9 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
       operationId: 'refuseApproval',
       summary: 'Refuse the call',
       description: BY,
+      needsProof: true,
       body: { name: 'RefuseRequest', schema: refuseInputSchema },
-      withHeaders: withDecider,
+      withCaller: withDecider,
       answer: OUTCOME,
       handle: ({ id, body }) => approvals.refuse(id, body),
     }),
@@ -99,19 +100,21 @@ interface Approvers {
   readonly roles: readonly string[];
 }
 
-/** Without a list, everyone but the asker may decide, and so may see what there is to decide on. */
+/** Without a list, only operators decide, and so only they see what there is to decide on. */
 function isApprover(caller: Caller | undefined, approvers: Approvers | undefined): boolean {
   const { user, roles = [] } = caller ?? {};
-  if (user === undefined) return false;
-  return !approvers || approvers.users.includes(user) || roles.some((role) => approvers.roles.includes(role));
+  if (user === undefined || !approvers) return false;
+  return approvers.users.includes(user) || roles.some((role) => approvers.roles.includes(role));
 }
 
-/** Who the gateway says decides, in place of what the body says. @throws WinnowError `invalid_request` where neither does */
-export function withDecider(body: unknown, headers: IncomingHttpHeaders): unknown {
-  const by = callerOf(headers);
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
-  if (by) return { ...body, by };
+/** Who asks decides; whom the operator's own program names has its rights. @throws WinnowError `invalid_request` */
+export function withDecider(body: unknown, caller: Caller | undefined): unknown {
+  if (!isFields(body)) return body;
+  if (caller) return { ...body, by: caller };
+  const { by } = body;
+  if (isFields(by))
+    return { ...body, by: { ...by, roles: [...(Array.isArray(by.roles) ? by.roles : []), OPERATOR_ROLE] } };
   if ('by' in body) return body;
-  const message = `The header ${USER_HEADER} is missing: it says who decides.`;
-  throw new WinnowError('invalid_request', message, { issues: [`by: ${message}`] });
+  const issues = ['by: name who decides, as {"user": "…"}'];
+  throw new WinnowError('invalid_request', `The request is not usable: ${issues[0]}.`, { issues });
 }

@@ -14,7 +14,7 @@ export function agentPaths(routes: readonly Route[]): Json {
   return routes.length === 0 ? {} : { ...Object.fromEntries(paths), '/metrics': { get: metricsOperation() } };
 }
 
-function toOperation({ operationId, summary, path, body, query, answer, status = 200, ...route }: Route): Json {
+function toOperation({ method, operationId, summary, path, body, query, answer, status = 200, ...route }: Route): Json {
   const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
   const description = [route.description, route.streams && streamText(route, answer.name)].filter(Boolean).join(' ');
   const content = { 'application/json': { schema: schemaReference(answer) } };
@@ -29,22 +29,29 @@ function toOperation({ operationId, summary, path, body, query, answer, status =
       ...parameters(),
       rolesReference(),
     ],
-    ...(body ? { requestBody: requestBody(body) } : {}),
+    ...requestBody(method, body),
     responses: {
       [status]: success('The answer', route.streams ? { ...content, ...streamed } : content),
       ...(route.refusedStatus ? { [route.refusedStatus]: success('A refusal', content) } : {}),
-      ...problemReferences(body ? [...AGENT_STATUSES, 413, 415] : AGENT_STATUSES),
+      ...problemReferences(isWriting(method) ? [...AGENT_STATUSES, 413, 415] : AGENT_STATUSES),
     },
   };
 }
 
-function requestBody(body: Named): Json {
+/** Also where nothing is to be said: then a client sends the type of a body, which the server asks for. */
+function requestBody(method: Route['method'], body: Named | undefined): Json {
+  if (!isWriting(method)) return {};
   // Who sends none sends an empty one, see `route.ts`.
-  const isOptional = body.schema instanceof z.ZodObject && body.schema.safeParse({}).success;
-  return { required: !isOptional, content: { 'application/json': { schema: schemaReference(body) } } };
+  const isOptional = !body || (body.schema instanceof z.ZodObject && body.schema.safeParse({}).success);
+  const schema = body ? schemaReference(body) : { type: 'object' };
+  return { requestBody: { required: !isOptional, content: { 'application/json': { schema } } } };
 }
 
-const AGENT_STATUSES = [400, 404, 409, 499, 500, 503];
+function isWriting(method: Route['method']): boolean {
+  return method === 'POST' || method === 'PUT';
+}
+
+const AGENT_STATUSES = [400, 401, 403, 404, 409, 499, 500, 503];
 
 function streamText({ streams }: Pick<Route, 'streams'>, answer: string): string {
   return (

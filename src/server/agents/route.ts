@@ -1,9 +1,8 @@
 /** One endpoint for agents as data: the server answers by it, and the OpenAPI document is made from it. */
-import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { parseInput } from '../../core/parse.js';
 import type { Caller } from '../../routing/contracts.js';
-import { callerOf } from '../caller.js';
+import { type Identity, unauthenticated } from '../auth/authenticate.js';
 
 /** A schema under the name that it has in the OpenAPI document. */
 export interface Named<Schema extends z.ZodType = z.ZodType> {
@@ -23,6 +22,8 @@ interface Description {
   readonly status?: 200 | 201;
   /** Of an answer with `ok: false`. Default: as any other. */
   readonly refusedStatus?: 200;
+  /** It decides for others: that a program of this machine says who asks is not enough. Default: false. */
+  readonly needsProof?: boolean;
   /** Longest body, in bytes. Default: that of the server. */
   readonly bodyLimitBytes?: number;
   /** The answer may be streamed: what an event is called, and what it holds. */
@@ -35,7 +36,7 @@ export interface Raw {
   readonly id: string;
   readonly body: unknown;
   readonly query: unknown;
-  readonly headers: IncomingHttpHeaders;
+  readonly identity: Identity;
   /** Fires when the client leaves, and when a server that stops waits no longer. */
   readonly signal: AbortSignal;
   /** Of work that is streamed. */
@@ -45,15 +46,15 @@ export interface Raw {
 export interface Asked<Body, Query> extends Pick<Raw, 'id' | 'signal' | 'onEvent'> {
   readonly body: Body;
   readonly query: Query;
-  /** Undefined: no gateway says who asks. */
+  /** Undefined: the operator's own program asks. */
   readonly caller: Caller | undefined;
 }
 
 interface Spec<Body extends z.ZodType, Query extends z.ZodType> extends Description {
   readonly body?: Named<Body>;
   readonly query?: Query;
-  /** Puts what the gateway says of the caller into the body before it is parsed. */
-  readonly withHeaders?: (body: unknown, headers: IncomingHttpHeaders) => unknown;
+  /** Puts who asks into the body before it is parsed. */
+  readonly withCaller?: (body: unknown, caller: Caller | undefined) => unknown;
   readonly handle: (asked: Asked<z.output<Body>, z.output<Query>>) => unknown;
 }
 
@@ -66,24 +67,28 @@ export interface Route extends Description {
 
 export function route<Body extends z.ZodType, Query extends z.ZodType>({
   handle,
-  withHeaders = (body) => body,
+  withCaller = (body) => body,
   ...spec
 }: Spec<Body, Query>): Route {
   const numbers = numbersOf(spec.query);
   return {
     ...spec,
-    async respond({ body, query, headers, ...raw }) {
-      const caller = callerOf(headers);
+    async respond({ body, query, identity: { caller, isProven }, ...raw }) {
+      if (spec.needsProof && !isProven) throw unauthenticated(NEEDS_PROOF);
       return handle({
         ...raw,
         caller,
         // Many clients send no body where all of it is optional.
-        body: parsed(spec.body?.schema, withHeaders(body ?? {}, headers)),
+        body: parsed(spec.body?.schema, withCaller(body ?? {}, caller)),
         query: parsed(spec.query, withNumbers(query, numbers)),
       });
     },
   };
 }
+
+const NEEDS_PROOF =
+  'Who decides must prove who they are: send "authorization: Bearer TOKEN", with the operator\'s token of this machine ' +
+  '(its file stands in the log of the server) or one of your own.';
 
 function parsed<Schema extends z.ZodType>(schema: Schema | undefined, input: unknown): z.output<Schema> {
   // A route without a schema does not look at what it would describe.

@@ -1,5 +1,6 @@
 /** Sessions over HTTP: what an agent asks, turn by turn. A refusal is an answer for the agent, so its status is 200. */
-import type { IncomingHttpHeaders } from 'node:http';
+
+import type { Caller } from '../../routing/contracts.js';
 import {
   callInputSchema,
   callResultSchema,
@@ -15,7 +16,7 @@ import {
   sessionViewSchema,
 } from '../../routing/contracts.js';
 import type { Router } from '../../routing/router.js';
-import { callerOf } from '../caller.js';
+import { isFields } from '../caller.js';
 import { type Route, route } from './route.js';
 
 const SESSION = { name: 'Session', schema: sessionViewSchema };
@@ -28,9 +29,9 @@ export function sessionRoutes(router: Router): Route[] {
       path: BASE,
       operationId: 'createSession',
       summary: 'Open a session for an agent',
-      description: 'User and roles that a gateway sets as headers win over those of the body.',
+      description: 'User and roles of the caller win over those of the body, which count for the operator only.',
       body: { name: 'SessionRequest', schema: createSessionInputSchema },
-      withHeaders: withOwner,
+      withCaller: withOwner,
       answer: SESSION,
       status: 201,
       handle: ({ body }) => router.createSession(body),
@@ -115,9 +116,7 @@ function agentRoutes(router: Router): Route[] {
   ];
 }
 
-/** Roles that an agent gives itself count only where no gateway says who it is. */
-function withOwner(body: unknown, headers: IncomingHttpHeaders): unknown {
-  const caller = callerOf(headers);
-  if (!caller || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
-  return { ...body, user: caller.user, roles: caller.roles };
+/** The operator's own program may open a session for anybody. */
+function withOwner(body: unknown, caller: Caller | undefined): unknown {
+  return caller && isFields(body) ? { ...body, user: caller.user, roles: caller.roles } : body;
 }

@@ -38,7 +38,7 @@ describe('a plan under the gate of a session', () => {
     });
     const still = await resumePlan(paused, { run });
     expect(still.state).toBe('paused');
-    await router.approvals.grant(still.steps.s2?.approval ?? '', { by: { user: 'bob' } });
+    await router.approvals.grant(still.steps.s2?.approval ?? '', { by: { user: 'bob', roles: ['operator'] } });
     const done = await resumePlan(still, { run });
     expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deployed to web-3' } } });
   });
@@ -59,7 +59,7 @@ describe('a plan under the gate of a session', () => {
     expect(paused).toMatchObject({ plan: { steps }, steps: { s2: { arguments: { to: 'web-3', by: 'me' }, sources } } });
     const approval = paused.steps.s2?.approval ?? '';
     expect(await router.approvals.get(approval)).toMatchObject({ arguments: { to: 'web-3', by: 'me' }, sources });
-    await router.approvals.grant(approval, { by: { user: 'bob' } });
+    await router.approvals.grant(approval, { by: { user: 'bob', roles: ['operator'] } });
     expect((await resumePlan(paused, { run })).state).toBe('done');
     const entries = await router.audit({ session: id });
     const told = entries.map(({ event, tool, sources: kept }) => ({ event, tool, kept })).filter(({ tool }) => tool);

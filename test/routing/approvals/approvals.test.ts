@@ -4,7 +4,7 @@ import { createTool } from '../../support/create-tool.js';
 import { setUp, TOOLS } from '../setup.js';
 
 const DEPLOY = { tool: 'deploy', arguments: { to: 'test', dry: false } };
-const BOB = { user: 'bob' };
+const BOB = { user: 'bob', roles: ['operator'] };
 const MINUTE = 60_000;
 
 async function ask(options: Parameters<typeof setUp>[0] = {}) {
@@ -170,13 +170,30 @@ describe('a granted approval does not run', () => {
 });
 
 describe('a decision', () => {
-  it.each(['ann', 'ANN', ' ann ', 'ａnn'])('is not made by the asker, as "%s"', async (user) => {
+  it.each(['ann', 'ANN', ' ann ', 'ａnn', 'an\u200bn', 'ann\u00ad', 'ann\ufe0f'])(
+    'is not made by the asker, as "%s"',
+    async (user) => {
+      const { router, approval, call } = await ask();
+      expect(await router.approvals.grant(approval, { by: { user } })).toMatchObject({
+        ok: false,
+        code: 'approval_own',
+      });
+      expect(await router.approvals.refuse(approval, { by: { user } })).toMatchObject({
+        ok: false,
+        code: 'approval_own',
+      });
+      expect(await call()).toBe('approval_pending');
+    },
+  );
+
+  it('is the business of operators where the policy names nobody', async () => {
     const { router, approval, call } = await ask();
-    expect(await router.approvals.grant(approval, { by: { user } })).toMatchObject({ ok: false, code: 'approval_own' });
-    expect(await router.approvals.refuse(approval, { by: { user } })).toMatchObject({
-      ok: false,
-      code: 'approval_own',
-    });
+    for (const by of [{ user: 'carl' }, { user: 'carl', roles: ['lead'] }])
+      for (const verb of ['grant', 'refuse'] as const)
+        expect(await router.approvals[verb](approval, { by })).toMatchObject({
+          ok: false,
+          code: 'approval_not_allowed',
+        });
     expect(await call()).toBe('approval_pending');
   });
 

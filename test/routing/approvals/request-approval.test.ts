@@ -4,7 +4,7 @@ import type { RequestApprovalInput } from '../../../src/routing/records.js';
 import { setUp } from '../setup.js';
 
 const DEPLOY = { tool: 'deploy', arguments: { to: 'test', dry: false } };
-const BOB = { user: 'bob' };
+const BOB = { user: 'bob', roles: ['operator'] };
 const MINUTE = 60_000;
 
 async function open(options: Parameters<typeof setUp>[0] = {}) {

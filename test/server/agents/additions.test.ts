@@ -18,7 +18,7 @@ import { type AgentServerOptions, startAgentServer, TOOLS } from './setup.js';
 /** A user's own tools over HTTP: added, found and run by their user, and never learnt of by another. */
 describe('private tools over HTTP', () => {
   const ANN = { user: 'ann' };
-  const OTHERS = [{ user: 'bob' }, { user: 'olga', roles: 'operator' }, { user: '' }];
+  const OTHERS = [{ user: 'bob' }, { user: 'olga', roles: 'operator' }];
   const ZEBRA = {
     name: 'zebra_letters',
     toolType: 'skill',
@@ -230,7 +230,7 @@ describe('rules over HTTP', () => {
   it('are for operators: nobody else reads, puts or removes one', async () => {
     const { ask, select } = await start();
     await ask(`PUT ${BASE}/kept`, { ...LIST_FIRST, first: ['file_delete'] }, OPERATOR);
-    for (const who of [ANN, { user: '' }, { user: 'ann', roles: 'lead' }])
+    for (const who of [ANN, { user: 'ann', roles: 'lead' }])
       for (const [line, body] of [
         [`GET ${BASE}`],
         [`PUT ${BASE}/list-first`, LIST_FIRST],

@@ -12,6 +12,7 @@ describe('the life of a session', () => {
   const ANN = { user: 'ann' };
   const BOB = { user: 'bob' };
   const OPERATOR = { user: 'olga', roles: 'staff, operator' };
+  const BEN = { user: 'ben', roles: 'operator' };
   const DELETE = { tool: 'file_delete', arguments: { path: 'old.txt' } };
 
   let folder: string;
@@ -45,8 +46,8 @@ describe('the life of a session', () => {
     const approval = `/v1/approvals/${refused.body.approval}`;
     expect((await ask(`POST ${approval}/grant`, {}, ANN)).body).toMatchObject({ ok: false, code: 'approval_own' });
     expect((await ask(`POST ${session}/call`, DELETE, ANN)).body).toMatchObject({ code: 'approval_pending' });
-    const granted = await ask(`POST ${approval}/grant`, { by: { user: 'ann' }, reason: 'it is old' }, BOB);
-    expect(granted.body).toMatchObject({ ok: true, approval: { state: 'granted', decidedBy: 'bob' } });
+    const granted = await ask(`POST ${approval}/grant`, { by: { user: 'ann' }, reason: 'it is old' }, BEN);
+    expect(granted.body).toMatchObject({ ok: true, approval: { state: 'granted', decidedBy: 'ben' } });
 
     const other = { ...DELETE, arguments: { path: 'new.txt' }, approval: refused.body.approval };
     expect((await ask(`POST ${session}/call`, other, ANN)).body).toMatchObject({ code: 'approval_mismatch' });
@@ -83,7 +84,7 @@ describe('the life of a session', () => {
       turn: 1,
       enabled: [{ name: 'file_delete', via: 'asked', remainingTurns: 2 }],
     });
-    await ask(`POST /v1/approvals/${refused.approval}/grant`, {}, BOB);
+    await ask(`POST /v1/approvals/${refused.approval}/grant`, {}, BEN);
     expect((await ask(`POST ${session}/call`, DELETE, ANN)).body).toMatchObject({ ok: true });
     expect(runs).toEqual(['file_delete old.txt']);
     expect((await ask(`POST ${session}/turns`, undefined, ANN)).body).toMatchObject({ turn: 2 });
@@ -107,7 +108,7 @@ describe('the life of a session', () => {
       ['POST', '/call', DELETE],
     ];
     for (const [method, end, body] of questions) {
-      for (const who of [BOB, { user: '' }, OPERATOR]) {
+      for (const who of [BOB, OPERATOR]) {
         const real = await ask(`${method} /v1/sessions/${opened.id}${end}`, body, who);
         const none = await ask(`${method} /v1/sessions/nothing${end}`, body, who);
         expect([method, end, real.status, real.body.code]).toEqual([method, end, 404, 'not_found']);
@@ -122,8 +123,7 @@ describe('the life of a session', () => {
     it('is for operators: the audit and the index', async () => {
       const { ask } = await startAgentServer();
       for (const line of ['GET /v1/audit', 'GET /v1/index', 'POST /v1/index/rebuild']) {
-        for (const who of [ANN, { user: '' }])
-          expect([line, (await ask(line, undefined, who)).status]).toEqual([line, 404]);
+        expect([line, (await ask(line, undefined, ANN)).status]).toEqual([line, 404]);
         for (const who of [OPERATOR, {}]) expect([line, (await ask(line, undefined, who)).status]).toEqual([line, 200]);
       }
       expect((await ask('GET /v1/index')).body).toMatchObject({ state: 'ready', tools: 4 });
@@ -141,7 +141,6 @@ describe('the life of a session', () => {
       expect(await searches('', ANN)).toBe(1);
       expect(await searches('?user=ann', ANN)).toBe(1);
       expect((await ask('GET /v1/telemetry?user=bob', undefined, ANN)).status).toBe(404);
-      expect((await ask('GET /v1/telemetry', undefined, { user: '' })).status).toBe(404);
       const { body } = await ask('GET /v1/telemetry?by=user');
       expect(body.rows.map((row: { key: string }) => row.key)).toEqual(['ann', 'bob']);
     });
@@ -155,7 +154,7 @@ describe('the life of a session', () => {
         (await ask(`GET /v1/approvals${query}`, undefined, who)).body.approvals.length;
       const lead = { user: 'lea', roles: 'lead' };
       expect([await seen(ANN), await seen(lead), await seen(OPERATOR), await seen({})]).toEqual([1, 1, 1, 1]);
-      expect([await seen(BOB), await seen(BOB, '?user=ann'), await seen({ user: '' })]).toEqual([0, 0, 0]);
+      expect([await seen(BOB), await seen(BOB, '?user=ann')]).toEqual([0, 0]);
       expect([await seen(lead, '?state=pending'), await seen(lead, '?state=granted')]).toEqual([1, 0]);
       const one = `GET /v1/approvals/${refused.approval}`;
       expect((await ask(one, undefined, BOB)).status).toBe(404);
@@ -202,7 +201,7 @@ describe('an approval ahead of the call', () => {
       const approval = asked.body.approval.id;
       expect(runs).toEqual([]);
       expect((await ask(`POST /v1/approvals/${approval}/grant`, {}, ANN)).body.code).toBe('approval_own');
-      await ask(`POST /v1/approvals/${approval}/grant`, {}, BOB);
+      await ask(`POST /v1/approvals/${approval}/grant`, {}, { user: 'ben', roles: 'operator' });
       expect(await request()).toMatchObject({ status: 201, body: { approval: { id: approval, state: 'granted' } } });
 
       await ask(`POST ${session}/enable`, { names: ['file_delete'] }, ANN);
@@ -237,10 +236,8 @@ describe('an approval ahead of the call', () => {
 
     it("does not find another user's session, and names the field of a broken request", async () => {
       const { ask, request } = await openSession();
-      for (const who of [BOB, { user: '' }]) {
-        expect(await request({}, who)).toMatchObject({ status: 404, body: { code: 'not_found' } });
-        expect(await request({ session: 'nothing' }, who)).toMatchObject({ status: 404 });
-      }
+      expect(await request({}, BOB)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+      expect(await request({ session: 'nothing' }, BOB)).toMatchObject({ status: 404 });
       for (const [more, field] of [
         [{ session: undefined }, 'session'],
         [{ tool: '' }, 'tool'],
@@ -313,11 +310,12 @@ describe('what is told of the policy', () => {
     it('is not planned with anew when a run has failed, nor is what the session may not find', async () => {
       const { planner, asked } = recordingPlanner();
       const { ask } = await startAgentServer({ policy: POLICY, planner });
-      const { body: session } = await ask('POST /v1/sessions', {}, { ...ANN, roles: 'intern' });
+      const intern = { ...ANN, roles: 'intern' };
+      const { body: session } = await ask('POST /v1/sessions', {}, intern);
       const plan = { steps: [{ id: 's1', tool: 'nothing', arguments: {} }] };
       const request = { message: 'Read the file a.txt' };
-      await ask('POST /v1/plans/run', { session: session.id, plan, request }, ANN);
-      await ask('POST /v1/plans/run', { session: session.id, plan, request: { ...request, allow: ['diary'] } }, ANN);
+      await ask('POST /v1/plans/run', { session: session.id, plan, request }, intern);
+      await ask('POST /v1/plans/run', { session: session.id, plan, request: { ...request, allow: ['diary'] } }, intern);
       expect(asked.map(({ allow }) => allow)).toEqual([['file_read'], []]);
     });
   });

@@ -7,6 +7,7 @@ import { createPolicy, type PolicyInput } from '../../../src/routing/policy/poli
 import { fixedPolicy } from '../../../src/routing/policy/policy-file.js';
 import { type AgentsParts, createAgents } from '../../../src/server/agents/agents.js';
 import type { ServerParts } from '../../../src/server/app.js';
+import { createAuthenticate } from '../../../src/server/auth/authenticate.js';
 import { openStore, type StorePlace } from '../../../src/store/open-store.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
@@ -62,7 +63,8 @@ export async function startAgentServer(options: AgentServerOptions = {}) {
     ...more,
   });
   await agents.index.settled();
-  const { app, url } = await startServer({ ...parts, planner, agents });
+  const authenticate = createAuthenticate({ operatorToken: OPERATOR_TOKEN });
+  const { app, url } = await startServer({ authenticate, ...parts, planner, agents });
   return { app, url, runs, agents, ask: askerOf(url) };
 }
 
@@ -74,14 +76,17 @@ export interface Reply {
 
 export type Ask = (line: string, body?: unknown, who?: { user?: string; roles?: string }) => Promise<Reply>;
 
-/** `ask('POST /v1/sessions', {…}, {user: 'ann'})`; without a user there is no gateway. */
+export const OPERATOR_TOKEN = 'the-token-of-the-operator';
+
+/** `ask('POST /v1/sessions', {…}, {user: 'ann'})`: as the operator, who speaks for a user where one is named. */
 function askerOf(url: string): Ask {
   return async (line, body, { user, roles } = {}) => {
     const [method = '', path = ''] = line.split(' ');
     const response = await fetch(`${url}${path}`, {
       method,
       headers: {
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        authorization: `Bearer ${OPERATOR_TOKEN}`,
+        'content-type': 'application/json',
         ...(user === undefined ? {} : { 'x-winnow-user': user }),
         ...(roles === undefined ? {} : { 'x-winnow-roles': roles }),
       },
