@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { readVariable } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
 import { parseOptions } from '../core/parse.js';
-import type { Logger } from '../routing/logging/logger.js';
 import type { AuthOptions } from '../server/auth/add-auth.js';
 import { type AuthParts, createAuthenticate } from '../server/auth/authenticate.js';
 import { createVerifyJwt, jwtSettingsSchema } from '../server/auth/jwt.js';
@@ -40,8 +39,7 @@ const MIN_SECRET_CHARACTERS = 16;
 export async function openAuth(
   { host, hostName }: Pick<ServeFlags, 'host' | 'hostName'>,
   settings: unknown,
-  logger: Logger,
-): Promise<AuthOptions> {
+): Promise<AuthOptions & { tokenFile: string }> {
   const { tokens, jwt, gateway } = parseOptions(authSchema, settings ?? {}, 'auth');
   const { token: operatorToken, path } = await openOperatorToken();
   const parts: AuthParts = {
@@ -52,9 +50,8 @@ export async function openAuth(
   };
   const authenticate = createAuthenticate(parts);
   if (authenticate.isOpen && !isLoopback(host)) throw reachedByOthers(host);
-  logger.info({ file: path }, "the operator's token, which deciding on approvals needs, is in this file");
   const isNamed = hostName !== undefined || isLoopback(host);
-  return { authenticate, hostNames: isNamed ? [host, ...(hostName ?? [])] : undefined };
+  return { tokenFile: path, authenticate, hostNames: isNamed ? [host, ...(hostName ?? [])] : undefined };
 }
 
 function secretOf(name: string, key: string): string {

@@ -18,13 +18,14 @@ export async function serve(flags: ServeFlags, output: ServeCommandOptions): Pro
   try {
     const setup = await setUp(flags, { signal: stop.signal, stderr, defaultLogLevel: 'info', logTo: lines });
     const logger = output.logger ?? setup.logger;
-    const { app, agents, isTrial, runnable } = await createApp(setup, { flags, logger, stderr });
+    const { app, agents, tokenFile, isTrial, runnable } = await createApp(setup, { flags, logger, stderr });
     const forgetReload = reloadOn('SIGHUP', agents, logger);
     try {
       const address = await listen(app, flags);
       const models = { model: setup.model.id, planningModel: setup.planningModel?.id };
       const tools = setup.loaded.catalog.tools.length;
       lines.release(() => logger.info({ address, tools, runnable, ...models }, 'listening'));
+      logger.info({ file: tokenFile }, "the operator's token, which deciding on approvals needs, is in this file");
       if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
       if (flags.json) stdout.write(`${JSON.stringify({ address })}\n`);
       await stop.fired;
@@ -50,11 +51,11 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   const options = { concurrency, bodyLimitBytes, stopTimeoutMs: stopTimeout * 1000 };
   const { close } = setup;
   try {
-    const auth = await openAuth(flags, setup.config.auth, logger);
+    const { tokenFile, ...auth } = await openAuth(flags, setup.config.auth);
     const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
     const mcp = openMcpEndpoint({ flags, router: agents.router, planner, logger, allowedHosts: allowedHosts(auth) });
     const app = createServer({ ...auth, planner, agents, mcp, options, logger, onClose: close });
-    return { app, agents, ...facts };
+    return { app, agents, tokenFile, ...facts };
   } catch (error) {
     await close();
     throw error;

@@ -1,15 +1,20 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it, jest } from '@jest/globals';
+import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { serveCommand } from '../../src/cli/serve-command.js';
 import { recordLog } from '../server/setup.js';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answer } from '../support/server-behaviours.js';
 import { runHere } from './run-here.js';
+
+const cache = mkdtempSync(join(tmpdir(), 'winnow-serve-cache-'));
+process.env.WINNOW_CACHE = cache;
+afterAll(() => rmSync(cache, { recursive: true }));
 
 // The first test of a run loads the model client.
 jest.setTimeout(60_000);
@@ -66,7 +71,6 @@ describe('winnow serve', () => {
     const address = await addressOf(running.stdout);
     await stop(running, 'SIGTERM');
     expect(running.log.lines()[0]).toMatchObject({ level: 'info', msg: 'listening', address });
-    expect(running.log.text()).not.toContain('put a gateway before it');
   });
 
   it('has it there also where there was something to tell of the sources before', async () => {
@@ -101,12 +105,15 @@ describe('winnow serve', () => {
     const catalog = join(folder, 'tools.json');
     await writeFile(catalog, JSON.stringify([{ name: 'read_level', toolType: 'builtin' }, { name: '__proto__' }]));
     const model = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none'];
-    const words = ['serve', '--host', '203.0.113.1', ...model, '--catalog', catalog];
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const words = ['serve', '--port', String(Object(other.address()).port), ...model, '--catalog', catalog];
     const { stderr, error } = await runHere([serveCommand()], words);
     expect([stderr, String(error)]).toEqual([
       expect.stringContaining('this name is not allowed'),
-      expect.stringContaining('Cannot listen on 203.0.113.1'),
+      expect.stringContaining('Cannot listen on 127.0.0.1'),
     ]);
+    other.close();
     await rm(folder, { recursive: true });
   });
 
@@ -115,16 +122,6 @@ describe('winnow serve', () => {
     while (running.log.lines().length === 0) await new Promise(setImmediate);
     await stop(running, 'SIGTERM');
     expect(running.stdout.read()).toBeNull();
-  });
-
-  it('warns when it can be reached from elsewhere', async () => {
-    const running = await serve('--port', '0', '--host', '0.0.0.0', '--json');
-    await addressOf(running.stdout);
-    await stop(running, 'SIGTERM');
-    expect(running.log.lines()[1]).toMatchObject({
-      level: 'warn',
-      msg: expect.stringContaining('put a gateway before it'),
-    });
   });
 
   it('hands its limits to the server', async () => {

@@ -96,7 +96,7 @@ describe('adaptation over HTTP', () => {
         await ask(`POST ${at}/enable`, { names: ['file_delete'] }, ANN);
         const call = { tool: 'file_delete', arguments: { path: 'a' } };
         const { body: refused } = await ask(`POST ${at}/call`, call, ANN);
-        await ask(`POST /v1/approvals/${refused.approval}/grant`, {}, { user: 'bob' });
+        await ask(`POST /v1/approvals/${refused.approval}/grant`, {}, { user: 'bob', roles: 'operator' });
         expect((await ask(`POST ${at}/call`, call, ANN)).body.ok).toBe(true);
       }
       await ask(`POST ${BASE}/learn`);
