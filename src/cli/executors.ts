@@ -8,7 +8,7 @@ import { detectSource } from '../core/catalog/sources/formats.js';
 import { loadMcpConfig } from '../core/catalog/sources/mcp.js';
 import type { McpServer, ReadContext } from '../core/catalog/sources/source.js';
 import { messageOf, WinnowError } from '../core/errors.js';
-import type { Executor } from '../execution/executors/executor.js';
+import { type Executor, runnerOf } from '../execution/executors/executor.js';
 import { createFunctionExecutor, type ToolFunction } from '../execution/executors/functions.js';
 import { createHttpExecutor } from '../execution/executors/http/http.js';
 import { createMcpExecutor } from '../execution/executors/mcp.js';
@@ -47,9 +47,9 @@ export async function openExecutors({
   const toolsModule = flags.toolsModule ?? config.toolsModule;
   const workerModule = flags.workerModule ?? config.workerModule;
   const functions = toolsModule === undefined ? {} : await loadFunctions(toolsModule);
-  const names = new Set(catalog.tools.map(({ name }) => name));
+  const names = new Set(catalog.tools.filter((tool) => runnerOf(tool) === 'function').map(({ name }) => name));
   for (const name of Object.keys(functions).filter((one) => !names.has(one)))
-    logger.warn({ module: toolsModule, function: name }, 'the catalogue has no tool of this name');
+    logger.warn({ module: toolsModule, function: name }, 'the catalogue has no builtin tool of this name');
   const servers = await findServers(sources, sourceOptions(config));
   const threads = workerModule === undefined ? {} : inWorker(workerModule, catalog);
   const executors = [
@@ -105,7 +105,7 @@ function isNamedFunction(entry: [string, unknown]): entry is [string, ToolFuncti
 
 function inWorker(path: string, { tools }: Catalog) {
   const module = pathToFileURL(resolve(path)).href;
-  const builtin = tools.filter(({ toolType }) => toolType === 'builtin');
+  const builtin = tools.filter((tool) => runnerOf(tool) === 'function');
   return Object.fromEntries(builtin.map(({ name }) => [name, { module }]));
 }
 

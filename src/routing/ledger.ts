@@ -1,6 +1,6 @@
 /** What happened in a session, as entries of the audit and events of telemetry, written together. */
 import type { CallRecord, Journal, AuditQuery as StoredAuditQuery } from '../store/store.js';
-import type { Asked, Passed, Stopped } from './calls/call-gate.js';
+import { type Asked, callKey, type Passed, type Stopped } from './calls/call-gate.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
 import { type AuditEntry, auditEntrySchema, type TelemetryEvent } from './records.js';
@@ -110,7 +110,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
       });
     },
 
-    async writeResult(situation, { name, argumentsHash, sources }, { result, values, milliseconds }) {
+    async writeResult(situation, { name, tool, argumentsHash, sources }, { result, values, milliseconds }) {
       const code = result.ok ? undefined : result.code;
       const failed = result.ok
         ? []
@@ -129,7 +129,7 @@ export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
         situation,
         audit: failed,
         telemetry: [{ type: 'call', tool: name, ok: result.ok, ...(code ? { code } : {}), milliseconds }],
-        call: values && { tool: name, values },
+        call: values && { tool: callKey(tool), values },
       });
     },
 

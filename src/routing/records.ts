@@ -17,7 +17,9 @@ export const approvalSchema = z.object({
   arguments: z.unknown().describe('For the one who decides; values marked secret are masked.'),
   sources: argumentSourcesSchema.optional(),
   argumentsHash: z.string().describe('SHA-256 of the canonical arguments (RFC 8785), in hexadecimal.'),
-  policyVersion: z.string(),
+  policyVersion: z
+    .string()
+    .describe('Of the policy, and behind a dot a hash of the tool: its definition, where it comes from and goes to.'),
   state: z.enum(APPROVAL_STATES),
   grant: z.enum(GRANTS).describe('once: for one call; session: for these arguments until the session ends.'),
   reason: z.string().describe('Why the policy asks; once decided, what the one who decided said.'),

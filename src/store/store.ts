@@ -180,6 +180,7 @@ export interface TelemetryQuery {
 /** A call that succeeded. */
 export interface CallRecord {
   readonly session: string;
+  /** Which tool: its name and what its source and definition are; see `callKey`. */
   readonly tool: string;
   readonly turn: number;
   readonly at: string;

@@ -188,6 +188,15 @@ describe('a call in the sandbox', () => {
     expect(result).toMatchObject({ ok: false, code: 'not_runnable' });
   });
 
+  it.each([
+    ['an MCP server', { toolType: 'mcp', metadata: { mcp: { server: 'weather', tool: 'wipe_disk' } } }],
+    ['an MCP server, whatever its type', { metadata: { mcp: { server: 'weather', tool: 'wipe_disk' } } }],
+    ['an API', { metadata: { http: { method: 'GET', path: '/', parameters: {} } } }],
+    ['a skill', { toolType: 'skill' }],
+  ])('runs no function for a tool of its name of %s', async (_, entry) => {
+    expect(await callOnce(() => 'ran', { entry })).toMatchObject({ ok: false, code: 'not_runnable' });
+  });
+
   it('of a skill gives its instructions', async () => {
     const sandbox = createSandbox({ executors: [createSkillExecutor()] });
     const tool = createTool('review', {}, undefined, { toolType: 'skill', instructions: 'Read it twice.' });

@@ -66,6 +66,16 @@ export const toolHash = oncePer((tool: Tool): string => {
   return createHash('sha256').update(JSON.stringify(seen)).digest('hex');
 });
 
+/**
+ * What an approval or a recorded call holds for: what a model sees, and all that decides where and how a call runs. A tool
+ * of the same name that came from elsewhere, or goes elsewhere, has another. 32 hexadecimal digits.
+ */
+export const bindingHash = oncePer((tool: Tool): string => {
+  const { origin, toolType, risk, metadata } = tool;
+  const bound = [toolHash(tool), origin, toolType, risk, metadata.http, metadata.mcp];
+  return createHash('sha256').update(JSON.stringify(bound)).digest('hex').slice(0, 32);
+});
+
 const LISTS = ['keywords', 'aliases', 'examples', 'relatedTools', 'preconditions'] as const;
 
 /** Types keep entries out of here, but not in JavaScript: `parseTool` gives a tool all that an entry may leave out. */

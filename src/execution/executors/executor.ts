@@ -19,7 +19,7 @@ export interface ExecutorCall {
 export type Executed = { ok: true; output: unknown; notes?: readonly string[] } | CallFailure;
 
 export interface Executor {
-  /** Executors are asked in their order; the first that can, runs the tool. */
+  /** By what the source of the tool says of it, see `runnerOf`. Of those that can, the first in a list runs it. */
   canRun(tool: Tool): boolean;
   /** What is thrown counts as a failure of the tool. */
   run(call: ExecutorCall): Promise<Executed>;
@@ -28,9 +28,13 @@ export interface Executor {
 }
 
 /**
- * A private tool is written by its user. It must not get at a function, a server or a secret of the system by taking
- * a name, or by metadata of its own.
+ * What kind of executor may run a tool. A tool of a server or document goes there and nowhere else, whatever its name, so
+ * it can't reach a function of the operator's. A private tool is written by its user: only its text can be read.
  */
-export function isSystemTool(tool: Tool): boolean {
-  return tool.scope === 'system';
+export function runnerOf({ toolType, scope, metadata }: Tool): 'skill' | 'mcp' | 'http' | 'function' | undefined {
+  if (toolType === 'skill') return 'skill';
+  if (scope !== 'system') return undefined;
+  if (metadata.mcp !== undefined) return 'mcp';
+  if (metadata.http !== undefined) return 'http';
+  return toolType === 'builtin' ? 'function' : undefined;
 }

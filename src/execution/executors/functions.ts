@@ -3,7 +3,7 @@
  * loops without end stops the whole process, and belongs in a worker.
  */
 import { fail } from '../failure.js';
-import { type Executor, isSystemTool } from './executor.js';
+import { type Executor, runnerOf } from './executor.js';
 
 export interface FunctionContext {
   /** Fires at the time-out and on cancellation: stop then. */
@@ -15,11 +15,11 @@ export interface FunctionContext {
 /** Its result, or the result of its promise, is the output. What it throws is a failure of the tool. */
 export type ToolFunction = (input: Readonly<Record<string, unknown>>, context: FunctionContext) => unknown;
 
-/** Name of a system tool -> its function. */
+/** Name of a builtin system tool -> its function. */
 export function createFunctionExecutor(functions: Readonly<Record<string, ToolFunction>>): Executor {
   const byName = new Map(Object.entries(functions));
   return {
-    canRun: (tool) => isSystemTool(tool) && byName.has(tool.name),
+    canRun: (tool) => runnerOf(tool) === 'function' && byName.has(tool.name),
     async run({ tool, arguments: input, signal, user, session }) {
       const run = byName.get(tool.name);
       if (!run) return fail('not_runnable', `There is no function for ${tool.name}.`);

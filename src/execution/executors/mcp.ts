@@ -5,7 +5,7 @@
 import type { McpServer } from '../../core/catalog/sources/source.js';
 import { orAborted } from '../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
-import { type Executed, type Executor, type ExecutorCall, isSystemTool } from './executor.js';
+import { type Executed, type Executor, type ExecutorCall, runnerOf } from './executor.js';
 import { readMcpContent } from './mcp-content.js';
 import { type McpAnswer, type McpSession, openMcpSession } from './mcp-session.js';
 import { readMcpTarget } from './mcp-target.js';
@@ -60,7 +60,7 @@ export function createMcpExecutor(
   }
 
   return {
-    canRun: (tool) => isSystemTool(tool) && byName.has(readMcpTarget(tool)?.server ?? ''),
+    canRun: (tool) => runnerOf(tool) === 'mcp' && byName.has(readMcpTarget(tool)?.server ?? ''),
 
     async run(call) {
       const target = readMcpTarget(call.tool);

@@ -1,10 +1,10 @@
 /** A skill is run by reading it: its output is the text of its instructions, which the agent then follows. */
 import { fail } from '../failure.js';
-import type { Executor } from './executor.js';
+import { type Executor, runnerOf } from './executor.js';
 
 export function createSkillExecutor(): Executor {
   return {
-    canRun: (tool) => tool.toolType === 'skill' && tool.instructions !== undefined,
+    canRun: (tool) => runnerOf(tool) === 'skill' && tool.instructions !== undefined,
     async run({ tool }) {
       if (tool.instructions === undefined) return fail('not_runnable', `The skill ${tool.name} has no instructions.`);
       return { ok: true, output: tool.instructions };

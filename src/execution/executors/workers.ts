@@ -9,7 +9,7 @@ import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { WinnowError } from '../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
-import { type Executed, type Executor, type ExecutorCall, isSystemTool } from './executor.js';
+import { type Executed, type Executor, type ExecutorCall, runnerOf } from './executor.js';
 
 export interface WorkerFunction {
   /** The `file:` URL of an ES module. */
@@ -59,7 +59,7 @@ const DEFAULT_MEMORY_MB = 64;
 const YOUNG_SHARE = 0.25;
 
 /**
- * Name of a system tool -> the module that holds its function.
+ * Name of a builtin system tool -> the module that holds its function.
  * @throws WinnowError `invalid_option` for a module that is no `file:` URL
  */
 export function createWorkerExecutor(
@@ -78,7 +78,7 @@ export function createWorkerExecutor(
     stackSizeMb: 4,
   };
   return {
-    canRun: (tool) => isSystemTool(tool) && byName.has(tool.name),
+    canRun: (tool) => runnerOf(tool) === 'function' && byName.has(tool.name),
     async run(call) {
       const target = byName.get(call.tool.name);
       if (!target) return fail('not_runnable', `There is no function for ${call.tool.name}.`);

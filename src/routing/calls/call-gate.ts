@@ -3,7 +3,7 @@
  * call that is asked for ahead takes the same way up to the approval, and stops there.
  */
 
-import { toolHash } from '../../core/catalog/catalog.js';
+import { bindingHash } from '../../core/catalog/catalog.js';
 import { secretNamesOf } from '../../core/catalog/schema/paths.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import type { ArgumentSources } from '../../core/result.js';
@@ -130,10 +130,20 @@ export function createCallGate({ store, approvals, prepare }: CallGateParts): Ca
     return { name, decision, argumentsHash: canonicalHash(given), sources, tool, prepared, given };
   }
 
-  async function callsFor(tool: Tool, { policy, session }: Situation) {
-    const tools = policy.of(tool).requirements.flatMap(({ requires }) => calledTools(requires));
-    return tools.length === 0 ? [] : store.journal.calls(session.id, [...new Set(tools)]);
+  /** Those of the very tools that have the required names in this scope now, by these names. */
+  async function callsFor(tool: Tool, { policy, session, find }: Situation) {
+    const names = policy.of(tool).requirements.flatMap(({ requires }) => calledTools(requires));
+    const named = [...new Set(names)].flatMap((name) => find(name) ?? []);
+    const nameOf = new Map(named.map((one) => [callKey(one), one.name]));
+    if (nameOf.size === 0) return [];
+    const calls = await store.journal.calls(session.id, [...nameOf.keys()]);
+    return calls.map((call) => ({ ...call, tool: nameOf.get(call.tool) ?? call.tool }));
   }
+}
+
+/** Under which a call is recorded: a tool of the name that has another source or definition has made none. */
+export function callKey(tool: Tool): string {
+  return `${tool.name} ${bindingHash(tool)}`;
 }
 
 const USED_UP = {
@@ -178,8 +188,8 @@ function approvalFor(
     arguments: maskFields(given, secretNamesOf([tool])),
     argumentsHash,
     ...(sources ? { sources } : {}),
-    // Another definition under the same name is another tool.
-    policyVersion: `${policy.version}.${toolHash(tool).slice(0, 16)}`,
+    // Another definition or another destination under the same name is another tool.
+    policyVersion: `${policy.version}.${bindingHash(tool)}`,
     // In quotes: an agent must not speak with the voice of the policy.
     reason: reason === undefined ? decision.reason : `${decision.reason} The asker says: ${JSON.stringify(reason)}`,
   };

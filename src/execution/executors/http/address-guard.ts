@@ -23,8 +23,8 @@ export interface AddressGuardOptions {
 }
 
 export interface AddressGuard {
-  /** `hostname` as `URL` gives it. `onlyPublic`: the allowed networks do not count. */
-  pin(hostname: string, options?: { onlyPublic?: boolean }): Promise<Pinned>;
+  /** `hostname` as `URL` gives it. */
+  pin(hostname: string): Promise<Pinned>;
 }
 
 /** IANA's IPv4 special-purpose registry, with multicast and the reserved rest. */
@@ -45,9 +45,9 @@ export function createAddressGuard(options: AddressGuardOptions = {}): AddressGu
   const refused = toBlockList([...NOT_PUBLIC_4, ...NOT_PUBLIC_6]);
   const publicSix = toBlockList([PUBLIC_6]);
 
-  function isAllowed({ address, family }: Address, onlyPublic: boolean): boolean {
+  function isAllowed({ address, family }: Address): boolean {
     const type = family === 4 ? 'ipv4' : 'ipv6';
-    if (!onlyPublic && allowed.check(address, type)) return true;
+    if (allowed.check(address, type)) return true;
     return !refused.check(address, type) && (family === 4 || publicSix.check(address, type));
   }
 
@@ -58,14 +58,14 @@ export function createAddressGuard(options: AddressGuardOptions = {}): AddressGu
   }
 
   return {
-    async pin(hostname, { onlyPublic = false } = {}) {
+    async pin(hostname) {
       let addresses: readonly Address[];
       try {
         addresses = await addressesOf(hostname);
       } catch (error) {
         return fail('tool_unavailable', `The host ${hostname} has no address: ${describeThrown(error)}`);
       }
-      const wrong = addresses.find((address) => !isAllowed(address, onlyPublic));
+      const wrong = addresses.find((address) => !isAllowed(address));
       // Which address it was is not told: tools must not be a way to map the network behind.
       if (wrong) return fail('address_refused', `The host ${hostname} is not a public address.`);
       const [address] = addresses;

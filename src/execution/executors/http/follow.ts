@@ -9,7 +9,6 @@ import { type HttpAnswer, sendRequest } from './send-request.js';
 
 export interface FollowOptions {
   readonly guard: AddressGuard;
-  readonly onlyPublic: boolean;
   /** Origins (`https://host:port`) besides that of the request. */
   readonly allowedOrigins: ReadonlySet<string>;
   /** Headers and query parameters with credentials, which only the first origin gets. */
@@ -29,7 +28,7 @@ export async function follow(
   const { origin } = request.url;
   let current = request;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-    const pinned = await options.guard.pin(current.url.hostname, { onlyPublic: options.onlyPublic });
+    const pinned = await options.guard.pin(current.url.hostname);
     if (!pinned.ok) return pinned;
     const whole = current.url.origin === origin ? options.withCredentials(current) : current;
     const { maxBytes, signal } = options;

@@ -7,7 +7,7 @@ import type { Tool } from '../../../core/catalog/tool.js';
 import { isNeverConnected } from '../../../core/errors.js';
 import { parseOptions } from '../../../core/parse.js';
 import { type CallFailure, describeThrown, fail } from '../../failure.js';
-import { type Executed, type Executor, isSystemTool } from '../executor.js';
+import { type Executed, type Executor, runnerOf } from '../executor.js';
 import { createAddressGuard, type ResolveName } from './address-guard.js';
 import { buildRequest } from './build-request.js';
 import { findUnset, readCredentials, type UnsetSecret } from './credentials.js';
@@ -29,7 +29,7 @@ export const httpExecutorOptionsSchema = z.strictObject({
   privateAddresses: z
     .array(z.string())
     .default([])
-    .describe('Networks such as 10.1.0.0/16 to which system tools may connect although they are not public.'),
+    .describe('Networks such as 10.1.0.0/16 to which tools may connect although they are not public.'),
   secrets: z
     .record(originSchema, z.record(z.string(), z.string().min(1)))
     .default({})
@@ -55,7 +55,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
   const secrets = new Map(Object.entries(options.secrets).map(([origin, names]) => [originOf(origin), names]));
 
   return {
-    canRun: (tool) => readHttpTarget(tool) !== undefined,
+    canRun: (tool) => runnerOf(tool) === 'http' && readHttpTarget(tool) !== undefined,
     unsetSecrets: () => [...secrets].flatMap(([origin, names]) => findUnset(origin, names)),
 
     async run({ tool, arguments: given, signal, maxReadBytes: maxBytes }): Promise<Executed> {
@@ -68,9 +68,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
         const reason = `The arguments of ${tool.name} make no request: ${built.issues.join('; ')}.`;
         return fail('invalid_arguments', reason, { issues: built.issues });
       }
-      // A user writes the host of a private tool: no secret and no network of the operator's is for it.
-      const isSystem = isSystemTool(tool);
-      const credentials = readCredentials(target, (isSystem && secrets.get(server.origin)) || {});
+      const credentials = readCredentials(target, secrets.get(server.origin) ?? {});
       if (!credentials.ok) return credentials;
       const request = {
         ...built.request,
@@ -78,8 +76,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
       };
       const withCredentials = credentials.apply;
       try {
-        const rules = { guard, onlyPublic: !isSystem, allowedOrigins: isSystem ? allowedOrigins : new Set<string>() };
-        const followed = await follow(request, { ...rules, withCredentials, maxBytes, signal });
+        const followed = await follow(request, { guard, allowedOrigins, withCredentials, maxBytes, signal });
         return followed.ok ? readAnswer(followed.answer, { mask: credentials.mask, maxBytes }) : followed;
       } catch (error) {
         return ofNetwork(error, server, credentials.mask);
@@ -96,7 +93,7 @@ function ofNetwork(error: unknown, server: URL, mask: (text: string) => string):
 }
 
 function readServer(tool: Tool, target: HttpTarget, servers: Readonly<Record<string, string>>): URL | CallFailure {
-  const configured = isSystemTool(tool) && Object.hasOwn(servers, tool.origin) ? servers[tool.origin] : undefined;
+  const configured = Object.hasOwn(servers, tool.origin) ? servers[tool.origin] : undefined;
   const text = configured ?? target.server ?? '';
   if (!URL.canParse(text) || /[{}]/u.test(text)) {
     const advice = `give its base URL by the option servers, under "${tool.origin}"`;

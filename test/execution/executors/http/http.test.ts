@@ -168,21 +168,6 @@ describe('the secret of an operation', () => {
     const secrets = { 'https://other.test': { key: 'WINNOW_TEST_KEY' } };
     expect(await call('echo', {}, { secrets })).toMatchObject({ code: 'secret_missing' });
   });
-
-  it('is not for a private tool, which its user wrote', async () => {
-    const http = {
-      method: 'GET',
-      path: '/secret',
-      server: api.base,
-      parameters: {},
-      security: [[{ scheme: 'key', in: 'header', name: 'Authorization', form: 'bearer' }]],
-    };
-    const tool = createTool('own', {}, undefined, { scope: { user: 'anna' }, metadata: { http } });
-    expect(await runTool(tool, {}, { privateAddresses: ['127.0.0.1'], secrets: allSecrets() })).toMatchObject({
-      code: 'secret_missing',
-    });
-    expect(api.requests).toEqual([]);
-  });
 });
 
 describe('attacks by where a request goes', () => {
@@ -214,9 +199,12 @@ describe('attacks by where a request goes', () => {
     expect(await runTool(of('http://innocent.test'), {}, {}, { resolve })).toMatchObject({ code: 'address_refused' });
   });
 
-  it('do not reach, by a private tool, the networks that the operator has allowed', async () => {
-    const result = await runTool(of(api.base, { user: 'anna' }), {}, { privateAddresses: ['127.0.0.1'] });
-    expect(result).toMatchObject({ ok: false, code: 'address_refused' });
+  it.each([
+    ['a private network', () => api.base],
+    ['a public host', () => 'http://93.184.216.34'],
+  ])('do not leave the machine by a private tool, to %s', async (_, url) => {
+    const result = await runTool(of(url(), { user: 'anna' }), {}, { privateAddresses: ['127.0.0.1'] });
+    expect(result).toMatchObject({ ok: false, code: 'not_runnable' });
     expect(api.requests).toEqual([]);
   });
 
