@@ -144,7 +144,8 @@ async function describeApproval(approval: Approval, trail: Trail): Promise<strin
   const { renderArguments } = await import('./render-plan.js');
   const { tool, arguments: given, sources } = approval;
   const call = sources ? [tool, ...renderArguments(approval)] : [`${tool} ${JSON.stringify(given)}`];
-  return renderApproval(approval, call, isOfGate);
+  const { renderReview } = await import('../routing/approvals/render-review.js');
+  return renderApproval(approval, [...call, ...renderReview(approval)], isOfGate);
 }
 
 const MOST_ENTRIES = 1_000;

@@ -6,6 +6,7 @@ import { interrupt } from '@langchain/langgraph';
 import { z } from 'zod';
 import { oneLine } from '../core/catalog/summary.js';
 import { parseAs } from '../core/parse.js';
+import { renderReview } from '../routing/approvals/render-review.js';
 import { renderSource } from '../routing/argument-sources.js';
 import type { CallResult } from '../routing/contracts.js';
 import { type Approval, grantInputSchema } from '../routing/records.js';
@@ -74,8 +75,9 @@ const STALE = 'The question asked before was over by the time it was answered.';
 function toInterrupt(approval: Approval, problem: string | undefined): ApprovalInterrupt {
   const { id, session, tool, sources, reason, expiresAt } = approval;
   const from = Object.entries(sources ?? {}).map(([name, source]) => oneLine(`${name}: ${renderSource(source)}`));
+  const review = renderReview(approval).map(oneLine);
   const asked = `Asked for by ${approval.user}, until ${expiresAt}.`;
-  const lines = [reason, ...from, asked, ...(problem ? [problem] : [])];
+  const lines = [reason, ...from, ...review, asked, ...(problem ? [problem] : [])];
   return {
     actionRequests: [{ name: tool, args: { ...Object(approval.arguments) }, description: lines.join('\n') }],
     reviewConfigs: [{ actionName: tool, allowedDecisions: ['approve', 'reject'] }],

@@ -4,7 +4,15 @@
  */
 import { z } from 'zod';
 import { argumentSourcesSchema } from '../core/result.js';
-import { callerSchema, callInputSchema, ENABLED_VIAS, instantSchema, RANKED_BY, refusedSchema } from './contracts.js';
+import {
+  callerSchema,
+  callInputSchema,
+  ENABLED_VIAS,
+  instantSchema,
+  RANKED_BY,
+  refusedSchema,
+  riskSchema,
+} from './contracts.js';
 
 // --- approvals ---
 export const APPROVAL_STATES = ['pending', 'granted', 'refused', 'used', 'expired'] as const;
@@ -14,9 +22,15 @@ export const approvalSchema = z.object({
   session: z.string(),
   user: z.string().describe('Who asks.'),
   tool: z.string(),
-  arguments: z.unknown().describe('For the one who decides; values marked secret are masked.'),
+  arguments: z
+    .unknown()
+    .describe(
+      'As they will run, but for values that the schema of the tool marks secret: those have length and digest.',
+    ),
   sources: argumentSourcesSchema.optional(),
-  argumentsHash: z.string().describe('SHA-256 of the canonical arguments (RFC 8785), in hexadecimal.'),
+  argumentsHash: z
+    .string()
+    .describe('HMAC-SHA-256 of the canonical arguments (RFC 8785), with the key of the store, in hexadecimal.'),
   policyVersion: z
     .string()
     .describe('Of the policy, and behind a dot a hash of the tool: its definition, where it comes from and goes to.'),
@@ -28,6 +42,21 @@ export const approvalSchema = z.object({
   decidedBy: z.string().optional(),
   decidedAt: instantSchema.optional(),
   usedAt: instantSchema.optional(),
+  runs: z
+    .object({ where: z.string(), risk: riskSchema })
+    .optional()
+    .describe('Where the call goes, and its risk with these arguments.'),
+  last: z
+    .object({
+      approval: z.string(),
+      decidedBy: z.string(),
+      decidedAt: instantSchema,
+      differences: z.array(
+        z.object({ argument: z.string(), before: z.unknown().optional(), now: z.unknown().optional() }),
+      ),
+    })
+    .optional()
+    .describe('While it waits: how it differs from the last call of this tool that was approved for the asker.'),
 });
 export type Approval = z.infer<typeof approvalSchema>;
 

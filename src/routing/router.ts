@@ -8,6 +8,8 @@ import { parseInput } from '../core/parse.js';
 import type { ArgumentSources } from '../core/result.js';
 import { withSpan } from '../core/spans.js';
 import { type Approvals, createApprovals } from './approvals/approvals.js';
+import { createKeyedDigest } from './approvals/keyed-digest.js';
+import { createReview } from './approvals/review.js';
 import { createCallGate } from './calls/call-gate.js';
 import { callValues } from './calls/call-values.js';
 import {
@@ -115,9 +117,11 @@ export function createRouter(parts: RouterParts): Router {
     policy,
     clock,
     audit: (entries) => ledger.write({ audit: entries }),
+    review: createReview(store.approvals),
   });
   const { pass: _pass, ask: _ask, ...openApprovals } = approvals;
-  const gate = createCallGate({ store, approvals, prepare: parts.prepare });
+  const digest = createKeyedDigest(store.keys);
+  const gate = createCallGate({ store, approvals, prepare: parts.prepare, digest });
   const sessions = createSessions({ store: store.sessions, situationOf, ledger, clock, sessionIdleMs });
 
   return {

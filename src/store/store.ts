@@ -80,6 +80,8 @@ export interface ApprovalRecord {
   readonly arguments: unknown;
   readonly sources?: ArgumentSources;
   readonly argumentsHash: string;
+  /** Where the call goes, in words, and its risk; absent in what was there before. */
+  readonly runs?: { readonly where: string; readonly risk: string };
   readonly policyVersion: string;
   readonly state: ApprovalState;
   readonly grant: 'once' | 'session';
@@ -213,6 +215,8 @@ export interface DocumentRecord {
 
 export interface Documents {
   put(document: DocumentRecord): Promise<void>;
+  /** Keeps what is there under this owner and name. */
+  add(document: DocumentRecord): Promise<void>;
   get(owner: string, name: string): Promise<DocumentRecord | undefined>;
   /** In order of owner and name. Default: of all owners. */
   list(owner?: string): Promise<DocumentRecord[]>;
@@ -287,6 +291,8 @@ export interface Store {
   readonly privateTools: Documents;
   readonly rules: Documents;
   readonly snapshots: Documents;
+  /** Made by the servers for themselves; shown to nobody. */
+  readonly keys: Documents;
   readonly weights: Weights;
   readonly planRuns: PlanRuns;
   /** Idempotent. */

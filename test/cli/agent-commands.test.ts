@@ -116,7 +116,7 @@ describe('a plan that needs an approval', () => {
     expect(text).toContain(`\nNext:\n  winnow approvals ${grant}\n  winnow run ${goOn}\n`);
 
     expect(await run(approvalsCommand, 'list', ...store, '--state', 'pending')).toContain(
-      `${approval}  pending\n  file_delete {"path":"old.txt"}\n  asked by ann: file_delete has high risk.`,
+      `${approval}  pending\n  file_delete {"path":"old.txt"}\n  runs: a function of this server (${at('tools.json')}), high risk\n  asked by ann: file_delete has high risk.`,
     );
     const own = await run(approvalsCommand, 'grant', approval, ...store, '--by', 'ann');
     expect([own, exitCode]).toEqual([expect.stringContaining('approval_own'), 2]);
@@ -148,15 +148,13 @@ describe('a plan that needs an approval', () => {
     const told = { ...remove, arguments: given, from: { path: 'step', key: 'unknown' } };
     await writeFile(at('told.json'), JSON.stringify({ ...PLAN, steps: [list, told] }));
     const text = await run(runCommand, at('told.json'), ...store, ...tools, '--user', 'ann');
-    const lines = [
-      'key: "[masked]"  ! unknown',
-      'note: "left\\u{202e}right"  person',
-      'path: "old.txt"  step ${s1.path}',
-    ];
+    const [key = ''] = /key: "\[secret: 6 characters, [0-9a-f]{8}\]" {2}! unknown/u.exec(text) ?? [];
+    const lines = [key, 'note: "left\\u{202e}right"  person', 'path: "old.txt"  step ${s1.path}'];
     expect(text).toContain(['file_delete waits for an approval with', ...lines].join('\n  '));
     expect(text).not.toContain('s3cret');
     const listed = await run(approvalsCommand, 'list', ...store);
-    expect(listed).toContain(['  file_delete', ...lines, ''].join('\n    ').trimEnd());
+    const runs = `runs: a function of this server (${at('tools.json')}), high risk`;
+    expect(listed).toContain(['  file_delete', ...lines.map((line) => `  ${line}`), runs].join('\n  '));
     expect(listed).toContain('\n  asked by ann: file_delete has high risk.');
   });
 

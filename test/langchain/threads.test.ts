@@ -169,8 +169,10 @@ describe('an interrupt for an approval', () => {
             actionRequests: [
               {
                 name: 'deploy',
-                args: { to: 'test', token: expect.not.stringContaining('secret') },
-                description: expect.stringMatching(/deploy has high risk\.\nAsked for by ann, until 2026/),
+                args: { to: 'test', token: expect.stringMatching(/^\[secret: 8 characters/u) },
+                description: expect.stringMatching(
+                  /deploy has high risk\.\nruns: a function of this server \(test\), high risk\nAsked for by ann, until 2026/,
+                ),
               },
             ],
             reviewConfigs: [{ actionName: 'deploy', allowedDecisions: ['approve', 'reject'] }],
@@ -188,7 +190,7 @@ describe('an interrupt for an approval', () => {
       const told = { to: sources.to, token: { ...sources.token, references: [...sources.token.references] } };
       const call: typeof router.call = (id, input, ask) => router.call(id, input, { ...ask, sources: told });
       const { interrupts } = await paused(DEPLOY, { ...setup, router: { ...router, call } });
-      const lines = 'deploy has high risk.\nto: ! unknown\ntoken: step ${s1.token}\nAsked for by ann';
+      const lines = 'deploy has high risk.\nto: ! unknown\ntoken: step ${s1.token}\nruns: a function';
       const description = expect.stringContaining(lines);
       expect(interrupts).toMatchObject([{ value: { actionRequests: [{ description }], approval: { sources } } }]);
     });

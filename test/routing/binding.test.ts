@@ -38,7 +38,7 @@ describe('an approval for the session', () => {
     const call = () => router.call(id, { tool: 'remove_note', arguments: { id: 7 } });
     await call();
     const [asked] = await router.approvals.list({ state: 'pending' });
-    await router.approvals.grant(asked?.id ?? '', { by: { user: 'bob' }, grant: 'session' });
+    await router.approvals.grant(asked?.id ?? '', { by: { user: 'bob', roles: ['operator'] }, grant: 'session' });
     expect(await call()).toMatchObject({ ok: true });
     move();
     expect(await call()).toMatchObject({ code: 'needs_approval' });

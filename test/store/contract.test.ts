@@ -14,7 +14,7 @@ let files = 0;
 describeStore('in memory', () => openStore({ memory: true }));
 describeStore('in SQLite', () => openStore({ file: join(folder, `${++files}.db`) }));
 
-it('a store of the version before sources were kept is read, and keeps them from then on', async () => {
+it('a store of the first version is read, and keeps from then on what came later', async () => {
   const file = join(folder, 'before.db');
   const before = await openStore({ file });
   await before.approvals.request(approval('old'));
@@ -23,11 +23,13 @@ it('a store of the version before sources were kept is read, and keeps them from
   const { default: Database } = await import('libsql');
   const database = new Database(file);
   for (const table of ['approvals', 'audit']) database.exec(`alter table ${table} drop column sources`);
-  database.exec("delete from kysely_migration where name = '0002-sources'");
+  database.exec('alter table approvals drop column runs');
+  database.exec("delete from kysely_migration where name > '0001-first'");
   database.close();
 
   const store = await openStore({ file });
-  const told = approval('new', { tool: 'other', sources: { to: { source: 'request' } } });
+  const runs = { where: 'nowhere', risk: 'high' };
+  const told = approval('new', { tool: 'other', sources: { to: { source: 'request' } }, runs });
   await store.approvals.request(told);
   expect(await store.approvals.get('old')).toEqual(approval('old'));
   expect(await store.approvals.get('new')).toEqual(told);

@@ -29,6 +29,7 @@ export interface ApprovalRequest {
   /** Shown, and no part of what binds. */
   readonly sources?: ArgumentSources;
   readonly argumentsHash: string;
+  readonly runs: NonNullable<ApprovalRecord['runs']>;
   readonly policyVersion: string;
   readonly reason: string;
 }
@@ -56,9 +57,11 @@ export interface ApprovalParts {
   policy: () => Policy;
   clock: () => Date;
   audit: (entries: readonly Omit<AuditEntry, 'id' | 'at'>[]) => Promise<void>;
+  /** What is shown of one. */
+  review: (approval: ApprovalRecord) => Promise<Approval>;
 }
 
-export function createApprovals({ store, policy, clock, audit }: ApprovalParts): Approvals {
+export function createApprovals({ store, policy, clock, audit, review }: ApprovalParts): Approvals {
   const now = () => clock().toISOString();
   const later = (milliseconds: number) => new Date(clock().getTime() + milliseconds).toISOString();
 
@@ -76,7 +79,9 @@ export function createApprovals({ store, policy, clock, audit }: ApprovalParts):
 
     async ask(request) {
       const { user } = request;
-      return user === undefined ? nobodyAsks() : { ok: true, approval: (await open(request, user)).approval };
+      return user === undefined
+        ? nobodyAsks()
+        : { ok: true, approval: await review((await open(request, user)).approval) };
     },
 
     grant: async (id, input) => decide(id, { ...parseInput(grantInputSchema, input), state: 'granted' }),
@@ -85,12 +90,13 @@ export function createApprovals({ store, policy, clock, audit }: ApprovalParts):
 
     async get(id) {
       await sweep();
-      return store.get(id);
+      const approval = await store.get(id);
+      return approval && review(approval);
     },
 
     async list(query = {}) {
       await sweep();
-      return store.list(parseInput(approvalQuerySchema, query));
+      return Promise.all((await store.list(parseInput(approvalQuerySchema, query))).map(review));
     },
 
     sweep,
@@ -151,7 +157,7 @@ export function createApprovals({ store, policy, clock, audit }: ApprovalParts):
     const isGranted = state === 'granted';
     const entry = entryOf(last, isGranted ? 'approval_granted' : 'approval_refused', isGranted ? 'allowed' : 'denied');
     await audit([{ ...entry, user: by.user }]);
-    return { ok: true, approval: last };
+    return { ok: true, approval: await review(last) };
   }
 }
 

@@ -4,12 +4,13 @@
  */
 
 import { bindingHash } from '../../core/catalog/catalog.js';
-import { secretNamesOf } from '../../core/catalog/schema/paths.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import type { ArgumentSources } from '../../core/result.js';
 import type { Store } from '../../store/store.js';
 import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
-import { canonicalHash, canonicalJson } from '../approvals/canonical-json.js';
+import { canonicalJson } from '../approvals/canonical-json.js';
+import { destinationOf } from '../approvals/destination.js';
+import type { Digest } from '../approvals/keyed-digest.js';
 import { sourcesFor } from '../argument-sources.js';
 import type { CallResult, Refusal } from '../contracts.js';
 import type { PreparedArguments, RouterParts } from '../parts.js';
@@ -17,7 +18,7 @@ import { type Decision, refusalOf } from '../policy/decide.js';
 import { calledTools } from '../policy/requirement.js';
 import type { ApprovalOutput } from '../records.js';
 import type { Situation } from '../sessions/situation.js';
-import { maskFields } from './call-values.js';
+import { hideSecrets } from './hide-secrets.js';
 
 export interface CallRequest {
   readonly tool: string;
@@ -57,6 +58,7 @@ export interface CallGateParts {
   store: Pick<Store, 'sessions' | 'journal'>;
   approvals: Pick<Approvals, 'pass' | 'ask'>;
   prepare: RouterParts['prepare'];
+  digest: () => Promise<Digest>;
 }
 
 export interface CallGate {
@@ -66,7 +68,7 @@ export interface CallGate {
   ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked>;
 }
 
-export function createCallGate({ store, approvals, prepare }: CallGateParts): CallGate {
+export function createCallGate({ store, approvals, prepare, digest }: CallGateParts): CallGate {
   return {
     async pass(situation, request) {
       const candidate = await judge(situation, request, false);
@@ -83,7 +85,7 @@ export function createCallGate({ store, approvals, prepare }: CallGateParts): Ca
       if (!prepared.ok) return stop(withoutOk(prepared));
       let approval: string | undefined;
       if (decision.decision === 'needs_approval') {
-        const passed = await approvals.pass(approvalFor(tool, situation, candidate), request.approval);
+        const passed = await approvals.pass(await approvalFor(tool, situation, candidate), request.approval);
         if (!passed.ok) return stop(withoutOk(passed));
         approval = passed.approval;
       }
@@ -109,7 +111,7 @@ export function createCallGate({ store, approvals, prepare }: CallGateParts): Ca
       if (decision.decision === 'deny' || !tool || !prepared) return end({ ...refusalOf(decision, name), ok: false });
       if (!prepared.ok) return end({ ...prepared, issues: prepared.issues && [...prepared.issues] });
       if (decision.decision === 'allow') return end({ ...notNeeded(name), ok: false });
-      return end(await approvals.ask(approvalFor(tool, situation, { ...candidate, reason })));
+      return end(await approvals.ask(await approvalFor(tool, situation, { ...candidate, reason })));
     },
   };
 
@@ -127,7 +129,35 @@ export function createCallGate({ store, approvals, prepare }: CallGateParts): Ca
       calls: tool ? await callsFor(tool, situation) : [],
     });
     const sources = sourcesFor(given, request.sources);
-    return { name, decision, argumentsHash: canonicalHash(given), sources, tool, prepared, given };
+    return { name, decision, argumentsHash: (await digest())(given), sources, tool, prepared, given };
+  }
+
+  async function approvalFor(
+    tool: Tool,
+    { session, policy }: Situation,
+    {
+      given,
+      argumentsHash,
+      sources,
+      decision,
+      reason,
+    }: Pick<Candidate, 'given' | 'argumentsHash' | 'sources' | 'decision'> & {
+      reason?: string | undefined;
+    },
+  ): Promise<ApprovalRequest> {
+    return {
+      session: session.id,
+      user: session.user,
+      tool: tool.name,
+      arguments: hideSecrets(tool.inputSchema, given, await digest()),
+      argumentsHash,
+      runs: { where: destinationOf(tool), risk: decision.risk },
+      ...(sources ? { sources } : {}),
+      // Another definition or another destination under the same name is another tool.
+      policyVersion: `${policy.version}.${bindingHash(tool)}`,
+      // In quotes: an agent must not speak with the voice of the policy.
+      reason: reason === undefined ? decision.reason : `${decision.reason} The asker says: ${JSON.stringify(reason)}`,
+    };
   }
 
   /** Those of the very tools that have the required names in this scope now, by these names. */
@@ -166,33 +196,6 @@ function prepareCopy(prepare: RouterParts['prepare'], tool: Tool, given: unknown
   if (!prepared.ok) return prepared;
   const copy: Record<string, unknown> = JSON.parse(canonicalJson(prepared.arguments));
   return { ...prepared, arguments: copy };
-}
-
-function approvalFor(
-  tool: Tool,
-  { session, policy }: Situation,
-  {
-    given,
-    argumentsHash,
-    sources,
-    decision,
-    reason,
-  }: Pick<Candidate, 'given' | 'argumentsHash' | 'sources' | 'decision'> & {
-    reason?: string | undefined;
-  },
-): ApprovalRequest {
-  return {
-    session: session.id,
-    user: session.user,
-    tool: tool.name,
-    arguments: maskFields(given, secretNamesOf([tool])),
-    argumentsHash,
-    ...(sources ? { sources } : {}),
-    // Another definition or another destination under the same name is another tool.
-    policyVersion: `${policy.version}.${bindingHash(tool)}`,
-    // In quotes: an agent must not speak with the voice of the policy.
-    reason: reason === undefined ? decision.reason : `${decision.reason} The asker says: ${JSON.stringify(reason)}`,
-  };
 }
 
 function withoutOk<Refused extends { ok: false }>({ ok: _, ...refusal }: Refused): Omit<Refused, 'ok'> {

@@ -17,6 +17,10 @@ export function createMemoryDocuments(): Documents {
     async put(document) {
       documents.set(keyOf(document.owner, document.name), document);
     },
+    async add(document) {
+      const key = keyOf(document.owner, document.name);
+      if (!documents.has(key)) documents.set(key, document);
+    },
     async get(owner, name) {
       return documents.get(keyOf(owner, name));
     },

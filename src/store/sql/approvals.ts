@@ -93,17 +93,19 @@ export function createSqlApprovals(database: Kysely<Tables>): Approvals {
   };
 }
 
-function toRow({ sources, decidedBy, decidedAt, usedAt, ...approval }: ApprovalRecord): ApprovalsTable {
+function toRow({ sources, runs, decidedBy, decidedAt, usedAt, ...approval }: ApprovalRecord): ApprovalsTable {
   return {
     ...approval,
     arguments: toJson(approval.arguments),
     sources: sources ? toJson(sources) : null,
+    runs: runs ? toJson(runs) : null,
     decidedBy: orNull(decidedBy),
     decidedAt: orNull(decidedAt),
     usedAt: orNull(usedAt),
   };
 }
 
-function toApproval({ sources, ...row }: ApprovalsTable): ApprovalRecord {
-  return { ...present(row), arguments: parseJson(row.arguments), ...parseSources(sources) };
+function toApproval({ sources, runs, ...row }: ApprovalsTable): ApprovalRecord {
+  const known = runs === null ? {} : { runs: parseJson(runs) as NonNullable<ApprovalRecord['runs']> };
+  return { ...present(row), arguments: parseJson(row.arguments), ...parseSources(sources), ...known };
 }

@@ -20,6 +20,14 @@ export function createSqlDocuments(database: Kysely<Tables>, collection: string)
         .execute();
     },
 
+    async add({ owner, name, content, updatedAt }) {
+      await database
+        .insertInto('documents')
+        .values({ collection, owner, name, content: toJson(content), updatedAt })
+        .onConflict((conflict) => conflict.columns(['collection', 'owner', 'name']).doNothing())
+        .execute();
+    },
+
     async get(owner, name) {
       const row = await select().where('owner', '=', owner).where('name', '=', name).executeTakeFirst();
       return row && toDocument(row);

@@ -26,6 +26,7 @@ export async function createSqlStore(database: Kysely<Tables>, dialect: Dialect)
     privateTools: createSqlDocuments(database, 'private_tools'),
     rules: createSqlDocuments(database, 'rules'),
     snapshots: createSqlDocuments(database, 'snapshots'),
+    keys: createSqlDocuments(database, 'keys'),
     weights: createSqlWeights(database),
     planRuns: createSqlPlanRuns(database),
     close: () => {

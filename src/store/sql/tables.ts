@@ -34,6 +34,8 @@ export interface ApprovalsTable {
   argumentsHash: string;
   /** JSON. */
   sources: string | null;
+  /** JSON. */
+  runs: string | null;
   policyVersion: string;
   state: 'pending' | 'granted' | 'refused' | 'used' | 'expired';
   grant: 'once' | 'session';

@@ -1,5 +1,7 @@
 /** Every way to run a risky call without, or with somebody else's, approval. */
 import { describe, expect, it } from '@jest/globals';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
+import { canonicalHash } from '../../../src/routing/approvals/canonical-json.js';
 import { createTool } from '../../support/create-tool.js';
 import { setUp, TOOLS } from '../setup.js';
 
@@ -52,6 +54,55 @@ describe('a call that needs approval', () => {
     await router.approvals.grant(approval, { by: BOB });
     expect(await call('other')).toMatchObject({ code: 'needs_approval' });
     expect(await call('s3cret')).toMatchObject({ ok: true });
+  });
+
+  it('is bound by a digest from which no short secret can be computed, and which differs from store to store', async () => {
+    const hashes = await Promise.all(
+      [1, 2].map(async () => {
+        const { router, id } = await ask();
+        await router.call(id, { tool: 'deploy', arguments: { token: '1234' } });
+        const [last] = await router.approvals.list({ tool: 'deploy', limit: 1 });
+        return last?.argumentsHash;
+      }),
+    );
+    expect(hashes[0]).not.toBe(hashes[1]);
+    expect(hashes).not.toContain(canonicalHash({ token: '1234' }));
+  });
+
+  it('says where the call goes', async () => {
+    const http = { method: 'DELETE', path: '/notes/{id}', server: 'https://a.test', parameters: {} };
+    const note = (metadata: object) =>
+      createTool('note', {}, undefined, { risk: 'high', origin: 'notes', metadata: { ...metadata } });
+    let catalog = createCatalog([note({ http })]);
+    const { router } = setUp({ catalog: () => catalog });
+    const { id } = await router.createSession({ user: 'ann' });
+    await router.enable(id, { names: ['note'] });
+    await router.call(id, { tool: 'note', arguments: {} });
+    expect((await router.approvals.list())[0]?.runs).toEqual({
+      where: 'DELETE https://a.test/notes/{id}',
+      risk: 'high',
+    });
+    catalog = createCatalog([note({ mcp: { server: 'notes', tool: 'remove' } })]);
+    await router.call(id, { tool: 'note', arguments: {} });
+    const all = await router.approvals.list();
+    expect(all.map(({ runs }) => runs?.where)).toContain('the tool "remove" of the MCP server "notes" (notes)');
+  });
+
+  it('says how it differs from the last one of the tool that was approved for the asker', async () => {
+    const { router, id, approval } = await ask();
+    expect(await router.approvals.get(approval)).not.toHaveProperty('last');
+    await router.approvals.grant(approval, { by: BOB });
+    await router.call(id, { tool: 'deploy', arguments: { to: 'production', token: 'x' } });
+    const [next] = await router.approvals.list({ state: 'pending' });
+    expect(next?.last).toMatchObject({
+      approval,
+      decidedBy: 'bob',
+      differences: [
+        { argument: 'dry', before: false, now: undefined },
+        { argument: 'to', before: 'test', now: 'production' },
+        { argument: 'token', now: expect.stringMatching(/^\[secret: 1 characters/u) },
+      ],
+    });
   });
 
   it('is not asked for in a session without a user: nobody could be another', async () => {

@@ -203,6 +203,10 @@ export const secretNamesOf = oncePer((tools: readonly Tool[]): readonly string[]
   return [...new Set(tools.flatMap(({ inputSchema }) => secretArgumentNames(inputSchema)))];
 });
 
+export function isMarkedSecret(node: JsonSchema): boolean {
+  return node.writeOnly === true || node.format === 'password' || node['x-secret'] === true;
+}
+
 /**
  * Marked by `writeOnly: true`, `format: "password"` or `x-secret: true`, at any depth. A mark counts for the argument also
  * where it stands on one of several forms, on the items of a list, or behind a `$ref`.
@@ -215,8 +219,7 @@ export function secretArgumentNames(schema: JsonSchema): string[] {
     const visits = isObject(node) ? (visited.get(node) ?? new Set()) : undefined;
     if (!isObject(node) || !visits || visits.has(argument)) return;
     visited.set(node, visits.add(argument));
-    const isMarked = node.writeOnly === true || node.format === 'password' || node['x-secret'] === true;
-    if (argument !== undefined && isMarked) names.add(argument);
+    if (argument !== undefined && isMarkedSecret(node)) names.add(argument);
     if (typeof node.$ref === 'string') visit(resolveReference(schema, node.$ref), argument);
     for (const { keyword, step, value } of childrenOf(node)) {
       // A definition belongs to the arguments that refer to it.
