@@ -8,6 +8,7 @@ import { Command } from 'commander';
 import { parse } from 'yaml';
 import { adaptationCommand } from '../src/cli/adaptation-command.js';
 import { approvalsCommand } from '../src/cli/approvals-command.js';
+import { authSettingsSchema } from '../src/cli/auth-setup.js';
 import { loadConfigFile } from '../src/cli/config-file.js';
 import { evalCommand } from '../src/cli/eval-command.js';
 import { indexCommand } from '../src/cli/index-command.js';
@@ -115,10 +116,12 @@ describe('the README', () => {
     const policies = yaml.filter((text) => text.startsWith('rules:'));
     const limits = yaml.filter((text) => text.startsWith('sandbox:'));
     const configs = yaml.filter((text) => text.startsWith('catalog:'));
-    expect([policies.length, limits.length, configs.length, yaml.length]).toEqual([2, 1, 2, 5]);
+    const auth = yaml.filter((text) => text.startsWith('auth:'));
+    for (const kind of [policies, limits, configs, auth]) expect(kind).not.toEqual([]);
     for (const text of policies) createPolicy(parse(text));
     const files = ['winnow.yaml', 'policy.yaml'].map((name) => `fixtures/agents/first-steps/${name}`);
     for (const file of files) expect(yaml).toContain(readFileSync(file, 'utf8'));
+    for (const text of auth) authSettingsSchema.parse(parse(text).auth);
     for (const text of limits) resolveLimits(parse(text).sandbox);
     const folder = await mkdtemp(join(tmpdir(), 'winnow-readme-'));
     for (const [place, text] of configs.entries()) {

@@ -12,7 +12,7 @@ import { openOperatorToken } from './operator-token.js';
 import type { ServeFlags } from './serve-flags.js';
 
 const variable = z.string().min(1).describe('Environment variable that holds the secret.');
-const authSchema = z.strictObject({
+export const authSettingsSchema = z.strictObject({
   tokens: z
     .array(
       z.strictObject({
@@ -40,7 +40,7 @@ export async function openAuth(
   { host, hostName }: Pick<ServeFlags, 'host' | 'hostName'>,
   settings: unknown,
 ): Promise<AuthOptions & { tokenFile: string }> {
-  const { tokens, jwt, gateway } = parseOptions(authSchema, settings ?? {}, 'auth');
+  const { tokens, jwt, gateway } = parseOptions(authSettingsSchema, settings ?? {}, 'auth');
   const { token: operatorToken, path } = await openOperatorToken();
   const parts: AuthParts = {
     operatorToken,
