@@ -68,7 +68,9 @@ export const planRunSchema = attemptSchema.extend({
   id: z.string(),
   state: z
     .enum(RUN_STATES)
-    .describe('`paused`: a step waits for an approval; resume after the grant. `planned`: a dry run.'),
+    .describe(
+      '`paused`: a step waits for an approval, or a new plan for a look (see notes); resume then. `planned`: a dry run.',
+    ),
   earlier: attemptSchema.optional().describe('The plan that failed, where a new one was written.'),
   notes: z.array(z.string()),
 });

@@ -8,6 +8,7 @@ import { WinnowError } from '../../core/errors.js';
 import type { PlanRuns } from '../../store/store.js';
 import { describeThrown } from '../failure.js';
 import type { PlanRun, PlanRunEvent, RunnablePlan, RunState, StepState } from './plan-run.js';
+import { newReach } from './reach.js';
 import { resolveArguments } from './resolve-arguments.js';
 import { createRecord, loadRecord, type RecordOptions, type RunRecord } from './run-record.js';
 import { isOutcomeOpen, type RetryOptions, type RunStep, runStep, type StepParts, unknownOutcome } from './run-step.js';
@@ -32,7 +33,10 @@ export interface RunPlanOptions {
   onEvent?: ((event: PlanRunEvent) => void) | undefined;
   /** Stops the steps that run and starts no more; the run is then `cancelled`, and can be resumed. */
   signal?: AbortSignal | undefined;
-  /** Asked once, when a step has failed and nothing more can be done; undefined: it stays failed. */
+  /**
+   * Asked once, when a step has failed and nothing more can be done; undefined: it stays failed. A plan with a tool or a
+   * value that the first one had not is not run: the run is `paused`, and goes on when somebody resumes it.
+   */
   replan?: ((soFar: PlanRun, failed: StepState) => Promise<RunnablePlan | undefined>) | undefined;
   /** For how long a process that ended without a word keeps a run, in milliseconds. Default: 30,000. */
   leaseMs?: number | undefined;
@@ -88,9 +92,9 @@ async function drive(
     await prepare?.(record);
     const parts = { isRepeatable: () => false, retry: {}, ...onlyGiven(options), record, signal, run: options.run };
     await runSteps(parts, options.concurrency ?? DEFAULT_CONCURRENCY, stop);
-    if (await replanOnce(record, options, signal))
-      await runSteps(parts, options.concurrency ?? DEFAULT_CONCURRENCY, stop);
-    await record.setState(stateOf(record.states, signal));
+    const next = await replanOnce(record, options, signal);
+    if (next === 'run') await runSteps(parts, options.concurrency ?? DEFAULT_CONCURRENCY, stop);
+    await record.setState(next === 'look' ? 'paused' : stateOf(record.states, signal));
     return record.toRun();
   } finally {
     await record.release();
@@ -161,21 +165,28 @@ function stateOf(states: ReadonlyMap<string, StepState>, signal: AbortSignal): R
   return statuses.includes('needs_approval') ? 'paused' : 'failed';
 }
 
-/** True when there is a new plan to run. */
-async function replanOnce(record: RunRecord, { replan }: RunPlanOptions, signal: AbortSignal): Promise<boolean> {
-  if (!replan || record.earlier || stateOf(record.states, signal) !== 'failed') return false;
+/** Whether there is a new plan: to be run, or to be looked at before. */
+async function replanOnce(
+  record: RunRecord,
+  { replan }: RunPlanOptions,
+  signal: AbortSignal,
+): Promise<'run' | 'look' | 'none'> {
+  if (!replan || record.earlier || stateOf(record.states, signal) !== 'failed') return 'none';
   const failed = [...record.states.values()].find(({ status }) => status === 'failed' || status === 'unknown');
-  if (!failed) return false;
+  if (!failed) return 'none';
   try {
     const plan = await replan(record.toRun(), failed);
-    if (!plan) return false;
+    if (!plan) return 'none';
     const ordered = orderSteps(plan);
+    const added = newReach(ordered.plan, record.plan);
     await record.replace(ordered.plan);
-    return true;
+    if (added.length === 0) return 'run';
+    record.note(`the new plan reaches further than the first one, look at it and resume: ${added.join('; ')}`);
+    return 'look';
   } catch (error) {
     if (error instanceof WinnowError && (error.code === 'store_failed' || error.code === 'conflict')) throw error;
     record.note(`planning again failed: ${describeThrown(error)}`);
-    return false;
+    return 'none';
   }
 }
 

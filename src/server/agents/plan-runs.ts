@@ -25,9 +25,15 @@ export const runPlanInputSchema = z.strictObject({
   plan: runnablePlanSchema.describe('As POST /v1/plan answers it; only goal and steps count.'),
   dryRun: z.boolean().default(false).describe('Nothing is run: each call is shown as far as it is known.'),
   retries: z.int().min(0).max(10).default(0).describe('Further calls of a step that failed in a way that may pass.'),
+  replanWithOutputs: z
+    .boolean()
+    .default(false)
+    .describe('What tools answered stands in the prompt of the second plan. A hostile answer may then steer it.'),
   request: requestSchema
     .optional()
-    .describe('What the plan is for. With it, a failed run is planned again once, with what went wrong.'),
+    .describe(
+      'What the plan is for. With it, a failed run is planned again once. A new plan with other tools or values is `paused`.',
+    ),
 });
 export type RunPlanRequest = z.output<typeof runPlanInputSchema>;
 
@@ -66,7 +72,7 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner }: Pla
   }
 
   return {
-    async run({ session: id, plan, dryRun, retries, request }, ask = {}) {
+    async run({ session: id, plan, dryRun, retries, request, replanWithOutputs }, ask = {}) {
       const session = await router.session(id, ask);
       const { user } = session;
       if (request && !planner) throw new WinnowError('invalid_request', 'request: nothing here can plan again.');
@@ -74,7 +80,10 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner }: Pla
       const replan =
         asked &&
         planner &&
-        createReplanner(planningIn(id, planner, ask), asked, ask.signal ? { signal: ask.signal } : {});
+        createReplanner(planningIn(id, planner, ask), asked, {
+          withOutputs: replanWithOutputs,
+          ...(ask.signal ? { signal: ask.signal } : {}),
+        });
       return runPlan(plan, { ...optionsFor(session, ask), dryRun, retry: { retries }, replan });
     },
 

@@ -13,13 +13,15 @@ describe('planning again', () => {
       next: [done('found')],
     });
     const asked: unknown[] = [];
-    const run = await runPlan(planOf(['s1', 'lookup'], ['s2', 'old', { a: '${s1.stcd}' }]), {
+    const paused = await runPlan(planOf(['s1', 'lookup'], ['s2', 'old', { a: '${s1.stcd}' }]), {
       run: script.run,
       replan: async (soFar, failed) => {
         asked.push([soFar.steps.s1?.output, failed.id, failed.failure?.reason]);
         return planOf(['s1', 'next']);
       },
     });
+    expect(paused).toMatchObject({ state: 'paused', notes: [expect.stringMatching(/look at it.*: s1 calls next$/u)] });
+    const run = await resumePlan(paused, { run: script.run });
     expect(asked).toEqual([[{ stcd: 1 }, 's2', 'gone']]);
     expect(run).toMatchObject({ state: 'done', steps: { s1: { output: 'found' } } });
     expect(run.earlier).toMatchObject({ steps: { s1: { status: 'done' }, s2: { status: 'failed' } } });
@@ -40,6 +42,30 @@ describe('planning again', () => {
     const none = await runPlan(planOf(['s1', 'bad']), { run: script.run, replan: async () => undefined });
     expect(none).toMatchObject({ state: 'failed' });
     expect(none).not.toHaveProperty('earlier');
+  });
+
+  it.each([
+    ['a tool', planOf(['s1', 'read', { of: 'a' }], ['s2', 'mail', { to: 'ann' }]), 's2 calls mail'],
+    ['a value', planOf(['s1', 'send', { to: 'eve' }]), 's1.to: "eve"'],
+    ['a value in a list', planOf(['s1', 'send', { to: ['ann', 'eve'] }]), 's1.to.1: "eve"'],
+    ['a number', planOf(['s1', 'read', { of: 7 }]), 's1.of: 7'],
+  ])(
+    'runs nothing of a plan with %s that the first one had not, until somebody has looked at it',
+    async (_, next, told) => {
+      const script = createScript({ read: [fail('tool_failed', 'x'), done(1)], send: [done(1)], mail: [done(1)] });
+      const first = planOf(['s1', 'read', { of: 'a' }], ['s2', 'send', { to: 'ann', text: '${s1}' }]);
+      const paused = await runPlan(first, { run: script.run, replan: async () => next });
+      expect(paused).toMatchObject({ state: 'paused', notes: [expect.stringContaining(told)] });
+      expect(script.made()).toHaveLength(1);
+      expect(await resumePlan(paused, { run: script.run })).toMatchObject({ state: 'done' });
+    },
+  );
+
+  it('runs at once what reaches no further', async () => {
+    const script = createScript({ read: [fail('tool_failed', 'x'), done(1)], send: [done(1)] });
+    const first = planOf(['s1', 'read', { of: 'a' }], ['s2', 'send', { to: 'ann' }, ['s1']]);
+    const next = planOf(['s1', 'send', { to: 'ann' }], ['s2', 'read', { of: 'a' }, ['s1']]);
+    expect(await runPlan(first, { run: script.run, replan: async () => next })).toMatchObject({ state: 'done' });
   });
 
   it('that fails itself leaves the run as it was, and says so', async () => {
@@ -64,7 +90,9 @@ describe('planning again', () => {
     });
     const first = planOf(['s1', 'send', { to: 'anna' }], ['s2', 'pay', { sum: 1 }], ['s3', 'bad', {}, ['s1']]);
     const next = planOf(['s1', 'send', { to: 'anna' }], ['s2', 'pay', { sum: 1 }], ['s3', 'send', { to: 'ben' }]);
-    const run = await runPlan(first, { run: script.run, replan: async () => next });
+    const run = await resumePlan(await runPlan(first, { run: script.run, replan: async () => next }), {
+      run: script.run,
+    });
     expect(script.calls.map(({ tool, arguments: input }) => [tool, input])).toEqual([
       ['send', { to: 'anna' }],
       ['pay', { sum: 1 }],
@@ -88,7 +116,8 @@ describe('planning again', () => {
       runId: 'r1',
       replan: async () => planOf(['s1', 'write']),
     });
-    expect(paused.state).toBe('paused');
+    expect([paused.state, paused.steps.s1?.status]).toEqual(['paused', 'pending']);
+    expect((await resumePlan('r1', options)).state).toBe('paused');
     const run = await resumePlan('r1', options);
     expect(run).toMatchObject({
       state: 'done',

@@ -238,7 +238,7 @@ describe('a run of a plan', () => {
     expect((await ask('POST /v1/plans/run', { session, plan }, { user: 'bob' })).status).toBe(404);
   });
 
-  it('is planned again once where it says what it is for, and the new steps pass the same gate', async () => {
+  it('is planned again once where it says what it is for, waits for a look, and then passes the same gate', async () => {
     const { ask, runs } = await startAgentServer({ planner: readingPlanner() });
     const { body: opened } = await ask('POST /v1/sessions', {}, ANN);
     const session = opened.id;
@@ -246,11 +246,13 @@ describe('a run of a plan', () => {
     const request = { message: 'Read the file a.txt', user: 'bob' };
     const { body } = await ask('POST /v1/plans/run', { session, plan: failing, request }, ANN);
     expect(body).toMatchObject({
-      state: 'failed',
+      state: 'paused',
       plan: { steps: [{ tool: 'file_read' }] },
-      steps: { s1: { failure: { code: 'not_enabled' } } },
+      notes: [expect.stringContaining('s1 calls file_read')],
       earlier: { plan: { steps: [{ tool: 'nothing' }] } },
     });
+    const { body: resumed } = await ask(`POST /v1/plans/runs/${body.id}/resume`, {}, ANN);
+    expect(resumed).toMatchObject({ state: 'failed', steps: { s1: { failure: { code: 'not_enabled' } } } });
     expect((await ask('POST /v1/plans/run', { session, plan: failing }, ANN)).body.earlier).toBeUndefined();
     expect(runs).toEqual([]);
   });
