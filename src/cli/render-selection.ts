@@ -1,7 +1,8 @@
 /** The chosen tools for people: what each is here for. */
-import { oneLine } from '../core/catalog/summary.js';
+
 import type { Usage } from '../core/model/model.js';
 import type { SelectedTool, Selection, SelectResult } from '../core/result.js';
+import { oneLine } from '../core/visible-text.js';
 import { colours as pc } from './colours.js';
 
 const WHY: Record<SelectedTool['via'], string> = {

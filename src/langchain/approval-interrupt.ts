@@ -4,8 +4,8 @@
  */
 import { interrupt } from '@langchain/langgraph';
 import { z } from 'zod';
-import { oneLine } from '../core/catalog/summary.js';
 import { parseAs } from '../core/parse.js';
+import { oneLine } from '../core/visible-text.js';
 import { renderReview } from '../routing/approvals/render-review.js';
 import { renderSource } from '../routing/argument-sources.js';
 import type { CallResult } from '../routing/contracts.js';

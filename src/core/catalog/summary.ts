@@ -1,4 +1,5 @@
 /** One line a tool: all that a model sees of it in stage one. */
+import { oneLine } from '../visible-text.js';
 import type { Tool } from './tool.js';
 
 /** From the most telling to the shortest. The ladder in `selection/ladder.ts` goes down one by one. */
@@ -20,8 +21,4 @@ export function renderSummary(tool: Tool, style: SummaryStyle): string {
 export function firstSentence(text: string): string {
   const end = SENTENCE_END.exec(text);
   return end ? text.slice(0, end.index + 1) : text;
-}
-
-export function oneLine(text: string): string {
-  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }

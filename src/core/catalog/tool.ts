@@ -5,11 +5,12 @@
 import { z } from 'zod';
 import { nearestName } from '../nearest-name.js';
 import { parse } from '../parse.js';
+import { oneLine, visibleText } from '../visible-text.js';
 import { RISKS, type Risk, riskOf } from './risk.js';
+import { isObject, type JsonSchema, mapChildren } from './schema/json.js';
 
+export type { JsonSchema };
 export { RISKS, type Risk };
-
-export type JsonSchema = { readonly [key: string]: unknown };
 
 export const TOOL_TYPES = ['mcp', 'builtin', 'skill'] as const;
 export type ToolType = (typeof TOOL_TYPES)[number];
@@ -18,7 +19,9 @@ export type ToolType = (typeof TOOL_TYPES)[number];
 export const MAX_DESCRIPTION_CHARACTERS = 20_000;
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
-const words = z.array(z.string().min(1)).readonly().default([]);
+/** As people see it: hidden characters would be read by models alone. */
+const text = z.string().overwrite(visibleText);
+const words = z.array(text.min(1)).readonly().default([]);
 const record = z.record(z.string(), z.unknown());
 /** Schemas in the wild are messy: refused is only what nothing can be made of. */
 const schema = record
@@ -29,7 +32,18 @@ const schema = record
   .refine(({ properties = {} }) => record.safeParse(properties).success, {
     path: ['properties'],
     error: 'not an object',
-  });
+  })
+  .overwrite(withVisibleTexts);
+
+/** Only what is written for readers changes: values of an enum, a pattern or a default are what a tool takes. */
+function withVisibleTexts(node: JsonSchema): Record<string, unknown> {
+  const { title, description } = node;
+  const texts = {
+    ...(typeof title === 'string' ? { title: visibleText(title) } : {}),
+    ...(typeof description === 'string' ? { description: visibleText(description) } : {}),
+  };
+  return mapChildren({ ...node, ...texts }, ({ value }) => (isObject(value) ? withVisibleTexts(value) : value));
+}
 
 /** One entry of a catalogue, as a source hands it over. Unknown keys go to `metadata`. */
 export const toolEntrySchema = z.object({
@@ -39,12 +53,12 @@ export const toolEntrySchema = z.object({
     .max(256)
     .refine((name) => !FORBIDDEN_NAMES.has(name), 'this name is not allowed')
     .refine(
-      (name) => name === name.trim() && !/[\p{Cc}"\\]/u.test(name),
-      'no control character, quote, backslash or outer space',
+      (name) => name === oneLine(name) && !/["\\]/u.test(name),
+      'no hidden or control character, quote, backslash, outer or double space',
     ),
-  title: z.string().optional(),
-  description: z.string().max(MAX_DESCRIPTION_CHARACTERS).default(''),
-  category: z.string().optional(),
+  title: text.optional(),
+  description: text.max(MAX_DESCRIPTION_CHARACTERS).default(''),
+  category: text.optional(),
   toolType: z.string().optional(),
   inputSchema: schema.default({ type: 'object' }).describe("The author's schema."),
   outputSchema: schema.optional(),
@@ -69,7 +83,7 @@ export const toolEntrySchema = z.object({
     ])
     .default('system'),
   available: z.boolean().default(true),
-  instructions: z.string().optional().describe('The whole text of a skill; shown only when the tool is chosen.'),
+  instructions: text.optional().describe('The whole text of a skill; shown only when the tool is chosen.'),
   metadata: record.optional(),
 });
 export type ToolEntry = z.input<typeof toolEntrySchema>;

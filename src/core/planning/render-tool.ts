@@ -1,9 +1,9 @@
 /** A tool as stage two shows it: everything that is known about it, in the order in which a plan needs it. */
 import { isObject } from '../catalog/schema/json.js';
 import { resolveReference } from '../catalog/schema/paths.js';
-import { oneLine } from '../catalog/summary.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
+import { literal, oneLine } from '../visible-text.js';
 import { fittedSchemas } from './fitted.js';
 
 /** Of the type of a result, and of the arguments, in characters: one huge schema must not push the other tools out. */
@@ -26,10 +26,21 @@ export const renderTool = oncePer((tool: Tool): string => {
     ...renderArguments(input).map((line) => shortened(line, MAX_ARGUMENTS)),
     output ? `   returns: ${shortened(renderType(output, output), MAX_RESULT)}` : '   returns: not described',
     tool.preconditions.length > 0 ? `   before: ${tool.preconditions.map(oneLine).join('; ')}` : '',
-    tool.instructions ? `   instructions:\n${tool.instructions.trim()}` : '',
-  ];
-  return lines.filter(Boolean).join('\n');
+  ].filter(Boolean);
+  return [...lines, ...renderInstructions(tool)].join('\n');
 });
+
+/** Behind a bar, so that no line of them can be taken for one of the prompt. */
+function renderInstructions({ instructions }: Tool): string[] {
+  if (!instructions) return [];
+  return [
+    '   instructions:',
+    ...instructions
+      .trim()
+      .split('\n')
+      .map((line) => `   | ${line}`),
+  ];
+}
 
 /** Optional arguments stand apart: beside the required ones a small model fills them in, whatever the request says. */
 function renderArguments(input: JsonSchema): string[] {
@@ -72,20 +83,20 @@ export function renderType(
 function renderNode(schema: unknown, place: Place): string {
   if (!isObject(schema)) return 'any';
   if (typeof schema.$ref === 'string') return renderReference(schema.$ref, place);
-  if ('const' in schema) return JSON.stringify(schema.const);
-  if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join('|') || 'never';
+  if ('const' in schema) return literal(schema.const);
+  if (Array.isArray(schema.enum)) return schema.enum.map(literal).join('|') || 'never';
   const members = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(members)) return unique(members.map((member) => renderNode(member, place))).join('|');
   if (Array.isArray(schema.type))
     return unique(schema.type.map((type) => renderNode({ ...schema, type }, place))).join('|');
   if (schema.type === 'array') return `${wrap(renderNode(schema.items ?? {}, place))}[]`;
   if (schema.type === 'object' || isObject(schema.properties)) return renderObject(schema, place);
-  return typeof schema.type === 'string' ? schema.type : 'any';
+  return typeof schema.type === 'string' ? oneLine(schema.type) : 'any';
 }
 
 /** Inside itself a type is only named. */
 function renderReference(reference: string, { root, open, comments }: Place): string {
-  if (open.includes(reference)) return reference.split('/').at(-1) || 'any';
+  if (open.includes(reference)) return oneLine(reference.split('/').at(-1) ?? '') || 'any';
   return renderNode(resolveReference(root, reference), { root, comments, open: [...open, reference] });
 }
 
@@ -116,9 +127,9 @@ function factsOf(schema: JsonSchema): string[] {
   const each = isObject(schema.items) ? factsOf(schema.items) : [];
   return [
     typeof schema.description === 'string' ? oneLine(schema.description) : '',
-    typeof schema.format === 'string' ? `format ${schema.format}` : '',
-    typeof schema.pattern === 'string' && schema.pattern.length <= 60 ? `pattern ${schema.pattern}` : '',
-    'default' in schema ? `default ${JSON.stringify(schema.default)}` : '',
+    typeof schema.format === 'string' ? `format ${oneLine(schema.format)}` : '',
+    typeof schema.pattern === 'string' && schema.pattern.length <= 60 ? `pattern ${oneLine(schema.pattern)}` : '',
+    'default' in schema ? `default ${literal(schema.default)}` : '',
     ...NUMBERS.flatMap((key) => (isBound(schema[key]) ? [`${key} ${schema[key]}`] : [])),
     schema.uniqueItems === true ? 'no duplicates' : '',
     each.length > 0 ? `each: ${each.join('; ')}` : '',
@@ -130,8 +141,9 @@ function isBound(value: unknown): value is number {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 }
 
-function renderKey(name: string): string {
-  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : JSON.stringify(name);
+/** A name of an argument, in quotes where it is no plain word. */
+export function renderKey(name: string): string {
+  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : literal(name);
 }
 
 function wrap(type: string): string {

@@ -1,11 +1,11 @@
 /** Plans by writing, for any model server: the schemas as compact types, one structured answer, checked, repaired once. */
 import { z } from 'zod';
-import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import type { Completion } from '../model/model.js';
 import { completeStructured, type Parsed, readJson } from '../model/structured.js';
 import { parse } from '../parse.js';
 import type { Step } from '../result.js';
+import { oneLine } from '../visible-text.js';
 import { checkPlan, levelsOf } from './check-plan.js';
 import type { DecideParts } from './decide/read.js';
 import { groundSteps } from './ground.js';

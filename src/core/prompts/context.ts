@@ -1,7 +1,8 @@
 /** The part of a prompt that changes with each request: what is known besides the message, in a bounded window. */
-import { oneLine } from '../catalog/summary.js';
+
 import type { Message, Request } from '../request.js';
 import { wordsOf } from '../search/words.js';
+import { oneLine } from '../visible-text.js';
 
 export interface Window {
   historyMessages: number;

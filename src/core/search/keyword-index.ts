@@ -1,8 +1,8 @@
 /** Tools as MiniSearch indexes them: the fields that are searched, and how much a word counts in each. */
 import MiniSearch, { type Options } from 'minisearch';
 import { z } from 'zod';
-import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
+import { oneLine } from '../visible-text.js';
 import { stemOf, wordsOf } from './words.js';
 
 /** Each with the words that it usually has: fixed, so that no tool's numbers tell of another tool. */

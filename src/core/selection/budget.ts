@@ -1,10 +1,10 @@
 /** Tokens: what a tool costs, and what of a context is free for tools beside the request, the answer and its repair. */
 import type { View } from '../catalog/scope.js';
-import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
 import { createToolTokens } from '../model/count-tokens.js';
 import { renderContext } from '../prompts/context.js';
+import { oneLine } from '../visible-text.js';
 import { answerWay, type SelectionCall, type SelectionParts } from './candidates.js';
 
 /** Most of a context that tools may take. */

@@ -1,8 +1,9 @@
 /** The first stage: the model names tools, by list or by rank, on whichever rung of the ladder the summaries fit. */
-import { oneLine } from '../catalog/summary.js';
+
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
 import { renderContext, searchText } from '../prompts/context.js';
+import { oneLine } from '../visible-text.js';
 import { summaryBudget } from './budget.js';
 import { type Answer, type Asked, answerWay, PRIORITY, type Stage, type StageContext } from './candidates.js';
 import { climb, fittingSheet, SHORT_STYLES, SHORTLIST_TOOLS, type Sheet } from './ladder.js';

@@ -1,6 +1,5 @@
 /** Stage one: from what a caller sees to the few tools whose schemas are loaded. Only a cancelled request fails here. */
 import type { View } from '../catalog/scope.js';
-import { oneLine } from '../catalog/summary.js';
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
 import { createToolTokens } from '../model/count-tokens.js';
@@ -13,6 +12,7 @@ import type { RankedTool } from '../search/rank.js';
 import { keywordSearchOf } from '../search/rank.js';
 import { withSpan } from '../spans.js';
 import type { Turn, Turns } from '../turn.js';
+import { oneLine } from '../visible-text.js';
 import { planningRoom, totalTokens } from './budget.js';
 import {
   type Candidates,

@@ -5,12 +5,12 @@
  * what no prompt may.
  */
 import { z } from 'zod';
-import { oneLine } from '../../core/catalog/summary.js';
 import { WinnowError } from '../../core/errors.js';
 import { type Completion, type Model, noUsage } from '../../core/model/model.js';
 import { completeStructured, type Parsed, readJson } from '../../core/model/structured.js';
 import { parse } from '../../core/parse.js';
 import { loadNamedPrompt, type NamedPrompt } from '../../core/prompts/prompts.js';
+import { oneLine } from '../../core/visible-text.js';
 import type { EvaluationCase } from '../case.js';
 import { findBrokenPlaces, type TunedPrompt } from './prompt-draft.js';
 

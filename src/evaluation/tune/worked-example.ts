@@ -1,11 +1,11 @@
 /** A training case as a worked example: what the model is asked, and the right answer in the form that it must have. */
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { isObject } from '../../core/catalog/schema/json.js';
-import { oneLine } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import type { Options } from '../../core/options.js';
 import { renderContext } from '../../core/prompts/context.js';
 import { createLabels } from '../../core/selection/ladder.js';
+import { oneLine } from '../../core/visible-text.js';
 import type { EvaluationCase } from '../case.js';
 import type { TunedPrompt } from './prompt-draft.js';
 

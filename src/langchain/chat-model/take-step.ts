@@ -1,12 +1,12 @@
 /** One step of an agent over the model seam: the prompt, the answer under a schema, one repair. */
 import { secretNamesOf } from '../../core/catalog/schema/paths.js';
-import { oneLine } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { type Completion, type Model, noUsage, type Usage } from '../../core/model/model.js';
 import { completeStructured, type Parsed } from '../../core/model/structured.js';
 import { fittedSchemas } from '../../core/planning/fitted.js';
 import { renderType } from '../../core/planning/render-tool.js';
 import type { NamedPrompt } from '../../core/prompts/prompts.js';
+import { oneLine } from '../../core/visible-text.js';
 import { readStep, type Step } from './read-step.js';
 import type { Conversation } from './render-conversation.js';
 import { stepSchema } from './step-schema.js';

@@ -2,10 +2,11 @@
  * `tool_search`: from what an agent wants to do to the tools that do it. The rules rank, in no time and without a model; a
  * model may reorder. Nothing found for sure is a question to ask, never a guess.
  */
-import { firstSentence, oneLine } from '../../core/catalog/summary.js';
+import { firstSentence } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { type Layer, type RankedTool, rank } from '../../core/search/rank.js';
 import { withSpan } from '../../core/spans.js';
+import { oneLine } from '../../core/visible-text.js';
 import type { SearchMatch, SearchOutput, SearchRequest } from '../contracts.js';
 import type { IndexRefusal, OpenIndex } from '../index/tool-index.js';
 import { openFor, type SearchCaller, type SearchParts } from './caller.js';

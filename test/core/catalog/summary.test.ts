@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { firstSentence, oneLine, renderSummary, SUMMARY_STYLES } from '../../../src/core/catalog/summary.js';
+import { firstSentence, renderSummary, SUMMARY_STYLES } from '../../../src/core/catalog/summary.js';
 import { parseTool } from '../../../src/core/catalog/tool.js';
+import { oneLine } from '../../../src/core/visible-text.js';
 import { anyCharacter } from '../../support/any-character.js';
 import { createTool } from '../../support/create-tool.js';
 import { FIXTURES, loadFixture } from '../../support/fixtures.js';

@@ -26,8 +26,8 @@ describe('renderTool', () => {
         '   returns: {level?: number /* In metres. */}',
         '   before: the station is known',
         '   instructions:',
-        'First this.',
-        'Then that.',
+        '   | First this.',
+        '   | Then that.',
       ].join('\n'),
     );
   });

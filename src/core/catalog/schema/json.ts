@@ -1,6 +1,7 @@
 /** Words about JSON values, and the two ways through the schemas inside a schema, that all schema code shares. */
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonSchema } from '../tool.js';
+
+export type JsonSchema = { readonly [key: string]: unknown };
 
 export const JSON_TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
 export type JsonType = (typeof JSON_TYPES)[number];

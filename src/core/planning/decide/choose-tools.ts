@@ -4,11 +4,12 @@
  * answer than an empty request does: a tool that fits everything, and a "yes" that comes to everything, say nothing.
  */
 import type { View } from '../../catalog/scope.js';
-import { oneLine } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
 import { createNameTrie, type RankedName, rankNames } from '../../model/choices.js';
 import type { TokenReader } from '../../model/model.js';
 import type { Request } from '../../request.js';
+import { oneLine } from '../../visible-text.js';
+import { renderKey } from '../render-tool.js';
 import { readYes } from './json-writer.js';
 import { producersOf } from './needs.js';
 import type { Read } from './read.js';
@@ -213,7 +214,7 @@ function oddsOf(probability: number): number {
 
 /** `name(arguments): what it does`. */
 function renderCandidate({ name, inputSchema, description }: Tool): string {
-  const names = Object.keys(Object(inputSchema.properties));
+  const names = Object.keys(Object(inputSchema.properties)).map(renderKey);
   const text = oneLine(description);
   const shown = text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION)}…` : text;
   return `${name}(${names.join(', ')})${shown ? `: ${shown}` : ''}`;

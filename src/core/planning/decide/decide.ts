@@ -2,8 +2,9 @@
  * A plan by deciding: what is asked for, a tool for each ask, the producers on the way, and each argument from one source.
  * Every decision is a choice among what exists, and its probability is known.
  */
-import { oneLine } from '../../catalog/summary.js';
+
 import type { Tool } from '../../catalog/tool.js';
+import { oneLine } from '../../visible-text.js';
 import type { Written } from '../write.js';
 import { readAsks } from './asks.js';
 import { chooseTools } from './choose-tools.js';

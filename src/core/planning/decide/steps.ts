@@ -3,10 +3,10 @@ import { isGiven, type Provision, producerGraph } from '../../catalog/producers.
 import { RISKS } from '../../catalog/risk.js';
 import { isObject, sameJson } from '../../catalog/schema/json.js';
 import { subschemaAt } from '../../catalog/schema/paths.js';
-import { oneLine } from '../../catalog/summary.js';
 import type { Tool } from '../../catalog/tool.js';
 import { renderPhrase } from '../../language.js';
 import type { SourceName } from '../../result.js';
+import { oneLine } from '../../visible-text.js';
 import { checkPlan, levelsOf } from '../check-plan.js';
 import { fittedSchemas } from '../fitted.js';
 import { renderPath } from '../references.js';

@@ -1,0 +1,34 @@
+/**
+ * Text of strangers as people see it. A model reads what no person does: tag characters, zero widths, marks that turn the
+ * direction (Unicode Technical Standard 55, on source code spoofing). They are taken out where a tool comes in.
+ */
+
+/**
+ * What has no shape of its own: controls, format characters, private and unassigned ones, lone surrogates, variation
+ * selectors. Joiners stay inside words and emoji, where Persian, Hindi and families need them.
+ */
+const UNSEEN =
+  /(?<joined>(?<=\p{L}|\p{M}|\p{Emoji}|\uFE0F)(?:\u200C|\u200D)(?=\p{L}|\p{Emoji})|(?<=\p{Emoji})\uFE0F)|[\p{C}\p{Variation_Selector}]/gu;
+const LINE_BREAK = /\r\n?|[\u0085\u2028\u2029]/gu;
+
+/** Without what is not seen; its lines end with "\n". */
+export function visibleText(text: string): string {
+  return text.replace(LINE_BREAK, '\n').replace(UNSEEN, (part, joined: string | undefined) => joined ?? keptOf(part));
+}
+
+/** On one line, with one blank where there was white space, and without what is not seen. */
+export function oneLine(text: string): string {
+  return visibleText(text).replace(/\s+/gu, ' ').trim();
+}
+
+/** A value as JSON on one line, with what is not seen written out: a model may have to write it. */
+export function literal(value: unknown): string {
+  const written = (part: string) => [...part].map((one) => `\\u{${one.codePointAt(0)?.toString(16)}}`).join('');
+  return (JSON.stringify(value) ?? 'null')
+    .replace(UNSEEN, (part, joined: string | undefined) => joined ?? written(part))
+    .replace(LINE_BREAK, written);
+}
+
+function keptOf(part: string): string {
+  return part === '\n' || part === '\t' ? part : '';
+}
