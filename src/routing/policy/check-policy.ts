@@ -39,6 +39,22 @@ function hint(name: string, tools: readonly Tool[]): string {
   return meant.length === 0 ? '' : `; write ${meant.join(' or ')}`;
 }
 
+/**
+ * Parts of the policy that would be about no tool any more: what they were about runs under other names now, or not at all,
+ * and a program can't tell which. As sentences, each with the tools.
+ */
+export function lostParts({ settings }: Policy, before: readonly Tool[], after: readonly Tool[]): string[] {
+  return partsOf(settings).flatMap((part) => {
+    const isAbout = toolsOf(part);
+    const had = part.restricts && !after.some(isAbout) ? before.filter(isAbout) : [];
+    if (had.length === 0) return [];
+    const names = had.slice(0, MAX_NAMED).map(({ name }) => name);
+    return [`${part.path} of the policy would be about no tool any more, and was about ${names.join(', ')}`];
+  });
+}
+
+const MAX_NAMED = 5;
+
 function neverMet(tool: Tool, names: ReadonlySet<string>): string[] {
   return tool.preconditions.flatMap((text) => {
     const requirement = parseRequirement(text);

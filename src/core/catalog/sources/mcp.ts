@@ -138,7 +138,7 @@ function nameOf(tool: string, server: string, { prefix }: McpServer): string {
 }
 
 /** Another one, where calls of the server would go elsewhere. No key of a header is in it. */
-function targetOf(told: McpServer): string {
+export function targetOf(told: McpServer): string {
   const { command, args, env, cwd, url }: Record<string, unknown> = { ...told };
   const target = JSON.stringify([command, args, env, cwd, url]);
   return createHash('sha256').update(target).digest('hex').slice(0, 16);
