@@ -75,7 +75,7 @@ interface Parts {
 async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts) {
   const { config, logger, plannerOf } = setup;
   const audit = createAuditWriter({ journal: store.journal });
-  const { live, synonyms, executors, runnable } = await openCatalog({ ...setup, audit });
+  const { live, synonyms, executors, runnable } = await openCatalog({ ...setup, audit, policy });
   const base = () => live.current().catalog;
   const onIssue = (issue: EntryIssue) => logger.warn({ entry: issue.entry }, renderIssue(issue));
   const privateTools = createPrivateTools({ base, store: store.privateTools, onIssue, audit });

@@ -2,6 +2,7 @@
 import { loadCatalog } from '../core/catalog/load.js';
 import { toWinnowError } from '../core/errors.js';
 import { createLiveCatalog, type LiveCatalog } from '../routing/live-catalog.js';
+import type { PolicySource } from '../routing/policy/policy-file.js';
 import { loadSourceSynonyms, type Synonyms } from '../routing/search/source-synonyms.js';
 import type { WriteAudit } from '../routing/write-audit.js';
 import type { AgentFlags } from './agent-options.js';
@@ -13,6 +14,7 @@ import { sourceOptions } from './source-options.js';
 export interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'> {
   flags: AgentFlags;
   audit: WriteAudit;
+  policy: PolicySource;
 }
 
 export interface OpenCatalog {
@@ -26,12 +28,13 @@ export interface OpenCatalog {
 
 /** @throws WinnowError `invalid_option`, `source_failed` */
 export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
-  const { flags, config, sources, loaded, isStrict, logger, audit } = setup;
+  const { flags, config, sources, loaded, isStrict, logger, audit, policy } = setup;
   const open = () => openExecutors({ flags, config, sources, catalog: live.current().catalog, logger });
   const live = createLiveCatalog({
     first: loaded,
     load: (previous) =>
       loadCatalog({ ...sourceOptions(config), sources, strict: isStrict, previous, keepFailed: true, logger }),
+    policy: policy.current,
     audit,
   });
   const readSynonyms = () =>

@@ -1,12 +1,15 @@
 /**
  * The catalogue of a server that runs: read anew while it answers. A source that can't be read keeps the tools it gave
- * before, and a catalogue that is none as a whole changes nothing; both are told.
+ * before. A catalogue that is none as a whole, or that the policy would no longer restrict as it did, changes nothing. Both
+ * are told.
  */
 import { z } from 'zod';
 import type { LoadedCatalog } from '../core/catalog/load.js';
 import type { SourceFailure } from '../core/catalog/sources/source.js';
 import { renderIssue } from '../core/catalog/tool.js';
-import { toWinnowError } from '../core/errors.js';
+import { toWinnowError, WinnowError } from '../core/errors.js';
+import { lostParts } from './policy/check-policy.js';
+import type { Policy } from './policy/policy.js';
 import type { WriteAudit } from './write-audit.js';
 
 const count = z.int().min(0);
@@ -17,7 +20,9 @@ export const catalogReloadSchema = z.object({
   removed: count,
   kept: z
     .array(z.object({ source: z.string(), reason: z.string() }))
-    .describe('Sources, or servers of one, that could not be read; what they gave before stays.'),
+    .describe(
+      'Sources, or servers of one, that could not be read, or the whole catalogue; what they gave before stays.',
+    ),
   failed: z
     .array(z.object({ source: z.string(), reason: z.string() }))
     .describe('Those that could not be read, and gave nothing before.'),
@@ -33,6 +38,8 @@ export interface LiveCatalogParts {
   first: LoadedCatalog;
   /** Reads the sources anew; see `loadCatalog` with `previous` and `keepFailed`. */
   load(previous: LoadedCatalog): Promise<LoadedCatalog>;
+  /** Of now. Default: none, so that any catalogue is taken. */
+  policy?: (() => Policy) | undefined;
   /** Told of each reload. Default: nothing is told. */
   audit?: WriteAudit | undefined;
 }
@@ -43,13 +50,13 @@ export interface LiveCatalog {
   reload(): Promise<CatalogReload>;
 }
 
-export function createLiveCatalog({ first, load, audit }: LiveCatalogParts): LiveCatalog {
+export function createLiveCatalog({ first, load, policy, audit }: LiveCatalogParts): LiveCatalog {
   let current = first;
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<CatalogReload> | undefined;
 
   async function reload(): Promise<CatalogReload> {
-    const outcome = await tryLoad(current, load);
+    const outcome = await tryLoad(current, { load, policy });
     if (outcome.loaded) current = outcome.loaded;
     const { report } = outcome;
     const { kept, added, changed, removed } = report;
@@ -82,9 +89,13 @@ interface Outcome {
   readonly report: CatalogReload;
 }
 
-async function tryLoad(previous: LoadedCatalog, load: LiveCatalogParts['load']): Promise<Outcome> {
+async function tryLoad(
+  previous: LoadedCatalog,
+  { load, policy }: Pick<LiveCatalogParts, 'load' | 'policy'>,
+): Promise<Outcome> {
   try {
     const loaded = await load(previous);
+    if (policy) refuseLost(lostParts(policy(), previous.catalog.tools, loaded.catalog.tools));
     const { added, changed, removed } = loaded.changes;
     return {
       loaded,
@@ -104,6 +115,13 @@ async function tryLoad(previous: LoadedCatalog, load: LiveCatalogParts['load']):
     const tools = previous.catalog.tools.length;
     return { report: { tools, added: 0, changed: 0, removed: 0, kept, failed: [], warnings: [...issues] } };
   }
+}
+
+function refuseLost(issues: readonly string[]): void {
+  const [first] = issues;
+  if (first === undefined) return;
+  const next = 'Bring the tools back, or change the policy first. A restart takes the new catalogue as it is';
+  throw new WinnowError('invalid_catalog', `The catalogue stays as it is: ${first}. ${next}.`, { issues });
 }
 
 function toReason({ source, error }: SourceFailure): { source: string; reason: string } {

@@ -8,6 +8,7 @@ import { WinnowError } from '../../src/core/errors.js';
 import { createPlanner } from '../../src/core/planner.js';
 import { createKeptRules, type KeptRules, MAX_KEPT_RULES } from '../../src/routing/kept-rules.js';
 import { createLiveCatalog } from '../../src/routing/live-catalog.js';
+import { createPolicy, type PolicyInput } from '../../src/routing/policy/policy.js';
 import { createMemoryStore } from '../../src/store/memory/memory-store.js';
 import type { Documents } from '../../src/store/store.js';
 import { makeTool, namesOf, naming, TOOLS } from '../core/selection/setup.js';
@@ -241,11 +242,12 @@ describe('the catalogue of now', () => {
       previous,
     });
 
-  async function together(load: (previous: LoadedCatalog) => Promise<LoadedCatalog>) {
+  async function together(load: (previous: LoadedCatalog) => Promise<LoadedCatalog>, policy: PolicyInput = {}) {
     const audit: object[] = [];
     const live = createLiveCatalog({
       first: await loadTools(['a', 'b']),
       load,
+      policy: () => createPolicy(policy),
       audit: async (entry) => void audit.push(entry),
     });
     const names = () => live.current().catalog.tools.map(({ name }) => name);
@@ -280,6 +282,27 @@ describe('the catalogue of now', () => {
       expect(reload).toMatchObject({ tools: 2, added: 0, kept: [{ reason: 'The source is away.' }] });
       expect(names()).toEqual(['a', 'b']);
       expect(audit).toMatchObject([{ event: 'catalog_kept', outcome: 'failed', reason: 'The source is away.' }]);
+    });
+
+    const about = (decision: 'allow' | 'deny' | 'needs_approval', tool = 'a') => ({
+      rules: [{ name: 'r', decision, match: { tool } }],
+    });
+    it.each<[string, PolicyInput, boolean]>([
+      ['a rule that denies', about('deny'), true],
+      ['a rule that asks', about('needs_approval'), true],
+      ['a precondition', { preconditions: [{ match: { tool: 'a' }, requires: ['b called'] }] }, true],
+      ['a higher risk', { argumentRisks: [{ match: { tool: 'a', arguments: { x: 1 } }, risk: 'high' }] }, true],
+      ['a lower risk', { argumentRisks: [{ match: { tool: 'a' }, risk: 'low' }] }, false],
+      ['a rule that allows', about('allow'), false],
+      ['a rule that was about none before', about('deny', 'z'), false],
+      ['a rule that is still about another', about('deny', '?'), false],
+    ])('stays as it was, or not, where it would leave without a tool %s', async (_, policy, isKept) => {
+      const { live, names, audit } = await together((previous) => loadTools(['b', 'c'], previous), policy);
+      const { kept, warnings } = await live.reload();
+      expect(names()).toEqual(isKept ? ['a', 'b'] : ['b', 'c']);
+      expect(audit).toMatchObject([{ event: isKept ? 'catalog_kept' : 'catalog_reloaded' }]);
+      expect(kept).toHaveLength(isKept ? 1 : 0);
+      if (isKept) expect([kept[0]?.reason, ...warnings].join()).toMatch(/would be about no tool any more.*about a/u);
     });
 
     it('tells sources that stay as they were from those that never gave anything, and the changes of the others', async () => {

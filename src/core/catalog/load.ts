@@ -10,12 +10,12 @@ import {
   describeSource,
   type ParsedReading,
   parseReading,
-  prefixTools,
   type ReadContext,
   reasonOf,
   type SourceFailure,
   type SourceSpec,
   sourceFailed,
+  withoutTaken,
 } from './sources/source.js';
 import { type EntryIssue, renderIssue, type Tool } from './tool.js';
 
@@ -90,7 +90,7 @@ export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> 
   const failed = outcomes.filter((outcome) => 'failure' in outcome);
   const failures = failed.map(({ failure }) => failure);
   if (given.length === 0 || strict) refuseFailures(failures);
-  const merged = prefixTools(given.map(({ parsed }) => parsed));
+  const merged = withoutTaken(given.map(({ parsed }) => parsed));
   const issues = [...given.flatMap(({ parsed }) => parsed.issues), ...merged.issues];
   if (strict) refuseWarnings(issues);
   const now = merged.placed.map(({ tool }) => tool);

@@ -2,8 +2,9 @@
 export const RISKS = ['low', 'medium', 'high'] as const;
 export type Risk = (typeof RISKS)[number];
 
-/** By the hints of the Model Context Protocol; `medium` where they say nothing. */
-export function riskOf({ readOnlyHint, destructiveHint }: { readOnlyHint?: unknown; destructiveHint?: unknown }): Risk {
-  if (readOnlyHint === true) return 'low';
-  return destructiveHint === true ? 'high' : 'medium';
+/** By the hints of the Model Context Protocol, with its defaults for those that are missing; high where they contradict. */
+export function riskOf(hints: { readOnlyHint?: unknown; destructiveHint?: unknown }): Risk {
+  const { readOnlyHint = false, destructiveHint = readOnlyHint !== true } = hints;
+  if (destructiveHint !== false) return 'high';
+  return readOnlyHint === true ? 'low' : 'medium';
 }

@@ -139,7 +139,7 @@ export function parseTool(entry: unknown, place: { origin: string; index: number
   const tool = {
     ...rest,
     toolType,
-    risk: rest.risk ?? riskOf(annotations ?? {}),
+    risk: rest.risk ?? (annotations ? riskOf(annotations) : 'medium'),
     origin: rest.origin ?? server ?? place.origin,
     metadata: { ...Object.fromEntries(unknown), ...(annotations ? { annotations } : {}), ...rest.metadata },
   };

@@ -2,7 +2,9 @@
  * MCP tools: one connection a server, opened at the first call and shared by all. A call that the server has not
  * seen is made once more on a new connection; one that was lost on the way only if it may be repeated.
  */
+import { targetOf } from '../../core/catalog/sources/mcp.js';
 import type { McpServer } from '../../core/catalog/sources/source.js';
+import type { Tool } from '../../core/catalog/tool.js';
 import { orAborted } from '../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { type Executed, type Executor, type ExecutorCall, runnerOf } from './executor.js';
@@ -25,6 +27,13 @@ export function createMcpExecutor(
   const byName = new Map(Object.entries(servers));
   const sessions = new Map<string, Promise<McpSession>>();
   let isClosed = false;
+
+  /** None where the server has been moved since the tool was read: what was approved for one place must not go to another. */
+  function serverOf(tool: Tool): McpServer | undefined {
+    const { server: name = '', target } = readMcpTarget(tool) ?? {};
+    const server = byName.get(name);
+    return server && (target === undefined || target === targetOf(server)) ? server : undefined;
+  }
 
   /** Not bound to the call that is first: when that one has no more time, the next finds the server started. */
   function open(name: string, server: McpServer): Promise<McpSession> {
@@ -60,12 +69,12 @@ export function createMcpExecutor(
   }
 
   return {
-    canRun: (tool) => runnerOf(tool) === 'mcp' && byName.has(readMcpTarget(tool)?.server ?? ''),
+    canRun: (tool) => runnerOf(tool) === 'mcp' && serverOf(tool) !== undefined,
 
     async run(call) {
       const target = readMcpTarget(call.tool);
-      const server = target && byName.get(target.server);
-      if (!server) return fail('not_runnable', `${call.tool.name} belongs to no known MCP server.`);
+      const server = serverOf(call.tool);
+      if (!target || !server) return fail('not_runnable', `${call.tool.name} belongs to no known MCP server.`);
       for (let isSecond = false; ; isSecond = true) {
         const reached = await reach(target.server, server, call.signal);
         if (!reached.ok) return reached;

@@ -3,8 +3,8 @@
  * in prose is no mistake, since people and models read it; it is told apart, and a policy can put a rule in its place.
  */
 import type { Tool } from '../../core/catalog/tool.js';
-import { compileToolMatch, type Match } from './match.js';
-import { type Policy, partsOf } from './policy.js';
+import { compileToolMatch, serversName } from './match.js';
+import { type Policy, partsOf, toolsOf } from './policy.js';
 import { calledTools, parseRequirement } from './requirement.js';
 
 export interface PolicyNote {
@@ -15,15 +15,15 @@ export interface PolicyNote {
 
 export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): PolicyNote[] {
   const names = new Set(tools.map(({ name }) => name));
-  const isVain = (match: Match) => !tools.some(compileToolMatch(match));
+  const isVain = (glob: string) => !tools.some(compileToolMatch({ tool: [glob] }));
   const parts = partsOf(settings);
   const problems = [
-    ...parts.filter(({ match }) => isVain(match)).map(({ path }) => `${path}: matches no tool`),
-    ...settings.pinned.filter((glob) => isVain({ tool: [glob] })).map((glob) => `pinned: "${glob}" matches no tool`),
+    ...parts.filter((part) => !tools.some(toolsOf(part))).map(({ path }) => `${path}: matches no tool`),
+    ...settings.pinned.filter(isVain).map((glob) => `pinned: "${glob}" matches no tool`),
     ...settings.preconditions.flatMap(({ requires }, index) =>
       calledTools(requires)
         .filter((name) => !names.has(name))
-        .map((name) => `preconditions[${index}]: there is no tool "${name}" that could be called`),
+        .map((name) => `preconditions[${index}]: there is no tool "${name}" that could be called${hint(name, tools)}`),
     ),
     ...(settings.toolPreconditions === 'enforce' ? tools.flatMap((tool) => neverMet(tool, names)) : []),
   ];
@@ -32,6 +32,28 @@ export function checkPolicy({ settings }: Policy, tools: readonly Tool[]): Polic
     ...uncheckedOf(settings, tools).map((message) => ({ level: 'unchecked' as const, message })),
   ];
 }
+
+/** A server could offer any name, so a call counts only by the name that tells the server. */
+function hint(name: string, tools: readonly Tool[]): string {
+  const meant = tools.filter((tool) => serversName(tool) === name).map((tool) => JSON.stringify(tool.name));
+  return meant.length === 0 ? '' : `; write ${meant.join(' or ')}`;
+}
+
+/**
+ * Parts of the policy that would be about no tool any more: what they were about runs under other names now, or not at all,
+ * and a program can't tell which. As sentences, each with the tools.
+ */
+export function lostParts({ settings }: Policy, before: readonly Tool[], after: readonly Tool[]): string[] {
+  return partsOf(settings).flatMap((part) => {
+    const isAbout = toolsOf(part);
+    const had = part.restricts && !after.some(isAbout) ? before.filter(isAbout) : [];
+    if (had.length === 0) return [];
+    const names = had.slice(0, MAX_NAMED).map(({ name }) => name);
+    return [`${part.path} of the policy would be about no tool any more, and was about ${names.join(', ')}`];
+  });
+}
+
+const MAX_NAMED = 5;
 
 function neverMet(tool: Tool, names: ReadonlySet<string>): string[] {
   return tool.preconditions.flatMap((text) => {
@@ -43,7 +65,7 @@ function neverMet(tool: Tool, names: ReadonlySet<string>): string[] {
 
 /** Of tools for which the policy has a precondition of its own, the prose is taken as covered. */
 function uncheckedOf({ preconditions }: Policy['settings'], tools: readonly Tool[]): string[] {
-  const covers = preconditions.map(({ match }) => compileToolMatch(match));
+  const covers = preconditions.map(({ match }) => compileToolMatch(match, { byServersName: true }));
   return tools
     .filter((tool) => !covers.some((isAbout) => isAbout(tool)))
     .flatMap((tool) =>

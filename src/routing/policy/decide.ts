@@ -7,7 +7,15 @@ import type { Risk, Tool } from '../../core/catalog/tool.js';
 import type { CallRecord } from '../../store/store.js';
 import type { GateCode, Refusal } from '../contracts.js';
 import { type Applying, applyingTo, isCertain, isPossible, type Undecided } from './applying.js';
-import { isAbove, type Policy, type PolicyRule, type PolicySettings, partsOf, type ToolPolicy } from './policy.js';
+import {
+  isAbove,
+  type Policy,
+  type PolicyRule,
+  type PolicySettings,
+  partsOf,
+  riskOfCall,
+  type ToolPolicy,
+} from './policy.js';
 import { findUnmet } from './unmet.js';
 
 export interface Facts {
@@ -101,8 +109,7 @@ function rate(facts: ToolFacts): Rated {
   if (purpose !== 'call') return { risk: own.reachableRisks[0] ?? tool.risk };
   const { parts, undecided } = applyingTo(facts, own.risks);
   if (undecided) return { risk: own.reachableRisks.at(-1) ?? tool.risk, undecided };
-  const risks = parts.map(({ risk }) => risk);
-  return { risk: risks.length === 0 ? tool.risk : risks.reduce((high, one) => (isAbove(one, high) ? one : high)) };
+  return { risk: riskOfCall(tool, parts) };
 }
 
 /** What holds whatever the arguments are. */
@@ -110,7 +117,7 @@ function decideTool({ settings }: Policy, facts: ToolFacts): Decision | undefine
   const { tool, own, risk, session } = facts;
   const rule = own.rules.find(({ decision, match }) => decision === 'deny' && isCertain(match, facts));
   if (rule) return deny('denied', `The rule "${rule.name}" denies it.`, '', risk);
-  if (settings.default === 'deny' && !own.rules.some((one) => one.decision !== 'deny' && isPossible(one.match, facts)))
+  if (settings.default === 'deny' && !own.opening.some((one) => isPossible(one.match, facts)))
     return deny('denied', 'No rule allows it, and the default is to deny.', '', risk);
   if (facts.undecided) return denyUndecided(settings, facts, facts.undecided);
   const highest = settings.riskCeiling;
@@ -139,7 +146,7 @@ function decideCall({ settings }: Policy, facts: ToolFacts, rules: Applying<Poli
     return deny('not_allowed', reason, otherwise, risk);
   }
   if (rules.undecided) return denyUndecided(settings, facts, rules.undecided);
-  if (settings.default === 'deny' && rules.parts.length === 0)
+  if (settings.default === 'deny' && !rules.parts.some((rule) => own.opening.includes(rule)))
     return deny('not_allowed', 'No rule allows these arguments.', otherwise, risk);
   const required = applyingTo(facts, own.requirements);
   for (const requirement of required.parts.flatMap(({ requires }) => requires)) {

@@ -32,7 +32,9 @@ export const argumentConditionSchema = z.union([
 export type ArgumentCondition = z.output<typeof argumentConditionSchema>;
 
 export const matchSchema = z.strictObject({
-  tool: globs.describe('Names; * stands for any characters, ? for one.'),
+  tool: globs.describe(
+    "Names; * stands for any characters, ? for one. What restricts is also about the name that a tool's own server gives it.",
+  ),
   category: globs,
   origin: globs.describe('File, server or folder that the tool comes from.'),
   toolType: list(z.enum(TOOL_TYPES)),
@@ -51,16 +53,25 @@ export interface MatchCaller {
   readonly roles: readonly string[];
 }
 
-/** What of a match is about the tool alone, so that it can be answered once a tool. */
-export function compileToolMatch(match: Match): (tool: Tool) => boolean {
+/**
+ * What of a match is about the tool alone, so that it can be answered once a tool. A server chooses its own name of a tool:
+ * it counts where it can only restrict (`byServersName`), or a server could name itself into what is allowed.
+ */
+export function compileToolMatch(match: Match, { byServersName = false } = {}): (tool: Tool) => boolean {
   const name = compileGlobs(match.tool);
   const category = compileGlobs(match.category);
   const origin = compileGlobs(match.origin);
   return (tool) =>
-    name(tool.name) &&
+    (name(tool.name) || (byServersName && name(serversName(tool) ?? tool.name))) &&
     category(tool.category ?? '') &&
     origin(tool.origin) &&
     (match.toolType?.includes(tool.toolType) ?? true);
+}
+
+/** What its MCP server calls it. */
+export function serversName(tool: Tool): string | undefined {
+  const name = Object(tool.metadata.mcp).tool;
+  return typeof name === 'string' ? name : undefined;
 }
 
 export function matchesCaller({ user, role }: Match, caller: MatchCaller): boolean {

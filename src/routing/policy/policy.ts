@@ -19,7 +19,9 @@ const ruleSchema = z.strictObject({
 export type PolicyRule = z.output<typeof ruleSchema>;
 
 const argumentRiskSchema = z.strictObject({
-  match: matchSchema.omit({ risk: true, user: true, role: true }).required({ arguments: true }),
+  match: matchSchema
+    .omit({ risk: true, user: true, role: true })
+    .describe('Without arguments: every call of the tools.'),
   risk: z.enum(RISKS).describe('In place of the risk of the tool. Where several match, the highest counts.'),
 });
 
@@ -75,7 +77,10 @@ export type PolicySettings = z.output<typeof policySchema>;
 /** What of a policy is about one tool. */
 export interface ToolPolicy {
   readonly rules: readonly PolicyRule[];
-  readonly risks: readonly { match: Match; risk: Risk }[];
+  /** Of them, those that can open a default of `deny`: about the tool by the name that Winnow gives it. */
+  readonly opening: readonly PolicyRule[];
+  /** `onlyRaises`: about the name that its server gives it, so it never lowers the risk. */
+  readonly risks: readonly { match: Match; risk: Risk; onlyRaises: boolean }[];
   readonly requirements: readonly { match: Match; requires: readonly Requirement[] }[];
   /** Enabled in every session. */
   readonly stays: 'always' | 'pinned' | 'legacy' | undefined;
@@ -108,28 +113,58 @@ export function createPolicy(input: PolicyInput = {}): Policy {
 }
 
 function createToolPolicies(settings: PolicySettings): (tool: Tool) => ToolPolicy {
-  const compiled = <Part extends { match: Match }>(parts: readonly Part[]) => {
-    const all = parts.map((part) => ({ part, isAbout: compileToolMatch(part.match) }));
+  const compiled = <Part extends { match: Match }>(parts: readonly Part[], byServersName: boolean) => {
+    const all = parts.map((part) => ({ part, isAbout: compileToolMatch(part.match, { byServersName }) }));
     return (tool: Tool) => all.filter(({ isAbout }) => isAbout(tool)).map(({ part }) => part);
   };
-  const rulesOf = compiled(settings.rules);
-  const risksOf = compiled(settings.argumentRisks);
-  const preconditionsOf = compiled(settings.preconditions);
+  const opening = settings.rules.filter(({ decision }) => decision !== 'deny');
+  const restricting = settings.rules.filter(({ decision }) => decision !== 'allow');
+  const openingOf = compiled(opening, false);
+  const restrictingOf = compiled(restricting, true);
+  const risksOf = compiled(settings.argumentRisks, false);
+  const raisesOf = compiled(settings.argumentRisks, true);
+  const preconditionsOf = compiled(settings.preconditions, true);
   const isPinned = compileGlobs(settings.pinned);
   return (tool) => {
     const own =
       settings.toolPreconditions === 'enforce'
         ? tool.preconditions.flatMap((text) => parseRequirement(text) ?? [])
         : [];
-    const risks = risksOf(tool);
+    const byName = new Set(risksOf(tool));
+    const risks = raisesOf(tool).map((part) => ({ ...part, onlyRaises: !byName.has(part) }));
+    const opens = openingOf(tool);
     return {
-      rules: rulesOf(tool),
+      rules: [...new Set([...opens, ...restrictingOf(tool)])],
+      opening: opens,
       risks,
       requirements: [...preconditionsOf(tool), ...(own.length > 0 ? [{ match: {}, requires: own }] : [])],
       stays: staysOf(tool, settings.mode, isPinned(tool.name)),
-      reachableRisks: RISKS.filter((risk) => risk === tool.risk || risks.some((one) => one.risk === risk)),
+      reachableRisks: reachableFrom(tool, risks),
     };
   };
+}
+
+/** What holds for every call takes the place of the tool's own risk, and is a floor for all else. */
+function reachableFrom(tool: Tool, parts: ToolPolicy['risks']): Risk[] {
+  const isSure = ({ match }: { match: Match }) => match.arguments === undefined;
+  const risksOf = (some: ToolPolicy['risks']) => some.map(({ risk }) => risk);
+  const placing = parts.filter(({ onlyRaises }) => !onlyRaises);
+  const surely = risksOf(placing.filter(isSure));
+  const bases = surely.length > 0 ? [highestOf(surely)] : [tool.risk, ...risksOf(placing)];
+  const lowest = RISKS.find((risk) => bases.includes(risk)) ?? tool.risk;
+  const floor = highestOf([lowest, ...risksOf(parts.filter(isSure))]);
+  const possible = [...bases, ...risksOf(parts)];
+  return RISKS.filter((risk) => possible.includes(risk) && !isAbove(floor, risk));
+}
+
+/** @param parts those that are about the call */
+export function riskOfCall(tool: Tool, parts: ToolPolicy['risks']): Risk {
+  const placing = parts.filter(({ onlyRaises }) => !onlyRaises);
+  return highestOf([...(placing.length > 0 ? [] : [tool.risk]), ...parts.map(({ risk }) => risk)]);
+}
+
+function highestOf(risks: readonly Risk[]): Risk {
+  return risks.reduce((high, risk) => (isAbove(risk, high) ? risk : high), 'low');
 }
 
 function staysOf(tool: Tool, mode: PolicySettings['mode'], isPinned: boolean): ToolPolicy['stays'] {
@@ -138,13 +173,29 @@ function staysOf(tool: Tool, mode: PolicySettings['mode'], isPinned: boolean): T
   return mode === 'legacy' ? 'legacy' : undefined;
 }
 
-/** All that says what it is about, by the name that an operator finds it with. */
-export function partsOf({ rules, argumentRisks, preconditions }: PolicySettings): { path: string; match: Match }[] {
+/** What says what it is about, by the name that an operator finds it with. */
+export interface PolicyPart {
+  readonly path: string;
+  readonly match: Match;
+  /** Calls that it is about are refused, asked about or of higher risk; without it they would just run. */
+  readonly restricts: boolean;
+}
+
+export function partsOf({ rules, argumentRisks, preconditions }: PolicySettings): PolicyPart[] {
   return [
-    ...rules.map(({ name, match }) => ({ path: `rules "${name}"`, match })),
-    ...argumentRisks.map(({ match }, index) => ({ path: `argumentRisks[${index}]`, match })),
-    ...preconditions.map(({ match }, index) => ({ path: `preconditions[${index}]`, match })),
+    ...rules.map(({ name, match, decision }) => ({ path: `rules "${name}"`, match, restricts: decision !== 'allow' })),
+    ...argumentRisks.map(({ match, risk }, index) => ({
+      path: `argumentRisks[${index}]`,
+      match,
+      restricts: risk !== 'low',
+    })),
+    ...preconditions.map(({ match }, index) => ({ path: `preconditions[${index}]`, match, restricts: true })),
   ];
+}
+
+/** Whether the part is about the tool, whoever calls it with whatever arguments. */
+export function toolsOf({ match, restricts }: PolicyPart): (tool: Tool) => boolean {
+  return compileToolMatch(match, { byServersName: restricts });
 }
 
 export function isAbove(risk: Risk, other: Risk): boolean {

@@ -153,11 +153,8 @@ describe('risk', () => {
     ['that of the entry, whatever the annotations say', { risk: 'high', annotations: { readOnlyHint: true } }, 'high'],
     ['low for what only reads', { annotations: { readOnlyHint: true } }, 'low'],
     ['high for what destroys', { annotations: { destructiveHint: true } }, 'high'],
-    [
-      'low for what reads, though it says that it destroys',
-      { annotations: { readOnlyHint: true, destructiveHint: true } },
-      'low',
-    ],
+    ['high where hints contradict', { annotations: { readOnlyHint: true, destructiveHint: true } }, 'high'],
+    ['high where a hint is missing, as MCP has it', { annotations: { readOnlyHint: false } }, 'high'],
     ['medium where the hints say no', { annotations: { readOnlyHint: false, destructiveHint: false } }, 'medium'],
     ['medium where nothing is said', {}, 'medium'],
   ])('is %s', (_, entry, risk) => {

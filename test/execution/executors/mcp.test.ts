@@ -116,12 +116,16 @@ describe('a tool of an MCP server', () => {
     expect(after.ok && after.output).not.toBe(before.ok && before.output);
   });
 
-  it('that is private, or of a server that nobody configured, is not run', async () => {
+  it('that is private, or of a server that nobody configured or that was moved, is not run', async () => {
     const metadata = { mcp: { server: 'notes', tool: 'pid' } };
     const own = createTool('pid', {}, undefined, { toolType: 'mcp', scope: { user: 'anna' }, metadata });
     expect(await sandbox.run({ tool: own, arguments: {}, user: 'anna' })).toMatchObject({ code: 'not_runnable' });
     const other = createTool('x', {}, undefined, { metadata: { mcp: { server: 'other', tool: 'x' } } });
     expect(await sandbox.run({ tool: other, arguments: {} })).toMatchObject({ code: 'not_runnable' });
+    const moved = createTool('pid', {}, undefined, {
+      metadata: { mcp: { server: 'notes', tool: 'pid', target: 'x' } },
+    });
+    expect(await sandbox.run({ tool: moved, arguments: {} })).toMatchObject({ code: 'not_runnable' });
     expect(await events()).toEqual([]);
   });
 

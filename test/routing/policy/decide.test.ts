@@ -9,6 +9,10 @@ const make = (name: string, more: Parameters<typeof createTool>[3] = {}) => crea
 const READ = make('file_read', { risk: 'low', category: 'files', origin: 'disk' });
 const RUN = make('code_run', { risk: 'medium', toolType: 'mcp' });
 const DEPLOY = make('deploy', { risk: 'high' });
+const ofServer = (server: string, tool: string, more: Parameters<typeof createTool>[3] = {}) =>
+  make(`${server}__${tool}`, { toolType: 'mcp', origin: server, metadata: { mcp: { server, tool } }, ...more });
+const ISSUES = ofServer('github', 'list_issues', { risk: 'high' });
+const SPOOFED = ofServer('weather', 'github__list_issues', { risk: 'medium' });
 
 const facts = (more: Partial<Facts> = {}): Facts => ({
   purpose: 'call',
@@ -109,6 +113,64 @@ describe('the decision', () => {
       code: 'not_enabled',
       next: expect.stringContaining('tool_enable'),
     });
+  });
+});
+
+describe('the name that a server gives its tool', () => {
+  const repo = ofServer('github', 'delete_repo', { risk: 'medium' });
+  const rule = (decision: 'allow' | 'deny' | 'needs_approval', tool: string) => [
+    { name: 'r', decision, match: { tool } },
+  ];
+  const risk = (tool: string, one: 'low' | 'medium' | 'high', given?: object) => ({
+    argumentRisks: [{ match: { tool, ...(given ? { arguments: { ...given } } : {}) }, risk: one }],
+  });
+  const needs = (tool: string) => ({ preconditions: [{ match: { tool }, requires: ['deploy called'] }] });
+  const closed = { default: 'deny' as const };
+
+  it.each<[string, PolicyInput, Tool, string]>([
+    ['is denied', { rules: rule('deny', 'delete_repo') }, repo, 'denied'],
+    ['is denied by a pattern', { rules: rule('deny', 'delete_*') }, repo, 'denied'],
+    ['is denied as a whole, too', { rules: rule('deny', 'github__delete_repo') }, repo, 'denied'],
+    ['needs approval', { rules: rule('needs_approval', 'delete_repo') }, repo, 'needs_approval'],
+    ['has a precondition', needs('delete_repo'), repo, 'precondition_unmet'],
+    ['raises the risk', risk('delete_repo', 'high'), repo, 'needs_approval'],
+    ['raises the risk by arguments', risk('delete_repo', 'high', { all: true }), repo, 'needs_approval'],
+    ['does not lower the risk', risk('list_issues', 'low'), ISSUES, 'needs_approval'],
+    ['lowers the risk as a whole', risk('github__list_issues', 'low'), ISSUES, 'allowed'],
+    ['allows nothing', { ...closed, rules: rule('allow', 'delete_repo') }, repo, 'denied'],
+    ['lets nothing be asked for', { ...closed, rules: rule('needs_approval', 'delete_repo') }, repo, 'denied'],
+    ['allows nothing in the form of another', { ...closed, rules: rule('allow', 'github__*') }, SPOOFED, 'denied'],
+    ['allows as a whole', { ...closed, rules: rule('allow', 'github__*') }, repo, 'allowed'],
+  ])('%s', (_, policy, tool, code) => {
+    expect(judge(policy, { tool, arguments: { all: true } })).toBe(code);
+  });
+
+  it('opens no call beside a rule that is about other arguments', () => {
+    const allow = { name: 'a', decision: 'allow' as const, match: { tool: 'github__*', arguments: { all: false } } };
+    const rules = [allow, ...rule('needs_approval', 'delete_repo')];
+    expect(judge({ ...closed, rules }, { tool: repo, arguments: { all: true } })).toBe('not_allowed');
+    expect(judge({ ...closed, rules }, { tool: repo, arguments: { all: false } })).toBe('needs_approval');
+  });
+});
+
+describe('the risk that the operator gives a tool', () => {
+  const given = (...risks: ['low' | 'medium' | 'high', object?][]) =>
+    createPolicy({
+      argumentRisks: risks.map(([risk, one]) => ({
+        match: { origin: 'github', ...(one ? { arguments: { ...one } } : {}) },
+        risk,
+      })),
+    });
+
+  it.each<[string, ReturnType<typeof given>, string, string]>([
+    ['takes the place of its own', given(['low']), 'low', 'low'],
+    ['is the highest of several', given(['low'], ['medium']), 'medium', 'medium'],
+    ['rises with arguments', given(['low'], ['high', { all: true }]), 'low', 'high'],
+    ['does not fall with arguments', given(['medium'], ['low', { all: true }]), 'medium', 'medium'],
+  ])('%s', (_, policy, found, called) => {
+    const of = (purpose: Facts['purpose']) =>
+      decide(policy, facts({ tool: ISSUES, purpose, arguments: { all: true } })).risk;
+    expect([of('find'), of('call')]).toEqual([found, called]);
   });
 });
 
@@ -283,7 +345,7 @@ describe('a policy that is not strict', () => {
 });
 
 describe('any policy', () => {
-  const names = fc.constantFrom('file_read', 'code_run', 'deploy', 'file_*', '*');
+  const names = fc.constantFrom('file_read', 'code_run', 'deploy', 'file_*', '*', 'list_issues', 'github__*');
   const some = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
   const match = fc.record({
     tool: some(names),
@@ -301,14 +363,14 @@ describe('any policy', () => {
     ),
     argumentRisks: fc.array(
       fc.record({
-        match: fc.record({ tool: some(names), arguments: fc.constant({ mode: 'read' }) }),
+        match: fc.record({ tool: some(names), arguments: some(fc.constant({ mode: 'read' })) }),
         risk: fc.constantFrom('low', 'medium', 'high'),
       }),
-      { maxLength: 2 },
+      { maxLength: 3 },
     ),
   });
   const asked = fc.record({
-    tool: fc.constantFrom(READ, RUN, DEPLOY),
+    tool: fc.constantFrom(READ, RUN, DEPLOY, ISSUES, SPOOFED),
     given: fc.constantFrom({}, { mode: 'read' }, { mode: 'x' }),
     user: some(fc.constantFrom('ann', 'bob')),
   });
@@ -319,7 +381,7 @@ describe('any policy', () => {
     const policy = createPolicy(JSON.parse(JSON.stringify(input)));
     const more = { tool, arguments: { ...given }, caller: { user, roles: ['dev'] } };
     const of = (purpose: Facts['purpose']) => decide(policy, facts({ ...more, purpose }));
-    return { found: of('find'), enabled: of('enable'), called: of('call') };
+    return { found: of('find'), enabled: of('enable'), called: of('call'), reachable: policy.of(tool).reachableRisks };
   };
 
   it('lets nobody run what they can not find', () => {
@@ -331,6 +393,18 @@ describe('any policy', () => {
         if (called.code === 'denied') expect(found.code).toBe('denied');
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it('gives a call no risk that was not to be expected', () => {
+    fc.assert(
+      fc.property(policies, asked, (policy, question) => {
+        const { found, called, reachable } = decideAll(policy, question);
+        if (called.code === 'session_ended') return;
+        expect(reachable).toContain(called.risk);
+        expect(found.risk).toBe(reachable[0]);
+      }),
+      { numRuns: 500 },
     );
   });
 

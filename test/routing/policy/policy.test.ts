@@ -38,11 +38,6 @@ describe('a policy', () => {
       { preconditions: [{ requires: [{ hours: { from: '25:00', to: '26:00' } }] }] },
       'preconditions.0.requires.0',
     ],
-    [
-      'a risk of arguments without arguments',
-      { argumentRisks: [{ match: { tool: 'a' }, risk: 'low' }] },
-      'argumentRisks.0.match.arguments',
-    ],
     ['an empty list', { rules: [{ name: 'a', match: { tool: [] }, decision: 'deny' }] }, 'rules.0.match.tool'],
   ])('is refused with %s, naming the field', (_, input, field) => {
     expect(() => createPolicy(JSON.parse(JSON.stringify(input)))).toThrow(

@@ -1,9 +1,14 @@
-/** MCP servers of the usual `mcpServers` configuration, asked side by side. One that fails does not take the others along. */
+/**
+ * MCP servers of the usual `mcpServers` configuration, asked side by side. One that fails does not take the others along.
+ * What a server says of its tools neither lowers their risk nor gives them a name that another server's could have.
+ */
+import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { messageOf, throwIfCancelled } from '../../errors.js';
 import { parse } from '../../parse.js';
+import { riskOf } from '../risk.js';
 import { isObject } from '../schema/json.js';
 import {
   describeSource,
@@ -99,25 +104,42 @@ async function readServer(
   try {
     // The protocol's library takes a quarter of a second to load, and most catalogues have no server.
     const { listServerTools } = await import('./mcp-connection.js');
-    const entries = (await listServerTools(told, context)).map((tool) => toEntry(tool, server));
+    const entries = (await listServerTools(told, context)).map((tool) => toEntry(tool, server, told));
     const empty = { level: 'debug', entry: origin, message: 'offers no tools' } as const;
     const issues = entries.length === 0 ? [empty] : [];
-    return { origin, server, isPrefixed: told.prefix === true, entries, issues };
+    return { origin, server, entries, issues };
   } catch (error) {
     return { source: origin, error: sourceFailed(origin, messageOf(error), error) };
   }
 }
 
-function toEntry(tool: unknown, server: string): unknown {
+function toEntry(tool: unknown, server: string, told: McpServer): unknown {
   if (!isObject(tool)) return tool;
   const known = Object.entries(tool).filter(([key]) => MCP_KEYS.has(key));
   const others = Object.entries(tool).filter(([key]) => !MCP_KEYS.has(key));
-  const { title } = Object(tool.annotations);
+  const { title, ...hints } = Object(tool.annotations);
+  const { name } = tool;
   return {
     ...(typeof title === 'string' ? { title } : {}),
     ...Object.fromEntries(known),
+    ...(typeof name === 'string' && name !== '' ? { name: nameOf(name, server, told) } : {}),
     toolType: 'mcp',
+    risk: told.trust === true ? riskOf(hints) : 'high',
     origin: server,
-    metadata: { ...Object.fromEntries(others), mcp: { server, tool: tool.name } },
+    metadata: { ...Object.fromEntries(others), mcp: { server, tool: name, target: targetOf(told) } },
   };
+}
+
+/** A name tells its server: what stands before the first `__` is always the server's own, and holds none. */
+function nameOf(tool: string, server: string, { prefix }: McpServer): string {
+  if (prefix === false && !tool.includes('__')) return tool;
+  const plain = server.replace(/[^\p{L}\p{N}-]+/gu, '_').replace(/^_|_$/gu, '');
+  return `${plain || 'server'}__${tool}`;
+}
+
+/** Another one, where calls of the server would go elsewhere. No key of a header is in it. */
+export function targetOf(told: McpServer): string {
+  const { command, args, env, cwd, url }: Record<string, unknown> = { ...told };
+  const target = JSON.stringify([command, args, env, cwd, url]);
+  return createHash('sha256').update(target).digest('hex').slice(0, 16);
 }

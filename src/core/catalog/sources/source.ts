@@ -14,7 +14,13 @@ const common = {
     .boolean()
     .optional()
     .describe(
-      "Its tools always have its name before theirs (`github__search`). Default: only where another's has theirs.",
+      'false: its tools have no `github__` before their names, but for a name that holds `__` itself. Default: true.',
+    ),
+  trust: z
+    .boolean()
+    .optional()
+    .describe(
+      'Its hints (`readOnlyHint`, `destructiveHint`) say what risk its tools have. Default: each has high risk.',
     ),
 };
 
@@ -54,10 +60,8 @@ export interface SourceReading {
   readonly name?: string;
   readonly rules?: readonly unknown[];
   readonly issues?: readonly EntryIssue[];
-  /** MCP only: the server's name, used as a prefix where two servers have a tool of one name. */
+  /** MCP only: the server's name in the configuration. */
   readonly server?: string;
-  /** MCP only: the prefix is used in any case. */
-  readonly isPrefixed?: boolean;
 }
 
 export interface ReadContext {
@@ -155,24 +159,32 @@ export function findJsonProblem(value: unknown): string | undefined {
   return isJson(value, 0) ? undefined : `not JSON: refers to itself, or is nested deeper than ${MAX_DEPTH}`;
 }
 
+/** Begins the names of tools that users have added, and no others. */
+export const OWN_PREFIX = 'my__';
+
 /**
- * Where two MCP servers have a tool of one name, each gets its server's name as a prefix (`github__search`); the server's
- * own name of the tool stays in `metadata.mcp`.
+ * All tools, without those that take a name which is not for them. What an operator wrote twice is left to
+ * `createCatalog` to refuse; a tool of a server, which may offer what it likes, is left out.
  */
-export function prefixTools(readings: readonly ParsedReading[]): { placed: PlacedTool[]; issues: EntryIssue[] } {
-  const servers = new Map<string, number>();
-  // Tools that have a prefix in any case share no name.
-  for (const { tools, server, isPrefixed } of readings)
-    for (const name of server === undefined || isPrefixed ? [] : new Set(tools.map(({ tool }) => tool.name)))
-      servers.set(name, (servers.get(name) ?? 0) + 1);
+export function withoutTaken(readings: readonly ParsedReading[]): { placed: PlacedTool[]; issues: EntryIssue[] } {
   const issues: EntryIssue[] = [];
-  const placed = readings.flatMap(({ tools, server, isPrefixed }) =>
-    tools.map(({ tool, place }) => {
-      if (server === undefined || (!isPrefixed && servers.get(tool.name) === 1)) return { tool, place };
-      const name = `${server.replace(/[^\p{L}\p{N}_-]+/gu, '_')}__${tool.name}`;
-      const reason = isPrefixed ? 'its server has a prefix' : 'another server has a tool of this name';
-      issues.push({ level: 'debug', entry: place, name: tool.name, message: `renamed to "${name}": ${reason}` });
-      return { tool: { ...tool, name }, place };
+  const leaveOut = ({ tool, place }: PlacedTool, why: string) => {
+    issues.push({ ...warning(place, `left out: ${why}`, tool.name), isLeftOut: true });
+    return [];
+  };
+  const isSystem = ({ tool }: PlacedTool) => tool.scope === 'system';
+  const written = readings.filter(({ server }) => server === undefined).flatMap(({ tools }) => tools);
+  const taken = new Map(written.filter(isSystem).map(({ tool, place }) => [tool.name, place]));
+  const placed = readings.flatMap(({ tools, server }) =>
+    tools.flatMap((one) => {
+      const { name } = one.tool;
+      if (isSystem(one) && name.startsWith(OWN_PREFIX))
+        return leaveOut(one, `names of users' own tools begin with ${OWN_PREFIX}; rename the tool, or its server`);
+      if (server === undefined) return [one];
+      const other = taken.get(name);
+      if (other !== undefined) return leaveOut(one, `${other} has a tool of this name`);
+      taken.set(name, one.place);
+      return [one];
     }),
   );
   return { placed, issues };

@@ -14,6 +14,8 @@ import type { McpServer } from '../../../../src/core/catalog/sources/source.js';
 const SCRIPT = resolve('fixtures/sources/mcp-server.mjs');
 const CONTEXT = { timeoutMs: 20_000 };
 const stdio = (set: string): McpServer => ({ command: process.execPath, args: [SCRIPT, set] });
+const offering = (...tools: object[]): McpServer => stdio(JSON.stringify(tools));
+const named = (...names: string[]): McpServer => offering(...names.map((name) => ({ name })));
 
 async function read(servers: Record<string, McpServer>, context = CONTEXT) {
   const { catalog, issues, failures } = await loadCatalog({ sources: [{ kind: 'mcp', servers }], ...context });
@@ -51,12 +53,12 @@ describe('an MCP configuration', () => {
 
 describe('an MCP server on stdio', () => {
   it('is read to its last page, with annotations and output schemas', async () => {
-    const { tools, issues } = await read({ notes: stdio('notes') });
+    const { tools, issues } = await read({ notes: { ...stdio('notes'), trust: true } });
     expect(issues).toEqual([]);
     expect(tools.map(({ name, title, risk, toolType, origin }) => [name, title, risk, toolType, origin])).toEqual([
-      ['search', 'Search notes', 'low', 'mcp', 'notes'],
-      ['delete_note', undefined, 'high', 'mcp', 'notes'],
-      ['create_note', undefined, 'medium', 'mcp', 'notes'],
+      ['notes__search', 'Search notes', 'low', 'mcp', 'notes'],
+      ['notes__delete_note', undefined, 'high', 'mcp', 'notes'],
+      ['notes__create_note', undefined, 'high', 'mcp', 'notes'],
     ]);
     expect(tools[0]).toMatchObject({
       inputSchema: { required: ['query'] },
@@ -67,31 +69,92 @@ describe('an MCP server on stdio', () => {
 
   it("can't make its tools always-on: what MCP does not know stays in metadata", async () => {
     const { tools } = await read({ notes: stdio('notes') });
-    expect(tools[1]).toMatchObject({ name: 'delete_note', alwaysLoad: false, metadata: { alwaysLoad: true } });
+    expect(tools[1]).toMatchObject({ name: 'notes__delete_note', alwaysLoad: false, metadata: { alwaysLoad: true } });
   });
 
   it('loses only the tool whose schema is unusable', async () => {
     const { names, issues } = await read({ desk: stdio('tickets') });
-    expect(names).toEqual(['search', 'open_ticket']);
-    expect(issues).toMatchObject([{ level: 'warning', entry: 'mcp#desk[2]', name: 'broken' }]);
+    expect(names).toEqual(['desk__search', 'desk__open_ticket']);
+    expect(issues).toMatchObject([{ level: 'warning', entry: 'mcp#desk[2]', name: 'desk__broken' }]);
   });
 
-  it('shares a name with another: then, and only then, names get the prefix of the server', async () => {
-    const { tools, issues } = await read({ notes: stdio('notes'), 'help desk': stdio('tickets') });
-    expect(tools.map(({ name }) => name)).toEqual([
-      'notes__search',
-      'delete_note',
-      'create_note',
-      'help_desk__search',
-      'open_ticket',
+  it('has its name before the names of its tools, and keeps their own', async () => {
+    const { tools, names, issues } = await read({ notes: stdio('notes'), 'help desk': named('search') });
+    expect(names).toEqual(['notes__search', 'notes__delete_note', 'notes__create_note', 'help_desk__search']);
+    expect(tools[3]?.metadata.mcp).toMatchObject({ server: 'help desk', tool: 'search' });
+    expect(issues).toEqual([]);
+  });
+
+  it('may go without its prefix, but not with a name in the form of another', async () => {
+    const { names } = await read({ notes: { ...named('search', 'github__search'), prefix: false } });
+    expect(names).toEqual(['search', 'notes__github__search']);
+  });
+
+  it.each([
+    ['github__', 'x', 'github'],
+    ['__github', 'x', 'github'],
+    ['github__weather', 'x', 'github_weather'],
+    ['git', '_hub__x', 'git'],
+    ['weather', 'github__x', 'weather'],
+    ['查询/水 库', 'x', '查询_水_库'],
+    ['!', 'x', 'server'],
+  ])('%p with a tool %p: what stands before the first __ is its own name', async (server, tool, before) => {
+    const { names } = await read({ [server]: named(tool) });
+    expect(names).toEqual([`${before}__${tool}`]);
+    expect(before).not.toContain('__');
+  });
+
+  it('loses, with a warning, the tools whose names are not free, and starts all the same', async () => {
+    const sources = [
+      {
+        kind: 'mcp' as const,
+        servers: { a: { ...named('file_read', 'two', 'two'), prefix: false }, my: named('own') },
+      },
+      { kind: 'tools' as const, name: 'files', tools: [{ name: 'file_read' }, { name: 'my__notes' }] },
+    ];
+    const { catalog, issues } = await loadCatalog({ sources, ...CONTEXT });
+    expect(catalog.tools.map(({ name, origin }) => [name, origin])).toEqual([
+      ['two', 'a'],
+      ['file_read', 'files'],
     ]);
-    expect(tools[3]?.metadata.mcp).toEqual({ server: 'help desk', tool: 'search' });
-    expect(issues.filter(({ level }) => level === 'debug')).toMatchObject([{ name: 'search' }, { name: 'search' }]);
+    expect(issues.filter(({ level }) => level === 'warning').map(({ name, message }) => [name, message])).toEqual([
+      ['file_read', 'left out: files[0] has a tool of this name'],
+      ['two', 'left out: mcp#a[1] has a tool of this name'],
+      ['my__own', expect.stringContaining('begin with my__')],
+      ['my__notes', expect.stringContaining('begin with my__')],
+    ]);
   });
 
-  it('may have its prefix in any case, and then shares no name', async () => {
-    const { names } = await read({ notes: { ...stdio('notes'), prefix: true }, desk: stdio('tickets') });
-    expect(names).toEqual(['notes__search', 'notes__delete_note', 'notes__create_note', 'search', 'open_ticket']);
+  const reads = { readOnlyHint: true };
+  it.each([
+    ['says nothing', undefined, undefined, 'high'],
+    ['says that it reads', undefined, reads, 'high'],
+    ['says that it destroys nothing', false, { destructiveHint: false }, 'high'],
+    ['is trusted and says that it reads', true, reads, 'low'],
+    ['is trusted and says that it destroys nothing', true, { destructiveHint: false }, 'medium'],
+    ['is trusted and says nothing', true, undefined, 'high'],
+    ['is trusted and speaks of its title alone', true, { title: 'A' }, 'high'],
+    ['is trusted and contradicts itself', true, { ...reads, destructiveHint: true }, 'high'],
+  ])('does not lower the risk of its tools by its own word: it %s', async (_, trust, annotations, risk) => {
+    const server = offering({ name: 'a', ...(annotations ? { annotations } : {}) });
+    const { tools } = await read({ a: { ...server, ...(trust === undefined ? {} : { trust }) } });
+    expect(tools).toMatchObject([{ risk }]);
+    expect(tools[0]?.metadata.annotations).toEqual(annotations);
+  });
+
+  it('can not name a risk, an origin or a target of its own', async () => {
+    const metadata = { mcp: { server: 'b', tool: 'x', target: '' }, http: {} };
+    const { tools } = await read({ a: offering({ name: 'a', risk: 'low', origin: 'b', scope: {}, metadata }) });
+    expect(tools).toMatchObject([{ risk: 'high', origin: 'a', metadata: { mcp: { server: 'a', tool: 'a' } } }]);
+    expect(tools[0]?.metadata).not.toHaveProperty('http');
+  });
+
+  it('has another target where its calls would go elsewhere, whatever its keys', async () => {
+    const servers: McpServer[] = [named('a'), { ...named('a'), trust: true }, { ...named('a'), env: { AT: 'b' } }];
+    const targets = [];
+    for (const server of servers) targets.push(Object((await read({ a: server })).tools[0]?.metadata.mcp).target);
+    expect(targets[1]).toBe(targets[0]);
+    expect(targets[2]).not.toBe(targets[0]);
   });
 
   it('fails alone: the others are there, and the failure names it and shows no key', async () => {
@@ -104,7 +167,7 @@ describe('an MCP server on stdio', () => {
       endless: stdio('endless'),
       encodes: { command: process.execPath, args: ['-e', encodes], env },
     });
-    expect(names).toEqual(['search', 'delete_note', 'create_note']);
+    expect(names).toEqual(['notes__search', 'notes__delete_note', 'notes__create_note']);
     expect(failures.map(({ source, error }) => [source, error.code])).toEqual([
       ['mcp#crash', 'source_failed'],
       ['mcp#none', 'source_failed'],
@@ -210,12 +273,12 @@ describe('an mcpServers configuration', () => {
       last = await load({ dead: none, late: stdio('tickets'), flaky: none, good: stdio('tickets') }, last.loaded);
       expect(last).toMatchObject({ failures: ['#dead', '#flaky'], kept: ['#flaky'] });
       expect(last.names.slice(0, 2)).toEqual(['late__search', 'late__open_ticket']);
-      expect(last.names.slice(2, 5)).toEqual(['flaky__search', 'delete_note', 'create_note']);
+      expect(last.names.slice(2, 5)).toEqual(['flaky__search', 'flaky__delete_note', 'flaky__create_note']);
       expect(last.names.slice(5)).toEqual(['good__search', 'good__open_ticket']);
-      expect(last.loaded.issues.filter(({ name }) => name === 'broken')).toHaveLength(2);
+      expect(last.loaded.issues.filter(({ name }) => name?.endsWith('broken'))).toHaveLength(2);
     }
     last = await load({ good: stdio('tickets') }, last.loaded);
-    expect(last).toMatchObject({ names: ['search', 'open_ticket'], failures: [], kept: [] });
+    expect(last).toMatchObject({ names: ['good__search', 'good__open_ticket'], failures: [], kept: [] });
   });
 
   it('is never read from a URL, since it starts processes', async () => {
@@ -243,7 +306,7 @@ describe('an MCP server on streamable HTTP', () => {
 
   it('is read with its headers, and its session is given back', async () => {
     const { names } = await read({ notes: { url, headers: { 'x-key': 'let-me-in' } } });
-    expect(names).toEqual(['search', 'delete_note', 'create_note']);
+    expect(names).toEqual(['notes__search', 'notes__delete_note', 'notes__create_note']);
     const counts: string[] = [];
     // Ends when the server does, so that a session that is never given back fails the test and not the run.
     for (let line = await lines.next(); !line.done; line = await lines.next()) {
@@ -312,7 +375,7 @@ describe('an MCP server on streamable HTTP that does not answer as it should', (
     let farewells = 0;
     const url = await serve(({ method }) => method === 'DELETE' && ++farewells > 0);
     const { names } = await read({ silent: { url } }, { timeoutMs: faster * CONTEXT.timeoutMs });
-    expect(names).toEqual(['nod']);
+    expect(names).toEqual(['silent__nod']);
     expect(farewells).toBe(1);
   });
 });
