@@ -15,6 +15,7 @@ export interface StoreFlags {
 export interface AgentFlags extends StoreFlags {
   toolsModule?: string;
   workerModule?: string;
+  reviewNew?: boolean;
 }
 
 export function addStoreOption(command: Command): Command {
@@ -35,7 +36,8 @@ export function addToolsOptions(command: Command): Command {
 export function addAgentOptions(command: Command): Command {
   return addPolicyOption(addStoreOption(command))
     .option('--tools-module <file>', 'ES module whose functions run the builtin tools of their names')
-    .option('--worker-module <file>', 'the same, each call in a thread of its own that can be stopped');
+    .option('--worker-module <file>', 'the same, each call in a thread of its own that can be stopped')
+    .option('--review-new', 'also the tools of a source seen for the first time wait: winnow tools changes');
 }
 
 /** Undefined: nothing names a store. */

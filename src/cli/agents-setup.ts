@@ -3,6 +3,7 @@
 import { type EntryIssue, renderIssue } from '../core/catalog/tool.js';
 import type { Planner } from '../core/planner.js';
 import { type AdaptationOptions, adaptationOptionsSchema } from '../routing/adaptation/adaptation.js';
+import { createDefinitions } from '../routing/definitions.js';
 import { parseIndexSettings } from '../routing/index/index-settings.js';
 import { createSnapshotKeeper, type SnapshotKeeper } from '../routing/index/snapshot-keeper.js';
 import { createKeptRules } from '../routing/kept-rules.js';
@@ -76,11 +77,21 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
   const { config, logger, plannerOf } = setup;
   const audit = createAuditWriter({ journal: store.journal });
   const { live, synonyms, executors, runnable } = await openCatalog({ ...setup, audit, policy });
-  const base = () => live.current().catalog;
   const onIssue = (issue: EntryIssue) => logger.warn({ entry: issue.entry }, renderIssue(issue));
+  const definitions = createDefinitions({
+    base: () => live.current().catalog,
+    store: store.definitions,
+    reviewNew: setup.flags.reviewNew ?? config.reviewNew,
+    onIssue,
+    onFirst: (origin, tools) =>
+      logger.info({ origin, tools }, 'a source seen for the first time: its tools are accepted'),
+    audit,
+  });
+  const base = definitions.catalog;
   const privateTools = createPrivateTools({ base, store: store.privateTools, onIssue, audit });
   const rules = createKeptRules({ base, store: store.rules, onIssue, audit });
   // The index is built with them; all else is read with them once more.
+  await definitions.refresh();
   await privateTools.refresh();
   const planner =
     plannerOf &&
@@ -94,6 +105,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
     store,
     catalog: privateTools.catalog,
     reload: live.reload,
+    definitions,
     privateTools,
     rules,
     policy,

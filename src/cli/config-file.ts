@@ -67,6 +67,10 @@ const configSchema = (path: PathSchema) =>
     store: path.optional().describe('A SQLite file, or a postgres:// URL without a password.'),
     synonyms: path.optional().describe('A JSON file of words that stand for each other in a search for tools.'),
     policy: path.optional().describe('What agents may find, enable and run; a file of its own.'),
+    reviewNew: z
+      .boolean()
+      .optional()
+      .describe('Also the tools of a source seen for the first time wait for a look. Default: false.'),
     toolsModule: path.optional().describe('A module whose functions run tools of their names.'),
     workerModule: path.optional().describe('The same, each call in a thread of its own.'),
     // Checked where they are used, so that what only plans does not load it.

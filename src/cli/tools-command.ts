@@ -1,6 +1,8 @@
 /** `winnow tools`: what a catalogue holds, and what is wrong with it. Data goes to stdout, progress to stderr. */
 import { Command } from 'commander';
+import { addStoreOption } from './agent-options.js';
 import type { ToolFlags, ToolOutput } from './print-tools.js';
+import type { ChangesFlags } from './tool-changes.js';
 
 /** Actions throw WinnowError and may set `process.exitCode`; the caller's entry does the rest. */
 export function toolsCommand(options: Partial<ToolOutput> = {}): Command {
@@ -20,7 +22,24 @@ export function toolsCommand(options: Partial<ToolOutput> = {}): Command {
       await checkTools(flags, output);
     },
   );
+  reviewing(command, 'changes', 'definitions that wait until somebody has looked, with the difference').action(
+    async (flags: ChangesFlags) => {
+      const { showChanges } = await import('./tool-changes.js');
+      await showChanges(flags, output);
+    },
+  );
+  reviewing(command, 'accept [name...]', 'take them as they are now; a running server sees it within seconds')
+    .option('--all', 'all that wait')
+    .option('--by <user>', 'who accepts them, for the audit')
+    .action(async (names: string[], flags: ChangesFlags) => {
+      const { acceptChanges } = await import('./tool-changes.js');
+      await acceptChanges(names, flags, output);
+    });
   return command;
+}
+
+function reviewing(parent: Command, name: string, description: string): Command {
+  return addStoreOption(subcommand(parent, name, description));
 }
 
 function subcommand(parent: Command, name: string, description: string): Command {

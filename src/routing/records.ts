@@ -100,6 +100,7 @@ export const AUDIT_EVENTS = [
   'catalog_reloaded',
   'catalog_kept',
   'index_weighed',
+  'definition_accepted',
   'private_tool_added',
   'private_tool_removed',
   'rule_put',

@@ -291,6 +291,8 @@ export interface Store {
   readonly privateTools: Documents;
   readonly rules: Documents;
   readonly snapshots: Documents;
+  /** Of tools, as they were accepted; by origin and name. */
+  readonly definitions: Documents;
   /** Made by the servers for themselves; shown to nobody. */
   readonly keys: Documents;
   readonly weights: Weights;

@@ -6,6 +6,7 @@ import type { Stop } from '../graceful-stop.js';
 import { adaptationRoutes } from './adaptation-routes.js';
 import type { Agents } from './agents.js';
 import { approvalRoutes } from './approval-routes.js';
+import { definitionRoutes } from './definition-routes.js';
 import { indexRoutes } from './index-routes.js';
 import { operatorRoutes } from './operator-routes.js';
 import { planRunRoutes } from './plan-run-routes.js';
@@ -31,6 +32,7 @@ export function agentRoutes(agents: Agents): Route[] {
     ...adaptationRoutes(agents),
     ...privateToolRoutes(agents),
     ...ruleRoutes(agents),
+    ...(agents.definitions ? definitionRoutes(agents.definitions) : []),
   ];
 }
 

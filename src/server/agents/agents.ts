@@ -8,6 +8,7 @@ import type { Executor } from '../../execution/executors/executor.js';
 import type { SandboxLimitsInput } from '../../execution/limits.js';
 import { createSandbox } from '../../execution/sandbox.js';
 import { type Adaptation, type AdaptationOptions, createAdaptation } from '../../routing/adaptation/adaptation.js';
+import type { Definitions } from '../../routing/definitions.js';
 import { keepSnapshot } from '../../routing/index/snapshot-keeper.js';
 import type { ImportedIndex, IndexStatus, ToolIndex } from '../../routing/index/tool-index.js';
 import { createWeightsKeeper, type GivenWeights, type WeightsKeeperParts } from '../../routing/index/weights-keeper.js';
@@ -34,6 +35,8 @@ export interface AgentsParts {
   catalog: () => Catalog;
   /** Reads the sources of the catalogue anew. Default: the catalogue stays as it is. */
   reload?: (() => Promise<CatalogReload>) | undefined;
+  /** What waits for a look is not in `catalog` already. Default: nothing waits. */
+  definitions?: Definitions | undefined;
   /** Default: made from `catalog` and `store`. */
   privateTools?: PrivateTools | undefined;
   /** What the planner takes its rules from. Default: made from `catalog` and `store`. */
@@ -77,6 +80,8 @@ export interface Agents {
   /** With the private tools of all users. */
   readonly catalog: () => Catalog;
   readonly privateTools: PrivateTools;
+  /** Undefined: nothing waits for a look. */
+  readonly definitions: Definitions | undefined;
   readonly rules: KeptRules;
   readonly adaptation: Adaptation;
   readonly index: ToolIndex;
@@ -160,6 +165,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     router,
     catalog,
     privateTools: withFollowing(privateTools, followSettled),
+    definitions: parts.definitions && withAccepting(parts.definitions, followSettled),
     rules,
     adaptation,
     index,
@@ -170,6 +176,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     async rebuild({ weights: given, by } = {}) {
       if (given !== undefined) await weights.set(given, by);
       const reloaded = await parts.reload?.();
+      await parts.definitions?.refresh();
       follow();
       const status = await index.rebuild();
       return { ...status, ...(reloaded ? { catalog: reloaded } : {}) };
@@ -183,6 +190,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     checkLimits: () => sandbox.checkLimits(catalog().tools),
     async refresh() {
       try {
+        await parts.definitions?.refresh();
         await privateTools.refresh();
         await rules.refresh();
         await adaptation.refresh();
@@ -210,6 +218,18 @@ function isSystemName(catalog: () => Catalog): (name: string) => boolean {
       known = { of, names: new Set(tools.map((tool) => tool.name)) };
     }
     return known.names.has(name);
+  };
+}
+
+/** What was accepted is found with the next search. */
+function withAccepting(definitions: Definitions, follow: () => Promise<void>): Definitions {
+  return {
+    ...definitions,
+    async accept(names, by) {
+      const accepted = await definitions.accept(names, by);
+      await follow();
+      return accepted;
+    },
   };
 }
 

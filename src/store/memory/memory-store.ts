@@ -23,6 +23,7 @@ export function createMemoryStore(): Store {
     privateTools: createMemoryDocuments(),
     rules: createMemoryDocuments(),
     snapshots: createMemoryDocuments(),
+    definitions: createMemoryDocuments(),
     keys: createMemoryDocuments(),
     weights: createMemoryWeights(),
     planRuns: createMemoryPlanRuns(),

@@ -26,6 +26,7 @@ export async function createSqlStore(database: Kysely<Tables>, dialect: Dialect)
     privateTools: createSqlDocuments(database, 'private_tools'),
     rules: createSqlDocuments(database, 'rules'),
     snapshots: createSqlDocuments(database, 'snapshots'),
+    definitions: createSqlDocuments(database, 'definitions'),
     keys: createSqlDocuments(database, 'keys'),
     weights: createSqlWeights(database),
     planRuns: createSqlPlanRuns(database),

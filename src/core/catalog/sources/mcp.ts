@@ -126,7 +126,10 @@ function toEntry(tool: unknown, server: string, told: McpServer): unknown {
     toolType: 'mcp',
     risk: told.trust === true ? riskOf(hints) : 'high',
     origin: server,
-    metadata: { ...Object.fromEntries(others), mcp: { server, tool: name, target: targetOf(told) } },
+    metadata: {
+      ...Object.fromEntries(others),
+      mcp: { server, tool: name, target: targetOf(told), ...(told.trust === true ? { trust: true } : {}) },
+    },
   };
 }
 

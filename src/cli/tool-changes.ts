@@ -1,0 +1,67 @@
+/** What `winnow tools changes` and `winnow tools accept` do: definitions that a server holds back until somebody has looked. */
+import { WinnowError } from '../core/errors.js';
+import { createDefinitions, type Definitions, type HeldTool } from '../routing/definitions.js';
+import { createAuditWriter } from '../routing/write-audit.js';
+import { openStore } from '../store/open-store.js';
+import { requireStoreFile, requireStorePlace, type StoreFlags } from './agent-options.js';
+import { loadTools } from './load-tools.js';
+import type { ToolFlags, ToolOutput } from './print-tools.js';
+import { readConfig } from './read-config.js';
+
+export interface ChangesFlags extends ToolFlags, StoreFlags {
+  by?: string;
+  all?: boolean;
+}
+
+export async function showChanges(flags: ChangesFlags, output: ToolOutput): Promise<void> {
+  const held = await withDefinitions(flags, output, async (definitions) => definitions.held());
+  output.stdout.write(
+    flags.json ? `${JSON.stringify(held, null, 2)}\n` : `${held.map(renderHeld).join('\n') || 'nothing waits'}\n`,
+  );
+}
+
+/** @throws WinnowError `invalid_option` without names and `--all`, `not_found` for a name that does not wait */
+export async function acceptChanges(names: readonly string[], flags: ChangesFlags, output: ToolOutput): Promise<void> {
+  if (names.length === 0 && !flags.all)
+    throw new WinnowError('invalid_option', 'Name the tools to accept, or --all. See them with: winnow tools changes');
+  const accepted = await withDefinitions(flags, output, (definitions) =>
+    definitions.accept(flags.all ? undefined : names, flags.by),
+  );
+  output.stdout.write(
+    flags.json ? `${JSON.stringify({ accepted }, null, 2)}\n` : `accepted: ${accepted.join(', ') || 'nothing'}\n`,
+  );
+}
+
+async function withDefinitions<Result>(
+  flags: ChangesFlags,
+  { stderr }: ToolOutput,
+  work: (definitions: Definitions) => Promise<Result>,
+): Promise<Result> {
+  const config = await readConfig(flags);
+  const place = requireStorePlace(flags, config);
+  requireStoreFile(place);
+  const { catalog } = (await loadTools(flags, config, { stderr })).loaded;
+  const store = await openStore(place);
+  try {
+    const audit = createAuditWriter({ journal: store.journal });
+    // A look accepts nothing by itself.
+    const definitions = createDefinitions({ base: () => catalog, store: store.definitions, reviewNew: true, audit });
+    await definitions.refresh();
+    return await work(definitions);
+  } finally {
+    await store.close();
+  }
+}
+
+function renderHeld({ name, origin, is, differences }: HeldTool): string {
+  const lines = differences.map(({ field, before, now }) =>
+    is === 'new'
+      ? `  ${field}: ${show(now)}`
+      : `  ${field}: ${show(before)}\n  ${' '.repeat(field.length)}-> ${show(now)}`,
+  );
+  return [`${name} (${origin}) is ${is}`, ...lines].join('\n');
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value);
+}

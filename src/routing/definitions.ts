@@ -1,0 +1,163 @@
+/**
+ * What a source says of its tools today may be something else tomorrow. A new or changed definition of a source that the
+ * operator does not trust is left out of the catalogue until somebody has seen the difference and accepted it.
+ */
+import { z } from 'zod';
+import { type Catalog, createCatalog } from '../core/catalog/catalog.js';
+import { isObject } from '../core/catalog/schema/json.js';
+import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
+import { WinnowError } from '../core/errors.js';
+import type { DocumentRecord, Documents } from '../store/store.js';
+import { canonicalHash } from './approvals/canonical-json.js';
+import { destinationOf } from './approvals/destination.js';
+import { createMergedDocuments } from './merged-documents.js';
+import type { WriteAudit } from './write-audit.js';
+
+/** All that a model or a person is shown of a tool, and where it goes. */
+const definitionSchema = z.record(z.string(), z.unknown());
+type Definition = z.infer<typeof definitionSchema>;
+
+export const heldToolSchema = z.object({
+  name: z.string(),
+  origin: z.string(),
+  is: z.enum(['new', 'changed']),
+  differences: z
+    .array(z.object({ field: z.string(), before: z.unknown().optional(), now: z.unknown().optional() }))
+    .describe('Of its definition, against the one that was accepted last.'),
+});
+export type HeldTool = z.infer<typeof heldToolSchema>;
+
+export interface DefinitionsParts {
+  /** Asked anew each time, so it may be reloaded. */
+  base: () => Catalog;
+  store: Documents;
+  /** Also the tools of a source that is seen for the first time wait. Default: false, they are accepted with a notice. */
+  reviewNew?: boolean | undefined;
+  /** Told of each tool that waits, once. Default: nothing is told. */
+  onIssue?: ((issue: EntryIssue) => void) | undefined;
+  /** Told of a source whose tools were accepted because it is seen for the first time. Default: nothing is told. */
+  onFirst?: ((origin: string, tools: number) => void) | undefined;
+  audit?: WriteAudit | undefined;
+  /** Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
+}
+
+export interface Definitions {
+  /** Without the tools that wait, as of the last `refresh` or `accept`. */
+  catalog(): Catalog;
+  /** Those that wait, in the order of the catalogue. */
+  held(): readonly HeldTool[];
+  /**
+   * Takes what waits as it is now. @param names default: all of them. @returns those that were accepted
+   * @throws WinnowError `not_found` for a name that does not wait, `store_failed`
+   */
+  accept(names: readonly string[] | undefined, by?: string): Promise<string[]>;
+  /** Reads what other processes have accepted. @throws WinnowError `store_failed` */
+  refresh(): Promise<void>;
+}
+
+interface Reviewed {
+  readonly catalog: Catalog;
+  readonly held: readonly { readonly tool: Tool; readonly shown: HeldTool }[];
+  readonly issues: readonly EntryIssue[];
+}
+
+export function createDefinitions(parts: DefinitionsParts): Definitions {
+  const { base, store, reviewNew = false, onIssue, onFirst, audit, clock = () => new Date() } = parts;
+  const merged = createMergedDocuments<Reviewed>({ base, list: () => store.list(), merge: review, onIssue });
+
+  function toDocument(tool: Tool): DocumentRecord {
+    return { owner: tool.origin, name: tool.name, content: definitionOf(tool), updatedAt: clock().toISOString() };
+  }
+
+  /** A source without a definition that was ever accepted is seen for the first time. */
+  async function acceptFirst(): Promise<void> {
+    const known = new Set((await store.list()).map(({ owner }) => owner));
+    const first = base().tools.filter((tool) => isReviewed(tool) && !known.has(tool.origin));
+    for (const tool of first) await store.add(toDocument(tool));
+    for (const origin of new Set(first.map((tool) => tool.origin)))
+      onFirst?.(origin, first.filter((tool) => tool.origin === origin).length);
+  }
+
+  return {
+    catalog: () => merged.current().catalog,
+    held: () => merged.current().held.map(({ shown }) => shown),
+
+    async accept(names, by) {
+      const waiting = new Map(merged.current().held.map(({ tool }) => [tool.name, tool]));
+      const asked = names ?? [...waiting.keys()];
+      const unknown = asked.find((name) => !waiting.has(name));
+      if (unknown !== undefined)
+        throw new WinnowError('not_found', `No tool "${unknown.slice(0, 80)}" waits for a look.`);
+      for (const name of asked) {
+        const tool = waiting.get(name);
+        if (tool) await store.put(toDocument(tool));
+        await audit?.({ event: 'definition_accepted', outcome: 'allowed', user: by, tool: name });
+      }
+      await merged.refresh();
+      return [...asked];
+    },
+
+    async refresh() {
+      if (!reviewNew) await acceptFirst();
+      await merged.refresh();
+    },
+  };
+}
+
+/** The operator's own files are the operator's word; what a server says is not, unless it is trusted. */
+function isReviewed({ metadata: { mcp }, origin }: Tool): boolean {
+  return isObject(mcp) ? mcp.trust !== true : /^https?:/iu.test(origin);
+}
+
+function review(catalog: Catalog, documents: readonly DocumentRecord[]): Reviewed {
+  const accepted = new Map(documents.map(({ owner, name, content }) => [keyOf(owner, name), Object(content)]));
+  const held = catalog.tools.flatMap((tool) => {
+    if (!isReviewed(tool)) return [];
+    const before: Definition | undefined = accepted.get(keyOf(tool.origin, tool.name));
+    const now = definitionOf(tool);
+    if (before && canonicalHash(before) === canonicalHash(now)) return [];
+    const differences = differencesOf(before ?? {}, now);
+    return [
+      { tool, shown: { name: tool.name, origin: tool.origin, is: before ? 'changed' : 'new', differences } as const },
+    ];
+  });
+  if (held.length === 0) return { catalog, held, issues: [] };
+  const waiting = new Set(held.map(({ tool }) => tool));
+  const { name, rules } = catalog;
+  return {
+    catalog: createCatalog(
+      catalog.tools.filter((tool) => !waiting.has(tool)),
+      { name, rules },
+    ),
+    held,
+    issues: held.map(({ tool, shown }) => warning(tool.origin, renderHeld(shown), tool.name)),
+  };
+}
+
+function renderHeld({ is, differences }: HeldTool): string {
+  const fields = differences.map(({ field }) => field).join(', ');
+  const what = is === 'new' ? 'is new' : `has changed (${fields})`;
+  return `${what}, and waits until somebody has looked: winnow tools changes, then winnow tools accept`;
+}
+
+function keyOf(origin: string, name: string): string {
+  return JSON.stringify([origin, name]);
+}
+
+/** As JSON: what is not there and what is undefined are the same. */
+function definitionOf(tool: Tool): Definition {
+  const { title, category, description, inputSchema, outputSchema, preconditions, instructions, risk, metadata } = tool;
+  const seen = { title, category, description, inputSchema, outputSchema, preconditions, instructions, risk };
+  return definitionSchema.parse(
+    JSON.parse(JSON.stringify({ ...seen, annotations: metadata.annotations, runs: destinationOf(tool) })),
+  );
+}
+
+function differencesOf(before: Definition, now: Definition): HeldTool['differences'] {
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
+  return fields.flatMap((field) => {
+    const isSame = canonicalHash(before[field] ?? null) === canonicalHash(now[field] ?? null);
+    return isSame ? [] : [{ field, before: before[field], now: now[field] }];
+  });
+}
