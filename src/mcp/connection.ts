@@ -19,10 +19,10 @@ import {
 import { readVersion } from '../core/environment.js';
 import { toWinnowError } from '../core/errors.js';
 import { clientName } from '../routing/client-name.js';
-import type { CreateSessionInput } from '../routing/contracts.js';
+import type { CallResult, CreateSessionInput } from '../routing/contracts.js';
 import { logFailure } from '../routing/logging/logger.js';
 import type { Router } from '../routing/router.js';
-import { failed, refused, structured, toResult } from './answers.js';
+import { failed, structured, toResult } from './answers.js';
 import { createConnectionSession } from './connection-session.js';
 import { renderInstructions } from './instructions.js';
 import type { McpOptions } from './mcp-options.js';
@@ -84,6 +84,8 @@ export function createConnection(
   const taken = new Set(own.tools.keys());
   /** Name that the client was shown -> name of the tool; kept when it is not enabled any more. */
   const shown = new Map<string, string>();
+  /** The same name -> whether the client knows what the tool promises to answer. */
+  const isPromised = new Map<string, boolean>();
   const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, followsList }));
   const server = new Server(
     { name: 'winnow', title: 'Winnow', version: readVersion() },
@@ -107,6 +109,7 @@ export function createConnection(
     try {
       const listed = await session.run((id) => router.list(id, {}, { signal }));
       const enabled = (listed.ok ? listed.tools : []).map((tool) => renderTool(tool, show(tool.name)));
+      for (const tool of enabled) isPromised.set(tool.name, tool.outputSchema !== undefined);
       return { tools: [...[...own.tools.values()].map((tool) => tool.listed), ...enabled] };
     } catch (error) {
       const { code, meaning } = logged(error);
@@ -126,10 +129,12 @@ export function createConnection(
   ): Promise<CallToolResult> {
     const { signal } = extra;
     const tool = own.tools.get(name);
-    const answer = (id: string) =>
-      tool
-        ? callOwn(tool, given, { session: id, signal, onProgress: progressOf(extra) })
-        : callShown(id, { name, given, signal });
+    const onProgress = progressOf(extra);
+    const answer = async (id: string) => {
+      if (tool) return callOwn(tool, given, { session: id, signal, onProgress });
+      const asked = { tool: shown.get(name) ?? name, arguments: given };
+      return inOwnNames(await router.call(id, asked, { signal, onProgress }), isPromised.get(name));
+    };
     const about = { isCall: true, turn: turnOf(_meta) };
     try {
       return await session.run(async (id) => {
@@ -149,15 +154,8 @@ export function createConnection(
     return 'content' in answer ? structured(own.inNext(answer.content)) : inOwnNames(answer.result);
   }
 
-  async function callShown(
-    id: string,
-    { name, given, signal }: { name: string; given: Record<string, unknown>; signal: AbortSignal },
-  ): Promise<CallToolResult> {
-    return inOwnNames(await router.call(id, { tool: shown.get(name) ?? name, arguments: given }, { signal }));
-  }
-
-  function inOwnNames(result: Parameters<typeof toResult>[0]): CallToolResult {
-    return result.ok ? toResult(result) : refused(own.inNext(result));
+  function inOwnNames(result: CallResult, promised?: boolean): CallToolResult {
+    return toResult(result.ok ? result : own.inNext(result), promised);
   }
 
   function tellNow(): void {
@@ -177,9 +175,9 @@ export function createConnection(
     const progressToken = _meta?.progressToken;
     if (progressToken === undefined) return () => {};
     let progress = 0;
-    return (message) => {
+    return (told) => {
       progress += 1;
-      const params = { progressToken, progress, message };
+      const params = { progressToken, ...(typeof told === 'string' ? { progress, message: told } : told) };
       sendNotification({ method: 'notifications/progress', params }).catch(report);
     };
   }

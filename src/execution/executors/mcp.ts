@@ -5,6 +5,7 @@
 import type { McpServer } from '../../core/catalog/sources/source.js';
 import { orAborted } from '../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
+import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, type ExecutorCall, isSystemTool } from './executor.js';
 import { readMcpContent } from './mcp-content.js';
 import { type McpAnswer, type McpSession, openMcpSession } from './mcp-session.js';
@@ -60,6 +61,7 @@ export function createMcpExecutor(
   }
 
   return {
+    defaultTimeoutMs: () => REMOTE_TIMEOUT_MS,
     canRun: (tool) => isSystemTool(tool) && byName.has(readMcpTarget(tool)?.server ?? ''),
 
     async run(call) {
