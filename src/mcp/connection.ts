@@ -23,6 +23,7 @@ import type { CallResult, CreateSessionInput } from '../routing/contracts.js';
 import { logFailure } from '../routing/logging/logger.js';
 import type { Router } from '../routing/router.js';
 import { failed, structured, toResult } from './answers.js';
+import { askingPerson, canAskPerson, type PersonServer } from './ask-person.js';
 import { createConnectionSession } from './connection-session.js';
 import { renderInstructions } from './instructions.js';
 import type { McpOptions } from './mcp-options.js';
@@ -67,16 +68,26 @@ export const TURN_KEY = 'winnow/turn';
 export interface ConnectionOptions {
   /** Whether the client hears what it has not asked for; else it is told with its next call. Default: it always does. */
   isListening?: (() => boolean) | undefined;
+  /** The client asks its person for approvals, where it can and the policy lets the asker's own person decide. Default: false. */
+  asksPerson?: boolean | undefined;
+  /** Told of the client when it has said what it can. Default: nobody is. */
+  onClient?: ((client: { canAskPerson: boolean }) => void) | undefined;
 }
 
 /** @param owner in whose name the session is opened */
 export function createConnection(
   parts: McpParts,
   owner: CreateSessionInput,
-  { isListening = () => true }: ConnectionOptions = {},
+  { isListening = () => true, asksPerson = false, onClient }: ConnectionOptions = {},
 ): Connection {
-  const { router, planner, options, logger } = parts;
+  const { planner, options, logger } = parts;
   const { followsList, toolPrefix, turnPauseMs } = options;
+  const report = (error: unknown) => logger.warn({ err: error }, 'an MCP client was not served');
+  const person: PersonServer = {
+    elicitInput: (...asked) => server.elicitInput(...asked),
+    getClientCapabilities: () => server.getClientCapabilities(),
+  };
+  const router = asksPerson ? askingPerson(parts.router, person, report) : parts.router;
   const own = createOwnNames(
     [...sessionTools(router, options), ...(planner ? planningTools(router, planner) : [])],
     toolPrefix,
@@ -91,7 +102,6 @@ export function createConnection(
     { name: 'winnow', title: 'Winnow', version: readVersion() },
     { capabilities: { tools: { listChanged: true } }, instructions },
   );
-  const report = (error: unknown) => logger.warn({ err: error }, 'an MCP client was not served');
   const session = createConnectionSession({
     router,
     owner,
@@ -102,6 +112,7 @@ export function createConnection(
   let isUntold = false;
 
   server.onerror = report;
+  server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server) });
   server.setRequestHandler(ListToolsRequestSchema, (_, { signal }) => list(signal));
   server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => call(params, extra));
 
