@@ -52,7 +52,8 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   const { close } = setup;
   try {
     const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
-    const mcp = openMcpEndpoint({ flags, router: agents.router, planner, logger });
+    const measured = agents.metrics.measure(planner);
+    const mcp = openMcpEndpoint({ flags, router: agents.router, planner: measured, logger });
     const app = createServer({ planner, agents, mcp, options, logger, onClose: close });
     return { app, agents, ...facts };
   } catch (error) {
