@@ -12,7 +12,7 @@ import { tellWhoGrants } from '../../src/cli/tell-at-start.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createPolicy, type Policy, type PolicyInput } from '../../src/routing/policy/policy.js';
 import { openStore } from '../../src/store/open-store.js';
-import { openClient } from '../mcp/setup.js';
+import { type Answer, openClient } from '../mcp/setup.js';
 import { createTool } from '../support/create-tool.js';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answer } from '../support/server-behaviours.js';
@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 /** As it stands in the configuration of a client, but for the loader that takes the place of a build. */
-async function start(...words: string[]) {
+async function start(words: string[], answer?: Answer) {
   const loader = pathToFileURL(resolve('test/support/typescript-loader.mjs')).href;
   const env = Object.entries(process.env).filter(([name]) => !name.startsWith('WINNOW_') && name !== 'NODE_OPTIONS');
   const transport = new StdioClientTransport({
@@ -71,16 +71,16 @@ async function start(...words: string[]) {
   });
   const errors: Error[] = [];
   transport.onerror = (error) => errors.push(error);
-  return { ...(await openClient(transport)), errors, log: () => stderr };
+  return { ...(await openClient(transport, answer)), errors, log: () => stderr };
 }
 
 it('finds, enables, is refused, waits for somebody else in another process, runs once, and ends its session', async () => {
   const store = ['--store', at('life.db')];
-  const { ask, names, changed, client, errors, log } = await start(
+  const { ask, names, changed, client, errors, log } = await start([
     ...store,
     ...['--tools-module', at('tools.mjs'), '--user', 'ann', '--role', 'dev', '--project', 'site'],
     ...['--base-url', model.baseUrl, '--model', 'scripted', '--tool-prefix', 'w_', '--risk-ceiling', 'high'],
-  );
+  ]);
   const own = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call', 'plan', 'select'].map((name) => `w_${name}`);
   expect(await names()).toEqual(own);
   expect((await ask('w_tool_search', { query: 'delete a file' })).matches[0]).toMatchObject({ name: 'file_delete' });
@@ -110,6 +110,20 @@ it('finds, enables, is refused, waits for somebody else in another process, runs
   await close();
   expect(errors).toEqual([]);
   expect(log()).toContain('{"jsonrpc": "chatter"}');
+});
+
+it('asks the person at the client where the policy lets them decide', async () => {
+  await writeFile(at('self.yaml'), 'approvals: { self: ask }\n');
+  const words = ['--tools-module', at('tools.mjs'), '--policy', at('self.yaml'), '--user', 'ann', '--no-planner'];
+  const questions: string[] = [];
+  const { ask, log } = await start(words, ({ message }) => {
+    questions.push(message);
+    return { action: 'accept', content: {} };
+  });
+  await ask('tool_enable', { names: ['file_delete'] });
+  expect(await ask('file_delete', { path: 'old.txt' })).toEqual({ gone: 'old.txt', for: 'ann' });
+  expect(questions).toEqual([expect.stringContaining('Allow file_delete with {"path":"old.txt"}?')]);
+  expect(log()).not.toContain('nobody can grant');
 });
 
 describe('over stdio', () => {
