@@ -68,7 +68,7 @@ function subcommand(parent: Command, name: string, description: string): Command
 
 function deciding(parent: Command, name: string, description: string): Command {
   return subcommand(parent, name, description)
-    .requiredOption('--by <user>', 'who decides; never the one who asks')
+    .requiredOption('--by <user>', 'who decides; the one who asks only under approvals.self: ask')
     .option('--role <role>', 'role of the one who decides; may be given more than once', collect)
     .option('--reason <text>', 'told to the one who asks');
 }
@@ -111,8 +111,8 @@ async function decide(id: string, { flags, output, verb }: Deciding): Promise<vo
     const { approvals } = router;
     const decided =
       verb === 'grant'
-        ? await approvals.grant(id, { ...input, grant: flags.forSession ? 'session' : 'once' })
-        : await approvals.refuse(id, input);
+        ? await approvals.grant(id, { ...input, grant: flags.forSession ? 'session' : 'once' }, 'terminal')
+        : await approvals.refuse(id, input, 'terminal');
     return describeOutcome(decided, router);
   });
   const isOfOther = !outcome.ok && outcome.code === 'approval_mismatch';

@@ -1,4 +1,5 @@
 /** What runs tools, replaced while it runs: a call that is under way ends where it began. */
+import type { Tool } from '../core/catalog/tool.js';
 import type { Executor } from '../execution/executors/executor.js';
 import { fail } from '../execution/failure.js';
 
@@ -29,12 +30,14 @@ export function createLiveExecutors(first: readonly Executor[]): LiveExecutors {
     void work.then(() => closing.delete(work));
   }
 
+  const find = (tool: Tool) => current.executors.find((one) => one.canRun(tool));
   return {
-    canRun: (tool) => current.executors.some((one) => one.canRun(tool)),
+    canRun: (tool) => find(tool) !== undefined,
+    defaultTimeoutMs: (tool) => find(tool)?.defaultTimeoutMs?.(tool),
 
     async run(call) {
       const generation = current;
-      const executor = generation.executors.find((one) => one.canRun(call.tool));
+      const executor = find(call.tool);
       // Between the question and the call it may have been replaced.
       if (!executor) return fail('not_runnable', `No executor can run ${call.tool.name}.`);
       generation.running += 1;

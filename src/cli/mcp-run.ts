@@ -8,6 +8,7 @@ import type { McpCommandFlags } from './mcp-flags.js';
 import { mcpOptionsOf } from './mcp-options.js';
 import { openPlanning, type PlanningSetup, readTools, type ToolSetup } from './set-up.js';
 import { createStopSignal } from './stop-signal.js';
+import { tellWhoGrants } from './tell-at-start.js';
 
 /** @throws WinnowError as `winnow serve` does */
 export async function runMcp(flags: McpCommandFlags): Promise<void> {
@@ -23,7 +24,8 @@ export async function runMcp(flags: McpCommandFlags): Promise<void> {
     if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
     try {
       const parts = { router: agents.router, planner: flags.planner ? planner : undefined, options, logger };
-      await serveStdio(parts, ownerOf(flags), { stdin, stdout: kept.stdout, signal });
+      const onClient = tellWhoGrants({ agents, isTrial, user: flags.user }, logger);
+      await serveStdio(parts, ownerOf(flags), { stdin, stdout: kept.stdout, signal, onClient });
     } finally {
       await close();
     }

@@ -53,7 +53,9 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   try {
     const { tokenFile, ...auth } = await openAuth(flags, setup.config.auth);
     const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
-    const mcp = openMcpEndpoint({ flags, router: agents.router, planner, logger, allowedHosts: allowedHosts(auth) });
+    const measured = agents.metrics.measure(planner);
+    const hosts = allowedHosts(auth);
+    const mcp = openMcpEndpoint({ flags, router: agents.router, planner: measured, logger, allowedHosts: hosts });
     const app = createServer({ ...auth, planner, agents, mcp, options, logger, onClose: close });
     return { app, agents, tokenFile, ...facts };
   } catch (error) {

@@ -1,8 +1,10 @@
 /** What an operator should know of before the first request: what in policy and limits has no effect, and which weights hold. */
 import { isDeepStrictEqual } from 'node:util';
+import type { Tool } from '../core/catalog/tool.js';
 import type { IndexStatus } from '../routing/index/tool-index.js';
 import type { Logger } from '../routing/logging/logger.js';
 import { checkPolicy } from '../routing/policy/check-policy.js';
+import type { Policy } from '../routing/policy/policy.js';
 import type { Agents } from '../server/agents/agents.js';
 import type { ConfigFile } from './config-file.js';
 
@@ -29,4 +31,42 @@ export function tellAtStart(
   const isOverruled = config.index?.weights !== undefined;
   const back = 'POST /v1/index/rebuild with {"weights": null} goes back to those of the configuration';
   logger[isOverruled ? 'warn' : 'info']({ weights: given }, `the weights of the index are those in the store: ${back}`);
+}
+
+export interface GrantFacts {
+  agents: Pick<Agents, 'policy' | 'catalog'>;
+  /** No other process sees the approvals. */
+  isTrial: boolean;
+  /** Of the one session there is. */
+  user: string | undefined;
+}
+
+/** Over stdio: that nobody can grant what needs an approval, and what to do. @returns to be told of the client, on which it may depend */
+export function tellWhoGrants(
+  { agents, isTrial, user }: GrantFacts,
+  logger: Pick<Logger, 'warn'>,
+): (client: { canAskPerson: boolean }) => void {
+  const policy = agents.policy();
+  if (!policy.settings.strict || !agents.catalog().tools.some((tool) => mayAsk(policy, tool))) return () => {};
+  const isAsked = policy.settings.approvals.self === 'ask';
+  const warn = (why: string, todo: string) =>
+    logger.warn(
+      `nobody can grant an approval: ${why}. Calls of high risk, and what rules ask for, are refused. ${todo}`,
+    );
+  const elsewhere = 'Give --store FILE, and decide in a terminal: `winnow approvals grant ID --by NAME --store FILE`';
+  if (user === undefined) warn('the session has no user who could ask for one', 'Give --user NAME.');
+  else if (isTrial && !isAsked) {
+    const here = 'set approvals: {self: ask} in the policy, so that your MCP client asks you';
+    warn('approvals are in the memory of this process', `${elsewhere}; or ${here}.`);
+  } else if (isTrial) {
+    return ({ canAskPerson }) => {
+      if (!canAskPerson) warn('this MCP client can not ask its person (elicitation)', `${elsewhere}.`);
+    };
+  }
+  return () => {};
+}
+
+function mayAsk(policy: Policy, tool: Tool): boolean {
+  const { rules, reachableRisks } = policy.of(tool);
+  return reachableRisks.includes('high') || rules.some(({ decision }) => decision === 'needs_approval');
 }

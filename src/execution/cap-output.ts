@@ -32,7 +32,7 @@ function shorten(value: unknown, items: number): unknown {
 }
 
 /** By bytes, not within a character. */
-function cutText(text: string, maxBytes: number): string {
+export function cutText(text: string, maxBytes: number): string {
   return Buffer.from(text)
     .subarray(0, maxBytes)
     .toString('utf8')

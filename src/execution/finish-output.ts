@@ -2,26 +2,43 @@
 import type { Tool } from '../core/catalog/tool.js';
 import { type Check, createValidator } from '../core/catalog/validate.js';
 import { capOutput } from './cap-output.js';
-import { type CallFailure, fail } from './failure.js';
+import { capContent } from './content.js';
+import type { ExecutedWell } from './executors/executor.js';
+import { type CallFailure, type CallSuccess, fail } from './failure.js';
 import { toJson } from './json-value.js';
 import type { ToolLimits } from './limits.js';
 
-export interface Finished {
-  readonly ok: true;
-  readonly output: unknown;
-  readonly notes: readonly string[];
-}
+export type Finished = Omit<CallSuccess, 'milliseconds'>;
 
 /** The whole is checked, then shortened: a tool must not be blamed for what was cut. */
-export function finishOutput(tool: Tool, output: unknown, limits: ToolLimits): Finished | CallFailure {
-  const json = toJson(output);
+export function finishOutput(tool: Tool, executed: ExecutedWell, limits: ToolLimits): Finished | CallFailure {
+  const json = toJson(executed.output);
   if (!json.ok) return fail('output_unusable', json.reason);
   const issues = limits.outputCheck === 'off' ? [] : outputIssues(tool, json.value);
   const problem = `The result of ${tool.name} does not fit its outputSchema: ${issues.join('; ')}`;
   if (issues.length > 0 && limits.outputCheck === 'refuse') return fail('output_invalid', problem, { issues });
   const capped = capOutput(json, limits.maxOutputBytes);
-  const notes = [...json.notes, ...(issues.length > 0 ? [problem] : []), ...(capped.note ? [capped.note] : [])];
-  return { ok: true, output: capped.value, notes };
+  const blocks = executed.content && capContent(executed.content, limits);
+  const notes = [
+    ...(executed.notes ?? []),
+    ...json.notes,
+    ...(issues.length > 0 ? [problem] : []),
+    ...(capped.note ? [capped.note] : []),
+    ...(blocks?.notes ?? []),
+  ];
+  const isWhole = issues.length === 0 && capped.note === undefined;
+  return {
+    ok: true,
+    output: capped.value,
+    ...(blocks ? { content: blocks.content } : {}),
+    ...(executed.isStructured && isWhole ? { isStructured: true as const } : {}),
+    notes,
+  };
+}
+
+/** The blocks of a failure, within their room. */
+export function finishFailure({ content, ...failure }: CallFailure, limits: ToolLimits): CallFailure {
+  return content ? { ...failure, content: capContent(content, limits).content } : failure;
 }
 
 const checks = new WeakMap<Tool, Check>();

@@ -13,12 +13,26 @@ export const rateSchema = z.strictObject({
 export type Rate = z.infer<typeof rateSchema>;
 
 const toolLimits = {
-  timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).describe('From the start of the tool to its end. Default: 3,000.'),
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(MAX_TIMEOUT_MS)
+    .describe('From the start of the tool to its end. Default: 3,000 for functions, 60,000 for MCP and HTTP tools.'),
+  totalTimeoutMs: z
+    .int()
+    .min(1)
+    .max(24 * MAX_TIMEOUT_MS)
+    .describe('Each word of progress gives a call timeoutMs anew, and so long in all. Default: 600,000.'),
   maxOutputBytes: z
     .int()
     .min(100)
     .max(64 * 1024 * 1024)
     .describe('Of the result as JSON; a larger one is shortened, with a note. Default: 262,144.'),
+  maxMediaBytes: z
+    .int()
+    .min(0)
+    .max(64 * 1024 * 1024)
+    .describe('Of images, audio and files of an MCP tool, as base64; one more is left out. Default: 5,242,880.'),
   outputCheck: z
     .enum(['warn', 'refuse', 'off'])
     .describe('A result that does not fit the outputSchema gets a note, or is a failure. Default: warn.'),
@@ -48,7 +62,9 @@ export type SandboxLimitsInput = z.input<typeof sandboxLimitsSchema>;
 
 export interface ToolLimits {
   readonly timeoutMs: number;
+  readonly totalTimeoutMs: number;
   readonly maxOutputBytes: number;
+  readonly maxMediaBytes: number;
   readonly outputCheck: 'warn' | 'refuse' | 'off';
   readonly mutexGroup?: string | undefined;
   readonly rate: Rate;
@@ -64,25 +80,38 @@ export interface SandboxLimits {
   readonly userRate?: Rate | undefined;
   /** Tools that have limits of their own. */
   readonly named: readonly string[];
-  of(tool: Tool): ToolLimits;
+  /** @param ownTimeoutMs of what runs the tool, where no limit says how long. Default: that of functions. */
+  of(tool: Tool, ownTimeoutMs?: number): ToolLimits;
 }
 
-const DEFAULTS: ToolLimits = {
-  timeoutMs: 3_000,
+/** Functions should end at once; what others serve takes its time. In milliseconds. */
+export const FUNCTION_TIMEOUT_MS = 3_000;
+export const REMOTE_TIMEOUT_MS = 60_000;
+
+const DEFAULTS: Omit<ToolLimits, 'timeoutMs'> = {
+  totalTimeoutMs: 600_000,
   maxOutputBytes: 262_144,
+  maxMediaBytes: 5_242_880,
   outputCheck: 'warn',
   rate: { calls: 600, seconds: 60 },
   idempotent: false,
 };
 
+type Base = typeof DEFAULTS & { timeoutMs?: number };
+
 /** @throws WinnowError `invalid_option` naming each limit that is wrong. */
 export function resolveLimits(input: SandboxLimitsInput = {}): SandboxLimits {
   const limits = parseOptions(sandboxLimitsSchema, input, 'sandbox');
   const { concurrency, maxQueued, maxWaitMs, stopGraceMs, userRate, tools, ...common } = limits;
-  const base = { ...DEFAULTS, ...onlyGiven(common) };
-  const overrides = new Map(Object.entries(tools).map(([name, limits]) => [name, { ...base, ...onlyGiven(limits) }]));
+  const base: Base = { ...DEFAULTS, ...onlyGiven(common) };
+  const overrides = new Map<string, Base>(
+    Object.entries(tools).map(([name, limits]) => [name, { ...base, ...onlyGiven(limits) }]),
+  );
   const named = [...overrides.keys()];
-  const of = (tool: Tool) => overrides.get(tool.name) ?? base;
+  const of = (tool: Tool, ownTimeoutMs = FUNCTION_TIMEOUT_MS) => ({
+    timeoutMs: ownTimeoutMs,
+    ...(overrides.get(tool.name) ?? base),
+  });
   return { concurrency, maxQueued, maxWaitMs, stopGraceMs, userRate, named, of };
 }
 

@@ -6,6 +6,8 @@ import { type CallFailure, describeThrown, fail } from './failure.js';
 
 export interface Bounds {
   readonly timeoutMs: number;
+  /** In all, however often the work is prolonged; at least `timeoutMs`. */
+  readonly totalTimeoutMs: number;
   /** How long a stopped tool is waited for. */
   readonly stopGraceMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -16,10 +18,19 @@ export interface Bounded<T> {
   readonly ended: Promise<void>;
 }
 
-/** `work` is given a signal of its own that fires at the time-out and on cancellation. Neither promise rejects. */
-export function runWithin<T>(bounds: Bounds, work: (signal: AbortSignal) => Promise<T>): Bounded<T> {
+export interface Within {
+  /** Its own: fires at the time-out and on cancellation. */
+  readonly signal: AbortSignal;
+  /** Gives the work `timeoutMs` from now on. */
+  prolong(): void;
+}
+
+/** Neither promise rejects. */
+export function runWithin<T>(bounds: Bounds, work: (within: Within) => Promise<T>): Bounded<T> {
   const { timeoutMs, stopGraceMs, signal } = bounds;
+  const endsAt = performance.now() + Math.max(timeoutMs, bounds.totalTimeoutMs);
   const controller = new AbortController();
+  let isOver = false;
   let graceTimer: NodeJS.Timeout | undefined;
   let stopped: (failure: CallFailure) => void = () => {};
   let givenUp: () => void = () => {};
@@ -37,17 +48,27 @@ export function runWithin<T>(bounds: Bounds, work: (signal: AbortSignal) => Prom
     controller.abort(new DOMException(reason.reason, reason.code === 'timeout' ? 'TimeoutError' : 'AbortError'));
   };
   const cancel = () => stop(fail('cancelled', 'The caller cancelled the call.'));
-  const timer = setTimeout(
-    () => stop(fail('timeout', `The tool did not end within ${timeoutMs} ms and was stopped (limit timeoutMs).`)),
-    timeoutMs,
-  );
+  let isLast = false;
+  const expire = () => {
+    const [within, limit] = isLast ? [bounds.totalTimeoutMs, 'totalTimeoutMs'] : [timeoutMs, 'timeoutMs'];
+    stop(fail('timeout', `The tool did not end within ${within} ms and was stopped (limit ${limit}).`));
+  };
+  let timer = setTimeout(expire, timeoutMs);
+  const prolong = () => {
+    if (isOver) return;
+    clearTimeout(timer);
+    const left = Math.max(0, endsAt - performance.now());
+    isLast = left < timeoutMs;
+    timer = setTimeout(expire, Math.min(timeoutMs, left));
+  };
   const unbind = () => {
+    isOver = true;
     clearTimeout(timer);
     signal?.removeEventListener('abort', cancel);
   };
   signal?.addEventListener('abort', cancel, { once: true });
   if (signal?.aborted) cancel();
-  const done = settle(work, controller.signal).finally(() => {
+  const done = settle(() => work({ signal: controller.signal, prolong })).finally(() => {
     unbind();
     clearTimeout(graceTimer);
   });
@@ -55,9 +76,9 @@ export function runWithin<T>(bounds: Bounds, work: (signal: AbortSignal) => Prom
 }
 
 /** Also what is thrown before the first await, and what is no error. */
-async function settle<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T | CallFailure> {
+async function settle<T>(work: () => Promise<T>): Promise<T | CallFailure> {
   try {
-    return await work(signal);
+    return await work();
   } catch (thrown) {
     return fail('tool_failed', `The tool failed: ${describeThrown(thrown)}`);
   }

@@ -1,11 +1,11 @@
 /** The path of a call, in order: arguments, rates, a place to run, the tool within its time, the result. */
 import type { Tool } from '../core/catalog/tool.js';
-import type { CallResult } from '../routing/contracts.js';
+import type { CallResult, Progress } from '../routing/contracts.js';
 import { createAdmission } from './admission.js';
 import { checkLimits } from './check-limits.js';
 import type { Executor } from './executors/executor.js';
 import { type CallFailure, describeThrown, fail } from './failure.js';
-import { finishOutput } from './finish-output.js';
+import { finishFailure, finishOutput } from './finish-output.js';
 import { resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
 import { type Prepared, prepareArguments } from './prepare-arguments.js';
 import { createRateLimiter, type RateClaim } from './rate-limiter.js';
@@ -27,6 +27,8 @@ export interface SandboxCall {
   user?: string | undefined;
   session?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Told what a tool says of its progress. Default: nobody is. */
+  onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 export interface Sandbox {
@@ -45,6 +47,10 @@ export interface Sandbox {
 /** What an executor reads at most, as a multiple of what the caller gets: room to cut a result well. */
 const READ_FACTOR = 64;
 
+/** A tool that says more of its progress is heard, and goes on, but is not passed on. */
+const MAX_PROGRESS = 1_000;
+const MAX_PROGRESS_CHARACTERS = 1_000;
+
 /** @throws WinnowError `invalid_option` */
 export function createSandbox(parts: SandboxParts): Sandbox {
   const limits = resolveLimits(parts.limits);
@@ -55,21 +61,22 @@ export function createSandbox(parts: SandboxParts): Sandbox {
   async function run(call: SandboxCall): Promise<CallResult> {
     const startedAt = performance.now();
     const { tool } = call;
-    const toolLimits = limits.of(tool);
     const executor = parts.executors.find((one) => one.canRun(tool));
     if (!executor)
       return fail(
         'not_runnable',
         `No executor can run ${tool.name}. Functions of a builtin tool are given by --tools-module or toolsModule.`,
       );
+    const toolLimits = limits.of(tool, executor.defaultTimeoutMs?.(tool));
     const prepared = prepareArguments(tool, call.arguments);
     if (!prepared.ok) return prepared;
     const limited = takeRates(call, toolLimits);
     if (limited) return limited;
     const place = await admission.enter({ group: toolLimits.mutexGroup, signal: call.signal });
     if (!place.ok) return place;
-    const { timeoutMs, maxOutputBytes } = toolLimits;
-    const running = runWithin({ timeoutMs, stopGraceMs: limits.stopGraceMs, signal: call.signal }, (signal) =>
+    const { timeoutMs, totalTimeoutMs, maxOutputBytes } = toolLimits;
+    const bounds = { timeoutMs, totalTimeoutMs, stopGraceMs: limits.stopGraceMs, signal: call.signal };
+    const running = runWithin(bounds, ({ signal, prolong }) =>
       executor.run({
         tool,
         arguments: prepared.arguments,
@@ -78,17 +85,17 @@ export function createSandbox(parts: SandboxParts): Sandbox {
         signal,
         maxReadBytes: maxOutputBytes * READ_FACTOR,
         repeatable: isRepeatable(tool),
+        onProgress: limitProgress(call.onProgress, prolong),
       }),
     );
     void running.ended.then(place.leave);
     const executed = await running.result;
-    if (!executed.ok) return executed;
-    const finished = finishOutput(tool, executed.output, toolLimits);
+    if (!executed.ok) return finishFailure(executed, toolLimits);
+    const finished = finishOutput(tool, executed, toolLimits);
     if (!finished.ok) return finished;
     return {
-      ok: true,
-      output: finished.output,
-      notes: [...prepared.notes, ...(executed.notes ?? []), ...finished.notes],
+      ...finished,
+      notes: [...prepared.notes, ...finished.notes],
       milliseconds: Math.round((performance.now() - startedAt) * 10) / 10,
     };
   }
@@ -121,5 +128,14 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     async close() {
       await Promise.all(parts.executors.map((executor) => executor.close?.()));
     },
+  };
+}
+
+function limitProgress(tell: SandboxCall['onProgress'], prolong: () => void): (progress: Progress) => void {
+  let left = MAX_PROGRESS;
+  return ({ message, ...numbers }) => {
+    prolong();
+    if (left-- <= 0) return;
+    tell?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_PROGRESS_CHARACTERS) }) });
   };
 }

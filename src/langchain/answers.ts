@@ -16,11 +16,15 @@ export type Refused = Refusal & { readonly ok: false; readonly issues?: readonly
 
 /** The result as `artifact`, without what stands in the content already. */
 export function toToolMessage(result: CallResult, call: NamedCall): ToolMessage {
-  if (!result.ok) return refusalMessage(result, call);
-  const { output, notes, milliseconds } = result;
+  if (!result.ok) {
+    const { content: _, ...refusal } = result;
+    return refusalMessage(refusal, call);
+  }
+  const { output, content: blocks, notes, milliseconds } = result;
   const shown = typeof output === 'string' ? output : JSON.stringify(output ?? null);
   const content = [shown, ...notes.map((note) => `Note: ${note}`)].join('\n');
-  return new ToolMessage({ ...head(call), content, status: 'success', artifact: { ok: true, notes, milliseconds } });
+  const artifact = { ok: true, notes, milliseconds, ...(blocks ? { content: blocks } : {}) };
+  return new ToolMessage({ ...head(call), content, status: 'success', artifact });
 }
 
 export function refusalMessage({ ok, ...refusal }: Refused, call: NamedCall): ToolMessage {

@@ -19,10 +19,11 @@ import {
 import { readVersion } from '../core/environment.js';
 import { toWinnowError } from '../core/errors.js';
 import { clientName } from '../routing/client-name.js';
-import type { Caller, CreateSessionInput } from '../routing/contracts.js';
+import type { Caller, CallResult, CreateSessionInput } from '../routing/contracts.js';
 import { logFailure } from '../routing/logging/logger.js';
 import type { Router } from '../routing/router.js';
-import { failed, refused, structured, toResult } from './answers.js';
+import { failed, structured, toResult } from './answers.js';
+import { askingPerson, canAskPerson, type PersonServer } from './ask-person.js';
 import { createConnectionSession } from './connection-session.js';
 import { renderInstructions } from './instructions.js';
 import type { McpOptions } from './mcp-options.js';
@@ -69,16 +70,26 @@ export interface ConnectionOptions {
   isListening?: (() => boolean) | undefined;
   /** Who asks now, with the roles of now. Default: the program that has started the server. */
   caller?: (() => Caller | undefined) | undefined;
+  /** The client asks its person for approvals, where it can and the policy lets the asker's own person decide. Default: false. */
+  asksPerson?: boolean | undefined;
+  /** Told of the client when it has said what it can. Default: nobody is. */
+  onClient?: ((client: { canAskPerson: boolean }) => void) | undefined;
 }
 
 /** @param owner in whose name the session is opened */
 export function createConnection(
   parts: McpParts,
   owner: CreateSessionInput,
-  { isListening = () => true, caller = () => undefined }: ConnectionOptions = {},
+  { isListening = () => true, caller = () => undefined, asksPerson = false, onClient }: ConnectionOptions = {},
 ): Connection {
-  const { router, planner, options, logger } = parts;
+  const { planner, options, logger } = parts;
   const { followsList, toolPrefix, turnPauseMs } = options;
+  const report = (error: unknown) => logger.warn({ err: error }, 'an MCP client was not served');
+  const person: PersonServer = {
+    elicitInput: (...asked) => server.elicitInput(...asked),
+    getClientCapabilities: () => server.getClientCapabilities(),
+  };
+  const router = asksPerson ? askingPerson(parts.router, person, report) : parts.router;
   const own = createOwnNames(
     [...sessionTools(router, options), ...(planner ? planningTools(router, planner) : [])],
     toolPrefix,
@@ -86,12 +97,13 @@ export function createConnection(
   const taken = new Set(own.tools.keys());
   /** Name that the client was shown -> name of the tool; kept when it is not enabled any more. */
   const shown = new Map<string, string>();
+  /** The same name -> whether the client knows what the tool promises to answer. */
+  const isPromised = new Map<string, boolean>();
   const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, followsList }));
   const server = new Server(
     { name: 'winnow', title: 'Winnow', version: readVersion() },
     { capabilities: { tools: { listChanged: true } }, instructions },
   );
-  const report = (error: unknown) => logger.warn({ err: error }, 'an MCP client was not served');
   const session = createConnectionSession({
     router,
     owner,
@@ -102,6 +114,7 @@ export function createConnection(
   let isUntold = false;
 
   server.onerror = report;
+  server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server) });
   server.setRequestHandler(ListToolsRequestSchema, (_, { signal }) => list(signal));
   server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => call(params, extra));
 
@@ -109,6 +122,7 @@ export function createConnection(
     try {
       const listed = await session.run((id) => router.list(id, {}, { signal, caller: caller() }));
       const enabled = (listed.ok ? listed.tools : []).map((tool) => renderTool(tool, show(tool.name)));
+      for (const tool of enabled) isPromised.set(tool.name, tool.outputSchema !== undefined);
       return { tools: [...[...own.tools.values()].map((tool) => tool.listed), ...enabled] };
     } catch (error) {
       const { code, meaning } = logged(error);
@@ -128,10 +142,13 @@ export function createConnection(
   ): Promise<CallToolResult> {
     const { signal } = extra;
     const tool = own.tools.get(name);
-    const answer = (id: string) =>
-      tool
-        ? callOwn(tool, given, { session: id, caller: caller(), signal, onProgress: progressOf(extra) })
-        : callShown(id, { name, given, signal });
+    const onProgress = progressOf(extra);
+    const answer = async (id: string) => {
+      const ask = { signal, caller: caller(), onProgress };
+      if (tool) return callOwn(tool, given, { session: id, ...ask });
+      const asked = { tool: shown.get(name) ?? name, arguments: given };
+      return inOwnNames(await router.call(id, asked, ask), isPromised.get(name));
+    };
     const about = { isCall: true, turn: turnOf(_meta) };
     try {
       return await session.run(async (id) => {
@@ -151,17 +168,8 @@ export function createConnection(
     return 'content' in answer ? structured(own.inNext(answer.content)) : inOwnNames(answer.result);
   }
 
-  async function callShown(
-    id: string,
-    { name, given, signal }: { name: string; given: Record<string, unknown>; signal: AbortSignal },
-  ): Promise<CallToolResult> {
-    return inOwnNames(
-      await router.call(id, { tool: shown.get(name) ?? name, arguments: given }, { signal, caller: caller() }),
-    );
-  }
-
-  function inOwnNames(result: Parameters<typeof toResult>[0]): CallToolResult {
-    return result.ok ? toResult(result) : refused(own.inNext(result));
+  function inOwnNames(result: CallResult, promised?: boolean): CallToolResult {
+    return toResult(result.ok ? result : own.inNext(result), promised);
   }
 
   function tellNow(): void {
@@ -181,9 +189,9 @@ export function createConnection(
     const progressToken = _meta?.progressToken;
     if (progressToken === undefined) return () => {};
     let progress = 0;
-    return (message) => {
+    return (told) => {
       progress += 1;
-      const params = { progressToken, progress, message };
+      const params = { progressToken, ...(typeof told === 'string' ? { progress, message: told } : told) };
       sendNotification({ method: 'notifications/progress', params }).catch(report);
     };
   }

@@ -2,7 +2,7 @@
 import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { parseInput } from '../core/parse.js';
-import { type Caller, type CallResult, refusedSchema } from '../routing/contracts.js';
+import { type Caller, type CallResult, type Progress, refusedSchema } from '../routing/contracts.js';
 
 /** In whose name a call is made, and how the client hears of it while it runs. */
 export interface ToolCall {
@@ -10,8 +10,8 @@ export interface ToolCall {
   /** Undefined: the program that has started the server, in whose name the session is. */
   readonly caller: Caller | undefined;
   readonly signal: AbortSignal;
-  /** Told what happens; where the client did not ask for it, nobody listens. */
-  readonly onProgress: (message: string) => void;
+  /** Told what happens, in words or as a tool says it; where the client did not ask for it, nobody listens. */
+  readonly onProgress: (told: string | Progress) => void;
 }
 
 /** An object of the tool's output schema, or what a tool of the session came to. */

@@ -1,5 +1,8 @@
 /** A tool of the session as MCP lists it: its own schema where clients can read it, and hints made from its risk. */
+
 import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import type { JsonSchemaType } from '@modelcontextprotocol/sdk/validation/types.js';
 import { normaliseArguments } from '../core/catalog/schema/normalise.js';
 import type { JsonSchema, Risk } from '../core/catalog/tool.js';
 import type { ListedTool } from '../routing/contracts.js';
@@ -11,19 +14,39 @@ const HINTS: Readonly<Record<Risk, ToolAnnotations>> = {
   high: { readOnlyHint: false, destructiveHint: true },
 };
 
-/**
- * Without the outputSchema: a client refuses a whole result that is not of it, and the router's results may be
- * shortened, or be let through with a warning.
- * @param shown the name under which the client sees it
- */
-export function renderTool({ name, description, inputSchema, risk }: ListedTool, shown: string): McpTool {
+/** @param shown the name under which the client sees it */
+export function renderTool(tool: ListedTool, shown: string): McpTool {
+  const { name, title = shown === name ? undefined : name, description, inputSchema, risk } = tool;
+  const outputSchema = tool.outputSchema && promisedSchema(tool.outputSchema);
   return {
     name: shown,
-    ...(shown === name ? {} : { title: name }),
+    ...(title === undefined ? {} : { title }),
     description,
     inputSchema: readableSchema(inputSchema),
+    ...(outputSchema ? { outputSchema } : {}),
     annotations: HINTS[risk],
   };
+}
+
+const promised = new WeakMap<JsonSchema, McpTool['outputSchema'] | null>();
+
+/** Clients compile it when they read the list: for one that can't be compiled they would drop all tools. */
+function promisedSchema(schema: JsonSchema): McpTool['outputSchema'] {
+  const known = promised.get(schema);
+  if (known !== undefined) return known ?? undefined;
+  const parsed = ToolSchema.shape.outputSchema.safeParse(schema);
+  const usable = parsed.success && parsed.data && canCompile(parsed.data as JsonSchemaType) ? parsed.data : undefined;
+  promised.set(schema, usable ?? null);
+  return usable;
+}
+
+function canCompile(schema: JsonSchemaType): boolean {
+  try {
+    new AjvJsonSchemaValidator().getValidator(schema);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const inputSchemaSchema = ToolSchema.shape.inputSchema;

@@ -3,12 +3,16 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { CreateSessionInput } from '../routing/contracts.js';
-import { createConnection, type McpParts } from './connection.js';
+import { type ConnectionOptions, createConnection, type McpParts } from './connection.js';
 
 export interface StdioStreams {
   stdin: Readable;
   /** Nothing else may be written to it: it is the protocol. */
   stdout: Writable;
+}
+
+export interface StdioOptions extends Pick<ConnectionOptions, 'onClient'> {
+  signal?: AbortSignal | undefined;
 }
 
 /** What runs when the client closes stdin gets so long, in milliseconds: clients kill a server after two seconds. */
@@ -21,9 +25,10 @@ const LAST_WORDS_MS = 1_500;
 export async function serveStdio(
   parts: McpParts,
   owner: CreateSessionInput,
-  { stdin, stdout, signal }: StdioStreams & { signal?: AbortSignal | undefined },
+  { stdin, stdout, signal, onClient }: StdioStreams & StdioOptions,
 ): Promise<void> {
-  const connection = createConnection(parts, owner);
+  // Whoever starts a process and speaks over its pipes is the user's own program.
+  const connection = createConnection(parts, owner, { asksPerson: true, onClient });
   const close = () => void connection.close();
   const onEnd = async (): Promise<void> => {
     await Promise.race([connection.idle(), delay(LAST_WORDS_MS, undefined, { ref: false })]);

@@ -186,11 +186,13 @@ export type ListRequest = z.output<typeof listInputSchema>;
 
 export const listedToolSchema = z.object({
   name: z.string(),
+  title: z.string().optional(),
   description: z.string(),
   category: z.string().optional(),
   toolType: toolTypeSchema,
   risk: riskSchema,
   inputSchema: z.record(z.string(), z.unknown()),
+  outputSchema: z.record(z.string(), z.unknown()).optional().describe('Of tools of MCP servers.'),
   score: z.number().optional(),
 });
 export type ListedTool = z.infer<typeof listedToolSchema>;
@@ -208,16 +210,39 @@ export const callInputSchema = z.strictObject({
 });
 export type CallInput = z.input<typeof callInputSchema>;
 
+export const contentBlockSchema = z.looseObject({ type: z.string() });
+/** One of MCP: a text, an image, a sound, a link to a resource, or a resource. */
+export type ContentBlock = z.infer<typeof contentBlockSchema>;
+export const contentSchema = z
+  .array(contentBlockSchema)
+  .readonly()
+  .optional()
+  .describe('What an MCP tool answered, block by block as it came: texts, images (base64), audio, links, resources.');
+
+/** Of work that takes long, in the words of whoever does it. */
+export const progressSchema = z.object({
+  progress: z.number().describe('Grows from one to the next.'),
+  total: z.number().optional(),
+  message: z.string().optional(),
+});
+export type Progress = z.infer<typeof progressSchema>;
+
 export const callResultSchema = z.discriminatedUnion('ok', [
   z.object({
     ok: z.literal(true),
-    output: z.unknown(),
+    output: z.unknown().describe('For models and plans: what is encoded as base64 is in `content` alone.'),
+    content: contentSchema,
+    isStructured: z
+      .literal(true)
+      .optional()
+      .describe('`output` is the structured content of an MCP tool, whole and as its schema promises.'),
     notes: z.array(z.string()).describe('For example: the result was shortened.'),
     milliseconds: z.number(),
   }),
   refusedSchema.extend({
     issues: z.array(z.string()).optional().describe('One problem each, with the path of what is wrong.'),
     approval: z.string().optional().describe('Id of the approval that is waited for.'),
+    content: contentSchema,
   }),
 ]);
 export type CallResult = z.infer<typeof callResultSchema>;

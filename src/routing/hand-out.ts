@@ -37,6 +37,16 @@ export function fingerprintEnabled(situation: Situation): string {
   return JSON.stringify(tools.map(({ tool }) => [toolHash(tool), tool.risk]).sort());
 }
 
-export function toListed({ name, description, category, toolType, risk, inputSchema }: Tool): ListedTool {
-  return { name, description, ...(category === undefined ? {} : { category }), toolType, risk, inputSchema };
+export function toListed(tool: Tool): ListedTool {
+  const { name, title, description, category, toolType, risk, inputSchema, outputSchema } = tool;
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    description,
+    ...(category === undefined ? {} : { category }),
+    toolType,
+    risk,
+    inputSchema,
+    ...(toolType === 'mcp' && outputSchema ? { outputSchema } : {}),
+  };
 }

@@ -3,7 +3,15 @@ import type { Catalog } from '../core/catalog/catalog.js';
 import type { View } from '../core/catalog/scope.js';
 import type { Tool } from '../core/catalog/tool.js';
 import type { Store } from '../store/store.js';
-import type { CallResult, ListOutput, ListRequest, Refusal, SearchOutput, SearchRequest } from './contracts.js';
+import type {
+  CallResult,
+  ListOutput,
+  ListRequest,
+  Progress,
+  Refusal,
+  SearchOutput,
+  SearchRequest,
+} from './contracts.js';
 import type { PolicySource } from './policy/policy-file.js';
 import type { TelemetryEvent } from './records.js';
 import type { ToolChanges } from './tool-changes.js';
@@ -29,6 +37,7 @@ export interface ExecuteRequest {
   readonly user?: string | undefined;
   readonly session: string;
   readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** The arguments as the tool will get them, or why it can't. */

@@ -66,7 +66,7 @@ export const requestApprovalInputSchema = callInputSchema.pick({ tool: true, arg
 export type RequestApprovalInput = z.input<typeof requestApprovalInputSchema>;
 
 export const grantInputSchema = z.strictObject({
-  by: callerSchema.extend({ user: z.string().min(1).max(256) }).describe('Who decides; never the asker.'),
+  by: callerSchema.extend({ user: z.string().min(1).max(256) }).describe('Who decides; over HTTP never the asker.'),
   grant: z.enum(GRANTS).default('once'),
   reason: z.string().max(1_000).optional(),
 });

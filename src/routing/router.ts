@@ -27,6 +27,7 @@ import {
   type ListInput,
   type ListOutput,
   listInputSchema,
+  type Progress,
   type SearchInput,
   type SearchOutput,
   type SessionView,
@@ -58,6 +59,8 @@ export interface AskOptions {
 export interface CallAskOptions extends AskOptions {
   /** Of the step of a plan that is called; shown to whoever approves it. Default: the call comes without a plan. */
   sources?: ArgumentSources | undefined;
+  /** Told what the tool says of its progress while it runs. Default: nobody is. */
+  onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** Each throws WinnowError `invalid_request` for a wrong input, `not_found` for an unknown session, `store_failed`. */
@@ -206,7 +209,8 @@ export function createRouter(parts: RouterParts): Router {
       // What was decided on is what runs: nobody else holds this copy.
       const given = structuredClone(passed.arguments);
       const { user } = situation.session;
-      const asked = { tool, arguments: { ...given }, user, session: id, signal: ask.signal };
+      const { signal, onProgress } = ask;
+      const asked = { tool, arguments: { ...given }, user, session: id, signal, onProgress };
       const result = await withSpan('winnow.call', about, () => run(asked));
       const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
       await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });

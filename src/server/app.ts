@@ -14,7 +14,7 @@ import { createGate } from './gate.js';
 import { addGracefulStop, type Stop } from './graceful-stop.js';
 import { addMcpRoute, type McpEndpoint } from './mcp-route.js';
 import { renderOpenApi } from './openapi.js';
-import { addPlanRoutes } from './plan-routes.js';
+import { addPlanRoutes, type Outcomes } from './plan-routes.js';
 import { faultProblem } from './problem.js';
 import { createReportError, sendProblem } from './report-error.js';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.js';
@@ -63,7 +63,9 @@ export function createServer({
   takeEmptyBodies(app);
   app.setErrorHandler(onError);
   const stop = addGracefulStop(app, options);
-  addRequestHooks(app, { logger, stop, onError });
+  const outcomes: Outcomes = new WeakMap();
+  const { metrics } = agents ?? {};
+  addRequestHooks(app, { logger, stop, onError, outcomes, metrics });
   addAuth(app, parts);
   app.addHook('onRequest', async (request, reply) =>
     request.is404 ? sendUnknownPath(app, request, reply) : undefined,
@@ -73,7 +75,7 @@ export function createServer({
   const answerWork = createAnswerWork({ gate, stop, heartbeatMs, reportError });
   const routes = agents ? agentRoutes(agents) : [];
   const conceal = createConceal(planner, agents);
-  addPlanRoutes(app, { planner, logger, conceal, answerWork });
+  addPlanRoutes(app, { planner: metrics?.measure(planner) ?? planner, logger, conceal, answerWork, outcomes });
   addToolRoutes(app, planner, conceal);
   if (agents) addAgentRoutes(app, { routes, metrics: agents.metrics, answerWork, stop });
   if (mcp) addMcpRoute(app, { mcp, gate, stop });
@@ -97,14 +99,17 @@ function takeEmptyBodies(app: FastifyInstance): void {
 interface HookParts {
   logger: Logger;
   stop: Stop;
+  outcomes: Outcomes;
+  metrics: Agents['metrics'] | undefined;
   onError: (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 }
 
-function addRequestHooks(app: FastifyInstance, { logger, stop, onError }: HookParts): void {
+function addRequestHooks(app: FastifyInstance, parts: HookParts): void {
+  const { stop, onError } = parts;
   app.addHook('onRequest', async (request, reply) => {
     reply.header(REQUEST_ID_HEADER, request.id);
     const startedAt = performance.now();
-    reply.raw.once('close', () => logAnswer(logger, { request, reply, startedAt }));
+    reply.raw.once('close', () => tellAnswer(parts, { request, reply, startedAt }));
     if (stop.isStopping) return onError(new WinnowError('overloaded', 'The server is stopping.'), request, reply);
   });
 }
@@ -116,14 +121,16 @@ interface Exchange {
 }
 
 /** Fastify's own hook is not called for a client that left. */
-function logAnswer(logger: Logger, { request, reply, startedAt }: Exchange): void {
+function tellAnswer({ logger, outcomes, metrics }: HookParts, { request, reply, startedAt }: Exchange): void {
   const { method, id: requestId } = request;
   const route = request.routeOptions.url;
   const level = route?.endsWith('z') ? 'debug' : 'info';
   const milliseconds = Math.round(performance.now() - startedAt);
   const isWhole = reply.raw.writableFinished;
   const status = isWhole ? reply.statusCode : ERROR_TABLE.cancelled.httpStatus;
-  logger[level]({ requestId, method, route, status, milliseconds }, isWhole ? 'answered' : 'the client left');
+  metrics?.observeAnswer({ method, route, status, milliseconds });
+  const facts = { requestId, method, route, status, milliseconds, ...outcomes.get(request) };
+  logger[level](facts, isWhole ? 'answered' : 'the client left');
 }
 
 function sendUnknownPath(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply {

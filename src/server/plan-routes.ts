@@ -1,8 +1,9 @@
 /** `POST /v1/plan` and `POST /v1/select`: the planner's answer, whole or as a stream of its stages. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { toWinnowError } from '../core/errors.js';
 import type { CallOptions, Planner } from '../core/planner.js';
 import { parseRequest, type Request } from '../core/request.js';
-import type { TraceEvent } from '../core/result.js';
+import type { PlanResult, Selection, TraceEvent } from '../core/result.js';
 import type { AnswerWork } from './answer-work.js';
 import { withCaller } from './caller.js';
 import type { Conceal } from './conceal.js';
@@ -14,27 +15,40 @@ export interface PlanRouteParts {
   logger: { warn(facts: object, message: string): void };
   conceal: Conceal;
   answerWork: AnswerWork;
+  outcomes: Outcomes;
 }
+
+/** What a plan or a selection came to, for the log line of its request; never a word of it. */
+export type Outcomes = WeakMap<FastifyRequest, Outcome>;
+type Outcome = { kind: PlanResult['kind'] | 'selection'; mode: Selection['mode'] } | { kind: 'failed'; code: string };
 
 interface Endpoint {
   path: string;
-  ask(request: Request, call: CallOptions): Promise<unknown>;
+  ask(request: Request, call: CallOptions): Promise<{ answer: unknown; outcome: Outcome }>;
 }
 
-export function addPlanRoutes(app: FastifyInstance, { planner, logger, conceal, answerWork }: PlanRouteParts): void {
+export function addPlanRoutes(app: FastifyInstance, { planner, logger, ...parts }: PlanRouteParts): void {
+  const { conceal, answerWork, outcomes } = parts;
   for (const { path, ask } of endpointsOf(planner)) {
     app.post(path, async (request, reply) => {
       const { caller } = request.identity;
       const asked = conceal(parseRequest(withCaller(request.body, caller)), caller);
       return answerWork<TraceEvent>(request, reply, {
         event: 'stage',
-        run: ({ signal, onEvent }) => {
+        async run({ signal, onEvent }) {
           const told = (event: TraceEvent) => {
             // The caller is told the code of the failure only.
             if (event.stage === 'fallback') logger.warn({ requestId: request.id }, event.note);
             onEvent(publicEvent(event));
           };
-          return ask(asked, { signal, requestId: request.id, onEvent: told });
+          try {
+            const { answer, outcome } = await ask(asked, { signal, requestId: request.id, onEvent: told });
+            outcomes.set(request, outcome);
+            return answer;
+          } catch (error) {
+            outcomes.set(request, { kind: 'failed', code: toWinnowError(error).code });
+            throw error;
+          }
         },
       });
     });
@@ -47,14 +61,20 @@ function endpointsOf(planner: Planner): Endpoint[] {
       path: '/v1/plan',
       async ask(request, call) {
         const result = await planner.plan(request, call);
-        return { ...result, selection: publicSelection(result.selection), trace: result.trace.map(publicEvent) };
+        const answer = {
+          ...result,
+          selection: publicSelection(result.selection),
+          trace: result.trace.map(publicEvent),
+        };
+        return { answer, outcome: { kind: result.kind, mode: result.selection.mode } };
       },
     },
     {
       path: '/v1/select',
       async ask(request, call) {
         const result = await planner.select(request, call);
-        return { ...publicSelection(result), trace: result.trace.map(publicEvent) };
+        const answer = { ...publicSelection(result), trace: result.trace.map(publicEvent) };
+        return { answer, outcome: { kind: 'selection', mode: result.mode } };
       },
     },
   ];

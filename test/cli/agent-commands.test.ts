@@ -184,6 +184,16 @@ describe('winnow approvals', () => {
   });
 });
 
+it('winnow approvals takes the decision of the asker where the policy lets their own person decide', async () => {
+  await writeFile(at('self.yaml'), 'approvals: { self: ask }\n');
+  const given = ['--store', at('self.db'), '--policy', at('self.yaml')];
+  const tools = ['--catalog', at('tools.json'), '--tools-module', at('tools.mjs')];
+  const paused = await runJson(runCommand, at('plan.json'), ...given, ...tools, '--user', 'ann');
+  const { approval } = paused.steps.s2;
+  const text = await run(approvalsCommand, 'grant', approval, ...given, '--by', 'ann');
+  expect(text).toContain(`${approval}  granted by ann\n`);
+});
+
 it('winnow approvals says which flag is missing where the policy of the server was not named', async () => {
   await writeFile(at('strict.yaml'), 'rules: [{ name: ask, match: { tool: file_list }, decision: needs_approval }]\n');
   const store = ['--store', at('policy.db')];

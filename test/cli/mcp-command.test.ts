@@ -8,8 +8,12 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { approvalsCommand } from '../../src/cli/approvals-command.js';
 import { mcpCommand } from '../../src/cli/mcp-command.js';
 import { mcpOptionsOf } from '../../src/cli/mcp-options.js';
+import { tellWhoGrants } from '../../src/cli/tell-at-start.js';
+import { createCatalog } from '../../src/core/catalog/catalog.js';
+import { createPolicy, type Policy, type PolicyInput } from '../../src/routing/policy/policy.js';
 import { openStore } from '../../src/store/open-store.js';
-import { openClient } from '../mcp/setup.js';
+import { type Answer, openClient } from '../mcp/setup.js';
+import { createTool } from '../support/create-tool.js';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answer } from '../support/server-behaviours.js';
 
@@ -52,7 +56,7 @@ afterAll(async () => {
 });
 
 /** As it stands in the configuration of a client, but for the loader that takes the place of a build. */
-async function start(...words: string[]) {
+async function start(words: string[], answer?: Answer) {
   const loader = pathToFileURL(resolve('test/support/typescript-loader.mjs')).href;
   const env = Object.entries(process.env).filter(([name]) => !name.startsWith('WINNOW_') && name !== 'NODE_OPTIONS');
   const transport = new StdioClientTransport({
@@ -67,16 +71,16 @@ async function start(...words: string[]) {
   });
   const errors: Error[] = [];
   transport.onerror = (error) => errors.push(error);
-  return { ...(await openClient(transport)), errors, log: () => stderr };
+  return { ...(await openClient(transport, answer)), errors, log: () => stderr };
 }
 
 it('finds, enables, is refused, waits for somebody else in another process, runs once, and ends its session', async () => {
   const store = ['--store', at('life.db')];
-  const { ask, names, changed, client, errors, log } = await start(
+  const { ask, names, changed, client, errors, log } = await start([
     ...store,
     ...['--tools-module', at('tools.mjs'), '--user', 'ann', '--role', 'dev', '--project', 'site'],
     ...['--base-url', model.baseUrl, '--model', 'scripted', '--tool-prefix', 'w_', '--risk-ceiling', 'high'],
-  );
+  ]);
   const own = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call', 'plan', 'select'].map((name) => `w_${name}`);
   expect(await names()).toEqual(own);
   expect((await ask('w_tool_search', { query: 'delete a file' })).matches[0]).toMatchObject({ name: 'file_delete' });
@@ -106,6 +110,69 @@ it('finds, enables, is refused, waits for somebody else in another process, runs
   await close();
   expect(errors).toEqual([]);
   expect(log()).toContain('{"jsonrpc": "chatter"}');
+});
+
+it('asks the person at the client where the policy lets them decide', async () => {
+  await writeFile(at('self.yaml'), 'approvals: { self: ask }\n');
+  const words = ['--tools-module', at('tools.mjs'), '--policy', at('self.yaml'), '--user', 'ann', '--no-planner'];
+  const questions: string[] = [];
+  const { ask, log } = await start(words, ({ message }) => {
+    questions.push(message);
+    return { action: 'accept', content: {} };
+  });
+  await ask('tool_enable', { names: ['file_delete'] });
+  expect(await ask('file_delete', { path: 'old.txt' })).toEqual({ gone: 'old.txt', for: 'ann' });
+  expect(questions).toEqual([expect.stringContaining('Allow file_delete with {"path":"old.txt"}?')]);
+  expect(log()).not.toContain('nobody can grant');
+});
+
+describe('over stdio', () => {
+  const READS = createTool('file_list', {}, undefined, { risk: 'low' });
+  const WRITES = createTool('file_delete', {}, undefined, { risk: 'high' });
+  const facts = { tools: [READS, WRITES], policy: {}, isTrial: true, user: 'ann', canAskPerson: true };
+
+  /** What is said at the start, and what when the client is there. */
+  function said(
+    given: Partial<Omit<typeof facts, 'policy' | 'user'>> & { policy?: PolicyInput; user?: string | undefined },
+  ) {
+    const { tools, policy, isTrial, user, canAskPerson } = { ...facts, ...given };
+    const catalog = createCatalog(tools);
+    const [made, lines]: [Policy, string[]] = [createPolicy(policy), []];
+    const agents = { policy: () => made, catalog: () => catalog };
+    const onClient = tellWhoGrants({ agents, isTrial, user }, { warn: (line: string) => void lines.push(line) });
+    const before = lines.length;
+    onClient({ canAskPerson });
+    return { start: lines.slice(0, before), client: lines.slice(before) };
+  }
+  const self: PolicyInput = { approvals: { self: 'ask' } };
+  const asks: PolicyInput = { rules: [{ name: 'ask', match: { tool: 'file_list' }, decision: 'needs_approval' }] };
+  const store = expect.stringMatching(/^nobody can grant.* in the memory .*--store FILE.*approvals: \{self: ask\}/u);
+
+  it.each<[string, Parameters<typeof said>[0], { start: unknown[]; client: unknown[] }]>([
+    ['approvals are in memory', {}, { start: [store], client: [] }],
+    ['a rule asks', { tools: [READS], policy: asks }, { start: [store], client: [] }],
+    [
+      'nobody asks',
+      { user: undefined, isTrial: false },
+      { start: [expect.stringContaining('--user NAME')], client: [] },
+    ],
+    [
+      'the client can not ask',
+      { policy: self, canAskPerson: false },
+      { start: [], client: [expect.stringMatching(/^nobody can grant.*elicitation.*--store FILE/u)] },
+    ],
+  ])('it is said that nobody can grant, and what to do, where %s', (_, given, lines) => {
+    expect(said(given)).toEqual(lines);
+  });
+
+  it.each<[string, Parameters<typeof said>[0]]>([
+    ['another process can', { isTrial: false }],
+    ['the client asks', { policy: self }],
+    ['nothing needs an approval', { tools: [READS] }],
+    ['nothing is refused', { policy: { strict: false } }],
+  ])('nothing is said where %s', (_, given) => {
+    expect(said(given)).toEqual({ start: [], client: [] });
+  });
 });
 
 describe('the flags of MCP', () => {

@@ -1,11 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createLiveExecutors } from '../../src/cli/live-executors.js';
 import type { ToolEntry } from '../../src/core/catalog/tool.js';
 import type { Executor } from '../../src/execution/executors/executor.js';
 import { createFunctionExecutor, type ToolFunction } from '../../src/execution/executors/functions.js';
+import { createHttpExecutor } from '../../src/execution/executors/http/http.js';
+import { createMcpExecutor } from '../../src/execution/executors/mcp.js';
 import { createSkillExecutor } from '../../src/execution/executors/skills.js';
+import { resolveLimits } from '../../src/execution/limits.js';
 import { createSandbox, type SandboxParts } from '../../src/execution/sandbox.js';
-import { callResultSchema } from '../../src/routing/contracts.js';
+import { callResultSchema, type Progress } from '../../src/routing/contracts.js';
 import { createTool } from '../support/create-tool.js';
 
 const QUERY = {
@@ -147,12 +151,76 @@ describe('a call in the sandbox', () => {
     };
     await createSandbox({ executors: [executor] }).run({ tool: createTool('a'), arguments: {} });
     expect(kept).toEqual([262_144 * 64]);
-    const { resolveLimits } = await import('../../src/execution/limits.js');
     expect(resolveLimits()).toMatchObject({ concurrency: 8, maxQueued: 256 });
     expect(resolveLimits().of(createTool('a'))).toMatchObject({
       timeoutMs: 3_000,
       outputCheck: 'warn',
       idempotent: false,
+    });
+  });
+
+  it('has the time of what runs it, else that of functions, unless a limit says otherwise', () => {
+    const { of } = resolveLimits({ tools: { b: { timeoutMs: 7 } } });
+    expect([of(createTool('a')), of(createTool('a'), 60_000), of(createTool('b'), 60_000)]).toMatchObject([
+      { timeoutMs: 3_000 },
+      { timeoutMs: 60_000 },
+      { timeoutMs: 7 },
+    ]);
+    expect(createMcpExecutor({}).defaultTimeoutMs?.(createTool('a'))).toBe(60_000);
+    expect(createHttpExecutor().defaultTimeoutMs?.(createTool('a'))).toBe(60_000);
+    expect(createLiveExecutors([createHttpExecutor(), createSkillExecutor()]).defaultTimeoutMs?.(createTool('a'))).toBe(
+      undefined,
+    );
+  });
+
+  describe('that tells its progress', () => {
+    beforeEach(() => {
+      jest.useFakeTimers();
+    });
+    afterEach(() => {
+      jest.useRealTimers();
+    });
+
+    async function runFor(milliseconds: number, { every }: { every: number }) {
+      const told: Progress[] = [];
+      const executor: Executor = {
+        canRun: () => true,
+        async run({ signal, onProgress }) {
+          for (let gone = 0; gone < milliseconds && !signal.aborted; gone += every) {
+            await new Promise((resolve) => setTimeout(resolve, every));
+            onProgress?.({ progress: gone, message: 'x'.repeat(2_000) });
+          }
+          return { ok: true, output: 'done' };
+        },
+      };
+      const limits = { timeoutMs: 1_000, totalTimeoutMs: 5_000 };
+      const running = createSandbox({ executors: [executor], limits }).run({
+        tool: createTool('a'),
+        arguments: {},
+        onProgress: (progress) => told.push(progress),
+      });
+      await jest.advanceTimersByTimeAsync(20_000);
+      return { result: await running, told };
+    }
+
+    it('has its time anew each time, up to the total', async () => {
+      expect(await runFor(4_500, { every: 900 })).toMatchObject({ result: { ok: true, output: 'done' } });
+      expect(await runFor(4_500, { every: 1_100 })).toMatchObject({
+        result: {
+          code: 'timeout',
+          reason: expect.stringContaining('within 1000 ms and was stopped (limit timeoutMs)'),
+        },
+      });
+      expect(await runFor(9_000, { every: 900 })).toMatchObject({
+        result: { code: 'timeout', reason: expect.stringContaining('5000 ms and was stopped (limit totalTimeoutMs)') },
+      });
+    });
+
+    it('is not passed on without end', async () => {
+      const { told, result } = await runFor(4_000, { every: 2 });
+      expect(result).toMatchObject({ ok: true });
+      expect(told).toHaveLength(1_000);
+      expect(told[0]).toEqual({ progress: 0, message: 'x'.repeat(1_000) });
     });
   });
 

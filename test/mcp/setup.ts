@@ -6,11 +6,14 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   type CallToolResult,
   CallToolResultSchema,
+  type ElicitRequest,
+  ElicitRequestSchema,
+  type ElicitResult,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createFunctionExecutor, type ToolFunction } from '../../src/execution/executors/functions.js';
-import { createConnection, type McpParts } from '../../src/mcp/connection.js';
+import { type ConnectionOptions, createConnection, type McpParts } from '../../src/mcp/connection.js';
 import { type McpOptionsInput, resolveMcpOptions } from '../../src/mcp/mcp-options.js';
 import type { CreateSessionInput } from '../../src/routing/contracts.js';
 import { createPolicy, type PolicyInput } from '../../src/routing/policy/policy.js';
@@ -137,12 +140,19 @@ function createSignal(): { fire(): void; fired: Promise<void> } {
 }
 
 /** A real client on a connection in this process, closed after the test. */
-export async function connect(world: Pick<World, 'parts'>, owner: CreateSessionInput = { user: 'ann' }) {
+export async function connect(
+  world: Pick<World, 'parts'>,
+  owner: CreateSessionInput = { user: 'ann' },
+  { answer, ...options }: ConnectionOptions & { answer?: Answer } = {},
+) {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  const connection = createConnection(world.parts, owner);
+  const connection = createConnection(world.parts, owner, options);
   await connection.connect(ours);
-  return { connection, ...(await openClient(theirs)) };
+  return { connection, ...(await openClient(theirs, answer)) };
 }
+
+/** What the person at a client says to a question. */
+export type Answer = (question: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>;
 
 export interface TestClient {
   readonly client: Client;
@@ -157,8 +167,10 @@ export interface TestClient {
 }
 
 /** Closed after the test. */
-export async function openClient(transport: Transport): Promise<TestClient> {
-  const client = new Client({ name: 'test', version: '1.0.0' });
+export async function openClient(transport: Transport, answer?: Answer): Promise<TestClient> {
+  const capabilities = answer ? { elicitation: {} } : {};
+  const client = new Client({ name: 'test', version: '1.0.0' }, { capabilities });
+  if (answer) client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(params));
   let changes = 0;
   let onChange: () => void = () => {};
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => {

@@ -2,6 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
+import { WinnowError } from '../../src/core/errors.js';
 import { createOpenAIModel } from '../../src/core/model/openai/openai-model.js';
 import type { ToolList } from '../../src/server/tool-routes.js';
 import { createScriptedModel } from '../support/scripted-model.js';
@@ -18,6 +19,7 @@ import {
   SELECTION,
   startServer,
   TOOLS,
+  throwingPlanner,
 } from './setup.js';
 
 describe('POST /v1/plan', () => {
@@ -73,6 +75,34 @@ describe('POST /v1/plan', () => {
     }
     await server.close();
   });
+});
+
+describe('the log line of an answer', () => {
+  it.each([
+    ['/v1/plan', 'application/json', { status: 200, kind: 'plan', mode: 'selected' }],
+    ['/v1/plan', 'text/event-stream', { status: 200, kind: 'plan', mode: 'selected' }],
+    ['/v1/select', 'application/json', { status: 200, kind: 'selection', mode: 'selected' }],
+  ])('says what %s as %s came to, in no words of the request', async (path, accept, outcome) => {
+    const log = recordLog();
+    const { url } = await startServer({ planner: answeringPlanner(), logger: log.logger });
+    await (await post(`${url}${path}`, ASKED, { headers: { accept } })).text();
+    await closed(url);
+    expect(log.lines()[0]).toMatchObject({ msg: 'answered', ...outcome, milliseconds: expect.any(Number) });
+    expect(log.text()).not.toContain('Sauer');
+  });
+
+  it('says also in a stream that it failed, and by which code', async () => {
+    const log = recordLog();
+    const planner = throwingPlanner(new WinnowError('plan_invalid', 'No plan.'), { after: 'scope' });
+    const { url } = await startServer({ planner, logger: log.logger });
+    await (await post(`${url}/v1/plan`, ASKED, { headers: { accept: 'text/event-stream' } })).text();
+    await closed(url);
+    const line = { msg: 'answered', status: 200, kind: 'failed', code: 'plan_invalid' };
+    expect(log.lines()).toContainEqual(expect.objectContaining(line));
+  });
+
+  /** The line of an answer is written when its connection is done with it: before the next answer is. */
+  const closed = async (url: string) => (await fetch(`${url}/healthz`)).text();
 });
 
 describe('POST /v1/select', () => {

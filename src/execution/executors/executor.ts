@@ -1,5 +1,6 @@
 /** The seam between the sandbox and what really runs a tool. An executor must end soon after its signal fires. */
 import type { Tool } from '../../core/catalog/tool.js';
+import type { ContentBlock, Progress } from '../../routing/contracts.js';
 import type { CallFailure } from '../failure.js';
 
 export interface ExecutorCall {
@@ -14,15 +15,29 @@ export interface ExecutorCall {
   readonly maxReadBytes: number;
   /** Whether the call may be made a second time when the connection broke in the middle of the first. */
   readonly repeatable: boolean;
+  /** Each time prolongs the call. Default: nobody listens. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-export type Executed = { ok: true; output: unknown; notes?: readonly string[] } | CallFailure;
+export interface ExecutedWell {
+  readonly ok: true;
+  readonly output: unknown;
+  readonly notes?: readonly string[];
+  /** What was answered as blocks; `output` is what models and plans read of it. */
+  readonly content?: readonly ContentBlock[];
+  /** `output` is structured content, which has to fit the outputSchema. Default: false. */
+  readonly isStructured?: boolean;
+}
+
+export type Executed = ExecutedWell | CallFailure;
 
 export interface Executor {
   /** By what the source of the tool says of it, see `runnerOf`. Of those that can, the first in a list runs it. */
   canRun(tool: Tool): boolean;
   /** What is thrown counts as a failure of the tool. */
   run(call: ExecutorCall): Promise<Executed>;
+  /** What a call gets where no limit says how long, in milliseconds. Default: 3,000, as for functions. */
+  defaultTimeoutMs?(tool: Tool): number | undefined;
   /** Gives connections and processes back. Idempotent. */
   close?(): Promise<void>;
 }

@@ -1,24 +1,37 @@
-/** What an MCP tool gave, as one value: structured content first, else the text, read as JSON where it is an object or a list. */
-import { z } from 'zod';
+/** What an MCP tool gave: its blocks as they came, for whoever shows them, and one value, for models and plans. */
+import { type ContentBlock, ContentBlockSchema } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../../core/catalog/schema/json.js';
+import { describeBlock } from '../content.js';
 import { fail } from '../failure.js';
 import type { Executed } from './executor.js';
 import type { McpAnswer } from './mcp-session.js';
 
-const textSchema = z.object({ type: z.literal('text'), text: z.string() });
-
+/** The value is the structured content; else the text, read as JSON where it is an object or a list; else the blocks without their data. */
 export function readMcpContent(answer: Extract<McpAnswer, { ok: true }>): Executed {
-  const texts = answer.content.flatMap((block) => textSchema.safeParse(block).data?.text ?? []);
-  const isText = texts.length === answer.content.length;
-  if (answer.isError) return fail('tool_failed', texts.join('\n') || 'The tool reported an error without words.');
-  if (answer.structuredContent !== undefined) return { ok: true, output: answer.structuredContent };
-  if (!isText) return { ok: true, output: answer.content };
+  const content = answer.content.map(readBlock);
+  const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  if (answer.isError) {
+    const failure = fail('tool_failed', texts.join('\n') || 'The tool reported an error without words.');
+    return { ...failure, content };
+  }
+  const { structuredContent } = answer;
+  if (isObject(structuredContent)) return { ok: true, output: structuredContent, content, isStructured: true };
+  return { ok: true, output: outputOf(content, texts), content };
+}
+
+/** A block of another form would make clients refuse the whole result. */
+function readBlock(block: unknown): ContentBlock {
+  const parsed = ContentBlockSchema.safeParse(block);
+  if (parsed.success) return parsed.data;
+  const type = JSON.stringify(Object(block).type)?.slice(0, 80);
+  return { type: 'text', text: `(a block of type ${type} that is not of the form of MCP was left out)` };
+}
+
+function outputOf(content: readonly ContentBlock[], texts: readonly string[]): unknown {
+  if (texts.length < content.length) return content.map(describeBlock);
   const [first] = texts;
-  if (texts.length !== 1 || first === undefined)
-    return { ok: true, output: texts.length === 0 ? null : texts.join('\n') };
-  const parsed = parseStructured(first);
-  if (parsed === undefined) return { ok: true, output: first };
-  return { ok: true, output: parsed, notes: ['the text of the result was read as JSON'] };
+  if (texts.length !== 1 || first === undefined) return texts.length === 0 ? null : texts.join('\n');
+  return parseStructured(first) ?? first;
 }
 
 /** Older servers write their objects as text; a plan can only refer to fields of objects. */

@@ -8,6 +8,8 @@ import { z } from 'zod';
 import { connect, failureReason, NO_TIMEOUT_MS } from '../../core/catalog/sources/mcp-connection.js';
 import type { McpServer } from '../../core/catalog/sources/source.js';
 import { isNeverConnected } from '../../core/errors.js';
+import type { Progress } from '../../routing/contracts.js';
+import type { ExecutorCall } from './executor.js';
 
 /** `not_sent`: the server has not seen the call. `lost`: the connection broke on the way. `refused`: it said no. */
 export type McpAnswer =
@@ -19,6 +21,7 @@ export interface McpToolCall {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** When it fires, the server is told by `notifications/cancelled`, and the answer is `lost`. */
   readonly signal: AbortSignal;
+  readonly onProgress?: ExecutorCall['onProgress'];
 }
 
 export interface McpSession {
@@ -51,12 +54,14 @@ export async function openMcpSession(server: McpServer, options: { connectTimeou
       isOpen = false;
       return close();
     },
-    async callTool({ name, arguments: input, signal }) {
+    async callTool({ name, arguments: input, signal, onProgress }) {
       if (!isOpen) return { ok: false, kind: 'not_sent', reason: 'the connection is closed' };
       try {
         const params = { name, arguments: { ...input } };
         const request = { method: 'tools/call', params } as const;
-        const answer = await client.request(request, resultSchema, { signal, timeout: NO_TIMEOUT_MS });
+        const onprogress = ({ progress, total, message }: Progress) => onProgress?.({ progress, total, message });
+        const options = { signal, timeout: NO_TIMEOUT_MS, onprogress };
+        const answer = await client.request(request, resultSchema, options);
         return { ok: true, ...answer };
       } catch (error) {
         return { ok: false, ...readFailure(error) };

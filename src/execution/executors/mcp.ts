@@ -7,6 +7,7 @@ import type { McpServer } from '../../core/catalog/sources/source.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { orAborted } from '../../core/errors.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
+import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, type ExecutorCall, runnerOf } from './executor.js';
 import { readMcpContent } from './mcp-content.js';
 import { type McpAnswer, type McpSession, openMcpSession } from './mcp-session.js';
@@ -69,6 +70,7 @@ export function createMcpExecutor(
   }
 
   return {
+    defaultTimeoutMs: () => REMOTE_TIMEOUT_MS,
     canRun: (tool) => runnerOf(tool) === 'mcp' && serverOf(tool) !== undefined,
 
     async run(call) {

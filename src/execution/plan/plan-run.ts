@@ -1,7 +1,7 @@
 /** A run of a plan as data: what is kept in the store, what events tell, and what the caller gets. */
 import { z } from 'zod';
 import { argumentSourcesSchema, stepSchema } from '../../core/result.js';
-import { refusalSchema } from '../../routing/contracts.js';
+import { contentSchema, progressSchema, refusalSchema } from '../../routing/contracts.js';
 
 const stepId = z
   .string()
@@ -49,6 +49,7 @@ export const stepStateSchema = z.object({
   sources: argumentSourcesSchema.optional(),
   unresolved: z.array(z.string()).optional().describe('Dry run: references to results that are not there yet.'),
   output: z.unknown().optional(),
+  content: contentSchema,
   notes: z.array(z.string()).optional(),
   failure: refusalSchema.extend({ issues: z.array(z.string()).optional() }).optional(),
   approval: z.string().optional().describe('Id of the approval that is waited for.'),
@@ -80,6 +81,7 @@ export const planRunEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run'), run: z.string(), state: z.enum(RUN_STATES) }),
   z.object({ type: z.literal('step'), run: z.string(), step: stepStateSchema }),
   z.object({ type: z.literal('retry'), run: z.string(), step: z.string(), attempt: z.int(), reason: z.string() }),
+  progressSchema.extend({ type: z.literal('progress'), run: z.string(), step: z.string() }),
   z.object({ type: z.literal('replanned'), run: z.string(), plan: runnablePlanSchema }),
 ]);
 export type PlanRunEvent = z.infer<typeof planRunEventSchema>;

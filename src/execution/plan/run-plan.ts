@@ -4,9 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
-import { WinnowError } from '../../core/errors.js';
+import { toWinnowError, WinnowError } from '../../core/errors.js';
 import type { PlanRuns } from '../../store/store.js';
-import { describeThrown } from '../failure.js';
 import type { PlanRun, PlanRunEvent, RunnablePlan, RunState, StepState } from './plan-run.js';
 import { newReach } from './reach.js';
 import { resolveArguments } from './resolve-arguments.js';
@@ -185,7 +184,9 @@ async function replanOnce(
     return 'look';
   } catch (error) {
     if (error instanceof WinnowError && (error.code === 'store_failed' || error.code === 'conflict')) throw error;
-    record.note(`planning again failed: ${describeThrown(error)}`);
+    // Other words may name the model's server.
+    const { code, message } = toWinnowError(error);
+    record.note(`planning again failed: ${code === 'invalid_request' ? message : code}`);
     return 'none';
   }
 }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import pRetry from 'p-retry';
 import type { ArgumentSources } from '../../core/result.js';
-import type { CallResult } from '../../routing/contracts.js';
+import type { CallResult, Progress } from '../../routing/contracts.js';
 import { type CallFailure, describeThrown, fail, meaningOf } from '../failure.js';
 import type { ParsedStep, PlanRun, StepState } from './plan-run.js';
 import { resolveArguments } from './resolve-arguments.js';
@@ -19,6 +19,7 @@ export interface StepCall {
   readonly user?: string | undefined;
   readonly session?: string | undefined;
   readonly signal: AbortSignal;
+  readonly onProgress: (progress: Progress) => void;
 }
 
 /** The gate and the sandbox behind it; or the sandbox alone. */
@@ -78,6 +79,8 @@ interface Calling extends StepParts {
 async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ result: CallResult; attempts: number }> {
   const { run, record, retry, input, sources, approval, user, session, signal } = calling;
   const about = { run: record.id, step: step.id, tool: step.tool };
+  const onProgress = (progress: Progress) =>
+    record.emit({ type: 'progress', run: record.id, step: step.id, ...progress });
   const mayRetry = ({ code }: CallFailure) =>
     meaningOf(code).retry && (meaningOf(code).ran === 'no' || calling.isRepeatable(step.tool));
   let attempts = 0;
@@ -85,7 +88,9 @@ async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ re
   let last: CallResult = fail('not_started', 'The run was cancelled before the step began.');
   const call = async () => {
     attempts += 1;
-    last = await callOnce(() => run({ ...about, arguments: input, sources, approval, user, session, signal }));
+    last = await callOnce(() =>
+      run({ ...about, arguments: input, sources, approval, user, session, signal, onProgress }),
+    );
     if (!last.ok && mayRetry(last)) throw new Error(last.reason);
   };
   try {
@@ -125,8 +130,9 @@ type Base = Pick<StepState, 'id' | 'attempts' | 'arguments' | 'sources'>;
 
 function toState(result: CallResult, base: Base): StepState {
   if (result.ok) {
-    const { output, notes, milliseconds } = result;
-    return { ...base, status: 'done', output, milliseconds, ...(notes.length > 0 ? { notes } : {}) };
+    const { output, content, notes, milliseconds } = result;
+    const more = { ...(content ? { content } : {}), ...(notes.length > 0 ? { notes } : {}) };
+    return { ...base, status: 'done', output, milliseconds, ...more };
   }
   const { approval } = result;
   const isWaiting = WAITING_CODES.has(result.code);
@@ -150,7 +156,7 @@ function findEarlier(
   const done = found.find((state) => state?.status === 'done');
   if (done) {
     const notes = [...(done.notes ?? []), `not run again: step ${done.id} of the plan before made this call`];
-    return { status: 'done', output: done.output, notes };
+    return { status: 'done', output: done.output, ...(done.content ? { content: done.content } : {}), notes };
   }
   const open = found.find((state) => state && isOutcomeOpen(state));
   return open && unknownOutcome(`step ${open.id} of the plan before made this call, and may have taken effect`);

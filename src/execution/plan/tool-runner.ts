@@ -14,9 +14,9 @@ export interface ToolRunner {
 /** `tools`: the `byName` of the caller's view. There is no gate in between: where one is wanted, run its `call`. */
 export function createToolRunner(sandbox: Sandbox, tools: ReadonlyMap<string, Tool>): ToolRunner {
   return {
-    async run({ tool: name, arguments: input, user, session, signal }): Promise<CallResult> {
+    async run({ tool: name, arguments: input, user, session, signal, onProgress }): Promise<CallResult> {
       const tool = tools.get(name);
-      if (tool) return sandbox.run({ tool, arguments: input, user, session, signal });
+      if (tool) return sandbox.run({ tool, arguments: input, user, session, signal, onProgress });
       const reason = `There is no tool "${name}".`;
       return { ok: false, code: 'unknown_tool', reason, next: 'Plan again with the tools that there are.' };
     },
@@ -39,10 +39,10 @@ const TURNED_AWAY = new Set(['invalid_request', 'not_found']);
 
 /** Every step passes the policy, the approvals and the audit of the session, as a call of its agent does. */
 export function createGatedRunner({ router, session, caller }: GatedRunnerParts): RunStep {
-  return async ({ tool, arguments: input, sources, approval, signal }) => {
+  return async ({ tool, arguments: input, sources, approval, signal, onProgress }) => {
     const call = { tool, arguments: input, ...(approval === undefined ? {} : { approval }) };
     try {
-      return await router.call(session, call, { caller, signal, sources });
+      return await router.call(session, call, { caller, signal, sources, onProgress });
     } catch (error) {
       if (!(error instanceof WinnowError) || !TURNED_AWAY.has(error.code)) throw error;
       return { ok: false, code: error.code, reason: error.message, next: 'Open a session and plan again.' };

@@ -1,6 +1,6 @@
 /**
  * Approvals: bound to session, tool, canonical arguments and policy version. Used once; over time means refused;
- * never decided by the one who asks.
+ * never decided by the one who asks, but where the policy lets their own person decide.
  */
 import { randomUUID } from 'node:crypto';
 import { parseInput } from '../../core/parse.js';
@@ -42,15 +42,20 @@ export interface Approvals {
   /** Asks ahead, or finds what was asked for the same call already; uses nothing. */
   ask(request: ApprovalRequest): Promise<ApprovalOutput>;
   /** @throws WinnowError `invalid_request` */
-  grant(id: string, input: GrantInput): Promise<ApprovalOutput>;
+  grant(id: string, input: GrantInput, channel?: PersonChannel): Promise<ApprovalOutput>;
   /** @throws WinnowError `invalid_request` */
-  refuse(id: string, input: RefuseInput): Promise<ApprovalOutput>;
+  refuse(id: string, input: RefuseInput, channel?: PersonChannel): Promise<ApprovalOutput>;
+  /** Whether the policy lets those who ask decide themselves, through a channel that reaches the person. */
+  isSelfAllowed(): boolean;
   get(id: string): Promise<Approval | undefined>;
   /** Newest first, with what is over time marked so. @throws WinnowError `invalid_request` */
   list(query?: ApprovalQuery): Promise<Approval[]>;
   /** Marks what is over time. */
   sweep(): Promise<void>;
 }
+
+/** How a decision came from a person, and from no program that speaks for one. Default: it is not known to be. */
+export type PersonChannel = 'terminal' | 'elicitation';
 
 export interface ApprovalParts {
   store: StoredApprovals;
@@ -84,9 +89,11 @@ export function createApprovals({ store, policy, clock, audit, review }: Approva
         : { ok: true, approval: await review((await open(request, user)).approval) };
     },
 
-    grant: async (id, input) => decide(id, { ...parseInput(grantInputSchema, input), state: 'granted' }),
-    refuse: async (id, input) =>
-      decide(id, { ...parseInput(refuseInputSchema, input), grant: 'once', state: 'refused' }),
+    grant: async (id, input, channel) =>
+      decide(id, { ...parseInput(grantInputSchema, input), state: 'granted', channel }),
+    refuse: async (id, input, channel) =>
+      decide(id, { ...parseInput(refuseInputSchema, input), grant: 'once', state: 'refused', channel }),
+    isSelfAllowed: () => policy().settings.approvals.self === 'ask',
 
     async get(id) {
       await sweep();
@@ -156,7 +163,8 @@ export function createApprovals({ store, policy, clock, audit, review }: Approva
     if (!isDecided) return closed(last);
     const isGranted = state === 'granted';
     const entry = entryOf(last, isGranted ? 'approval_granted' : 'approval_refused', isGranted ? 'allowed' : 'denied');
-    await audit([{ ...entry, user: by.user }]);
+    const own = isSameIdentity(by.user, approval.user) ? `${ownWords(asked)} ` : '';
+    await audit([{ ...entry, user: by.user, reason: `${own}${entry.reason ?? ''}` }]);
     return { ok: true, approval: await review(last) };
   }
 }
@@ -166,6 +174,11 @@ interface Deciding {
   grant: 'once' | 'session';
   by: Caller & { user: string };
   reason?: string | undefined;
+  channel: PersonChannel | undefined;
+}
+
+function ownWords({ channel }: Deciding): string {
+  return `Decided by the asker themselves, by ${channel} (approvals.self: ask).`;
 }
 
 const NEXT = {
@@ -188,15 +201,18 @@ function refuseDeciding(
   asked: Deciding,
   policy: Policy,
 ): (Refusal & { ok: false }) | undefined {
-  const { sessionGrants, approvers } = policy.settings.approvals;
-  const { by, grant, state } = asked;
+  const { sessionGrants, approvers, self } = policy.settings.approvals;
+  const { by, grant, state, channel } = asked;
   if (approval.state !== 'pending') return closed(approval);
-  if (isSameIdentity(by.user, approval.user))
+  const isOwn = isSameIdentity(by.user, approval.user);
+  if (isOwn && (self !== 'ask' || channel === undefined))
     return refused('approval_own', 'Nobody decides on what they asked for themselves.', {
-      next: 'Somebody else has to decide.',
+      next: self === 'ask' ? 'Decide with `winnow approvals` in a terminal.' : 'Somebody else has to decide.',
     });
   const { users, roles } = approvers ?? { users: [], roles: [OPERATOR_ROLE] };
-  if (!users.includes(by.user) && !by.roles?.some((role) => roles.includes(role)))
+  const isNamed = users.includes(by.user) || by.roles?.some((role) => roles.includes(role)) === true;
+  // One person alone has nobody else to name.
+  if (!isNamed && (approvers || !isOwn))
     return refused('approval_not_allowed', `${by.user} is not among those who may approve.`, {
       next: approvers ? 'Somebody whom the policy names has to decide.' : 'An operator has to decide.',
     });

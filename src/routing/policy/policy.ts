@@ -46,6 +46,10 @@ const approvalsSchema = z.strictObject({
     .strictObject({ users: z.array(z.string().min(1)).default([]), roles: z.array(z.string().min(1)).default([]) })
     .optional()
     .describe('Who may decide, never on what they asked for themselves. Default: operators.'),
+  self: z
+    .enum(['off', 'ask'])
+    .default('off')
+    .describe("ask: also the asker's own person, by `winnow approvals` or a question of their MCP client."),
 });
 
 const enablingSchema = z.strictObject({

@@ -6,6 +6,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { INDEX_STATES, type IndexStatus } from '../index/tool-index.js';
 import type { TelemetryEvent } from '../records.js';
 import { createSearchFollower, type SearchOutcome } from './follow-searches.js';
+import { createPlannerMetrics, type PlannerMetrics } from './planner-metrics.js';
 import { isRefused } from './rates.js';
 
 export interface MetricsOptions {
@@ -17,8 +18,17 @@ export interface MetricsOptions {
   maxTools?: number | undefined;
 }
 
-export interface Metrics {
+export interface HttpAnswer {
+  readonly method: string;
+  /** As the server has it, with `:id`. Undefined: no route of it. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+export interface Metrics extends PlannerMetrics {
   observe(event: TelemetryEvent): void;
+  observeAnswer(answer: HttpAnswer): void;
   /** In the text format of Prometheus. */
   render(): Promise<string>;
   readonly contentType: string;
@@ -60,6 +70,12 @@ export function createMetrics({ index, isNamed, maxTools = 500 }: MetricsOptions
           break;
       }
     },
+    observeAnswer({ method, route, status, milliseconds }) {
+      const known = route === undefined ? { method: 'other', route: 'other' } : { method, route };
+      series.answers.inc({ ...known, status: `${Math.floor(status / 100)}xx` });
+      series.answerSeconds.observe({ route: known.route }, milliseconds / 1000);
+    },
+    ...createPlannerMetrics(registry),
     render: () => registry.metrics(),
     contentType: registry.contentType,
   };
@@ -103,6 +119,19 @@ function createSeries(registry: Registry, index: MetricsOptions['index']) {
       name: 'winnow_calls_total',
       help: 'Calls of tools.',
       labelNames: ['tool', 'outcome'],
+      registers,
+    }),
+    answers: new Counter({
+      name: 'winnow_http_requests_total',
+      help: 'Requests over HTTP, by route and class of the status.',
+      labelNames: ['method', 'route', 'status'],
+      registers,
+    }),
+    answerSeconds: new Histogram({
+      name: 'winnow_http_request_seconds',
+      help: 'How long requests over HTTP take.',
+      labelNames: ['route'],
+      buckets: CALL_BUCKETS,
       registers,
     }),
     callSeconds: new Histogram({

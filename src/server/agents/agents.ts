@@ -146,6 +146,8 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     clock,
   });
 
+  const replanner = parts.planner && { plan: metrics.measurePlan(parts.planner.plan) };
+
   let told = catalog();
   /** Index and clients hear of the tools of now; the same ones again cost nothing. */
   function follow(): void {
@@ -171,7 +173,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     index,
     metrics,
     policy: policy.current,
-    plans: createPlanRuns({ router, sandbox, catalog, store: store.planRuns, planner: parts.planner }),
+    plans: createPlanRuns({ router, sandbox, catalog, store: store.planRuns, planner: replanner }),
     telemetry: (query) => reportTelemetry(store.journal, query),
     async rebuild({ weights: given, by } = {}) {
       if (given !== undefined) await weights.set(given, by);

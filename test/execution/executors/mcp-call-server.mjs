@@ -11,11 +11,41 @@ const [journal, way = 'stdio'] = process.argv.slice(2);
 const log = (line) => appendFileSync(journal, `${line}\n`);
 const text = (words) => ({ content: [{ type: 'text', text: words }] });
 
+/** One of each kind. */
+const MIXED = [
+  { type: 'text', text: 'Here it is' },
+  { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png', annotations: { audience: ['user'] } },
+  { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
+  { type: 'resource_link', uri: 'file:///a.txt', name: 'a' },
+  { type: 'resource', resource: { uri: 'file:///b.bin', mimeType: 'application/zip', blob: 'UEsDBA==' } },
+  { type: 'resource', resource: { uri: 'file:///c.txt', mimeType: 'text/plain', text: 'words' } },
+];
+
 const TOOLS = {
   structured: (input) => ({ content: [], structuredContent: { got: input } }),
   json_text: () => text('{"ids": ["a", "b"]}'),
   plain_text: () => text('[1] is no JSON'),
   picture: () => ({ content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] }),
+  mixed: () => ({ content: MIXED, structuredContent: { level: 3 } }),
+  blocks: () => ({ content: MIXED }),
+  large: ({ base64 = 0, text = 0 }) => ({
+    content: [
+      { type: 'text', text: 'é'.repeat(text) },
+      { type: 'image', data: 'A'.repeat(base64), mimeType: 'image/png' },
+      { type: 'text', text: 'the end' },
+    ],
+  }),
+  many: ({ count }) => ({ content: Array(count).fill({ type: 'image', data: 'AAAA', mimeType: 'image/png' }) }),
+  error_picture: () => ({ content: MIXED.slice(0, 2), isError: true }),
+  slow: async ({ steps }, { sendNotification, _meta }) => {
+    for (let progress = 1; progress <= steps; progress++) {
+      const params = { progressToken: _meta.progressToken, progress, total: steps, message: `step ${progress}` };
+      await sendNotification({ method: 'notifications/progress', params });
+      // A client forgets what it waits for as soon as it has the answer.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return text('done');
+  },
   empty: () => ({ content: [] }),
   error: () => ({ ...text('no such note'), isError: true }),
   refuse: () => {

@@ -8,8 +8,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { McpServer } from '../../../src/core/catalog/sources/source.js';
 import type { Risk } from '../../../src/core/catalog/tool.js';
+import type { Executor } from '../../../src/execution/executors/executor.js';
 import { createMcpExecutor } from '../../../src/execution/executors/mcp.js';
-import { createSandbox, type Sandbox } from '../../../src/execution/sandbox.js';
+import { readMcpContent } from '../../../src/execution/executors/mcp-content.js';
+import type { SandboxLimitsInput } from '../../../src/execution/limits.js';
+import { createSandbox, type Sandbox, type SandboxCall } from '../../../src/execution/sandbox.js';
+import type { Progress } from '../../../src/routing/contracts.js';
 import { createTool } from '../../support/create-tool.js';
 
 const SCRIPT = resolve('test/execution/executors/mcp-call-server.mjs');
@@ -22,6 +26,16 @@ let journal: string;
 let seen = 0;
 const opened: Sandbox[] = [];
 let sandbox: Sandbox;
+let executor: Executor;
+
+const MIXED = [
+  { type: 'text', text: 'Here it is' },
+  { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png', annotations: { audience: ['user'] } },
+  { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
+  { type: 'resource_link', uri: 'file:///a.txt', name: 'a' },
+  { type: 'resource', resource: { uri: 'file:///b.bin', mimeType: 'application/zip', blob: 'UEsDBA==' } },
+  { type: 'resource', resource: { uri: 'file:///c.txt', mimeType: 'text/plain', text: 'words' } },
+];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'winnow-mcp-calls-'));
   journal = join(folder, 'journal');
@@ -39,20 +53,26 @@ const lines = async () => (await readFile(journal, 'utf8').catch(() => '')).spli
 const events = async () => (await lines()).slice(seen).map((line) => line.replace(/ \d+$/u, ''));
 
 function start(server: McpServer, timeoutMs = 20_000) {
-  sandbox = createSandbox({ executors: [createMcpExecutor({ notes: server })], limits: { timeoutMs } });
+  executor = createMcpExecutor({ notes: server });
+  sandbox = createSandbox({ executors: [executor], limits: { timeoutMs } });
   opened.push(sandbox);
 }
 
-function call(
-  name: string,
-  { risk = 'high', input = {}, signal }: { risk?: Risk; input?: object; signal?: AbortSignal } = {},
-) {
+interface CallMore extends Pick<SandboxCall, 'signal' | 'onProgress'> {
+  risk?: Risk;
+  input?: object;
+  /** Of a sandbox of its own, on the same server. */
+  limits?: SandboxLimitsInput;
+}
+
+function call(name: string, { risk = 'high', input = {}, limits, ...more }: CallMore = {}) {
   const tool = createTool(name, {}, undefined, {
     toolType: 'mcp',
     risk,
     metadata: { mcp: { server: 'notes', tool: name } },
   });
-  return sandbox.run({ tool, arguments: input, signal });
+  const place = limits ? createSandbox({ executors: [executor], limits }) : sandbox;
+  return place.run({ tool, arguments: input, ...more });
 }
 
 /** Until the server's own process has written the line. */
@@ -74,11 +94,58 @@ describe('a tool of an MCP server', () => {
   it('gives structured content, else text as JSON where it is an object, else what there is', async () => {
     expect(await call('json_text')).toMatchObject({
       output: { ids: ['a', 'b'] },
-      notes: ['the text of the result was read as JSON'],
+      content: [{ type: 'text', text: '{"ids": ["a", "b"]}' }],
     });
     expect(await call('plain_text')).toMatchObject({ output: '[1] is no JSON', notes: [] });
-    expect(await call('picture')).toMatchObject({ output: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] });
     expect(await call('empty')).toMatchObject({ ok: true, output: null });
+  });
+
+  it('gives its blocks as they came, and a value without what only programs can read', async () => {
+    const mixed = await call('mixed');
+    expect(mixed).toMatchObject({ output: { level: 3 }, isStructured: true, content: MIXED, notes: [] });
+    const blocks = await call('blocks');
+    expect(blocks).toMatchObject({
+      content: MIXED,
+      notes: [],
+      output: [
+        { type: 'text', text: 'Here it is' },
+        { type: 'image', bytes: 8, mimeType: 'image/png' },
+        { type: 'audio', bytes: 4, mimeType: 'audio/wav' },
+        { type: 'resource_link', uri: 'file:///a.txt', name: 'a' },
+        { type: 'resource', resource: { uri: 'file:///b.bin', mimeType: 'application/zip', bytes: 4 } },
+        { type: 'resource', resource: { text: 'words' } },
+      ],
+    });
+    expect(JSON.stringify(blocks.ok && blocks.output)).not.toMatch(/iVBOR|UklG|UEsD/u);
+    expect(await call('error_picture')).toMatchObject({ code: 'tool_failed', content: MIXED.slice(0, 2) });
+    const strange = { type: 'hologram', data: 'AAAA' };
+    expect(readMcpContent({ ok: true, content: [strange, MIXED[0]], isError: false })).toMatchObject({
+      content: [{ type: 'text', text: expect.stringContaining('"hologram"') }, MIXED[0]],
+    });
+  });
+
+  it('that answers more than there is room for keeps whole pictures or none, and says what is left out', async () => {
+    const limits = { maxOutputBytes: 1_000, maxMediaBytes: 400 };
+    const { content = [], ...fits } = await call('large', { input: { base64: 400, text: 10 }, limits });
+    expect(content).toMatchObject([{}, { type: 'image', data: 'A'.repeat(400) }, { text: 'the end' }]);
+    expect(fits).toMatchObject({ ok: true, notes: [] });
+    const tooLarge = await call('large', { input: { base64: 404, text: 10 }, limits });
+    expect(tooLarge).toMatchObject({
+      content: [{}, { type: 'text', text: '(image/png, 1 kB: left out, it is too large)' }, { text: 'the end' }],
+      notes: [expect.stringMatching(/^1 of the blocks .* left out: .*maxMediaBytes/u)],
+    });
+    const long = await call('large', { input: { base64: 4, text: 1_000 }, limits });
+    expect(Buffer.byteLength(JSON.stringify(long.content))).toBeLessThanOrEqual(1_100);
+    expect(long.content?.[0]?.text).toMatch(/^é+$/u);
+    expect(long).toMatchObject({ notes: expect.arrayContaining([expect.stringContaining('maxOutputBytes')]) });
+    const many = await call('many', { input: { count: 5_000 }, limits });
+    expect(Buffer.byteLength(JSON.stringify(many.content))).toBeLessThan(3_000);
+  });
+
+  it('tells its progress', async () => {
+    const told: Progress[] = [];
+    await call('slow', { input: { steps: 3 }, onProgress: (progress) => told.push(progress) });
+    expect(told).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
   });
 
   it('that says isError, or refuses, is a failure with its words', async () => {

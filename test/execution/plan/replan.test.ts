@@ -74,7 +74,7 @@ describe('planning again', () => {
       run: script.run,
       replan: () => Promise.reject(new Error('no model')),
     });
-    expect(thrown).toMatchObject({ state: 'failed', notes: ['planning again failed: no model'] });
+    expect(thrown).toMatchObject({ state: 'failed', notes: ['planning again failed: internal'] });
     const broken = await runPlan(planOf(['s1', 'bad']), {
       run: script.run,
       replan: async () => planOf(['s1', 't', {}, ['s7']]),

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { fail } from '../../../src/execution/failure.js';
+import { type PlanRunEvent, planRunEventSchema } from '../../../src/execution/plan/plan-run.js';
 import { type RunPlanOptions, runPlan } from '../../../src/execution/plan/run-plan.js';
+import type { StepCall } from '../../../src/execution/plan/run-step.js';
 import type { CallResult } from '../../../src/routing/contracts.js';
 import { createScript, done, planOf, statuses } from './setup.js';
 
@@ -42,6 +44,23 @@ describe('a retry', () => {
     const script = createScript({ t: [refused] });
     await runPlan(planOf(['s1', 't']), { run: script.run, retry, isRepeatable: () => true });
     expect(script.calls).toHaveLength(1);
+  });
+});
+
+describe('a step', () => {
+  it('tells its progress as events, and keeps the blocks that its tool answered', async () => {
+    const content = [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }];
+    const answer = async ({ onProgress }: StepCall): Promise<CallResult> => {
+      onProgress({ progress: 1, total: 2, message: 'half' });
+      return { ok: true, output: [{ type: 'image', bytes: 3 }], content, notes: [], milliseconds: 1 };
+    };
+    const events: PlanRunEvent[] = [];
+    const { run } = createScript({ t: [answer] });
+    const ended = await runPlan(planOf(['s1', 't']), { run, runId: 'r', onEvent: (event) => events.push(event) });
+    const progress = { type: 'progress', run: 'r', step: 's1', progress: 1, total: 2, message: 'half' };
+    expect(events).toContainEqual(progress);
+    expect(planRunEventSchema.parse(progress)).toEqual(progress);
+    expect(ended.steps.s1).toMatchObject({ status: 'done', content, output: [{ bytes: 3 }] });
   });
 });
 

@@ -332,3 +332,43 @@ describe('a decision', () => {
     expect(entries[0]).toMatchObject({ approval, argumentsHash: expect.stringMatching(/^[0-9a-f]{64}$/u) });
   });
 });
+
+describe('a policy that lets the own person of the asker decide', () => {
+  const ANN = { user: 'ann' };
+  const self = { approvals: { self: 'ask' as const } };
+
+  it('takes their decision by a channel that reaches a person, and says so in the audit', async () => {
+    const { router, approval, call, id } = await ask({ policy: self });
+    expect(router.approvals.isSelfAllowed()).toBe(true);
+    expect(await router.approvals.grant(approval, { by: ANN })).toMatchObject({ code: 'approval_own' });
+    expect(await router.approvals.grant(approval, { by: ANN }, 'terminal')).toMatchObject({ ok: true });
+    expect(await call()).toBe('ran');
+    expect(await router.audit({ session: id, event: 'approval_granted' })).toMatchObject([
+      { user: 'ann', reason: expect.stringMatching(/^Decided by the asker themselves, by terminal/u) },
+    ]);
+  });
+
+  it('takes a refusal, too', async () => {
+    const { router, approval, call } = await ask({ policy: self });
+    expect(await router.approvals.refuse(approval, { by: ANN }, 'elicitation')).toMatchObject({ ok: true });
+    expect(await call()).toBe('approval_refused');
+  });
+
+  it('still asks for one of the named approvers, and says nothing of the sort about others', async () => {
+    const approvals = { ...self.approvals, approvers: { users: ['bob'] } };
+    const { router, approval, id } = await ask({ policy: { approvals } });
+    expect(await router.approvals.grant(approval, { by: ANN }, 'terminal')).toMatchObject({
+      code: 'approval_not_allowed',
+    });
+    expect(await router.approvals.grant(approval, { by: BOB }, 'terminal')).toMatchObject({ ok: true });
+    const [entry] = await router.audit({ session: id, event: 'approval_granted' });
+    expect(entry?.reason).not.toContain('themselves');
+  });
+
+  it('is not there by default, whatever the channel', async () => {
+    const { router, approval } = await ask();
+    expect(router.approvals.isSelfAllowed()).toBe(false);
+    for (const channel of ['terminal', 'elicitation'] as const)
+      expect(await router.approvals.grant(approval, { by: ANN }, channel)).toMatchObject({ code: 'approval_own' });
+  });
+});

@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { loadCatalog } from '../../../src/core/catalog/load.js';
+import { WinnowError } from '../../../src/core/errors.js';
 import { parseEvents } from '../setup.js';
 import { readingPlanner, startAgentServer } from './setup.js';
 
@@ -168,6 +169,47 @@ describe('GET /metrics', () => {
     expect(text).toContain('winnow_searches_total{ranked_by="rules"} 1');
     expect(text).toContain('winnow_index_state{state="ready"} 1');
     expect(text).not.toContain('ann');
+  });
+
+  it('counts plans, selections, their tokens, what models did wrong, and requests by route', async () => {
+    const server = await startAgentServer({ planner: readingPlanner(new WinnowError('model_timeout', 'too slow')) });
+    const { url, ask } = server;
+    // The first call of the model fails: that selection falls back.
+    expect(await ask('POST /v1/plan', { message: 'read a' })).toMatchObject({ status: 200 });
+    expect(await ask('POST /v1/select', { message: 'read a' })).toMatchObject({ status: 200 });
+    await ask('GET /v1/nothing');
+    const text = await (await fetch(`${url}/metrics`)).text();
+    for (const line of [
+      'winnow_plans_total{outcome="planned"} 1',
+      'winnow_plan_seconds_count 1',
+      'winnow_selections_total{mode="fallback"} 1',
+      'winnow_selections_total{mode="selected"} 1',
+      'winnow_fallbacks_total{code="model_timeout"} 1',
+      'winnow_model_errors_total{code="model_timeout"} 1',
+      'winnow_http_requests_total{method="POST",route="/v1/plan",status="2xx"} 1',
+      'winnow_http_requests_total{method="other",route="other",status="4xx"} 1',
+    ])
+      expect(text.split('\n')).toContain(line);
+    expect(text).toMatch(/^winnow_tokens_total\{stage="planning",kind="written"\} [1-9]/mu);
+    expect(text).not.toContain('nothing');
+  });
+
+  it('counts plans that failed, and those of a run that is planned again', async () => {
+    const error = new WinnowError('model_failed', 'http://10.0.0.1 says: s3cret');
+    const { url, ask } = await startAgentServer({
+      planner: { ...readingPlanner(), plan: () => Promise.reject(error) },
+    });
+    expect(await ask('POST /v1/plan', { message: 'x' })).toMatchObject({ status: 502 });
+    const { body } = await ask('POST /v1/sessions', { user: 'ann' });
+    const steps = [{ id: 's1', tool: 'file_read', arguments: {}, purpose: '' }];
+    const run = { session: body.id, plan: { steps }, request: { message: 'x' } };
+    expect(await ask('POST /v1/plans/run', run)).toMatchObject({
+      body: { state: 'failed', notes: [expect.stringContaining('failed')] },
+    });
+    const text = await (await fetch(`${url}/metrics`)).text();
+    expect(text).toContain('winnow_plans_total{outcome="failed"} 2\n');
+    expect(text).toContain('winnow_model_errors_total{code="model_failed"} 2\n');
+    expect(text).not.toContain('s3cret');
   });
 });
 

@@ -1,6 +1,7 @@
 /** A server for agents on a free port, over tools whose runs are written down. */
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
+import type { CompletionRequest } from '../../../src/core/model/model.js';
 import type { Planner } from '../../../src/core/planner.js';
 import { createFunctionExecutor } from '../../../src/execution/executors/functions.js';
 import { createPolicy, type PolicyInput } from '../../../src/routing/policy/policy.js';
@@ -27,9 +28,10 @@ const ANSWERS = {
   planning: '{"kind": "plan", "steps": [{"id": "s1", "tool": "file_read", "arguments": {"path": "a"}}]}',
 };
 
-/** Over the same tools; whatever is asked, it reads a file. */
-export function readingPlanner(): Planner {
-  return plannerOf(createScriptedModel({ answers: ({ stage }) => ANSWERS[stage] }), TOOLS);
+/** Over the same tools; whatever is asked, it reads a file. @param first what the model throws at its first call */
+export function readingPlanner(first?: Error): Planner {
+  const answers = ({ stage }: CompletionRequest, index: number) => (index === 0 && first) || ANSWERS[stage];
+  return plannerOf(createScriptedModel({ answers }), TOOLS);
 }
 
 export interface AgentServerOptions extends Partial<Omit<ServerParts, 'agents'>> {

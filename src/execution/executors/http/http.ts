@@ -7,6 +7,7 @@ import type { Tool } from '../../../core/catalog/tool.js';
 import { isNeverConnected } from '../../../core/errors.js';
 import { parseOptions } from '../../../core/parse.js';
 import { type CallFailure, describeThrown, fail } from '../../failure.js';
+import { REMOTE_TIMEOUT_MS } from '../../limits.js';
 import { type Executed, type Executor, runnerOf } from '../executor.js';
 import { createAddressGuard, type ResolveName } from './address-guard.js';
 import { buildRequest } from './build-request.js';
@@ -55,6 +56,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
   const secrets = new Map(Object.entries(options.secrets).map(([origin, names]) => [originOf(origin), names]));
 
   return {
+    defaultTimeoutMs: () => REMOTE_TIMEOUT_MS,
     canRun: (tool) => runnerOf(tool) === 'http' && readHttpTarget(tool) !== undefined,
     unsetSecrets: () => [...secrets].flatMap(([origin, names]) => findUnset(origin, names)),
 
