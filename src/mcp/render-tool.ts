@@ -1,5 +1,10 @@
-/** A tool of the session as MCP lists it: its own schema where clients can read it, and hints made from its risk. */
-import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
+/** A tool of the session as MCP lists it: its own schema where clients can read it, and its own hints, else those of its risk. */
+import {
+  type Tool as McpTool,
+  type ToolAnnotations,
+  ToolAnnotationsSchema,
+  ToolSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { normaliseArguments } from '../core/catalog/schema/normalise.js';
 import type { JsonSchema, Risk } from '../core/catalog/tool.js';
 import type { ListedTool } from '../routing/contracts.js';
@@ -16,13 +21,15 @@ const HINTS: Readonly<Record<Risk, ToolAnnotations>> = {
  * shortened, or be let through with a warning.
  * @param shown the name under which the client sees it
  */
-export function renderTool({ name, description, inputSchema, risk }: ListedTool, shown: string): McpTool {
+export function renderTool({ name, description, inputSchema, risk, annotations }: ListedTool, shown: string): McpTool {
+  // A risk that policy or operator gave is no hint: what a server does not say stays unsaid.
+  const own = annotations && (ToolAnnotationsSchema.safeParse(annotations).data ?? {});
   return {
     name: shown,
     ...(shown === name ? {} : { title: name }),
     description,
     inputSchema: readableSchema(inputSchema),
-    annotations: HINTS[risk],
+    annotations: own ?? HINTS[risk],
   };
 }
 
