@@ -1,6 +1,11 @@
-/** A tool of the session as MCP lists it: its own schema where clients can read it, and hints made from its risk. */
+/** A tool of the session as MCP lists it: its own schemas where clients can read them, and its own hints, else those of its risk. */
 
-import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  type Tool as McpTool,
+  type ToolAnnotations,
+  ToolAnnotationsSchema,
+  ToolSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { JsonSchemaType } from '@modelcontextprotocol/sdk/validation/types.js';
 import { normaliseArguments } from '../core/catalog/schema/normalise.js';
@@ -16,15 +21,17 @@ const HINTS: Readonly<Record<Risk, ToolAnnotations>> = {
 
 /** @param shown the name under which the client sees it */
 export function renderTool(tool: ListedTool, shown: string): McpTool {
-  const { name, title = shown === name ? undefined : name, description, inputSchema, risk } = tool;
+  const { name, title = shown === name ? undefined : name, description, inputSchema, risk, annotations } = tool;
   const outputSchema = tool.outputSchema && promisedSchema(tool.outputSchema);
+  // A risk that policy or operator gave is no hint: what a server does not say stays unsaid.
+  const own = annotations && (ToolAnnotationsSchema.safeParse(annotations).data ?? {});
   return {
     name: shown,
     ...(title === undefined ? {} : { title }),
     description,
     inputSchema: readableSchema(inputSchema),
     ...(outputSchema ? { outputSchema } : {}),
-    annotations: HINTS[risk],
+    annotations: own ?? HINTS[risk],
   };
 }
 

@@ -193,6 +193,10 @@ export const listedToolSchema = z.object({
   risk: riskSchema,
   inputSchema: z.record(z.string(), z.unknown()),
   outputSchema: z.record(z.string(), z.unknown()).optional().describe('Of tools of MCP servers.'),
+  annotations: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('Of a tool of an MCP server, its hints as they came: what is missing there is missing here.'),
   score: z.number().optional(),
 });
 export type ListedTool = z.infer<typeof listedToolSchema>;

@@ -1,5 +1,6 @@
 /** Which tools with their schemas a client gets. Classic and narrow are made elsewhere; only what is allowed is in any. */
 import { toolHash } from '../core/catalog/catalog.js';
+import { isObject } from '../core/catalog/schema/json.js';
 import type { Tool } from '../core/catalog/tool.js';
 import type { ListedTool, ListOutput, ListRequest } from './contracts.js';
 import type { RouterParts, SessionContext } from './parts.js';
@@ -34,11 +35,12 @@ export async function handOut(
 export function fingerprintEnabled(situation: Situation): string {
   const { session } = situation;
   const tools = session.endedAt === undefined ? enabledTools(situation) : [];
-  return JSON.stringify(tools.map(({ tool }) => [toolHash(tool), tool.risk]).sort());
+  return JSON.stringify(tools.map(({ tool }) => [toolHash(tool), tool.risk, tool.metadata.annotations]).sort());
 }
 
 export function toListed(tool: Tool): ListedTool {
-  const { name, title, description, category, toolType, risk, inputSchema, outputSchema } = tool;
+  const { name, title, description, category, toolType, risk, inputSchema, outputSchema, metadata } = tool;
+  const { annotations = metadata.mcp === undefined ? undefined : {} } = metadata;
   return {
     name,
     ...(title === undefined ? {} : { title }),
@@ -48,5 +50,6 @@ export function toListed(tool: Tool): ListedTool {
     risk,
     inputSchema,
     ...(toolType === 'mcp' && outputSchema ? { outputSchema } : {}),
+    ...(isObject(annotations) ? { annotations } : {}),
   };
 }

@@ -1,12 +1,13 @@
 /**
- * Tools that one user has added: kept in the store, and always theirs alone, whatever their entry says. What is said of
- * them to a user is about that user's own tools: no list, count or error tells of another's.
+ * Tools that one user has added: kept in the store, and always theirs alone, whatever their entry says. Their names begin
+ * with `my__` and those of the system never do, so none takes the place of a system tool, and no answer tells which names
+ * the system has. What is said of them to a user is about that user's own tools alone.
  */
 import { z } from 'zod';
 import { type Catalog, createCatalog } from '../core/catalog/catalog.js';
 import { keepUnchanged } from '../core/catalog/load.js';
-import { parseReading } from '../core/catalog/sources/source.js';
-import type { EntryIssue, Tool } from '../core/catalog/tool.js';
+import { OWN_PREFIX, parseReading } from '../core/catalog/sources/source.js';
+import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import type { DocumentRecord, Documents } from '../store/store.js';
 import { createMergedDocuments } from './merged-documents.js';
@@ -14,7 +15,7 @@ import type { WriteAudit } from './write-audit.js';
 
 /** Of an entry, what a user may say; whose it is, and where it comes from, is not for them to say. */
 export const privateEntrySchema = z
-  .looseObject({ name: z.string() })
+  .looseObject({ name: z.string().describe('`my__` is put before it where it does not begin so.') })
   .describe('As an entry of a catalogue file: name, description, toolType, inputSchema, instructions and so on.');
 
 /** More would be a catalogue, which the operator adds. */
@@ -65,16 +66,16 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
     refresh: merged.refresh,
 
     async add(user, entry) {
-      const { name } = Object(entry);
-      if (ofCatalog(user).some((tool) => tool.name === name)) {
-        throw unusable(`name: the catalogue itself holds a tool "${name}" of yours; choose another name`);
+      const { tool, notes } = parseAdded(user, entry);
+      const name = keptName(tool.name);
+      if (ofCatalog(user).some((one) => one.name === tool.name)) {
+        throw unusable(`name: the catalogue itself holds a tool "${tool.name}" of yours; choose another name`);
       }
       const own = await store.list(user);
       if (own.length >= MAX_PRIVATE_TOOLS && !own.some((one) => one.name === name)) {
         throw unusable(`name: you have ${own.length} tools, and more are not kept; remove one first`);
       }
-      const { tool, notes } = parseAdded(user, entry);
-      await store.put({ owner: user, name: tool.name, content: entry, updatedAt: clock().toISOString() });
+      await store.put({ owner: user, name, content: entry, updatedAt: clock().toISOString() });
       await audit?.({ event: 'private_tool_added', outcome: 'allowed', user, tool: tool.name });
       await merged.refresh();
       return { tool, notes };
@@ -87,10 +88,10 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
         .sort((one, other) => (one.name < other.name ? -1 : 1)),
 
     async remove(user, name) {
-      if (!(await store.remove(user, name))) {
+      if (!(await store.remove(user, keptName(name)))) {
         throw new WinnowError('not_found', `You have added no tool "${name.slice(0, 80)}".`);
       }
-      await audit?.({ event: 'private_tool_removed', outcome: 'allowed', user, tool: name });
+      await audit?.({ event: 'private_tool_removed', outcome: 'allowed', user, tool: shownName(name) });
       await merged.refresh();
     },
   };
@@ -128,13 +129,13 @@ function mergeWithLast(): (catalog: Catalog, documents: readonly DocumentRecord[
   };
 }
 
-/** What the operator's own catalogue says of a user's tool counts; two of one name would make no catalogue at all. */
+/** What the operator's own catalogue says counts; two of one name would make no catalogue at all. */
 function besides({ tools: own }: Catalog, tools: readonly Tool[]) {
+  const ofSystem = new Set(own.filter(({ scope }) => scope === 'system').map(({ name }) => name));
   const taken = new Set(own.map(keyOf));
-  return {
-    added: tools.filter((tool) => !taken.has(keyOf(tool))),
-    clashing: tools.filter((tool) => taken.has(keyOf(tool))),
-  };
+  const isFree = (tool: Tool) => !ofSystem.has(tool.name) && !taken.has(keyOf(tool)) && taken.add(keyOf(tool));
+  const added = tools.filter(isFree);
+  return { added, clashing: tools.filter((tool) => !added.includes(tool)) };
 }
 
 /** Without any, the catalogue stays the same object, with all that is kept for it. */
@@ -161,11 +162,32 @@ type ParsedEntry = { issues: readonly EntryIssue[] } & ({ ok: true; tool: Tool }
 /** By the reader of catalogue files, so that nothing gets in which would be left out there. */
 function parsePrivateTool(user: string, entry: unknown): ParsedEntry {
   const origin = `user:${user}`;
-  const own = { ...Object(entry), scope: { user }, origin, alwaysLoad: false };
+  const { name } = Object(entry);
+  const named = typeof name === 'string' && name !== '' ? { name: shownName(name) } : {};
+  const own = { ...Object(entry), ...named, scope: { user }, origin, alwaysLoad: false };
   const { tools, issues } = parseReading({ origin, entries: [own] });
   const [placed] = tools;
   const warnings = issues.filter(isWarning);
-  return placed ? { ok: true, tool: placed.tool, issues: warnings } : { ok: false, issues: warnings };
+  if (!placed) return { ok: false, issues: warnings };
+  const running = RUNNING.filter((key) => placed.tool.metadata[key] !== undefined);
+  if (running.length === 0) return { ok: true, tool: placed.tool, issues: warnings };
+  return {
+    ok: false,
+    issues: running.map((key) => warning(origin, `metadata.${key}: ${RUNS_NOTHING}`, placed.tool.name)),
+  };
+}
+
+/** By these the system finds what runs a tool of its own. */
+const RUNNING = ['http', 'mcp'];
+const RUNS_NOTHING = 'a tool of your own calls no server; leave it out, and write what is to be done in "instructions"';
+
+function shownName(name: string): string {
+  return name.startsWith(OWN_PREFIX) ? name : `${OWN_PREFIX}${name}`;
+}
+
+/** In the store, so that what was added before names had a prefix is found by either name. */
+function keptName(name: string): string {
+  return name.startsWith(OWN_PREFIX) ? name.slice(OWN_PREFIX.length) : name;
 }
 
 function isWarning({ level }: EntryIssue): boolean {

@@ -501,11 +501,11 @@ describe('winnow private-tools', () => {
     const words = ['--store', at('private.db'), '--catalog', at('tools.json')];
     await writeFile(at('zebra.json'), JSON.stringify({ name: 'zebra', toolType: 'skill', description: 'Draws.' }));
     const added = await run(privateToolsCommand, 'add', at('zebra.json'), ...words, '--user', 'ann');
-    expect(added).toBe('zebra (skill, medium): Draws.\n');
+    expect(added).toBe('my__zebra (skill, medium): Draws.\n');
     await writeFile(at('slip.json'), JSON.stringify({ name: 'gnu', toolType: 'skill', descripton: 'Grazes.' }));
     const slip = [at('slip.json'), ...words, '--user', 'nina'];
     const note = 'descripton: an unknown key, without effect; "description" may be meant';
-    expect(await run(privateToolsCommand, 'add', ...slip)).toBe(`gnu (skill, medium)\nnote ${note}\n`);
+    expect(await run(privateToolsCommand, 'add', ...slip)).toBe(`my__gnu (skill, medium)\nnote ${note}\n`);
     expect((await runJson(privateToolsCommand, 'add', ...slip)).notes).toEqual([note]);
     expect(await run(privateToolsCommand, 'list', ...words, '--user', 'ann')).toBe(added);
     expect(await run(privateToolsCommand, 'list', ...words, '--user', 'bob')).toBe('bob has no tools\n');

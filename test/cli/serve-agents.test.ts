@@ -29,7 +29,7 @@ beforeAll(async () => {
   };
   await writeFile(at('tools.json'), JSON.stringify([greet]));
   await writeFile(at('tools.mjs'), 'export const greet = () => "hello"; export const stray = () => 1;');
-  const server = { command: process.execPath, args: [resolve('fixtures/sources/mcp-server.mjs')] };
+  const server = { command: process.execPath, args: [resolve('fixtures/sources/mcp-server.mjs')], trust: true };
   await writeFile(at('mcp.json'), JSON.stringify({ mcpServers: { fixture: server } }));
   await writeFile(at('policy.yaml'), 'pinned: [greet]');
   await writeFile(
@@ -59,11 +59,11 @@ it('runs functions, MCP tools and skills of the catalogue, follows its policy fi
 
   const { tools } = JSON.parse(await (await fetch(`${first.address}/v1/sessions/${id}/tools?mode=classic`)).text());
   const skill = tools.find(({ toolType }: { toolType: string }) => toolType === 'skill').name;
-  const enabled = await first.ask(`POST /v1/sessions/${id}/enable`, { names: ['search', skill] });
+  const enabled = await first.ask(`POST /v1/sessions/${id}/enable`, { names: ['fixture__search', skill] });
   expect(enabled).toMatchObject({ rejected: [], visible_from: 'next_turn' });
   expect(await call(skill)).toMatchObject({ ok: true, output: expect.any(String) });
   // This server lists tools and knows no calls: that it refuses one shows that it was reached.
-  expect(await call('search', { query: 'x' })).toMatchObject({
+  expect(await call('fixture__search', { query: 'x' })).toMatchObject({
     code: 'tool_failed',
     reason: expect.stringContaining('The MCP server "fixture" refused the call'),
   });
@@ -293,13 +293,13 @@ describe('a catalogue that changes', () => {
   it('brings new MCP servers along, so that their tools run', async () => {
     const server = await open('--catalog', `mcp:${at('mcp.json')}`);
     const args = [resolve('fixtures/sources/mcp-server.mjs')];
-    await write('mcp.json', { mcpServers: { fixture: { command: process.execPath, args } } });
+    await write('mcp.json', { mcpServers: { fixture: { command: process.execPath, args, trust: true } } });
     const { catalog } = await server.ask('POST /v1/index/rebuild', undefined, OPERATOR);
     expect(catalog).toMatchObject({ kept: [], removed: 0 });
     expect(catalog.added).toBeGreaterThan(0);
     const { call } = await openSession(server);
     // This server lists tools and knows no calls: that it refuses one shows that it was reached.
-    expect(await call('search', { query: 'x' })).toMatchObject({
+    expect(await call('fixture__search', { query: 'x' })).toMatchObject({
       code: 'tool_failed',
       reason: expect.stringContaining('The MCP server "fixture" refused the call'),
     });
@@ -315,7 +315,7 @@ describe('a catalogue that changes', () => {
     const { catalog } = await server.ask('POST /v1/index/rebuild', undefined, OPERATOR);
     expect(catalog).toMatchObject({ kept: [], failed: [{ source: `${at('mcp.json')}#dead` }] });
     const { names } = await openSession(server);
-    expect(await names('deletes a note')).toContain('delete_note');
+    expect(await names('deletes a note')).toContain('good__delete_note');
     expect(server.log.lines().filter(({ msg }) => String(msg).includes('stay as they were'))).toEqual([]);
     await server.stop();
   });
@@ -329,13 +329,13 @@ describe('a catalogue that changes', () => {
       const { tools } = await server.ask('GET /v1/tools', undefined, { 'x-winnow-user': user });
       return tools.map(({ name }: { name: string }) => name);
     };
-    expect([await seen(first, 'ann'), await seen(first, 'bob')]).toEqual([['greet', 'zebra'], ['greet']]);
+    expect([await seen(first, 'ann'), await seen(first, 'bob')]).toEqual([['greet', 'my__zebra'], ['greet']]);
     await first.stop();
     const second = await open(...store);
-    expect(await seen(second, 'ann')).toEqual(['greet', 'zebra']);
+    expect(await seen(second, 'ann')).toEqual(['greet', 'my__zebra']);
     const { names, call } = await openSession(second);
-    expect(await names('zebras')).toEqual(['zebra']);
-    expect(await call('zebra')).toMatchObject({ ok: true, output: 'Draw.' });
+    expect(await names('zebras')).toEqual(['my__zebra']);
+    expect(await call('my__zebra')).toMatchObject({ ok: true, output: 'Draw.' });
     await second.stop();
   });
 
@@ -407,11 +407,14 @@ function withServer(): void {
 
     const third = await open();
     expect(await third.ask(`GET ${session}`)).toMatchObject({ turn: 3, enabled: [{ name: 'burn' }] });
-    expect((await third.ask('GET /v1/private-tools')).tools).toMatchObject([{ name: 'letter' }]);
-    await third.ask(`POST ${session}/enable`, { names: ['letter'] });
-    expect(await third.ask(`POST ${session}/call`, { tool: 'letter' })).toMatchObject({ ok: true, output: 'Write.' });
+    expect((await third.ask('GET /v1/private-tools')).tools).toMatchObject([{ name: 'my__letter' }]);
+    await third.ask(`POST ${session}/enable`, { names: ['my__letter'] });
+    expect(await third.ask(`POST ${session}/call`, { tool: 'my__letter' })).toMatchObject({
+      ok: true,
+      output: 'Write.',
+    });
     const { entries } = await third.ask(`GET /v1/audit?session=${id}&event=call&outcome=allowed`, undefined, {});
-    expect(entries.map(({ tool }: { tool: string }) => tool)).toEqual(['letter', 'burn']);
+    expect(entries.map(({ tool }: { tool: string }) => tool)).toEqual(['my__letter', 'burn']);
     const { total } = await third.ask('GET /v1/telemetry', undefined, {});
     expect(total).toMatchObject({ calls: 2, errors: 0 });
     await third.stop();

@@ -87,14 +87,6 @@ describe('a client that asks nothing', () => {
     expect(changes()).toBe(1);
   });
 
-  it('hears of a tool of its own that takes the place of one that it has', async () => {
-    const world = await createChanging();
-    const { ask, changed } = await connect(world);
-    await ask('tool_enable', { names: ['file_read'] });
-    await world.agents.privateTools.add('ann', { name: 'file_read', toolType: 'skill', description: 'Of Ann.' });
-    await changed(2);
-  });
-
   it('hears of a tool that was approved as always on for its user', async () => {
     const world = await createChanging();
     for (let time = 0; time < 2; time++) {

@@ -25,7 +25,7 @@ describe('private tools', () => {
     await tools.add('ann', { name: 'mail', toolType: 'skill', scope: 'system', origin: 'official', alwaysLoad: true });
     const catalog = tools.catalog();
     expect(issues).toEqual([]);
-    expect(namesFor(catalog, 'ann')).toEqual(['read', 'mail']);
+    expect(namesFor(catalog, 'ann')).toEqual(['read', 'my__mail']);
     expect(namesFor(catalog, 'bob')).toEqual(['read']);
     expect(catalog.tools[1]).toMatchObject({ origin: 'user:ann', alwaysLoad: false, scope: { user: 'ann' } });
   });
@@ -48,7 +48,7 @@ describe('private tools', () => {
     const { tools } = together();
     const entry = { name: 'mail', toolType: 'skill', descripton: 'Writes.', colour: 'red' };
     const { tool, notes } = await tools.add('ann', entry);
-    expect(tool).toMatchObject({ name: 'mail', metadata: { descripton: 'Writes.', colour: 'red' } });
+    expect(tool).toMatchObject({ name: 'my__mail', metadata: { descripton: 'Writes.', colour: 'red' } });
     expect(notes).toEqual(['descripton: an unknown key, without effect; "description" may be meant']);
     expect((await tools.add('ann', skill('mail'))).notes).toEqual([]);
   });
@@ -64,10 +64,10 @@ describe('private tools', () => {
   it('are there as soon as they are added, and gone when they are removed', async () => {
     const { tools } = together();
     const { tool } = await tools.add('ann', skill('letter'));
-    expect(tool).toMatchObject({ name: 'letter', scope: { user: 'ann' } });
-    expect(namesFor(tools.catalog(), 'ann')).toEqual(['read', 'letter']);
+    expect(tool).toMatchObject({ name: 'my__letter', scope: { user: 'ann' } });
+    expect(namesFor(tools.catalog(), 'ann')).toEqual(['read', 'my__letter']);
     await tools.add('ann', skill('letter', 'Writes letters.'));
-    expect(tools.list('ann')).toMatchObject([{ name: 'letter', description: 'Writes letters.' }]);
+    expect(tools.list('ann')).toMatchObject([{ name: 'my__letter', description: 'Writes letters.' }]);
     expect(tools.list('bob')).toEqual([]);
     await tools.remove('ann', 'letter');
     expect(namesFor(tools.catalog(), 'ann')).toEqual(['read']);
@@ -78,7 +78,7 @@ describe('private tools', () => {
     await tools.add('ann', skill('letter'));
     expect(other.list('ann')).toEqual([]);
     await other.refresh();
-    expect(other.list('ann')).toMatchObject([{ name: 'letter' }]);
+    expect(other.list('ann')).toMatchObject([{ name: 'my__letter' }]);
     const before = other.catalog();
     await other.refresh();
     expect(other.catalog()).toBe(before);
@@ -92,7 +92,7 @@ describe('private tools', () => {
     await slow.add('ann', skill('letter'));
     release();
     await early;
-    expect(namesFor(slow.catalog(), 'ann')).toEqual(['read', 'letter']);
+    expect(namesFor(slow.catalog(), 'ann')).toEqual(['read', 'my__letter']);
   });
 
   it('leave unchanged ones the same objects, so that nothing of them is indexed anew', async () => {
@@ -117,19 +117,49 @@ describe('private tools', () => {
     expect(tools.list('ann')).toHaveLength(1);
   });
 
-  it('may have the name of a tool of the system or of another user, but not of their own in the catalogue', async () => {
+  it('have a name that is their own, whatever the system and the catalogue hold, and what is added twice is one', async () => {
     const own = createTool('diary', {}, undefined, { scope: { user: 'ann' } });
-    const { tools, store, issues } = together(createCatalog([createTool('read'), own]));
+    const { tools, store, issues } = together(createCatalog([createTool('read'), createTool('my__odd'), own]));
     await tools.add('ann', skill('read'));
+    await tools.add('ann', skill('diary'));
     await tools.add('bob', skill('diary'));
-    expect(tools.list('ann').map(({ name }) => name)).toEqual(['diary', 'read']);
-    await expect(tools.add('ann', skill('diary'))).rejects.toThrow('name: the catalogue itself holds a tool "diary"');
+    expect(namesFor(tools.catalog(), 'ann')).toEqual(['read', 'my__odd', 'diary', 'my__diary', 'my__read']);
+    await tools.add('ann', skill('my__read', 'Anew.'));
+    expect(tools.list('ann')).toMatchObject([{ name: 'diary' }, {}, { name: 'my__read', description: 'Anew.' }]);
+    await tools.remove('ann', 'my__read');
+    await tools.remove('ann', 'diary');
+    expect(namesFor(tools.catalog(), 'ann')).toEqual(['read', 'my__odd', 'diary']);
     await expect(tools.remove('ann', 'diary')).rejects.toMatchObject({ code: 'not_found' });
-    await store.put({ owner: 'ann', name: 'diary', content: skill('diary'), updatedAt: '' });
+    expect(issues).toEqual([]);
+    // Only a program that makes its own catalogue has a system tool of such a name.
+    await store.put({ owner: 'ann', name: 'odd', content: skill('odd'), updatedAt: '' });
     await tools.refresh();
-    expect(tools.list('ann').find(({ name }) => name === 'diary')).toMatchObject({ toolType: 'builtin' });
-    tools.catalog();
-    expect(issues).toMatchObject([{ name: 'diary', message: expect.stringContaining('left out') }]);
+    expect(namesFor(tools.catalog(), 'ann')).toEqual(['read', 'my__odd', 'diary']);
+    expect(issues).toMatchObject([{ name: 'my__odd', message: expect.stringContaining('left out') }]);
+  });
+
+  it('keep what was added before their names had a prefix', async () => {
+    const { tools, store } = together();
+    for (const name of ['read', 'my__read', 'mail'])
+      await store.put({ owner: 'ann', name, content: skill(name), updatedAt: '' });
+    await tools.refresh();
+    expect(namesFor(tools.catalog(), 'ann')).toEqual(['read', 'my__mail', 'my__read']);
+  });
+
+  const http = { method: 'GET', path: '/', server: 'https://b.test', parameters: {} };
+  it.each([
+    ['metadata.http', { metadata: { http } }],
+    ['metadata.mcp', { metadata: { mcp: { server: 'notes', tool: 'x' } } }],
+    ['metadata.http', { http }],
+  ])('with what would call a server are refused, and left out where they are kept: %s', async (field, more) => {
+    const { tools, store, issues } = together();
+    const entry = { ...skill('proxy'), ...more };
+    await expect(tools.add('ann', entry)).rejects.toMatchObject({ issues: [expect.stringContaining(field)] });
+    expect(await store.list()).toEqual([]);
+    await store.put({ owner: 'ann', name: 'proxy', content: entry, updatedAt: '' });
+    await tools.refresh();
+    expect(namesFor(tools.catalog(), 'ann')).toEqual(['read']);
+    expect(issues).toMatchObject([{ name: 'my__proxy', message: expect.stringContaining(field) }]);
   });
 
   it('are bounded in number for each user', async () => {

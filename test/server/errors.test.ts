@@ -19,7 +19,16 @@ import {
 
 const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 /** Of these the caller reads message and issues; they speak of its own request. */
-const TOLD = ['invalid_request', 'not_found', 'plan_invalid', 'overloaded', 'conflict', 'cancelled'];
+const TOLD = [
+  'invalid_request',
+  'unauthenticated',
+  'forbidden',
+  'not_found',
+  'plan_invalid',
+  'overloaded',
+  'conflict',
+  'cancelled',
+];
 
 function errorOf(code: ErrorCode): WinnowError {
   const cause = new Error('cause at /srv/keys');
@@ -170,11 +179,7 @@ describe('the log', () => {
   it('holds one line a request, without body, query, header or user', async () => {
     const { logger, lines, text } = recordLog();
     const { url } = await startServer({ planner: answeringPlanner(), logger });
-    await post(
-      `${url}/v1/plan`,
-      { message: 'private words', user: 'anna' },
-      { headers: { authorization: 'Bearer of-anna' } },
-    );
+    await post(`${url}/v1/plan`, { message: 'private words', user: 'anna' }, { headers: { cookie: 'of-anna' } });
     await post(`${url}/v1/plan`, '{"message": "private words" oops');
     await post(`${url}/v1/plan`, { message: 'private words', intent: 7 });
     await fetch(`${url}/v1/tools?user=anna`);

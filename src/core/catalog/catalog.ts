@@ -1,6 +1,6 @@
 /**
- * An immutable set of tools. System tools have unique names, a user's private tools too; a private tool may
- * carry a system tool's name and then wins for its user.
+ * An immutable set of tools. System tools have unique names, a user's private tools too; a private tool of the operator's
+ * own catalogue may carry a system tool's name and then wins for its user. One that a user has added can not.
  */
 import { createHash } from 'node:crypto';
 import { WinnowError } from '../errors.js';

@@ -40,7 +40,8 @@ export function privateToolRoutes({ privateTools }: Pick<Agents, 'privateTools'>
       operationId: 'addPrivateTool',
       summary: 'Add a tool that only you see, or put it in the place of your own one of that name',
       description:
-        'It is found, planned with and listed for you alone. What it says of its scope and origin does not count. It can be ' +
+        'It is found, planned with and listed for you alone, under its name behind `my__`. What it says of its scope and ' +
+        'origin does not count, and what would call a server is refused. It can be ' +
         'called if it is a skill with instructions: functions, servers and secrets of the system run no private tool.',
       body: { name: 'PrivateToolRequest', schema: addSchema },
       answer: { name: 'PrivateTool', schema: addedSchema },

@@ -32,22 +32,26 @@ describe('private tools over HTTP', () => {
   it('go from being added to a call, and are gone when they are removed', async () => {
     const { ask, url } = await start();
     const added = await ask(`POST ${BASE}`, { tool: { ...ZEBRA, scope: 'system', origin: 'official' } }, ANN);
-    expect([added.status, added.body]).toMatchObject([201, { name: 'zebra_letters', origin: 'user:ann' }]);
-    expect((await ask(`GET ${BASE}`, undefined, ANN)).body.tools).toMatchObject([{ name: 'zebra_letters' }]);
+    expect([added.status, added.body]).toMatchObject([201, { name: 'my__zebra_letters', origin: 'user:ann' }]);
+    expect((await ask(`GET ${BASE}`, undefined, ANN)).body.tools).toMatchObject([{ name: 'my__zebra_letters' }]);
     const { body: session } = await ask('POST /v1/sessions', {}, ANN);
     const at = `/v1/sessions/${session.id}`;
     const search = async () => (await ask(`POST ${at}/search`, { query: 'zebra' }, ANN)).body.matches;
-    expect(await search()).toMatchObject([{ name: 'zebra_letters' }]);
-    await ask(`POST ${at}/enable`, { names: ['zebra_letters'] }, ANN);
-    const called = await ask(`POST ${at}/call`, { tool: 'zebra_letters' }, ANN);
+    expect(await search()).toMatchObject([{ name: 'my__zebra_letters' }]);
+    await ask(`POST ${at}/enable`, { names: ['my__zebra_letters'] }, ANN);
+    const called = await ask(`POST ${at}/call`, { tool: 'my__zebra_letters' }, ANN);
     expect(called.body).toMatchObject({ ok: true, output: 'Write to Zora.' });
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toContain('winnow_calls_total{tool="other",outcome="ok"} 1');
     expect(metrics).not.toContain('zebra');
-    expect((await ask(`DELETE ${BASE}/zebra_letters`, undefined, ANN)).body).toEqual({ removed: 'zebra_letters' });
+    expect((await ask(`DELETE ${BASE}/my__zebra_letters`, undefined, ANN)).body).toEqual({
+      removed: 'my__zebra_letters',
+    });
     expect(await search()).toEqual([]);
-    expect((await ask(`POST ${at}/call`, { tool: 'zebra_letters' }, ANN)).body).toMatchObject({ code: 'unknown_tool' });
-    const { body: trail } = await ask('GET /v1/audit?user=ann&tool=zebra_letters', undefined, OTHERS[1]);
+    expect((await ask(`POST ${at}/call`, { tool: 'my__zebra_letters' }, ANN)).body).toMatchObject({
+      code: 'unknown_tool',
+    });
+    const { body: trail } = await ask('GET /v1/audit?user=ann&tool=my__zebra_letters', undefined, OTHERS[1]);
     const events = trail.entries.map(({ event }: { event: string }) => event);
     expect(events).toEqual(expect.arrayContaining(['private_tool_added', 'private_tool_removed']));
   });
@@ -61,9 +65,9 @@ describe('private tools over HTTP', () => {
         const lines: [string, unknown?][] = [
           [`POST ${at}/search`, { query: 'zebra letters' }],
           [`GET ${at}/tools?mode=classic`],
-          [`POST ${at}/enable`, { names: ['zebra_letters'] }],
-          [`POST ${at}/call`, { tool: 'zebra_letters' }],
-          ...(who.user === '' ? [] : ([[`GET ${BASE}`], [`DELETE ${BASE}/zebra_letters`]] as [string][])),
+          [`POST ${at}/enable`, { names: ['my__zebra_letters'] }],
+          [`POST ${at}/call`, { tool: 'my__zebra_letters' }],
+          ...(who.user === '' ? [] : ([[`GET ${BASE}`], [`DELETE ${BASE}/my__zebra_letters`]] as [string][])),
         ];
         const answers = [];
         for (const [line, body] of lines) {
@@ -72,7 +76,7 @@ describe('private tools over HTTP', () => {
         }
         return answers;
       };
-      await ask(`DELETE ${BASE}/zebra_letters`, undefined, ANN);
+      await ask(`DELETE ${BASE}/my__zebra_letters`, undefined, ANN);
       const before = await look();
       await ask(`POST ${BASE}`, { tool: ZEBRA }, ANN);
       expect(await look()).toEqual(before);
@@ -86,7 +90,7 @@ describe('private tools over HTTP', () => {
     expect((await ask(`GET ${BASE}`, undefined, ANN)).body.tools).toEqual([]);
     expect((await ask(`GET ${BASE}?user=bob`, undefined, ANN)).body.tools).toEqual([]);
     const ofBob = (await ask(`GET ${BASE}?user=bob`)).body.tools.map(({ name }: { name: string }) => name);
-    expect(ofBob).toEqual(['diary', 'zebra_letters']);
+    expect(ofBob).toEqual(['diary', 'my__zebra_letters']);
     expect(await ask(`GET ${BASE}`)).toMatchObject({
       status: 400,
       body: { issues: [expect.stringContaining('user:')] },

@@ -174,7 +174,7 @@ export function withoutTaken(readings: readonly ParsedReading[]): { placed: Plac
   };
   const isSystem = ({ tool }: PlacedTool) => tool.scope === 'system';
   const written = readings.filter(({ server }) => server === undefined).flatMap(({ tools }) => tools);
-  const taken = new Map(written.filter(isSystem).map(({ tool, place }) => [tool.name, place]));
+  const taken = new Map(written.map(({ tool, place }) => [tool.name, place]));
   const placed = readings.flatMap(({ tools, server }) =>
     tools.flatMap((one) => {
       const { name } = one.tool;
