@@ -54,7 +54,9 @@ export async function openExecutors({
   const threads = workerModule === undefined ? {} : inWorker(workerModule, catalog);
   const executors = [
     createFunctionExecutor(functions),
-    createMcpExecutor(servers),
+    createMcpExecutor(servers, {
+      onLastWords: (facts) => logger.warn(facts, 'the MCP server did not start: the end of its stderr'),
+    }),
     openHttp(config, logger),
     createSkillExecutor(),
     // The last: which functions its module has is not known before one is called.

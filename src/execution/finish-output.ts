@@ -10,10 +10,17 @@ import type { ToolLimits } from './limits.js';
 
 export type Finished = Omit<CallSuccess, 'milliseconds'>;
 
+/**
+ * What is read of a result at most, as a multiple of what the caller gets. All of it is parsed, checked and cut while no
+ * other request is served: with more than some 1 MiB, or 100,000 parts, that would be felt.
+ */
+export const READ_FACTOR = 4;
+const MOST_PARTS = 100_000;
+
 /** The whole is checked, then shortened: a tool must not be blamed for what was cut. */
 export function finishOutput(tool: Tool, executed: ExecutedWell, limits: ToolLimits): Finished | CallFailure {
-  const json = toJson(executed.output);
-  if (!json.ok) return fail('output_unusable', json.reason);
+  const json = toJson(executed.output, { characters: limits.maxOutputBytes * READ_FACTOR, parts: MOST_PARTS });
+  if (!json.ok) return fail(json.isTooLarge ? 'output_too_large' : 'output_unusable', json.reason);
   const issues = limits.outputCheck === 'off' ? [] : outputIssues(tool, json.value);
   const problem = `The result of ${tool.name} does not fit its outputSchema: ${issues.join('; ')}`;
   if (issues.length > 0 && limits.outputCheck === 'refuse') return fail('output_invalid', problem, { issues });

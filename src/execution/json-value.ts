@@ -7,18 +7,45 @@ import { describeThrown } from './failure.js';
 
 export type JsonOutcome =
   | { ok: true; value: unknown; text: string; notes: readonly string[] }
-  | { ok: false; reason: string };
+  | { ok: false; reason: string; isTooLarge?: true };
 
-export function toJson(value: unknown): JsonOutcome {
+/** Parts are the values inside it. Characters are those of texts and names. */
+export interface MostJson {
+  readonly characters: number;
+  readonly parts: number;
+}
+
+/** @param most a larger value is not written to its end. Default: any is written */
+export function toJson(value: unknown, most: MostJson = { characters: Infinity, parts: Infinity }): JsonOutcome {
   const notes = new Set<string>();
+  const count = createCount(most);
   try {
-    const written = JSON.stringify(value, (_, part: unknown) => replace(part, notes));
+    const written = JSON.stringify(value, (key, part: unknown) => {
+      count(key, part);
+      return replace(part, notes);
+    });
     if (written === undefined) return { ok: true, value: null, text: 'null', notes: [...notes] };
     const text = written.includes('"__proto__"') ? withoutPrototypes(written, notes) : written;
     return { ok: true, value: JSON.parse(text), text, notes: [...notes] };
   } catch (thrown) {
+    if (thrown instanceof TooLarge) return { ok: false, reason: thrown.message, isTooLarge: true };
     return { ok: false, reason: `The result can't be written as JSON: ${describeThrown(thrown)}` };
   }
+}
+
+class TooLarge extends Error {}
+
+/** A function that throws once there is too much. */
+function createCount(most: MostJson): (key: string, part: unknown) => void {
+  let [characters, parts] = [0, 0];
+  return (key, part) => {
+    characters += key.length + (typeof part === 'string' ? part.length : 1);
+    parts += types.isMap(part) || types.isSet(part) ? part.size + 1 : 1;
+    if (characters > most.characters)
+      throw new TooLarge(`The result has more than ${most.characters} characters; a larger one is not read.`);
+    if (parts > most.parts)
+      throw new TooLarge(`The result has more than ${most.parts} parts; a larger one is not read.`);
+  };
 }
 
 function replace(part: unknown, notes: Set<string>): unknown {

@@ -5,7 +5,7 @@ import { createAdmission } from './admission.js';
 import { checkLimits } from './check-limits.js';
 import type { Executor } from './executors/executor.js';
 import { type CallFailure, describeThrown, fail } from './failure.js';
-import { finishFailure, finishOutput } from './finish-output.js';
+import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
 import { resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
 import { type Prepared, prepareArguments } from './prepare-arguments.js';
 import { createRateLimiter, type RateClaim } from './rate-limiter.js';
@@ -43,9 +43,6 @@ export interface Sandbox {
   /** Ends the connections and processes of all executors. Idempotent. */
   close(): Promise<void>;
 }
-
-/** What an executor reads at most, as a multiple of what the caller gets: room to cut a result well. */
-const READ_FACTOR = 64;
 
 /** A tool that says more of its progress is heard, and goes on, but is not passed on. */
 const MAX_PROGRESS = 1_000;

@@ -54,6 +54,11 @@ export function createServer({
     logger: false,
     bodyLimit: options.bodyLimitBytes,
     requestTimeout: options.receiveTimeoutMs,
+    // Node looks every 30 s by default, and gives the head alone a minute.
+    http: {
+      headersTimeout: options.receiveTimeoutMs,
+      connectionsCheckingInterval: Math.min(1_000, Math.ceil(options.receiveTimeoutMs / 4)),
+    },
     return503OnClosing: false,
     genReqId: requestIdOf,
     clientErrorHandler: answerBrokenRequest,
@@ -87,13 +92,33 @@ export function createServer({
   return app;
 }
 
+/** More is a mistake or an attack: what reads a body would overflow the stack. */
+const MAX_BODY_DEPTH = 256;
+
+const TOO_DEEP = `The body is nested more than ${MAX_BODY_DEPTH} levels deep. Send it flatter.`;
+
+/** How many lists and objects stand one inside another, before anything is made of them. */
+function depthOf(json: string): number {
+  let [depth, most, isText] = [0, 0, false];
+  for (let place = 0; place < json.length; place++) {
+    const character = json[place];
+    if (character === '"') isText = !isText;
+    else if (isText && character === '\\') place += 1;
+    else if (!isText && (character === '{' || character === '[')) most = Math.max(most, ++depth);
+    else if (!isText && (character === '}' || character === ']')) depth -= 1;
+  }
+  return most;
+}
+
 /** Many clients name the type of a body that they do not send; a route that needs one says so itself. */
 function takeEmptyBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) =>
-    body === '' ? done(null, undefined) : parse(request, body, done),
-  );
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') return done(null, undefined);
+    if (depthOf(body) > MAX_BODY_DEPTH) return done(new WinnowError('invalid_request', TOO_DEEP));
+    return parse(request, body, done);
+  });
 }
 
 interface HookParts {

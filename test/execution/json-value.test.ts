@@ -76,4 +76,26 @@ describe('a result that is too large', () => {
       note: expect.stringContaining('not JSON'),
     });
   });
+
+  it('is cut where an object has very many keys, however deep they stand', () => {
+    const wide = Object.fromEntries(Array.from({ length: 50_000 }, (_, id) => [`field_${id}`, id]));
+    const value = { found: { wide }, total: 50_000 };
+    const capped = capOutput({ value, text: JSON.stringify(value) }, 20_000);
+    expect(Object.keys(Object(capped.value).found.wide).length).toBeGreaterThan(100);
+    expect(capped).toMatchObject({ value: { total: 50_000 }, note: expect.stringContaining('keys') });
+  });
+
+  it('is cut as it is where its text holds the sign for what is no character', () => {
+    const text = `${'\uFFFD'.repeat(100)}a`;
+    expect(capOutput({ value: text, text: JSON.stringify(text) }, 300).value).toBe('\uFFFD'.repeat(100));
+  });
+
+  it.each<[string, unknown]>([
+    ['keys', Object.fromEntries(Array.from({ length: 200_000 }, (_, id) => [id, id]))],
+    ['elements', new Array(200_000).fill(0)],
+    ['elements of a Set', new Set(Array.from({ length: 200_000 }, (_, id) => id))],
+    ['characters', ['x'.repeat(2 ** 21)]],
+  ])('is not read to its end with too many %s', (_, value) => {
+    expect(toJson(value, { characters: 2 ** 20, parts: 100_000 })).toMatchObject({ ok: false, isTooLarge: true });
+  });
 });

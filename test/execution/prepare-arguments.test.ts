@@ -119,3 +119,20 @@ describe('attacks by arguments', () => {
     );
   });
 });
+
+describe('arguments that are too many', () => {
+  it.each<[string, Record<string, unknown>, string]>([
+    ['parts', { a: Array.from({ length: 20_001 }, () => 1) }, 'parts'],
+    ['bytes', { a: 'x'.repeat(2 ** 20) }, 'bytes'],
+  ])('by their %s are refused', (_, given, word) => {
+    const prepared = prepareArguments(createTool('note', {}), given);
+    expect(prepared).toMatchObject({ ok: false, code: 'invalid_arguments', reason: expect.stringContaining(word) });
+  });
+
+  it('by the defaults of the schema are refused', () => {
+    const items = { properties: { a: { default: Array.from({ length: 1_000 }, () => 0) } } };
+    const tool = createTool('note', { properties: { list: { type: 'array', items } } });
+    const prepared = prepareArguments(tool, { list: Array.from({ length: 1_000 }, () => ({})) });
+    expect(prepared).toMatchObject({ ok: false, reason: expect.stringContaining('defaults') });
+  });
+});

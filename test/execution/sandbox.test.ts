@@ -150,7 +150,7 @@ describe('a call in the sandbox', () => {
       },
     };
     await createSandbox({ executors: [executor] }).run({ tool: createTool('a'), arguments: {} });
-    expect(kept).toEqual([262_144 * 64]);
+    expect(kept).toEqual([262_144 * 4]);
     expect(resolveLimits()).toMatchObject({ concurrency: 8, maxQueued: 256 });
     expect(resolveLimits().of(createTool('a'))).toMatchObject({
       timeoutMs: 3_000,
@@ -293,9 +293,9 @@ describe('the result of a tool', () => {
   });
 
   it('that is too large is shortened with a note, and its form stays', async () => {
-    const list = Array.from({ length: 50_000 }, (_, id) => ({ id, name: `station ${id}` }));
+    const list = Array.from({ length: 1_000 }, (_, id) => ({ id, name: `station ${id}` }));
     const result = await callOnce(() => ({ list, total: list.length }), { limits: { maxOutputBytes: 10_000 } });
-    expect(result).toMatchObject({ ok: true, output: { total: 50_000, list: expect.any(Array) } });
+    expect(result).toMatchObject({ ok: true, output: { total: 1_000, list: expect.any(Array) } });
     expect(JSON.stringify(result.ok && result.output).length).toBeLessThanOrEqual(10_000);
     expect(result).toMatchObject({
       notes: [expect.stringMatching(/more than 10000 \(limit maxOutputBytes\): lists were cut to 300 items/u)],

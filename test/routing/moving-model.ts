@@ -113,7 +113,7 @@ async function runMoving(commands: readonly Command[], counts: MovingCounts): Pr
     if (one.do === 'grant')
       for (const { id: approval } of await router.approvals.list({ state: 'pending' })) {
         await router.approvals.grant(approval, {
-          by: { user: 'bob' },
+          by: { user: 'bob', roles: ['operator'] },
           grant: one.grant,
         });
         const key = asked.get(approval) ?? '';

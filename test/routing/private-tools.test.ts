@@ -11,6 +11,17 @@ import { holdFirstList } from '../support/hold-first-list.js';
 const namesFor = (catalog: Catalog, user: string) => createScope(catalog)({ user }).tools.map(({ name }) => name);
 const skill = (name: string, description = 'Writes.') => ({ name, toolType: 'skill', description });
 
+/** Each of its 26 definitions refers to the next one twice. */
+const DOUBLING = {
+  $ref: '#/$defs/d0',
+  $defs: Object.fromEntries(
+    Array.from({ length: 26 }, (_, level) => {
+      const next = { $ref: `#/$defs/d${level + 1}` };
+      return [`d${level}`, { anyOf: [next, next] }];
+    }),
+  ),
+};
+
 describe('private tools', () => {
   const together = (base = createCatalog([createTool('read')])) => {
     const { privateTools: store } = createMemoryStore();
@@ -35,6 +46,11 @@ describe('private tools', () => {
     ['of an unknown type', { name: 'a', toolType: 'magic' }, 'magic'],
     ['that are no object', null, 'name'],
     ['with a schema that is none', { name: 'a', toolType: 'skill', inputSchema: { type: 7 } }, 'inputSchema'],
+    [
+      'with a schema that unfolds without measure',
+      { name: 'a', toolType: 'skill', inputSchema: DOUBLING },
+      '2000 nodes',
+    ],
   ])('%s are refused', async (_, entry, word) => {
     const { tools, store } = together();
     await expect(tools.add('ann', entry)).rejects.toMatchObject({

@@ -167,6 +167,22 @@ describe('a call', () => {
     expect(runs).toHaveLength(1);
   });
 
+  it('of a tool that is not enabled or denied is refused without a look at its arguments', async () => {
+    const looked: string[] = [];
+    const rules = [{ name: 'no reading', match: { tool: 'file_read' }, decision: 'deny' as const }];
+    const { router } = setUp({
+      policy: { rules },
+      prepare: (tool, given) => {
+        looked.push(tool.name);
+        return { ok: true, arguments: { ...Object(given) }, notes: [] };
+      },
+    });
+    const { id } = await router.createSession({ user: 'ann' });
+    const codes = ['deploy', 'file_read', 'ask_user'].map(async (tool) => codeOf(await router.call(id, { tool })));
+    expect(await Promise.all(codes)).toEqual(['not_enabled', 'unknown_tool', 'ran']);
+    expect(looked).toEqual(['ask_user']);
+  });
+
   it('whose runner throws is a result and is in the audit', async () => {
     const { router } = setUp({
       execute: async () => {

@@ -206,3 +206,27 @@ describe('the log', () => {
     expect(lines().map(({ level, msg, status }) => [level, msg, status])).toEqual([['info', 'the client left', 499]]);
   });
 });
+
+describe('a body that is nested without end', () => {
+  it.each([
+    ['lists', `${'['.repeat(50_000)}${']'.repeat(50_000)}`],
+    ['objects', `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`],
+  ])('of %s is refused before anything is made of it', async (_, deep) => {
+    const { url } = await startServer({ planner: answeringPlanner() });
+    const body = `{"message": "a \\"[[{", "entities": {"a": ${deep}}}`;
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${url}/v1/plan`, { method: 'POST', headers, body });
+    expect(await response.json()).toMatchObject({ code: 'invalid_request', detail: expect.stringContaining('levels') });
+    expect(response.status).toBe(400);
+  });
+});
+
+it.each([
+  ['head', 'POST /v1/plan HTTP/1.1\r\nhost: a\r\n'],
+  ['body', 'POST /v1/plan HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{'],
+])('a %s that does not come to its end is given up after the time to receive it', async (_, start) => {
+  const { url } = await startServer({ planner: answeringPlanner(), options: { receiveTimeoutMs: 200 } });
+  const socket = connect(portOf(url), '127.0.0.1');
+  socket.write(start);
+  expect(await readAll(socket)).toContain('408');
+});

@@ -227,7 +227,7 @@ export function isGiven(argument: Argument, { message, entities = {} }: Producer
   const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
   if (Object.entries(entities).some(isHeld)) return true;
   if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
-  const tokens = [...message.matchAll(/(\s*)([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
+  const tokens = [...message.matchAll(/(?<=(\s?))([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
   return tokens.some(([, blank, token = ''], place) => {
     const before = tokens[place - 1]?.[2] ?? '';
     return isValue({ token, before, isBehindName: blank !== '' && /^\p{Lu}/u.test(before) }, argument);
@@ -248,7 +248,8 @@ function isValue({ token, before, isBehindName }: Token, { words, things, schema
   if (PLACES.has(kind)) return /[/\\]|\w\.[a-z]/iu.test(token);
   const isNamed = kind === 'number' || stemsOf(before).some((word) => words.includes(word) || things.includes(word));
   if (/^#?\d+$/u.test(token)) return isNamed || /^#|^\d{5,}(?<!000)$/u.test(token);
-  if (schema.type === 'integer' || schema.type === 'number' || !/^[\w-]*\d[\w-]*$/u.test(token)) return false;
+  if (schema.type === 'integer' || schema.type === 'number' || !/^[\w-]+$/u.test(token) || !/\d/u.test(token))
+    return false;
   return isNamed || (token.length >= 5 && /[a-z]/iu.test(token) && !isBehindName);
 }
 

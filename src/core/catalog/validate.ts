@@ -4,12 +4,14 @@
  */
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { DataValidateFunction } from 'ajv/dist/types/index.js';
 import ajvFormats from 'ajv-formats';
 import { oncePer } from '../kept.js';
 import { isObject, joinPath, jsonTypeOf, showJson, typesOf } from './schema/json.js';
 import { normaliseSchema } from './schema/normalise.js';
 import { pointerParts } from './schema/paths.js';
-import { createSafePattern, isRegExp } from './schema/safe-pattern.js';
+import { createSafePattern, createStepBudget, isRegExp, type StepBudget } from './schema/safe-pattern.js';
+import { createWorkCount, MOST_WORK } from './schema/work.js';
 import type { JsonSchema, Tool } from './tool.js';
 
 export type CheckResult = { ok: true } | { ok: false; issues: string[] };
@@ -40,9 +42,9 @@ export const validatorFor = oncePer((tool: Tool): Check => {
 });
 
 function compile(schema: JsonSchema): Check {
-  const ajv = compilerOf(Ajv2020);
+  const { ajv, budget } = compilerOf(Ajv2020);
   try {
-    return toCheck(ajv.compile(schema));
+    return toCheck(ajv.compile(schema), { budget, countWork: createWorkCount(schema) });
   } catch {
     return compile({ type: 'object' });
   } finally {
@@ -52,31 +54,69 @@ function compile(schema: JsonSchema): Check {
 
 /**
  * `verbose` puts schema and data into errors, for readable issues. Without `optimize` a check compiles in half the time
- * and judges as fast. `ownProperties`: an argument may be called `constructor`.
+ * and judges as fast. `ownProperties`: an argument may be called `constructor`. The patterns of one check share the budget.
  */
 const compilerOf = oncePer((Ajv: typeof Ajv2020) => {
-  const regExp = Object.assign((pattern: string) => createSafePattern(pattern), { code: 'createSafePattern' });
-  const code = { regExp, optimize: false };
+  const budget = createStepBudget();
+  const regExp = (pattern: string) => {
+    const { matches } = createSafePattern(pattern);
+    return { test: (text: string) => matches(text, budget) === true, toString: () => pattern };
+  };
+  const code = { regExp: Object.assign(regExp, { code: 'createSafePattern' }), optimize: false };
   const more = { strict: false, validateSchema: false, ownProperties: true, logger: false } as const;
   const ajv = new Ajv({ ...more, allErrors: true, verbose: true, code });
   ajvFormats.default(ajv);
+  // Its own compares each element with each other.
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', compile: uniqueItems, errors: true });
   // Tool authors mean clock times and local dates; RFC 3339 wants a time zone and seconds.
   const time = String.raw`([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(z|[+-]\d\d:?\d\d)?$`;
   const dateTime = new RegExp(String.raw`^(\d{4}-\d\d-\d\d)[t ]${time}`, 'i');
   ajv.addFormat('time', new RegExp(`^${time}`, 'i'));
   ajv.addFormat('date-time', (text: string) => isDay(dateTime.exec(text)?.[1]));
   ajv.addFormat('regex', isRegExp);
-  return ajv;
+  return { ajv, budget };
 });
+
+function uniqueItems(isAsked: boolean): DataValidateFunction {
+  const validate: DataValidateFunction = (items: readonly unknown[]) => {
+    const places = new Map<string, number>();
+    for (const [place, item] of isAsked ? items.entries() : []) {
+      const text = JSON.stringify(item, inOrder);
+      const first = places.get(text);
+      places.set(text, place);
+      if (first === undefined) continue;
+      const message = `must not have duplicate items (${first} and ${place} are the same)`;
+      validate.errors = [{ keyword: 'uniqueItems', message, params: { i: place, j: first } }];
+      return false;
+    }
+    return true;
+  };
+  return validate;
+}
+
+/** Equal objects are written alike, whatever the order of their keys. */
+function inOrder(_: string, part: unknown): unknown {
+  return isObject(part)
+    ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : part;
+}
 
 function isDay(text = ''): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-function toCheck(validate: ValidateFunction): Check {
+interface Bounds {
+  readonly budget: StepBudget;
+  readonly countWork: (value: unknown) => number;
+}
+
+function toCheck(validate: ValidateFunction, { budget, countWork }: Bounds): Check {
   return (value, open = []) => {
+    Object.assign(budget, createStepBudget());
     try {
+      if (countWork(value) > MOST_WORK) return { ok: false, issues: [TOO_MUCH_WORK] };
       if (validate(value)) return { ok: true };
     } catch (error) {
       // A schema that refers to itself without end, or a value nested too deeply.
@@ -100,7 +140,11 @@ function pointerOf(path: OpenPlace['path']): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
+const TOO_MUCH_WORK = `(arguments): takes more than ${MOST_WORK} steps to be checked against the schema: give less at once`;
+
 const MAX_ISSUES = 20;
+/** Of those that are looked at: the forms that a value may have are compared error by error. */
+const MAX_ERRORS = 200;
 const MAX_LISTED = 40;
 /** Say only that something below them is wrong, which the other issues tell. */
 const SUMMARIES = new Set(['if', 'anyOf', 'oneOf']);
@@ -109,12 +153,13 @@ type Test = (error: ErrorObject) => boolean;
 
 /** One problem a line: `date: must match format "date"`. None where all depend on what is not known. */
 function renderIssues(errors: readonly ErrorObject[], isOpen: Test): string[] {
-  const told = withoutHopelessForms(errors, isOpen);
+  const told = withoutHopelessForms(errors.slice(0, MAX_ERRORS), isOpen);
   const facts = told.filter(({ keyword }) => !SUMMARIES.has(keyword));
   const known = (facts.length > 0 ? facts : told).filter((error) => !isOpen(error));
   const lines = [...new Set(known.map(renderIssue))];
-  if (lines.length <= MAX_ISSUES) return lines;
-  return [...lines.slice(0, MAX_ISSUES), `and ${lines.length - MAX_ISSUES} problems more`];
+  const more = errors.length > MAX_ERRORS && lines.length > 0 ? errors.length - MAX_ERRORS : 0;
+  if (lines.length <= MAX_ISSUES && more === 0) return lines;
+  return [...lines.slice(0, MAX_ISSUES), `and ${Math.max(0, lines.length - MAX_ISSUES) + more} problems more`];
 }
 
 function renderIssue(error: ErrorObject): string {

@@ -83,7 +83,7 @@ function balanced(text: string): string[] {
   return found;
 }
 
-const PART = /"(?:\\.|[^"\\])*(?:"|$)|[[\]{}]/gsu;
+const PART = /"(?:\\.|[^"\\])*"?|[[\]{}]/gsu;
 
 /** The place behind the bracket that closes the one at `start`. */
 function closingOf(text: string, start: number): number | undefined {

@@ -12,9 +12,9 @@ const REFERENCE = /\$\{(s\d+)((?:\.[^.[\]{}\s]+|\[\d+\]|\['[^'{}]+'\]|\["[^"{}]+
 const PART = /\.([^.[\]{}\s]+)|\[(\d+)\]|\['([^'{}]+)'\]|\["([^"{}]+)"\]/gu;
 const PLAIN_NAME = /^[^.[\]{}\s]+$/u;
 /** Of a step, as a model may write it inside a text, `${steps.s1.a}`, or as other languages put values there. */
-const LOOKALIKE = /\$\{[^}]*\b(?:s|[Ss]tep[_-]?)\d+\b[^}]*\}?|\{\{[^{}]*\bs\d+\b[^{}]*\}\}/gu;
+const LOOKALIKE = /\$\{[^{}]*\b(?:s|[Ss]tep[_-]?)\d+\b[^{}]*\}?|\{\{[^{}]*\bs\d+\b[^{}]*\}\}/gu;
 /** Alone in any marks, `<s1.code>`; with a field in braces, `${find.id}`, also where nothing tells its step. */
-const ALONE = /^(?:[$<%{][({.\s]*s\d+\b\S*|(?:\$\{|\{\{)[^{}]+[.[][^{}]*\}+)$/u;
+const ALONE = /^(?:[$<%{][({.\s]*s\d+\b\S*|(?:\$\{|\{\{)(?=[^{}]+[.[])[^{}]+\}+)$/u;
 
 export function findReferences(text: string): Reference[] {
   return [...text.matchAll(REFERENCE)].map((match) => ({

@@ -69,7 +69,12 @@ interface Place {
   readonly root: JsonSchema;
   readonly open: readonly string[];
   readonly comments: boolean;
+  /** For nodes and comments: definitions that refer to one another may unfold into far more than is shown. */
+  readonly room: { characters: number };
 }
+
+/** Of a type while it is written; more than is shown. */
+const MAX_WRITTEN = 32_000;
 
 /** `{station: string, start?: string}` with comments behind the fields; `root` is where `$ref` looks. */
 export function renderType(
@@ -77,11 +82,12 @@ export function renderType(
   root: JsonSchema,
   { comments = true }: { comments?: boolean } = {},
 ): string {
-  return renderNode(schema, { root, open: [], comments });
+  return renderNode(schema, { root, open: [], comments, room: { characters: MAX_WRITTEN } });
 }
 
 function renderNode(schema: unknown, place: Place): string {
-  if (!isObject(schema)) return 'any';
+  place.room.characters -= 1;
+  if (!isObject(schema) || place.room.characters < 0) return 'any';
   if (typeof schema.$ref === 'string') return renderReference(schema.$ref, place);
   if ('const' in schema) return literal(schema.const);
   if (Array.isArray(schema.enum)) return schema.enum.map(literal).join('|') || 'never';
@@ -95,9 +101,10 @@ function renderNode(schema: unknown, place: Place): string {
 }
 
 /** Inside itself a type is only named. */
-function renderReference(reference: string, { root, open, comments }: Place): string {
+function renderReference(reference: string, place: Place): string {
+  const { root, open } = place;
   if (open.includes(reference)) return oneLine(reference.split('/').at(-1) ?? '') || 'any';
-  return renderNode(resolveReference(root, reference), { root, comments, open: [...open, reference] });
+  return renderNode(resolveReference(root, reference), { ...place, open: [...open, reference] });
 }
 
 function renderObject(schema: JsonSchema, place: Place): string {
@@ -108,7 +115,8 @@ function renderObject(schema: JsonSchema, place: Place): string {
       : 'object';
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const fields = properties.map(([name, value]) => {
-    const comment = place.comments && isObject(value) ? renderComment(value) : '';
+    const comment = place.comments && isObject(value) && place.room.characters > 0 ? renderComment(value) : '';
+    place.room.characters -= comment.length;
     return `${renderKey(name)}${required.has(name) ? '' : '?'}: ${renderNode(value, place)}${comment}`;
   });
   return `{${fields.join(', ')}}`;

@@ -3,6 +3,7 @@
  * seen is made once more on a new connection; one that was lost on the way only if it may be repeated.
  */
 import { targetOf } from '../../core/catalog/sources/mcp.js';
+import { McpFailure } from '../../core/catalog/sources/mcp-connection.js';
 import type { McpServer } from '../../core/catalog/sources/source.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { orAborted } from '../../core/errors.js';
@@ -16,6 +17,8 @@ import { readMcpTarget } from './mcp-target.js';
 export interface McpExecutorOptions {
   /** For the start of a server and its handshake, in milliseconds. Default: 30,000, since many come by `npx`. */
   readonly connectTimeoutMs?: number;
+  /** Told what a process that did not start wrote on stderr last. Callers never are. Default: nobody is told. */
+  readonly onLastWords?: ((facts: { server: string; stderr: string }) => void) | undefined;
 }
 
 type Reached = { ok: true; session: McpSession } | CallFailure;
@@ -23,7 +26,7 @@ type Reached = { ok: true; session: McpSession } | CallFailure;
 /** Name of a server, as in `metadata.mcp.server` of its tools -> how it is started or reached. */
 export function createMcpExecutor(
   servers: Readonly<Record<string, McpServer>>,
-  { connectTimeoutMs = 30_000 }: McpExecutorOptions = {},
+  { connectTimeoutMs = 30_000, onLastWords }: McpExecutorOptions = {},
 ): Executor {
   const byName = new Map(Object.entries(servers));
   const sessions = new Map<string, Promise<McpSession>>();
@@ -40,7 +43,11 @@ export function createMcpExecutor(
   function open(name: string, server: McpServer): Promise<McpSession> {
     const opening = openMcpSession(server, { connectTimeoutMs });
     sessions.set(name, opening);
-    opening.catch(() => forget(name, opening));
+    opening.catch((error: unknown) => {
+      forget(name, opening);
+      if (error instanceof McpFailure && error.lastWords !== '')
+        onLastWords?.({ server: name, stderr: error.lastWords });
+    });
     return opening;
   }
 

@@ -49,7 +49,7 @@ export type Asked = Judged & { readonly result: ApprovalOutput };
 /** A call as it would run, and what the policy says of it. */
 interface Candidate extends Judged {
   readonly tool: Tool | undefined;
-  /** Undefined: the caller must not know of the tool, so its arguments were not looked at. */
+  /** Undefined: the tool may not run whatever its arguments are, so they were not looked at. */
   readonly prepared: PreparedArguments | undefined;
   readonly given: Readonly<Record<string, unknown>>;
 }
@@ -118,14 +118,16 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
   async function judge(situation: Situation, request: CallRequest, isAhead: boolean): Promise<Candidate> {
     const name = request.tool;
     const tool = situation.find(name);
-    // Arguments of a tool that the caller must not know of are not looked at.
-    const isKnown = tool !== undefined && situation.isAllowed(tool);
-    const prepared = isKnown ? prepareCopy(prepare, tool, request.arguments) : undefined;
+    const isEnabled = tool !== undefined && situation.isEnabled(tool);
+    // To check arguments is work: where the tool alone decides, or the caller must not know of it, they are not looked at.
+    const mayRun =
+      tool !== undefined && situation.isAllowed(tool) && (isEnabled || isAhead || !situation.policy.settings.strict);
+    const prepared = mayRun ? prepareCopy(prepare, tool, request.arguments) : undefined;
     const given = prepared?.ok ? prepared.arguments : request.arguments;
     const decision = situation.decide(tool, 'call', {
       arguments: given,
       isAhead,
-      isEnabled: tool !== undefined && situation.isEnabled(tool),
+      isEnabled,
       calls: tool ? await callsFor(tool, situation) : [],
     });
     const sources = sourcesFor(given, request.sources);

@@ -55,8 +55,10 @@ export async function enableTools(situation: Situation, request: EnableRequest, 
     at: situation.now.toISOString(),
   });
   const overLimit = new Set(written ? written.overLimit : wanted.map(({ name }) => name));
+  const suggest = createSuggest(situation);
+  const refusals = new Map<Judged, Refusal>(judged.filter(isDenied).map((one) => [one, suggest(one)]));
   const refuse = (one: Judged): Refusal | undefined => {
-    if (one.decision.decision === 'deny') return refusalFor(one, situation);
+    if (isDenied(one)) return refusals.get(one) ?? refusalOf(one.decision, one.name);
     if (!overLimit.has(one.name)) return undefined;
     return written ? tooMany(maxEnabled) : SESSION_ENDED;
   };
@@ -93,9 +95,8 @@ export async function enableTools(situation: Situation, request: EnableRequest, 
 /** What the policy would refuse to enable; nothing is written. How many tools may be enabled at a time is left aside. */
 export function findRefused(situation: Situation, names: readonly string[]): EnableOutput['rejected'] {
   const judged = [...new Set(names)].map((name) => judge(situation, { name, via: 'asked' }));
-  return judged
-    .filter(({ decision }) => decision.decision === 'deny')
-    .flatMap((one) => rejectedOf(one, refusalFor(one, situation)));
+  const suggest = createSuggest(situation);
+  return judged.filter(isDenied).flatMap((one) => rejectedOf(one, suggest(one)));
 }
 
 /** Takes away what was enabled for some turns; what stays by its author or the operator stays. */
@@ -168,17 +169,30 @@ function isAllowed<One extends Judged>(one: One): one is One & { tool: Tool } {
   return one.tool !== undefined && one.decision.decision !== 'deny';
 }
 
-/** With names that may be meant, the same for what is denied and what does not exist: of those that the caller may find. */
-function refusalFor({ decision, name }: Judged, { view, isAllowed: isShown }: Situation): Refusal {
-  const refusal = refusalOf(decision, name);
-  if (refusal.code !== 'unknown_tool') return refusal;
-  const names = nearestNames(
-    name,
-    view.tools.filter(isShown).map((tool) => tool.name),
-  );
-  if (names.length === 0) return refusal;
-  const quoted = names.map((one) => JSON.stringify(one)).join(' or ');
-  return { ...refusal, next: `${quoted} may be meant. ${refusal.next}` };
+function isDenied({ decision }: Judged): boolean {
+  return decision.decision === 'deny';
+}
+
+/** A request with more unknown names does not mean one of them by a slip. */
+const MOST_SUGGESTED = 5;
+
+/**
+ * With names that may be meant, the same for what is denied and what does not exist: of those that the caller may find.
+ * They are listed once, for the first few of a request.
+ */
+function createSuggest({ view, isAllowed: isShown }: Situation): (one: Judged) => Refusal {
+  let known: string[] | undefined;
+  let left = MOST_SUGGESTED;
+  return ({ decision, name }) => {
+    const refusal = refusalOf(decision, name);
+    if (refusal.code !== 'unknown_tool' || left === 0) return refusal;
+    left -= 1;
+    known ??= view.tools.filter(isShown).map((tool) => tool.name);
+    const names = nearestNames(name, known);
+    if (names.length === 0) return refusal;
+    const quoted = names.map((one) => JSON.stringify(one)).join(' or ');
+    return { ...refusal, next: `${quoted} may be meant. ${refusal.next}` };
+  };
 }
 
 function isHidden({ code }: Decision): boolean {

@@ -341,6 +341,15 @@ describe('a name that is not known', () => {
     const [denied, unknown] = rejected.map(({ name, ...one }) => JSON.stringify(one).replaceAll(name, 'NAME'));
     expect(denied).toBe(unknown);
   });
+
+  it('is answered for the first five of a request', async () => {
+    const { router } = setUp();
+    const { id } = await router.createSession({ user: 'ann' });
+    const names = Array.from({ length: 60 }, (_, place) => `file_rea${place % 10}${'x'.repeat(place / 10)}`);
+    const { rejected } = await router.enable(id, { names });
+    expect(rejected).toHaveLength(60);
+    expect(rejected.filter(({ next }) => next.includes('meant'))).toHaveLength(5);
+  });
 });
 
 /** What is always on for a user was learnt, not allowed: the policy decides on it as on all else. */

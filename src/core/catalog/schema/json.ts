@@ -58,10 +58,25 @@ export function withoutRepeats(values: readonly unknown[]): unknown[] {
 
 const SHOWN_CHARACTERS = 60;
 
-/** A value for a message, cut with an ellipsis. */
+/** A value for a message, cut with an ellipsis; no more of it is read than is shown. */
 export function showJson(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'undefined';
+  const text = startOfJson(value, SHOWN_CHARACTERS + 1);
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+}
+
+/** At least so many characters of the value as JSON, or all. */
+function startOfJson(value: unknown, characters: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, characters));
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined';
+  const isList = Array.isArray(value);
+  let text = isList ? '[' : '{';
+  for (const key in value) {
+    if (text.length > characters) return text;
+    const name = isList ? '' : `${JSON.stringify(key.slice(0, characters))}:`;
+    const comma = text.length > 1 ? ',' : '';
+    text += comma + name + startOfJson(Reflect.get(value, key), characters - text.length);
+  }
+  return text + (isList ? ']' : '}');
 }
 
 /** `filters`, `tags[0]` -> `filters.tags[0]`. Quotes names that are not plain words. */

@@ -131,9 +131,13 @@ export interface Field {
 /** The fields of a value down to so many steps, each path once, at most so many. A definition inside itself ends. */
 export function fieldsOf(root: JsonSchema, most: { readonly steps: number; readonly fields: number }): Field[] {
   const found = new Map<string, Field>();
+  const visited = new Map<JsonSchema, Set<string>>();
   const visit = (path: Field['path'], schema: unknown, around: readonly unknown[]): void => {
     if (!isObject(schema) || around.includes(schema) || path.length > most.steps || found.size >= most.fields) return;
     const key = JSON.stringify(path);
+    const places = visited.get(schema) ?? new Set();
+    if (places.has(key)) return;
+    visited.set(schema, places.add(key));
     if (path.length > 0 && !found.has(key)) found.set(key, { path, schema });
     const inside = [...around, schema];
     for (const form of formsOf(schema, root)) visit(path, form, inside);
@@ -151,12 +155,21 @@ export function fieldsOf(root: JsonSchema, most: { readonly steps: number; reado
  * `false` only when it surely can't: what is unknown fits, `integer` and `number` fit each other, one common type is enough.
  */
 export function fits(produced: JsonSchema, wanted: JsonSchema): boolean {
+  const known = new Map<unknown, Map<unknown, boolean>>();
   const fitsAt = (given: unknown, asked: unknown, depth: number): boolean => {
     const [has, wants] = [kindsOf(given, produced), kindsOf(asked, wanted)];
     if (has.length === 0 || wants.length === 0 || depth > MAX_DEPTH) return true;
+    const ofGiven = known.get(given) ?? new Map<unknown, boolean>();
+    known.set(given, ofGiven);
     const isFit = (one: Kind, other: Kind) =>
       one.type === other.type && (one.type !== 'array' || fitsAt(one.items, other.items, depth + 1));
-    return has.some((one) => wants.some((other) => isFit(one, other)));
+    // A list inside itself fits where all around it does.
+    const fit = ofGiven.get(asked);
+    if (fit !== undefined) return fit;
+    ofGiven.set(asked, true);
+    const isFitting = has.some((one) => wants.some((other) => isFit(one, other)));
+    ofGiven.set(asked, isFitting);
+    return isFitting;
   };
   return fitsAt(produced, wanted, 0);
 }
@@ -176,26 +189,62 @@ function kindsOf(node: unknown, root: JsonSchema, depth = 0): Kind[] {
   return formsOf(node, root).flatMap((form) => kindsOf(form, root, depth + 1));
 }
 
+/** Properties that are looked at, and parts of defaults that are added: each element of a list may have them all. */
+const MOST_FILLING = 2 ** 18;
+
 /**
  * A copy of the value with the schema's defaults for what is missing, but for `null`, which says no more than nothing. As
- * ajv's `useDefaults`: in `properties`, `items` and `allOf`, not in forms that may or may not hold (`anyOf`, `if`).
+ * ajv's `useDefaults`: in `properties`, `items` and `allOf`, not in forms that may or may not hold (`anyOf`, `if`). Each
+ * node fills a value once. Undefined where that takes too much.
  */
 export function fillDefaults(schema: JsonSchema, value: unknown): unknown {
-  const fill = (node: unknown, given: unknown, depth: number): unknown => {
-    if (!isObject(node) || depth > 2 * MAX_DEPTH) return given;
-    const parts = [typeof node.$ref === 'string' ? resolveReference(schema, node.$ref) : undefined, node.allOf];
-    const filled = parts.flatMap(listOf).reduce((sum, part) => fill(part, sum, depth + 1), given);
-    if (Array.isArray(filled)) return filled.map((item) => fill(node.items, item, depth + 1));
-    if (!isObject(filled) || !isObject(node.properties)) return filled;
-    const fields = new Map(Object.entries(filled));
-    for (const [name, property] of Object.entries(node.properties)) {
-      if (fields.has(name)) fields.set(name, fill(property, fields.get(name), depth + 1));
-      else if (isObject(property) && (property.default ?? null) !== null)
-        fields.set(name, structuredClone(property.default));
+  let steps = 0;
+  const fill = (nodes: readonly unknown[], given: unknown, depth: number): unknown => {
+    const own = depth > 2 * MAX_DEPTH || steps > MOST_FILLING ? [] : withJoined(nodes, schema);
+    steps += own.length;
+    if (Array.isArray(given)) {
+      const items = own.map((node) => node.items).filter(isObject);
+      return items.length === 0 ? given : given.map((item) => fill(items, item, depth + 1));
     }
+    if (!isObject(given)) return given;
+    const fields = new Map(Object.entries(given));
+    const properties = new Map<string, unknown[]>();
+    for (const node of own)
+      for (const [name, property] of Object.entries(objectOf(node.properties))) {
+        steps += 1;
+        if (fields.has(name)) properties.set(name, [...(properties.get(name) ?? []), property]);
+        else if (isObject(property) && (property.default ?? null) !== null && steps <= MOST_FILLING) {
+          steps += weightOf(property.default);
+          fields.set(name, structuredClone(property.default));
+        }
+      }
+    for (const [name, inner] of properties) fields.set(name, fill(inner, fields.get(name), depth + 1));
     return Object.fromEntries(fields);
   };
-  return fill(schema, value, 0);
+  const filled = fill([schema], value, 0);
+  return steps > MOST_FILLING ? undefined : filled;
+}
+
+/** The nodes with what they refer to and are made of, each once; what a node is made of stands before it. */
+function withJoined(nodes: readonly unknown[], root: JsonSchema): JsonSchema[] {
+  const joined = new Set<JsonSchema>();
+  const open = new Set<JsonSchema>();
+  const visit = (node: unknown): void => {
+    if (!isObject(node) || open.has(node)) return;
+    open.add(node);
+    const target = typeof node.$ref === 'string' ? resolveReference(root, node.$ref) : undefined;
+    for (const part of [target, node.allOf].flatMap(listOf)) visit(part);
+    joined.add(node);
+  };
+  for (const node of nodes) visit(node);
+  return [...joined];
+}
+
+/** The parts of a value; a long text counts for several. */
+function weightOf(value: unknown): number {
+  if (typeof value === 'string') return 1 + value.length / 100;
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, part) => sum + weightOf(part), 1);
 }
 
 /** Names of the arguments that the schemas of these tools mark secret. */
@@ -215,13 +264,14 @@ export function secretArgumentNames(schema: JsonSchema): string[] {
   const names = new Set<string>();
   /** Each with the argument that it stands for. */
   const visited = new Map<JsonSchema, Set<string | undefined>>();
+  const childrenOnce = oncePer(childrenOf);
   const visit = (node: unknown, argument: string | undefined): void => {
     const visits = isObject(node) ? (visited.get(node) ?? new Set()) : undefined;
     if (!isObject(node) || !visits || visits.has(argument)) return;
     visited.set(node, visits.add(argument));
     if (argument !== undefined && isMarkedSecret(node)) names.add(argument);
     if (typeof node.$ref === 'string') visit(resolveReference(schema, node.$ref), argument);
-    for (const { keyword, step, value } of childrenOf(node)) {
+    for (const { keyword, step, value } of childrenOnce(node)) {
       // A definition belongs to the arguments that refer to it.
       const isDefinition = keyword === '$defs' || keyword === 'definitions';
       visit(value, isDefinition ? undefined : keyword === 'properties' ? String(step) : argument);

@@ -28,7 +28,27 @@ export function createStepBudget(author: keyof typeof MOST_STEPS = 'stranger'): 
   return { left: MOST_STEPS[author] };
 }
 
-/** @throws Error where it is no regular expression that RE2 knows */
+/** Of a pattern with its counts written out: compiling more takes too long. None of 122 of real tools has 300. */
+export const MOST_PATTERN_SIZE = 5_000;
+
+/** About how many characters and classes a pattern has with its counts written out: 7 for `a(b){3}`. */
+export function sizeOfPattern(pattern: string): number {
+  if (pattern.length > MOST_PATTERN_SIZE) return pattern.length;
+  const around: number[] = [];
+  // Of what stands before the last character, class or group, and of that itself.
+  let [before, last] = [0, 0];
+  for (const [part, least, most] of pattern.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]?|\{(\d+)(?:,(\d*))?\}|./gsu)) {
+    if (part === '(') {
+      around.push(before + last);
+      [before, last] = [0, 1];
+    } else if (part === ')') [before, last] = [around.pop() ?? 0, before + last];
+    else if (least !== undefined) last *= Math.max(1, Number(least), Number(most ?? 0));
+    else [before, last] = [before + last, 1];
+  }
+  return around.reduce((sum, size) => sum + size, before + last);
+}
+
+/** @throws Error where it is no regular expression that RE2 knows, or one with too many steps */
 export function createSafePattern(pattern: string, { ignoreCase = false } = {}): SafePattern {
   const expression = compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
   const matches: SafePattern['matches'] = (text, budget = createStepBudget()) => {
@@ -68,6 +88,7 @@ export function isRegExp(text: string): boolean {
 
 /** RE2 alone knows `(?P<x>a)`, and writes `\p{Han}` for `\p{Script=Han}`. */
 function compile(pattern: string, flags: number): RE2JS {
+  if (sizeOfPattern(pattern) > MOST_PATTERN_SIZE) throw new SyntaxError('a pattern that is too large');
   if (!isRegExp(pattern)) throw new SyntaxError(`${pattern} is no regular expression`);
   const ofScripts = pattern.replace(/\\(p)\{(?:Script|sc|General_Category|gc)=(\w+)\}/giu, '\\$1{$2}');
   return RE2JS.compile(RE2JS.translateRegExp(ofScripts), flags);

@@ -7,10 +7,13 @@ import { readVersion } from '../../environment.js';
 import { orAborted } from '../../errors.js';
 import { createOpening } from '../../kept.js';
 import { createKeyMask } from '../../secret-forms.js';
+import { boundBody } from './bound-body.js';
 import { type McpServer, type ReadContext, reasonOf } from './source.js';
 
 /** A server that never ends its list is cut here, with an error. */
 const MAX_PAGES = 1000;
+/** Of all pages as JSON: some 30,000 tools of the usual size. */
+const MAX_LIST_CHARACTERS = 2 ** 25;
 const FAREWELL_TIMEOUT_MS = 3_000;
 const MAX_STDERR_CHARACTERS = 500;
 /** A page of HTML is no message. */
@@ -23,11 +26,13 @@ const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.st
 
 /** @throws Error whose message says what the server did, and what to do */
 export async function listServerTools(server: McpServer, { timeoutMs, signal }: ReadContext): Promise<unknown[]> {
-  const { client, patience, explain, close } = await connect(server, timeoutMs, signal);
+  const { client, patience, explain, close } = await connect(server, timeoutMs, signal).catch((error: unknown) => {
+    throw withLastWords(error);
+  });
   try {
     return client.getServerCapabilities()?.tools ? await orAborted(listPages(client, patience), patience) : [];
   } catch (error) {
-    throw explain(error);
+    throw withLastWords(explain(error));
   } finally {
     await close();
   }
@@ -37,11 +42,14 @@ async function listPages(client: Client, signal: AbortSignal): Promise<unknown[]
   const tools: unknown[] = [];
   const seen = new Set<string>();
   let cursor: string | undefined;
+  let characters = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = cursor === undefined ? {} : { cursor };
     const request = { method: 'tools/list', params } as const;
     const answer = await client.request(request, pageSchema, { signal, timeout: NO_TIMEOUT_MS });
-    tools.push(...answer.tools);
+    for (const tool of answer.tools) tools.push(tool);
+    characters += JSON.stringify(answer.tools).length;
+    if (characters > MAX_LIST_CHARACTERS) throw new Error(`its list has more than ${MAX_LIST_CHARACTERS} characters`);
     cursor = answer.nextCursor ?? undefined;
     if (cursor === undefined) return tools;
     if (seen.has(cursor)) throw new Error('it gave one cursor twice, so its list has no end');
@@ -50,12 +58,30 @@ async function listPages(client: Client, signal: AbortSignal): Promise<unknown[]
   throw new Error(`its list has more than ${MAX_PAGES} pages`);
 }
 
+/** What a server did, for anybody. What its process wrote on stderr may hold keys and paths: it is for operators alone. */
+export class McpFailure extends Error {
+  constructor(
+    message: string,
+    readonly lastWords: string,
+    options: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** For operators, who start the server: with what it wrote on stderr last. */
+function withLastWords(error: unknown): unknown {
+  return error instanceof McpFailure && error.lastWords !== ''
+    ? new Error(`${error.message}; its stderr ends with: ${error.lastWords}`, { cause: error.cause })
+    : error;
+}
+
 interface Connection {
   readonly client: Client;
   /** Fires when the time is over, or the caller gives up. */
   readonly patience: AbortSignal;
   /** What was thrown, as what the server did, and what to do. */
-  explain(error: unknown): Error;
+  explain(error: unknown): McpFailure;
   /** Ends the process, or gives the session back. Idempotent, and throws nothing. */
   close(): Promise<void>;
 }
@@ -81,7 +107,7 @@ export async function connect(server: McpServer, timeoutMs: number, signal?: Abo
   });
   const explain = (error: unknown) => {
     const what = timeout.aborted ? describeSilence(server, timeoutMs) : describeFailure(server, error);
-    return new Error(`${what}${lastWords()}`, { cause: error });
+    return new McpFailure(what, lastWords(), { cause: error });
   };
   try {
     // A process that does not read its input, or a hanging connection, must not outlive the signal.
@@ -94,8 +120,14 @@ export async function connect(server: McpServer, timeoutMs: number, signal?: Abo
 }
 
 function createTransport(server: McpServer): StdioClientTransport | StreamableHTTPClientTransport {
-  if ('url' in server)
-    return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: { ...server.headers } } });
+  if ('url' in server) {
+    const remote = new StreamableHTTPClientTransport(new URL(server.url), {
+      requestInit: { headers: { ...server.headers } },
+      // Who waits for an answer in a stream that was cut hears of the end of the connection.
+      fetch: async (url, init) => boundBody(await fetch(url, init), { onCutStream: () => void remote.close() }),
+    });
+    return remote;
+  }
   const { command, args = [], env, cwd } = server;
   return new StdioClientTransport({
     command,
@@ -114,8 +146,7 @@ function listenTo({ stderr }: StdioClientTransport, server: McpServer): () => st
     words = (words + String(chunk)).slice(-4 * MAX_STDERR_CHARACTERS);
   });
   return () => {
-    const text = mask(words).trim().slice(-MAX_STDERR_CHARACTERS);
-    return text ? `; its stderr ends with: ${text}` : '';
+    return mask(words).trim().slice(-MAX_STDERR_CHARACTERS);
   };
 }
 

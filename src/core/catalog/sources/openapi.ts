@@ -238,7 +238,7 @@ function readServer({ document, operation, pathItem, location }: Operation): str
   const [server] = lists.find((list): list is unknown[] => Array.isArray(list) && list.length > 0) ?? [];
   if (!isObject(server) || typeof server.url !== 'string') return undefined;
   const variables = new Map(Object.entries(objectOf(server.variables)));
-  const url = server.url.replace(/\{([^}]+)\}/g, (whole, name: string) =>
+  const url = server.url.replace(/\{([^{}]+)\}/g, (whole, name: string) =>
     String(objectOf(variables.get(name)).default ?? whole),
   );
   return isUrl(location) && URL.canParse(url, location) ? new URL(url, location).href : url;

@@ -4,8 +4,10 @@ import { z } from 'zod';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
 import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
+import { findSizeProblem } from '../schema/bounds.js';
 import { isObject } from '../schema/json.js';
 import { type EntryIssue, type JsonSchema, parseTool, type Tool, type ToolEntry, warning } from '../tool.js';
+import { boundBody } from './bound-body.js';
 
 const texts = z.record(z.string(), z.string()).optional();
 const common = {
@@ -109,10 +111,17 @@ export function parseReading({ entries, ...reading }: SourceReading): ParsedRead
     const parsed = parseTool(fromOtherForms(withoutNulls(entry)), { origin, index });
     issues.push(...parsed.issues.map((issue) => (parsed.ok ? issue : { ...issue, isLeftOut: true as const })));
     if (!parsed.ok) return [];
-    const message = findJsonProblem(parsed.tool);
-    if (message === undefined) return [{ tool: parsed.tool, place }];
-    issues.push({ ...warning(place, message, parsed.tool.name), isLeftOut: true });
-    return [];
+    const { outputSchema, ...tool } = parsed.tool;
+    const message = findJsonProblem(parsed.tool) ?? tooLarge('inputSchema', tool.inputSchema);
+    if (message !== undefined) {
+      issues.push({ ...warning(place, message, tool.name), isLeftOut: true });
+      return [];
+    }
+    // Without it a tool does the same work, and the result of an API may be described by all that the API has.
+    const problem = outputSchema && tooLarge('outputSchema', outputSchema);
+    if (problem === undefined) return [{ tool: parsed.tool, place }];
+    issues.push(warning(place, `${problem}; the tool is taken without it`, tool.name));
+    return [{ tool, place }];
   });
   const rules = (reading.rules ?? []).flatMap((rule, index) => {
     const parsed = parse(ruleSchema, rule, { root: 'rule' });
@@ -121,6 +130,11 @@ export function parseReading({ entries, ...reading }: SourceReading): ParsedRead
     return [];
   });
   return { ...reading, tools, rules, issues };
+}
+
+function tooLarge(name: string, schema: JsonSchema): string | undefined {
+  const problem = findSizeProblem(schema);
+  return problem && `${name}: ${problem}`;
 }
 
 /** Many servers write `"outputSchema": null` for "none". */
@@ -237,10 +251,13 @@ export async function readText(location: string, { timeoutMs, signal }: ReadCont
   }
 }
 
+/** The largest public OpenAPI documents have about 12 MB. */
+const MOST_DOCUMENT_BYTES = 64 * 2 ** 20;
+
 async function fetchText(url: string, signal: AbortSignal): Promise<string> {
   const response = await fetch(url, { signal });
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
-  return response.text();
+  return boundBody(response, { maxBytes: MOST_DOCUMENT_BYTES }).text();
 }
 
 /** @throws WinnowError `source_failed` with the parser's own words. */

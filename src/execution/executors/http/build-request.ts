@@ -48,7 +48,7 @@ function fillPath(template: string, given: readonly GivenArgument[], issues: str
   const segments = template.split('/').map((segment) => {
     if (!segment.includes('{')) return segment;
     const names: string[] = [];
-    const filled = segment.replace(/\{([^}]+)\}/gu, (_, name: string) => {
+    const filled = segment.replace(/\{([^{}]+)\}/gu, (_, name: string) => {
       const one = byName.get(name);
       names.push(one?.argument ?? name);
       if (!one || one.value === null) return '';

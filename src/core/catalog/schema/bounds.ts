@@ -1,0 +1,100 @@
+/**
+ * How large the schema of a tool may be. Whoever reads a schema may follow each `$ref` where it stands, so what counts is
+ * the size with all references written out. It is counted without writing them out: each node is looked at once.
+ */
+import type { JsonSchema } from '../tool.js';
+import { childrenOf, isObject, objectOf } from './json.js';
+import { resolveReference } from './paths.js';
+import { MOST_PATTERN_SIZE, sizeOfPattern } from './safe-pattern.js';
+
+/**
+ * Of 7,370 schemas of real servers and public sets the largest has 1,030 nodes, 14 levels and 71,381 bytes. `nodes`: with
+ * references written out, a definition inside itself once; a pattern counts for several. `depth`: through references.
+ * `bytes`: as JSON.
+ */
+export const MOST = { nodes: 2_000, depth: 64, bytes: 524_288 };
+
+const PATTERN_SIZE_PER_NODE = 20;
+const IN_PLACE = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies']);
+const DEFINITIONS = new Set(['$defs', 'definitions']);
+
+/** The schemas that a node judges by: those of the same value, and those of parts of the value. */
+export function partsOf(node: JsonSchema, root: unknown): Record<'same' | 'inner', JsonSchema[]> {
+  const children = childrenOf(node).filter(({ keyword }) => !DEFINITIONS.has(keyword));
+  const target = typeof node.$ref === 'string' ? [resolveReference(root, node.$ref)] : [];
+  const values = (isSame: boolean) =>
+    children.filter(({ keyword }) => IN_PLACE.has(keyword) === isSame).map(({ value }) => value);
+  return {
+    same: [...target, ...values(true), ...Object.values(objectOf(node.dependencies))].filter(isObject),
+    inner: values(false).filter(isObject),
+  };
+}
+
+/** Why the schema is too large to be used, as the end of a sentence; undefined where it is not. */
+export function findSizeProblem(schema: JsonSchema): string | undefined {
+  const bytes = Buffer.byteLength(JSON.stringify(schema));
+  if (bytes > MOST.bytes) return `has ${bytes} bytes, more than ${MOST.bytes}: shorten it`;
+  const sizes = measure(schema);
+  const { nodes = 0, depth = 0 } = sizes.get(schema) ?? {};
+  if (depth > MOST.depth) return `is nested more than ${MOST.depth} levels deep: make it flatter`;
+  const inPlace = nodes > MOST.nodes ? 0 : mostInPlace(sizes.keys(), schema);
+  if (inPlace === Infinity) return 'has a $ref that leads back to itself without a step into the value: take it out';
+  if (Math.max(nodes, inPlace) <= MOST.nodes) return undefined;
+  return `has more than ${MOST.nodes} nodes with its references written out: say less, or refer to fewer definitions`;
+}
+
+interface Size {
+  readonly nodes: number;
+  readonly depth: number;
+}
+
+/** Of each node that a value can be judged by. Inside itself a node counts once, and what is too deep is not entered. */
+function measure(root: JsonSchema): Map<JsonSchema, Size> {
+  const sizes = new Map<JsonSchema, Size>();
+  const visit = (node: JsonSchema, level: number): Size => {
+    const known = sizes.get(node);
+    if (known) return known;
+    const alone = { nodes: 1, depth: 1 };
+    sizes.set(node, alone);
+    if (level > MOST.depth) return alone;
+    const { same, inner } = partsOf(node, root);
+    const parts = [...same, ...inner].map((part) => visit(part, level + 1));
+    const whole = {
+      nodes: parts.reduce((sum, { nodes }) => sum + nodes, 1 + patternNodes(node)),
+      depth: parts.reduce((most, { depth }) => Math.max(most, depth), 0) + 1,
+    };
+    sizes.set(node, whole);
+    return whole;
+  };
+  visit(root, 1);
+  return sizes;
+}
+
+/** As many nodes as take the time that compiling the patterns takes. */
+function patternNodes({ pattern, patternProperties }: JsonSchema): number {
+  const patterns = [...(typeof pattern === 'string' ? [pattern] : []), ...Object.keys(objectOf(patternProperties))];
+  const sizes = patterns.map((one) => Math.min(sizeOfPattern(one), MOST_PATTERN_SIZE));
+  return Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / PATTERN_SIZE_PER_NODE);
+}
+
+/**
+ * Nodes that judge one and the same value with references written out, at the node where they are most; `Infinity` where
+ * a node leads back to itself. Without recursion, which a long chain would overflow.
+ */
+function mostInPlace(nodes: Iterable<JsonSchema>, root: JsonSchema): number {
+  const sizes = new Map<JsonSchema, number>();
+  for (const start of nodes) {
+    const stack = sizes.has(start) ? [] : [start];
+    for (let node = stack.at(-1); node; node = stack.at(-1)) {
+      const parts = partsOf(node, root).same;
+      const isEntered = sizes.has(node);
+      if (isEntered) stack.pop();
+      else stack.push(...parts.filter((part) => !sizes.has(part)));
+      const size = parts.reduce((sum, part) => sum + (sizes.get(part) ?? 0), 1);
+      // Nodes that are entered and not left are without end till they are left.
+      sizes.set(node, isEntered ? size : Infinity);
+      if (!isEntered && parts.some((part) => sizes.get(part) === Infinity)) return Infinity;
+    }
+  }
+  return Math.max(...sizes.values());
+}

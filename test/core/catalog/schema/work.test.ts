@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import { fillDefaults, fits } from '../../../../src/core/catalog/schema/paths.js';
+import { createSafePattern } from '../../../../src/core/catalog/schema/safe-pattern.js';
+import type { JsonSchema } from '../../../../src/core/catalog/tool.js';
+import { createValidator } from '../../../../src/core/catalog/validate.js';
+
+const node = { $ref: '#/$defs/node' };
+const inside = (form: JsonSchema): JsonSchema => ({ ...node, $defs: { node: form } });
+const nested = (levels: number): unknown => (levels === 0 ? { end: 1 } : { next: nested(levels - 1) });
+const times = (count: number) => Array.from({ length: count }, (_, place) => place);
+const issuesOf = (schema: JsonSchema, value: unknown) => {
+  const result = createValidator(schema)(value);
+  return result.ok ? [] : result.issues;
+};
+
+describe('a check that would take too much work is not begun', () => {
+  const twice = [{ properties: { next: node } }, { properties: { next: node }, required: ['none'] }];
+  it.each<[string, JsonSchema, unknown]>([
+    ['since its forms double with each level of the value', inside({ anyOf: twice }), nested(40)],
+    ['since its conditions double', inside({ if: twice[0], else: twice[1], not: twice[1] }), nested(60)],
+    ['since it has no end', inside({ anyOf: [{ type: 'null' }, node] }), {}],
+    [
+      'since many values are compared with many',
+      { items: { enum: times(8000).map((n) => ({ n })) } },
+      times(8000).map((n) => ({ n: -n })),
+    ],
+    [
+      'since many keys are tried on many patterns',
+      { patternProperties: Object.fromEntries(times(600).map((n) => [`^k${n}$`, {}])) },
+      Object.fromEntries(times(600).map((n) => [`k${n}`, n])),
+    ],
+    [
+      'since a long text is measured often',
+      { anyOf: times(300).map((n) => ({ type: 'string', maxLength: n })) },
+      'x'.repeat(200_000),
+    ],
+  ])('%s', (_, schema, value) => {
+    expect(issuesOf(schema, value)).toEqual([expect.stringMatching(/steps to be checked/u)]);
+  });
+
+  it('but a check that comes by one place in many ways is', () => {
+    expect(issuesOf(inside({ anyOf: twice }), nested(8))).toEqual([]);
+  });
+});
+
+describe('a check of a large value', () => {
+  it('finds what stands twice among very many, whatever the order of keys', () => {
+    const many = times(50_000).map((id) => ({ id, tags: ['a'] }));
+    const schema = { uniqueItems: true };
+    expect(issuesOf(schema, many)).toEqual([]);
+    expect(issuesOf(schema, [...many, { tags: ['a'], id: 7 }])).toEqual([
+      expect.stringContaining('duplicate items (7 and 50000'),
+    ]);
+    expect(issuesOf({ uniqueItems: false }, [1, 1])).toEqual([]);
+  });
+
+  it('tells the first of very many problems and how many there are', () => {
+    const issues = issuesOf({ items: { type: 'string' } }, times(5_000));
+    expect(issues).toHaveLength(21);
+    expect(issues.at(-1)).toBe('and 4980 problems more');
+  });
+
+  it('tries all its patterns with the steps of one', () => {
+    const texts = times(400).map(() => 'a'.repeat(256));
+    const schema = { items: { pattern: '^(a|b){200}' } };
+    expect(issuesOf(schema, texts.slice(0, 2))).toEqual([]);
+    expect(issuesOf(schema, texts)).not.toEqual([]);
+  });
+});
+
+it.each(['\\p{L}{900}'.repeat(500), '((ab){30}){30}'.repeat(9), 'a'.repeat(6000), '['.repeat(4000)])(
+  'a pattern that is too large is none: %#',
+  (text) => {
+    expect(() => createSafePattern(text)).toThrow();
+  },
+);
+
+describe('defaults', () => {
+  it('are filled in once a node, however often it is referred to', () => {
+    const names = times(30);
+    const $defs = Object.fromEntries(
+      names.map((n) => [`d${n}`, { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] }]),
+    );
+    const schema = { $ref: '#/$defs/d0', $defs: { ...$defs, d30: { properties: { a: { default: 1 } } } } };
+    expect(fillDefaults(schema, {})).toEqual({ a: 1 });
+  });
+
+  it('are not filled in where they would be too many', () => {
+    const schema = { properties: { list: { items: { properties: { a: { default: times(1000) } } } } } };
+    const filled = times(10).map(() => ({ a: times(1000) }));
+    expect(fillDefaults(schema, { list: times(10).map(() => ({})) })).toEqual({ list: filled });
+    expect(fillDefaults(schema, { list: times(1000).map(() => ({})) })).toBeUndefined();
+  });
+});
+
+it('lists of lists in many forms are compared once a pair', () => {
+  const lists = (end: string) =>
+    inside({ anyOf: [...times(6).map(() => ({ type: 'array', items: node })), { type: end }] });
+  expect(fits(lists('string'), lists('number'))).toBe(true);
+});
