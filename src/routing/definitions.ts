@@ -67,13 +67,13 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
   const merged = createMergedDocuments<Reviewed>({ base, list: () => store.list(), merge: review, onIssue });
 
   function toDocument(tool: Tool): DocumentRecord {
-    return { owner: tool.origin, name: tool.name, content: definitionOf(tool), updatedAt: clock().toISOString() };
+    return { owner: sourceOf(tool), name: tool.name, content: definitionOf(tool), updatedAt: clock().toISOString() };
   }
 
   /** A source without a definition that was ever accepted is seen for the first time. */
   async function acceptFirst(): Promise<void> {
     const known = new Set((await store.list()).map(({ owner }) => owner));
-    const first = base().tools.filter((tool) => isReviewed(tool) && !known.has(tool.origin));
+    const first = base().tools.filter((tool) => isReviewed(tool) && !known.has(sourceOf(tool)));
     for (const tool of first) await store.add(toDocument(tool));
     for (const origin of new Set(first.map((tool) => tool.origin)))
       onFirst?.(origin, first.filter((tool) => tool.origin === origin).length);
@@ -114,7 +114,7 @@ function review(catalog: Catalog, documents: readonly DocumentRecord[]): Reviewe
   const accepted = new Map(documents.map(({ owner, name, content }) => [keyOf(owner, name), Object(content)]));
   const held = catalog.tools.flatMap((tool) => {
     if (!isReviewed(tool)) return [];
-    const before: Definition | undefined = accepted.get(keyOf(tool.origin, tool.name));
+    const before: Definition | undefined = accepted.get(keyOf(sourceOf(tool), tool.name));
     const now = definitionOf(tool);
     if (before && canonicalHash(before) === canonicalHash(now)) return [];
     const differences = differencesOf(before ?? {}, now);
@@ -133,6 +133,11 @@ function review(catalog: Catalog, documents: readonly DocumentRecord[]): Reviewe
     held,
     issues: held.map(({ tool, shown }) => warning(tool.origin, renderHeld(shown), tool.name)),
   };
+}
+
+/** A server that the operator reaches in another way is another source. */
+function sourceOf({ origin, metadata: { mcp } }: Tool): string {
+  return isObject(mcp) ? `${origin} ${mcp.target}` : origin;
 }
 
 function renderHeld({ is, differences }: HeldTool): string {

@@ -98,7 +98,7 @@ describe('a function in a thread of its own', () => {
     ['throws_trap', 'tool_failed', 'cannot be shown'],
     ['late_rejection', 'tool_failed', 'late'],
     ['hungry', 'tool_failed', 'more memory'],
-    ['huge', 'output_too_large', 'at most 16777216'],
+    ['huge', 'output_too_large', 'at most 1048576'],
     ['gives_function', 'output_unusable', 'could not be cloned'],
     ['trapped_getter', 'output_unusable', 'from the getter'],
     ['exits', 'tool_failed', 'exit 7'],
