@@ -3,6 +3,7 @@ import { type LoadedCatalog, type LoadLogger, loadCatalog } from '../core/catalo
 import type { ConfigFile } from './config-file.js';
 import { defaultCatalogPath, exampleNotice } from './default-catalog.js';
 import type { Output } from './output.js';
+import { printableLine } from './printable.js';
 import { sourceOptions } from './source-options.js';
 
 export interface ToolSources {
@@ -62,5 +63,5 @@ function renderProblems(loaded: LoadedCatalog): string {
     warnings === 0
       ? []
       : [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}: see winnow tools check, with the same sources`];
-  return [...failures.map(({ error }) => error.message), ...count].map((line) => `${line}\n`).join('');
+  return [...failures.map(({ error }) => error.message), ...count].map((line) => `${printableLine(line)}\n`).join('');
 }

@@ -4,6 +4,7 @@ import { messageOf, WinnowError } from '../core/errors.js';
 import type { PlanRequest } from '../core/request.js';
 import type { TraceEvent } from '../core/result.js';
 import { exampleNotice } from './default-catalog.js';
+import { printable, printableLine, renderJson } from './printable.js';
 import { renderPlan } from './render-plan.js';
 import { renderSelection } from './render-selection.js';
 import { type Setup, setUp } from './set-up.js';
@@ -58,14 +59,14 @@ async function answer(
     const failures: string[] = [];
     const onEvent = ({ stage, note }: TraceEvent) => {
       if (stage === 'fallback') failures.push(`${note}\n`);
-      spinner.show(note);
+      spinner.show(printableLine(note));
     };
     const { result, text } = await run(setup, request, { signal, onEvent });
     spinner.stop();
-    process.stderr.write(failures.join(''));
+    process.stderr.write(printable(failures.join('')));
     const notices = setup.isExample ? [exampleNotice(setup.loaded.catalog.name)] : [];
     if (flags.json) process.stderr.write(notices.join(''));
-    process.stdout.write(`${flags.json ? JSON.stringify(result, null, 2) : [...notices, text].join('\n')}\n`);
+    process.stdout.write(`${flags.json ? renderJson(result) : printable([...notices, text].join('\n'))}\n`);
   } finally {
     spinner.stop();
     await setup.close();

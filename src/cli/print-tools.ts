@@ -7,6 +7,7 @@ import { renderIssue, type Tool } from '../core/catalog/tool.js';
 import { ERROR_TABLE, WinnowError } from '../core/errors.js';
 import { fittedSchemas } from '../core/planning/fitted.js';
 import { countWarnings, type LoadedTools, loadTools, toolSourcesOf } from './load-tools.js';
+import { printable, printableLine, renderJson } from './printable.js';
 import { readConfig } from './read-config.js';
 
 export interface ToolOutput {
@@ -28,11 +29,11 @@ export async function listTools(flags: ToolFlags, { stdout, stderr }: ToolOutput
     const rows = tools.map(({ name, title, description, category, toolType, risk, origin }) => {
       return { name, title, description, category, toolType, risk, origin };
     });
-    stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    stdout.write(`${renderJson(rows)}\n`);
     return;
   }
   for (const tool of tools)
-    stdout.write(`${renderSummary(tool, 'sentence').slice(2)} (${tool.toolType}, ${tool.risk})\n`);
+    stdout.write(`${printableLine(renderSummary(tool, 'sentence').slice(2))} (${tool.toolType}, ${tool.risk})\n`);
 }
 
 export async function showTool(name: string, flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
@@ -41,8 +42,8 @@ export async function showTool(name: string, flags: ToolFlags, { stdout, stderr 
   if (!tool) {
     throw new WinnowError('not_found', `There is no tool "${name}" here. List them with: winnow tools list`);
   }
-  if (flags.json) stdout.write(`${JSON.stringify(tool, null, 2)}\n`);
-  else stdout.write(`${Object.entries(tool).map(renderField).join('\n')}\n`);
+  if (flags.json) stdout.write(`${renderJson(tool)}\n`);
+  else stdout.write(`${printable(Object.entries(tool).map(renderField).join('\n'))}\n`);
 }
 
 /** Reads leniently even under --strict, so that all problems are shown and not only those of the first kind. */
@@ -54,11 +55,12 @@ export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutpu
   const notes = tools.flatMap(findNotes);
   if (flags.json) {
     const failed = failures.map(({ source, error }) => ({ source, ...error.toJSON() }));
-    stdout.write(`${JSON.stringify({ sources, issues, failures: failed, notes }, null, 2)}\n`);
+    stdout.write(`${renderJson({ sources, issues, failures: failed, notes })}\n`);
   } else {
-    for (const { source, error } of failures) stdout.write(`failure ${source}: ${error.message}\n`);
-    for (const issue of issues) stdout.write(`${issue.isLeftOut ? 'left out' : issue.level} ${renderIssue(issue)}\n`);
-    for (const { tool, note } of notes) stdout.write(`note ${tool}: ${note}\n`);
+    for (const { source, error } of failures) stdout.write(`failure ${printableLine(`${source}: ${error.message}`)}\n`);
+    for (const issue of issues)
+      stdout.write(`${issue.isLeftOut ? 'left out' : issue.level} ${printableLine(renderIssue(issue))}\n`);
+    for (const { tool, note } of notes) stdout.write(`note ${printableLine(`${tool}: ${note}`)}\n`);
   }
   const warnings = countWarnings(loaded);
   const counts = [

@@ -3,6 +3,7 @@ import { oneLine } from '../core/catalog/summary.js';
 import type { Usage } from '../core/model/model.js';
 import type { SelectedTool, Selection, SelectResult } from '../core/result.js';
 import { colours as pc } from './colours.js';
+import { printableLine } from './printable.js';
 
 const WHY: Record<SelectedTool['via'], string> = {
   model: 'named by the model',
@@ -17,7 +18,9 @@ const WHY: Record<SelectedTool['via'], string> = {
 
 export function renderTools({ tools, mode, reason, dropped, leftOut }: Selection): string {
   const width = Math.max(0, ...tools.map((tool) => tool.name.length));
-  const lines = tools.map((tool) => `  ${tool.name.padEnd(width)}  ${pc.dim(renderWhy(tool))}`);
+  const lines = tools.map(
+    (tool) => `  ${printableLine(tool.name).padEnd(width)}  ${pc.dim(printableLine(renderWhy(tool)))}`,
+  );
   const short = dropped.flatMap((one) => (one.reason === 'cap' || one.reason === 'schemaTokens' ? [one.name] : []));
   const head = mode === 'selected' ? 'Tools' : `Tools (${mode}: ${oneLine(reason)})`;
   return [
@@ -25,11 +28,13 @@ export function renderTools({ tools, mode, reason, dropped, leftOut }: Selection
     ...lines,
     ...(tools.length === 0 ? ['  none'] : []),
     ...(leftOut > 0 ? [pc.dim(`  ${leftOut} more did not fit`)] : []),
-    ...(short.length > 0 ? [pc.dim(`  left out for want of room: ${short.join(', ')}`)] : []),
+    ...(short.length > 0 ? [pc.dim(`  left out for want of room: ${printableLine(short.join(', '))}`)] : []),
     ...dropped
       .filter((one) => one.reason === 'unknown')
       .map((one) =>
-        pc.dim(`  dropped: ${one.name} does not exist${one.suggestion ? ` (near: ${one.suggestion})` : ''}`),
+        pc.dim(
+          printableLine(`  dropped: ${one.name} does not exist${one.suggestion ? ` (near: ${one.suggestion})` : ''}`),
+        ),
       ),
   ].join('\n');
 }
