@@ -84,6 +84,12 @@ export const METRICS: ReadonlyMap<string, MetricMeaning> = new Map([
   ...TIME.map((row) => toEntry([row[0], row[1], 'lower'], 'time', 'milliseconds')),
 ]);
 
+/** What a run must not lose: of the choice, of its order, and of the plan. All of them are better when higher. */
+export const PRIMARY_METRICS: readonly string[] = [
+  ...['right', 'recall', 'chosenRecall', 'top1', 'mrr'],
+  ...['nodeF1', 'argumentValueF1', 'kind'],
+];
+
 /** Those in `scores` of a record; the others are worked out of its usage, its time and its outcome. */
 export const SCORES: ReadonlySet<string> = new Set([...SELECTION, ...PLAN, ...SCHEMAS].map(([name]) => name));
 

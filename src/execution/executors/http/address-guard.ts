@@ -67,12 +67,19 @@ export function createAddressGuard(options: AddressGuardOptions = {}): AddressGu
       }
       const wrong = addresses.find((address) => !isAllowed(address, onlyPublic));
       // Which address it was is not told: tools must not be a way to map the network behind.
-      if (wrong) return fail('address_refused', `The host ${hostname} is not a public address.`);
+      if (wrong) return refuse(hostname, onlyPublic);
       const [address] = addresses;
       if (!address) return fail('tool_unavailable', `The host ${hostname} has no address.`);
       return { ok: true, address };
     },
   };
+}
+
+/** Nothing allows a private address to a user's own tool. */
+function refuse(hostname: string, onlyPublic: boolean): CallFailure {
+  const advice = 'Whoever runs Winnow allows it in the configuration file: http: { privateAddresses: [127.0.0.1/32] }.';
+  const reason = `The host ${hostname} is not a public address.`;
+  return fail('address_refused', onlyPublic ? reason : `${reason} ${advice}`);
 }
 
 function toBlockList(networks: readonly string[]): BlockList {

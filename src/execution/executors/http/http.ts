@@ -70,7 +70,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
       }
       // A user writes the host of a private tool: no secret and no network of the operator's is for it.
       const isSystem = isSystemTool(tool);
-      const credentials = readCredentials(target, (isSystem && secrets.get(server.origin)) || {});
+      const credentials = readCredentials(target, (isSystem && secrets.get(server.origin)) || {}, server.origin);
       if (!credentials.ok) return credentials;
       const request = {
         ...built.request,
@@ -112,7 +112,7 @@ function readServer(tool: Tool, target: HttpTarget, servers: Readonly<Record<str
   if (url.username !== '' || url.password !== '') {
     return fail(
       'address_refused',
-      `The server URL of ${tool.name} holds a user name; secrets come from the option secrets.`,
+      `The server URL of ${tool.name} holds a user name; secrets come from http.secrets of the configuration file.`,
     );
   }
   return url;

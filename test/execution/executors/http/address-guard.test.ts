@@ -80,7 +80,14 @@ describe('an address that is not public', () => {
     expect(await guard.pin('10.1.2.3')).toEqual({ ok: true, address: { address: '10.1.2.3', family: 4 } });
     expect(await guard.pin('[::1]')).toEqual({ ok: true, address: { address: '::1', family: 6 } });
     expect(await guard.pin('10.2.0.1')).toMatchObject({ ok: false });
-    expect(await guard.pin('10.1.2.3', { onlyPublic: true })).toMatchObject({ ok: false, code: 'address_refused' });
+    expect(await guard.pin('10.1.2.3', { onlyPublic: true })).toMatchObject({
+      ok: false,
+      code: 'address_refused',
+      reason: 'The host 10.1.2.3 is not a public address.',
+    });
+    expect(await guard.pin('127.0.0.1')).toMatchObject({
+      reason: expect.stringContaining('http: { privateAddresses: [127.0.0.1/32] }'),
+    });
   });
 });
 
