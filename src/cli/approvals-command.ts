@@ -50,7 +50,7 @@ export function approvalsCommand(options: OutputOptions = {}): Command {
     .requiredOption('--tool <name>', 'the tool that will be called')
     .option('--arguments <json>', 'with exactly these, as a JSON object')
     .option('--reason <text>', 'told to the one who decides')
-    .option('--catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
+    .option('-c, --catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
     .action((flags: RequestFlags) => requestApproval(flags, output));
   deciding(command, 'grant <id>', 'let the call be made')
     .option('--for-session', 'all equal calls of the session, not one call only')

@@ -16,13 +16,20 @@ const WHY: Record<SelectedTool['via'], string> = {
   all: 'all visible tools are taken',
 };
 
+const MODES: Record<Selection['mode'], string> = {
+  selected: 'chosen',
+  passthrough: 'all of them',
+  fallback: 'no choice was possible',
+  none: 'none fits',
+};
+
 export function renderTools({ tools, mode, reason, dropped, leftOut }: Selection): string {
   const width = Math.max(0, ...tools.map((tool) => tool.name.length));
   const lines = tools.map(
     (tool) => `  ${printableLine(tool.name).padEnd(width)}  ${pc.dim(printableLine(renderWhy(tool)))}`,
   );
   const short = dropped.flatMap((one) => (one.reason === 'cap' || one.reason === 'schemaTokens' ? [one.name] : []));
-  const head = mode === 'selected' ? 'Tools' : `Tools (${mode}: ${oneLine(reason)})`;
+  const head = mode === 'selected' ? 'Tools' : `Tools (${MODES[mode]}: ${printableLine(oneLine(reason))})`;
   return [
     pc.bold(head),
     ...lines,
@@ -45,7 +52,7 @@ export function renderSelection(result: SelectResult): string {
 
 function renderWhy({ via, serves, rank, probability, fill }: SelectedTool): string {
   const chance = probability === undefined ? '' : `, ${(probability * 100).toFixed(probability < 0.1 ? 1 : 0)} %`;
-  return `${fill ? 'fills the room: ' : ''}${WHY[via]}${serves ? ` ${serves}` : ''}${rank === undefined ? '' : ` (${rank}.${chance})`}`;
+  return `${fill ? 'also offered: ' : ''}${WHY[via]}${serves ? ` ${serves}` : ''}${rank === undefined ? '' : ` (${rank}.${chance})`}`;
 }
 
 /** One line of cost: tokens of both calls, what all schemas would have cost, the time. */

@@ -159,7 +159,7 @@ describe('the secret of an operation', () => {
     const secrets = { [api.base]: { key: 'WINNOW_TEST_NO_SUCH_KEY' } };
     expect(await call('echo', {}, { secrets })).toMatchObject({
       code: 'secret_missing',
-      reason: expect.stringContaining('WINNOW_TEST_NO_SUCH_KEY (for key) is not set'),
+      reason: expect.stringContaining('WINNOW_TEST_NO_SUCH_KEY (http.secrets, for key) is not set'),
     });
     expect(api.requests).toEqual([]);
   });
