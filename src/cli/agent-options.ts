@@ -29,7 +29,7 @@ export function addPolicyOption(command: Command): Command {
 /** Of commands that look at what a server does with its tools. */
 export function addToolsOptions(command: Command): Command {
   return command
-    .option('--catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
+    .option('-c, --catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
     .option('--config <file>', 'configuration file (YAML or JSON)');
 }
 

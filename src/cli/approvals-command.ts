@@ -7,6 +7,7 @@ import { addPolicyOption, addStoreOption } from './agent-options.js';
 import { parseArguments } from './json-arguments.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';
+import { printableLine } from './printable.js';
 import { collect, wholeNumber } from './shared-options.js';
 
 const STATES = ['pending', 'granted', 'refused', 'used', 'expired'] as const;
@@ -49,7 +50,7 @@ export function approvalsCommand(options: OutputOptions = {}): Command {
     .requiredOption('--tool <name>', 'the tool that will be called')
     .option('--arguments <json>', 'with exactly these, as a JSON object')
     .option('--reason <text>', 'told to the one who decides')
-    .option('--catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
+    .option('-c, --catalog <source>', 'tools, as `winnow serve` has them; may be given more than once', collect)
     .action((flags: RequestFlags) => requestApproval(flags, output));
   deciding(command, 'grant <id>', 'let the call be made')
     .option('--for-session', 'all equal calls of the session, not one call only')
@@ -143,9 +144,11 @@ async function describeApproval(approval: Approval, trail: Trail): Promise<strin
   const isOfGate = approval.decidedBy === undefined || approval.reason === (await reasonOfGate(approval, trail));
   const { renderArguments } = await import('./render-plan.js');
   const { tool, arguments: given, sources } = approval;
-  const call = sources ? [tool, ...renderArguments(approval)] : [`${tool} ${JSON.stringify(given)}`];
+  const call = sources
+    ? [printableLine(tool), ...renderArguments(approval)]
+    : [printableLine(`${tool} ${JSON.stringify(given)}`)];
   const { renderReview } = await import('../routing/approvals/render-review.js');
-  return renderApproval(approval, [...call, ...renderReview(approval)], isOfGate);
+  return renderApproval(approval, [...call, ...renderReview(approval).map(printableLine)], isOfGate);
 }
 
 const MOST_ENTRIES = 1_000;
@@ -157,7 +160,9 @@ async function reasonOfGate({ id, session, tool, requestedAt }: Approval, trail:
 }
 
 function renderApproval(approval: Approval, call: readonly string[], isOfGate: boolean): string {
-  const { id, state, user, reason, expiresAt, decidedBy } = approval;
+  const { id, state, expiresAt } = approval;
+  const [user, reason] = [approval.user, approval.reason].map(printableLine);
+  const decidedBy = approval.decidedBy && printableLine(approval.decidedBy);
   // Used, or over its time, after somebody else had granted it.
   const verb = state === 'granted' || state === 'refused' ? state : `${state}, granted`;
   const head = decidedBy === undefined ? state : `${verb} by ${decidedBy}`;

@@ -15,6 +15,7 @@ import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
 import { judgeBars, refuseOtherRuns, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { makeOut } from './out-folder.js';
+import { printable, renderJson } from './printable.js';
 import { refuseQueueFlags } from './queue-options.js';
 import { renderRun } from './render-eval.js';
 
@@ -102,9 +103,7 @@ interface Finish {
 
 async function finish(out: string, { end: { summary }, gate, json }: Finish): Promise<void> {
   const paths = await writeOutputs(out, summary, gate);
-  process.stdout.write(
-    `${json ? JSON.stringify({ ...summary, gate }, null, 2) : withGate(renderRun(summary), gate)}\n`,
-  );
+  process.stdout.write(`${json ? renderJson({ ...summary, gate }) : printable(withGate(renderRun(summary), gate))}\n`);
   process.stderr.write(`${paths.report}\n`);
 }
 

@@ -8,6 +8,7 @@ import { onlyOf } from '../evaluation/run-scope.js';
 import { writeComparisonJUnit } from '../evaluation/write-comparison-junit.js';
 import { writeOutputs } from '../evaluation/write-outputs.js';
 import { judgeBars, refuseOtherRuns, setExitCode, withGate } from './gate-outcome.js';
+import { printable, renderJson } from './printable.js';
 import { renderComparison, renderHistory } from './render-comparison.js';
 import { renderRun } from './render-eval.js';
 
@@ -51,5 +52,5 @@ export async function writeReport(path: string, flags: FinishedRunFlags): Promis
 }
 
 function print(flags: FinishedRunFlags, value: unknown, text: string): void {
-  process.stdout.write(`${flags.json ? JSON.stringify(value, null, 2) : text}\n`);
+  process.stdout.write(`${flags.json ? renderJson(value) : printable(text)}\n`);
 }

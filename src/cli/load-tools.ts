@@ -1,8 +1,10 @@
 /** The catalogue of a command: by flag, by configuration, or the example; what is wrong with its sources is told. */
 import { type LoadedCatalog, type LoadLogger, loadCatalog } from '../core/catalog/load.js';
+import { WinnowError } from '../core/errors.js';
 import type { ConfigFile } from './config-file.js';
 import { defaultCatalogPath, exampleNotice } from './default-catalog.js';
 import type { Output } from './output.js';
+import { printableLine } from './printable.js';
 import { sourceOptions } from './source-options.js';
 
 export interface ToolSources {
@@ -36,6 +38,17 @@ export function toolSourcesOf({ catalog }: ToolSourceFlags, config: Pick<ConfigF
   return { sources: named ?? [defaultCatalogPath()], isExample: named === undefined };
 }
 
+/** A server of tools that nobody named would answer with those of the example. @throws WinnowError `invalid_option` */
+export function requireSources(
+  flags: ToolSourceFlags & { example?: boolean },
+  config: Pick<ConfigFile, 'catalog'>,
+): void {
+  if (flags.example === true || !toolSourcesOf(flags, config).isExample) return;
+  const advice =
+    'Give --catalog FILE, or write `catalog: [FILE]` into winnow.yaml. --example takes the example catalogue.';
+  throw new WinnowError('invalid_option', `No tools are named. ${advice}`);
+}
+
 /** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed`, `cancelled` */
 export async function loadTools(
   flags: ToolSourceFlags,
@@ -62,5 +75,5 @@ function renderProblems(loaded: LoadedCatalog): string {
     warnings === 0
       ? []
       : [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}: see winnow tools check, with the same sources`];
-  return [...failures.map(({ error }) => error.message), ...count].map((line) => `${line}\n`).join('');
+  return [...failures.map(({ error }) => error.message), ...count].map((line) => `${printableLine(line)}\n`).join('');
 }

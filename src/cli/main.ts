@@ -12,6 +12,7 @@ import { mcpCommand } from './mcp-command.js';
 import { modelCommand } from './model-command.js';
 import { planCommand, selectCommand } from './plan-command.js';
 import { policyCommand } from './policy-command.js';
+import { printable } from './printable.js';
 import { privateToolsCommand } from './private-tools-command.js';
 import { rulesCommand } from './rules-command.js';
 import { runCommand } from './run-command.js';
@@ -52,18 +53,34 @@ function letThrow(command: Command): void {
   for (const below of command.commands) letThrow(below);
 }
 
-letThrow(program);
-try {
-  await program.parseAsync();
-  process.exit(process.exitCode ?? 0);
-} catch (error) {
-  // Help, version and what is wrong with the words have been printed.
-  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : ERROR_TABLE.invalid_option.exitCode);
-  const failure = toWinnowError(error);
-  process.stderr.write(`${pc.red('winnow:')} ${failure.message}\n`);
-  const untold = failure.issues.filter((issue) => !failure.message.includes(issue));
-  for (const issue of untold.slice(0, 20)) process.stderr.write(`  - ${issue}\n`);
-  if (failure.code === 'internal')
-    process.stderr.write(`${failure.cause instanceof Error ? failure.cause.stack : ''}\n`);
-  process.exit(failure.meaning.exitCode);
+/** @returns the exit code */
+async function run(): Promise<number | string> {
+  try {
+    await program.parseAsync();
+    return process.exitCode ?? 0;
+  } catch (error) {
+    // Help, version and what is wrong with the words have been printed.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : ERROR_TABLE.invalid_option.exitCode;
+    const failure = toWinnowError(error);
+    const untold = failure.issues.filter((issue) => !failure.message.includes(issue)).slice(0, 20);
+    const lines = [
+      `${pc.red('winnow:')} ${printable(failure.message)}`,
+      ...untold.map((one) => `  - ${printable(one)}`),
+    ];
+    if (failure.code === 'internal' && failure.cause instanceof Error) lines.push(printable(failure.cause.stack ?? ''));
+    process.stderr.write(`${lines.join('\n')}\n`);
+    return failure.meaning.exitCode;
+  }
 }
+
+const STREAMS = [process.stdout, process.stderr];
+// Whoever reads no further (`| head`) is no fault of the command: a write then fails, and nothing is said.
+for (const stream of STREAMS)
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+letThrow(program);
+const exitCode = await run();
+// The end of the process throws away what a pipe has not taken yet.
+for (const stream of STREAMS) await new Promise((drained) => stream.write('', drained));
+process.exit(exitCode);

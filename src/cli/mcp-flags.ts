@@ -10,6 +10,8 @@ export interface McpFlags {
   /** In seconds. */
   turnPause?: number;
   clientFollowsList?: boolean;
+  /** The example catalogue, where no other is named. */
+  example?: boolean;
 }
 
 /** Those of `winnow mcp`. */
@@ -24,6 +26,7 @@ export interface McpCommandFlags extends SharedFlags, AgentFlags, DiscoveryFlags
 
 export function addMcpOptions(command: Command): Command {
   return command
+    .option('--example', 'serve the example catalogue that comes with Winnow')
     .option('--tool-prefix <text>', "MCP: before the names of Winnow's own tools, such as winnow_")
     .option(
       '--turn-pause <seconds>',

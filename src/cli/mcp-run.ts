@@ -18,7 +18,7 @@ export async function runMcp(flags: McpCommandFlags): Promise<void> {
   const { stdin } = process;
   try {
     const options = mcpOptionsOf(flags);
-    const tools = await readTools(flags, { signal });
+    const tools = await readTools(flags, { signal, needsSources: true });
     const { agents, planner, isTrial, close } = await open(flags, tools, signal);
     const { logger } = tools;
     if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');

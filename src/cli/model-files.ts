@@ -10,6 +10,7 @@ import {
   verify,
 } from '../core/model/store/model-file.js';
 import type { ProgressStream } from './bar.js';
+import { printable, renderJson } from './printable.js';
 import { createProgressBar } from './progress-bar.js';
 
 export interface ModelFileOutput {
@@ -69,7 +70,7 @@ async function findFile(name: Name, flags: ModelFileFlags, output: ModelFileOutp
 }
 
 function print(value: unknown, text: string, to: { flags: ModelFileFlags; output: ModelFileOutput }): void {
-  to.output.stdout.write(`${to.flags.json ? JSON.stringify(value, null, 2) : text}\n`);
+  to.output.stdout.write(`${to.flags.json ? renderJson(value) : printable(text)}\n`);
 }
 
 function placesOf({ folder }: ModelFileFlags, { store }: ModelFileOutput): EnsureModelOptions {

@@ -4,9 +4,12 @@ import { WinnowError } from '../core/errors.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import type { ConfigFile, ModelBlock } from './config-file.js';
 import type { SharedFlags } from './shared-options.js';
+import { isStoreName } from './stored-models.js';
 
 type Flags = Pick<SharedFlags, 'baseUrl' | 'model' | 'apiKeyEnv' | 'modelFile'>;
 type PlanningFlags = Pick<SharedFlags, 'planningBaseUrl' | 'planningModel' | 'planningApiKeyEnv' | 'planningModelFile'>;
+
+const OPENAI = { variable: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1' };
 
 /** @throws WinnowError `invalid_option` for an endpoint without a model, or a variable that is not set */
 export function modelSettings(flags: Flags, config: ConfigFile): ModelSettings {
@@ -14,8 +17,12 @@ export function modelSettings(flags: Flags, config: ConfigFile): ModelSettings {
   const ofFile = environment.modelFile === undefined ? config.model?.baseUrl : undefined;
   const file =
     flags.modelFile ?? (flags.baseUrl === undefined ? (environment.modelFile ?? config.model?.file) : undefined);
-  const baseUrl = flags.baseUrl ?? (flags.modelFile === undefined ? (environment.baseUrl ?? ofFile) : undefined);
   const name = flags.model ?? environment.model ?? config.model?.name;
+  const named = flags.baseUrl ?? (flags.modelFile === undefined ? (environment.baseUrl ?? ofFile) : undefined);
+  // The name of no model of the store, and a key of OpenAI's: theirs is meant.
+  const isTheirs = named === undefined && file === undefined && name !== undefined && !isStoreName(name);
+  const theirKey = isTheirs ? readVariable(OPENAI.variable) : undefined;
+  const baseUrl = named ?? (theirKey === undefined ? undefined : OPENAI.baseUrl);
   if (baseUrl !== undefined && name === undefined) {
     throw new WinnowError(
       'invalid_option',
@@ -23,7 +30,7 @@ export function modelSettings(flags: Flags, config: ConfigFile): ModelSettings {
     );
   }
   const ofFlag = flags.apiKeyEnv === undefined ? undefined : requireVariable(flags.apiKeyEnv, '--api-key-env');
-  const apiKey = ofFlag ?? readVariable('WINNOW_API_KEY');
+  const apiKey = ofFlag ?? theirKey ?? readVariable('WINNOW_API_KEY');
   return blockSettings({ ...config.model, baseUrl, name, file }, { place: 'model', apiKey });
 }
 
@@ -93,7 +100,7 @@ export function configuredSecrets(flags: Pick<SharedFlags, 'apiKeyEnv' | 'planni
   const blocks = [config.model, config.planningModel, config.rerank?.model];
   const headers = blocks.flatMap((block) => Object.values(block?.headers ?? {}));
   const variables = [
-    ...['WINNOW_API_KEY', flags.apiKeyEnv, flags.planningApiKeyEnv],
+    ...['WINNOW_API_KEY', OPENAI.variable, flags.apiKeyEnv, flags.planningApiKeyEnv],
     ...blocks.map((block) => block?.apiKeyEnv),
     ...headers.flatMap((text) => [...text.matchAll(HEADER_VARIABLE)].map(([, name]) => name)),
   ];

@@ -1,4 +1,5 @@
 /** Where commands write: data to stdout, as JSON or for people. */
+import { printable, renderJson } from './printable.js';
 
 export interface OutputOptions {
   stdout?: Pick<NodeJS.WritableStream, 'write'>;
@@ -15,5 +16,5 @@ export function print(
   { json }: { json?: boolean },
   { value, text }: { value: unknown; text: string },
 ): void {
-  stdout.write(`${json ? JSON.stringify(value, null, 2) : text}\n`);
+  stdout.write(`${json ? renderJson(value) : printable(text)}\n`);
 }

@@ -4,6 +4,8 @@ import { messageOf, WinnowError } from '../core/errors.js';
 import type { PlanRequest } from '../core/request.js';
 import type { TraceEvent } from '../core/result.js';
 import { exampleNotice } from './default-catalog.js';
+import { modelSettings } from './model-settings.js';
+import { printable, printableLine, renderJson } from './printable.js';
 import { renderPlan } from './render-plan.js';
 import { renderSelection } from './render-selection.js';
 import { type Setup, setUp } from './set-up.js';
@@ -36,6 +38,9 @@ export function printSelection(text: string, flags: RequestFlags): Promise<void>
   });
 }
 
+/** Where no terminal shows the stages. */
+const PATIENCE = 'The local model reads the tools: the first request on a catalogue takes a minute or more.\n';
+
 type Call = { signal: AbortSignal; onEvent: (event: TraceEvent) => void };
 type Run = (setup: Setup, request: PlanRequest, call: Call) => Promise<{ result: unknown; text: string }>;
 
@@ -53,19 +58,21 @@ async function answer(
   { flags, run, signal }: { flags: RequestFlags; run: Run; signal: AbortSignal },
 ): Promise<void> {
   const setup = await setUp(flags, { signal, stderr: process.stderr });
+  const isLocal = modelSettings(flags, setup.config).baseUrl === undefined;
+  if (isLocal && !process.stderr.isTTY) process.stderr.write(PATIENCE);
   const spinner = createStageSpinner('reading the request', process.stderr);
   try {
     const failures: string[] = [];
     const onEvent = ({ stage, note }: TraceEvent) => {
       if (stage === 'fallback') failures.push(`${note}\n`);
-      spinner.show(note);
+      spinner.show(printableLine(note));
     };
     const { result, text } = await run(setup, request, { signal, onEvent });
     spinner.stop();
-    process.stderr.write(failures.join(''));
+    process.stderr.write(printable(failures.join('')));
     const notices = setup.isExample ? [exampleNotice(setup.loaded.catalog.name)] : [];
     if (flags.json) process.stderr.write(notices.join(''));
-    process.stdout.write(`${flags.json ? JSON.stringify(result, null, 2) : [...notices, text].join('\n')}\n`);
+    process.stdout.write(`${flags.json ? renderJson(result) : printable([...notices, text].join('\n'))}\n`);
   } finally {
     spinner.stop();
     await setup.close();

@@ -33,7 +33,7 @@ export function policyCommand(options: OutputOptions = {}): Command {
     .command('check [file]')
     .description('what is without effect in it, and what it decides for each tool when an enabled one is called')
     .option('--config <file>', 'configuration file (YAML or JSON) that names policy and catalogue')
-    .option('--catalog <source>', 'tools; may be given more than once (default: the example catalogue)', collect)
+    .option('-c, --catalog <source>', 'tools; may be given more than once (default: the example catalogue)', collect)
     .option('--tool <name>', 'only this tool; may be given more than once', collect)
     .option('--user <name>', 'who calls')
     .option('--role <role>', 'role of the caller; may be given more than once', collect)

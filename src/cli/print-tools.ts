@@ -5,8 +5,10 @@ import { describeSource } from '../core/catalog/sources/source.js';
 import { renderSummary } from '../core/catalog/summary.js';
 import { renderIssue, type Tool } from '../core/catalog/tool.js';
 import { ERROR_TABLE, WinnowError } from '../core/errors.js';
+import { nearHint } from '../core/nearest-name.js';
 import { fittedSchemas } from '../core/planning/fitted.js';
 import { countWarnings, type LoadedTools, loadTools, toolSourcesOf } from './load-tools.js';
+import { printable, printableLine, renderJson } from './printable.js';
 import { readConfig } from './read-config.js';
 
 export interface ToolOutput {
@@ -28,21 +30,29 @@ export async function listTools(flags: ToolFlags, { stdout, stderr }: ToolOutput
     const rows = tools.map(({ name, title, description, category, toolType, risk, origin }) => {
       return { name, title, description, category, toolType, risk, origin };
     });
-    stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    stdout.write(`${renderJson(rows)}\n`);
     return;
   }
   for (const tool of tools)
-    stdout.write(`${renderSummary(tool, 'sentence').slice(2)} (${tool.toolType}, ${tool.risk})\n`);
+    stdout.write(`${printableLine(renderSummary(tool, 'sentence').slice(2))} (${kindOf(tool)}, ${tool.risk})\n`);
 }
 
 export async function showTool(name: string, flags: ToolFlags, { stdout, stderr }: ToolOutput): Promise<void> {
   const view = viewOf(await load(flags, stderr), flags);
   const tool = view.byName.get(name);
   if (!tool) {
-    throw new WinnowError('not_found', `There is no tool "${name}" here. List them with: winnow tools list`);
+    const hint = nearHint(name, [...view.byName.keys()]);
+    throw new WinnowError('not_found', `There is no tool "${name}" here${hint}. List them with: winnow tools list`);
   }
-  if (flags.json) stdout.write(`${JSON.stringify(tool, null, 2)}\n`);
-  else stdout.write(`${Object.entries(tool).map(renderField).join('\n')}\n`);
+  if (flags.json) stdout.write(`${renderJson(tool)}\n`);
+  else
+    stdout.write(
+      `${printable(
+        Object.entries({ ...tool, toolType: kindOf(tool) })
+          .map(renderField)
+          .join('\n'),
+      )}\n`,
+    );
 }
 
 /** Reads leniently even under --strict, so that all problems are shown and not only those of the first kind. */
@@ -54,11 +64,12 @@ export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutpu
   const notes = tools.flatMap(findNotes);
   if (flags.json) {
     const failed = failures.map(({ source, error }) => ({ source, ...error.toJSON() }));
-    stdout.write(`${JSON.stringify({ sources, issues, failures: failed, notes }, null, 2)}\n`);
+    stdout.write(`${renderJson({ sources, issues, failures: failed, notes })}\n`);
   } else {
-    for (const { source, error } of failures) stdout.write(`failure ${source}: ${error.message}\n`);
-    for (const issue of issues) stdout.write(`${issue.isLeftOut ? 'left out' : issue.level} ${renderIssue(issue)}\n`);
-    for (const { tool, note } of notes) stdout.write(`note ${tool}: ${note}\n`);
+    for (const { source, error } of failures) stdout.write(`failure ${printableLine(`${source}: ${error.message}`)}\n`);
+    for (const issue of issues)
+      stdout.write(`${issue.isLeftOut ? 'left out' : issue.level} ${printableLine(renderIssue(issue))}\n`);
+    for (const { tool, note } of notes) stdout.write(`note ${printableLine(`${tool}: ${note}`)}\n`);
   }
   const warnings = countWarnings(loaded);
   const counts = [
@@ -97,6 +108,13 @@ function viewOf({ loaded }: Pick<LoadedTools, 'loaded'>, { user }: ToolFlags): V
 /** What a model is shown are mended schemas; each change is a note, though the tool is usable. */
 function findNotes(tool: Tool): { tool: string; note: string }[] {
   return fittedSchemas(tool).notes.map((note) => ({ tool: tool.name, note }));
+}
+
+/** What runs it, in the words of its source: `toolType` says how Winnow keeps it. */
+function kindOf({ toolType, metadata, instructions }: Tool): string {
+  if (toolType === 'mcp') return 'MCP';
+  if (metadata?.http !== undefined) return 'HTTP';
+  return instructions === undefined ? 'function' : 'skill';
 }
 
 function renderField([name, value]: [string, unknown]): string {

@@ -1,13 +1,16 @@
-/** The configuration file that a command was given, and what of it no planner is needed for. */
+/** The configuration file of a command, and what of it no planner is needed for. */
+import { existsSync } from 'node:fs';
 import { readEnvironment } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
 import { LOG_LEVELS, type LogLevel } from '../routing/logging/logger.js';
 import { type ConfigFile, loadConfigFile } from './config-file.js';
 import type { SharedFlags } from './shared-options.js';
 
-/** The file that flag or environment name; empty without one. @throws WinnowError `invalid_option` */
+const CONFIG_FILE = 'winnow.yaml';
+
+/** The file that flag or environment name, else `winnow.yaml` of this folder; empty without one. @throws WinnowError `invalid_option` */
 export async function readConfig({ config }: Pick<SharedFlags, 'config'>): Promise<ConfigFile> {
-  const path = config ?? readEnvironment().config;
+  const path = config ?? readEnvironment().config ?? (existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined);
   return path === undefined ? {} : loadConfigFile(path);
 }
 

@@ -5,6 +5,7 @@ import { oneLine } from '../core/visible-text.js';
 import { isMarked, renderSource, sourcesOf } from '../routing/argument-sources.js';
 import type { Approval } from '../routing/records.js';
 import { colours as pc } from './colours.js';
+import { printableLine } from './printable.js';
 import { renderCost, renderTools } from './render-selection.js';
 
 export function renderPlan(result: PlanResult): string {
@@ -13,10 +14,11 @@ export function renderPlan(result: PlanResult): string {
 
 function renderBody(result: PlanResult): string {
   if (result.kind === 'clarification') {
-    const missing = result.missing.length > 0 ? `\n  missing: ${oneLine(result.missing.join(', '))}` : '';
-    return `${pc.bold('A question back')}\n  ${oneLine(result.question)}${missing}`;
+    const missing =
+      result.missing.length > 0 ? `\n  missing: ${printableLine(oneLine(result.missing.join(', ')))}` : '';
+    return `${pc.bold('A question back')}\n  ${printableLine(oneLine(result.question))}${missing}`;
   }
-  if (result.kind === 'unplannable') return `${pc.bold('No plan')}\n  ${oneLine(result.reason)}`;
+  if (result.kind === 'unplannable') return `${pc.bold('No plan')}\n  ${printableLine(oneLine(result.reason))}`;
   return `${pc.bold('Plan')}\n${renderSteps(result)}`;
 }
 
@@ -26,7 +28,7 @@ function renderSteps({ steps, levels, unserved, confidence }: Plan): string {
   const sure = confidence === undefined ? [] : [pc.dim(`  least sure decision: ${Math.round(confidence * 100)} %`)];
   return [
     ...steps.map((step) => renderStep(step, levelOf.get(step.id) ?? 0)),
-    ...unserved.map((ask) => `  ${pc.yellow('no tool does')}  ${oneLine(ask)}`),
+    ...unserved.map((ask) => `  ${pc.yellow('no tool does')}  ${printableLine(oneLine(ask))}`),
     ...sure,
   ].join('\n');
 }
@@ -39,9 +41,9 @@ function renderStep(step: Step, level: number): string {
   const lines = Object.entries(values).map(([name, value]) => {
     const source = sources.get(name);
     // The references stand in the value already.
-    return `${indent}     ${name}: ${renderValue(value)}${source ? showSource({ source: source.source }) : ''}`;
+    return `${indent}     ${printableLine(name)}: ${renderValue(value)}${source ? showSource({ source: source.source }) : ''}`;
   });
-  return [`${indent}${pc.cyan(id)}  ${pc.bold(tool)}${after}`, ...lines].join('\n');
+  return [`${indent}${pc.cyan(id)}  ${pc.bold(printableLine(tool))}${after}`, ...lines].join('\n');
 }
 
 /**
@@ -52,21 +54,18 @@ export function renderArguments({ arguments: given, sources = {} }: Pick<Approva
   const told = new Map(Object.entries(sources));
   return Object.entries(Object(given)).map(([name, value]) => {
     const source = told.get(name);
-    const shown = `  ${name}: ${JSON.stringify(value)}`.replace(HIDDEN, spellHidden);
+    const shown = printableLine(`  ${name}: ${JSON.stringify(value)}`);
     return `${shown}${source ? showSource(source) : ''}`;
   });
 }
 
-const HIDDEN = /[\p{Cc}\p{Cf}]/gu;
-const spellHidden = (hidden: string) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`;
-
 function showSource(source: ArgumentSource): string {
-  return `  ${(isMarked(source) ? pc.yellow : pc.dim)(renderSource(source))}`;
+  return `  ${(isMarked(source) ? pc.yellow : pc.dim)(printableLine(renderSource(source)))}`;
 }
 
 /** A text of several lines, or with characters that a terminal obeys, is shown as JSON. */
 function renderValue(value: unknown): string {
   const isPlain = typeof value === 'string' && !/\p{Cc}/u.test(value);
-  const text = isPlain ? value : JSON.stringify(value).replace(/\p{Cc}/gu, ' ');
+  const text = printableLine(isPlain ? value : JSON.stringify(value));
   return text.replace(/\$\{s\d+[^}]*\}/gu, (reference) => pc.cyan(reference));
 }

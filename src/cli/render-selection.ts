@@ -4,6 +4,7 @@ import type { Usage } from '../core/model/model.js';
 import type { SelectedTool, Selection, SelectResult } from '../core/result.js';
 import { oneLine } from '../core/visible-text.js';
 import { colours as pc } from './colours.js';
+import { printableLine } from './printable.js';
 
 const WHY: Record<SelectedTool['via'], string> = {
   model: 'named by the model',
@@ -16,21 +17,32 @@ const WHY: Record<SelectedTool['via'], string> = {
   all: 'all visible tools are taken',
 };
 
+const MODES: Record<Selection['mode'], string> = {
+  selected: 'chosen',
+  passthrough: 'all of them',
+  fallback: 'no choice was possible',
+  none: 'none fits',
+};
+
 export function renderTools({ tools, mode, reason, dropped, leftOut }: Selection): string {
   const width = Math.max(0, ...tools.map((tool) => tool.name.length));
-  const lines = tools.map((tool) => `  ${tool.name.padEnd(width)}  ${pc.dim(renderWhy(tool))}`);
+  const lines = tools.map(
+    (tool) => `  ${printableLine(tool.name).padEnd(width)}  ${pc.dim(printableLine(renderWhy(tool)))}`,
+  );
   const short = dropped.flatMap((one) => (one.reason === 'cap' || one.reason === 'schemaTokens' ? [one.name] : []));
-  const head = mode === 'selected' ? 'Tools' : `Tools (${mode}: ${oneLine(reason)})`;
+  const head = mode === 'selected' ? 'Tools' : `Tools (${MODES[mode]}: ${printableLine(oneLine(reason))})`;
   return [
     pc.bold(head),
     ...lines,
     ...(tools.length === 0 ? ['  none'] : []),
     ...(leftOut > 0 ? [pc.dim(`  ${leftOut} more did not fit`)] : []),
-    ...(short.length > 0 ? [pc.dim(`  left out for want of room: ${short.join(', ')}`)] : []),
+    ...(short.length > 0 ? [pc.dim(`  left out for want of room: ${printableLine(short.join(', '))}`)] : []),
     ...dropped
       .filter((one) => one.reason === 'unknown')
       .map((one) =>
-        pc.dim(`  dropped: ${one.name} does not exist${one.suggestion ? ` (near: ${one.suggestion})` : ''}`),
+        pc.dim(
+          printableLine(`  dropped: ${one.name} does not exist${one.suggestion ? ` (near: ${one.suggestion})` : ''}`),
+        ),
       ),
   ].join('\n');
 }
@@ -41,7 +53,7 @@ export function renderSelection(result: SelectResult): string {
 
 function renderWhy({ via, serves, rank, probability, fill }: SelectedTool): string {
   const chance = probability === undefined ? '' : `, ${(probability * 100).toFixed(probability < 0.1 ? 1 : 0)} %`;
-  return `${fill ? 'fills the room: ' : ''}${WHY[via]}${serves ? ` ${serves}` : ''}${rank === undefined ? '' : ` (${rank}.${chance})`}`;
+  return `${fill ? 'also offered: ' : ''}${WHY[via]}${serves ? ` ${serves}` : ''}${rank === undefined ? '' : ` (${rank}.${chance})`}`;
 }
 
 /** One line of cost: tokens of both calls, what all schemas would have cost, the time. */

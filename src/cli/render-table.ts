@@ -1,5 +1,6 @@
 /** Rows of texts in columns. A Chinese character takes two places on a terminal. */
 import { colours as pc } from './colours.js';
+import { printableLine } from './printable.js';
 
 /** Numbers stand to the right: all columns but the first so many. */
 export function renderTable(
@@ -7,15 +8,16 @@ export function renderTable(
   rows: readonly (readonly string[])[],
   { leftColumns = 1 }: { leftColumns?: number } = {},
 ): string {
+  const cells = rows.map((row) => row.map(printableLine));
   const widths = head.map((title, column) =>
-    Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map(widthOf)),
+    Math.max(...[title, ...cells.map((row) => row[column] ?? '')].map(widthOf)),
   );
-  const line = (cells: readonly string[]) =>
-    cells
+  const line = (row: readonly string[]) =>
+    row
       .map((cell, column) => pad(cell, widths[column] ?? 0, column < leftColumns))
       .join('  ')
       .trimEnd();
-  return [pc.bold(line(head)), ...rows.map((row) => line(row))].join('\n');
+  return [pc.bold(line(head)), ...cells.map((row) => line(row))].join('\n');
 }
 
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303F\uFF00-\uFF60]/u;

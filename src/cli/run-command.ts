@@ -10,7 +10,7 @@ export function runCommand(options: OutputOptions = {}): Command {
     .description('run a plan step by step; a step may wait for an approval, then go on with --resume')
     .argument('[plan]', 'file with a plan, as `winnow plan --json` prints it; - reads it from stdin');
   return addAgentOptions(command)
-    .option('--catalog <source>', 'file, URL or folder with tools; may be given more than once', collect)
+    .option('-c, --catalog <source>', 'file, URL or folder with tools; may be given more than once', collect)
     .option('--config <file>', 'configuration file (YAML or JSON)')
     .option('--user <name>', 'who runs it; high risk needs one, since somebody else approves')
     .option('--role <role>', 'role of the user; may be given more than once', collect)

@@ -10,6 +10,7 @@ import { openAgents } from './agents-setup.js';
 import { flagsAgain } from './flags-again.js';
 import { loadTools } from './load-tools.js';
 import { type Output, print } from './output.js';
+import { printableLine } from './printable.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { renderArguments } from './render-plan.js';
 import { renderTable } from './render-table.js';
@@ -104,7 +105,8 @@ async function openSession(
   const rejected = flags.dryRun
     ? await router.wouldReject(id, { names })
     : (await router.enable(id, { names })).rejected;
-  for (const { name, code, reason } of rejected) output.stderr.write(`not enabled: ${name} (${code}): ${reason}\n`);
+  for (const { name, code, reason } of rejected)
+    output.stderr.write(`not enabled: ${printableLine(`${name} (${code}): ${reason}`)}\n`);
   return id;
 }
 
@@ -125,7 +127,7 @@ async function renderWaiting({ steps }: PlanRun, { router }: Agents): Promise<st
   const ids = Object.values(steps).flatMap(({ status, approval }) => (status === 'needs_approval' && approval) || []);
   const approvals = await Promise.all(ids.map((id) => router.approvals.get(id)));
   return approvals.flatMap((one) =>
-    one?.sources ? [`${one.tool} waits for an approval with`, ...renderArguments(one)] : [],
+    one?.sources ? [`${printableLine(one.tool)} waits for an approval with`, ...renderArguments(one)] : [],
   );
 }
 

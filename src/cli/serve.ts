@@ -16,7 +16,10 @@ export async function serve(flags: ServeFlags, output: ServeCommandOptions): Pro
   const stop = createStopSignal();
   const lines = holdLines(stderr);
   try {
-    const setup = await setUp(flags, { signal: stop.signal, stderr, defaultLogLevel: 'info', logTo: lines });
+    const setup = await setUp(flags, {
+      ...{ signal: stop.signal, stderr, defaultLogLevel: 'info', logTo: lines },
+      needsSources: true,
+    });
     const logger = output.logger ?? setup.logger;
     const { app, agents, tokenFile, isTrial, runnable } = await createApp(setup, { flags, logger, stderr });
     const forgetReload = reloadOn('SIGHUP', agents, logger);

@@ -4,6 +4,7 @@ import type { SessionView } from '../routing/contracts.js';
 import { addPolicyOption, addStoreOption, addToolsOptions } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';
+import { printableLine } from './printable.js';
 import { renderTable } from './render-table.js';
 import { wholeNumber } from './shared-options.js';
 
@@ -61,7 +62,7 @@ async function listSessions(flags: Flags, output: Output): Promise<void> {
 function renderSession({ id, user, roles, project, turn, createdAt, activeAt, endedAt, enabled }: SessionView): string {
   const facts = { session: id, user, roles: roles.join(', '), project, turn, createdAt, activeAt, endedAt };
   const lines = Object.entries(facts).flatMap(([name, value]) =>
-    value === undefined || value === '' ? [] : [`${name.padEnd(10)} ${value}`],
+    value === undefined || value === '' ? [] : [`${name.padEnd(10)} ${printableLine(String(value))}`],
   );
   const rows = enabled.map(({ name, via, remainingTurns, once }) => {
     return [name, via, once ? 'one call' : String(remainingTurns ?? 'stays')];

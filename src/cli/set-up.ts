@@ -7,7 +7,7 @@ import { createPlanner, type Planner, type PlannerParts } from '../core/planner.
 import { type CallLog, createCallLog, withCallLog } from '../routing/logging/call-log.js';
 import { createLogger, type Logger, type LogLevel } from '../routing/logging/logger.js';
 import type { ConfigFile } from './config-file.js';
-import { type LoadedTools, loadTools } from './load-tools.js';
+import { type LoadedTools, loadTools, requireSources } from './load-tools.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from './model-settings.js';
 import { createProgressBar } from './progress-bar.js';
 import { logLevelOf, readConfig } from './read-config.js';
@@ -39,11 +39,13 @@ interface SetupParts {
   signal?: AbortSignal | undefined;
   stderr: NodeJS.WriteStream;
   defaultLogLevel?: LogLevel;
+  /** Without a catalogue, and without `--example`, it is an error. Default: the example is taken. */
+  needsSources?: boolean;
   /** For log lines. Default: stderr. */
   logTo?: { write(text: string): void } | undefined;
 }
 
-export async function setUp(flags: SharedFlags, parts: SetupParts): Promise<Setup> {
+export async function setUp(flags: SharedFlags & { example?: boolean }, parts: SetupParts): Promise<Setup> {
   const tools = await readTools(flags, parts);
   const planning = await openPlanning(flags, tools.config, parts);
   return { ...tools, ...planning, planner: planning.plannerOf(tools.loaded.catalog) };
@@ -51,10 +53,11 @@ export async function setUp(flags: SharedFlags, parts: SetupParts): Promise<Setu
 
 /** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed` */
 export async function readTools(
-  flags: Pick<SharedFlags, 'catalog' | 'config' | 'strict' | 'apiKeyEnv' | 'planningApiKeyEnv'>,
-  { signal, defaultLogLevel, logTo }: Omit<SetupParts, 'stderr'>,
+  flags: Pick<SharedFlags, 'catalog' | 'config' | 'strict' | 'apiKeyEnv' | 'planningApiKeyEnv'> & { example?: boolean },
+  { signal, defaultLogLevel, logTo, needsSources = false }: Omit<SetupParts, 'stderr'>,
 ): Promise<ToolSetup> {
   const config = await readConfig(flags);
+  if (needsSources) requireSources(flags, config);
   const level = logLevelOf(config, defaultLogLevel);
   const logger = createLogger({ level, secrets: configuredSecrets(flags, config), destination: logTo });
   return { ...(await loadTools(flags, config, { logger, signal })), config, logger };

@@ -31,7 +31,7 @@ export function addSharedOptions(command: Command): Command {
       'an option of the planner, such as answer=list; may be given more than once',
       assign,
     )
-    .option('--max-tools <number>', 'most tools handed on to planning', wholeNumber)
+    .option('--max-tools <number>', 'most tools that the plan is made of', wholeNumber)
     .option('--prompt <name=file>', 'a prompt file in place of the default one', assign)
     .option('--base-url <url>', 'OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1')
     .option('--model <name>', 'model at the endpoint, or in the local store')

@@ -6,6 +6,7 @@ import { openStore } from '../store/open-store.js';
 import { requireStoreFile, requireStorePlace, type StoreFlags } from './agent-options.js';
 import { loadTools } from './load-tools.js';
 import type { ToolFlags, ToolOutput } from './print-tools.js';
+import { printable, renderJson } from './printable.js';
 import { readConfig } from './read-config.js';
 
 export interface ChangesFlags extends ToolFlags, StoreFlags {
@@ -16,7 +17,7 @@ export interface ChangesFlags extends ToolFlags, StoreFlags {
 export async function showChanges(flags: ChangesFlags, output: ToolOutput): Promise<void> {
   const held = await withDefinitions(flags, output, async (definitions) => definitions.held());
   output.stdout.write(
-    flags.json ? `${JSON.stringify(held, null, 2)}\n` : `${held.map(renderHeld).join('\n') || 'nothing waits'}\n`,
+    flags.json ? `${renderJson(held)}\n` : `${held.map(renderHeld).map(printable).join('\n') || 'nothing waits'}\n`,
   );
 }
 
@@ -27,9 +28,7 @@ export async function acceptChanges(names: readonly string[], flags: ChangesFlag
   const accepted = await withDefinitions(flags, output, (definitions) =>
     definitions.accept(flags.all ? undefined : names, flags.by),
   );
-  output.stdout.write(
-    flags.json ? `${JSON.stringify({ accepted }, null, 2)}\n` : `accepted: ${accepted.join(', ') || 'nothing'}\n`,
-  );
+  output.stdout.write(flags.json ? `${renderJson({ accepted })}\n` : `accepted: ${accepted.join(', ') || 'nothing'}\n`);
 }
 
 async function withDefinitions<Result>(

@@ -25,6 +25,7 @@ import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openLoggedModel } from './open-logged-model.js';
 import { chooseOut, makeOut } from './out-folder.js';
+import { printable, renderJson } from './printable.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { plannerOptions, promptPaths as promptPathsOf } from './set-up.js';
 import { TUNING_FOLDER, type TuneFlags } from './tune-options.js';
@@ -35,7 +36,7 @@ export async function runTuning(flags: TuneFlags): Promise<void> {
   const out = chooseOut('tune', TUNING_FOLDER, flags);
   try {
     const report = await runIn(out, flags, signals);
-    process.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : renderOutcome(report));
+    process.stdout.write(flags.json ? `${renderJson(report)}\n` : printable(renderOutcome(report)));
     process.stderr.write(`${join(out, 'report.md')}\n`);
   } catch (error) {
     if (toWinnowError(error).code !== 'cancelled') throw error;

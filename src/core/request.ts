@@ -37,7 +37,7 @@ export const requestSchema = z.strictObject({
     .optional()
     .describe('At most so many tools for this request. Default: the option maxTools.'),
   today: z.iso
-    .date()
+    .date('not a day such as 2026-11-22')
     .optional()
     .describe('The date of the user, YYYY-MM-DD. Default: the date of the clock in the time zone.'),
   timeZone: z.string().min(1).refine(isTimeZone, 'not an IANA time zone such as Asia/Shanghai').optional(),

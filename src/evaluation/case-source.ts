@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { WinnowError } from '../core/errors.js';
 import { type EvaluationCase, parseCase } from './case.js';
-import { createCaseNotices } from './case-notices.js';
-import { linesOf } from './lines.js';
+import { type CaseNotices, createCaseNotices } from './case-notices.js';
+import { type Line, linesOf } from './lines.js';
 import { randomFor, sampleOf } from './random.js';
 import type { Suite } from './suite.js';
 
@@ -46,7 +46,7 @@ interface SeenFile {
 }
 
 /**
- * @throws WinnowError `invalid_request` for a bad line or an id that is there twice, naming file and line, and for a file without cases;
+ * @throws WinnowError `invalid_request` for bad lines and ids that are there twice, naming file and line of each, and for a file without cases;
  * `not_found` for a file that can't be read; `invalid_option` when no case is left
  */
 export async function openCases(suites: readonly Suite[], filter: CaseFilter): Promise<CaseSource> {
@@ -86,25 +86,58 @@ async function scanFile(suite: Suite, filter: CaseFilter, seen: SeenFile[]) {
   const fitting: number[] = [];
   const own: SeenFile = { file, lines: new Map() };
   seen.push(own);
+  const bad: WinnowError[] = [];
   for await (const { text, line } of linesOf(file)) {
     hash.update(`${text}\n`);
-    const { case: one, unknownFields } = parseCase(text, { suite: name, file, line });
-    notices.seeFields(unknownFields);
-    refuseDouble(one.id, `${file}:${line}`, seen);
-    own.lines.set(one.id, line);
-    if (!isTaken(one, filter)) continue;
-    if (filter.needsCandidates && !one.candidates) {
-      const message = `${file}:${line} candidates: "only the candidates" was asked for, and the case names none.`;
-      throw new WinnowError('invalid_request', message);
+    try {
+      if (scanLine({ text, line }, { suite, filter, seen, own, notices })) fitting.push(line);
+    } catch (error) {
+      if (!(error instanceof WinnowError)) throw error;
+      bad.push(error);
     }
-    notices.seeCase(one, line);
-    fitting.push(line);
   }
+  refuseBad(file, bad);
   if (own.lines.size === 0) throw new WinnowError('invalid_request', `The file ${file} holds no case.`);
   const sampled =
     filter.sample === undefined ? fitting : sampleOf(fitting, filter.sample, randomFor(filter.seed, name));
   const lines = Uint32Array.from(sampled.slice(0, filter.limit));
   return { hash: hash.digest('hex'), notices: notices.texts(), lines };
+}
+
+interface Scan {
+  suite: Suite;
+  filter: CaseFilter;
+  seen: readonly SeenFile[];
+  own: SeenFile;
+  notices: CaseNotices;
+}
+
+/** @returns whether the case is taken. @throws WinnowError `invalid_request` */
+function scanLine(
+  { text, line }: Line,
+  { suite: { name, caseFile: file }, filter, seen, own, notices }: Scan,
+): boolean {
+  const { case: one, unknownFields } = parseCase(text, { suite: name, file, line });
+  notices.seeFields(unknownFields);
+  refuseDouble(one.id, `${file}:${line}`, seen);
+  own.lines.set(one.id, line);
+  if (!isTaken(one, filter)) return false;
+  if (filter.needsCandidates && !one.candidates) {
+    const message = `${file}:${line} candidates: "only the candidates" was asked for, and the case names none.`;
+    throw new WinnowError('invalid_request', message);
+  }
+  notices.seeCase(one, line);
+  return true;
+}
+
+/** All bad lines in one error, a line each. */
+function refuseBad(file: string, bad: readonly WinnowError[]): void {
+  const [first] = bad;
+  if (first === undefined) return;
+  if (bad.length === 1) throw first;
+  const issues = bad.flatMap(({ message, issues: own }) => (own.length > 0 ? own : [message]));
+  const message = `${bad.length} lines of ${file} are no usable cases. Mend them, or take them out.`;
+  throw new WinnowError('invalid_request', message, { issues });
 }
 
 function isTaken({ id, tags }: EvaluationCase, filter: CaseFilter): boolean {
@@ -116,7 +149,7 @@ function refuseDouble(id: string, place: string, seen: readonly SeenFile[]): voi
   for (const { file, lines } of seen) {
     const line = lines.get(id);
     if (line === undefined) continue;
-    const message = `${place} id: "${id}" is also the id of ${file}:${line}; ids are unique in a run.`;
+    const message = `${place} id: "${id}" is also the id of ${file}:${line}; ids are unique in a run: give one of them another "id".`;
     throw new WinnowError('invalid_request', message);
   }
 }

@@ -2,6 +2,7 @@
  * A case: a request and what is expected of it. One JSON object a line, in the shape of the public benchmarks and of
  * `fixtures/cases`; parsed once here into plain data that can go to another process as it is.
  */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { messageOf, WinnowError } from '../core/errors.js';
 import { parse } from '../core/parse.js';
@@ -15,7 +16,7 @@ const { message, history, entities, intent, user, today, timeZone, locale } = re
 
 /** A line as it is written; `meta` is where the public benchmarks keep what is theirs alone. */
 export const caseLineSchema = z.looseObject({
-  id: z.string().min(1),
+  id: z.string().min(1).optional().describe('Default: made of the request, so that it is the same in each run.'),
   query: message,
   lang: z.string().optional(),
   history,
@@ -136,19 +137,20 @@ function toCase(line: CaseLine, suite: string): EvaluationCase {
   const today = line.today ?? dateIn(meta.time);
   const entities = meta.profile === undefined ? line.entities : { profile: meta.profile, ...line.entities };
   const candidates = line.candidates ?? meta.candidates;
+  const request = {
+    message: query,
+    ...(line.history === undefined ? {} : { history: line.history }),
+    ...(entities === undefined ? {} : { entities }),
+    ...(intent === undefined ? {} : { intent }),
+    ...(user === undefined ? {} : { user }),
+    ...(today === undefined ? {} : { today }),
+    ...(timeZone === undefined ? {} : { timeZone }),
+    ...(locale === undefined ? {} : { locale }),
+  };
   return {
-    id: line.id,
+    id: line.id ?? idOf(request),
     suite,
-    request: {
-      message: query,
-      ...(line.history === undefined ? {} : { history: line.history }),
-      ...(entities === undefined ? {} : { entities }),
-      ...(intent === undefined ? {} : { intent }),
-      ...(user === undefined ? {} : { user }),
-      ...(today === undefined ? {} : { today }),
-      ...(timeZone === undefined ? {} : { timeZone }),
-      ...(locale === undefined ? {} : { locale }),
-    },
+    request,
     expected: toExpected(line),
     ...(candidates === undefined ? {} : { candidates }),
     ...(excluded === undefined ? {} : { excluded }),
@@ -156,6 +158,11 @@ function toCase(line: CaseLine, suite: string): EvaluationCase {
     ...(lang === undefined ? {} : { lang }),
     tags: line.tags,
   };
+}
+
+/** What is expected may be mended later: the case stays the same. */
+function idOf(request: EvaluationCase['request']): string {
+  return `case-${createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 12)}`;
 }
 
 function toExpected(line: CaseLine): EvaluationCase['expected'] {

@@ -2,7 +2,7 @@
 import { WinnowError } from '../core/errors.js';
 import { VIAS } from '../core/result.js';
 import type { Comparison } from './compare.js';
-import { METRICS, meaningOf } from './metrics.js';
+import { METRICS, meaningOf, PRIMARY_METRICS } from './metrics.js';
 import type { RunSummary } from './run-summary.js';
 
 type Operator = '>=' | '<=' | '>' | '<';
@@ -97,12 +97,9 @@ function holds(found: number, operator: Operator, value: number): boolean {
   return operator === '>' ? found > value + epsilon : found < value - epsilon;
 }
 
-/** What a run must not lose, where both runs have it. */
-const HEADLINES = ['right', 'recall'];
-
-/** Worse is what is clearly worse: the whole 95 % interval of the difference lies below nought. */
+/** Of the primary metrics that both runs have. Worse is what is clearly worse: the whole 95 % interval of the difference lies below nought. */
 function judgeComparison(bar: string, { metrics, cases, first }: Comparison): BarResult {
-  const judged = metrics.filter(({ name }) => HEADLINES.includes(name));
+  const judged = metrics.filter(({ name }) => PRIMARY_METRICS.includes(name));
   if (judged.length === 0)
     return { bar, passed: false, found: `no case in common with ${first.name} (${cases} cases)` };
   const worse = judged.filter(({ difference }) => difference.high < 0);

@@ -7,10 +7,10 @@ type Row = readonly [name: string, label: string, better?: MetricMeaning['better
 
 const SELECTION: readonly Row[] = [
   ['right', 'Cases right as a whole'],
-  ['allNeeded', 'All needed tools handed on'],
+  ['allNeeded', 'All needed tools chosen or added'],
   ['recall', 'Recall of needed tools'],
-  ['precision', 'Precision of tools handed on'],
-  ['f1', 'F1 of tools handed on'],
+  ['precision', 'Precision of tools chosen or added'],
+  ['f1', 'F1 of tools chosen or added'],
   ['exact', 'Exactly the needed tools'],
   ['chosenRecall', 'Recall of the chosen'],
   ['chosenPrecision', 'Precision of the chosen'],
@@ -27,7 +27,7 @@ const SELECTION: readonly Row[] = [
   ['passthrough', 'Selection skipped', 'none'],
   ['selectionRepaired', 'Selection asked again', 'lower'],
   ['unknownNames', 'Names made up, a case', 'lower', 'count'],
-  ['handedOn', 'Tools handed on, a case', 'none', 'count'],
+  ['handedOn', 'Tools chosen or added, a case', 'none', 'count'],
   ...VIAS.map((via): Row => [`found.${via}`, `Needed tools that came by ${via}`, 'none']),
   ...VIAS.map((via): Row => [`tools.${via}`, `Tools by ${via}, a case`, 'none', 'count']),
 ];
@@ -83,6 +83,12 @@ export const METRICS: ReadonlyMap<string, MetricMeaning> = new Map([
   ...[...USAGE, ...SCHEMAS].map((row) => toEntry(row, 'cost', 'tokens')),
   ...TIME.map((row) => toEntry([row[0], row[1], 'lower'], 'time', 'milliseconds')),
 ]);
+
+/** What a run must not lose: of the choice, of its order, and of the plan. All of them are better when higher. */
+export const PRIMARY_METRICS: readonly string[] = [
+  ...['right', 'recall', 'chosenRecall', 'top1', 'mrr'],
+  ...['nodeF1', 'argumentValueF1', 'kind'],
+];
 
 /** Those in `scores` of a record; the others are worked out of its usage, its time and its outcome. */
 export const SCORES: ReadonlySet<string> = new Set([...SELECTION, ...PLAN, ...SCHEMAS].map(([name]) => name));

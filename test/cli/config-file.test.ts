@@ -2,7 +2,36 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Command } from 'commander';
+import { adaptationCommand } from '../../src/cli/adaptation-command.js';
+import { approvalsCommand } from '../../src/cli/approvals-command.js';
 import { loadConfigFile } from '../../src/cli/config-file.js';
+import { evalCommand } from '../../src/cli/eval-command.js';
+import { indexCommand } from '../../src/cli/index-command.js';
+import { mcpCommand } from '../../src/cli/mcp-command.js';
+import { planCommand, selectCommand } from '../../src/cli/plan-command.js';
+import { policyCommand } from '../../src/cli/policy-command.js';
+import { privateToolsCommand } from '../../src/cli/private-tools-command.js';
+import { readConfig } from '../../src/cli/read-config.js';
+import { rulesCommand } from '../../src/cli/rules-command.js';
+import { runCommand } from '../../src/cli/run-command.js';
+import { serveCommand } from '../../src/cli/serve-command.js';
+import { sessionsCommand } from '../../src/cli/sessions-command.js';
+import { telemetryCommand } from '../../src/cli/telemetry-command.js';
+import { toolsCommand } from '../../src/cli/tools-command.js';
+import { tuneCommand } from '../../src/cli/tune-command.js';
+import { workerCommand } from '../../src/cli/worker-command.js';
+
+const EVERY_COMMAND = [
+  ...[planCommand(), selectCommand(), runCommand(), serveCommand(), mcpCommand(), sessionsCommand(), evalCommand()],
+  ...[approvalsCommand(), policyCommand(), toolsCommand(), indexCommand(), rulesCommand(), privateToolsCommand()],
+  ...[adaptationCommand(), telemetryCommand(), tuneCommand(), workerCommand()],
+];
+const has = ({ options }: Command, flag: string) => options.some(({ short, long }) => flag === short || flag === long);
+const namedCommands = (command: Command): [string, Command][] => [
+  [command.name(), command],
+  ...command.commands.flatMap(namedCommands),
+];
 
 let folder: string;
 beforeEach(async () => {
@@ -14,6 +43,27 @@ async function load(text: string, name = 'winnow.yaml') {
   await writeFile(join(folder, name), text);
   return loadConfigFile(join(folder, name));
 }
+
+describe('the configuration file of a command', () => {
+  it('is `winnow.yaml` of the folder where none is named', async () => {
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      expect(await readConfig({})).toEqual({});
+      await writeFile('winnow.yaml', 'strict: true\n');
+      await writeFile('other.yaml', 'strict: false\n');
+      expect(await readConfig({})).toEqual({ strict: true });
+      expect(await readConfig({ config: 'other.yaml' })).toEqual({ strict: false });
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  it.each(EVERY_COMMAND.flatMap(namedCommands).filter(([, one]) => has(one, '--catalog')))(
+    'has tools by -c in %s',
+    (_, command) => expect(has(command, '-c')).toBe(true),
+  );
+});
 
 describe('a configuration file', () => {
   it.each([

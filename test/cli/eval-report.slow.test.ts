@@ -96,7 +96,7 @@ inBrowser(`the page that eval writes${skipped}`, () => {
     expect(await tile(page, 'Right answers').locator('.tile-note').textContent()).toBe('6 right · 1 wrong · 1 error');
     expect(await page.locator('.tile-label').allTextContents()).toEqual([
       'Right answers',
-      'All needed tools handed on',
+      'All needed tools chosen or added',
       'Recall of needed tools',
       'Plans exactly right',
       'Tokens read, a case',

@@ -97,7 +97,8 @@ describe('the process', () => {
   it.each([
     ['an unknown command', ['pla'], "unknown command 'pla'"],
     ['an unknown flag', ['tools', 'list', '--catalogue', 'x'], '--catalogue'],
-    ['a missing argument', ['plan'], "missing required argument 'request'"],
+    ['a missing request', ['plan'], 'The request is missing: winnow plan "What'],
+    ['a request without quotes', ['plan', 'read', 'the', 'level'], 'quotes: winnow plan "read the level"'],
   ])('takes %s for a wrong option, not for a fault of its own', async (_, words, text) => {
     const { exitCode, stdout, stderr } = await runCli(words);
     expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.invalid_option.exitCode, stdout: '' });

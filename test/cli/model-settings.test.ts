@@ -2,8 +2,16 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ConfigFile } from '../../src/cli/config-file.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from '../../src/cli/model-settings.js';
 import type { SharedFlags } from '../../src/cli/shared-options.js';
+import { DEFAULT_MODEL } from '../../src/core/model/store/sources.js';
 
-const VARIABLES = ['WINNOW_BASE_URL', 'WINNOW_MODEL', 'WINNOW_API_KEY', 'WINNOW_MODEL_FILE', 'WINNOW_TEST_KEY'];
+const VARIABLES = [
+  'WINNOW_BASE_URL',
+  'WINNOW_MODEL',
+  'WINNOW_API_KEY',
+  'WINNOW_MODEL_FILE',
+  'WINNOW_TEST_KEY',
+  'OPENAI_API_KEY',
+];
 const saved = VARIABLES.map((name) => [name, process.env[name]] as const);
 beforeEach(() => {
   for (const name of VARIABLES) delete process.env[name];
@@ -44,6 +52,27 @@ describe('the key of the endpoint', () => {
     ['--api-key-env: the environment variable WINNOW_NO_SUCH_KEY', { apiKeyEnv: 'WINNOW_NO_SUCH_KEY' }],
   ])('is missed with the place that names it: %s', (message, flags) => {
     expect(() => modelSettings(flags, FILE)).toThrow(`${message} is not set.`);
+  });
+});
+
+describe("a key of OpenAI's without an endpoint", () => {
+  const THEIRS = { baseUrl: 'https://api.openai.com/v1', apiKey: 'sk-theirs' };
+
+  it.each<[string, SharedFlags, ConfigFile, object]>([
+    ['means their address for a model of theirs', { model: 'gpt-4o-mini' }, {}, { ...THEIRS, model: 'gpt-4o-mini' }],
+    ['means it for the model of the file', {}, { model: { name: 'gpt-4o' } }, { ...THEIRS, model: 'gpt-4o' }],
+    ['means nothing without a model', {}, {}, { baseUrl: undefined }],
+    ['means nothing for a model of the store', { model: DEFAULT_MODEL.name }, {}, { baseUrl: undefined }],
+    ['means nothing for a file', { model: 'mine', modelFile: 'own.gguf' }, {}, { baseUrl: undefined }],
+    [
+      'goes to no other endpoint',
+      { model: 'gpt-4o-mini', baseUrl: 'http://127.0.0.1:3/v1' },
+      {},
+      { baseUrl: 'http://127.0.0.1:3/v1', apiKey: undefined },
+    ],
+  ])('%s', (_, flags, file, expected) => {
+    process.env.OPENAI_API_KEY = 'sk-theirs';
+    expect(modelSettings(flags, file)).toMatchObject(expected);
   });
 });
 

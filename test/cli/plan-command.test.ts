@@ -126,7 +126,7 @@ describe('winnow plan', () => {
     const words = ['level', '--json', '--set', 'passthroughTools=0'];
     const printed = await run('plan', words, [answerJson('none'), answerJson('none'), answerJson(PLAN)]);
     expect(JSON.parse(printed)).toMatchObject({ kind: 'plan', selection: { mode: 'fallback' } });
-    expect(told.join('')).toMatch(/^selection failed \(model_failed: .+\): 1 of 1 tools go on\n$/mu);
+    expect(told.join('')).toMatch(/^selection failed \(model_failed: .+\): 1 of 1 tools are taken\n$/mu);
   });
 
   it('tells that the example catalogue is used where none is named, under --json beside the data', async () => {
@@ -202,7 +202,7 @@ describe('winnow select', () => {
 
   it('prints it for people', async () => {
     expect(await run('select', ['level'])).toMatch(
-      /^Tools \(passthrough: .*\)\n {2}find_station {2}all visible tools are taken\n/u,
+      /^Tools \(all of them: .*\)\n {2}find_station {2}all visible tools are taken\n/u,
     );
   });
 });

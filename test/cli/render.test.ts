@@ -72,9 +72,9 @@ describe('a selection for people', () => {
     [
       'a fallback with its reason and what it left out',
       { mode: 'fallback', reason: 'the server failed', leftOut: 7 },
-      'Tools (fallback: the server failed)\n  none\n  7 more did not fit',
+      'Tools (no choice was possible: the server failed)\n  none\n  7 more did not fit',
     ],
-    ['that no tool fits', { mode: 'none', reason: 'nothing fits' }, 'Tools (none: nothing fits)\n  none'],
+    ['that no tool fits', { mode: 'none', reason: 'nothing fits' }, 'Tools (none fits: nothing fits)\n  none'],
   ])('tells of %s', (_, more, text) => {
     expect(render.renderTools({ ...selection, tools: [], dropped: [], ...more })).toBe(text);
   });

@@ -23,14 +23,16 @@ export interface RunOptions {
 }
 
 const LOADER = pathToFileURL(resolve('test/support/typescript-loader.mjs')).href;
-const MAIN = resolve('src/cli/main.ts');
+/** The command as words of a shell. */
+export const COMMAND = [process.execPath, '--import', LOADER, resolve('src/cli/main.ts')];
 
 export function runCli(
   words: readonly string[],
   { env = {}, cwd, stdin = '', onStart, onStderr }: RunOptions = {},
 ): Promise<Outcome> {
   const base = Object.entries(process.env).filter(([name]) => !name.startsWith('WINNOW_') && name !== 'NODE_OPTIONS');
-  const child = spawn(process.execPath, ['--import', LOADER, MAIN, ...words], {
+  const [program = '', ...before] = COMMAND;
+  const child = spawn(program, [...before, ...words], {
     env: { ...Object.fromEntries(base), NO_COLOR: '1', ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });

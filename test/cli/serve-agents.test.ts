@@ -169,7 +169,7 @@ it('says that nothing lasts where no store is named, and refuses what it can not
     ['--host', '0.0.0.0', 'invalid_option'],
   ] as const) {
     const command = serveCommand({ logger: recordLog().logger }).exitOverride();
-    const words = ['--port', '0', ...model, flag, value];
+    const words = ['--port', '0', '--example', ...model, flag, value];
     await expect(command.parseAsync(words, { from: 'user' })).rejects.toMatchObject({ code });
   }
   expect(process.listenerCount('SIGTERM')).toBe(0);

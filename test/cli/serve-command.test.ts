@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, describe, expect, it, jest } from '@jest/globals';
+import { mcpCommand } from '../../src/cli/mcp-command.js';
 import { serveCommand } from '../../src/cli/serve-command.js';
 import { recordLog } from '../server/setup.js';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
@@ -29,7 +30,7 @@ async function serve(...words: string[]) {
   const model = ['--base-url', modelServer.baseUrl, '--model', 'scripted'];
   const done = serveCommand({ stdout, logger: log.logger })
     .exitOverride()
-    .parseAsync([...model, ...words], { from: 'user' });
+    .parseAsync([...model, '--example', ...words], { from: 'user' });
   done.catch(() => {});
   return { stdout, log, done, modelServer };
 }
@@ -98,6 +99,18 @@ describe('winnow serve', () => {
     expect(others.join('\n')).toContain('name: this name is not allowed');
     expect(others.join('\n')).toContain("none.json can't be found");
     await rm(folder, { recursive: true });
+  });
+
+  it.each([
+    ['serve', serveCommand()],
+    ['mcp', mcpCommand()],
+  ])('is refused without tools: %s says how to name them', async (name, command) => {
+    const { error, stdout } = await runHere([command], [name]);
+    expect(stdout).toBe('');
+    expect(error).toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/^No tools are named\..*--catalog.*winnow\.yaml.*--example/u),
+    });
   });
 
   it('tells all the same where it can not listen', async () => {

@@ -30,7 +30,7 @@ export async function serve(...words: string[]) {
   const log = recordLog();
   const done = serveCommand({ stdout, logger: log.logger })
     .exitOverride()
-    .parseAsync(['--port', '0', '--json', ...words], { from: 'user' });
+    .parseAsync(['--port', '0', '--json', '--example', ...words], { from: 'user' });
   running.add(done);
   done.catch(() => {}).finally(() => running.delete(done));
   const [line] = await Promise.race([once(stdout, 'data'), done.then(() => ['{}'])]);

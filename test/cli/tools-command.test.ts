@@ -31,7 +31,7 @@ const tool = { name: 'a', toolType: 'builtin', description: 'First. Second.', ca
 describe('winnow tools list', () => {
   it('prints one line a tool, of the example catalogue by default', async () => {
     const { stdout, stderr } = await run('list');
-    expect(stdout.split('\n')[0]).toMatch(/^lookup_station_code \[测站信息\]: .* \(builtin, low\)$/);
+    expect(stdout.split('\n')[0]).toMatch(/^lookup_station_code \[测站信息\]: .* \(function, low\)$/);
     expect(stdout.trimEnd().split('\n')).toHaveLength(49);
     expect(stderr).toContain('hydrology.json\nCatalogue: the example "hydrology"');
   });
@@ -61,9 +61,23 @@ describe('winnow tools list', () => {
 
   it('shows private tools to their user only', async () => {
     await writeFile(file, JSON.stringify([tool, { ...tool, name: 'own', scope: { user: 'ann' } }]));
-    expect((await run('list', '-c', file)).stdout).toBe('a [c]: First. (builtin, low)\n');
+    expect((await run('list', '-c', file)).stdout).toBe('a [c]: First. (function, low)\n');
     expect((await run('list', '-c', file, '--user', 'bob')).stdout).not.toContain('own');
     expect((await run('list', '-c', file, '--user', 'ann')).stdout).toContain('own');
+  });
+
+  it('names each tool by what it is to its source', async () => {
+    const openai = { type: 'function', function: { name: 'read_level', description: 'Reads.', parameters: {} } };
+    await writeFile(file, JSON.stringify([openai]));
+    expect((await run('list', '-c', file)).stdout).toBe('read_level: Reads. (function, medium)\n');
+    expect((await run('show', 'read_level', '-c', file)).stdout).toContain('toolType: function\n');
+    expect((await run('list', '-c', 'fixtures/sources/petstore.yaml')).stdout).toMatch(/ \(HTTP, low\)$/mu);
+    expect((await run('list', '-c', 'fixtures/sources/skills')).stdout).toMatch(/ \(skill, \w+\)$/mu);
+  });
+
+  it('finds a name that is nearly that of a tool', async () => {
+    await writeFile(file, JSON.stringify([{ ...tool, name: 'get_weather' }]));
+    await expect(run('show', 'get_wether', '-c', file)).rejects.toThrow('near: get_weather');
   });
 
   it('counts what is wrong with entries, as show does', async () => {
@@ -79,7 +93,7 @@ describe('winnow tools list', () => {
     await writeFile(file, JSON.stringify([tool]));
     const none = join(folder, 'none.json');
     const { stdout, stderr } = await run('list', '-c', file, '-c', none);
-    expect(stdout).toBe('a [c]: First. (builtin, low)\n');
+    expect(stdout).toBe('a [c]: First. (function, low)\n');
     expect(stderr).toContain(`The source ${none} can't be found`);
     await expect(run('list', '-c', file, '-c', none, '--strict')).rejects.toMatchObject({ code: 'source_failed' });
   });
@@ -97,14 +111,14 @@ describe('the catalogue of the configuration file', () => {
   });
 
   it('is listed, shown and checked, by flag', async () => {
-    expect((await run('list', '--config', config)).stdout).toBe('a [c]: First. (builtin, low)\n');
+    expect((await run('list', '--config', config)).stdout).toBe('a [c]: First. (function, low)\n');
     expect((await run('show', 'a', '--config', config)).stdout).toContain('name: a\n');
     expect((await run('check', '--config', config)).stdout).toContain(`left out ${file}[1]`);
   });
 
   it('is used by the environment, and a catalogue that is named takes its place', async () => {
     process.env.WINNOW_CONFIG = config;
-    expect((await run('list')).stdout).toBe('a [c]: First. (builtin, low)\n');
+    expect((await run('list')).stdout).toBe('a [c]: First. (function, low)\n');
     const { stdout } = await run('list', '-c', 'fixtures/sources/skills');
     expect(stdout).not.toContain('a [c]');
   });

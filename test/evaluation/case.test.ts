@@ -47,6 +47,13 @@ describe('a line of a case file', () => {
     });
   });
 
+  it('that names no id has one of its request, whatever is expected of it', () => {
+    const { id } = parse({ id: undefined });
+    expect(id).toMatch(/^case-[0-9a-f]{12}$/u);
+    expect(parse({ id: undefined, expectedTools: ['c'] }).id).toBe(id);
+    expect(parse({ id: undefined, user: 'ann' }).id).not.toBe(id);
+  });
+
   it('tells which steps have no known arguments', () => {
     const { expected } = parse({ expectedSteps: [{ tool: 'a' }, { tool: 'b', arguments: {} }] });
     expect(expected.steps).toEqual([
@@ -110,7 +117,6 @@ describe('a line of a case file', () => {
 describe('a bad line', () => {
   it.each([
     ['that is no JSON', '{', 'line: not JSON'],
-    ['without an id', JSON.stringify({ query: 'q', expectedTools: [] }), 'id: '],
     ['with an empty request', line({ query: ' ' }), 'query: must not be empty'],
     ['without expected tools', line({ expectedTools: undefined }), 'expectedTools: '],
     ['with a kind that does not exist', line({ expectedKind: 'poem' }), 'expectedKind: '],
@@ -268,6 +274,18 @@ describe('the source of cases', () => {
   describe('a run is refused', () => {
     it('for a bad line, also one that is not taken', async () => {
       await expect(idsOf([aLine('c1'), '{'], { limit: 1 })).rejects.toThrow(/set\.jsonl:2 is no usable case/u);
+    });
+
+    it('for all bad lines at once, naming the field of each', async () => {
+      const lines = ['{', aLine('c1'), aLine('c2', { today: 'tomorrow' }), aLine('c1')];
+      await expect(idsOf(lines)).rejects.toMatchObject({
+        message: expect.stringMatching(/^3 lines of .*set\.jsonl are no usable cases\./u),
+        issues: [
+          expect.stringMatching(/set\.jsonl:1 line: not JSON/u),
+          expect.stringMatching(/set\.jsonl:3 today: not a day such as 2026-11-22$/u),
+          expect.stringMatching(/set\.jsonl:4 id: "c1" is also the id of/u),
+        ],
+      });
     });
 
     it('for an id that is there twice, naming both places', async () => {

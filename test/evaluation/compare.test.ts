@@ -97,6 +97,17 @@ describe('a gate', () => {
     expect(alike?.passed).toBe(true);
   });
 
+  it.each(['chosenRecall', 'top1', 'mrr', 'nodeF1', 'argumentValueF1', 'kind'])('looks at %s too', async (name) => {
+    const scored = (...values: number[]) =>
+      values.map((value, place) => aRecord({ id: `c${place}`, scores: { right: 1, recall: 1, [name]: value } }));
+    const good = await aRun(scored(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+    const [worse] = await judge(`noWorseThan=${good.path}`, scored(1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+    expect(worse).toMatchObject({
+      passed: false,
+      found: expect.stringMatching(new RegExp(`^${name} -0\\.7500 `, 'u')),
+    });
+  });
+
   it('is not passed without a case in common', async () => {
     const other = await aRun([aRecord({ id: 'elsewhere' })]);
     expect(await judge(`noWorseThan=${other.path}`)).toMatchObject([

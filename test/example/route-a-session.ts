@@ -12,7 +12,9 @@ const { catalog } = await loadCatalog({ sources: ['fixtures/catalogs/coding-agen
 const store = await openStore({ file: 'agents.db' });
 const discovery = createDiscovery({ catalog: () => catalog });
 const sandbox = createSandbox({
-  executors: [createFunctionExecutor({ file_read: async ({ path }) => `the text of ${path}` })],
+  executors: [
+    createFunctionExecutor({ file_read: async ({ path }) => ({ content: `the text of ${path}`, total_lines: 1 }) }),
+  ],
 });
 const router = createRouter({
   store,

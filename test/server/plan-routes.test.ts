@@ -124,7 +124,7 @@ describe('POST /v1/select', () => {
     const warning = { level: 'warn', requestId: expect.any(String), msg: expect.stringContaining('ENOENT') };
     expect(log.lines()).toContainEqual(expect.objectContaining(warning));
     const result = JSON.parse(text);
-    const note = expect.stringMatching(/^selection failed \(internal: .+\): 2 of 2 tools go on$/);
+    const note = expect.stringMatching(/^selection failed \(internal: .+\): 2 of 2 tools are taken$/);
     expect(result).toMatchObject({ mode: 'fallback', reason: expect.stringMatching(/^internal: /), leftOut: 0 });
     expect(result.trace).toContainEqual(expect.objectContaining({ stage: 'fallback', note }));
     expect(text).not.toContain('someone');

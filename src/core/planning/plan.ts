@@ -35,7 +35,7 @@ export function createPlanningStage(
     const { view, request, trace, usage, facts, signal } = turn;
     if (view.tools.length === 0) return { kind: 'unplannable', reason: NO_TOOLS };
     const tools = toolsOf(selection.tools, view);
-    trace.add('planning', `${tools.length} schemas are loaded`, { tools: tools.map(({ name }) => name) });
+    trace.add('planning', `planning with ${tools.length} tools`, { tools: tools.map(({ name }) => name) });
     const areMoreLeft = selection.mode === 'none' ? selection.leftOut > 0 : view.tools.length > tools.length;
     const canNeedTools = isRoundLeft && areMoreLeft;
     const context = renderContext(request, options);

@@ -41,13 +41,19 @@ async function ask(context: StageContext): Promise<{ answer: Answer; leftOut: nu
   const { view, request, trace } = context.call;
   const budget = { model: context.parts.model, summaryTokens: summaryBudget(context.parts, context.call) };
   const { rung, sheets, leftOut } = climb(view, searchText(request), budget);
-  trace.add('summaries', `rung "${rung}"`, { rung, tools: view.tools.length, leftOut });
+  const read = sheets.reduce((sum, sheet) => sum + sheet.tools.length, 0);
+  const parts = sheets.length > 1 ? `, in ${sheets.length} parts` : '';
+  trace.add('summaries', `choosing among ${read} tools, a line each${parts}`, {
+    rung,
+    tools: view.tools.length,
+    leftOut,
+  });
   const looks = await Promise.allSettled(sheets.map((sheet) => askAbout(sheet, context)));
   const answers = looks.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failed = looks.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
   const [first = NOTHING] = answers;
   if (answers.length === 0 && failed.length > 0) throw failed[0];
-  if (failed.length > 0) trace.add('summaries', `${failed.length} of ${sheets.length} shards failed`);
+  if (failed.length > 0) trace.add('summaries', `${failed.length} of ${sheets.length} parts failed`);
   const named = answers.map((answer) => answer.named.map(({ tool }) => tool));
   const isClear = sheets.length <= 1 && sheets[0]?.style !== 'names';
   if (isClear || named.flat().length === 0) return { answer: first, leftOut };

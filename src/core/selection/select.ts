@@ -107,7 +107,7 @@ async function choose(context: StageContext): Promise<Outcome> {
   const { tools, answer, leftOut } = await run(parts.stages ?? DEFAULT_STAGES, inTime);
   if (answer.none.says)
     call.trace.add('selection', 'the model found that no tool fits', { none: answer.none.probability });
-  call.trace.add('selection', `${tools.length} of ${call.view.tools.length} tools are handed on`, {
+  call.trace.add('selection', `${tools.length} of ${call.view.tools.length} tools are chosen`, {
     tools: tools.map(({ tool }) => tool.name),
   });
   // Tools that are always there are no sign that anything fits.
@@ -178,7 +178,7 @@ async function fallBack(reason: string, context: StageContext): Promise<Outcome>
       .slice(0, mostTools);
   }
   const leftOut = view.tools.length - tools.length;
-  trace.add('fallback', `selection failed (${reason}): ${tools.length} of ${view.tools.length} tools go on`, {
+  trace.add('fallback', `selection failed (${reason}): ${tools.length} of ${view.tools.length} tools are taken`, {
     leftOut,
     reason,
   });

@@ -242,7 +242,7 @@ function closed({ state }: ApprovalRecord): Refusal & { ok: false } {
 
 function nobodyAsks(): Refusal & { ok: false } {
   return refused('approval_not_allowed', 'Nobody can approve what nobody asks for: the session has no user.', {
-    next: 'Open a session with a user.',
+    next: 'Open a session with a user: over MCP by `winnow mcp --user NAME`, over HTTP by the header x-winnow-user.',
   });
 }
 

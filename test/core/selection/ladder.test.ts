@@ -129,7 +129,7 @@ describe('a request on the ladder', () => {
         .filter(({ stage }) => stage === 'summaries')
         .map(({ note }) => note)
         .join(),
-    ).toMatch(/shards.*a second look at/u);
+    ).toMatch(/in \d+ parts,a second look at/u);
   });
 
   it('leaves a shard out that fails, and says so', async () => {
@@ -142,7 +142,7 @@ describe('a request on the ladder', () => {
     const selected = await plannerOf({ tools: many, model: scripted, options }).select({ message: '水库' });
     expect(selected.mode).toBe('selected');
     expect(namesOf(selected)).not.toContain('tool_number_0');
-    expect(notesOf(selected.trace, 'summaries')).toMatch(/\n1 of \d+ shards failed\n/u);
+    expect(notesOf(selected.trace, 'summaries')).toMatch(/\n1 of \d+ parts failed\n/u);
   });
 
   it.each([

@@ -175,7 +175,11 @@ describe('asking ahead is refused', () => {
   it('in a session without a user, and in one that has ended', async () => {
     const { router, id, ask } = await open();
     const nobody = await router.createSession();
-    expect(await ask({}, nobody.id)).toMatchObject({ ok: false, code: 'approval_not_allowed' });
+    expect(await ask({}, nobody.id)).toMatchObject({
+      ok: false,
+      code: 'approval_not_allowed',
+      next: expect.stringContaining('winnow mcp --user NAME'),
+    });
     await router.endSession(id);
     expect(await ask()).toMatchObject({ ok: false, code: 'session_ended' });
     expect(await router.approvals.list()).toEqual([]);

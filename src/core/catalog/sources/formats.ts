@@ -13,6 +13,7 @@ import {
   describeSource,
   isUrl,
   parseJson,
+  parseJsonOrYaml,
   type ReadContext,
   readText,
   reasonOf,
@@ -25,6 +26,8 @@ import {
 
 /** Default time-out of a URL, and of an MCP server from its start to its last page, in milliseconds. */
 export const DEFAULT_SOURCE_TIMEOUT_MS = 30_000;
+
+const YAML_NAME = /\.ya?ml$/i;
 
 /** Tool entries, a catalogue with rules, or the saved answer of an MCP `tools/list`. */
 export const jsonFormat: SourceFormat = { kind: 'json', names: /\.(?:jsonl|ndjson)$/i, read: readJsonSource };
@@ -50,7 +53,7 @@ export async function readSource(
 }
 
 /**
- * A prefix (`openapi:FILE`) names the format; else the end of the name does, and a `.json` file is looked into. A folder
+ * A prefix (`openapi:FILE`) names the format; else the end of the name does, and JSON and YAML are looked into. A folder
  * holds skills. A URL that names no such file is an MCP server on streamable HTTP.
  * @throws WinnowError `source_failed` when a path does not exist, `invalid_option` when the kind is unknown
  */
@@ -64,13 +67,24 @@ export async function detectSource(
   const isRemote = isUrl(spec);
   if (!isRemote && (await isFolder(spec))) return { kind: 'skills', path: spec };
   const name = isRemote ? new URL(spec).pathname : spec;
-  const content = /\.json$/i.test(name) ? parseJson(await readText(spec, context), spec) : undefined;
+  const content = await lookInto(spec, name, context);
   const format = FORMATS.find(({ names, holds }) => names.test(name) || (isObject(content) && holds?.(content)));
   if (format?.kind === 'skills') return { kind: 'skills', path: dirname(spec) };
   if (format || content !== undefined) return { kind: format?.kind ?? 'json', path: spec };
   if (isRemote) return mcpUrl(spec);
   const advice = 'Tell it by a prefix: json:, openapi:, mcp: or skills:';
   throw new WinnowError('invalid_option', `The kind of the source ${spec} can't be told from its name. ${advice}.`);
+}
+
+/** The content of JSON and YAML; undefined of other files. YAML is slow to parse, so its kind is enough of an OpenAPI document. */
+async function lookInto(spec: string, name: string, context: ReadContext): Promise<unknown> {
+  if (/\.json$/i.test(name)) return parseJson(await readText(spec, context), spec);
+  if (!YAML_NAME.test(name)) return undefined;
+  // Of a URL it would be fetched twice.
+  if (isUrl(spec)) return { openapi: true };
+  const text = await readText(spec, context);
+  const [, key] = /^(openapi|swagger)\s*:/m.exec(text) ?? [];
+  return key === undefined ? parseJsonOrYaml(text, spec) : { [key]: true };
 }
 
 /** The name of the server is its place, so that the origin of its tools says where they come from. */
@@ -92,12 +106,15 @@ async function readJsonSource(path: string, context: ReadContext): Promise<Sourc
   const text = await readText(path, context);
   const origin = describeSource(path);
   if (jsonFormat.names.test(origin)) return [parseJsonLines(text, origin)];
-  const content = parseJson(text, path);
+  const content = YAML_NAME.test(origin) ? await parseJsonOrYaml(text, path) : parseJson(text, path);
   if (Array.isArray(content)) return [{ origin, entries: content }];
   const { name, tools, rules, nextCursor } = Object(isObject(content) ? (content.result ?? content) : {});
   if (!Array.isArray(tools)) {
     const forms = 'an array of tool entries, {name, tools, rules?}, nor the answer of tools/list';
-    throw sourceFailed(path, `is neither ${forms}. Write it in one of these forms`);
+    throw sourceFailed(
+      path,
+      `is neither ${forms}. Write it in one of these forms; MCP servers stand in {"mcpServers": …}, OpenAPI has "openapi"`,
+    );
   }
   // A catalogue file has a name or rules of its own; the answer of a server has neither.
   if (name !== undefined || rules !== undefined) {

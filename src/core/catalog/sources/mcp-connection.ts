@@ -166,7 +166,8 @@ export function failureReason(error: unknown): string {
   const status = statusOf(error);
   const [, body = ''] = /^Streamable HTTP error: (?:Error POSTing to endpoint: *)?(.*)$/su.exec(reasonOf(error)) ?? [];
   if (status === undefined) return body || reasonOf(error);
-  return `HTTP ${status}${body ? `: ${body.slice(0, MAX_BODY_CHARACTERS)}` : ''}`;
+  const isPage = /^\s*</u.test(body);
+  return `HTTP ${status}${body && !isPage ? `: ${body.slice(0, MAX_BODY_CHARACTERS)}` : ''}`;
 }
 
 function statusOf(error: unknown): number | undefined {
@@ -177,5 +178,7 @@ function statusOf(error: unknown): number | undefined {
 function adviceOn(server: McpServer, status: number | undefined): string {
   if ('command' in server) return 'Check its command, and its keys';
   if (status === 401 || status === 403) return 'Check its key: "headers" of the server in the configuration';
+  if (status === 404 || status === 405)
+    return 'Check its URL: Winnow speaks streamable HTTP, often at /mcp. For a server of the older SSE transport take "command": "npx", "args": ["mcp-remote", "URL"]';
   return 'Check its URL, its headers and that it runs';
 }

@@ -3,7 +3,7 @@
  * What a server says of its tools neither lowers their risk nor gives them a name that another server's could have.
  */
 import { createHash } from 'node:crypto';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { messageOf, throwIfCancelled } from '../../errors.js';
@@ -15,7 +15,7 @@ import {
   isUrl,
   type McpServer,
   mcpServerSchema,
-  parseJson,
+  parseJsonOrYaml,
   type ReadContext,
   readText,
   type SourceFailure,
@@ -32,7 +32,8 @@ const MCP_KEYS = new Set(['name', 'title', 'description', 'inputSchema', 'output
 export const mcpFormat: SourceFormat = {
   kind: 'mcp',
   names: /(?!)/,
-  holds: (content) => 'mcpServers' in content,
+  // VS Code calls them `servers`.
+  holds: (content) => 'mcpServers' in content || isObject(content.servers),
   read: async (path, context) => readMcpServers(await loadMcpConfig(path, context), describeSource(path), context),
 };
 
@@ -47,7 +48,8 @@ export interface McpConfig {
 /** @throws WinnowError `source_failed` when the file can't be read or has another form */
 export async function loadMcpConfig(path: string, context: ReadContext): Promise<McpConfig> {
   if (isUrl(path)) throw sourceFailed(path, 'is a URL: a configuration that starts processes is read from files only');
-  const parsed = parse(configSchema, parseJson(await readText(path, context), path), { root: 'file' });
+  const { servers: ofEditor, ...content } = Object(await parseJsonOrYaml(await readText(path, context), path));
+  const parsed = parse(configSchema, { mcpServers: ofEditor, ...content }, { root: 'file' });
   if (!parsed.ok) {
     const form = '{"mcpServers": {"name": {"command", "args"} or {"url", "headers"}}}';
     throw sourceFailed(path, `is no MCP configuration (${parsed.issues.join('; ')}). Write it as ${form}`);
@@ -57,11 +59,13 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   for (const [name, written] of Object.entries(parsed.value.mcpServers)) {
     if (written.disabled === true) continue;
     const missing = new Set<string>();
-    const server = expandVariables(written, context, missing);
+    const server = expandVariables(written, { context, missing, folder: workspaceOf(path) });
     const source = `${describeSource(path)}#${name}`;
     const fail = (problem: string) => failures.push({ source, error: sourceFailed(source, problem) });
     const [variable] = missing;
-    if (variable !== undefined)
+    if (variable?.startsWith('input:'))
+      fail(`asks for the ${variable}, as only an editor does: write a variable of the environment, such as \${MY_KEY}`);
+    else if (variable !== undefined)
       fail(`names the variable ${variable}, which is not set: set it, or write \${${variable}:-default}`);
     else if ('url' in server && !isUrl(server.url)) fail('has a url that is not an http(s) URL: correct it');
     else servers[name] = 'cwd' in server ? { ...server, cwd: resolve(dirname(path), server.cwd ?? '') } : server;
@@ -69,13 +73,29 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   return { servers, failures };
 }
 
-/** Puts values in the place of `${NAME}` and `${NAME:-default}`, in all texts. `missing` takes the names without a value. */
-function expandVariables(server: McpServer, { variable }: ReadContext, missing: Set<string>): McpServer {
+/** The folder that an editor has open: that above `.vscode`, else that of the file. */
+function workspaceOf(path: string): string {
+  const folder = dirname(resolve(path));
+  return basename(folder) === '.vscode' ? dirname(folder) : folder;
+}
+
+interface Expansion {
+  context: ReadContext;
+  /** Takes the names without a value. */
+  missing: Set<string>;
+  /** Stands for `${workspaceFolder}`. */
+  folder: string;
+}
+
+const VARIABLE = /\$\{(?:(input:[\w-]+)|(?:env:)?(\w+)(?::-([^}]*))?)\}/gu;
+
+/** Puts values in the place of `${NAME}`, `${env:NAME}` and `${NAME:-default}`, in all texts. */
+function expandVariables(server: McpServer, { context: { variable }, missing, folder }: Expansion): McpServer {
   return JSON.parse(JSON.stringify(server), (_, part: unknown) => {
     if (typeof part !== 'string') return part;
-    return part.replace(/\$\{(\w+)(?::-([^}]*))?\}/gu, (written, key: string, fallback: string | undefined) => {
-      const found = variable?.(key) ?? fallback;
-      if (found === undefined) missing.add(key);
+    return part.replace(VARIABLE, (written, input: string | undefined, key = '', fallback?: string) => {
+      const found = key === 'workspaceFolder' ? folder : (key && variable?.(key)) || fallback;
+      if (found === undefined) missing.add(input ?? key);
       return found ?? written;
     });
   });

@@ -29,7 +29,7 @@ const RISK_OF_METHOD: Readonly<Record<string, Risk>> = { get: 'low', head: 'low'
 
 export const openApiFormat: SourceFormat = {
   kind: 'openapi',
-  names: /\.ya?ml$/i,
+  names: /(?!)/,
   holds: (content) => 'openapi' in content || 'swagger' in content,
   read: readOpenApiSource,
 };
@@ -77,7 +77,11 @@ function parseDocument(content: unknown, path: string): JsonSchema {
     throw sourceFailed(path, 'is no OpenAPI document. Give a document with "openapi" and "paths"');
   const version = String(content.openapi ?? content.swagger);
   if (/^3\./.test(version)) return content;
-  throw sourceFailed(path, `is not of OpenAPI 3 (it says ${version}). Convert it to OpenAPI 3.0 or 3.1 first`);
+  const convert = /^2\./.test(version) && 'Convert it first: npx swagger2openapi FILE -o openapi.json';
+  throw sourceFailed(
+    path,
+    `is not of OpenAPI 3 (it says ${version}). ${convert || 'Convert it to OpenAPI 3.0 or 3.1 first'}`,
+  );
 }
 
 function toEntry(source: Operation) {

@@ -15,7 +15,7 @@ export function createCharts(root, { onChange, labelOf }) {
     'Recall at k',
     'Of the needed tools, those among the first k; the bands are 95 % intervals.',
   );
-  const vias = createCard('What each way added', 'Tools handed on, and how many of them were needed.');
+  const vias = createCard('What each way added', 'Tools chosen or added, and how many of them were needed.');
   const tokens = createCard(
     'Quality against tokens',
     'Dots: cases. Circles: means of equally many cases, with 95 % intervals.',

@@ -67,12 +67,17 @@ export function createAddressGuard(options: AddressGuardOptions = {}): AddressGu
       }
       const wrong = addresses.find((address) => !isAllowed(address));
       // Which address it was is not told: tools must not be a way to map the network behind.
-      if (wrong) return fail('address_refused', `The host ${hostname} is not a public address.`);
+      if (wrong) return refuse(hostname);
       const [address] = addresses;
       if (!address) return fail('tool_unavailable', `The host ${hostname} has no address.`);
       return { ok: true, address };
     },
   };
+}
+
+function refuse(hostname: string): CallFailure {
+  const advice = 'Whoever runs Winnow allows it in the configuration file: http: { privateAddresses: [127.0.0.1/32] }.';
+  return fail('address_refused', `The host ${hostname} is not a public address. ${advice}`);
 }
 
 function toBlockList(networks: readonly string[]): BlockList {

@@ -32,19 +32,24 @@ export function findUnset(origin: string, names: SecretNames): UnsetSecret[] {
 }
 
 /** The first way in whose secrets are all configured; without any where the document asks for none. */
-export function readCredentials(target: HttpTarget, names: SecretNames): Credentials | CallFailure {
+export function readCredentials(target: HttpTarget, names: SecretNames, origin: string): Credentials | CallFailure {
   const ways = target.security ?? [[]];
   const way = ways.find((credentials) => credentials.every(({ scheme }) => Object.hasOwn(names, scheme)));
   if (!way) {
     const needed = ways.map((credentials) => credentials.map(({ scheme }) => scheme).join(' and ')).join(' or ');
-    const which = needed === '' ? 'a kind of security that is not supported' : needed;
-    return fail('secret_missing', `The operation needs ${which}; no variable is configured for it (option secrets).`);
+    if (needed === '') return fail('secret_missing', 'The operation needs a kind of security that is not supported.');
+    const [{ scheme = '' } = {}] = ways.find((credentials) => credentials.length > 0) ?? [];
+    const example = `http: { secrets: { "${origin}": { ${scheme}: MY_SECRET } } }`;
+    return fail(
+      'secret_missing',
+      `The operation needs ${needed}; no variable is configured for it. Name a variable of the environment in the configuration file, for example ${example}.`,
+    );
   }
   const found = way.map((credential) => ({ credential, variable: names[credential.scheme] ?? '' }));
   const missing = found.find(({ variable }) => readVariable(variable) === undefined);
   if (missing) {
     const { credential, variable } = missing;
-    return fail('secret_missing', `The variable ${variable} (for ${credential.scheme}) is not set.`);
+    return fail('secret_missing', `The variable ${variable} (http.secrets, for ${credential.scheme}) is not set.`);
   }
   const secrets = found.map(({ credential, variable }) => ({ credential, value: readVariable(variable) ?? '' }));
   return {

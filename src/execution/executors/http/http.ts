@@ -70,7 +70,7 @@ export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpE
         const reason = `The arguments of ${tool.name} make no request: ${built.issues.join('; ')}.`;
         return fail('invalid_arguments', reason, { issues: built.issues });
       }
-      const credentials = readCredentials(target, secrets.get(server.origin) ?? {});
+      const credentials = readCredentials(target, secrets.get(server.origin) ?? {}, server.origin);
       if (!credentials.ok) return credentials;
       const request = {
         ...built.request,
@@ -111,7 +111,7 @@ function readServer(tool: Tool, target: HttpTarget, servers: Readonly<Record<str
   if (url.username !== '' || url.password !== '') {
     return fail(
       'address_refused',
-      `The server URL of ${tool.name} holds a user name; secrets come from the option secrets.`,
+      `The server URL of ${tool.name} holds a user name; secrets come from http.secrets of the configuration file.`,
     );
   }
   return url;

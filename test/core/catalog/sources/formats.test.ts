@@ -19,6 +19,11 @@ beforeAll(async () => {
   await writeFile(join(folder, 'old.json'), '{"swagger": "2.0"}');
   await writeFile(join(folder, 'servers.json'), '\uFEFF{"mcpServers": {}}');
   await writeFile(join(folder, 'tools.json'), '[]');
+  await writeFile(join(folder, 'editor.json'), '{"servers": {}, "inputs": []}');
+  await writeFile(join(folder, 'tools.yaml'), '- name: a\n');
+  await writeFile(join(folder, 'catalogue.yml'), 'name: mine\ntools: []\n');
+  await writeFile(join(folder, 'servers.yaml'), 'mcpServers: {}\n');
+  await writeFile(join(folder, 'api.yaml'), '# An API\nopenapi: 3.1.0\n');
   await writeFile(join(folder, 'tools.txt'), '[]');
 });
 afterAll(() => rm(folder, { recursive: true }));
@@ -29,6 +34,11 @@ describe('the kind of a source', () => {
     ['old.json', 'openapi'],
     ['servers.json', 'mcp'],
     ['tools.json', 'json'],
+    ['editor.json', 'mcp'],
+    ['tools.yaml', 'json'],
+    ['catalogue.yml', 'json'],
+    ['servers.yaml', 'mcp'],
+    ['api.yaml', 'openapi'],
   ])('of %s is found from its content: %s', async (name, kind) => {
     expect(await detectSource(join(folder, name))).toEqual({ kind, path: join(folder, name) });
   });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -41,6 +41,23 @@ describe('an MCP configuration', () => {
   ])('takes %s', async (_, args, name) => {
     const { catalog } = await readWith(args, (asked) => (asked === name ? SCRIPT : undefined));
     expect(catalog.tools).toHaveLength(3);
+  });
+
+  it('is read as VS Code writes it', async () => {
+    const path = join(folder, 'mcp.json');
+    const desk = { type: 'stdio', command: '${env:NODE}', args: ['${workspaceFolder}/server.mjs', 'notes'] };
+    await copyFile(SCRIPT, join(folder, 'server.mjs'));
+    await writeFile(path, JSON.stringify({ servers: { desk }, inputs: [] }));
+    const variable = (name: string) => (name === 'NODE' ? process.execPath : undefined);
+    const { catalog } = await loadCatalog({ sources: [path], ...CONTEXT, variable });
+    expect(catalog.tools).toHaveLength(3);
+  });
+
+  it('says what to write in place of what an editor asks for', async () => {
+    await expect(readWith(['${input:api-key}'])).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringContaining('mcp.json#desk asks for the input:api-key, as only an editor does: write'),
+    });
   });
 
   it('says which variable is not set', async () => {
@@ -354,7 +371,11 @@ describe('an MCP server on streamable HTTP that does not answer as it should', (
 
   it.each([
     [401, 'no', 'failed (HTTP 401: no). Check its key: "headers" of'],
-    [404, '', 'failed (HTTP 404). Check its URL, its headers and that it runs.'],
+    [
+      404,
+      '<!DOCTYPE html><p>no',
+      'failed (HTTP 404). Check its URL: Winnow speaks streamable HTTP, often at /mcp. For',
+    ],
     [500, 'x'.repeat(5_000), `failed (HTTP 500: ${'x'.repeat(200)})`],
     [200, '<html>', 'failed (Unexpected content type: text/html). Check its URL'],
   ])('says its status, and what to do: %i', async (status, body, message) => {

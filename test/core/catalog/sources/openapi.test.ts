@@ -239,7 +239,7 @@ describe('a document with faults', () => {
   });
 
   it.each([
-    ['{"swagger": "2.0", "paths": {}}', 'it says 2.0'],
+    ['{"swagger": "2.0", "paths": {}}', 'it says 2.0). Convert it first: npx swagger2openapi'],
     ['[]', 'no OpenAPI document'],
     ['{"openapi"', 'is not JSON'],
     ['a: [', 'is not YAML'],

@@ -80,6 +80,9 @@ describe('an address that is not public', () => {
     expect(await guard.pin('10.1.2.3')).toEqual({ ok: true, address: { address: '10.1.2.3', family: 4 } });
     expect(await guard.pin('[::1]')).toEqual({ ok: true, address: { address: '::1', family: 6 } });
     expect(await guard.pin('10.2.0.1')).toMatchObject({ ok: false });
+    expect(await guard.pin('127.0.0.1')).toMatchObject({
+      reason: expect.stringContaining('http: { privateAddresses: [127.0.0.1/32] }'),
+    });
   });
 });
 

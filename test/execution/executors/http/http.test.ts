@@ -150,11 +150,16 @@ describe('the secret of an operation', () => {
   });
 
   it('that is missing is told by the names of scheme and variable', async () => {
-    expect(await call('echo')).toMatchObject({ code: 'secret_missing', reason: expect.stringContaining('needs key') });
+    expect(await call('echo')).toMatchObject({
+      code: 'secret_missing',
+      reason: expect.stringMatching(
+        /needs key; .*http: \{ secrets: \{ "http:\/\/127\.0\.0\.1:\d+": \{ key: MY_SECRET \} \} \}/u,
+      ),
+    });
     const secrets = { [api.base]: { key: 'WINNOW_TEST_NO_SUCH_KEY' } };
     expect(await call('echo', {}, { secrets })).toMatchObject({
       code: 'secret_missing',
-      reason: expect.stringContaining('WINNOW_TEST_NO_SUCH_KEY (for key) is not set'),
+      reason: expect.stringContaining('WINNOW_TEST_NO_SUCH_KEY (http.secrets, for key) is not set'),
     });
     expect(api.requests).toEqual([]);
   });
