@@ -7,7 +7,8 @@ import { nearestName } from '../nearest-name.js';
 import { parse } from '../parse.js';
 import { oneLine, visibleText } from '../visible-text.js';
 import { RISKS, type Risk, riskOf } from './risk.js';
-import { isObject, type JsonSchema, mapChildren } from './schema/json.js';
+import { isObject, mapChildren } from './schema/json.js';
+import type { JsonSchema } from './schema/json-schema.js';
 
 export type { JsonSchema };
 export { RISKS, type Risk };

@@ -1,7 +1,6 @@
 /** Words about JSON values, and the two ways through the schemas inside a schema, that all schema code shares. */
 import { isDeepStrictEqual } from 'node:util';
-
-export type JsonSchema = { readonly [key: string]: unknown };
+import type { JsonSchema } from './json-schema.js';
 
 export const JSON_TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
 export type JsonType = (typeof JSON_TYPES)[number];
