@@ -51,7 +51,8 @@ export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
   const policy = await openPolicy(policyPathOf(setup));
   const { rerank, close } = await openOpinion(setup);
   try {
-    const store = await openStore(place ?? { memory: true });
+    const onNotice = (notice: string) => setup.logger.warn(notice);
+    const store = await openStore(place ?? { memory: true }, { onNotice });
     try {
       const opened = await putTogether(setup, { store, policy, rerank });
       const agents = { ...opened.agents, close: () => opened.agents.close().finally(close) };
