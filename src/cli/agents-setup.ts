@@ -9,6 +9,7 @@ import { createKeptRules } from '../routing/kept-rules.js';
 import { createPolicy } from '../routing/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../routing/policy/policy-file.js';
 import { createPrivateTools } from '../routing/private-tools.js';
+import { parseRetention } from '../routing/retention.js';
 import { parseSessionSettings } from '../routing/sessions/session-settings.js';
 import { createAuditWriter } from '../routing/write-audit.js';
 import { type Agents, createAgents } from '../server/agents/agents.js';
@@ -103,7 +104,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
     rerank,
     synonyms,
     limits: config.sandbox,
-    options: parseSessionSettings(config.sessions ?? {}),
+    options: { ...parseSessionSettings(config.sessions ?? {}), retention: parseRetention(config.retention) },
     adaptation,
     index,
     onUnusableWeights: ({ code, message }) =>

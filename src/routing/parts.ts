@@ -6,6 +6,7 @@ import type { Store } from '../store/store.js';
 import type { CallResult, ListOutput, ListRequest, Refusal, SearchOutput, SearchRequest } from './contracts.js';
 import type { PolicySource } from './policy/policy-file.js';
 import type { TelemetryEvent } from './records.js';
+import type { Retention } from './retention.js';
 import type { ToolChanges } from './tool-changes.js';
 
 /** A session as search and hand-outs see it. What is not allowed must not be found, counted or hinted at. */
@@ -66,4 +67,6 @@ export interface RouterOptions {
   sessionIdleMs?: number | undefined;
   /** When clients put newly enabled tools before their model. Default: `next_request`. */
   visibleFrom?: 'next_request' | 'next_turn' | undefined;
+  /** For how long records last. Default: that of `retentionSchema`. */
+  retention?: Retention | undefined;
 }

@@ -42,6 +42,7 @@ import {
   type RequestApprovalInput,
   requestApprovalInputSchema,
 } from './records.js';
+import { createRetention, parseRetention } from './retention.js';
 import { disableTools, enableTools, findRefused, SESSION_ENDED } from './sessions/enabling.js';
 import { createSessions } from './sessions/sessions.js';
 import { createSituations, type Situation } from './sessions/situation.js';
@@ -90,7 +91,7 @@ export interface Router {
   audit(query?: AuditQuery): Promise<AuditEntry[]>;
   /** Reads the policy anew; a broken one keeps the old one. Both are in the audit. Never throws for the file. */
   reloadPolicy(): Promise<PolicyReload>;
-  /** Removes idle sessions and marks approvals that are over time; to be called now and then. */
+  /** Removes idle sessions and old records, and marks approvals that are over time; to be called now and then. */
   sweep(): Promise<void>;
 }
 
@@ -99,7 +100,7 @@ const DAY_MS = 86_400_000;
 export function createRouter(parts: RouterParts): Router {
   const { store, catalog, clock = () => new Date() } = parts;
   const { changes = createToolChanges() } = parts;
-  const { sessionIdleMs = DAY_MS, visibleFrom = 'next_request' } = parts.options ?? {};
+  const { sessionIdleMs = DAY_MS, visibleFrom = 'next_request', retention = parseRetention() } = parts.options ?? {};
   const policy = () => parts.policy.current();
   const ledger = createLedger({ journal: store.journal, clock, onEvent: parts.onEvent });
   const situationOf = createSituations({
@@ -118,6 +119,7 @@ export function createRouter(parts: RouterParts): Router {
   });
   const { pass: _pass, ask: _ask, ...openApprovals } = approvals;
   const gate = createCallGate({ store, approvals, prepare: parts.prepare });
+  const removeOld = createRetention(store, retention, clock);
   const sessions = createSessions({ store: store.sessions, situationOf, ledger, clock, sessionIdleMs });
 
   return {
@@ -239,6 +241,7 @@ export function createRouter(parts: RouterParts): Router {
     async sweep() {
       await sessions.removeIdle();
       await approvals.sweep();
+      await removeOld();
     },
   };
 

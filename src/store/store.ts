@@ -279,6 +279,10 @@ export interface PlanRuns {
   claim(id: string, lease: { owner: string; at: string; until: string }): Promise<boolean>;
 }
 
+/** What goes with age, and not with something else. */
+export const PRUNED_KINDS = ['audit', 'telemetry', 'approvals', 'runs'] as const;
+export type PrunedKind = (typeof PRUNED_KINDS)[number];
+
 export interface Store {
   readonly sessions: Sessions;
   readonly approvals: Approvals;
@@ -288,6 +292,13 @@ export interface Store {
   readonly snapshots: Documents;
   readonly weights: Weights;
   readonly planRuns: PlanRuns;
+  /**
+   * Removes some of what is older than an instant: of the audit and telemetry what was written, of approvals those that
+   * were over, of plan runs those that did nothing since. Returns how many; 0: none is left.
+   */
+  prune(kind: PrunedKind, before: string): Promise<number>;
+  /** Writes a little, so that a full disk or a lost right is seen. @throws WinnowError `store_failed` */
+  probe(): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;
 }

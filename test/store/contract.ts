@@ -1,6 +1,13 @@
 /** What every store promises; run against each of them. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApprovalRecord, PlanRunRecord, Store, WeightRecord } from '../../src/store/store.js';
+import {
+  type ApprovalRecord,
+  type PlanRunRecord,
+  PRUNED_KINDS,
+  type PrunedKind,
+  type Store,
+  type WeightRecord,
+} from '../../src/store/store.js';
 import { approval, at, session } from './records.js';
 
 const GRANT = {
@@ -423,6 +430,37 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await lease(owner, 10)).toBe(false);
         expect(await store.planRuns.claim('none', { owner: 'one', at: at(0), until: at(1) })).toBe(false);
       });
+    });
+
+    describe('what is old', () => {
+      it('goes by its kind, and what is younger stays', async () => {
+        const other = await open();
+        const audit = (minute: number) => ({ at: at(minute), event: 'call', outcome: 'allowed', tool: `t${minute}` });
+        const event = (minute: number) => ({ at: at(minute), type: 'call', session: 'old', content: {} });
+        await other.journal.append({ audit: [audit(1), audit(5)], telemetry: [event(1), event(5)] });
+        await other.approvals.request(approval('over', { session: 'old', expiresAt: at(4) }));
+        await other.approvals.request(approval('lasts', { session: 'old', tool: 'x', expiresAt: at(9) }));
+        const run = { plan: {}, state: 'done', steps: { s1: 1 }, createdAt: at(0), updatedAt: at(0) };
+        await other.planRuns.create({ id: 'idle', ...run });
+        await other.planRuns.create({ id: 'busy', ...run });
+        await other.planRuns.setStep('busy', { id: 's1', state: 2, at: at(5) });
+
+        const removed = async (kind: PrunedKind) => [await other.prune(kind, at(5)), await other.prune(kind, at(5))];
+        for (const kind of PRUNED_KINDS) expect([kind, ...(await removed(kind))]).toEqual([kind, 1, 0]);
+
+        expect((await other.journal.audit({ limit: 9 })).map(({ tool }) => tool)).toEqual(['t5']);
+        expect(await other.journal.telemetry({ limit: 9 })).toMatchObject([{ at: at(5) }]);
+        expect((await other.approvals.list({ limit: 9 })).map(({ id }) => id)).toEqual(['lasts']);
+        expect(await other.planRuns.list({ limit: 9 })).toMatchObject([{ id: 'busy', steps: { s1: 2 } }]);
+        await other.planRuns.create({ id: 'idle', ...run, steps: {} });
+        expect(await other.planRuns.get('idle')).toMatchObject({ steps: {} });
+        await other.close();
+      });
+    });
+
+    it('takes a trial of writing, again and again', async () => {
+      await store.probe();
+      await expect(store.probe()).resolves.toBeUndefined();
     });
 
     it('may be closed twice', async () => {

@@ -6,6 +6,8 @@ const OPEN: ReadonlySet<string> = new Set(['pending', 'granted', 'refused']);
 
 export interface MemoryApprovals extends Approvals {
   expireSession(session: string): void;
+  /** Removes those that were over before; returns how many. */
+  prune(before: string): number;
 }
 
 export function createMemoryApprovals(): MemoryApprovals {
@@ -60,6 +62,12 @@ export function createMemoryApprovals(): MemoryApprovals {
       return [...approvals.values()]
         .filter((one) => isWaiting(one) && one.expiresAt <= at)
         .map((one) => change(one, { state: 'expired' }));
+    },
+    prune(before) {
+      const old = [...approvals.values()].filter((one) => one.requestedAt < before && one.expiresAt < before);
+      for (const { id } of old) approvals.delete(id);
+      for (const [binding, id] of bindings) if (!approvals.has(id)) bindings.delete(binding);
+      return old.length;
     },
     expireSession(session) {
       for (const one of approvals.values())
