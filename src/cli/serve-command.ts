@@ -27,6 +27,7 @@ export function serveCommand(output: ServeCommandOptions = {}): Command {
       SERVER_DEFAULTS.stopTimeoutMs / 1000,
     )
     .option('--require-user', 'refuse requests without the header x-winnow-user, which a gateway sets')
+    .option('--ready-model', 'GET /readyz asks the model, too, at most once a minute')
     .option('--no-mcp', 'without MCP under /mcp')
     .option('--mcp-host <name>', 'MCP: a name under which this server is reached; repeatable', collect)
     .option('--json', 'print the address as one line of JSON')

@@ -1,5 +1,6 @@
 /** What `winnow serve` does: set up, listen until a signal, stop in order. Its address is the first thing it logs. */
-import { WinnowError } from '../core/errors.js';
+import { messageOf, WinnowError } from '../core/errors.js';
+import type { Model } from '../core/model/model.js';
 import type { Logger } from '../routing/logging/logger.js';
 import type { Agents } from '../server/agents/agents.js';
 import { createServer } from '../server/app.js';
@@ -53,11 +54,25 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   try {
     const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
     const mcp = openMcpEndpoint({ flags, router: agents.router, planner, logger });
-    const app = createServer({ planner, agents, mcp, options, logger, onClose: close });
+    const askModel = flags.readyModel ? () => askForOneToken(setup.model) : undefined;
+    const app = createServer({ planner, agents, mcp, options, logger, askModel, onClose: close });
     return { app, agents, ...facts };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+const MODEL_ANSWER_MS = 30_000;
+
+/** @throws WinnowError `model_unavailable`, whatever is wrong with the model */
+async function askForOneToken(model: Model): Promise<void> {
+  const signal = AbortSignal.timeout(MODEL_ANSWER_MS);
+  const prompt = { system: 'Answer with one word.', user: 'ping' };
+  try {
+    await model.complete({ stage: 'selection', prompt, maxTokens: 8, signal });
+  } catch (error) {
+    throw new WinnowError('model_unavailable', `The model does not answer: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -83,3 +83,15 @@ it.each([
   await expect(copy(...words)).rejects.toMatchObject({ code, message: expect.stringContaining(text) });
   expect(existsSync(at('b5.db'))).toBe(false);
 });
+
+it('a trial of writing fails where nothing can be written', async () => {
+  const store = await openStore({ file: at('held.db') }, { busyTimeoutMs: 20 });
+  const { default: Database } = await import('libsql');
+  const other = new Database(at('held.db'));
+  other.prepare('begin immediate').run();
+  await expect(store.probe()).rejects.toMatchObject({ code: 'store_failed' });
+  other.prepare('rollback').run();
+  await expect(store.probe()).resolves.toBeUndefined();
+  other.close();
+  await store.close();
+});

@@ -66,6 +66,8 @@ export function createApprovals({ store, policy, clock, audit }: ApprovalParts):
     async pass(request, id) {
       const { user } = request;
       if (user === undefined) return nobodyAsks();
+      // What was seen to be over stays so, also where the clock is set back.
+      await sweep();
       if (id !== undefined) {
         const approval = await store.get(id);
         return refuseMisfit(approval, request) ?? use(approval);

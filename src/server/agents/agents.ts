@@ -89,6 +89,8 @@ export interface Agents {
   rebuild(request?: RebuildRequest): Promise<Rebuilt>;
   /** Keeps a snapshot in the store for the next start, if it fits the tools of now. @throws WinnowError `invalid_request` */
   keepSnapshot(snapshot: unknown): Promise<ImportedIndex>;
+  /** Tries whether the store can write. @throws WinnowError `store_failed` */
+  ready(): Promise<void>;
   /** What of the limits is without effect on the tools of now, in words. */
   checkLimits(): string[];
   /** Reads what other processes have added, put, learnt or decided. @throws WinnowError `store_failed` */
@@ -180,6 +182,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
       if (imported.snapshot === 'taken') await keepSnapshot(store.snapshots, snapshot, now);
       return imported;
     },
+    ready: store.probe,
     checkLimits: () => sandbox.checkLimits(catalog().tools),
     async refresh() {
       try {

@@ -140,6 +140,17 @@ describe('a granted approval does not run', () => {
     expect(runs).toEqual([]);
   });
 
+  it('that was seen to be over stays so, also where the clock is set back', async () => {
+    const { router, approval, call, pass, runs } = await ask();
+    await router.approvals.grant(approval, { by: BOB });
+    pass(16 * MINUTE);
+    expect(await call()).toBe('needs_approval');
+    pass(-60 * MINUTE);
+    expect(await call({ approval })).toBe('approval_expired');
+    expect(runs).toEqual([]);
+    expect(await router.audit({ event: 'approval_expired' })).toMatchObject([{ approval }]);
+  });
+
   it('after its time', async () => {
     const { call, approval, pass, runs } = await granted();
     pass(15 * MINUTE);
