@@ -27,6 +27,8 @@ export interface SandboxCall {
   user?: string | undefined;
   session?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Asked once more where the call has waited for its place: a refusal ends it before the tool runs. Default: it may. */
+  findRefusal?: (() => Promise<CallFailure | undefined>) | undefined;
 }
 
 export interface Sandbox {
@@ -66,8 +68,10 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     if (!prepared.ok) return prepared;
     const limited = takeRates(call, toolLimits);
     if (limited) return limited;
-    const place = await admission.enter({ group: toolLimits.mutexGroup, signal: call.signal });
+    const place = await admission.enter({ group: toolLimits.mutexGroup, user: call.user, signal: call.signal });
     if (!place.ok) return place;
+    const refusal = place.hasWaited ? await findRefusal(call, place.leave) : undefined;
+    if (refusal) return refusal;
     const { timeoutMs, maxOutputBytes } = toolLimits;
     const running = runWithin({ timeoutMs, stopGraceMs: limits.stopGraceMs, signal: call.signal }, (signal) =>
       executor.run({
@@ -91,6 +95,18 @@ export function createSandbox(parts: SandboxParts): Sandbox {
       notes: [...prepared.notes, ...(executed.notes ?? []), ...finished.notes],
       milliseconds: Math.round((performance.now() - startedAt) * 10) / 10,
     };
+  }
+
+  /** Whoever is refused, or can't be asked, gives the place back. */
+  async function findRefusal(call: SandboxCall, leave: () => void): Promise<CallFailure | undefined> {
+    try {
+      const refusal = await call.findRefusal?.();
+      if (refusal) leave();
+      return refusal;
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   /** Before the queue, so that one who calls too often does not fill it for the others. */

@@ -30,7 +30,11 @@ export interface ExecuteRequest {
   readonly user?: string | undefined;
   readonly session: string;
   readonly signal?: AbortSignal | undefined;
+  /** To be asked where the call has waited for its place: what stands in its way by then. */
+  readonly findRefusal?: (() => Promise<CallRefusal | undefined>) | undefined;
 }
+
+export type CallRefusal = CallResult & { readonly ok: false };
 
 /** The arguments as the tool will get them, or why it can't. */
 export type PreparedArguments =

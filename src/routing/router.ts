@@ -8,7 +8,7 @@ import { parseInput } from '../core/parse.js';
 import type { ArgumentSources } from '../core/result.js';
 import { withSpan } from '../core/spans.js';
 import { type Approvals, createApprovals } from './approvals/approvals.js';
-import { createCallGate } from './calls/call-gate.js';
+import { createCallGate, type Passed } from './calls/call-gate.js';
 import { callValues } from './calls/call-values.js';
 import {
   type Caller,
@@ -32,7 +32,7 @@ import {
 } from './contracts.js';
 import { fingerprintEnabled, handOut } from './hand-out.js';
 import { createLedger } from './ledger.js';
-import type { RouterParts, SessionContext } from './parts.js';
+import type { CallRefusal, RouterParts, SessionContext } from './parts.js';
 import type { PolicyReload } from './policy/policy-file.js';
 import {
   type ApprovalOutput,
@@ -204,7 +204,8 @@ export function createRouter(parts: RouterParts): Router {
       // What was decided on is what runs: nobody else holds this copy.
       const given = structuredClone(passed.arguments);
       const { user } = situation.session;
-      const asked = { tool, arguments: { ...given }, user, session: id, signal: ask.signal };
+      const findRefusal = () => refusalOfNow(id, ask, passed);
+      const asked = { tool, arguments: { ...given }, user, session: id, signal: ask.signal, findRefusal };
       const result = await withSpan('winnow.call', about, () => run(asked));
       const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
       await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });
@@ -244,6 +245,12 @@ export function createRouter(parts: RouterParts): Router {
       await removeOld();
     },
   };
+
+  async function refusalOfNow(id: string, { caller }: AskOptions, passed: Passed): Promise<CallRefusal | undefined> {
+    const session = await store.sessions.get(id);
+    if (!session) return { ...SESSION_ENDED, ok: false };
+    return gate.findRefusal(await situationOf(id, caller, { isLook: true }), passed);
+  }
 
   async function run(request: Parameters<RouterParts['execute']>[0]): Promise<CallResult> {
     try {

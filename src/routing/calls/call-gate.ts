@@ -12,7 +12,7 @@ import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
 import { canonicalHash, canonicalJson } from '../approvals/canonical-json.js';
 import { sourcesFor } from '../argument-sources.js';
 import type { CallResult, Refusal } from '../contracts.js';
-import type { PreparedArguments, RouterParts } from '../parts.js';
+import type { CallRefusal, PreparedArguments, RouterParts } from '../parts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
 import { calledTools } from '../policy/requirement.js';
 import type { ApprovalOutput } from '../records.js';
@@ -39,6 +39,8 @@ export type Passed = Judged & {
   readonly tool: Tool;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
+  /** Of policy and tool, under which it passed. */
+  readonly definition: string;
 };
 export type Stopped = Judged & { readonly ok: false; readonly result: CallResult & { ok: false } };
 
@@ -62,6 +64,11 @@ export interface CallGateParts {
 export interface CallGate {
   /** Lets a call through, or says what is in its way. */
   pass(situation: Situation, request: CallRequest): Promise<Passed | Stopped>;
+  /**
+   * What is in the way of a call that has passed, by the situation of now. It uses nothing up: what was used for the call
+   * counts, as long as policy and tool are those that it was used under.
+   */
+  findRefusal(situation: Situation, passed: Passed): Promise<CallRefusal | undefined>;
   /** Asks for the approval of a call without making it. @param reason why it is wanted, in the words of the asker */
   ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked>;
 }
@@ -91,7 +98,28 @@ export function createCallGate({ store, approvals, prepare }: CallGateParts): Ca
       const isCounted = await store.sessions.countCall(situation.session.id, name);
       const isFree = situation.stays(tool) !== undefined || decision.warned !== undefined;
       if (!isCounted && !isFree) return stop(refusalOf({ ...decision, ...USED_UP }, name));
-      return { ...judged, ok: true, tool, arguments: candidate.given, notes: prepared.notes, approval };
+      const definition = definitionOf(tool, situation);
+      return { ...judged, ok: true, tool, arguments: candidate.given, notes: prepared.notes, approval, definition };
+    },
+
+    async findRefusal(situation, passed) {
+      const { name, approval } = passed;
+      const tool = situation.find(name);
+      // An approval holds for one policy; without one, what the policy of now says is enough.
+      const isOther =
+        tool &&
+        (approval === undefined
+          ? toolHash(tool) !== toolHash(passed.tool)
+          : definitionOf(tool, situation) !== passed.definition);
+      if (isOther) return { ...CHANGED, ok: false };
+      const decision = situation.decide(tool, 'call', {
+        arguments: passed.arguments,
+        // That it was for one call, and that this is the call, is counted already.
+        isEnabled: tool !== undefined && (situation.stays(tool) !== undefined || situation.enablements.has(name)),
+        calls: tool ? await callsFor(tool, situation) : [],
+      });
+      if (decision.decision === 'deny') return { ...refusalOf(decision, name), ok: false };
+      return decision.decision === 'needs_approval' && approval === undefined ? { ...CHANGED, ok: false } : undefined;
     },
 
     async ask(situation, request, reason) {
@@ -142,6 +170,17 @@ const USED_UP = {
   next: 'Call tool_enable again.',
 } as const;
 
+const CHANGED = {
+  code: 'not_allowed',
+  reason: 'While the call waited for its place, the policy or the tool has changed.',
+  next: 'Make the call again: it is decided anew.',
+} as const;
+
+/** Another definition under the same name is another tool. */
+function definitionOf(tool: Tool, { policy }: Pick<Situation, 'policy'>): string {
+  return `${policy.version}.${toolHash(tool).slice(0, 16)}`;
+}
+
 function notNeeded(name: string): Refusal {
   return {
     code: 'approval_not_needed',
@@ -178,8 +217,7 @@ function approvalFor(
     arguments: maskFields(given, secretNamesOf([tool])),
     argumentsHash,
     ...(sources ? { sources } : {}),
-    // Another definition under the same name is another tool.
-    policyVersion: `${policy.version}.${toolHash(tool).slice(0, 16)}`,
+    policyVersion: definitionOf(tool, { policy }),
     // In quotes: an agent must not speak with the voice of the policy.
     reason: reason === undefined ? decision.reason : `${decision.reason} The asker says: ${JSON.stringify(reason)}`,
   };
