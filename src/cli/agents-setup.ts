@@ -9,6 +9,7 @@ import { createKeptRules } from '../routing/kept-rules.js';
 import { createPolicy } from '../routing/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../routing/policy/policy-file.js';
 import { createPrivateTools } from '../routing/private-tools.js';
+import { parseQuotas } from '../routing/quotas.js';
 import { parseRetention } from '../routing/retention.js';
 import { parseSessionSettings } from '../routing/sessions/session-settings.js';
 import { createAuditWriter } from '../routing/write-audit.js';
@@ -80,7 +81,9 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
   const { live, synonyms, executors, runnable } = await openCatalog({ ...setup, audit });
   const base = () => live.current().catalog;
   const onIssue = (issue: EntryIssue) => logger.warn({ entry: issue.entry }, renderIssue(issue));
-  const privateTools = createPrivateTools({ base, store: store.privateTools, onIssue, audit });
+  const quotas = parseQuotas(config.quotas);
+  const maxBytes = quotas.privateToolBytes;
+  const privateTools = createPrivateTools({ base, store: store.privateTools, onIssue, audit, maxBytes });
   const rules = createKeptRules({ base, store: store.rules, onIssue, audit });
   // The index is built with them; all else is read with them once more.
   await privateTools.refresh();
@@ -104,7 +107,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
     rerank,
     synonyms,
     limits: config.sandbox,
-    options: { ...parseSessionSettings(config.sessions ?? {}), retention: parseRetention(config.retention) },
+    options: { ...parseSessionSettings(config.sessions ?? {}), retention: parseRetention(config.retention), quotas },
     adaptation,
     index,
     onUnusableWeights: ({ code, message }) =>

@@ -14,6 +14,8 @@ export interface McpEndpointSetup {
   router: Router;
   planner: PlanningPlanner;
   logger: Logger;
+  /** Most connections of one user. */
+  maxUserConnections: number;
 }
 
 /** Undefined: the flags want none. @throws WinnowError `invalid_option` */

@@ -2,6 +2,7 @@
 import { messageOf, WinnowError } from '../core/errors.js';
 import type { Model } from '../core/model/model.js';
 import type { Logger } from '../routing/logging/logger.js';
+import { parseQuotas } from '../routing/quotas.js';
 import type { Agents } from '../server/agents/agents.js';
 import { createServer } from '../server/app.js';
 import { openAgents } from './agents-setup.js';
@@ -53,7 +54,8 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   const { close } = setup;
   try {
     const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
-    const mcp = openMcpEndpoint({ flags, router: agents.router, planner, logger });
+    const { connections: maxUserConnections } = parseQuotas(setup.config.quotas);
+    const mcp = openMcpEndpoint({ flags, router: agents.router, planner, logger, maxUserConnections });
     const askModel = flags.readyModel ? () => askForOneToken(setup.model) : undefined;
     const app = createServer({ planner, agents, mcp, options, logger, askModel, onClose: close });
     return { app, agents, ...facts };

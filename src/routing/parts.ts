@@ -5,6 +5,7 @@ import type { Tool } from '../core/catalog/tool.js';
 import type { Store } from '../store/store.js';
 import type { CallResult, ListOutput, ListRequest, Refusal, SearchOutput, SearchRequest } from './contracts.js';
 import type { PolicySource } from './policy/policy-file.js';
+import type { Quotas } from './quotas.js';
 import type { TelemetryEvent } from './records.js';
 import type { Retention } from './retention.js';
 import type { ToolChanges } from './tool-changes.js';
@@ -73,4 +74,6 @@ export interface RouterOptions {
   visibleFrom?: 'next_request' | 'next_turn' | undefined;
   /** For how long records last. Default: that of `retentionSchema`. */
   retention?: Retention | undefined;
+  /** How much one user may take. Default: that of `quotasSchema`. */
+  quotas?: Quotas | undefined;
 }

@@ -34,6 +34,7 @@ import { fingerprintEnabled, handOut } from './hand-out.js';
 import { createLedger } from './ledger.js';
 import type { CallRefusal, RouterParts, SessionContext } from './parts.js';
 import type { PolicyReload } from './policy/policy-file.js';
+import { parseQuotas } from './quotas.js';
 import {
   type ApprovalOutput,
   type AuditEntry,
@@ -101,6 +102,7 @@ export function createRouter(parts: RouterParts): Router {
   const { store, catalog, clock = () => new Date() } = parts;
   const { changes = createToolChanges() } = parts;
   const { sessionIdleMs = DAY_MS, visibleFrom = 'next_request', retention = parseRetention() } = parts.options ?? {};
+  const { quotas = parseQuotas() } = parts.options ?? {};
   const policy = () => parts.policy.current();
   const ledger = createLedger({ journal: store.journal, clock, onEvent: parts.onEvent });
   const situationOf = createSituations({
@@ -115,12 +117,20 @@ export function createRouter(parts: RouterParts): Router {
     store: store.approvals,
     policy,
     clock,
+    quotas,
     audit: (entries) => ledger.write({ audit: entries }),
   });
   const { pass: _pass, ask: _ask, ...openApprovals } = approvals;
   const gate = createCallGate({ store, approvals, prepare: parts.prepare });
   const removeOld = createRetention(store, retention, clock);
-  const sessions = createSessions({ store: store.sessions, situationOf, ledger, clock, sessionIdleMs });
+  const sessions = createSessions({
+    store: store.sessions,
+    situationOf,
+    ledger,
+    clock,
+    sessionIdleMs,
+    mostOpen: quotas.sessions,
+  });
 
   return {
     ...sessions,

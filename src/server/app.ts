@@ -49,7 +49,8 @@ export function createServer({
   const reportError = createReportError(logger, options);
   const onError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const problem = reportError(error, request);
-    if (problem.code === 'overloaded') reply.header('retry-after', options.retryAfterSeconds);
+    if (problem.code === 'overloaded' || problem.code === 'quota_exceeded')
+      reply.header('retry-after', options.retryAfterSeconds);
     return sendProblem(reply, problem);
   };
   const app = fastify({

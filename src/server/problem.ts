@@ -39,6 +39,7 @@ export const TOLD: ReadonlySet<ErrorCode> = new Set([
   'not_found',
   'plan_invalid',
   'overloaded',
+  'quota_exceeded',
   'conflict',
   'cancelled',
 ]);

@@ -44,7 +44,8 @@ export interface Enabling {
 }
 
 export interface Sessions {
-  create(session: SessionRecord): Promise<void>;
+  /** @param mostOpen of the session's user; false where so many are open already. Default: no limit. */
+  create(session: SessionRecord, mostOpen?: number): Promise<boolean>;
   get(id: string): Promise<SessionRecord | undefined>;
   /** Newest first. */
   list(query: { user?: string | undefined; limit: number }): Promise<SessionRecord[]>;
@@ -113,9 +114,9 @@ export interface Approvals {
   /**
    * Keeps the new approval, or returns the open one of the same session, tool, arguments and policy version where
    * there is one, so that asking twice makes one question. Open: pending, granted or refused, and not expired at
-   * `requestedAt`.
+   * `requestedAt`. Undefined: there is none, and as many of the user's as `mostPending` wait already. Default: no limit.
    */
-  request(approval: ApprovalRecord): Promise<ApprovalRecord>;
+  request(approval: ApprovalRecord, mostPending?: number): Promise<ApprovalRecord | undefined>;
   get(id: string): Promise<ApprovalRecord | undefined>;
   /** Newest first. */
   list(query: ApprovalQuery): Promise<ApprovalRecord[]>;

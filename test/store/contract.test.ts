@@ -23,7 +23,8 @@ it('a store of the version before sources were kept is read, and keeps them from
   const { default: Database } = await import('libsql');
   const database = new Database(file);
   for (const table of ['approvals', 'audit']) database.exec(`alter table ${table} drop column sources`);
-  database.exec("delete from kysely_migration where name = '0002-sources'");
+  database.exec('drop index sessions_user');
+  database.exec("delete from kysely_migration where name > '0002'");
   database.close();
 
   const store = await openStore({ file });

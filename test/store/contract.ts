@@ -180,7 +180,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       it('are asked for once also when many ask at the same moment', async () => {
         await store.sessions.create(session('a2'));
         const ids = await Promise.all(
-          [1, 2, 3, 4, 5].map(async (n) => (await store.approvals.request(approval(`a2-${n}`, { session: 'a2' }))).id),
+          [1, 2, 3, 4, 5].map(async (n) => (await store.approvals.request(approval(`a2-${n}`, { session: 'a2' })))?.id),
         );
         expect(new Set(ids).size).toBe(1);
         expect(await store.approvals.list({ session: 'a2', limit: 9 })).toHaveLength(1);
@@ -429,6 +429,33 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await lease('four', 9)).toBe(true);
         expect(await lease(owner, 10)).toBe(false);
         expect(await store.planRuns.claim('none', { owner: 'one', at: at(0), until: at(1) })).toBe(false);
+      });
+    });
+
+    describe('what one user may have', () => {
+      it('open sessions', async () => {
+        const open = (id: string) => store.sessions.create(session(id, { user: 'many' }), 2);
+        const opened = [];
+        for (const id of ['q1', 'q2', 'q3']) opened.push(await open(id));
+        expect(opened).toEqual([true, true, false]);
+        expect(await store.sessions.get('q3')).toBeUndefined();
+        expect(await store.sessions.create(session('q4', { user: 'few' }), 2)).toBe(true);
+        await store.sessions.end('q1', at(1));
+        expect(await open('q5')).toBe(true);
+      });
+
+      it('pending approvals; one that is there is found all the same', async () => {
+        const request = (id: string, more: Partial<ApprovalRecord> = {}) =>
+          store.approvals.request(approval(id, { session: 'q', user: 'asker', tool: id, ...more }), 2);
+        const first = await request('p1');
+        expect(await request('p2')).toBeDefined();
+        expect(await request('p3')).toBeUndefined();
+        expect(await store.approvals.get('p3')).toBeUndefined();
+        expect(await request('p1-again', { tool: 'p1' })).toEqual(first);
+        expect(await request('p4', { user: 'other' })).toBeDefined();
+        await store.approvals.decide('p1', GRANT);
+        expect(await request('p5')).toBeDefined();
+        expect(await request('p6', { requestedAt: at(16), expiresAt: at(30) })).toBeDefined();
       });
     });
 

@@ -8,6 +8,7 @@ import type { ArgumentSources } from '../../core/result.js';
 import type { ApprovalRecord, Approvals as StoredApprovals } from '../../store/store.js';
 import type { Caller, GateCode, Refusal } from '../contracts.js';
 import type { Policy } from '../policy/policy.js';
+import type { Quotas } from '../quotas.js';
 import {
   type Approval,
   type ApprovalOutput,
@@ -55,10 +56,11 @@ export interface ApprovalParts {
   store: StoredApprovals;
   policy: () => Policy;
   clock: () => Date;
+  quotas: Pick<Quotas, 'pendingApprovals' | 'approvalBytes'>;
   audit: (entries: readonly Omit<AuditEntry, 'id' | 'at'>[]) => Promise<void>;
 }
 
-export function createApprovals({ store, policy, clock, audit }: ApprovalParts): Approvals {
+export function createApprovals({ store, policy, clock, quotas, audit }: ApprovalParts): Approvals {
   const now = () => clock().toISOString();
   const later = (milliseconds: number) => new Date(clock().getTime() + milliseconds).toISOString();
 
@@ -72,13 +74,17 @@ export function createApprovals({ store, policy, clock, audit }: ApprovalParts):
         const approval = await store.get(id);
         return refuseMisfit(approval, request) ?? use(approval);
       }
-      const { approval, isNew } = await open(request, user);
+      const opened = await open(request, user);
+      if ('ok' in opened) return opened;
+      const { approval, isNew } = opened;
       return isNew ? refused('needs_approval', approval.reason, { approval, next: NEXT.pending }) : use(approval);
     },
 
     async ask(request) {
       const { user } = request;
-      return user === undefined ? nobodyAsks() : { ok: true, approval: (await open(request, user)).approval };
+      if (user === undefined) return nobodyAsks();
+      const opened = await open(request, user);
+      return 'ok' in opened ? opened : { ok: true, approval: opened.approval };
     },
 
     grant: async (id, input) => decide(id, { ...parseInput(grantInputSchema, input), state: 'granted' }),
@@ -104,9 +110,12 @@ export function createApprovals({ store, policy, clock, audit }: ApprovalParts):
   }
 
   /** One question for one call, however often it is asked. */
-  async function open(request: ApprovalRequest, user: string): Promise<{ approval: ApprovalRecord; isNew: boolean }> {
+  async function open(request: ApprovalRequest, user: string): Promise<Opened | Refused> {
+    const bytes = Buffer.byteLength(JSON.stringify(request.arguments));
+    if (bytes > quotas.approvalBytes) return tooLarge(bytes, quotas.approvalBytes);
     const asked = newApproval(request, user);
-    const approval = await store.request(asked);
+    const approval = await store.request(asked, quotas.pendingApprovals);
+    if (!approval) return tooMany(quotas.pendingApprovals);
     const isNew = approval.id === asked.id;
     if (isNew) await audit([entryOf(approval, 'approval_requested', 'needs_approval')]);
     return { approval, isNew };
@@ -155,6 +164,13 @@ export function createApprovals({ store, policy, clock, audit }: ApprovalParts):
     await audit([{ ...entry, user: by.user }]);
     return { ok: true, approval: last };
   }
+}
+
+type Refused = Refusal & { ok: false };
+
+interface Opened {
+  approval: ApprovalRecord;
+  isNew: boolean;
 }
 
 interface Deciding {
@@ -221,6 +237,15 @@ function nobodyAsks(): Refusal & { ok: false } {
   return refused('approval_not_allowed', 'Nobody can approve what nobody asks for: the session has no user.', {
     next: 'Open a session with a user.',
   });
+}
+
+function tooLarge(bytes: number, most: number): Refused {
+  const reason = `Its arguments have ${bytes} bytes, and nobody is asked to approve more than ${most}.`;
+  return refused('approval_too_large', reason, { next: 'Do less in one call.' });
+}
+
+function tooMany(most: number): Refused {
+  return refused('too_many_approvals', `${most} of your calls wait for an approval already.`, { next: NEXT.pending });
 }
 
 /** For the one who decides, who makes no call. */

@@ -21,11 +21,14 @@ export function createMemoryApprovals(): MemoryApprovals {
   };
 
   return {
-    async request(approval) {
+    async request(approval, mostPending = Number.POSITIVE_INFINITY) {
       const { session, tool, argumentsHash, policyVersion } = approval;
       const binding = JSON.stringify([session, tool, argumentsHash, policyVersion]);
       const last = approvals.get(bindings.get(binding) ?? '');
       if (last && OPEN.has(last.state) && last.expiresAt > approval.requestedAt) return last;
+      const isPending = (one: ApprovalRecord) =>
+        one.state === 'pending' && one.user === approval.user && one.expiresAt > approval.requestedAt;
+      if ([...approvals.values()].filter(isPending).length >= mostPending) return undefined;
       approvals.set(approval.id, approval);
       bindings.set(binding, approval.id);
       return approval;

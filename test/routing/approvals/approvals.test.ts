@@ -1,5 +1,6 @@
 /** Every way to run a risky call without, or with somebody else's, approval. */
 import { describe, expect, it } from '@jest/globals';
+import { parseQuotas } from '../../../src/routing/quotas.js';
 import { createTool } from '../../support/create-tool.js';
 import { setUp, TOOLS } from '../setup.js';
 
@@ -35,6 +36,21 @@ describe('a call that needs approval', () => {
     });
     expect(await call()).toBe('ran');
     expect(await router.approvals.get(approval)).toMatchObject({ state: 'used' });
+  });
+
+  it('is not asked for when too many of the user wait already, or its arguments are too long', async () => {
+    const quotas = parseQuotas({ pendingApprovals: 2, approvalBytes: 100 });
+    const { router, id, approval, call } = await ask({ options: { quotas } });
+    expect(await call({ arguments: { to: 'x'.repeat(100) } })).toBe('approval_too_large');
+    expect(await call({ arguments: { to: 'second' } })).toBe('needs_approval');
+    expect(await call({ arguments: { to: 'third' } })).toBe('too_many_approvals');
+    expect(await call()).toBe('approval_pending');
+    expect(await router.requestApproval(id, { ...DEPLOY, arguments: { to: 'third' } })).toMatchObject({
+      code: 'too_many_approvals',
+    });
+    await router.approvals.refuse(approval, { by: BOB });
+    expect(await call({ arguments: { to: 'third' } })).toBe('needs_approval');
+    expect(await router.approvals.list()).toHaveLength(3);
   });
 
   it('needs one also where the tool is always on', async () => {
