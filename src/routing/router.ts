@@ -6,6 +6,7 @@
 import { toWinnowError } from '../core/errors.js';
 import { parseInput } from '../core/parse.js';
 import type { ArgumentSources } from '../core/result.js';
+import { maskKeysIn } from '../core/secret-forms.js';
 import { withSpan } from '../core/spans.js';
 import { type Approvals, createApprovals } from './approvals/approvals.js';
 import { createCallGate, type Passed } from './calls/call-gate.js';
@@ -97,6 +98,8 @@ export interface Router {
 }
 
 const DAY_MS = 86_400_000;
+/** Characters. */
+const MAX_AUDITED_QUERY = 200;
 
 export function createRouter(parts: RouterParts): Router {
   const { store, catalog, clock = () => new Date() } = parts;
@@ -146,7 +149,7 @@ export function createRouter(parts: RouterParts): Router {
         : await parts.search(request, contextOf(situation, ask.signal));
       const names = output.matches.map(({ name }) => name);
       const about = {
-        query: request.query,
+        query: maskKeysIn(request.query),
         names,
         rankedBy: output.ranked_by,
         milliseconds: performance.now() - began,
@@ -157,7 +160,8 @@ export function createRouter(parts: RouterParts): Router {
           {
             event: 'search',
             outcome: isEnded ? 'refused' : 'allowed',
-            reason: request.query,
+            // The whole stands in telemetry, which does not last as long.
+            reason: maskKeysIn(request.query).slice(0, MAX_AUDITED_QUERY),
             code: output.error?.code,
           },
         ],

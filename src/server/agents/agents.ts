@@ -167,7 +167,14 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     index,
     metrics,
     policy: policy.current,
-    plans: createPlanRuns({ router, sandbox, catalog, store: store.planRuns, planner: parts.planner }),
+    plans: createPlanRuns({
+      router,
+      sandbox,
+      catalog,
+      store: store.planRuns,
+      planner: parts.planner,
+      maxBytes: options?.quotas?.runBytes,
+    }),
     telemetry: (query) => reportTelemetry(store.journal, query),
     async rebuild({ weights: given, by } = {}) {
       if (given !== undefined) await weights.set(given, by);
