@@ -19,7 +19,7 @@ import {
 
 const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 /** Of these the caller reads message and issues; they speak of its own request. */
-const TOLD = ['invalid_request', 'not_found', 'plan_invalid', 'overloaded', 'conflict', 'cancelled'];
+const TOLD = ['invalid_request', 'not_found', 'plan_invalid', 'overloaded', 'quota_exceeded', 'conflict', 'cancelled'];
 
 function errorOf(code: ErrorCode): WinnowError {
   const cause = new Error('cause at /srv/keys');

@@ -44,7 +44,7 @@ function requestBody(body: Named): Json {
   return { required: !isOptional, content: { 'application/json': { schema: schemaReference(body) } } };
 }
 
-const AGENT_STATUSES = [400, 404, 409, 499, 500, 503];
+const AGENT_STATUSES = [400, 404, 409, 429, 499, 500, 503];
 
 function streamText({ streams }: Pick<Route, 'streams'>, answer: string): string {
   return (
