@@ -22,6 +22,7 @@ import { runCommand } from '../src/cli/run-command.js';
 import { serveCommand } from '../src/cli/serve-command.js';
 import { sessionsCommand } from '../src/cli/sessions-command.js';
 import { addSharedOptions } from '../src/cli/shared-options.js';
+import { storeCommand } from '../src/cli/store-command.js';
 import { telemetryCommand } from '../src/cli/telemetry-command.js';
 import { toolsCommand } from '../src/cli/tools-command.js';
 import { tuneCommand } from '../src/cli/tune-command.js';
@@ -36,7 +37,16 @@ const yaml = blocks.filter(({ language }) => language === 'yaml').map(({ text })
 const COMMANDS = [
   ...[planCommand(), selectCommand(), runCommand(), serveCommand(), mcpCommand(), sessionsCommand()],
   ...[approvalsCommand(), telemetryCommand(), adaptationCommand(), privateToolsCommand(), rulesCommand()],
-  ...[indexCommand(), policyCommand(), toolsCommand(), modelCommand(), evalCommand(), tuneCommand(), workerCommand()],
+  ...[
+    storeCommand(),
+    indexCommand(),
+    policyCommand(),
+    toolsCommand(),
+    modelCommand(),
+    evalCommand(),
+    tuneCommand(),
+    workerCommand(),
+  ],
 ];
 /** As it is typed, without what is answered. */
 const typed = blocks.flatMap(({ text }) =>

@@ -10,6 +10,8 @@ import { createKeptRules } from '../routing/kept-rules.js';
 import { createPolicy } from '../routing/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../routing/policy/policy-file.js';
 import { createPrivateTools } from '../routing/private-tools.js';
+import { parseQuotas } from '../routing/quotas.js';
+import { parseRetention } from '../routing/retention.js';
 import { parseSessionSettings } from '../routing/sessions/session-settings.js';
 import { createAuditWriter } from '../routing/write-audit.js';
 import { type Agents, createAgents } from '../server/agents/agents.js';
@@ -52,7 +54,8 @@ export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
   const policy = await openPolicy(policyPathOf(setup));
   const { rerank, close } = await openOpinion(setup);
   try {
-    const store = await openStore(place ?? { memory: true });
+    const onNotice = (notice: string) => setup.logger.warn(notice);
+    const store = await openStore(place ?? { memory: true }, { onNotice });
     try {
       const opened = await putTogether(setup, { store, policy, rerank });
       const agents = { ...opened.agents, close: () => opened.agents.close().finally(close) };
@@ -88,7 +91,9 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
     audit,
   });
   const base = definitions.catalog;
-  const privateTools = createPrivateTools({ base, store: store.privateTools, onIssue, audit });
+  const quotas = parseQuotas(config.quotas);
+  const maxBytes = quotas.privateToolBytes;
+  const privateTools = createPrivateTools({ base, store: store.privateTools, onIssue, audit, maxBytes });
   const rules = createKeptRules({ base, store: store.rules, onIssue, audit });
   // The index is built with them; all else is read with them once more.
   await definitions.refresh();
@@ -114,7 +119,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
     rerank,
     synonyms,
     limits: config.sandbox,
-    options: parseSessionSettings(config.sessions ?? {}),
+    options: { ...parseSessionSettings(config.sessions ?? {}), retention: parseRetention(config.retention), quotas },
     adaptation,
     index,
     onUnusableWeights: ({ code, message }) =>

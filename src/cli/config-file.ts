@@ -75,6 +75,8 @@ const configSchema = (path: PathSchema) =>
     workerModule: path.optional().describe('The same, each call in a thread of its own.'),
     // Checked where they are used, so that what only plans does not load it.
     sessions: settings.optional().describe('How long sessions last; see src/routing/sessions/session-settings.ts.'),
+    retention: settings.optional().describe('Days that records last; see src/routing/retention.ts.'),
+    quotas: settings.optional().describe('How much one user may take; see src/routing/quotas.ts.'),
     sandbox: settings.optional().describe('Time-outs, rates and room of calls; see src/execution/limits.ts.'),
     http: settings.optional().describe('Hosts, base URLs and secrets of OpenAPI tools; see executors/http.'),
     index: settings.optional().describe('The index of tools; see src/routing/index/index-settings.ts.'),

@@ -18,6 +18,7 @@ import { rulesCommand } from './rules-command.js';
 import { runCommand } from './run-command.js';
 import { serveCommand } from './serve-command.js';
 import { sessionsCommand } from './sessions-command.js';
+import { storeCommand } from './store-command.js';
 import { telemetryCommand } from './telemetry-command.js';
 import { toolsCommand } from './tools-command.js';
 import { tuneCommand } from './tune-command.js';
@@ -35,6 +36,7 @@ const program = new Command('winnow')
   .addCommand(mcpCommand())
   .addCommand(sessionsCommand())
   .addCommand(approvalsCommand())
+  .addCommand(storeCommand())
   .addCommand(telemetryCommand())
   .addCommand(adaptationCommand())
   .addCommand(privateToolsCommand())

@@ -14,6 +14,8 @@ export interface McpEndpointSetup {
   logger: Logger;
   /** As the server around it has them. */
   allowedHosts: readonly string[] | undefined;
+  /** Most connections of one user. */
+  maxUserConnections: number;
 }
 
 /** Undefined: the flags want none. @throws WinnowError `invalid_option` */

@@ -20,6 +20,10 @@ export function runCommand(options: OutputOptions = {}): Command {
     )
     .option('--resume <run>', 'go on with this run of the store, in place of a plan')
     .option('--repeat <step>', 'with --resume: run this step of unknown outcome again; repeatable', collect)
+    .option(
+      '--secrets <file>',
+      'with --resume: secret arguments as JSON, {"s1": {"pin": "…"}}; - reads them from stdin',
+    )
     .option('--dry-run', 'show each call, run nothing')
     .option('--retries <number>', 'further calls of a step that failed in a way that may pass', wholeNumber)
     .option('--json', 'print the run as JSON')

@@ -9,6 +9,7 @@ export interface RunFlags extends AgentFlags {
   session?: string;
   resume?: string;
   repeat?: string[];
+  secrets?: string;
   dryRun?: boolean;
   retries?: number;
   json?: boolean;

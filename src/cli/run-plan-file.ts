@@ -1,6 +1,6 @@
 /** What `winnow run` does: tools and what runs them, a session, the run, and what came of each step. */
 import { ERROR_TABLE, messageOf, WinnowError } from '../core/errors.js';
-import { parseAs } from '../core/parse.js';
+import { parseAs, parseInput } from '../core/parse.js';
 import { type PlanRun, type RunnablePlan, runnablePlanSchema } from '../execution/plan/plan-run.js';
 import type { Caller } from '../routing/contracts.js';
 import { createLogger } from '../routing/logging/logger.js';
@@ -12,6 +12,7 @@ import { loadTools } from './load-tools.js';
 import { type Output, print } from './output.js';
 import { printableLine } from './printable.js';
 import { logLevelOf, readConfig } from './read-config.js';
+import { readJson } from './read-json.js';
 import { renderArguments } from './render-plan.js';
 import { renderTable } from './render-table.js';
 import type { RunFlags } from './run-flags.js';
@@ -54,8 +55,11 @@ interface Start {
 async function start(agents: Agents, { path, flags, output, signal }: Start): Promise<PlanRun> {
   const { plans, router } = agents;
   const ask = { signal, ...callerOf(flags) };
-  if (flags.resume !== undefined)
-    return plans.resume(flags.resume, resumePlanInputSchema.parse({ repeat: flags.repeat }), ask);
+  if (flags.resume !== undefined) {
+    const given = flags.secrets === undefined ? {} : await readJson('secrets', flags.secrets);
+    const again = parseInput(resumePlanInputSchema, { repeat: flags.repeat, arguments: given });
+    return plans.resume(flags.resume, again, ask);
+  }
   const plan = await readPlan(path ?? '-');
   const session = flags.session ?? (await openSession(agents, { plan, flags, output }));
   const request = runPlanInputSchema.parse({ session, plan, dryRun: flags.dryRun, retries: flags.retries });

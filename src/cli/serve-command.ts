@@ -27,6 +27,7 @@ export function serveCommand(output: ServeCommandOptions = {}): Command {
       SERVER_DEFAULTS.stopTimeoutMs / 1000,
     )
     .option('--host-name <name>', 'a name under which this server is reached; repeatable', collect)
+    .option('--ready-model', 'GET /readyz asks the model, too, at most once a minute')
     .option('--no-mcp', 'without MCP under /mcp')
     .option('--json', 'print the address as one line of JSON')
     .action(async (flags: ServeFlags) => {

@@ -19,6 +19,7 @@ export interface ServeFlags extends SharedFlags, AgentFlags, DiscoveryFlags, Mcp
   bodyLimit: number;
   stopTimeout: number;
   hostName?: string[];
+  readyModel?: boolean;
   /** False for `--no-mcp`. */
   mcp: boolean;
   json?: boolean;

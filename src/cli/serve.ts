@@ -1,6 +1,8 @@
 /** What `winnow serve` does: set up, listen until a signal, stop in order. Its address is the first thing it logs. */
-import { WinnowError } from '../core/errors.js';
+import { messageOf, WinnowError } from '../core/errors.js';
+import type { Model } from '../core/model/model.js';
 import type { Logger } from '../routing/logging/logger.js';
+import { parseQuotas } from '../routing/quotas.js';
 import type { Agents } from '../server/agents/agents.js';
 import { createServer } from '../server/app.js';
 import { allowedHosts } from '../server/auth/add-auth.js';
@@ -56,14 +58,29 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
   try {
     const { tokenFile, ...auth } = await openAuth(flags, setup.config.auth);
     const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
-    const measured = agents.metrics.measure(planner);
-    const hosts = allowedHosts(auth);
-    const mcp = openMcpEndpoint({ flags, router: agents.router, planner: measured, logger, allowedHosts: hosts });
-    const app = createServer({ ...auth, planner, agents, mcp, options, logger, onClose: close });
+    const { connections: maxUserConnections } = parseQuotas(setup.config.quotas);
+    const shared = { planner: agents.metrics.measure(planner), logger };
+    const hosts = { allowedHosts: allowedHosts(auth), maxUserConnections };
+    const mcp = openMcpEndpoint({ ...shared, ...hosts, flags, router: agents.router });
+    const askModel = flags.readyModel ? () => askForOneToken(setup.model) : undefined;
+    const app = createServer({ ...auth, planner, agents, mcp, options, logger, askModel, onClose: close });
     return { app, agents, tokenFile, ...facts };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+const MODEL_ANSWER_MS = 30_000;
+
+/** @throws WinnowError `model_unavailable`, whatever is wrong with the model */
+async function askForOneToken(model: Model): Promise<void> {
+  const signal = AbortSignal.timeout(MODEL_ANSWER_MS);
+  const prompt = { system: 'Answer with one word.', user: 'ping' };
+  try {
+    await model.complete({ stage: 'selection', prompt, maxTokens: 8, signal });
+  } catch (error) {
+    throw new WinnowError('model_unavailable', `The model does not answer: ${messageOf(error)}`, { cause: error });
   }
 }
 

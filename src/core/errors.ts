@@ -80,6 +80,7 @@ export const ERROR_TABLE = {
     retry: true,
   },
   overloaded: { meaning: 'Too many requests are waiting.', httpStatus: 503, exitCode: 6, retry: true },
+  quota_exceeded: { meaning: 'A limit for one user is reached.', httpStatus: 429, exitCode: 6, retry: true },
   store_failed: {
     meaning: 'The store can not be opened, read or written.',
     httpStatus: 503,

@@ -1,6 +1,7 @@
 /**
- * The way in: a bounded number waits, one of a mutex group at a time goes on, `concurrency` run at once. The mutex
- * is waited for outside the places to run, so that one group can't take them all.
+ * The way in: a bounded number waits, one of a mutex group at a time goes on, `concurrency` run at once, and one user
+ * takes a part of the places alone. Turns are waited for outside the places to run: of the user first, then of the
+ * group. So one user or group can't take them all, and a user who waits for themselves holds nobody else's mutex.
  */
 import PQueue from 'p-queue';
 import { type CallFailure, fail } from './failure.js';
@@ -8,57 +9,81 @@ import type { SandboxLimits } from './limits.js';
 
 export interface Entered {
   readonly ok: true;
-  /** Gives place and mutex back. A second call does nothing. */
+  /** Whether the call waited for anything: what was decided before may be out of date. */
+  readonly hasWaited: boolean;
+  /** Gives place and turns back. A second call does nothing. */
   leave(): void;
 }
 
-export interface Admission {
-  enter(request: { group?: string | undefined; signal?: AbortSignal | undefined }): Promise<Entered | CallFailure>;
+export interface Entering {
+  readonly group?: string | undefined;
+  /** Absent: the embedding program itself, to which no part applies. */
+  readonly user?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
-type AdmissionLimits = Pick<SandboxLimits, 'concurrency' | 'maxQueued' | 'maxWaitMs'>;
+export interface Admission {
+  enter(request: Entering): Promise<Entered | CallFailure>;
+}
+
+type AdmissionLimits = Pick<SandboxLimits, 'concurrency' | 'maxQueued' | 'maxWaitMs' | 'userShare'>;
 
 export function createAdmission(limits: AdmissionLimits): Admission {
   const places = new PQueue({ concurrency: limits.concurrency });
-  const groups = new Map<string, PQueue>();
+  const partOf = (all: number) => Math.max(1, Math.floor(all * limits.userShare));
+  const groups = createTurns(1);
+  const userPlaces = partOf(limits.concurrency);
+  const users = createTurns(userPlaces);
+  /** Of each user, waiting and running. */
+  const underWay = new Map<string, number>();
   let waiting = 0;
 
-  function groupOf(name: string): PQueue {
-    const known = groups.get(name);
-    if (known) return known;
-    const queue = new PQueue({ concurrency: 1 });
-    queue.on('idle', () => groups.delete(name));
-    groups.set(name, queue);
-    return queue;
+  function count(user: string | undefined, change: 1 | -1): void {
+    if (user === undefined) return;
+    const left = (underWay.get(user) ?? 0) + change;
+    if (left === 0) underWay.delete(user);
+    else underWay.set(user, left);
   }
 
-  function isFull(group: string | undefined): boolean {
-    if (waiting < limits.maxQueued) return false;
-    const isGroupBusy = group !== undefined && groups.has(group);
-    return isGroupBusy || places.pending + waiting >= limits.concurrency;
+  function findFull({ group, user }: Entering): string | undefined {
+    const own = user === undefined ? 0 : (underWay.get(user) ?? 0);
+    if (own >= userPlaces + partOf(limits.maxQueued)) return `${own} calls of yours are under way (limit userShare).`;
+    const hasPlace = places.pending + waiting < limits.concurrency && own < userPlaces && !groups.isBusy(group);
+    return hasPlace || waiting < limits.maxQueued
+      ? undefined
+      : `${waiting} calls are waiting already (limit maxQueued).`;
   }
 
   return {
-    async enter({ group, signal }) {
+    async enter(request) {
+      const { group, user, signal } = request;
       if (signal?.aborted) return notStarted();
-      if (isFull(group)) return fail('overloaded', `${waiting} calls are waiting already (limit maxQueued).`);
+      const full = findFull(request);
+      if (full !== undefined) return fail('overloaded', full);
       waiting += 1;
+      count(user, 1);
       let isWaiting = true;
       const stopWaiting = () => {
         if (isWaiting) waiting -= 1;
         isWaiting = false;
       };
       const patience = startPatience(limits.maxWaitMs, signal);
-      const taken: (() => void)[] = [];
+      const taken: (() => void)[] = [() => count(user, -1)];
       const leave = () => {
         for (const giveBack of taken.splice(0)) giveBack();
       };
+      let hasWaited = false;
+      const take = async (queue: PQueue, onStart?: () => void) => {
+        hasWaited ||= queue.pending >= queue.concurrency || queue.size > 0;
+        taken.push(await takePlace(queue, patience.signal, onStart));
+      };
       try {
-        if (group !== undefined) taken.push(await takePlace(groupOf(group), patience.signal));
-        taken.push(await takePlace(places, patience.signal, stopWaiting));
+        if (user !== undefined) await take(users.of(user));
+        if (group !== undefined) await take(groups.of(group));
+        await take(places, stopWaiting);
         // It may have ended in the moment between the start of the place and this line.
         patience.signal.throwIfAborted();
-        return { ok: true, leave };
+        return { ok: true, hasWaited, leave };
       } catch {
         leave();
         if (signal?.aborted) return notStarted();
@@ -67,6 +92,24 @@ export function createAdmission(limits: AdmissionLimits): Admission {
         stopWaiting();
         patience.end();
       }
+    },
+  };
+}
+
+/** A queue for each name, gone when nobody uses it. */
+function createTurns(concurrency: number) {
+  const queues = new Map<string, PQueue>();
+  return {
+    of(name: string): PQueue {
+      const known = queues.get(name);
+      if (known) return known;
+      const queue = new PQueue({ concurrency });
+      queue.on('idle', () => queues.delete(name));
+      queues.set(name, queue);
+      return queue;
+    },
+    isBusy(name: string | undefined): boolean {
+      return name !== undefined && (queues.get(name)?.pending ?? 0) >= concurrency;
     },
   };
 }

@@ -49,6 +49,12 @@ export const toolLimitsSchema = z.strictObject(toolLimits).partial();
 export const sandboxLimitsSchema = toolLimitsSchema.extend({
   concurrency: z.int().min(1).max(1_000).default(8).describe('Calls that run at once.'),
   maxQueued: z.int().min(0).max(100_000).default(256).describe('Calls that wait; one more is refused.'),
+  userShare: z
+    .number()
+    .positive()
+    .max(1)
+    .default(0.5)
+    .describe('Part of `concurrency`, and of `maxQueued`, that one user may take; at least one place.'),
   maxWaitMs: z.int().min(1).default(30_000).describe('Longest wait for a place to run, in milliseconds.'),
   stopGraceMs: z
     .int()
@@ -75,6 +81,7 @@ export interface ToolLimits {
 export interface SandboxLimits {
   readonly concurrency: number;
   readonly maxQueued: number;
+  readonly userShare: number;
   readonly maxWaitMs: number;
   readonly stopGraceMs: number;
   readonly userRate?: Rate | undefined;
@@ -102,7 +109,7 @@ type Base = typeof DEFAULTS & { timeoutMs?: number };
 /** @throws WinnowError `invalid_option` naming each limit that is wrong. */
 export function resolveLimits(input: SandboxLimitsInput = {}): SandboxLimits {
   const limits = parseOptions(sandboxLimitsSchema, input, 'sandbox');
-  const { concurrency, maxQueued, maxWaitMs, stopGraceMs, userRate, tools, ...common } = limits;
+  const { concurrency, maxQueued, userShare, maxWaitMs, stopGraceMs, userRate, tools, ...common } = limits;
   const base: Base = { ...DEFAULTS, ...onlyGiven(common) };
   const overrides = new Map<string, Base>(
     Object.entries(tools).map(([name, limits]) => [name, { ...base, ...onlyGiven(limits) }]),
@@ -112,7 +119,7 @@ export function resolveLimits(input: SandboxLimitsInput = {}): SandboxLimits {
     timeoutMs: ownTimeoutMs,
     ...(overrides.get(tool.name) ?? base),
   });
-  return { concurrency, maxQueued, maxWaitMs, stopGraceMs, userRate, named, of };
+  return { concurrency, maxQueued, userShare, maxWaitMs, stopGraceMs, userRate, named, of };
 }
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

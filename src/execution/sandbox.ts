@@ -29,6 +29,8 @@ export interface SandboxCall {
   signal?: AbortSignal | undefined;
   /** Told what a tool says of its progress. Default: nobody is. */
   onProgress?: ((progress: Progress) => void) | undefined;
+  /** Asked once more where the call has waited for its place: a refusal ends it before the tool runs. Default: it may. */
+  findRefusal?: (() => Promise<CallFailure | undefined>) | undefined;
 }
 
 export interface Sandbox {
@@ -69,8 +71,10 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     if (!prepared.ok) return prepared;
     const limited = takeRates(call, toolLimits);
     if (limited) return limited;
-    const place = await admission.enter({ group: toolLimits.mutexGroup, signal: call.signal });
+    const place = await admission.enter({ group: toolLimits.mutexGroup, user: call.user, signal: call.signal });
     if (!place.ok) return place;
+    const refusal = place.hasWaited ? await findRefusal(call, place.leave) : undefined;
+    if (refusal) return refusal;
     const { timeoutMs, totalTimeoutMs, maxOutputBytes } = toolLimits;
     const bounds = { timeoutMs, totalTimeoutMs, stopGraceMs: limits.stopGraceMs, signal: call.signal };
     const running = runWithin(bounds, ({ signal, prolong }) =>
@@ -95,6 +99,18 @@ export function createSandbox(parts: SandboxParts): Sandbox {
       notes: [...prepared.notes, ...finished.notes],
       milliseconds: Math.round((performance.now() - startedAt) * 10) / 10,
     };
+  }
+
+  /** Whoever is refused, or can't be asked, gives the place back. */
+  async function findRefusal(call: SandboxCall, leave: () => void): Promise<CallFailure | undefined> {
+    try {
+      const refusal = await call.findRefusal?.();
+      if (refusal) leave();
+      return refusal;
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   /** Before the queue, so that one who calls too often does not fill it for the others. */

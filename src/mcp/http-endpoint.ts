@@ -14,8 +14,10 @@ import { createPageGuard, LOOPBACK_HOSTS, type PageGuardOptions } from '../serve
 import { type Connection, createConnection, type McpParts } from './connection.js';
 
 export interface McpHttpParts extends McpParts, Partial<PageGuardOptions> {
-  /** Most connections at a time; then those that wait for nothing longest make room. Default: 1,000. */
+  /** Most connections at a time; then the oldest that waits for nothing ends, of the user who has most. Default: 1,000. */
   maxConnections?: number | undefined;
+  /** Most of one user; then their own make room. Not for a caller without a gateway. Default: 64. */
+  maxUserConnections?: number | undefined;
   /** A connection on which nothing is open or asked for so long is over, in milliseconds. Default: 1 hour. */
   idleMs?: number | undefined;
 }
@@ -53,7 +55,7 @@ const HOUR_MS = 3_600_000;
 const CODES = { refused: -32_000, unknown: -32_001 } as const;
 
 export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
-  const { maxConnections = 1_000, idleMs = HOUR_MS } = parts;
+  const { maxConnections = 1_000, maxUserConnections = 64, idleMs = HOUR_MS } = parts;
   const allowedHosts = 'allowedHosts' in parts ? parts.allowedHosts : LOOPBACK_HOSTS;
   const guard = createPageGuard({ allowedHosts });
   /** Those that did something last are last. */
@@ -80,14 +82,22 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
     return one;
   }
 
-  /** A client that is gone did not say so: one that waits for nothing makes room. */
-  function makeRoom(): boolean {
-    if (opened.size < maxConnections) return true;
-    const oldest = [...opened].find(([, { responses }]) => responses === 0);
+  /** A client that is gone did not say so: one that waits for nothing makes room, and it is never a frugal user's. */
+  function findRoom(caller: Caller | undefined): 'free' | 'full' | 'own' {
+    const own = [...opened.values()].filter((one) => isSameCaller(one.caller, caller));
+    if (caller && own.length >= maxUserConnections) return endOldest(own) ? 'free' : 'own';
+    if (opened.size < maxConnections) return 'free';
+    const idle = [...opened.values()].filter(({ responses }) => responses === 0);
+    return endOldest(ofGreediest(idle, [...opened.values()])) ? 'free' : 'full';
+  }
+
+  /** Of those that wait for nothing; else, of one's own, one on which the client only listens. */
+  function endOldest(among: readonly Open[]): boolean {
+    const oldest =
+      among.find(({ responses }) => responses === 0) ?? among.find((one) => one.responses === one.listeners);
     if (!oldest) return false;
-    const [id, { connection }] = oldest;
-    opened.delete(id);
-    void connection.close();
+    for (const [id, one] of opened) if (one === oldest) opened.delete(id);
+    void oldest.connection.close();
     return true;
   }
 
@@ -125,7 +135,10 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
     }
     if (request.method !== 'POST' || !isInitializeRequest(body))
       return refuse(response, 400, 'The header Mcp-Session-Id is missing: send `initialize` first.');
-    if (isClosing || !makeRoom()) return refuse(response, 503, 'Too many clients are connected. Come back later.');
+    const room = isClosing ? 'full' : findRoom(caller);
+    if (room === 'own')
+      return refuse(response, 429, `${maxUserConnections} connections of yours are at work. End one.`);
+    if (room === 'full') return refuse(response, 503, 'Too many clients are connected. Come back later.');
     return answer(await open(caller), exchange);
   }
 
@@ -155,6 +168,15 @@ async function closeWhenIdle(connection: Connection, signal: AbortSignal | undef
   await nextTurn();
   await connection.close();
   await connection.closed;
+}
+
+/** Those of the user who has most connections in all. */
+function ofGreediest(among: readonly Open[], all: readonly Open[]): Open[] {
+  const counts = new Map<string | undefined, number>();
+  const keyOf = ({ caller }: Open) => caller && (caller.user ?? '');
+  for (const one of all) counts.set(keyOf(one), (counts.get(keyOf(one)) ?? 0) + 1);
+  const most = Math.max(0, ...among.map((one) => counts.get(keyOf(one)) ?? 0));
+  return among.filter((one) => counts.get(keyOf(one)) === most);
 }
 
 function isSameCaller(one: Caller | undefined, other: Caller | undefined): boolean {

@@ -43,6 +43,8 @@ export const GATE_CODES = [
   'approval_own',
   'approval_not_allowed',
   'approval_not_needed',
+  'approval_too_large',
+  'too_many_approvals',
   'too_many_enabled',
   'always_on',
   'session_ended',

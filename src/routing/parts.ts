@@ -13,7 +13,9 @@ import type {
   SearchRequest,
 } from './contracts.js';
 import type { PolicySource } from './policy/policy-file.js';
+import type { Quotas } from './quotas.js';
 import type { TelemetryEvent } from './records.js';
+import type { Retention } from './retention.js';
 import type { ToolChanges } from './tool-changes.js';
 
 /** A session as search and hand-outs see it. What is not allowed must not be found, counted or hinted at. */
@@ -38,7 +40,11 @@ export interface ExecuteRequest {
   readonly session: string;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** To be asked where the call has waited for its place: what stands in its way by then. */
+  readonly findRefusal?: (() => Promise<CallRefusal | undefined>) | undefined;
 }
+
+export type CallRefusal = CallResult & { readonly ok: false };
 
 /** The arguments as the tool will get them, or why it can't. */
 export type PreparedArguments =
@@ -75,4 +81,8 @@ export interface RouterOptions {
   sessionIdleMs?: number | undefined;
   /** When clients put newly enabled tools before their model. Default: `next_request`. */
   visibleFrom?: 'next_request' | 'next_turn' | undefined;
+  /** For how long records last. Default: that of `retentionSchema`. */
+  retention?: Retention | undefined;
+  /** How much one user may take. Default: that of `quotasSchema`. */
+  quotas?: Quotas | undefined;
 }

@@ -11,6 +11,7 @@ import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import type { DocumentRecord, Documents } from '../store/store.js';
 import { createMergedDocuments } from './merged-documents.js';
+import { parseQuotas } from './quotas.js';
 import type { WriteAudit } from './write-audit.js';
 
 /** Of an entry, what a user may say; whose it is, and where it comes from, is not for them to say. */
@@ -36,6 +37,8 @@ export interface PrivateToolsParts {
   onIssue?: ((issue: EntryIssue) => void) | undefined;
   /** Told of each change after it is in the store. Default: nothing is told. */
   audit?: WriteAudit | undefined;
+  /** Of all tools of one user, as JSON. Default: that of `quotasSchema`. */
+  maxBytes?: number | undefined;
   /** Default: the clock of the machine. */
   clock?: (() => Date) | undefined;
 }
@@ -58,6 +61,7 @@ export interface PrivateTools {
 
 export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
   const { base, store, onIssue, audit, clock = () => new Date() } = parts;
+  const { maxBytes = parseQuotas().privateToolBytes } = parts;
   const merged = createMergedDocuments({ base, list: () => store.list(), merge: mergeWithLast(), onIssue });
   const ofCatalog = (user: string) => base().tools.filter((tool) => isOf(tool, user));
 
@@ -75,6 +79,10 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
       if (own.length >= MAX_PRIVATE_TOOLS && !own.some((one) => one.name === name)) {
         throw unusable(`name: you have ${own.length} tools, and more are not kept; remove one first`);
       }
+      const kept = [...own.filter((one) => one.name !== name).map(({ content }) => content), entry];
+      const bytes = Buffer.byteLength(JSON.stringify(kept));
+      if (bytes > maxBytes)
+        throw unusable(`your tools would have ${bytes} bytes together, and ${maxBytes} are kept at most`);
       await store.put({ owner: user, name, content: entry, updatedAt: clock().toISOString() });
       await audit?.({ event: 'private_tool_added', outcome: 'allowed', user, tool: tool.name });
       await merged.refresh();

@@ -6,11 +6,12 @@
 import { toWinnowError } from '../core/errors.js';
 import { parseInput } from '../core/parse.js';
 import type { ArgumentSources } from '../core/result.js';
+import { maskKeysIn } from '../core/secret-forms.js';
 import { withSpan } from '../core/spans.js';
 import { type Approvals, createApprovals } from './approvals/approvals.js';
 import { createKeyedDigest } from './approvals/keyed-digest.js';
 import { createReview } from './approvals/review.js';
-import { createCallGate } from './calls/call-gate.js';
+import { createCallGate, type Passed } from './calls/call-gate.js';
 import { callValues } from './calls/call-values.js';
 import {
   type Caller,
@@ -35,8 +36,9 @@ import {
 } from './contracts.js';
 import { fingerprintEnabled, handOut } from './hand-out.js';
 import { createLedger } from './ledger.js';
-import type { RouterParts, SessionContext } from './parts.js';
+import type { CallRefusal, RouterParts, SessionContext } from './parts.js';
 import type { PolicyReload } from './policy/policy-file.js';
+import { parseQuotas } from './quotas.js';
 import {
   type ApprovalOutput,
   type AuditEntry,
@@ -45,6 +47,7 @@ import {
   type RequestApprovalInput,
   requestApprovalInputSchema,
 } from './records.js';
+import { createRetention, parseRetention } from './retention.js';
 import { disableTools, enableTools, findRefused, SESSION_ENDED } from './sessions/enabling.js';
 import { createSessions } from './sessions/sessions.js';
 import { createSituations, type Situation } from './sessions/situation.js';
@@ -95,16 +98,19 @@ export interface Router {
   audit(query?: AuditQuery): Promise<AuditEntry[]>;
   /** Reads the policy anew; a broken one keeps the old one. Both are in the audit. Never throws for the file. */
   reloadPolicy(): Promise<PolicyReload>;
-  /** Removes idle sessions and marks approvals that are over time; to be called now and then. */
+  /** Removes idle sessions and old records, and marks approvals that are over time; to be called now and then. */
   sweep(): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
+/** Characters. */
+const MAX_AUDITED_QUERY = 200;
 
 export function createRouter(parts: RouterParts): Router {
   const { store, catalog, clock = () => new Date() } = parts;
   const { changes = createToolChanges() } = parts;
-  const { sessionIdleMs = DAY_MS, visibleFrom = 'next_request' } = parts.options ?? {};
+  const { sessionIdleMs = DAY_MS, visibleFrom = 'next_request', retention = parseRetention() } = parts.options ?? {};
+  const { quotas = parseQuotas() } = parts.options ?? {};
   const policy = () => parts.policy.current();
   const ledger = createLedger({ journal: store.journal, clock, onEvent: parts.onEvent });
   const situationOf = createSituations({
@@ -119,13 +125,22 @@ export function createRouter(parts: RouterParts): Router {
     store: store.approvals,
     policy,
     clock,
+    quotas,
     audit: (entries) => ledger.write({ audit: entries }),
     review: createReview(store.approvals),
   });
   const { pass: _pass, ask: _ask, ...openApprovals } = approvals;
   const digest = createKeyedDigest(store.keys);
   const gate = createCallGate({ store, approvals, prepare: parts.prepare, digest });
-  const sessions = createSessions({ store: store.sessions, situationOf, ledger, clock, sessionIdleMs });
+  const removeOld = createRetention(store, retention, clock);
+  const sessions = createSessions({
+    store: store.sessions,
+    situationOf,
+    ledger,
+    clock,
+    sessionIdleMs,
+    mostOpen: quotas.sessions,
+  });
 
   return {
     ...sessions,
@@ -141,7 +156,7 @@ export function createRouter(parts: RouterParts): Router {
         : await parts.search(request, contextOf(situation, ask.signal));
       const names = output.matches.map(({ name }) => name);
       const about = {
-        query: request.query,
+        query: maskKeysIn(request.query),
         names,
         rankedBy: output.ranked_by,
         milliseconds: performance.now() - began,
@@ -152,7 +167,8 @@ export function createRouter(parts: RouterParts): Router {
           {
             event: 'search',
             outcome: isEnded ? 'refused' : 'allowed',
-            reason: request.query,
+            // The whole stands in telemetry, which does not last as long.
+            reason: maskKeysIn(request.query).slice(0, MAX_AUDITED_QUERY),
             code: output.error?.code,
           },
         ],
@@ -210,7 +226,8 @@ export function createRouter(parts: RouterParts): Router {
       const given = structuredClone(passed.arguments);
       const { user } = situation.session;
       const { signal, onProgress } = ask;
-      const asked = { tool, arguments: { ...given }, user, session: id, signal, onProgress };
+      const findRefusal = () => refusalOfNow(id, ask, passed);
+      const asked = { tool, arguments: { ...given }, user, session: id, signal, onProgress, findRefusal };
       const result = await withSpan('winnow.call', about, () => run(asked));
       const values = result.ok ? callValues(passed.arguments, result.output) : undefined;
       await ledger.writeResult(situation, passed, { result, values, milliseconds: performance.now() - began });
@@ -247,8 +264,15 @@ export function createRouter(parts: RouterParts): Router {
     async sweep() {
       await sessions.removeIdle();
       await approvals.sweep();
+      await removeOld();
     },
   };
+
+  async function refusalOfNow(id: string, { caller }: AskOptions, passed: Passed): Promise<CallRefusal | undefined> {
+    const session = await store.sessions.get(id);
+    if (!session) return { ...SESSION_ENDED, ok: false };
+    return gate.findRefusal(await situationOf(id, caller, { isLook: true }), passed);
+  }
 
   async function run(request: Parameters<RouterParts['execute']>[0]): Promise<CallResult> {
     try {

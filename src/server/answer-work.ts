@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WinnowError } from '../core/errors.js';
 import { acceptsEventStream } from './accepts-event-stream.js';
+import { accountOf } from './caller.js';
 import { streamEvents } from './event-stream.js';
 import type { Gate } from './gate.js';
 import type { Stop } from './graceful-stop.js';
@@ -33,9 +34,10 @@ const EVENT_STREAM_HEADERS = {
 export function createAnswerWork({ gate, stop, heartbeatMs, reportError }: WorkParts): AnswerWork {
   return async (request, reply, work) => {
     const signal = AbortSignal.any([leavingOf(reply), stop.signal]);
+    const user = accountOf(request.identity.caller);
     const run = async (onEvent: Parameters<typeof work.run>[0]['onEvent']): Promise<unknown> => {
       try {
-        return await gate.run(() => work.run({ signal, onEvent }));
+        return await gate.run(user, () => work.run({ signal, onEvent }));
       } catch (error) {
         if (!stop.signal.aborted) throw error;
         throw new WinnowError('overloaded', 'The server stopped before the answer was ready.', { cause: error });

@@ -16,6 +16,7 @@ import { addMcpRoute, type McpEndpoint } from './mcp-route.js';
 import { renderOpenApi } from './openapi.js';
 import { addPlanRoutes, type Outcomes } from './plan-routes.js';
 import { faultProblem } from './problem.js';
+import { createReadiness } from './readiness.js';
 import { createReportError, sendProblem } from './report-error.js';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.js';
 import { SERVER_DEFAULTS, type ServerOptions } from './server-options.js';
@@ -28,6 +29,8 @@ export interface ServerParts extends AuthOptions {
   /** MCP under `/mcp`. Default: there is no such path. */
   mcp?: McpEndpoint | undefined;
   options?: Partial<ServerOptions> | undefined;
+  /** Throws where the model does not answer; asked for `GET /readyz`, at most once a minute. Default: not asked. */
+  askModel?: (() => Promise<unknown>) | undefined;
   /** Default: nothing is logged. */
   logger?: Logger | undefined;
   /** Called by `close()`, after `agents` are closed, when no request runs any more, for example to close the model. */
@@ -46,7 +49,8 @@ export function createServer({
   const reportError = createReportError(logger, options);
   const onError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const problem = reportError(error, request);
-    if (problem.code === 'overloaded') reply.header('retry-after', options.retryAfterSeconds);
+    if (problem.code === 'overloaded' || problem.code === 'quota_exceeded')
+      reply.header('retry-after', options.retryAfterSeconds);
     return sendProblem(reply, problem);
   };
   const app = fastify({
@@ -84,7 +88,11 @@ export function createServer({
   addToolRoutes(app, planner, conceal);
   if (agents) addAgentRoutes(app, { routes, metrics: agents.metrics, answerWork, stop });
   if (mcp) addMcpRoute(app, { mcp, gate, stop });
-  addServiceRoutes(app, () => renderOpenApi({ version: readVersion(), routes, hasMcp: mcp !== undefined }));
+  const ready = createReadiness([
+    ...(agents ? [{ run: agents.ready, holdsMs: STORE_CHECK_MS }] : []),
+    ...(parts.askModel ? [{ run: parts.askModel, holdsMs: MODEL_CHECK_MS }] : []),
+  ]);
+  addServiceRoutes(app, ready, () => renderOpenApi({ version: readVersion(), routes, hasMcp: mcp !== undefined }));
   app.addHook('onClose', async () => {
     await agents?.close();
     await parts.onClose?.();
@@ -165,7 +173,15 @@ function sendUnknownPath(app: FastifyInstance, request: FastifyRequest, reply: F
   return sendProblem(reply, faultProblem(allowed.length > 0 ? 405 : 404, request.id));
 }
 
-function addServiceRoutes(app: FastifyInstance, render: () => ReturnType<typeof renderOpenApi>): void {
+/** A balancer asks every few seconds; how long an outcome holds, in milliseconds. */
+const STORE_CHECK_MS = 5_000;
+const MODEL_CHECK_MS = 60_000;
+
+function addServiceRoutes(
+  app: FastifyInstance,
+  ready: () => Promise<void>,
+  render: () => ReturnType<typeof renderOpenApi>,
+): void {
   // Made when it is asked for: it takes longer than all else that a server does to start.
   let document: ReturnType<typeof renderOpenApi> | undefined;
   app.get('/openapi.json', async () => {
@@ -174,5 +190,8 @@ function addServiceRoutes(app: FastifyInstance, render: () => ReturnType<typeof 
   });
   app.get('/healthz', async () => ({ status: 'ok' }));
   // One that stops has refused the request before it gets here.
-  app.get('/readyz', async () => ({ status: 'ok' }));
+  app.get('/readyz', async () => {
+    await ready();
+    return { status: 'ok' };
+  });
 }

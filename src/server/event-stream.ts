@@ -5,6 +5,9 @@
 import { PassThrough, type Readable } from 'node:stream';
 import type { Problem } from './problem.js';
 
+/** What a client has not read yet, in bytes: with more, it is taken to read no more, and the stream ends. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+
 export interface EventStreamOptions {
   /** What is called what happens, for example `stage`. */
   event: string;
@@ -23,6 +26,8 @@ export function streamEvents<Event>(
     const write = (text: string): void => {
       isOpen = true;
       open(stream);
+      // What is one answer, however long, always has its room.
+      if (stream.writableLength + stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
       if (stream.writable) stream.write(text);
     };
     const heartbeat = setInterval(() => write(': still at work\n\n'), heartbeatMs);

@@ -51,7 +51,7 @@ export function mcpPath(): Json {
         responses: {
           200: answered('The answer, behind what happened meanwhile'),
           202: success('Taken: a notification has no answer', {}),
-          ...failures([400, 401, 403, 404, 406, 413, 415, 500, 503]),
+          ...failures([400, 401, 403, 404, 406, 413, 415, 429, 500, 503]),
         },
       },
       get: {
@@ -88,10 +88,11 @@ const OF_PROTOCOL: ReadonlyMap<number, string> = new Map([
   [404, 'There is no such session: begin with `initialize` again'],
   [406, 'The header Accept must name application/json and text/event-stream'],
   [409, 'The session has a listener already'],
+  [429, 'Too many connections or requests of this user at once'],
   [503, 'Too many clients or requests at once, or the server is stopping'],
 ]);
 /** The server around MCP answers so, too: with a problem document, as everywhere. */
-const ALSO_OF_SERVER: ReadonlySet<number> = new Set([400, 403, 503]);
+const ALSO_OF_SERVER: ReadonlySet<number> = new Set([400, 403, 429, 503]);
 
 function failures(statuses: readonly number[]): Json {
   const own = statuses.flatMap((status) => {

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../routing/contracts.js';
+import { accountOf } from './caller.js';
 import type { Gate } from './gate.js';
 import type { Stop } from './graceful-stop.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
@@ -45,7 +46,7 @@ export function addMcpRoute(app: FastifyInstance, { mcp, gate, stop }: McpRouteP
         // Else a connection that is kept alive would hold a server open that stops.
         if (stop.isStopping) raw.socket.destroy();
       };
-      await (isQuestion(raw.method, body) ? gate.run(answer) : answer());
+      await (isQuestion(raw.method, body) ? gate.run(accountOf(caller), answer) : answer());
     },
   });
 }

@@ -41,6 +41,7 @@ export const TOLD: ReadonlySet<ErrorCode> = new Set([
   'not_found',
   'plan_invalid',
   'overloaded',
+  'quota_exceeded',
   'conflict',
   'cancelled',
 ]);

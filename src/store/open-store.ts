@@ -15,11 +15,13 @@ export interface OpenOptions {
   busyTimeoutMs?: number;
   /** PostgreSQL: most connections at a time. Default: 10. */
   connections?: number;
+  /** SQLite: told that the store is a new one, or that others could read it. Default: nothing is told. */
+  onNotice?: ((notice: string) => void) | undefined;
 }
 
 /** @throws WinnowError `store_failed`; `invalid_option` for a place that is none */
 export async function openStore(place: StorePlace, options: OpenOptions = {}): Promise<Store> {
-  const { busyTimeoutMs = 5_000, connections = 10 } = options;
+  const { busyTimeoutMs = 5_000, connections = 10, onNotice } = options;
   if ('memory' in place) {
     const { createMemoryStore } = await import('./memory/memory-store.js');
     return createMemoryStore();
@@ -29,7 +31,7 @@ export async function openStore(place: StorePlace, options: OpenOptions = {}): P
     if (place.file === '' || place.file === ':memory:')
       throw new WinnowError('invalid_option', 'The file of a store needs a path; for none at all, say {memory: true}.');
     const { openSqlite } = await import('./sql/sqlite.js');
-    return createSqlStore(await openSqlite({ file: place.file, busyTimeoutMs }), 'sqlite');
+    return createSqlStore(await openSqlite({ file: place.file, busyTimeoutMs, onNotice }), 'sqlite');
   }
   if (!/^postgres(?:ql)?:\/\//u.test(place.url))
     throw new WinnowError('invalid_option', 'The URL of a store begins with postgres:// or postgresql://.');

@@ -4,6 +4,9 @@
  * Instants are UTC, ISO 8601 with milliseconds, so that they sort as texts.
  */
 import type { ArgumentSources } from '../core/result.js';
+import type { Documents, Weights } from './keyed-records.js';
+
+export type * from './keyed-records.js';
 
 export interface SessionRecord {
   readonly id: string;
@@ -44,7 +47,8 @@ export interface Enabling {
 }
 
 export interface Sessions {
-  create(session: SessionRecord): Promise<void>;
+  /** @param mostOpen of the session's user; false where so many are open already. Default: no limit. */
+  create(session: SessionRecord, mostOpen?: number): Promise<boolean>;
   get(id: string): Promise<SessionRecord | undefined>;
   /** Newest first. */
   list(query: { user?: string | undefined; limit: number }): Promise<SessionRecord[]>;
@@ -115,9 +119,9 @@ export interface Approvals {
   /**
    * Keeps the new approval, or returns the open one of the same session, tool, arguments and policy version where
    * there is one, so that asking twice makes one question. Open: pending, granted or refused, and not expired at
-   * `requestedAt`.
+   * `requestedAt`. Undefined: there is none, and as many of the user's as `mostPending` wait already. Default: no limit.
    */
-  request(approval: ApprovalRecord): Promise<ApprovalRecord>;
+  request(approval: ApprovalRecord, mostPending?: number): Promise<ApprovalRecord | undefined>;
   get(id: string): Promise<ApprovalRecord | undefined>;
   /** Newest first. */
   list(query: ApprovalQuery): Promise<ApprovalRecord[]>;
@@ -205,61 +209,6 @@ export interface Journal {
   calls(session: string, tools: readonly string[]): Promise<CallRecord[]>;
 }
 
-/** Named JSON values of an owner: private tools of a user, rules, snapshots of an index. */
-export interface DocumentRecord {
-  readonly owner: string;
-  readonly name: string;
-  readonly content: unknown;
-  readonly updatedAt: string;
-}
-
-export interface Documents {
-  put(document: DocumentRecord): Promise<void>;
-  /** Keeps what is there under this owner and name. */
-  add(document: DocumentRecord): Promise<void>;
-  get(owner: string, name: string): Promise<DocumentRecord | undefined>;
-  /** In order of owner and name. Default: of all owners. */
-  list(owner?: string): Promise<DocumentRecord[]>;
-  /** False when there was none. */
-  remove(owner: string, name: string): Promise<boolean>;
-}
-
-/** Something learnt from use. One entry for each level, subject, kind and key. */
-export interface WeightRecord {
-  /** For whom it holds: `person`, `project` or `all`. */
-  readonly level: string;
-  /** The person or project; empty for all. */
-  readonly subject: string;
-  /** For example `weight`, `synonym`, `always_on`. */
-  readonly kind: string;
-  readonly key: string;
-  readonly value: number;
-  /** How many observations stand behind it. */
-  readonly evidence: number;
-  /** For example `proposed`, `active`, `reverted`. */
-  readonly state: string;
-  /** What explains it. */
-  readonly details: unknown;
-  readonly updatedAt: string;
-}
-
-export interface WeightQuery {
-  level?: string | undefined;
-  subject?: string | undefined;
-  kind?: string | undefined;
-  key?: string | undefined;
-  state?: string | undefined;
-}
-
-export interface Weights {
-  /** All or nothing; what is there is replaced. */
-  put(weights: readonly WeightRecord[]): Promise<void>;
-  /** In order of level, subject, kind and key. */
-  list(query?: WeightQuery): Promise<WeightRecord[]>;
-  /** Returns how many were removed. */
-  remove(query: WeightQuery): Promise<number>;
-}
-
 export interface PlanRunRecord {
   readonly id: string;
   readonly session?: string | undefined;
@@ -284,6 +233,10 @@ export interface PlanRuns {
   claim(id: string, lease: { owner: string; at: string; until: string }): Promise<boolean>;
 }
 
+/** What goes with age, and not with something else. */
+export const PRUNED_KINDS = ['audit', 'telemetry', 'approvals', 'runs'] as const;
+export type PrunedKind = (typeof PRUNED_KINDS)[number];
+
 export interface Store {
   readonly sessions: Sessions;
   readonly approvals: Approvals;
@@ -297,6 +250,13 @@ export interface Store {
   readonly keys: Documents;
   readonly weights: Weights;
   readonly planRuns: PlanRuns;
+  /**
+   * Removes some of what is older than an instant: of the audit and telemetry what was written, of approvals those that
+   * were over, of plan runs those that did nothing since. Returns how many; 0: none is left.
+   */
+  prune(kind: PrunedKind, before: string): Promise<number>;
+  /** Writes a little, so that a full disk or a lost right is seen. @throws WinnowError `store_failed` */
+  probe(): Promise<void>;
   /** Idempotent. */
   close(): Promise<void>;
 }

@@ -19,14 +19,19 @@ function createGate() {
 }
 
 describe('many calls', () => {
-  const start = (limits: SandboxParts['limits'], count: number, entry: (id: number) => string = () => 'search') => {
+  const start = (
+    limits: SandboxParts['limits'],
+    count: number,
+    entry: (id: number) => string = () => 'search',
+    userOf: (id: number) => string | undefined = () => undefined,
+  ) => {
     const gate = createGate();
     const sandbox = createSandbox({
       executors: [createFunctionExecutor({ search: gate.run, write: gate.run })],
       limits,
     });
     const results = Array.from({ length: count }, (_, id) =>
-      sandbox.run({ tool: createTool(entry(id)), arguments: { id } }),
+      sandbox.run({ tool: createTool(entry(id)), arguments: { id }, user: userOf(id) }),
     );
     return { gate, results };
   };
@@ -65,6 +70,39 @@ describe('many calls', () => {
     });
     started.gate.next();
     expect(await started.results[0]).toMatchObject({ ok: true });
+  });
+
+  it('of one user leave places and room to wait for those of another', async () => {
+    const limits = { concurrency: 4, maxQueued: 8 };
+    const started = start(limits, 10, undefined, (id) => (id < 8 ? 'mallory' : 'ann'));
+    await nextTurn();
+    expect(started.gate.running).toEqual([0, 1, 8, 9]);
+    const results = await drain(started);
+    expect(results.map((result) => (result.ok ? 'ok' : result.reason))).toEqual([
+      ...Array(6).fill('ok'),
+      ...Array(2).fill('6 calls of yours are under way (limit userShare).'),
+      ...Array(2).fill('ok'),
+    ]);
+  });
+
+  it('of one user who waits for themselves hold nobody up in their mutex group', async () => {
+    const limits = { concurrency: 2, tools: { write: { mutexGroup: 'files' } } };
+    const started = start(
+      limits,
+      3,
+      (id) => (id === 0 ? 'search' : 'write'),
+      (id) => (id < 2 ? 'mallory' : 'ann'),
+    );
+    await nextTurn();
+    expect(started.gate.running).toEqual([0, 2]);
+    await drain(started);
+  });
+
+  it('of one user take all places where the share is whole', async () => {
+    const started = start({ concurrency: 4, userShare: 1 }, 6, undefined, () => 'ann');
+    await nextTurn();
+    expect(started.gate.running).toHaveLength(4);
+    await drain(started);
   });
 
   it('of one mutex group run one after another, and do not take the places of others', async () => {

@@ -213,6 +213,43 @@ describe('MCP over HTTP', () => {
       expect(await first.names()).toContain('tool_search');
     });
 
+    const initialize = async (url: string, user: string) => {
+      const opened = await post(url, INITIALIZE, { 'x-winnow-user': user });
+      await opened.text();
+      return { status: opened.status, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+    };
+    const statusOf = async (url: string, user: string, { 'mcp-session-id': id }: { 'mcp-session-id': string }) => {
+      const listed = await post(url, LIST, { 'mcp-session-id': id, 'x-winnow-user': user });
+      await listed.text();
+      return listed.status;
+    };
+
+    it('of one user make room for their own alone, oldest first', async () => {
+      const { url } = await serve({ http: { maxConnections: 9, maxUserConnections: 2 } });
+      const ann = await initialize(url, 'ann');
+      const own = [];
+      for (const _ of [1, 2, 3]) own.push(await initialize(url, 'mallory'));
+      const statuses = [];
+      for (const one of own) statuses.push(await statusOf(url, 'mallory', one));
+      expect([await statusOf(url, 'ann', ann), ...statuses]).toEqual([200, 404, 200, 200]);
+    });
+
+    it('on which a user only listens make room for one more of that user', async () => {
+      const { url } = await serve({ http: { maxUserConnections: 1 } });
+      const listening = await join(url, 'mallory');
+      expect((await initialize(url, 'mallory')).status).toBe(200);
+      expect(await statusOf(url, 'mallory', { 'mcp-session-id': listening.id })).toBe(404);
+    });
+
+    it('of who has most make room where all are taken', async () => {
+      const { url } = await serve({ http: { maxConnections: 3 } });
+      const ann = await initialize(url, 'ann');
+      await initialize(url, 'mallory');
+      await initialize(url, 'mallory');
+      expect((await initialize(url, 'bob')).status).toBe(200);
+      expect(await statusOf(url, 'ann', ann)).toBe(200);
+    });
+
     it('on which nothing happens are closed', async () => {
       const { url, agents } = await serve({ http: { idleMs: 1 } });
       const opened = await post(url, INITIALIZE);

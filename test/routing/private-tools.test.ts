@@ -60,6 +60,19 @@ describe('private tools', () => {
     expect(await store.list()).toEqual([]);
   });
 
+  it('have a limit of bytes for each user, in which one of the same name takes the place of the old', async () => {
+    const { store } = together();
+    const tools = createPrivateTools({ base: () => createCatalog([]), store, maxBytes: 300 });
+    await tools.add('ann', skill('mail', 'x'.repeat(150)));
+    await expect(tools.add('ann', skill('more', 'x'.repeat(150)))).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('300 are kept at most'),
+    });
+    await tools.add('ann', skill('mail', 'y'.repeat(150)));
+    await tools.add('bob', skill('more', 'x'.repeat(150)));
+    expect((await store.list()).map(({ name }) => name)).toEqual(['mail', 'more']);
+  });
+
   it('with a slip in a key are kept, and the slip is told', async () => {
     const { tools } = together();
     const entry = { name: 'mail', toolType: 'skill', descripton: 'Writes.', colour: 'red' };

@@ -26,6 +26,7 @@ const TOLD = [
   'not_found',
   'plan_invalid',
   'overloaded',
+  'quota_exceeded',
   'conflict',
   'cancelled',
 ];
@@ -47,7 +48,7 @@ describe('an error of the planner', () => {
     const isTold = TOLD.includes(code);
     expect(response.status).toBe(ERROR_TABLE[code].httpStatus);
     expect(response.headers.get('content-type')).toBe('application/problem+json');
-    expect(response.headers.get('retry-after')).toBe(code === 'overloaded' ? '5' : null);
+    expect(response.headers.get('retry-after')).toBe(['overloaded', 'quota_exceeded'].includes(code) ? '5' : null);
     expect(problem).toEqual({
       type: `urn:winnow:problem:${code}`,
       title: ERROR_TABLE[code].meaning,

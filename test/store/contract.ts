@@ -1,6 +1,13 @@
 /** What every store promises; run against each of them. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApprovalRecord, PlanRunRecord, Store, WeightRecord } from '../../src/store/store.js';
+import {
+  type ApprovalRecord,
+  type PlanRunRecord,
+  PRUNED_KINDS,
+  type PrunedKind,
+  type Store,
+  type WeightRecord,
+} from '../../src/store/store.js';
 import { approval, at, session } from './records.js';
 
 const GRANT = {
@@ -173,7 +180,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       it('are asked for once also when many ask at the same moment', async () => {
         await store.sessions.create(session('a2'));
         const ids = await Promise.all(
-          [1, 2, 3, 4, 5].map(async (n) => (await store.approvals.request(approval(`a2-${n}`, { session: 'a2' }))).id),
+          [1, 2, 3, 4, 5].map(async (n) => (await store.approvals.request(approval(`a2-${n}`, { session: 'a2' })))?.id),
         );
         expect(new Set(ids).size).toBe(1);
         expect(await store.approvals.list({ session: 'a2', limit: 9 })).toHaveLength(1);
@@ -423,6 +430,64 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await lease(owner, 10)).toBe(false);
         expect(await store.planRuns.claim('none', { owner: 'one', at: at(0), until: at(1) })).toBe(false);
       });
+    });
+
+    describe('what one user may have', () => {
+      it('open sessions', async () => {
+        const open = (id: string) => store.sessions.create(session(id, { user: 'many' }), 2);
+        const opened = [];
+        for (const id of ['q1', 'q2', 'q3']) opened.push(await open(id));
+        expect(opened).toEqual([true, true, false]);
+        expect(await store.sessions.get('q3')).toBeUndefined();
+        expect(await store.sessions.create(session('q4', { user: 'few' }), 2)).toBe(true);
+        await store.sessions.end('q1', at(1));
+        expect(await open('q5')).toBe(true);
+      });
+
+      it('pending approvals; one that is there is found all the same', async () => {
+        const request = (id: string, more: Partial<ApprovalRecord> = {}) =>
+          store.approvals.request(approval(id, { session: 'q', user: 'asker', tool: id, ...more }), 2);
+        const first = await request('p1');
+        expect(await request('p2')).toBeDefined();
+        expect(await request('p3')).toBeUndefined();
+        expect(await store.approvals.get('p3')).toBeUndefined();
+        expect(await request('p1-again', { tool: 'p1' })).toEqual(first);
+        expect(await request('p4', { user: 'other' })).toBeDefined();
+        await store.approvals.decide('p1', GRANT);
+        expect(await request('p5')).toBeDefined();
+        expect(await request('p6', { requestedAt: at(16), expiresAt: at(30) })).toBeDefined();
+      });
+    });
+
+    describe('what is old', () => {
+      it('goes by its kind, and what is younger stays', async () => {
+        const other = await open();
+        const audit = (minute: number) => ({ at: at(minute), event: 'call', outcome: 'allowed', tool: `t${minute}` });
+        const event = (minute: number) => ({ at: at(minute), type: 'call', session: 'old', content: {} });
+        await other.journal.append({ audit: [audit(1), audit(5)], telemetry: [event(1), event(5)] });
+        await other.approvals.request(approval('over', { session: 'old', expiresAt: at(4) }));
+        await other.approvals.request(approval('lasts', { session: 'old', tool: 'x', expiresAt: at(9) }));
+        const run = { plan: {}, state: 'done', steps: { s1: 1 }, createdAt: at(0), updatedAt: at(0) };
+        await other.planRuns.create({ id: 'idle', ...run });
+        await other.planRuns.create({ id: 'busy', ...run });
+        await other.planRuns.setStep('busy', { id: 's1', state: 2, at: at(5) });
+
+        const removed = async (kind: PrunedKind) => [await other.prune(kind, at(5)), await other.prune(kind, at(5))];
+        for (const kind of PRUNED_KINDS) expect([kind, ...(await removed(kind))]).toEqual([kind, 1, 0]);
+
+        expect((await other.journal.audit({ limit: 9 })).map(({ tool }) => tool)).toEqual(['t5']);
+        expect(await other.journal.telemetry({ limit: 9 })).toMatchObject([{ at: at(5) }]);
+        expect((await other.approvals.list({ limit: 9 })).map(({ id }) => id)).toEqual(['lasts']);
+        expect(await other.planRuns.list({ limit: 9 })).toMatchObject([{ id: 'busy', steps: { s1: 2 } }]);
+        await other.planRuns.create({ id: 'idle', ...run, steps: {} });
+        expect(await other.planRuns.get('idle')).toMatchObject({ steps: {} });
+        await other.close();
+      });
+    });
+
+    it('takes a trial of writing, again and again', async () => {
+      await store.probe();
+      await expect(store.probe()).resolves.toBeUndefined();
     });
 
     it('may be closed twice', async () => {

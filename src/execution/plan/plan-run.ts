@@ -50,6 +50,10 @@ export const stepStateSchema = z.object({
   unresolved: z.array(z.string()).optional().describe('Dry run: references to results that are not there yet.'),
   output: z.unknown().optional(),
   content: contentSchema,
+  isMasked: z
+    .literal(true)
+    .optional()
+    .describe('Of a run that was read from the store: secrets in arguments and output were not kept.'),
   notes: z.array(z.string()).optional(),
   failure: refusalSchema.extend({ issues: z.array(z.string()).optional() }).optional(),
   approval: z.string().optional().describe('Id of the approval that is waited for.'),

@@ -7,6 +7,7 @@ import { isObject, joinPath } from '../../core/catalog/schema/json.js';
 import { findBroken, findReferences, type Reference, renderPath } from '../../core/planning/references.js';
 import type { ArgumentSources } from '../../core/result.js';
 import { sourcesOf } from '../../routing/argument-sources.js';
+import { isMasked } from './hide-secrets.js';
 import type { ParsedStep, StepState } from './plan-run.js';
 
 export interface Resolved {
@@ -28,7 +29,12 @@ export function resolveArguments(step: ParsedStep, states: ReadonlyMap<string, S
       unresolved.add(reference.text);
       return reference.text;
     }
-    const found = follow(state.output, reference.path);
+    const leftOut = state.notes?.find((note) => note.includes('limit runBytes'));
+    const found = leftOut ? { ok: false as const, reason: leftOut } : follow(state.output, reference.path);
+    if (found.ok && state.isMasked && isMasked(found.value)) {
+      issues.push(`${place}: "${reference.text}" is secret and was not kept; resume with a value for this argument`);
+      return undefined;
+    }
     if (found.ok) return found.value;
     const cut = state.notes?.find((note) => note.includes('maxOutputBytes'));
     issues.push(

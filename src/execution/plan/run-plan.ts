@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
 import type { PlanRuns } from '../../store/store.js';
+import { type GivenAgain, requireSecrets, type SecretNames } from './hide-secrets.js';
 import type { PlanRun, PlanRunEvent, RunnablePlan, RunState, StepState } from './plan-run.js';
 import { newReach } from './reach.js';
 import { resolveArguments } from './resolve-arguments.js';
@@ -27,6 +28,10 @@ export interface RunPlanOptions {
   concurrency?: number | undefined;
   /** Nothing is run: the steps are `planned`, with their arguments as far as they are known. Default: false. */
   dryRun?: boolean | undefined;
+  /** Fields of a tool that the store gets masked, beside those whose name says so. Default: none. */
+  secretNames?: SecretNames | undefined;
+  /** Results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
+  maxBytes?: number | undefined;
   user?: string | undefined;
   session?: string | undefined;
   onEvent?: ((event: PlanRunEvent) => void) | undefined;
@@ -44,6 +49,8 @@ export interface RunPlanOptions {
 export interface ResumeOptions extends Omit<RunPlanOptions, 'runId' | 'dryRun'> {
   /** Steps of unknown outcome that are to be run again. */
   repeat?: readonly string[] | undefined;
+  /** Step id -> secret arguments, which the store does not keep. */
+  arguments?: GivenAgain | undefined;
 }
 
 const DEFAULT_CONCURRENCY = 8;
@@ -72,7 +79,11 @@ export async function resumePlan(run: string | PlanRun, options: ResumeOptions):
     typeof run === 'string'
       ? loadRecord(run, recordOptions)
       : createRecord({ ...run, state: 'running', notes: [] }, { ...recordOptions, store: undefined });
-  return drive(open, options, (record) => settleInterrupted(record, options));
+  return drive(open, options, async (record) => {
+    record.fillIn(options.arguments ?? {});
+    await settleInterrupted(record, options);
+    requireSecrets(record.plan.steps.filter(({ id }) => isToRun(record.states.get(id))));
+  });
 }
 
 type Open = (options: RecordOptions) => Promise<RunRecord>;
@@ -84,8 +95,17 @@ async function drive(
 ): Promise<PlanRun> {
   const stop = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
-  const { store, user, session, onEvent, leaseMs = DEFAULT_LEASE_MS } = options;
-  const record = await open({ store, user, session, onEvent, leaseMs, onLost: () => stop.abort() });
+  const { store, user, session, secretNames, maxBytes, onEvent, leaseMs = DEFAULT_LEASE_MS } = options;
+  const record = await open({
+    store,
+    user,
+    session,
+    secretNames,
+    maxBytes,
+    onEvent,
+    leaseMs,
+    onLost: () => stop.abort(),
+  });
   try {
     await record.setState('running');
     await prepare?.(record);
@@ -147,6 +167,10 @@ async function runSteps(parts: StepParts, concurrency: number, stop: AbortContro
   const ended = await Promise.allSettled(plan.steps.map(({ id }) => start(id)));
   const failed = ended.find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;
+}
+
+function isToRun(state: StepState | undefined): boolean {
+  return state !== undefined && isOpen(state);
 }
 
 function isOpen({ status }: StepState): boolean {

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { tellListener } from '../../core/trace.js';
 import type { PlanRunRecord, PlanRuns } from '../../store/store.js';
+import { createHiding, fillIn, type GivenAgain, type SecretNames } from './hide-secrets.js';
 import {
   type ParsedPlan,
   type PlanRun,
@@ -24,6 +25,10 @@ export interface RunRecord {
   readonly plan: ParsedPlan;
   setStep(state: StepState): Promise<void>;
   setState(state: RunState): Promise<void>;
+  /** Puts secrets that were not kept into the plan again, in this process alone. @throws WinnowError `invalid_request` */
+  fillIn(given: GivenAgain): void;
+  /** A value of a step of this tool as it is kept. */
+  hide(tool: string, value: unknown): unknown;
   /** The new plan takes the place of the old one, which is kept as `earlier`. */
   replace(plan: ParsedPlan): Promise<void>;
   note(text: string): void;
@@ -40,6 +45,10 @@ export interface RecordOptions {
   readonly onEvent?: ((event: PlanRunEvent) => void) | undefined;
   /** For how long a process that ended without a word keeps a run, in milliseconds. */
   readonly leaseMs: number;
+  /** Fields of a tool that are kept masked, beside those whose name says so. Default: none. */
+  readonly secretNames?: SecretNames | undefined;
+  /** Results that the run keeps, in bytes of JSON. Default: 16 MiB. */
+  readonly maxBytes?: number | undefined;
   /** Another process has taken the run: nothing more may be done or written. */
   readonly onLost: () => void;
 }
@@ -52,7 +61,9 @@ const storedPlanSchema = z.object({
 });
 const storedStepSchema = stepStateSchema.extend({ generation: z.int().min(0) });
 
+const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const now = () => new Date().toISOString();
+const noNames = () => [];
 const pending = (id: string): StepState => ({ id, status: 'pending', attempts: 0 });
 
 interface Start {
@@ -62,9 +73,9 @@ interface Start {
 
 /** A new run, kept from its first moment. */
 export async function createRecord(run: PlanRun, options: RecordOptions): Promise<RunRecord> {
-  const { store, user, session } = options;
+  const { store, user, session, secretNames = noNames } = options;
   const at = now();
-  const plan = { plan: run.plan, generation: 0, earlier: run.earlier };
+  const plan = { plan: createHiding(secretNames).plan(run.plan), generation: 0, earlier: run.earlier };
   await store?.create({ id: run.id, plan, state: run.state, steps: {}, createdAt: at, updatedAt: at, user, session });
   return startRecord({ run, generation: 0 }, options);
 }
@@ -93,12 +104,17 @@ async function startRecord(start: Start, options: RecordOptions, isLoaded = fals
 }
 
 function buildRecord({ run, generation: first }: Start, lease: Lease, options: RecordOptions): RunRecord {
-  const { store, onEvent } = options;
+  const { store, onEvent, secretNames = noNames, maxBytes = DEFAULT_MAX_BYTES } = options;
   const { id } = run;
   const notes = [...run.notes];
   let { plan, earlier, state } = run;
   let generation = first;
   let states = new Map(plan.steps.map((step) => [step.id, run.steps[step.id] ?? pending(step.id)]));
+  const hiding = createHiding(secretNames);
+  // For the secrets that stand in it.
+  hiding.plan(plan);
+  const hideState = (state: StepState) =>
+    hiding.state(state, plan.steps.find((step) => step.id === state.id)?.tool ?? '');
   const emit = (event: PlanRunEvent) =>
     tellListener(event, onEvent, (error) => void notes.push(`onEvent failed: ${messageOf(error)}`));
   return {
@@ -114,9 +130,15 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
     },
     emit,
     note: (text) => void notes.push(text),
-    async setStep(step) {
+    hide: (tool, value) => hiding.value(value, tool),
+    fillIn(given) {
+      plan = fillIn(plan, given);
+      hiding.plan(plan);
+    },
+    async setStep(given) {
       lease.assertHeld();
-      await store?.setStep(id, { id: step.id, state: { ...step, generation }, at: now() });
+      const step = withinRoom(given, [...states.values()], maxBytes);
+      await store?.setStep(id, { id: step.id, state: { ...hideState(step), generation }, at: now() });
       states.set(step.id, step);
       emit({ type: 'step', run: id, step });
     },
@@ -129,7 +151,14 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
     async replace(next) {
       lease.assertHeld();
       const before = { plan, steps: Object.fromEntries(states) };
-      const stored = { plan: next, generation: generation + 1, earlier: before };
+      const stored = {
+        plan: hiding.plan(next),
+        generation: generation + 1,
+        earlier: {
+          plan: hiding.plan(plan),
+          steps: Object.fromEntries([...states].map(([key, one]) => [key, hideState(one)])),
+        },
+      };
       await store?.setState(id, { state: 'running', plan: stored, at: now() });
       generation += 1;
       earlier = before;
@@ -140,6 +169,24 @@ function buildRecord({ run, generation: first }: Start, lease: Lease, options: R
     toRun: () => ({ id, state, plan, steps: Object.fromEntries(states), notes, ...(earlier ? { earlier } : {}) }),
     release: lease.release,
   };
+}
+
+/** A result for which the run has no more room is left out, with a note: the step is done all the same. */
+function withinRoom(step: StepState, others: readonly StepState[], maxBytes: number): StepState {
+  if (step.output === undefined) return step;
+  const bytes = [...others.filter(({ id }) => id !== step.id), step].reduce((sum, one) => sum + bytesOf(one), 0);
+  if (bytes <= maxBytes) return step;
+  const { output: _, ...rest } = step;
+  const note = `the result was left out: a run keeps ${maxBytes} bytes of results (limit runBytes)`;
+  return { ...rest, notes: [...(step.notes ?? []), note] };
+}
+
+const sizes = new WeakMap<StepState, number>();
+
+function bytesOf(state: StepState): number {
+  const bytes = sizes.get(state) ?? Buffer.byteLength(JSON.stringify(state.output ?? null));
+  sizes.set(state, bytes);
+  return bytes;
 }
 
 interface Lease {

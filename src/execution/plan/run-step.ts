@@ -4,7 +4,7 @@ import pRetry from 'p-retry';
 import type { ArgumentSources } from '../../core/result.js';
 import type { CallResult, Progress } from '../../routing/contracts.js';
 import { type CallFailure, describeThrown, fail, meaningOf } from '../failure.js';
-import type { ParsedStep, PlanRun, StepState } from './plan-run.js';
+import type { ParsedStep, StepState } from './plan-run.js';
 import { resolveArguments } from './resolve-arguments.js';
 import type { RunRecord } from './run-record.js';
 
@@ -62,7 +62,7 @@ export async function runStep(step: ParsedStep, parts: StepParts): Promise<void>
       failure: failureOf(fail('unresolved_reference', reason, { issues })),
     });
   }
-  const known = parts.isRepeatable(step.tool) ? undefined : findEarlier(step.tool, input, record.earlier);
+  const known = parts.isRepeatable(step.tool) ? undefined : findEarlier(step.tool, input, record);
   if (known) return record.setStep({ ...known, ...base });
   const approval = before?.approval;
   await record.setStep({ ...base, status: 'running', attempts: base.attempts + 1, ...(approval ? { approval } : {}) });
@@ -149,16 +149,19 @@ export function failureOf({ code, reason, next, issues }: CallFailure): NonNulla
 function findEarlier(
   tool: string,
   input: Record<string, unknown>,
-  earlier: PlanRun['earlier'],
+  { earlier, hide }: Pick<RunRecord, 'earlier' | 'hide'>,
 ): Omit<StepState, keyof Base> | undefined {
   const same = earlier?.plan.steps.filter((step) => step.tool === tool).map(({ id }) => earlier.steps[id]);
-  const found = same?.filter((state) => state && isDeepStrictEqual(state.arguments, input)) ?? [];
-  const done = found.find((state) => state?.status === 'done');
+  const isSame = (state: StepState | undefined) =>
+    isDeepStrictEqual(state?.arguments, state?.isMasked ? hide(tool, input) : input);
+  const found = same?.filter(isSame) ?? [];
+  // Of one that is masked nobody can tell whether it was about the same secret.
+  const done = found.find((state) => state?.status === 'done' && !state.isMasked);
   if (done) {
     const notes = [...(done.notes ?? []), `not run again: step ${done.id} of the plan before made this call`];
     return { status: 'done', output: done.output, ...(done.content ? { content: done.content } : {}), notes };
   }
-  const open = found.find((state) => state && isOutcomeOpen(state));
+  const open = found.find((state) => state && (state.status === 'done' || isOutcomeOpen(state)));
   return open && unknownOutcome(`step ${open.id} of the plan before made this call, and may have taken effect`);
 }
 

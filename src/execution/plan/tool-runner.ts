@@ -1,15 +1,23 @@
 /** What `runPlan` runs a step with: the gate of a session, or a sandbox and the tools that a caller sees. */
+import { secretArgumentNames } from '../../core/catalog/schema/paths.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
+import { oncePer } from '../../core/kept.js';
 import type { Caller, CallResult } from '../../routing/contracts.js';
 import type { Router } from '../../routing/router.js';
 import type { Sandbox } from '../sandbox.js';
+import type { SecretNames } from './hide-secrets.js';
 import type { RunStep } from './run-step.js';
 
 export interface ToolRunner {
   readonly run: RunStep;
   readonly isRepeatable: (tool: string) => boolean;
+  readonly secretNames: SecretNames;
 }
+
+const secretFieldsOf = oncePer(({ inputSchema, outputSchema }: Tool): readonly string[] =>
+  [inputSchema, outputSchema ?? {}].flatMap(secretArgumentNames),
+);
 
 /** `tools`: the `byName` of the caller's view. There is no gate in between: where one is wanted, run its `call`. */
 export function createToolRunner(sandbox: Sandbox, tools: ReadonlyMap<string, Tool>): ToolRunner {
@@ -23,6 +31,10 @@ export function createToolRunner(sandbox: Sandbox, tools: ReadonlyMap<string, To
     isRepeatable(name) {
       const tool = tools.get(name);
       return tool !== undefined && sandbox.isRepeatable(tool);
+    },
+    secretNames(name) {
+      const tool = tools.get(name);
+      return tool ? secretFieldsOf(tool) : [];
     },
   };
 }

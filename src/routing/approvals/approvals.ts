@@ -8,6 +8,7 @@ import type { ArgumentSources } from '../../core/result.js';
 import type { ApprovalRecord, Approvals as StoredApprovals } from '../../store/store.js';
 import { type Caller, type GateCode, OPERATOR_ROLE, type Refusal } from '../contracts.js';
 import type { Policy } from '../policy/policy.js';
+import type { Quotas } from '../quotas.js';
 import {
   type Approval,
   type ApprovalOutput,
@@ -61,12 +62,13 @@ export interface ApprovalParts {
   store: StoredApprovals;
   policy: () => Policy;
   clock: () => Date;
+  quotas: Pick<Quotas, 'pendingApprovals' | 'approvalBytes'>;
   audit: (entries: readonly Omit<AuditEntry, 'id' | 'at'>[]) => Promise<void>;
   /** What is shown of one. */
   review: (approval: ApprovalRecord) => Promise<Approval>;
 }
 
-export function createApprovals({ store, policy, clock, audit, review }: ApprovalParts): Approvals {
+export function createApprovals({ store, policy, clock, quotas, audit, review }: ApprovalParts): Approvals {
   const now = () => clock().toISOString();
   const later = (milliseconds: number) => new Date(clock().getTime() + milliseconds).toISOString();
 
@@ -74,19 +76,23 @@ export function createApprovals({ store, policy, clock, audit, review }: Approva
     async pass(request, id) {
       const { user } = request;
       if (user === undefined) return nobodyAsks();
+      // What was seen to be over stays so, also where the clock is set back.
+      await sweep();
       if (id !== undefined) {
         const approval = await store.get(id);
         return refuseMisfit(approval, request) ?? use(approval);
       }
-      const { approval, isNew } = await open(request, user);
+      const opened = await open(request, user);
+      if ('ok' in opened) return opened;
+      const { approval, isNew } = opened;
       return isNew ? refused('needs_approval', approval.reason, { approval, next: NEXT.pending }) : use(approval);
     },
 
     async ask(request) {
       const { user } = request;
-      return user === undefined
-        ? nobodyAsks()
-        : { ok: true, approval: await review((await open(request, user)).approval) };
+      if (user === undefined) return nobodyAsks();
+      const opened = await open(request, user);
+      return 'ok' in opened ? opened : { ok: true, approval: await review(opened.approval) };
     },
 
     grant: async (id, input, channel) =>
@@ -115,9 +121,12 @@ export function createApprovals({ store, policy, clock, audit, review }: Approva
   }
 
   /** One question for one call, however often it is asked. */
-  async function open(request: ApprovalRequest, user: string): Promise<{ approval: ApprovalRecord; isNew: boolean }> {
+  async function open(request: ApprovalRequest, user: string): Promise<Opened | Refused> {
+    const bytes = Buffer.byteLength(JSON.stringify(request.arguments));
+    if (bytes > quotas.approvalBytes) return tooLarge(bytes, quotas.approvalBytes);
     const asked = newApproval(request, user);
-    const approval = await store.request(asked);
+    const approval = await store.request(asked, quotas.pendingApprovals);
+    if (!approval) return tooMany(quotas.pendingApprovals);
     const isNew = approval.id === asked.id;
     if (isNew) await audit([entryOf(approval, 'approval_requested', 'needs_approval')]);
     return { approval, isNew };
@@ -167,6 +176,13 @@ export function createApprovals({ store, policy, clock, audit, review }: Approva
     await audit([{ ...entry, user: by.user, reason: `${own}${entry.reason ?? ''}` }]);
     return { ok: true, approval: await review(last) };
   }
+}
+
+type Refused = Refusal & { ok: false };
+
+interface Opened {
+  approval: ApprovalRecord;
+  isNew: boolean;
 }
 
 interface Deciding {
@@ -244,6 +260,15 @@ function nobodyAsks(): Refusal & { ok: false } {
   return refused('approval_not_allowed', 'Nobody can approve what nobody asks for: the session has no user.', {
     next: 'Open a session with a user: over MCP by `winnow mcp --user NAME`, over HTTP by the header x-winnow-user.',
   });
+}
+
+function tooLarge(bytes: number, most: number): Refused {
+  const reason = `Its arguments have ${bytes} bytes, and nobody is asked to approve more than ${most}.`;
+  return refused('approval_too_large', reason, { next: 'Do less in one call.' });
+}
+
+function tooMany(most: number): Refused {
+  return refused('too_many_approvals', `${most} of your calls wait for an approval already.`, { next: NEXT.pending });
 }
 
 /** For the one who decides, who makes no call. */

@@ -13,7 +13,7 @@ import { destinationOf } from '../approvals/destination.js';
 import type { Digest } from '../approvals/keyed-digest.js';
 import { sourcesFor } from '../argument-sources.js';
 import type { CallResult, Refusal } from '../contracts.js';
-import type { PreparedArguments, RouterParts } from '../parts.js';
+import type { CallRefusal, PreparedArguments, RouterParts } from '../parts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
 import { calledTools } from '../policy/requirement.js';
 import type { ApprovalOutput } from '../records.js';
@@ -40,6 +40,8 @@ export type Passed = Judged & {
   readonly tool: Tool;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
+  /** Of policy and tool, under which it passed. */
+  readonly definition: string;
 };
 export type Stopped = Judged & { readonly ok: false; readonly result: CallResult & { ok: false } };
 
@@ -64,6 +66,11 @@ export interface CallGateParts {
 export interface CallGate {
   /** Lets a call through, or says what is in its way. */
   pass(situation: Situation, request: CallRequest): Promise<Passed | Stopped>;
+  /**
+   * What is in the way of a call that has passed, by the situation of now. It uses nothing up: what was used for the call
+   * counts, as long as policy and tool are those that it was used under.
+   */
+  findRefusal(situation: Situation, passed: Passed): Promise<CallRefusal | undefined>;
   /** Asks for the approval of a call without making it. @param reason why it is wanted, in the words of the asker */
   ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked>;
 }
@@ -93,7 +100,28 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       const isCounted = await store.sessions.countCall(situation.session.id, name);
       const isFree = situation.stays(tool) !== undefined || decision.warned !== undefined;
       if (!isCounted && !isFree) return stop(refusalOf({ ...decision, ...USED_UP }, name));
-      return { ...judged, ok: true, tool, arguments: candidate.given, notes: prepared.notes, approval };
+      const definition = definitionOf(tool, situation);
+      return { ...judged, ok: true, tool, arguments: candidate.given, notes: prepared.notes, approval, definition };
+    },
+
+    async findRefusal(situation, passed) {
+      const { name, approval } = passed;
+      const tool = situation.find(name);
+      // An approval holds for one policy; without one, what the policy of now says is enough.
+      const isOther =
+        tool &&
+        (approval === undefined
+          ? bindingHash(tool) !== bindingHash(passed.tool)
+          : definitionOf(tool, situation) !== passed.definition);
+      if (isOther) return { ...CHANGED, ok: false };
+      const decision = situation.decide(tool, 'call', {
+        arguments: passed.arguments,
+        // That it was for one call, and that this is the call, is counted already.
+        isEnabled: tool !== undefined && (situation.stays(tool) !== undefined || situation.enablements.has(name)),
+        calls: tool ? await callsFor(tool, situation) : [],
+      });
+      if (decision.decision === 'deny') return { ...refusalOf(decision, name), ok: false };
+      return decision.decision === 'needs_approval' && approval === undefined ? { ...CHANGED, ok: false } : undefined;
     },
 
     async ask(situation, request, reason) {
@@ -183,6 +211,17 @@ const USED_UP = {
   reason: 'It was enabled for one call, or for turns that are over.',
   next: 'Call tool_enable again.',
 } as const;
+
+const CHANGED = {
+  code: 'not_allowed',
+  reason: 'While the call waited for its place, the policy or the tool has changed.',
+  next: 'Make the call again: it is decided anew.',
+} as const;
+
+/** Another definition or another destination under the same name is another tool. */
+function definitionOf(tool: Tool, { policy }: Pick<Situation, 'policy'>): string {
+  return `${policy.version}.${bindingHash(tool)}`;
+}
 
 function notNeeded(name: string): Refusal {
   return {

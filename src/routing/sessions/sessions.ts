@@ -5,6 +5,7 @@ import { parseInput } from '../../core/parse.js';
 import type { EnablementRecord, SessionRecord, Sessions as StoredSessions } from '../../store/store.js';
 import { type Caller, type CreateSessionInput, createSessionInputSchema, type SessionView } from '../contracts.js';
 import type { BareEvent, Ledger } from '../ledger.js';
+import { overQuota } from '../quotas.js';
 import { enabledTools, type ReadSituation, type Situation } from './situation.js';
 
 export interface SessionParts {
@@ -13,6 +14,8 @@ export interface SessionParts {
   ledger: Ledger;
   clock: () => Date;
   sessionIdleMs: number;
+  /** Most that one user has open. */
+  mostOpen: number;
 }
 
 interface Ask {
@@ -21,13 +24,13 @@ interface Ask {
 
 const MAX_LISTED = 1_000;
 
-export function createSessions({ store, situationOf, ledger, clock, sessionIdleMs }: SessionParts) {
+export function createSessions({ store, situationOf, ledger, clock, sessionIdleMs, mostOpen }: SessionParts) {
   const now = () => clock().toISOString();
 
   async function createSession(input: CreateSessionInput = {}): Promise<SessionView> {
     const { user, roles, project, riskCeiling } = parseInput(createSessionInputSchema, input);
     const id = randomUUID();
-    await store.create({
+    const session: SessionRecord = {
       id,
       roles,
       ...(user === undefined ? {} : { user }),
@@ -36,7 +39,9 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
       turn: 1,
       createdAt: now(),
       activeAt: now(),
-    });
+    };
+    if (!(await store.create(session, user === undefined ? undefined : mostOpen)))
+      throw overQuota('sessions', mostOpen, 'End a session that you do not need.');
     const situation = await situationOf(id);
     await ledger.write({ situation, audit: [{ event: 'session_created', outcome: 'allowed' }] });
     return toView(situation);

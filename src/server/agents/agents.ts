@@ -94,6 +94,8 @@ export interface Agents {
   rebuild(request?: RebuildRequest): Promise<Rebuilt>;
   /** Keeps a snapshot in the store for the next start, if it fits the tools of now. @throws WinnowError `invalid_request` */
   keepSnapshot(snapshot: unknown): Promise<ImportedIndex>;
+  /** Tries whether the store can write. @throws WinnowError `store_failed` */
+  ready(): Promise<void>;
   /** What of the limits is without effect on the tools of now, in words. */
   checkLimits(): string[];
   /** Reads what other processes have added, put, learnt or decided. @throws WinnowError `store_failed` */
@@ -173,7 +175,14 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     index,
     metrics,
     policy: policy.current,
-    plans: createPlanRuns({ router, sandbox, catalog, store: store.planRuns, planner: replanner }),
+    plans: createPlanRuns({
+      router,
+      sandbox,
+      catalog,
+      store: store.planRuns,
+      planner: replanner,
+      maxBytes: options?.quotas?.runBytes,
+    }),
     telemetry: (query) => reportTelemetry(store.journal, query),
     async rebuild({ weights: given, by } = {}) {
       if (given !== undefined) await weights.set(given, by);
@@ -189,6 +198,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
       if (imported.snapshot === 'taken') await keepSnapshot(store.snapshots, snapshot, now);
       return imported;
     },
+    ready: store.probe,
     checkLimits: () => sandbox.checkLimits(catalog().tools),
     async refresh() {
       try {

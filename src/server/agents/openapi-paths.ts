@@ -51,7 +51,7 @@ function isWriting(method: Route['method']): boolean {
   return method === 'POST' || method === 'PUT';
 }
 
-const AGENT_STATUSES = [400, 401, 403, 404, 409, 499, 500, 503];
+const AGENT_STATUSES = [400, 401, 403, 404, 409, 429, 499, 500, 503];
 
 function streamText({ streams }: Pick<Route, 'streams'>, answer: string): string {
   return (

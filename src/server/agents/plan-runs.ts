@@ -39,6 +39,10 @@ export type RunPlanRequest = z.output<typeof runPlanInputSchema>;
 
 export const resumePlanInputSchema = z.strictObject({
   repeat: z.array(z.string()).max(1_000).default([]).describe('Steps of unknown outcome that are to be run again.'),
+  arguments: z
+    .record(z.string(), z.record(z.string(), z.unknown()))
+    .default({})
+    .describe('Step id -> arguments marked secret, which are not kept with a run, by name.'),
 });
 export type ResumePlanRequest = z.output<typeof resumePlanInputSchema>;
 
@@ -61,14 +65,16 @@ export interface PlanRunParts {
   catalog: () => Catalog;
   store: StoredRuns;
   planner?: Pick<Planner, 'plan'> | undefined;
+  /** Results that one run keeps, in bytes. */
+  maxBytes?: number | undefined;
 }
 
-export function createPlanRuns({ router, sandbox, catalog, store, planner }: PlanRunParts): PlanRuns {
+export function createPlanRuns({ router, sandbox, catalog, store, planner, maxBytes }: PlanRunParts): PlanRuns {
   function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
     const tools = createScope(catalog())({ user }).byName;
-    const { isRepeatable } = createToolRunner(sandbox, tools);
+    const { isRepeatable, secretNames } = createToolRunner(sandbox, tools);
     const run = createGatedRunner({ router, session, caller });
-    return { run, isRepeatable, store, user, session, signal, onEvent };
+    return { run, isRepeatable, secretNames, maxBytes, store, user, session, signal, onEvent };
   }
 
   return {
@@ -87,11 +93,11 @@ export function createPlanRuns({ router, sandbox, catalog, store, planner }: Pla
       return runPlan(plan, { ...optionsFor(session, ask), dryRun, retry: { retries }, replan });
     },
 
-    async resume(id, { repeat }, ask = {}) {
+    async resume(id, { repeat, arguments: given }, ask = {}) {
       const stored = await store.get(id);
       if (!stored?.session) throw unknownRun(id);
       const session = await sessionOf(stored.session, id, ask);
-      return resumePlan(id, { ...optionsFor(session, ask), repeat });
+      return resumePlan(id, { ...optionsFor(session, ask), repeat, arguments: given });
     },
   };
 

@@ -6,6 +6,8 @@ const OPEN: ReadonlySet<string> = new Set(['pending', 'granted', 'refused']);
 
 export interface MemoryApprovals extends Approvals {
   expireSession(session: string): void;
+  /** Removes those that were over before; returns how many. */
+  prune(before: string): number;
 }
 
 export function createMemoryApprovals(): MemoryApprovals {
@@ -19,11 +21,14 @@ export function createMemoryApprovals(): MemoryApprovals {
   };
 
   return {
-    async request(approval) {
+    async request(approval, mostPending = Number.POSITIVE_INFINITY) {
       const { session, tool, argumentsHash, policyVersion } = approval;
       const binding = JSON.stringify([session, tool, argumentsHash, policyVersion]);
       const last = approvals.get(bindings.get(binding) ?? '');
       if (last && OPEN.has(last.state) && last.expiresAt > approval.requestedAt) return last;
+      const isPending = (one: ApprovalRecord) =>
+        one.state === 'pending' && one.user === approval.user && one.expiresAt > approval.requestedAt;
+      if ([...approvals.values()].filter(isPending).length >= mostPending) return undefined;
       approvals.set(approval.id, approval);
       bindings.set(binding, approval.id);
       return approval;
@@ -60,6 +65,12 @@ export function createMemoryApprovals(): MemoryApprovals {
       return [...approvals.values()]
         .filter((one) => isWaiting(one) && one.expiresAt <= at)
         .map((one) => change(one, { state: 'expired' }));
+    },
+    prune(before) {
+      const old = [...approvals.values()].filter((one) => one.requestedAt < before && one.expiresAt < before);
+      for (const { id } of old) approvals.delete(id);
+      for (const [binding, id] of bindings) if (!approvals.has(id)) bindings.delete(binding);
+      return old.length;
     },
     expireSession(session) {
       for (const one of approvals.values())

@@ -5,6 +5,8 @@ const MAX_CALLS_A_TOOL = 200;
 
 export interface MemoryJournal extends Journal {
   removeCalls(session: string): void;
+  /** Remove what is older; return how many. */
+  readonly prunes: Readonly<Record<'audit' | 'telemetry', (before: string) => number>>;
 }
 
 /** @param limit how many entries of the audit, and of telemetry, are held at most; older ones go. */
@@ -47,6 +49,7 @@ export function createMemoryJournal(limit: number): MemoryJournal {
       const ofSession = callsBySession.get(session);
       return tools.flatMap((tool) => ofSession?.get(tool) ?? []);
     },
+    prunes: { audit: (before) => dropOld(audit, before), telemetry: (before) => dropOld(telemetry, before) },
     removeCalls(session) {
       callsBySession.delete(session);
     },
@@ -56,6 +59,12 @@ export function createMemoryJournal(limit: number): MemoryJournal {
 /** Rarely, and then much at once: taking from the front of a long list is slow. */
 function trim(list: unknown[], limit: number): void {
   if (list.length >= 2 * limit) list.splice(0, list.length - limit);
+}
+
+/** From the front, in the order of time. */
+function dropOld(list: { at: string }[], before: string): number {
+  const kept = list.findIndex(({ at }) => at >= before);
+  return list.splice(0, kept === -1 ? list.length : kept).length;
 }
 
 function isEqual(entry: object, wanted: object): boolean {

@@ -60,7 +60,12 @@ export function createMemoryWeights(): Weights {
   };
 }
 
-export function createMemoryPlanRuns(): PlanRuns {
+export interface MemoryPlanRuns extends PlanRuns {
+  /** Removes those that did nothing since; returns how many. */
+  prune(before: string): number;
+}
+
+export function createMemoryPlanRuns(): MemoryPlanRuns {
   const runs = new Map<string, PlanRunRecord>();
   const leases = new Map<string, { owner: string; until: string }>();
   return {
@@ -89,6 +94,14 @@ export function createMemoryPlanRuns(): PlanRuns {
       if (!runs.has(id) || (lease && lease.owner !== owner && lease.until > at)) return false;
       leases.set(id, { owner, until });
       return true;
+    },
+    prune(before) {
+      const old = [...runs.values()].filter(({ updatedAt }) => updatedAt < before);
+      for (const { id } of old) {
+        runs.delete(id);
+        leases.delete(id);
+      }
+      return old.length;
     },
   };
 }

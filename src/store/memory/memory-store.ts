@@ -11,6 +11,8 @@ const JOURNAL_LIMIT = 10_000;
 export function createMemoryStore(): Store {
   const approvals = createMemoryApprovals();
   const journal = createMemoryJournal(JOURNAL_LIMIT);
+  const planRuns = createMemoryPlanRuns();
+  const prunes = { ...journal.prunes, approvals: approvals.prune, runs: planRuns.prune };
   return {
     approvals,
     journal,
@@ -26,7 +28,9 @@ export function createMemoryStore(): Store {
     definitions: createMemoryDocuments(),
     keys: createMemoryDocuments(),
     weights: createMemoryWeights(),
-    planRuns: createMemoryPlanRuns(),
+    planRuns,
+    prune: async (kind, before) => prunes[kind](before),
+    probe: async () => undefined,
     close: async () => undefined,
   };
 }

@@ -25,8 +25,12 @@ export function createMemorySessions(hooks: MemorySessionHooks): Sessions {
   };
 
   return {
-    async create(record) {
+    async create(record, mostOpen = Number.POSITIVE_INFINITY) {
+      const isOwn = ({ record: { user, endedAt } }: MemorySession) => user === record.user && endedAt === undefined;
+      if (mostOpen !== Number.POSITIVE_INFINITY && [...sessions.values()].filter(isOwn).length >= mostOpen)
+        return false;
       sessions.set(record.id, { record, enabled: new Map() });
+      return true;
     },
     async get(id) {
       return sessions.get(id)?.record;

@@ -7,7 +7,7 @@ import type { ApprovalsTable, Tables } from './tables.js';
 
 export function createSqlApprovals(database: Kysely<Tables>): Approvals {
   return {
-    request: (approval) =>
+    request: (approval, mostPending) =>
       database.transaction().execute(async (transaction) => {
         // Two processes that ask at once wait for each other at the session's row.
         await transaction
@@ -27,6 +27,16 @@ export function createSqlApprovals(database: Kysely<Tables>): Approvals {
           .orderBy('requestedAt', 'desc')
           .executeTakeFirst();
         if (open) return toApproval(open);
+        if (mostPending !== undefined) {
+          const { pending } = await transaction
+            .selectFrom('approvals')
+            .select((select) => select.fn.countAll<number>().as('pending'))
+            .where('state', '=', 'pending')
+            .where('expiresAt', '>', approval.requestedAt)
+            .where('user', '=', approval.user)
+            .executeTakeFirstOrThrow();
+          if (pending >= mostPending) return undefined;
+        }
         await transaction.insertInto('approvals').values(toRow(approval)).execute();
         return approval;
       }),

@@ -19,7 +19,12 @@ export type Dialect = 'sqlite' | 'postgres';
 /** @throws WinnowError `store_failed`, also for a database that a newer version of Winnow has made. */
 export async function migrate(database: Kysely<Tables>, dialect: Dialect): Promise<void> {
   const provider: MigrationProvider = {
-    getMigrations: async () => ({ '0001-first': first(dialect), '0002-sources': sources, '0003-runs': runs }),
+    getMigrations: async () => ({
+      '0001-first': first(dialect),
+      '0002-sources': sources,
+      '0003-session-users': sessionUsers,
+      '0004-runs': runs,
+    }),
   };
   const { error } = await new Migrator({ db: database, provider }).migrateToLatest();
   if (error === undefined) return;
@@ -117,6 +122,13 @@ function first(dialect: Dialect): Migration {
 const sources: Migration = {
   async up({ schema }: Kysely<Tables>): Promise<void> {
     for (const table of ['approvals', 'audit']) await schema.alterTable(table).addColumn('sources', 'text').execute();
+  },
+};
+
+/** The open sessions of a user are counted with each new one. */
+const sessionUsers: Migration = {
+  async up({ schema }: Kysely<Tables>): Promise<void> {
+    await schema.createIndex('sessions_user').on('sessions').columns(['user', 'endedAt']).execute();
   },
 };
 

@@ -9,9 +9,20 @@ const MAX_REMOVED = 500;
 
 export function createSqlSessions(database: Kysely<Tables>): Sessions {
   return {
-    async create(session) {
-      await database.insertInto('sessions').values(toRow(session)).execute();
-    },
+    create: (session, mostOpen) =>
+      database.transaction().execute(async (transaction) => {
+        if (mostOpen !== undefined && session.user !== undefined) {
+          const { open } = await transaction
+            .selectFrom('sessions')
+            .select((select) => select.fn.countAll<number>().as('open'))
+            .where('user', '=', session.user)
+            .where('endedAt', 'is', null)
+            .executeTakeFirstOrThrow();
+          if (open >= mostOpen) return false;
+        }
+        await transaction.insertInto('sessions').values(toRow(session)).execute();
+        return true;
+      }),
 
     async get(id) {
       const row = await database.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();

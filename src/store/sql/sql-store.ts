@@ -6,6 +6,7 @@ import { createSqlDocuments } from './documents.js';
 import { createSqlJournal } from './journal.js';
 import { type Dialect, migrate } from './migrations.js';
 import { createSqlPlanRuns } from './plan-runs.js';
+import { pruneSql } from './prune.js';
 import { createSqlSessions } from './sessions.js';
 import type { Tables } from './tables.js';
 import { createSqlWeights } from './weights.js';
@@ -18,6 +19,7 @@ export async function createSqlStore(database: Kysely<Tables>, dialect: Dialect)
     await database.destroy();
     throw error;
   }
+  const probes = createSqlDocuments(database, 'probes');
   let closing: Promise<void> | undefined;
   return {
     sessions: createSqlSessions(database),
@@ -30,6 +32,8 @@ export async function createSqlStore(database: Kysely<Tables>, dialect: Dialect)
     keys: createSqlDocuments(database, 'keys'),
     weights: createSqlWeights(database),
     planRuns: createSqlPlanRuns(database),
+    prune: (kind, before) => pruneSql(database, kind, before),
+    probe: () => probes.put({ owner: '', name: 'probe', content: null, updatedAt: new Date().toISOString() }),
     close: () => {
       closing ??= database.destroy();
       return closing;

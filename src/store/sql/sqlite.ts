@@ -14,12 +14,15 @@ import {
 } from 'kysely';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { guardDriver } from './guarded-driver.js';
+import { createPrivateFile, loadNative, tightenFiles } from './sqlite-file.js';
 import type { Tables } from './tables.js';
 
 export interface SqliteOptions {
   /** Path of the file, made where it is missing; its folder must be there. */
   file: string;
   busyTimeoutMs: number;
+  /** Told that the store is a new one, or that others could read it. */
+  onNotice?: ((notice: string) => void) | undefined;
 }
 
 // A transaction that reads first and writes then could not be waited for.
@@ -33,8 +36,9 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 }
 
 /** @throws WinnowError `store_failed` */
-export async function openSqlite({ file, busyTimeoutMs }: SqliteOptions): Promise<Kysely<Tables>> {
-  const database = await openFile(file, busyTimeoutMs);
+export async function openSqlite(options: SqliteOptions): Promise<Kysely<Tables>> {
+  const { busyTimeoutMs } = options;
+  const database = await openFile(options);
   return new Kysely<Tables>({
     plugins: [new CamelCasePlugin()],
     dialect: {
@@ -51,9 +55,10 @@ export async function openSqlite({ file, busyTimeoutMs }: SqliteOptions): Promis
   });
 }
 
-async function openFile(file: string, busyTimeoutMs: number): Promise<SqliteDatabase> {
+async function openFile({ file, busyTimeoutMs, onNotice }: SqliteOptions): Promise<SqliteDatabase> {
   const { default: Database } = await loadNative();
   try {
+    const isNew = createPrivateFile(file);
     const database = new Database(file);
     // The switch to WAL can't be waited for from outside; after it, the driver waits without holding the event loop.
     const settings = [
@@ -63,31 +68,28 @@ async function openFile(file: string, busyTimeoutMs: number): Promise<SqliteData
       'busy_timeout = 0',
     ];
     for (const setting of settings) database.prepare(`PRAGMA ${setting}`).all();
+    if (isNew) onNotice?.(`a new, empty store was made at ${file}; if there should have been one, check the path`);
+    for (const notice of tightenFiles(file)) onNotice?.(notice);
     // libsql 0.5 leaves a statement that met a busy database in progress, and then nothing can be committed, until the
     // same statement runs again (tursodatabase/libsql-client-ts issue 352). So there is one that begins, kept.
     const begin = database.prepare(BEGIN);
     return {
       prepare: (text) => (text === BEGIN ? begin : database.prepare(text)),
-      close: () => database.close(),
+      close() {
+        // What is only in the -wal file would be missing from a copy of the store.
+        try {
+          database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
+        } catch {
+          // A full disk, or a transaction that did not end: the -wal file keeps what it has for the next start.
+        }
+        database.close();
+      },
     };
   } catch (error) {
     const message = messageOf(error);
     throw new WinnowError(
       'store_failed',
       `The store ${file} can't be opened: ${message}. Check that its folder is there and can be written.`,
-      { cause: error },
-    );
-  }
-}
-
-async function loadNative() {
-  try {
-    return await import('libsql');
-  } catch (error) {
-    throw new WinnowError(
-      'store_failed',
-      "The native package of SQLite (libsql) can't be loaded on this machine. Install it for this platform, or give " +
-        'the URL of a PostgreSQL database as the store.',
       { cause: error },
     );
   }

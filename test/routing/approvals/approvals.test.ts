@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { canonicalHash } from '../../../src/routing/approvals/canonical-json.js';
+import { parseQuotas } from '../../../src/routing/quotas.js';
 import { createTool } from '../../support/create-tool.js';
 import { setUp, TOOLS } from '../setup.js';
 
@@ -37,6 +38,21 @@ describe('a call that needs approval', () => {
     });
     expect(await call()).toBe('ran');
     expect(await router.approvals.get(approval)).toMatchObject({ state: 'used' });
+  });
+
+  it('is not asked for when too many of the user wait already, or its arguments are too long', async () => {
+    const quotas = parseQuotas({ pendingApprovals: 2, approvalBytes: 100 });
+    const { router, id, approval, call } = await ask({ options: { quotas } });
+    expect(await call({ arguments: { to: 'x'.repeat(100) } })).toBe('approval_too_large');
+    expect(await call({ arguments: { to: 'second' } })).toBe('needs_approval');
+    expect(await call({ arguments: { to: 'third' } })).toBe('too_many_approvals');
+    expect(await call()).toBe('approval_pending');
+    expect(await router.requestApproval(id, { ...DEPLOY, arguments: { to: 'third' } })).toMatchObject({
+      code: 'too_many_approvals',
+    });
+    await router.approvals.refuse(approval, { by: BOB });
+    expect(await call({ arguments: { to: 'third' } })).toBe('needs_approval');
+    expect(await router.approvals.list()).toHaveLength(3);
   });
 
   it('needs one also where the tool is always on', async () => {
@@ -189,6 +205,17 @@ describe('a granted approval does not run', () => {
     }
     expect(await call({ approval: 'no-such-id' })).toBe('approval_unknown');
     expect(runs).toEqual([]);
+  });
+
+  it('that was seen to be over stays so, also where the clock is set back', async () => {
+    const { router, approval, call, pass, runs } = await ask();
+    await router.approvals.grant(approval, { by: BOB });
+    pass(16 * MINUTE);
+    expect(await call()).toBe('needs_approval');
+    pass(-60 * MINUTE);
+    expect(await call({ approval })).toBe('approval_expired');
+    expect(runs).toEqual([]);
+    expect(await router.audit({ event: 'approval_expired' })).toMatchObject([{ approval }]);
   });
 
   it('after its time', async () => {

@@ -1,0 +1,125 @@
+/**
+ * What is kept of a run, without its secrets: in arguments and results, the fields that the tool's schemas mark. What a later step needs of them is asked for again when the run is resumed.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../../core/catalog/schema/json.js';
+import { WinnowError } from '../../core/errors.js';
+import { findReferences } from '../../core/planning/references.js';
+import { createKeyMask, MASK } from '../../core/secret-forms.js';
+import type { ParsedPlan, ParsedStep, StepState } from './plan-run.js';
+
+/** Names of the fields that the schemas of a tool mark secret. */
+export type SecretNames = (tool: string) => readonly string[];
+
+export interface Hiding {
+  /** References stay: they are no secrets, and the run needs them. */
+  plan(plan: ParsedPlan): ParsedPlan;
+  state(state: StepState, tool: string): StepState;
+  value(value: unknown, tool: string): unknown;
+}
+
+/** What was found to be secret once is masked wherever else in the run it stands: in an echo, or an argument of a later step. */
+export function createHiding(secretNames: SecretNames): Hiding {
+  const secrets = new Set<string>();
+
+  function hide(value: unknown, tool: string): unknown {
+    const masked = maskFields(value, new Set(secretNames(tool)));
+    collect(value, masked);
+    const mask = createKeyMask([...secrets]);
+    return mapTexts(masked, mask);
+  }
+
+  function collect(given: unknown, masked: unknown): void {
+    if (masked === MASK) for (const text of textsIn(given)) secrets.add(text);
+    else if (isContainer(given) && isContainer(masked))
+      for (const [name, part] of Object.entries(given)) collect(part, Reflect.get(masked, name));
+  }
+
+  return {
+    value: hide,
+    plan: (plan) => ({
+      ...plan,
+      steps: plan.steps.map((step) => {
+        const kept = keepReferences(step.arguments, hide(step.arguments, step.tool));
+        return { ...step, arguments: isObject(kept) ? kept : {} };
+      }),
+    }),
+    state(state, tool) {
+      const { arguments: given, output, failure, notes } = state;
+      const open = { arguments: given, output, failure, notes };
+      const hidden = hide(open, tool);
+      return isDeepStrictEqual(hidden, open) ? state : { ...state, ...Object(hidden), isMasked: true };
+    },
+  };
+}
+
+function maskFields(value: unknown, secret: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => maskFields(item, secret));
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).map(([name, part]) => [
+    name,
+    secret.has(name) ? MASK : maskFields(part, secret),
+  ]);
+  return Object.fromEntries(fields);
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return findReferences(value).length > 0 ? [] : [value];
+  if (typeof value === 'number') return [String(value)];
+  return isContainer(value) ? Object.values(value).flatMap(textsIn) : [];
+}
+
+function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapTexts(part, map)]));
+}
+
+function keepReferences(given: unknown, masked: unknown): unknown {
+  if (typeof given === 'string') return findReferences(given)[0]?.whole ? given : masked;
+  if (Array.isArray(given) && Array.isArray(masked))
+    return given.map((item, index) => keepReferences(item, masked[index]));
+  if (!isObject(given) || !isObject(masked)) return masked;
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, keepReferences(value, masked[name])]));
+}
+
+export function isMasked(value: unknown): boolean {
+  return JSON.stringify(value)?.includes(MASK) === true;
+}
+
+/** Step id -> arguments by name. */
+export type GivenAgain = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/**
+ * The plan with secrets that are given again; nothing else of it may change.
+ * @throws WinnowError `invalid_request` naming each that is no secret of the plan
+ */
+export function fillIn(plan: ParsedPlan, given: GivenAgain): ParsedPlan {
+  const isOpen = (value: unknown) => isMasked(value) || (typeof value === 'string' && findReferences(value).length > 0);
+  const argumentsOf = new Map(plan.steps.map((step) => [step.id, step.arguments]));
+  const issues = Object.entries(given).flatMap(([id, values]) =>
+    Object.keys(values)
+      .filter((name) => !isOpen(argumentsOf.get(id)?.[name]))
+      .map((name) => `arguments: ${id}.${name} is no secret that was left out; leave it out here`),
+  );
+  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
+  const fill = (step: ParsedStep) => ({ ...step, arguments: { ...step.arguments, ...given[step.id] } });
+  return { ...plan, steps: plan.steps.map(fill) };
+}
+
+/** @throws WinnowError `invalid_request` naming each secret that a step to be run lacks */
+export function requireSecrets(steps: readonly ParsedStep[]): void {
+  const issues = steps.flatMap(({ id, arguments: values }) =>
+    Object.entries(values)
+      .filter(([, value]) => isMasked(value))
+      .map(
+        ([name]) => `arguments: ${id}.${name} is secret and was not kept; give it again as {"${id}": {"${name}": …}}`,
+      ),
+  );
+  if (issues.length > 0) throw new WinnowError('invalid_request', `${issues.join('; ')}.`, { issues });
+}
