@@ -33,6 +33,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'csv-stringify': ['evaluation/'],
   diff: ['evaluation/tune/'],
   'fast-xml-parser': ['evaluation/'],
+  'fast-deep-equal': ['core/catalog/schema/'],
   'fastest-levenshtein': ['core/nearest-name.ts'],
   fastify: ['server/'],
   ioredis: ['evaluation/queue/'],

@@ -1,5 +1,5 @@
 /** Words about JSON values, and the two ways through the schemas inside a schema, that all schema code shares. */
-import { isDeepStrictEqual } from 'node:util';
+import equal from 'fast-deep-equal';
 import type { JsonSchema } from './json-schema.js';
 
 export const JSON_TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
@@ -48,7 +48,7 @@ export function listOf(value: unknown): readonly unknown[] {
 }
 
 export function sameJson(left: unknown, right: unknown): boolean {
-  return isDeepStrictEqual(left, right);
+  return equal(left, right);
 }
 
 export function withoutRepeats(values: readonly unknown[]): unknown[] {
