@@ -86,6 +86,7 @@ export type { RouterOptions, RouterParts } from './routing/parts.js';
 export { createPolicy, type Policy, type PolicyInput } from './routing/policy/policy.js';
 export { fixedPolicy, openPolicyFile, type PolicySource } from './routing/policy/policy-file.js';
 export { createPrivateTools, type PrivateTools } from './routing/private-tools.js';
+export { parseQuotas, type Quotas, type QuotasInput } from './routing/quotas.js';
 export type {
   Approval,
   ApprovalOutput,
@@ -93,6 +94,7 @@ export type {
   RequestApprovalInput,
   TelemetryEvent,
 } from './routing/records.js';
+export { parseRetention, type Retention, type RetentionInput } from './routing/retention.js';
 export { type AskOptions, createRouter, type Router } from './routing/router.js';
 export { createRerank } from './routing/search/create-rerank.js';
 export { createDiscovery, type Discovery, type DiscoveryParts } from './routing/search/discovery.js';
