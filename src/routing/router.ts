@@ -36,7 +36,7 @@ import {
 } from './contracts.js';
 import { fingerprintEnabled, handOut } from './hand-out.js';
 import { createLedger } from './ledger.js';
-import type { CallRefusal, RouterParts, SessionContext } from './parts.js';
+import type { CallRefusal, RouterParts } from './parts.js';
 import type { PolicyReload } from './policy/policy-file.js';
 import { parseQuotas } from './quotas.js';
 import {
@@ -50,7 +50,7 @@ import {
 import { createRetention, parseRetention } from './retention.js';
 import { disableTools, enableTools, findRefused, SESSION_ENDED } from './sessions/enabling.js';
 import { createSessions } from './sessions/sessions.js';
-import { createSituations, type Situation } from './sessions/situation.js';
+import { createSituations, sessionContext } from './sessions/situation.js';
 import { createToolChanges } from './tool-changes.js';
 
 export interface AskOptions {
@@ -153,7 +153,7 @@ export function createRouter(parts: RouterParts): Router {
       const isEnded = situation.session.endedAt !== undefined;
       const output = isEnded
         ? endedSearch(request.query)
-        : await parts.search(request, contextOf(situation, ask.signal));
+        : await parts.search(request, sessionContext(situation, ask.signal));
       const names = output.matches.map(({ name }) => name);
       const about = {
         query: maskKeysIn(request.query),
@@ -182,7 +182,7 @@ export function createRouter(parts: RouterParts): Router {
       const situation = await situationOf(id, ask.caller);
       const output = await handOut(request, situation, {
         ask: parts.handOut,
-        context: contextOf(situation, ask.signal),
+        context: sessionContext(situation, ask.signal),
       });
       const code = output.ok ? undefined : output.code;
       const outcome = output.ok ? 'allowed' : 'refused';
@@ -288,14 +288,6 @@ export function createRouter(parts: RouterParts): Router {
         next: 'Try again, or use another tool.',
       };
     }
-  }
-
-  function contextOf(situation: Situation, signal: AbortSignal | undefined): SessionContext {
-    const { session, roles, view, isAllowed, isEnabled, policy, riskCeiling } = situation;
-    const { id, user, project } = session;
-    // All that a decision to show a tool rests on, see `decide`.
-    const facts = [policy.version, user, roles, riskCeiling, session.endedAt !== undefined];
-    return { session: id, user, project, view, isAllowed, isEnabled, audience: JSON.stringify(facts), signal };
   }
 }
 

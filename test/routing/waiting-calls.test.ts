@@ -9,7 +9,7 @@ import type { PolicyInput } from '../../src/routing/policy/policy.js';
 import { createTool } from '../support/create-tool.js';
 import { setUp, TOOLS } from './setup.js';
 
-const BOB = { user: 'bob' };
+const BOB = { user: 'bob', roles: ['operator'] };
 
 /** One call of `ask_user` holds the place until it is let go; `deploy` or `file_read` waits behind it. */
 async function startWaiting(tool: 'deploy' | 'file_read', enabling: { ephemeral?: boolean } = {}) {

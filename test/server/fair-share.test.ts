@@ -90,7 +90,9 @@ it('a run of a plan is cancelled when nobody reads what it tells', async () => {
   const { port } = new URL(url);
   const socket = connect(Number(port), '127.0.0.1').pause();
   const head = 'x-winnow-user: ann\r\naccept: text/event-stream\r\ncontent-type: application/json';
-  socket.write(`POST /v1/plans/run HTTP/1.1\r\nhost: x\r\n${head}\r\ncontent-length: ${text.length}\r\n\r\n${text}`);
+  socket.write(
+    `POST /v1/plans/run HTTP/1.1\r\nhost: localhost\r\n${head}\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+  );
   const [run] = await untilRunEnds(store);
   expect(run?.state).toBe('cancelled');
   expect(calls).toBeLessThan(80);

@@ -5,6 +5,7 @@ import { RISKS, type Risk, type Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import type { EnablementRecord, SessionRecord, Sessions } from '../../store/store.js';
 import type { Caller, EnabledTool } from '../contracts.js';
+import type { SessionContext } from '../parts.js';
 import { type Decision, decide, type Facts } from '../policy/decide.js';
 import type { Policy } from '../policy/policy.js';
 
@@ -112,6 +113,15 @@ export function createSituations(parts: SituationParts): ReadSituation {
     const interval = Math.min(TOUCH_INTERVAL_MS, parts.sessionIdleMs / 2);
     if (Date.parse(activeAt) + interval < now.getTime()) await parts.sessions.touch(id, now.toISOString());
   }
+}
+
+/** As search and lists see it. */
+export function sessionContext(situation: Situation, signal: AbortSignal | undefined): SessionContext {
+  const { session, roles, view, isAllowed, isEnabled, policy, riskCeiling } = situation;
+  const { id, user, project } = session;
+  // All that a decision to show a tool rests on, see `decide`.
+  const facts = [policy.version, user, roles, riskCeiling, session.endedAt !== undefined];
+  return { session: id, user, project, view, isAllowed, isEnabled, audience: JSON.stringify(facts), signal };
 }
 
 function findOutOfService(catalog: Catalog, name: string, user: string | undefined): Tool | undefined {

@@ -63,7 +63,7 @@ export async function backUpSqlite(file: string, target: string): Promise<void> 
 }
 
 /** @throws WinnowError `store_failed` */
-export async function loadNative(): Promise<typeof import('libsql')> {
+export async function loadNative(): Promise<{ readonly default: typeof import('libsql') }> {
   try {
     return await import('libsql');
   } catch (error) {

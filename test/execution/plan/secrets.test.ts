@@ -88,7 +88,10 @@ describe('secrets in a run', () => {
     const plan = planOf(['s1', 'act', act], ['s2', 'read', {}, ['s1']]);
     await runPlan(plan, { run: script.run, store, secretNames, runId: 'r', replan });
     const again = { s2: { pin: 'hunter-22' } };
-    const run = await resumePlan('r', { run: script.run, store, secretNames, arguments: again });
+    // The new plan was looked at; it then waits for an approval.
+    const options = { run: script.run, store, secretNames, arguments: again };
+    expect((await resumePlan('r', options)).state).toBe('paused');
+    const run = await resumePlan('r', options);
     expect(statuses(run)).toEqual({ s1: 'done', s2: 'unknown' });
     expect(script.calls.filter(({ tool }) => tool === 'act')).toHaveLength(1);
   });

@@ -265,7 +265,7 @@ describe('the default model', () => {
   it('is the only one that is known by a name', async () => {
     const error = await errorOf(modelStatus({ name: 'large' }));
     expect(error.code).toBe('not_found');
-    expect(error.message).toContain('Known is qwen2.5-coder-1.5b. For a file of your own use --model-file FILE.');
+    expect(error.message).toContain('Known is qwen2.5-coder-1.5b. For a model of OpenAI set OPENAI_API_KEY');
   });
 });
 
