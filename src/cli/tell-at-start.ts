@@ -25,6 +25,11 @@ export function tellAtStart(
     for (const { level, message } of checkPolicy(agents.policy(), agents.catalog().tools))
       logger[level === 'unchecked' ? 'debug' : 'warn']({ policy: policyPath }, message);
   for (const problem of agents.checkLimits()) logger.warn(problem);
+  if (!agents.policy().settings.strict)
+    logger.warn(
+      { policy: policyPath },
+      'the policy is not strict: what it refuses runs all the same, without approvals',
+    );
   const given = agents.index.status().weights;
   if (isDeepStrictEqual(given, weights)) return;
   // Who has changed the configuration must see why nothing has changed.

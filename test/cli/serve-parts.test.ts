@@ -91,6 +91,15 @@ it('warns of what in the policy has no effect, and only notes prose', async () =
   ]);
 });
 
+it('is warned of a policy that refuses nothing', async () => {
+  const policy = fixedPolicy(createPolicy({ strict: false }));
+  const agents = createAgents({ store: createMemoryStore(), catalog: () => createCatalog([]), policy, executors: [] });
+  const { logger, lines } = recordLog();
+  tellAtStart({ agents, config: {}, policyPath: undefined, weights: agents.index.status().weights }, logger);
+  await agents.close();
+  expect(lines()).toMatchObject([{ level: 'warn', msg: expect.stringContaining('the policy is not strict') }]);
+});
+
 /** A model that is opened when it is needed: once, again after a failure, and never for nothing. */
 const CATALOG = createCatalog(TOOLS);
 
