@@ -82,6 +82,13 @@ describe('a page', () => {
   );
 });
 
+it('a request without a body says all the same that it is JSON', async () => {
+  const { url } = await serve();
+  for (const path of ['/v1/sessions', '/v1/index/rebuild', '/v1/adaptation/learn', '/mcp'])
+    expect([path, (await fetch(`${url}${path}`, { method: 'POST' })).status]).toEqual([path, 415]);
+  expect((await fetch(`${url}/v1/sessions`, { method: 'POST', headers: JSON_TYPE })).status).toBe(201);
+});
+
 describe('a program of this machine', () => {
   it('is the operator, or says for whom it asks', async () => {
     const { url } = await serve();
