@@ -1,5 +1,6 @@
 /** Winnow over HTTP. Each body is parsed, the planner asked, errors are mapped; nothing is decided here. */
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { Catalog } from '../core/catalog/catalog.js';
 import { readVersion } from '../core/environment.js';
 import { ERROR_TABLE, WinnowError } from '../core/errors.js';
 import type { Planner } from '../core/planner.js';
@@ -24,6 +25,8 @@ import { addToolRoutes } from './tool-routes.js';
 
 export interface ServerParts extends AuthOptions {
   planner: Planner;
+  /** Plans with tools that a request brings along. Default: it brings none. */
+  plannerOf?: ((catalog: Catalog) => Planner) | undefined;
   /** Sessions, approvals, calls and runs of plans. Default: the server plans only. */
   agents?: Agents | undefined;
   /** MCP under `/mcp`. Default: there is no such path. */
@@ -84,7 +87,9 @@ export function createServer({
   const answerWork = createAnswerWork({ gate, stop, heartbeatMs, reportError });
   const routes = agents ? agentRoutes(agents) : [];
   const conceal = createConceal(planner, agents);
-  addPlanRoutes(app, { planner: metrics?.measure(planner) ?? planner, logger, conceal, answerWork, outcomes });
+  const { plannerOf } = parts;
+  const measured = metrics?.measure(planner) ?? planner;
+  addPlanRoutes(app, { planner: measured, plannerOf, logger, conceal, answerWork, outcomes });
   addToolRoutes(app, planner, conceal);
   if (agents) addAgentRoutes(app, { routes, metrics: agents.metrics, answerWork, stop });
   if (mcp) addMcpRoute(app, { mcp, gate, stop });

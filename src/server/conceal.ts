@@ -11,10 +11,14 @@ interface Concerned {
   deny?: readonly string[] | undefined;
 }
 
-/** @param asked with the user in whose name it is asked */
+/**
+ * @param asked with the user in whose name it is asked
+ * @param of whose tools it is about. Default: those of the server
+ */
 export type Conceal = <Asked extends Concerned>(
   asked: Asked,
   caller: Caller | undefined,
+  of?: Pick<Planner, 'view'>,
 ) => Asked | (Asked & { deny: string[] });
 
 interface Kept {
@@ -32,10 +36,10 @@ const MAX_KEPT = 256;
 export function createConceal(planner: Pick<Planner, 'view'>, agents: Pick<Agents, 'policy'> | undefined): Conceal {
   if (!agents) return (asked) => asked;
   const kept = new Map<string, Kept>();
-  const hiddenFrom = (caller: Caller): readonly string[] => {
+  const hiddenFrom = (caller: Caller, of: Pick<Planner, 'view'>): readonly string[] => {
     const key = JSON.stringify([caller.user, caller.roles]);
     const now = {
-      view: planner.view({ user: caller.user }),
+      view: of.view({ user: caller.user }),
       policy: agents.policy(),
       second: Math.floor(Date.now() / KEPT_MS),
     };
@@ -46,9 +50,9 @@ export function createConceal(planner: Pick<Planner, 'view'>, agents: Pick<Agent
     kept.set(key, { ...now, names });
     return names;
   };
-  return (asked, caller) => {
+  return (asked, caller, of = planner) => {
     const { user, deny = [] } = asked;
-    const hidden = hiddenFrom({ ...caller, user });
+    const hidden = hiddenFrom({ ...caller, user }, of);
     return hidden.length === 0 ? asked : { ...asked, deny: [...deny, ...hidden] };
   };
 }

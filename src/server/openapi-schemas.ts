@@ -13,9 +13,10 @@ import {
 } from '../core/result.js';
 import type { Named, Route } from './agents/route.js';
 import { problemSchema } from './problem.js';
+import { requestToolsSchema } from './request-planners.js';
 import { toolListSchema } from './tool-routes.js';
 
-const REQUESTS = { PlanRequest: requestSchema };
+const REQUESTS = { PlanRequest: requestSchema.extend({ tools: requestToolsSchema.optional() }) };
 const ANSWERS = {
   PlanResult: resultSchema,
   Plan: planSchema,
