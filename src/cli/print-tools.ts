@@ -1,5 +1,6 @@
 /** The tools of a catalogue, one of them, and every problem of its sources, as people or programs read them. */
 
+import { renderFlag, scanTools } from '../core/catalog/scan.js';
 import { createScope, type View } from '../core/catalog/scope.js';
 import { describeSource } from '../core/catalog/sources/source.js';
 import { renderSummary } from '../core/catalog/summary.js';
@@ -52,13 +53,19 @@ export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutpu
   // Whoever can read the sources may see all of them; with --user the notes are about what that user sees.
   const tools = flags.user === undefined ? loaded.catalog.tools : viewOf({ loaded }, flags).tools;
   const notes = tools.flatMap(findNotes);
+  const flagged = scanTools(tools).map(({ tool, flags: found }) => ({
+    tool: tool.name,
+    origin: tool.origin,
+    flags: found,
+  }));
   if (flags.json) {
     const failed = failures.map(({ source, error }) => ({ source, ...error.toJSON() }));
-    stdout.write(`${JSON.stringify({ sources, issues, failures: failed, notes }, null, 2)}\n`);
+    stdout.write(`${JSON.stringify({ sources, issues, failures: failed, notes, flagged }, null, 2)}\n`);
   } else {
     for (const { source, error } of failures) stdout.write(`failure ${source}: ${error.message}\n`);
     for (const issue of issues) stdout.write(`${issue.isLeftOut ? 'left out' : issue.level} ${renderIssue(issue)}\n`);
     for (const { tool, note } of notes) stdout.write(`note ${tool}: ${note}\n`);
+    for (const one of flagged) for (const flag of one.flags) stdout.write(`flag ${one.tool}: ${renderFlag(flag)}\n`);
   }
   const warnings = countWarnings(loaded);
   const counts = [
@@ -67,6 +74,7 @@ export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutpu
     counted(warnings, 'warning'),
     counted(failures.length, 'failure'),
     counted(notes.length, 'note'),
+    ...(flagged.length > 0 ? [`${flagged.length} flagged`] : []),
   ];
   stderr.write(`${counts.join(', ')}\n`);
   if (!isStrict) return;
