@@ -24,7 +24,7 @@ import type { DiscoveryFlags } from './discovery-options.js';
 import { type OpenRerank, openRerank } from './rerank-setup.js';
 import type { Setup } from './set-up.js';
 import type { SharedFlags } from './shared-options.js';
-import { tellAtStart } from './tell-at-start.js';
+import { tellAtStart, tellFlagged } from './tell-at-start.js';
 import { type Chore, startUpkeep } from './upkeep.js';
 import { watchPolicy } from './watch-policy.js';
 
@@ -139,6 +139,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
   await agents.refresh();
   await snapshots.restore();
   tellAtStart({ agents, config, policyPath: policyPathOf(setup), weights: index.weights }, logger);
+  void tellFlagged(live.current().catalog, logger);
   const stops = [startUpkeep(choresOf(agents, { adaptation, snapshots }), logger), ...watching(setup, agents)];
   return { agents: withStops(agents, { stops, last: snapshots.save }), planner, runnable };
 }

@@ -1,5 +1,6 @@
 /** The tools of a catalogue, one of them, and every problem of its sources, as people or programs read them. */
 
+import { renderFlag, scanTools } from '../core/catalog/scan.js';
 import { createScope, type View } from '../core/catalog/scope.js';
 import { describeSource } from '../core/catalog/sources/source.js';
 import { renderSummary } from '../core/catalog/summary.js';
@@ -62,14 +63,21 @@ export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutpu
   // Whoever can read the sources may see all of them; with --user the notes are about what that user sees.
   const tools = flags.user === undefined ? loaded.catalog.tools : viewOf({ loaded }, flags).tools;
   const notes = tools.flatMap(findNotes);
+  const flagged = scanTools(tools).map(({ tool, flags: found }) => ({
+    tool: tool.name,
+    origin: tool.origin,
+    flags: found,
+  }));
   if (flags.json) {
     const failed = failures.map(({ source, error }) => ({ source, ...error.toJSON() }));
-    stdout.write(`${renderJson({ sources, issues, failures: failed, notes })}\n`);
+    stdout.write(`${renderJson({ sources, issues, failures: failed, notes, flagged })}\n`);
   } else {
     for (const { source, error } of failures) stdout.write(`failure ${printableLine(`${source}: ${error.message}`)}\n`);
     for (const issue of issues)
       stdout.write(`${issue.isLeftOut ? 'left out' : issue.level} ${printableLine(renderIssue(issue))}\n`);
     for (const { tool, note } of notes) stdout.write(`note ${printableLine(`${tool}: ${note}`)}\n`);
+    for (const one of flagged)
+      for (const flag of one.flags) stdout.write(`flag ${printableLine(`${one.tool}: ${renderFlag(flag)}`)}\n`);
   }
   const warnings = countWarnings(loaded);
   const counts = [
@@ -78,6 +86,7 @@ export async function checkTools(flags: ToolFlags, { stdout, stderr }: ToolOutpu
     counted(warnings, 'warning'),
     counted(failures.length, 'failure'),
     counted(notes.length, 'note'),
+    ...(flagged.length > 0 ? [`${flagged.length} flagged`] : []),
   ];
   stderr.write(`${counts.join(', ')}\n`);
   if (!isStrict) return;

@@ -1,6 +1,9 @@
 /** What an operator should know of before the first request: what in policy and limits has no effect, and which weights hold. */
 import { isDeepStrictEqual } from 'node:util';
+import type { Catalog } from '../core/catalog/catalog.js';
+import { renderFlag } from '../core/catalog/scan.js';
 import type { Tool } from '../core/catalog/tool.js';
+import { scanReviewed } from '../routing/definitions.js';
 import type { IndexStatus } from '../routing/index/tool-index.js';
 import type { Logger } from '../routing/logging/logger.js';
 import { checkPolicy } from '../routing/policy/check-policy.js';
@@ -37,6 +40,19 @@ export function tellAtStart(
   const back = 'POST /v1/index/rebuild with {"weights": null} goes back to those of the configuration';
   logger[isOverruled ? 'warn' : 'info']({ weights: given }, `the weights of the index are those in the store: ${back}`);
 }
+
+/** Flags block nothing: they say what to read before somebody else's tool is used. */
+export async function tellFlagged(catalog: Catalog, logger: Pick<Logger, 'warn'>): Promise<void> {
+  const flagged = [...(await scanReviewed(catalog))];
+  if (flagged.length === 0) return;
+  const told = flagged.slice(0, MAX_TOLD).map(([tool, [flag]]) => `${tool.name}: ${flag ? renderFlag(flag) : ''}`);
+  logger.warn(
+    { flagged: told },
+    `${flagged.length} tool${flagged.length === 1 ? '' : 's'} of sources that are not trusted: not all of their text is a description. Read it: winnow tools check`,
+  );
+}
+
+const MAX_TOLD = 10;
 
 export interface GrantFacts {
   agents: Pick<Agents, 'policy' | 'catalog'>;

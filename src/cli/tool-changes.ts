@@ -1,4 +1,5 @@
 /** What `winnow tools changes` and `winnow tools accept` do: definitions that a server holds back until somebody has looked. */
+import { renderFlag } from '../core/catalog/scan.js';
 import { WinnowError } from '../core/errors.js';
 import { createDefinitions, type Definitions, type HeldTool } from '../routing/definitions.js';
 import { createAuditWriter } from '../routing/write-audit.js';
@@ -15,7 +16,7 @@ export interface ChangesFlags extends ToolFlags, StoreFlags {
 }
 
 export async function showChanges(flags: ChangesFlags, output: ToolOutput): Promise<void> {
-  const held = await withDefinitions(flags, output, async (definitions) => definitions.held());
+  const held = await withDefinitions(flags, output, (definitions) => definitions.held());
   output.stdout.write(
     flags.json ? `${renderJson(held)}\n` : `${held.map(renderHeld).map(printable).join('\n') || 'nothing waits'}\n`,
   );
@@ -52,13 +53,13 @@ async function withDefinitions<Result>(
   }
 }
 
-function renderHeld({ name, origin, is, differences }: HeldTool): string {
+function renderHeld({ name, origin, is, differences, flags }: HeldTool): string {
   const lines = differences.map(({ field, before, now }) =>
     is === 'new'
       ? `  ${field}: ${show(now)}`
       : `  ${field}: ${show(before)}\n  ${' '.repeat(field.length)}-> ${show(now)}`,
   );
-  return [`${name} (${origin}) is ${is}`, ...lines].join('\n');
+  return [`${name} (${origin}) is ${is}`, ...flags.map((flag) => `  ! ${renderFlag(flag)}`), ...lines].join('\n');
 }
 
 function show(value: unknown): string {

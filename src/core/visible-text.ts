@@ -16,6 +16,12 @@ export function visibleText(text: string): string {
   return text.replace(LINE_BREAK, '\n').replace(UNSEEN, (part, joined: string | undefined) => joined ?? keptOf(part));
 }
 
+/** Whether a text has what is not seen, and is taken out of it. */
+export function hidesText(text: string): boolean {
+  const bare = text.replace(LINE_BREAK, '\n');
+  return bare !== visibleText(bare);
+}
+
 /** On one line, with one blank where there was white space, and without what is not seen. */
 export function oneLine(text: string): string {
   return visibleText(text).replace(/\s+/gu, ' ').trim();

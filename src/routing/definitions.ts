@@ -2,8 +2,11 @@
  * What a source says of its tools today may be something else tomorrow. A new or changed definition of a source that the
  * operator does not trust is left out of the catalogue until somebody has seen the difference and accepted it.
  */
+
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Catalog, createCatalog } from '../core/catalog/catalog.js';
+import { createScan, type Flag, flagSchema } from '../core/catalog/scan.js';
 import { isObject } from '../core/catalog/schema/json.js';
 import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
@@ -24,6 +27,7 @@ export const heldToolSchema = z.object({
   differences: z
     .array(z.object({ field: z.string(), before: z.unknown().optional(), now: z.unknown().optional() }))
     .describe('Of its definition, against the one that was accepted last.'),
+  flags: z.array(flagSchema).describe('What in its texts is not a description. They block nothing.'),
 });
 export type HeldTool = z.infer<typeof heldToolSchema>;
 
@@ -45,8 +49,8 @@ export interface DefinitionsParts {
 export interface Definitions {
   /** Without the tools that wait, as of the last `refresh` or `accept`. */
   catalog(): Catalog;
-  /** Those that wait, in the order of the catalogue. */
-  held(): readonly HeldTool[];
+  /** Those that wait, in the order of the catalogue, with what a scan of their texts finds. */
+  held(): Promise<readonly HeldTool[]>;
   /**
    * Takes what waits as it is now. @param names default: all of them. @returns those that were accepted
    * @throws WinnowError `not_found` for a name that does not wait, `store_failed`
@@ -58,7 +62,7 @@ export interface Definitions {
 
 interface Reviewed {
   readonly catalog: Catalog;
-  readonly held: readonly { readonly tool: Tool; readonly shown: HeldTool }[];
+  readonly held: readonly { readonly tool: Tool; readonly shown: Omit<HeldTool, 'flags'> }[];
   readonly issues: readonly EntryIssue[];
 }
 
@@ -81,7 +85,15 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
 
   return {
     catalog: () => merged.current().catalog,
-    held: () => merged.current().held.map(({ shown }) => shown),
+
+    async held() {
+      const { held } = merged.current();
+      const flags = await scanSlowly(
+        held.map(({ tool }) => tool),
+        base().tools,
+      );
+      return held.map(({ shown, tool }) => ({ ...shown, flags: [...(flags.get(tool) ?? [])] }));
+    },
 
     async accept(names, by) {
       const waiting = new Map(merged.current().held.map(({ tool }) => [tool.name, tool]));
@@ -103,6 +115,22 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
       await merged.refresh();
     },
   };
+}
+
+/** Tools of sources that are not trusted that have flags. Requests come in between. */
+export async function scanReviewed({ tools }: Catalog): Promise<ReadonlyMap<Tool, readonly Flag[]>> {
+  const flags = await scanSlowly(tools.filter(isReviewed), tools);
+  return new Map([...flags].filter(([, own]) => own.length > 0));
+}
+
+async function scanSlowly(tools: readonly Tool[], among: readonly Tool[]): Promise<Map<Tool, readonly Flag[]>> {
+  const scan = createScan(among);
+  const flags = new Map<Tool, readonly Flag[]>();
+  for (const tool of tools) {
+    flags.set(tool, scan(tool));
+    await setImmediate();
+  }
+  return flags;
 }
 
 /** The operator's own files are the operator's word; what a server says is not, unless it is trusted. */
@@ -140,7 +168,7 @@ function sourceOf({ origin, metadata: { mcp } }: Tool): string {
   return isObject(mcp) ? `${origin} ${mcp.target}` : origin;
 }
 
-function renderHeld({ is, differences }: HeldTool): string {
+function renderHeld({ is, differences }: Omit<HeldTool, 'flags'>): string {
   const fields = differences.map(({ field }) => field).join(', ');
   const what = is === 'new' ? 'is new' : `has changed (${fields})`;
   return `${what}, and waits until somebody has looked: winnow tools changes, then winnow tools accept`;

@@ -5,9 +5,9 @@
 import { z } from 'zod';
 import { nearestName } from '../nearest-name.js';
 import { parse } from '../parse.js';
-import { oneLine, visibleText } from '../visible-text.js';
+import { hidesText, oneLine, visibleText } from '../visible-text.js';
 import { RISKS, type Risk, riskOf } from './risk.js';
-import { isObject, mapChildren } from './schema/json.js';
+import { childrenOf, isObject, mapChildren } from './schema/json.js';
 import type { JsonSchema } from './schema/json-schema.js';
 
 export type { JsonSchema };
@@ -93,6 +93,8 @@ type Entry = z.output<typeof toolEntrySchema>;
 export type Scope = Entry['scope'];
 
 export interface Tool extends Readonly<Omit<Entry, 'annotations' | 'server'>> {
+  /** Fields out of which hidden characters were taken. Absent: out of none. */
+  readonly hidden?: readonly string[];
   readonly toolType: ToolType;
   readonly risk: Risk;
   readonly origin: string;
@@ -137,14 +139,32 @@ export function parseTool(entry: unknown, place: { origin: string; index: number
   if (parsed.value.toolType === undefined)
     issues.push({ ...warn('toolType is missing: taken as "skill"'), level: 'debug' });
   const unknown = Object.entries(Object(entry)).filter(([key]) => !KEYS.includes(key));
+  const hidden = hiddenFieldsOf(Object(entry));
   const tool = {
     ...rest,
+    ...(hidden.length > 0 ? { hidden } : {}),
     toolType,
     risk: rest.risk ?? (annotations ? riskOf(annotations) : 'medium'),
     origin: rest.origin ?? server ?? place.origin,
     metadata: { ...Object.fromEntries(unknown), ...(annotations ? { annotations } : {}), ...rest.metadata },
   };
   return { ok: true, tool, issues };
+}
+
+/** Fields whose texts hold, somewhere inside, what people do not see. A schema's values may hold it: nobody takes it out. */
+function hiddenFieldsOf(entry: Readonly<Record<string, unknown>>): string[] {
+  const cleaned = toolEntrySchema.shape;
+  return Object.entries(entry).flatMap(([field, value]) => {
+    const isText = (part: unknown): boolean => typeof part === 'string' && hidesText(part);
+    if (field === 'inputSchema' || field === 'outputSchema')
+      return isObject(value) && hidesInSchema(value) ? [field] : [];
+    return field in cleaned && [value].flat().some(isText) ? [field] : [];
+  });
+}
+
+function hidesInSchema(node: JsonSchema): boolean {
+  const isHidden = [node.title, node.description].some((text) => typeof text === 'string' && hidesText(text));
+  return isHidden || childrenOf(node).some(({ value }) => isObject(value) && hidesInSchema(value));
 }
 
 const KEYS = Object.keys(toolEntrySchema.shape);

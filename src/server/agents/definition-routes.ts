@@ -17,9 +17,9 @@ export function definitionRoutes(definitions: Definitions): Route[] {
       operationId: 'listToolChanges',
       summary: 'New and changed definitions of sources that are not trusted: they wait for a look; for operators',
       answer: { name: 'ToolChanges', schema: z.object({ held: z.array(heldToolSchema) }) },
-      handle({ caller }) {
+      async handle({ caller }) {
         requireOperator(caller);
-        return { held: definitions.held() };
+        return { held: [...(await definitions.held())] };
       },
     }),
     route({

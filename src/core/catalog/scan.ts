@@ -1,0 +1,291 @@
+/**
+ * What in a tool's texts is not a description: it is flagged for the operator to read, and blocks nothing. Structure comes
+ * first: hidden characters, names of other tools, markup of prompts. The sentences stand in `scan.json`, by language.
+ * Each text is read once by each expression, and no expression looks further than a sentence: the work is linear.
+ */
+import { z } from 'zod';
+import { oneLine } from '../visible-text.js';
+import DATA from './scan.json' with { type: 'json' };
+import { childrenOf, isObject, type JsonSchema, joinPath } from './schema/json.js';
+import type { Tool } from './tool.js';
+
+export const flagSchema = z.object({
+  kind: z.enum(['hidden', 'other-tool', 'markup', 'instruction', 'pushing']),
+  where: z.string().describe('Field of the tool, as a path.'),
+  excerpt: z.string().describe('At most 120 characters around what was found; empty for what nobody sees.'),
+  reason: z.string(),
+});
+export type Flag = z.infer<typeof flagSchema>;
+
+export interface ScannedTool {
+  readonly tool: Tool;
+  readonly flags: readonly Flag[];
+}
+
+type Finding = Known & { readonly at: number; readonly length: number };
+type Known = Pick<Flag, 'kind' | 'reason'>;
+type Finder = (text: string) => Finding[];
+
+const MAX_EXCERPT = 120;
+/** Between two words of a sentence that belong together. */
+const GAP = '[^.!?。！？\\n]{0,40}?';
+
+/** More text of one tool is not read, so that no tool holds all others up; that is flagged, too. */
+const MAX_CHARACTERS = 100_000;
+
+/** Those with a flag, in order. @example scanTools(tools).map(({ tool, flags }) => `${tool.name}: ${flags[0]?.reason}`) */
+export function scanTools(tools: readonly Tool[]): ScannedTool[] {
+  const scan = createScan(tools);
+  return tools.map((tool) => ({ tool, flags: scan(tool) })).filter(({ flags }) => flags.length > 0);
+}
+
+/** @param among the tools whose names are known. @returns the scan of one tool: for many, a caller may pause between two */
+export function createScan(among: readonly Tool[]): (tool: Tool) => Flag[] {
+  const owners = ownersOfNames(among);
+  return (tool) => {
+    const finders = [...FINDERS, findOtherTools(tool, owners)];
+    const texts = textsOf(tool);
+    const size = texts.reduce((sum, { text }) => sum + text.length, 0);
+    if (size > MAX_CHARACTERS) return [...hiddenIn(tool), { ...TOO_LONG, excerpt: `${size} characters` }];
+    return [...hiddenIn(tool), ...texts.flatMap((text) => flagsIn(text, finders))];
+  };
+}
+
+const TOO_LONG = {
+  kind: 'hidden',
+  where: 'all texts',
+  reason: `more than ${MAX_CHARACTERS} characters: nobody reads them, and they were not scanned`,
+} as const;
+
+/** `pushing in description: it pushes itself before other tools: "Always use this first."` */
+export function renderFlag({ kind, where, excerpt, reason }: Flag): string {
+  return `${kind} in ${where}: ${reason}${excerpt === '' ? '' : `: ${JSON.stringify(excerpt)}`}`;
+}
+
+interface Text {
+  readonly where: string;
+  readonly text: string;
+}
+
+/** One flag a kind and reason is enough for each text. */
+function flagsIn({ where, text }: Text, finders: readonly Finder[]): Flag[] {
+  const found = finders.flatMap((find) => find(text));
+  const first = new Map(found.map((one) => [`${one.kind} ${one.reason}`, one]));
+  return [...first.values()].map(({ kind, reason, at, length }) => {
+    const start = Math.max(0, at - Math.max(0, Math.floor((MAX_EXCERPT - length) / 2)));
+    return { kind, where, excerpt: oneLine(text.slice(start, start + MAX_EXCERPT)), reason };
+  });
+}
+
+/** What a model is shown of a tool. The instructions of a skill are instructions by right. */
+function textsOf({ title, description, category, preconditions, inputSchema, outputSchema }: Tool): Text[] {
+  const own = { title, category, description };
+  return [
+    ...Object.entries(own).flatMap(([where, text]) => (text ? [{ where, text }] : [])),
+    ...preconditions.map((text, place) => ({ where: joinPath('preconditions', place), text })),
+    ...textsOfSchema(inputSchema, 'inputSchema'),
+    ...textsOfSchema(outputSchema ?? {}, 'outputSchema'),
+  ];
+}
+
+function textsOfSchema(node: JsonSchema, where: string): Text[] {
+  const texts = ['title', 'description'].flatMap((key) => {
+    const text = node[key];
+    return typeof text === 'string' ? [{ where: joinPath(where, key), text }] : [];
+  });
+  const inner = childrenOf(node).flatMap(({ keyword, step, value }) => {
+    const place = joinPath(where, keyword);
+    return isObject(value) ? textsOfSchema(value, step === undefined ? place : joinPath(place, step)) : [];
+  });
+  return [...texts, ...inner];
+}
+
+function hiddenIn({ hidden = [] }: Tool): Flag[] {
+  const reason = 'hidden characters were taken out: a model would have read what nobody sees';
+  return hidden.map((where) => ({ kind: 'hidden', where, excerpt: '', reason }));
+}
+
+const WORD = /\p{L}+/gu;
+
+/** Letters of two scripts that look alike, in one word. */
+function findMixed(text: string): Finding[] {
+  if (!/\p{Script=Cyrillic}/u.test(text)) return [];
+  const isMixed = (word: string) => /\p{Script=Cyrillic}/u.test(word) && /\p{Script=Latin}/u.test(word);
+  const reason = 'a word mixes letters of two scripts that look alike';
+  return matchesOf(text, WORD, { kind: 'hidden', reason }).filter(({ at, length }) =>
+    isMixed(text.slice(at, at + length)),
+  );
+}
+
+/** Texts that people can't read: base64, and characters by their numbers. */
+const ENCODED = /(?<base64>[A-Za-z\d+/]{24,}={0,2})|(?:&#x?[\dA-Fa-f]{1,6};){6,}/gu;
+
+function findEncoded(text: string): Finding[] {
+  const isReadable = (part: string) => /^[\t\n\x20-\x7E]*[a-z] [\t\n\x20-\x7E]*$/iu.test(part);
+  return [...text.matchAll(ENCODED)].flatMap(({ 0: part, index, groups }): Finding[] => {
+    const { base64 } = groups ?? {};
+    if (base64 !== undefined && !isReadable(Buffer.from(base64, 'base64').toString('latin1'))) return [];
+    return [
+      { kind: 'hidden', reason: 'a text is encoded, so that people can not read it', at: index, length: part.length },
+    ];
+  });
+}
+
+const NAME = /[\p{L}\p{N}]+(?:[_-]+[\p{L}\p{N}]+)*/gu;
+/** What no word of prose is: several words, joined as identifiers are. */
+const JOINED = /[_-]|\p{Ll}\p{Lu}/u;
+/** Prose has hyphens, and names of products, too. */
+const SURELY_JOINED = /_|^\p{Ll}.*\p{Lu}/u;
+
+/** `get_user`, `getUser` and `get-user` are one name. */
+function nameKey(name: string): string {
+  return name.replace(/[_-]/gu, '').toLowerCase();
+}
+
+type Owners = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Names, and their keys -> the origins that have such a tool: as it is called here, and as its server calls it. */
+function ownersOfNames(tools: readonly Tool[]): Owners {
+  const owners = new Map<string, Set<string>>();
+  for (const { name, metadata, origin } of tools)
+    for (const one of new Set([name, Object(metadata.mcp).tool ?? name]))
+      if (typeof one === 'string')
+        for (const key of new Set([one, nameKey(one)])) owners.set(key, (owners.get(key) ?? new Set()).add(origin));
+  return owners;
+}
+
+/** `the send_email tool`: what stands behind an identifier that is a tool's name. */
+const CALLED = new RegExp(`^["'\`]?\\s{0,3}(?:${DATA.tool.join('|')})(?!\\p{L})`, 'iu');
+
+/** A mention of a sibling is normal: only names that none of the tool's own source has. */
+function findOtherTools({ origin }: Tool, owners: Owners): Finder {
+  return (text) => {
+    const found: Finding[] = [];
+    for (const { 0: name, index: at } of text.matchAll(NAME)) {
+      if (!JOINED.test(name) || owners.get(nameKey(name))?.has(origin)) continue;
+      const end = at + name.length;
+      const known = { kind: 'other-tool', at, length: name.length } as const;
+      if (owners.has(name)) found.push({ ...known, reason: `it names the tool "${name}" of another source` });
+      else if (SURELY_JOINED.test(name) && CALLED.test(text.slice(end, end + 12)))
+        found.push({ ...known, reason: `it names a tool "${name}" that its own source has not` });
+    }
+    return found;
+  };
+}
+
+const ROLE = DATA.roles.join('|');
+/** `SYSTEM:`, `[SYSTEM DIRECTIVE]`, `### NEW SYSTEM MESSAGE`: a heading of capitals, or a role alone. */
+const LABEL = new RegExp(
+  `(?:^|[\\n.!?\\]]\\s{0,9}|[[{(<#*]\\s{0,9})(?<label>(?:\\p{L}{1,20}[ \\t]){0,3}(?:${ROLE})(?:[ \\t]\\p{L}{1,20}){0,3})\\s{0,9}[:\\]}>#]`,
+  'giu',
+);
+/** Tokens of chat templates; comments, which people are often not shown; fences that say whose turn it is. */
+const PSEUDO = new RegExp(
+  `<\\|\\w{1,40}\\|>|<{1,2}/?SYS>{1,2}|\\[/?INST\\]|<!--[^>]{0,400}-->|\`\`\`(?:${ROLE})(?!\\p{L})`,
+  'giu',
+);
+/** Begin and end of an element around a sentence. */
+const TAG = /<(?<end>\/?)(?<name>\p{L}[\p{L}\p{N}_:-]{0,40})>/gu;
+const MIN_WORDS_OF_ELEMENT = 6;
+
+function findLabels(text: string): Finding[] {
+  const known = { kind: 'markup', reason: 'it speaks in the name of a part of the prompt' } as const;
+  return [...unaccented(text).matchAll(LABEL)].flatMap(({ 0: part, index, groups }) => {
+    const label = groups?.label ?? '';
+    const isRoleAlone = DATA.roles.includes(label.toLowerCase());
+    return isRoleAlone || label === label.toUpperCase() ? [{ ...known, at: index, length: part.length }] : [];
+  });
+}
+
+function findPseudo(text: string): Finding[] {
+  return matchesOf(text, PSEUDO, { kind: 'markup', reason: 'it has markup of a prompt, or what people are not shown' });
+}
+
+function findElements(text: string): Finding[] {
+  const open = new Map<string, number>();
+  return [...text.matchAll(TAG)].flatMap(({ 0: tag, index, groups }): Finding[] => {
+    const { end = '', name = '' } = groups ?? {};
+    if (end === '') open.set(name, index + tag.length);
+    const start = open.get(name);
+    if (end === '' || start === undefined) return [];
+    open.delete(name);
+    const words = text.slice(start, Math.min(index, start + 200)).match(WORD) ?? [];
+    // Elements in elements are a page, whose words stand further inside.
+    if (words.length < MIN_WORDS_OF_ELEMENT || /^\s*</u.test(text.slice(start, start + 40))) return [];
+    return [
+      { kind: 'markup', reason: `an element <${name}> sets sentences apart`, at: start - tag.length, length: 40 },
+    ];
+  });
+}
+
+/** What is quoted is spoken of, not said. */
+const QUOTED =
+  /(?<![\p{L}\p{N}])(?:'[^'\n]{1,80}'|"[^"\n]{1,80}"|`[^`\n]{1,80}`|‘[^’\n]{1,80}’|“[^”\n]{1,80}”)(?!\p{L})/gu;
+
+const OPENED = new RegExp(`(?:^|[\\n.!?:;,。！？，；(>\\]*-]|(?:^|[^\\p{L}])(?:${DATA.openers.join('|')}))\\s*$`, 'u');
+/** As many characters before a sentence say whether it opens there. */
+const BEFORE = 24;
+
+const SENTENCES = DATA.sentences.map(({ kind, reason, opens = false, parts }) => ({
+  known: { kind: flagSchema.shape.kind.parse(kind), reason },
+  opens,
+  pattern: new RegExp(
+    parts.map((words, place) => `(?:${words.map((one) => toPattern(one, opens && place === 0)).join('|')})`).join(GAP),
+    'gu',
+  ),
+  /** No sentence without one of these: they are looked for first, since that is quick. */
+  needed: new RegExp((parts.at(-1) ?? []).map(toLiteral).join('|'), 'u'),
+}));
+
+function findSentences(text: string): Finding[] {
+  const said = plain(text).replace(QUOTED, (quoted) => ' '.repeat(quoted.length));
+  return SENTENCES.flatMap(({ known, opens, pattern, needed }) => {
+    if (!needed.test(said)) return [];
+    return opens ? openingMatches(said, pattern, known) : matchesOf(said, pattern, known);
+  });
+}
+
+/** A match in the middle of a sentence may hide one that opens inside it, so each word may be the first. */
+function openingMatches(text: string, pattern: RegExp, known: Known): Finding[] {
+  const found: Finding[] = [];
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    const { 0: part, index: at } = match;
+    if (OPENED.test(text.slice(Math.max(0, at - BEFORE), at))) found.push({ ...known, at, length: part.length });
+    else pattern.lastIndex = at + 1;
+  }
+  return found;
+}
+
+/** Words with their endings, or as they are; scripts without spaces have no borders between words. */
+function toPattern(words: string, isExact: boolean): string {
+  const literal = toLiteral(words);
+  return /^[a-z]/u.test(words) ? `(?<!\\p{L})${literal}${isExact ? '' : '\\p{L}{0,3}'}(?!\\p{L})` : literal;
+}
+
+function toLiteral(words: string): string {
+  return plain(words)
+    .replace(/[.*+?^${}()|[\]\\]/gu, '\\$&')
+    .replace(/ /gu, '\\s{1,9}');
+}
+
+/** Small letters without accents. As long as the text. */
+function plain(text: string): string {
+  const bare = unaccented(text);
+  const small = bare.toLowerCase();
+  return small.length === bare.length ? small : bare.replace(/[A-Z]/gu, (letter) => letter.toLowerCase());
+}
+
+/** Accents change no word that is looked for, and must not hide one. As long as the text. */
+function unaccented(text: string): string {
+  return text.replace(/\P{ASCII}/gu, (one) => {
+    const bare = one.normalize('NFKD').replace(/\p{M}/gu, '');
+    return bare.length === one.length ? bare : one;
+  });
+}
+
+function matchesOf(text: string, pattern: RegExp, known: Known): Finding[] {
+  return [...text.matchAll(pattern)].map(({ 0: part, index }) => ({ ...known, at: index, length: part.length }));
+}
+
+const FINDERS: readonly Finder[] = [findMixed, findEncoded, findLabels, findPseudo, findElements, findSentences];
