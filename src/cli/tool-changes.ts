@@ -22,12 +22,15 @@ export async function showChanges(flags: ChangesFlags, output: ToolOutput): Prom
   );
 }
 
-/** @throws WinnowError `invalid_option` without names and `--all`, `not_found` for a name that does not wait */
-export async function acceptChanges(names: readonly string[], flags: ChangesFlags, output: ToolOutput): Promise<void> {
-  if (names.length === 0 && !flags.all)
-    throw new WinnowError('invalid_option', 'Name the tools to accept, or --all. See them with: winnow tools changes');
+/** @throws WinnowError `invalid_option` without names and `--all`, `not_found` for an id that does not wait */
+export async function acceptChanges(ids: readonly string[], flags: ChangesFlags, output: ToolOutput): Promise<void> {
+  if (ids.length === 0 && !flags.all)
+    throw new WinnowError(
+      'invalid_option',
+      'Give the ids of what to accept, or --all. See them with: winnow tools changes',
+    );
   const accepted = await withDefinitions(flags, output, (definitions) =>
-    definitions.accept(flags.all ? undefined : names, flags.by),
+    definitions.accept(flags.all ? undefined : ids, flags.by),
   );
   output.stdout.write(flags.json ? `${renderJson({ accepted })}\n` : `accepted: ${accepted.join(', ') || 'nothing'}\n`);
 }
@@ -53,13 +56,14 @@ async function withDefinitions<Result>(
   }
 }
 
-function renderHeld({ name, origin, is, differences, flags }: HeldTool): string {
+function renderHeld({ name, id, origin, is, differences, flags }: HeldTool): string {
   const lines = differences.map(({ field, before, now }) =>
     is === 'new'
       ? `  ${field}: ${show(now)}`
       : `  ${field}: ${show(before)}\n  ${' '.repeat(field.length)}-> ${show(now)}`,
   );
-  return [`${name} (${origin}) is ${is}`, ...flags.map((flag) => `  ! ${renderFlag(flag)}`), ...lines].join('\n');
+  const marks = flags.map((flag) => `  ! ${renderFlag(flag)}`);
+  return [`${name} (${origin}) is ${is}`, ...marks, ...lines, `  accept it: winnow tools accept ${id}`].join('\n');
 }
 
 function show(value: unknown): string {

@@ -28,12 +28,12 @@ export function toolsCommand(options: Partial<ToolOutput> = {}): Command {
       await showChanges(flags, output);
     },
   );
-  reviewing(command, 'accept [name...]', 'take them as they are now; a running server sees it within seconds')
-    .option('--all', 'all that wait')
+  reviewing(command, 'accept [id...]', 'take those that you looked at; a running server sees it within seconds')
+    .option('--all', 'all that wait, as they are now')
     .option('--by <user>', 'who accepts them, for the audit')
-    .action(async (names: string[], flags: ChangesFlags) => {
+    .action(async (ids: string[], flags: ChangesFlags) => {
       const { acceptChanges } = await import('./tool-changes.js');
-      await acceptChanges(names, flags, output);
+      await acceptChanges(ids, flags, output);
     });
   return command;
 }

@@ -22,6 +22,7 @@ type Definition = z.infer<typeof definitionSchema>;
 
 export const heldToolSchema = z.object({
   name: z.string(),
+  id: z.string().describe('Of this very definition: by it, what was looked at is accepted.'),
   origin: z.string(),
   is: z.enum(['new', 'changed']),
   differences: z
@@ -52,10 +53,11 @@ export interface Definitions {
   /** Those that wait, in the order of the catalogue, with what a scan of their texts finds. */
   held(): Promise<readonly HeldTool[]>;
   /**
-   * Takes what waits as it is now. @param names default: all of them. @returns those that were accepted
-   * @throws WinnowError `not_found` for a name that does not wait, `store_failed`
+   * @param ids of what was looked at; a definition that has changed since has another. Default: all that waits, unseen.
+   * @returns the names of those that were accepted
+   * @throws WinnowError `not_found` for an id that does not wait, `store_failed`
    */
-  accept(names: readonly string[] | undefined, by?: string): Promise<string[]>;
+  accept(ids: readonly string[] | undefined, by?: string): Promise<string[]>;
   /** Reads what other processes have accepted. @throws WinnowError `store_failed` */
   refresh(): Promise<void>;
 }
@@ -95,19 +97,15 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
       return held.map(({ shown, tool }) => ({ ...shown, flags: [...(flags.get(tool) ?? [])] }));
     },
 
-    async accept(names, by) {
-      const waiting = new Map(merged.current().held.map(({ tool }) => [tool.name, tool]));
-      const asked = names ?? [...waiting.keys()];
-      const unknown = asked.find((name) => !waiting.has(name));
-      if (unknown !== undefined)
-        throw new WinnowError('not_found', `No tool "${unknown.slice(0, 80)}" waits for a look.`);
-      for (const name of asked) {
-        const tool = waiting.get(name);
-        if (tool) await store.put(toDocument(tool));
-        await audit?.({ event: 'definition_accepted', outcome: 'allowed', user: by, tool: name });
+    async accept(ids, by) {
+      const waiting = new Map(merged.current().held.map(({ tool, shown }) => [shown.id, tool]));
+      const asked = (ids ?? [...waiting.keys()]).map((id) => waiting.get(id) ?? nothingSeen(id));
+      for (const tool of asked) {
+        await store.put(toDocument(tool));
+        await audit?.({ event: 'definition_accepted', outcome: 'allowed', user: by, tool: tool.name });
       }
       await merged.refresh();
-      return [...asked];
+      return asked.map(({ name }) => name);
     },
 
     async refresh() {
@@ -133,6 +131,14 @@ async function scanSlowly(tools: readonly Tool[], among: readonly Tool[]): Promi
   return flags;
 }
 
+/** Enough that nobody makes two definitions of one digest: one to be looked at, one to be accepted. */
+const ID_DIGITS = 32;
+
+function nothingSeen(id: string): never {
+  const next = 'Look at what waits, and give its id: winnow tools changes.';
+  throw new WinnowError('not_found', `No definition "${id.slice(0, 120)}" waits for a look. ${next}`);
+}
+
 /** The operator's own files are the operator's word; what a server says is not, unless it is trusted. */
 function isReviewed({ metadata: { mcp }, origin }: Tool): boolean {
   return isObject(mcp) ? mcp.trust !== true : /^https?:/iu.test(origin);
@@ -146,9 +152,9 @@ function review(catalog: Catalog, documents: readonly DocumentRecord[]): Reviewe
     const now = definitionOf(tool);
     if (before && canonicalHash(before) === canonicalHash(now)) return [];
     const differences = differencesOf(before ?? {}, now);
-    return [
-      { tool, shown: { name: tool.name, origin: tool.origin, is: before ? 'changed' : 'new', differences } as const },
-    ];
+    const { name, origin } = tool;
+    const id = canonicalHash([sourceOf(tool), name, now]).slice(0, ID_DIGITS);
+    return [{ tool, shown: { name, id, origin, is: before ? 'changed' : 'new', differences } as const }];
   });
   if (held.length === 0) return { catalog, held, issues: [] };
   const waiting = new Set(held.map(({ tool }) => tool));
@@ -183,7 +189,9 @@ function definitionOf(tool: Tool): Definition {
   const { title, category, description, inputSchema, outputSchema, preconditions, instructions, risk, metadata } = tool;
   const seen = { title, category, description, inputSchema, outputSchema, preconditions, instructions, risk };
   return definitionSchema.parse(
-    JSON.parse(JSON.stringify({ ...seen, annotations: metadata.annotations, runs: destinationOf(tool) })),
+    JSON.parse(
+      JSON.stringify({ ...seen, annotations: metadata.annotations, http: metadata.http, runs: destinationOf(tool) }),
+    ),
   );
 }
 

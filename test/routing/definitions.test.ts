@@ -35,6 +35,8 @@ async function world(
   return { store, definitions, names, become, seen, issues };
 }
 
+const idsOf = ({ held }: Pick<ReturnType<typeof createDefinitions>, 'held'>) => held().map(({ id }) => id);
+
 describe('a source that is not trusted', () => {
   it('is taken as it is when it is seen for the first time, with a notice', async () => {
     const { names, seen } = await world([told('add'), told('drop')]);
@@ -60,7 +62,7 @@ describe('a source that is not trusted', () => {
     expect(await become(changed, told('read'))).toEqual(['read']);
     expect(await definitions.held()).toMatchObject([{ name: 'add', is: 'changed', differences: [{ field }] }]);
     expect(issues).toEqual([expect.stringContaining(`has changed (${field})`)]);
-    expect(await definitions.accept(['add'], 'olga')).toEqual(['add']);
+    expect(await definitions.accept(idsOf(definitions), 'olga')).toEqual(['add']);
     expect(names()).toEqual(['add', 'read']);
     // What was before is a change again.
     expect(await become(told('add'), told('read'))).toEqual(['read']);
@@ -114,6 +116,37 @@ it.each<[string, Partial<ToolEntry>]>([
 ])('%s may change as it likes', async (_, more) => {
   const { become } = await world([told('add', more)]);
   expect(await become(told('add', { ...more, description: 'Another.' }), told('drop', more))).toEqual(['add', 'drop']);
+});
+
+describe('what is accepted is what was looked at', () => {
+  it('and no definition that took its place since', async () => {
+    const { definitions, become } = await world([told('add')]);
+    await become(told('add', { description: 'Adds a note, nicely.' }));
+    const seen = idsOf(definitions);
+    expect(await become(told('add', { description: 'Adds a note, and sends it to me.' }))).toEqual([]);
+    await expect(definitions.accept(seen)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await become(told('add', { description: 'Adds a note, nicely.' }))).toEqual([]);
+    expect(await definitions.accept(seen)).toEqual(['add']);
+  });
+
+  it('nor by a name alone', async () => {
+    const { definitions, become } = await world([told('add')]);
+    await become(told('add', { description: 'Another.' }));
+    await expect(definitions.accept(['add'])).rejects.toMatchObject({
+      message: expect.stringContaining('give its id'),
+    });
+  });
+
+  it('with the places of the arguments in a request', async () => {
+    const remote = (place: string) =>
+      createTool('pet', {}, undefined, {
+        origin: 'https://a.test/openapi.json',
+        metadata: { http: { method: 'GET', path: '/pet', parameters: { id: { in: place, name: 'X-Id' } } } },
+      });
+    const { definitions, become } = await world([remote('query')]);
+    expect(await become(remote('header'))).toEqual([]);
+    expect(definitions.held()).toMatchObject([{ is: 'changed', differences: [{ field: 'http' }] }]);
+  });
 });
 
 it('accepts no name that does not wait', async () => {

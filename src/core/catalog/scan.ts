@@ -6,8 +6,8 @@
 import { z } from 'zod';
 import { oneLine } from '../visible-text.js';
 import DATA from './scan.json' with { type: 'json' };
-import { childrenOf, isObject, type JsonSchema, joinPath } from './schema/json.js';
-import type { Tool } from './tool.js';
+import { childrenOf, isObject, joinPath } from './schema/json.js';
+import type { JsonSchema, Tool } from './tool.js';
 
 export const flagSchema = z.object({
   kind: z.enum(['hidden', 'other-tool', 'markup', 'instruction', 'pushing']),

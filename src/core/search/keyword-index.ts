@@ -74,6 +74,9 @@ const LENGTH_SHARE = 0.4;
 /** Terms of which a segment keeps what they find, for the next query. */
 const MAX_KEPT = 2_000;
 
+/** Of a term whose slips are looked for: that takes memory by the square of its length. No word that people type is longer. */
+const MOST_NEAR_CHARACTERS = 64;
+
 /** The index over tools, one tool a step: a caller may pause between any two. */
 export function* buildSegment(tools: readonly Tool[], weights: FieldWeights): Generator<void, Segment, void> {
   const index = new MiniSearch<Entry>(optionsFor(weights));
@@ -120,6 +123,7 @@ function toSegment(tools: readonly Tool[], index: MiniSearch<Entry>): Segment {
     tools,
     find: (term) => kept.get(term) ?? findAnew(term),
     near(term) {
+      if (term.length > MOST_NEAR_CHARACTERS) return [];
       const terms = new Set<string>();
       // A boost of 0 leaves all tools out: only the terms are asked for.
       const boostDocument = (_: number, found: string) => {

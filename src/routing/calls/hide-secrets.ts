@@ -2,21 +2,26 @@
  * Arguments as whoever approves them sees them: all as it will run, but for what the tool's schema marks secret. That is
  * told by its length and a keyed digest, so that two that differ look different and none can be guessed.
  */
-import { childrenOf, isObject } from '../../core/catalog/schema/json.js';
+import { childrenOf, isObject, type SchemaChild } from '../../core/catalog/schema/json.js';
 import { isMarkedSecret, resolveReference } from '../../core/catalog/schema/paths.js';
 import type { JsonSchema } from '../../core/catalog/tool.js';
+import { oncePer } from '../../core/kept.js';
 import { canonicalJson } from '../approvals/canonical-json.js';
 
-/** @param digest keyed; its first digits are shown */
+/**
+ * Each node of the schema is read once, whatever the value holds, so that the work is that of checking the value.
+ * @param digest keyed; its first digits are shown
+ */
 export function hideSecrets(schema: JsonSchema, value: unknown, digest: (value: unknown) => string): unknown {
+  const joinedWith = oncePer((node: JsonSchema) => nodesHolding(schema, node));
+  const placesOf = oncePer(readPlaces);
   const hide = (part: unknown, nodes: readonly JsonSchema[]): unknown => {
-    const holding = nodesHolding(schema, nodes);
+    const holding = [...new Set(nodes.flatMap(joinedWith))];
     if (holding.some(isMarkedSecret)) return describe(part, digest);
-    if (Array.isArray(part)) return part.map((item, index) => hide(item, itemSchemas(holding, index)));
+    const places = holding.map(placesOf);
+    if (Array.isArray(part)) return part.map((item, index) => hide(item, itemNodes(places, index)));
     if (!isObject(part)) return part;
-    return Object.fromEntries(
-      Object.entries(part).map(([key, field]) => [key, hide(field, fieldSchemas(holding, key))]),
-    );
+    return Object.fromEntries(Object.entries(part).map(([key, field]) => [key, hide(field, fieldNodes(places, key))]));
   };
   return hide(value, [schema]);
 }
@@ -29,10 +34,10 @@ function describe(value: unknown, digest: (value: unknown) => string): string {
 /** Keywords whose schemas are about the same value. */
 const SAME_VALUE = new Set(['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas']);
 
-/** The schemas with all that hold, or may hold, for the same value. */
-function nodesHolding(schema: JsonSchema, nodes: readonly JsonSchema[]): JsonSchema[] {
+/** The node with all that holds, or may hold, for the same value. */
+function nodesHolding(schema: JsonSchema, start: JsonSchema): JsonSchema[] {
   const found = new Set<JsonSchema>();
-  const waiting: unknown[] = [...nodes];
+  const waiting: unknown[] = [start];
   while (waiting.length > 0) {
     const node = waiting.pop();
     if (!isObject(node) || found.has(node)) continue;
@@ -43,26 +48,37 @@ function nodesHolding(schema: JsonSchema, nodes: readonly JsonSchema[]): JsonSch
   return [...found];
 }
 
-function fieldSchemas(nodes: readonly JsonSchema[], key: string): JsonSchema[] {
-  return nodes.flatMap((node) =>
-    childrenOf(node).flatMap(({ keyword, step, value }) => {
-      // Whether a pattern is meant is not tried: a mark of any of them hides the value.
-      const isOwn =
-        keyword === 'properties' ? step === key : keyword === 'patternProperties' || isRest(node, keyword, key);
-      return isOwn && isObject(value) ? [value] : [];
-    }),
-  );
+/** What a node alone says of the parts of a value. */
+interface Places {
+  readonly named: ReadonlyMap<string, readonly JsonSchema[]>;
+  /** Of names that are not in `named`. */
+  readonly rest: readonly JsonSchema[];
+  /** Whether a pattern is meant is not tried: a mark of any of them hides the value. */
+  readonly patterns: readonly JsonSchema[];
+  readonly listed: ReadonlyMap<unknown, readonly JsonSchema[]>;
+  /** Of all places. */
+  readonly items: readonly JsonSchema[];
 }
 
-function isRest({ properties }: JsonSchema, keyword: string, key: string): boolean {
-  return keyword === 'additionalProperties' && !(isObject(properties) && Object.hasOwn(properties, key));
+function readPlaces(node: JsonSchema): Places {
+  const children = childrenOf(node);
+  const of = (...keywords: string[]) => children.filter(({ keyword }) => keywords.includes(keyword));
+  const nodeOf = ({ value }: SchemaChild) => (isObject(value) ? [value] : []);
+  return {
+    named: new Map(of('properties').map((child) => [String(child.step), nodeOf(child)])),
+    rest: of('additionalProperties').flatMap(nodeOf),
+    patterns: of('patternProperties').flatMap(nodeOf),
+    listed: new Map(of('prefixItems', 'items').map((child) => [child.step, nodeOf(child)])),
+    items: of('items')
+      .filter(({ step }) => step === undefined)
+      .flatMap(nodeOf),
+  };
 }
 
-function itemSchemas(nodes: readonly JsonSchema[], index: number): JsonSchema[] {
-  return nodes.flatMap((node) =>
-    childrenOf(node).flatMap(({ keyword, step, value }) => {
-      const isOwn = keyword === 'prefixItems' ? step === index : keyword === 'items' && (step ?? index) === index;
-      return isOwn && isObject(value) ? [value] : [];
-    }),
-  );
+function fieldNodes(places: readonly Places[], key: string): JsonSchema[] {
+  return places.flatMap(({ named, rest, patterns }) => [...(named.get(key) ?? rest), ...patterns]);
+}
+
+function itemNodes(places: readonly Places[], index: number): JsonSchema[] {
+  return places.flatMap(({ listed, items }) => [...(listed.get(index) ?? []), ...items]);
 }

@@ -6,7 +6,7 @@ import { type Route, route } from './route.js';
 
 const BASE = '/v1/tools/changes';
 const acceptSchema = z.strictObject({
-  names: z.array(z.string()).min(1).optional().describe('Default: all that wait.'),
+  ids: z.array(z.string()).min(1).optional().describe('As the list has them. Default: all that wait, unseen.'),
 });
 
 export function definitionRoutes(definitions: Definitions): Route[] {
@@ -26,13 +26,13 @@ export function definitionRoutes(definitions: Definitions): Route[] {
       method: 'POST',
       path: `${BASE}/accept`,
       operationId: 'acceptToolChanges',
-      summary: 'Take them as they are now; for operators',
+      summary: 'Take definitions that were looked at; for operators',
       needsProof: true,
       body: { name: 'AcceptRequest', schema: acceptSchema },
       answer: { name: 'AcceptedTools', schema: z.object({ accepted: z.array(z.string()) }) },
       async handle({ body, caller }) {
         requireOperator(caller);
-        return { accepted: await definitions.accept(body.names, caller?.user ?? 'operator') };
+        return { accepted: await definitions.accept(body.ids, caller?.user ?? 'operator') };
       },
     }),
   ];

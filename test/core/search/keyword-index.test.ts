@@ -27,6 +27,15 @@ describe('keyword search', () => {
     expect(match?.why).toEqual([{ asked: 'coffee', word: 'coffee', fields: ['name'] }]);
   });
 
+  it('takes a slip of a word for the word, but of none so long that nobody types it', () => {
+    const slipOf = (word: string) => {
+      const search = createKeywordSearch([...TOOLS, makeTool('other', { description: `Rides a ${word}.` })]);
+      return search(word.replace('1', '2'), 5).map(({ tool }) => tool.name);
+    };
+    expect(slipOf('zebra1abcdefghij')).toEqual(['other']);
+    expect(slipOf(`zebra1${'abcdefghij'.repeat(10)}`)).toEqual([]);
+  });
+
   it('weighs the name above the description', () => {
     const tools = [makeTool('one', { description: 'A zebra.' }), makeTool('zebra', { description: 'One.' })];
     expect(createKeywordSearch(tools)('zebra', 2).map(({ tool }) => tool.name)).toEqual(['zebra', 'one']);

@@ -48,3 +48,19 @@ describe('an argument that the schema marks secret', () => {
     expect(JSON.stringify(hide(schema, { pin: 'x1' }))).not.toContain('x1');
   });
 });
+
+describe('a large value', () => {
+  it('has each list of properties read once, however many keys it has', () => {
+    let reads = 0;
+    const ownKeys = (target: object) => {
+      reads += 1;
+      return Reflect.ownKeys(target);
+    };
+    const counted = (properties: object) => new Proxy(properties, { ownKeys });
+    const schema = { properties: counted({ pin: SECRET, list: { items: { properties: counted({ pin: SECRET }) } } }) };
+    const keys = Array.from({ length: 500 }, (_, place) => `k${place}`);
+    const value = { ...Object.fromEntries(keys.map((key) => [key, 1])), list: keys.map((pin) => ({ pin })) };
+    expect(JSON.stringify(hide(schema, value))).not.toContain('"k1"}');
+    expect(reads).toBeLessThan(10);
+  });
+});

@@ -4,7 +4,7 @@
  * check comes by.
  */
 import type { JsonSchema } from '../tool.js';
-import { partsOf } from './bounds.js';
+import { demandNodes, partsOf } from './bounds.js';
 import { childrenOf, isObject, listOf, objectOf } from './json.js';
 
 /** Takes about a tenth of a second. Arguments take some hundred steps; a result of 1 MiB takes about a third of it. */
@@ -42,7 +42,7 @@ function demandOf(node: JsonSchema, root: JsonSchema): Demand {
   const { required, enum: values } = node;
   const listed = Array.isArray(values) ? values.length : 'const' in node ? 1 : 0;
   return {
-    own: 1 + properties.size + listOf(required ?? []).length + listed,
+    own: 1 + properties.size + listOf(required ?? []).length + demandNodes(node) + listed,
     listed,
     isUnique: node.uniqueItems === true,
     same: partsOf(node, root).same,

@@ -21,6 +21,12 @@ const crossed = {
   ),
 };
 
+/** So many names, each of which demands so many others. */
+function dependent(names: number, others: number): Record<string, string[]> {
+  const demanded = Array.from({ length: others }, (_, place) => `q${place}`);
+  return Object.fromEntries(Array.from({ length: names }, (_, place) => [`p${place}`, demanded]));
+}
+
 describe('a schema is refused', () => {
   it.each<[string, JsonSchema, string]>([
     ['that doubles by anyOf', chain(26, (next) => ({ anyOf: [next, next] })), 'nodes'],
@@ -44,6 +50,8 @@ describe('a schema is refused', () => {
       },
       'nodes',
     ],
+    ['with many names that depend on others', { dependentRequired: dependent(300, 80) }, 'nodes'],
+    ['with them in the words of an older draft', { dependencies: dependent(300, 80) }, 'nodes'],
   ])('%s', (_, schema, word) => {
     expect(findSizeProblem(schema)).toContain(word);
     const input = parseReading({ origin: 'o', entries: [{ name: 'a', inputSchema: schema }, { name: 'b' }] });

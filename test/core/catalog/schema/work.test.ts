@@ -30,6 +30,11 @@ describe('a check that would take too much work is not begun', () => {
       Object.fromEntries(times(600).map((n) => [`k${n}`, n])),
     ],
     [
+      'since names of many values demand many others',
+      { items: { dependentRequired: { a: times(40).map(String) } } },
+      times(5000).map(() => ({ a: 1 })),
+    ],
+    [
       'since a long text is measured often',
       { anyOf: times(300).map((n) => ({ type: 'string', maxLength: n })) },
       'x'.repeat(200_000),
