@@ -35,7 +35,8 @@ async function world(
   return { store, definitions, names, become, seen, issues };
 }
 
-const idsOf = ({ held }: Pick<ReturnType<typeof createDefinitions>, 'held'>) => held().map(({ id }) => id);
+const idsOf = async ({ held }: Pick<ReturnType<typeof createDefinitions>, 'held'>) =>
+  (await held()).map(({ id }) => id);
 
 describe('a source that is not trusted', () => {
   it('is taken as it is when it is seen for the first time, with a notice', async () => {
@@ -62,7 +63,7 @@ describe('a source that is not trusted', () => {
     expect(await become(changed, told('read'))).toEqual(['read']);
     expect(await definitions.held()).toMatchObject([{ name: 'add', is: 'changed', differences: [{ field }] }]);
     expect(issues).toEqual([expect.stringContaining(`has changed (${field})`)]);
-    expect(await definitions.accept(idsOf(definitions), 'olga')).toEqual(['add']);
+    expect(await definitions.accept(await idsOf(definitions), 'olga')).toEqual(['add']);
     expect(names()).toEqual(['add', 'read']);
     // What was before is a change again.
     expect(await become(told('add'), told('read'))).toEqual(['read']);
@@ -122,7 +123,7 @@ describe('what is accepted is what was looked at', () => {
   it('and no definition that took its place since', async () => {
     const { definitions, become } = await world([told('add')]);
     await become(told('add', { description: 'Adds a note, nicely.' }));
-    const seen = idsOf(definitions);
+    const seen = await idsOf(definitions);
     expect(await become(told('add', { description: 'Adds a note, and sends it to me.' }))).toEqual([]);
     await expect(definitions.accept(seen)).rejects.toMatchObject({ code: 'not_found' });
     expect(await become(told('add', { description: 'Adds a note, nicely.' }))).toEqual([]);
