@@ -268,7 +268,10 @@ describe('GET /openapi.json', () => {
 
   it('describes each field of a request', async () => {
     const { document } = await startDocumented();
-    expect(Object.keys(document.components.schemas.PlanRequest.properties)).toEqual(Object.keys(requestSchema.shape));
+    expect(Object.keys(document.components.schemas.PlanRequest.properties)).toEqual([
+      ...Object.keys(requestSchema.shape),
+      'tools',
+    ]);
     expect(document.components.schemas.PlanRequest.required).toEqual(['message']);
   });
 
