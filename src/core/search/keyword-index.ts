@@ -50,8 +50,17 @@ export function fieldTexts(tool: Tool): Readonly<Record<SearchField, string>> {
   };
 }
 
-/** Place of a tool -> how much it is about what was looked for, between 0 and 1. */
-export type Found = ReadonlyMap<number, number>;
+/** How much a tool is about what was looked for, between 0 and 1, and what of that its free texts alone add. */
+export interface Share {
+  readonly value: number;
+  readonly prose: number;
+}
+
+/** By the place of the tool. */
+export type Found = ReadonlyMap<number, Share>;
+
+/** Free text of the tool's author: whoever wants a tool to be found writes there what people ask for. */
+const PROSE: ReadonlySet<string> = new Set<SearchField>(['title', 'description']);
 
 /** Indexed tools: those of the system, or the private ones of one user. */
 export interface Segment {
@@ -109,9 +118,14 @@ function toSegment(tools: readonly Tool[], index: MiniSearch<Entry>): Segment {
   const kept = new Map<string, Found>();
 
   function findAnew(term: string): Found {
-    const hits = index.search(term, EXACT).map(({ id, match, worth }): [number, number] => {
-      const mass = (match[term] ?? []).reduce((sum, field) => sum + worth[field], 0);
-      return [id, mass / (1 + mass)];
+    const hits = index.search(term, EXACT).map(({ id, match, worth }): [number, Share] => {
+      const fields = match[term] ?? [];
+      const shareIn = (some: readonly string[]) => {
+        const mass = some.reduce((sum, field) => sum + worth[field], 0);
+        return mass / (1 + mass);
+      };
+      const value = shareIn(fields);
+      return [id, { value, prose: value - shareIn(fields.filter((field) => !PROSE.has(field))) }];
     });
     if (kept.size >= MAX_KEPT) kept.clear();
     const found = new Map(hits);

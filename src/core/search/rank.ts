@@ -1,7 +1,7 @@
 /**
  * A query -> ranked, explained tools. The score is the share of the query that a tool covers: BM25F's sum over the words, by
- * rarity among the visible tools, divided by what a tool that is all about the query would get. No number depends on a
- * hidden tool, so the answer is that of an index without it.
+ * rarity among the visible tools, divided by what a tool that is all about the query would get. Free texts alone give little,
+ * however much of the query they hold. No number depends on a hidden tool, so the answer is that of an index without it.
  */
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
@@ -15,6 +15,7 @@ import {
   SEARCH_FIELDS,
   type SearchField,
   type Segment,
+  type Share,
 } from './keyword-index.js';
 import { createSynonymTable, type Meaning, type SynonymTable } from './synonyms.js';
 import { type Atom, atomsOf, isFiller, segmentWords, stemOf, wordsOf } from './words.js';
@@ -76,6 +77,13 @@ const FULL_STRENGTH = 0.6;
 /** What a word takes away that no tool knows, of the rarest known one. */
 const UNKNOWN_SHARE = 0.5;
 
+/**
+ * Titles and descriptions hold many words, and their author may write in all that people ask for. So they count whole only as
+ * far as the two rarest words of a query would, and little beyond; a query of two words is answered as before. Measured by
+ * `test/bench/push-words.mjs`: a wrong tool with the request in its description is first less often, and no recall is lost.
+ */
+const PROSE = { words: 2, share: 0.3, beyond: 0.1 };
+
 /** Best first; ties keep the order of the layers and of their catalogues. */
 export function rank(query: string, layers: readonly Layer[], options: RankOptions): RankedTool[] {
   const { limit, limits, learnt } = options;
@@ -83,10 +91,13 @@ export function rank(query: string, layers: readonly Layer[], options: RankOptio
   const phrases = phrasesIn(atomsOf(query), options.synonyms).slice(0, MAX_UNITS);
   const units = phrases.map((phrase) => toUnit(phrase, space, options));
   const potential = units.reduce((sum, { worth }) => sum + worth * FULL_STRENGTH, 0);
-  const sums = new Map<number, number>();
-  for (const { best, worth } of units)
-    for (const [place, value] of best) sums.set(place, (sums.get(place) ?? 0) + worth * value);
-  const hits = [...sums].map(([place, sum]) => ({ place, sum: sum * (learnt?.boost(space.toolAt(place).name) ?? 1) }));
+  const sums = new Map<number, Share>();
+  for (const { best, worth } of units) for (const [place, share] of best) addTo(sums, place, share, worth);
+  const most = mostByProse(units);
+  const hits = [...sums].map(([place, { value, prose }]) => {
+    const sum = value - Math.max(0, prose - most) * (1 - PROSE.beyond);
+    return { place, sum: sum * (learnt?.boost(space.toolAt(place).name) ?? 1) };
+  });
   hits.sort((one, other) => other.sum - one.sum || one.place - other.place);
   const free = layers.map((_, layer) => limits?.[layer] ?? limit);
   const best = limits ? hits.filter(({ place }) => (free[space.layerOf(place)] as number)-- > 0) : hits;
@@ -97,6 +108,11 @@ export function rank(query: string, layers: readonly Layer[], options: RankOptio
       return explain(units, place, space.toolAt(place));
     },
   }));
+}
+
+function mostByProse(units: readonly Unit[]): number {
+  const worths = units.map(({ worth }) => worth).sort((one, other) => other - one);
+  return worths.slice(0, PROSE.words).reduce((sum, worth) => sum + PROSE.share * worth, 0);
 }
 
 /** A request speaks of what a tool takes, which a search for a tool does not. */
@@ -125,9 +141,9 @@ function joined(layers: readonly Layer[]) {
   const find = (term: string): Found => {
     const [first] = numbered;
     if (first && numbered.length === 1 && !first.visible) return first.segment.find(term);
-    const found = new Map<number, number>();
+    const found = new Map<number, Share>();
     for (const { segment, visible, start } of numbered)
-      for (const [place, value] of segment.find(term)) if (visible?.[place] !== 0) found.set(start + place, value);
+      for (const [place, share] of segment.find(term)) if (visible?.[place] !== 0) found.set(start + place, share);
     return found;
   };
   const isSeen = (_: Tool, place: number) => {
@@ -143,9 +159,9 @@ function joined(layers: readonly Layer[]) {
     /** Tool by tool, those that the caller sees. */
     places: (worthOf: (tool: Tool) => number): Found =>
       new Map(
-        tools.flatMap((tool, place): [number, number][] => {
+        tools.flatMap((tool, place): [number, Share][] => {
           const value = worthOf(tool);
-          return value > 0 && isSeen(tool, place) ? [[place, value]] : [];
+          return value > 0 && isSeen(tool, place) ? [[place, { value, prose: 0 }]] : [];
         }),
       ),
   };
@@ -183,10 +199,14 @@ function toUnit(atoms: readonly Atom[], space: Space, { synonyms, learnt }: Rank
   const isFilled = own.every(isFiller);
   if (!isKnown && !isFilled && own.length === 1 && (own[0] ?? '').length >= MIN_GUESSED_CHARACTERS)
     readings.push(...[...space.near(own[0] ?? '')].map((one) => read([one], WEIGHTS.near)));
-  const taught = highest(own.map((term) => learnt?.toolsOf(term) ?? new Map<string, number>()));
+  const lists = own.map((term) => learnt?.toolsOf(term) ?? new Map<string, number>());
+  const taught = highest(lists, (value) => value);
   if (taught.size > 0)
     readings.push({ terms: [], found: space.places(({ name }) => WEIGHTS.learnt * (taught.get(name) ?? 0)) });
-  const best = highest(readings.map(({ found }) => found));
+  const best = highest(
+    readings.map(({ found }) => found),
+    ({ value }) => value,
+  );
   const worth = rarityOf(best.size, space.size);
   return { asked, readings, best, worth: isFilled ? WEIGHTS.filler * worth : worth };
 }
@@ -195,18 +215,28 @@ function toUnit(atoms: readonly Atom[], space: Space, { synonyms, learnt }: Rank
 function findTerms(space: Space, terms: Meaning, weight: number): Found {
   const share = weight / terms.length;
   if (share === 1) return space.find(terms[0] ?? '');
-  const sums = new Map<number, number>();
-  for (const term of terms)
-    for (const [place, value] of space.find(term)) sums.set(place, (sums.get(place) ?? 0) + share * value);
+  const sums = new Map<number, Share>();
+  for (const term of terms) for (const [place, one] of space.find(term)) addTo(sums, place, one, share);
   return sums;
 }
 
-function highest<Key>(lists: readonly ReadonlyMap<Key, number>[]): ReadonlyMap<Key, number> {
+function addTo(sums: Map<number, Share>, place: number, { value, prose }: Share, weight: number): void {
+  const sum = sums.get(place);
+  sums.set(place, { value: (sum?.value ?? 0) + weight * value, prose: (sum?.prose ?? 0) + weight * prose });
+}
+
+function highest<Key, Value>(
+  lists: readonly ReadonlyMap<Key, Value>[],
+  sizeOf: (value: Value) => number,
+): ReadonlyMap<Key, Value> {
   const [first, ...others] = lists.filter(({ size }) => size > 0);
   if (!first || others.length === 0) return first ?? new Map();
   const values = new Map(first);
   for (const list of others)
-    for (const [key, value] of list) if (value > (values.get(key) ?? 0)) values.set(key, value);
+    for (const [key, value] of list) {
+      const known = values.get(key);
+      if (known === undefined || sizeOf(value) > sizeOf(known)) values.set(key, value);
+    }
   return values;
 }
 
@@ -220,8 +250,8 @@ function rarityOf(count: number, size: number): number {
 function explain(units: readonly Unit[], place: number, tool: Tool): WhyMatched[] {
   const written = writtenIn(tool);
   return units.flatMap(({ asked, best, readings }): WhyMatched[] => {
-    const value = best.get(place);
-    const terms = value === undefined ? undefined : readings.find(({ found }) => found.get(place) === value)?.terms;
+    const share = best.get(place);
+    const terms = share && readings.find(({ found }) => found.get(place) === share)?.terms;
     if (!terms) return [];
     if (terms.length === 0) return [{ asked, word: asked, fields: ['learnt'] }];
     const matches = written.filter(({ term }) => terms.includes(term));

@@ -67,6 +67,16 @@ describe('ranking', () => {
     expect(names(search(GIT, query))[0]).toBe('file_read');
   });
 
+  it('puts no tool first whose description alone holds all words of a long request', () => {
+    const asked = 'Move the meeting with the plumber from Monday to Friday and tell Anna';
+    const tools = [
+      makeTool('lottery', { description: `Draws a number. ${asked}.` }),
+      makeTool('move_meeting', { description: 'Puts an event on another day, Monday to Friday.' }),
+      ...['read_mail', 'play_song', 'book_room'].map((name) => makeTool(name, { description: 'Does it.' })),
+    ];
+    expect(names(search(tools, asked)).slice(0, 2)).toEqual(['move_meeting', 'lottery']);
+  });
+
   it('scores the share of the query that a tool covers', () => {
     const scoreOf = (query: string) => search(GIT, query)[0]?.score ?? 0;
     expect(scoreOf('note_save')).toBeGreaterThan(0.9);
