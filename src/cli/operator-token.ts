@@ -1,6 +1,6 @@
 /** The operator's token of this machine: made at the first start, readable by the account that runs the server alone. */
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { link, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf, WinnowError } from '../core/errors.js';
 import { cacheFolder } from '../core/model/store/model-file.js';
@@ -18,7 +18,7 @@ export async function openOperatorToken(path = join(cacheFolder(), 'operator-tok
   try {
     await mkdir(dirname(path), { recursive: true });
     await create(path).catch(onOld);
-    if (await isOpenToOthers(path)) await renew(path);
+    if (await isOfOthers(path)) await renew(path);
     const token = (await readFile(path, 'utf8')).trim();
     if (token.length >= TOKEN_BYTES) return { token, path };
     throw new Error('it is shorter than a token; remove it, and a new one is made');
@@ -29,9 +29,11 @@ export async function openOperatorToken(path = join(cacheFolder(), 'operator-tok
   }
 }
 
-/** Whoever could read the old one may have it. Elsewhere the mode says nothing. */
-async function isOpenToOthers(path: string): Promise<boolean> {
-  return process.platform !== 'win32' && ((await stat(path)).mode & OTHERS) !== 0;
+/** Whoever could read or place the old one knows it. Windows tells neither mode nor owner. */
+async function isOfOthers(path: string): Promise<boolean> {
+  const file = await lstat(path);
+  if (!file.isFile()) return true;
+  return process.geteuid !== undefined && ((file.mode & OTHERS) !== 0 || file.uid !== process.geteuid());
 }
 
 async function renew(path: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** winnow serve over its life: tools that run, a catalogue that changes, and servers on one database. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -144,13 +144,17 @@ it("lets nobody ask without a proof where others reach it, and keeps the operato
   await expect(serve(...words)).rejects.toThrow('auth.tokens[0].env: the environment variable ANN_TOKEN is not set');
 });
 
-it('makes a new token where others could read the old one', async () => {
+it('makes a new token where others could read the old one, or have put another in its place', async () => {
   const file = at('operator-token');
   const { token } = await openOperatorToken(file);
   expect((await openOperatorToken(file)).token).toBe(token);
   await chmod(file, 0o644);
   expect((await openOperatorToken(file)).token).not.toBe(token);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
+  await rm(file);
+  await writeFile(at('planted'), `${token}\n`, { mode: 0o600 });
+  await symlink(at('planted'), file);
+  expect((await openOperatorToken(file)).token).not.toBe(token);
   await writeFile(file, 'short');
   await expect(openOperatorToken(file)).rejects.toThrow('shorter than a token');
 });
