@@ -192,6 +192,8 @@ export interface ProducerContext {
 /** A weaker producer is a guess and not added; a tool that is about as good as the best one provides the value. */
 const MIN_ADDED = 0.45;
 const PROVIDED_SHARE = 0.85;
+/** Of one tool, with producers of producers. Each takes a look at all tools, and no real chain is as long. */
+const MOST_PRODUCERS = 16;
 
 /**
  * Producers that `tool` needs besides `present`, deepest first, and the `tool.argument` that each serves. An argument is
@@ -202,12 +204,14 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
   const weigh = ({ producer, score }: Provision) => score * (1 + Math.sqrt(probabilityOf(producer.name)) / 2);
   const graph = producerGraph(view);
   const taken = new Set([...present, tool.name]);
+  const most = taken.size + MOST_PRODUCERS;
   const found: { tool: Tool; serves: string }[] = [];
   visit(tool);
   return found;
 
   function visit(consumer: Tool): void {
     for (const argument of graph.argumentsOf(consumer)) {
+      if (taken.size >= most) return;
       if (!argument.isRequired || !argument.isIdentifier || isGiven(argument, request)) continue;
       const provisions = graph.provisionsFor(consumer, argument.name);
       const least = PROVIDED_SHARE * (provisions[0]?.score ?? 0);

@@ -293,3 +293,14 @@ describe('the request holds the value of', () => {
     expect(isGiven('file_id', '')).toBe(false);
   });
 });
+
+it('adds no more producers than a real chain has, however long a server makes it', () => {
+  const words = Array.from({ length: 40 }, (_, place) => `thing${String.fromCharCode(97 + (place % 26))}${place}`);
+  const tools = words.map((word, place) =>
+    makeTool(`get_${word}`, {
+      inputSchema: needing(`${word}_id`),
+      outputSchema: strings(`${words[place + 1]}_id`, 'note'),
+    }),
+  );
+  expect(namesAdded(viewOf(...tools), `get_${words.at(-1)}`)).toHaveLength(16);
+});
