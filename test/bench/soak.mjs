@@ -9,7 +9,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openStore } from '../../dist/store/open-store.js';
-import { createClient, CutOff } from './soak/client.mjs';
+import { CutOff, createClient } from './soak/client.mjs';
 import { goodScenarios } from './soak/good-users.mjs';
 import { hostileScenarios } from './soak/hostile-users.mjs';
 import { createLedger } from './soak/ledger.mjs';
@@ -24,7 +24,9 @@ const { values } = parseArgs({
     concurrency: { type: 'string', default: '16' },
   },
 });
-const [requests, kills, seed, concurrency] = ['requests', 'kills', 'seed', 'concurrency'].map((key) => Number(values[key]));
+const [requests, kills, seed, concurrency] = ['requests', 'kills', 'seed', 'concurrency'].map((key) =>
+  Number(values[key]),
+);
 const SAMPLES = 200;
 const HOSTILE = USERS.slice(-2);
 const GOOD = USERS.slice(0, -2);
@@ -141,8 +143,14 @@ async function bytesLeft(file) {
 const check = (isSo, problem) => void (isSo || problems.push(problem));
 const say = (what, ...figures) => process.stdout.write(`${what.padEnd(14)} ${figures.join(', ')}\n`);
 const figures = (samples, key, unit) => [
-  ...[`${renderNumber(samples[0][key])} at the start`, `${renderNumber(middleOf(samples, 1, key))} in the second quarter`],
-  ...[`${renderNumber(middleOf(samples, 3, key))} in the last ${unit}`, `${renderNumber(slopeOf(samples, key))} more in 10,000 requests`],
+  ...[
+    `${renderNumber(samples[0][key])} at the start`,
+    `${renderNumber(middleOf(samples, 1, key))} in the second quarter`,
+  ],
+  ...[
+    `${renderNumber(middleOf(samples, 3, key))} in the last ${unit}`,
+    `${renderNumber(slopeOf(samples, key))} more in 10,000 requests`,
+  ],
 ];
 
 try {
@@ -162,13 +170,27 @@ try {
   const storeBytes = samples.at(-1).storeBytes;
   const left = await bytesLeft(server.store);
 
-  say('requests', `${client.done()}`, `${seconds.toFixed(0)} s`, `${(client.done() / seconds).toFixed(0)} a second with the starts of ${kills + 1} servers`);
+  say(
+    'requests',
+    `${client.done()}`,
+    `${seconds.toFixed(0)} s`,
+    `${(client.done() / seconds).toFixed(0)} a second with the starts of ${kills + 1} servers`,
+  );
   say('statuses', ...Object.entries(statuses).map(([status, count]) => `${status}: ${count}`));
-  say('acknowledged', ...Object.entries(acknowledged).map(([kind, count]) => `${kind}: ${count}`), `lost: ${missing.length}`);
+  say(
+    'acknowledged',
+    ...Object.entries(acknowledged).map(([kind, count]) => `${kind}: ${count}`),
+    `lost: ${missing.length}`,
+  );
   say('memory', ...figures(samples, 'megabytes', 'MB'));
   say('descriptors', ...figures(samples, 'descriptors', ''));
   const growth = [1, 3].map((place) => bytesARequest(samples, place));
-  say('store', `${renderNumber(storeBytes / 2 ** 20)} MB`, `${growth.map(renderNumber).join(' and ')} bytes a request in the second and the last quarter`, `${renderNumber(left / 2 ** 20)} MB left when all that goes with age has gone`);
+  say(
+    'store',
+    `${renderNumber(storeBytes / 2 ** 20)} MB`,
+    `${growth.map(renderNumber).join(' and ')} bytes a request in the second and the last quarter`,
+    `${renderNumber(left / 2 ** 20)} MB left when all that goes with age has gone`,
+  );
 
   check(missing.length === 0, `acknowledged and lost: ${JSON.stringify(missing.slice(0, 10))}`);
   check(!statuses[500], `${statuses[500]} answers of 500: ${server.log().slice(-2_000)}`);

@@ -156,11 +156,28 @@ export function goodScenarios({ client, ledger, seen, below, isLikely }) {
     await ask(user, 'GET /v1/approvals?limit=20');
     await ask(user, 'GET /v1/tools');
     await ask(user, 'POST /v1/select', { message: 'Delete a note' });
-    for (const path of ['/v1/audit?limit=20', '/v1/index', '/v1/sessions/none', '/metrics', '/readyz', '/v1/adaptation'])
+    for (const path of [
+      '/v1/audit?limit=20',
+      '/v1/index',
+      '/v1/sessions/none',
+      '/metrics',
+      '/readyz',
+      '/v1/adaptation',
+    ])
       await ask(OPERATOR, `GET ${path}`);
   }
 
-  return [findAndCall, findAndCall, findAndCall, callWithApproval, callWithApproval, keepOwnTool, runPlan, speakMcp, look];
+  return [
+    findAndCall,
+    findAndCall,
+    findAndCall,
+    callWithApproval,
+    callWithApproval,
+    keepOwnTool,
+    runPlan,
+    speakMcp,
+    look,
+  ];
 }
 
 export function initialize() {

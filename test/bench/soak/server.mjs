@@ -116,7 +116,10 @@ ${tokens.join('\n')}
     sample: () => ({
       megabytes: Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024,
       descriptors: readdirSync(`/proc/${child.pid}/fd`).length,
-      storeBytes: ['', '-wal'].reduce((sum, end) => sum + (statSync(store + end, { throwIfNoEntry: false })?.size ?? 0), 0),
+      storeBytes: ['', '-wal'].reduce(
+        (sum, end) => sum + (statSync(store + end, { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      ),
     }),
     remove() {
       if (child && child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
