@@ -271,8 +271,8 @@ function tooMany(most: number): Refused {
   return refused('too_many_approvals', `${most} of your calls wait for an approval already.`, { next: NEXT.pending });
 }
 
-/** For the one who decides, who makes no call. */
-function nothingToDecide(): Refusal & { ok: false } {
+/** For the one who decides, who makes no call; also where they may not see what there is. */
+export function nothingToDecide(): Refusal & { ok: false } {
   return refused('approval_unknown', 'There is no such approval.', {
     next: 'List the approvals and use an id from there.',
   });

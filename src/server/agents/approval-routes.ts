@@ -1,6 +1,7 @@
 /** Approvals over HTTP. Who decides has proven who they are; a caller sees what they asked for or may decide on. */
 import { z } from 'zod';
 import { WinnowError } from '../../core/errors.js';
+import { nothingToDecide } from '../../routing/approvals/approvals.js';
 import { type Caller, OPERATOR_ROLE } from '../../routing/contracts.js';
 import {
   type Approval,
@@ -27,6 +28,12 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
   const { approvals } = router;
   const approvers = () => policy().settings.approvals.approvers;
   const seesAll = (caller: Caller | undefined) => isOperator(caller) || isApprover(caller, approvers());
+  /** Another's approval looks like none, also to who would decide on it. */
+  async function visible(id: string, caller: Caller | undefined): Promise<Approval | undefined> {
+    const approval = await approvals.get(id);
+    return approval && (seesAll(caller) || approval.user === caller?.user) ? approval : undefined;
+  }
+
   return [
     route({
       method: 'POST',
@@ -63,8 +70,8 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
       summary: 'One approval, for example to wait for its decision',
       answer: { name: 'Approval', schema: approvalSchema },
       async handle({ id, caller }): Promise<Approval> {
-        const approval = await approvals.get(id);
-        if (approval && (seesAll(caller) || approval.user === caller?.user)) return approval;
+        const approval = await visible(id, caller);
+        if (approval) return approval;
         throw new WinnowError('not_found', `There is no approval "${id.slice(0, 80)}".`);
       },
     }),
@@ -78,7 +85,8 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
       body: { name: 'GrantRequest', schema: grantInputSchema },
       withCaller: withDecider,
       answer: OUTCOME,
-      handle: ({ id, body }) => approvals.grant(id, body),
+      handle: async ({ id, body, caller }) =>
+        (await visible(id, caller)) ? approvals.grant(id, body) : nothingToDecide(),
     }),
     route({
       method: 'POST',
@@ -90,7 +98,8 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
       body: { name: 'RefuseRequest', schema: refuseInputSchema },
       withCaller: withDecider,
       answer: OUTCOME,
-      handle: ({ id, body }) => approvals.refuse(id, body),
+      handle: async ({ id, body, caller }) =>
+        (await visible(id, caller)) ? approvals.refuse(id, body) : nothingToDecide(),
     }),
   ];
 }

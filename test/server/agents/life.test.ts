@@ -163,9 +163,7 @@ describe('the life of a session', () => {
         arguments: { path: 'old.txt' },
       });
       const by = { by: { user: 'lea', roles: ['lead'] } };
-      expect((await ask(`POST /v1/approvals/${refused.approval}/grant`, by, BOB)).body.code).toBe(
-        'approval_not_allowed',
-      );
+      expect((await ask(`POST /v1/approvals/${refused.approval}/grant`, by, BOB)).body.code).toBe('approval_unknown');
       expect((await ask(`POST /v1/approvals/${refused.approval}/refuse`, {}, lead)).body).toMatchObject({ ok: true });
       expect((await ask(`POST /v1/sessions/${opened.id}/call`, DELETE, ANN)).body.code).toBe('approval_refused');
     });
