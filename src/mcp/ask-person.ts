@@ -3,6 +3,7 @@
  * be made. Nobody else answers: without the capability, or where the question is dismissed, the approval stays open.
  */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { renderReview } from '../routing/approvals/render-review.js';
 import type { CallResult } from '../routing/contracts.js';
 import type { Approval } from '../routing/records.js';
 import type { CallAskOptions, Router } from '../routing/router.js';
@@ -61,13 +62,15 @@ export function askingPerson(router: Router, server: PersonServer, onError: (err
   };
 }
 
-function renderQuestion({ tool, arguments: given, reason }: Approval): string {
-  return withoutTricks(`Allow ${tool} with ${JSON.stringify(given)}? ${reason}`);
+function renderQuestion(approval: Approval): string {
+  const { tool, arguments: given, reason } = approval;
+  const question = `Allow ${tool} with ${JSON.stringify(given)}? ${reason}`;
+  return [question, ...renderReview(approval)].map(withoutTricks).join('\n');
 }
 
 /** Characters that a person does not see, or that turn what they see around, as their codes. */
 function withoutTricks(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]|\p{Variation_Selector}/gu, (character) => {
     return `\\u{${character.codePointAt(0)?.toString(16)}}`;
   });
 }

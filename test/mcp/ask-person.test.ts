@@ -25,7 +25,9 @@ describe('a call that needs an approval', () => {
   ])('runs once when the person says yes, and the audit says who that was: %s', async (_, callOf) => {
     const { ask, questions, agents, runs, told } = await start(() => ({ action: 'accept', content: {} }));
     expect(await ask(...callOf('old.txt'))).toEqual({ gone: true });
-    expect(questions).toEqual(['Allow file_delete with {"path":"old.txt"}? file_delete has high risk.']);
+    expect(questions).toEqual([
+      'Allow file_delete with {"path":"old.txt"}? file_delete has high risk.\nruns: a function of this server (test), high risk',
+    ]);
     expect(runs).toEqual(['file_delete old.txt']);
     const [granted] = await agents.router.audit({ event: 'approval_granted' });
     expect(granted).toMatchObject({ user: 'ann', reason: expect.stringContaining('asker themselves, by elicitation') });

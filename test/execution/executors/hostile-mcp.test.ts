@@ -95,12 +95,23 @@ describe('a bounded body', () => {
         controller.close();
       },
     });
-    return boundBody(new Response(body, { headers: { 'content-type': contentType } }), { maxBytes: 10 }).text();
+    return boundBody(new Response(body, { headers: { 'content-type': contentType } }), {
+      maxBytes: 10,
+      maxCommas: 4,
+    }).text();
   };
 
   it('is whole up to its bound', async () => {
     expect(await read(['12345', '67890'], 'application/json')).toBe('1234567890');
     await expect(read(['12345', '67890', '1'], 'application/json')).rejects.toThrow('more than 10 bytes');
+  });
+
+  it('has so many values behind one another at most, in each event of a stream', async () => {
+    expect(await read(['[1,,', ',,]'], 'application/json')).toBe('[1,,,,]');
+    await expect(read(['[1,,', ',,,]'], 'application/json')).rejects.toThrow('more than 4 commas');
+    const events = ['1,,,,\n\n', '2,,,,\n\n'];
+    expect(await read(events, 'text/event-stream')).toBe(events.join(''));
+    await expect(read(['1,,,,\n\n', '2,,,,,\n\n'], 'text/event-stream')).rejects.toThrow('more than 4 commas');
   });
 
   it('counts each event of a stream for itself', async () => {

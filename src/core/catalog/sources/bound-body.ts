@@ -2,31 +2,47 @@
 
 /** As the MCP SDK takes of the output of a process. */
 const MOST_BODY_BYTES = 10 * 2 ** 20;
+/** Values behind one another, by their commas: a million of them take seconds to parse, a picture of 5 MiB none. */
+const MOST_BODY_COMMAS = 200_000;
+const COMMA = 0x2c;
 
 export interface BodyBounds {
   /** Default: 10 MiB. Of an event stream, which may be open for days, each event has so many. */
   readonly maxBytes?: number;
+  /** Default: 200,000. */
+  readonly maxCommas?: number;
   /** Called when an event stream is cut, since who reads one need not hear of an error in it. */
   readonly onCutStream?: () => void;
 }
 
-/** The same answer, whose body fails above so many bytes. */
-export function boundBody(response: Response, { maxBytes = MOST_BODY_BYTES, onCutStream }: BodyBounds = {}): Response {
+/** The same answer, whose body fails above so many bytes or commas. */
+export function boundBody(response: Response, bounds: BodyBounds = {}): Response {
+  const { maxBytes = MOST_BODY_BYTES, maxCommas = MOST_BODY_COMMAS, onCutStream } = bounds;
   const { body, status, statusText, headers } = response;
   if (!body) return response;
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
   let bytes = 0;
+  let commas = 0;
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       const end = isStream ? endOfEvents(chunk) : 0;
       const isTooLarge = bytes + (end || chunk.length) > maxBytes;
+      const isTooWide = commas + commasIn(chunk.subarray(0, end || chunk.length)) > maxCommas;
       bytes = end > 0 ? chunk.length - end : bytes + chunk.length;
-      if (!isTooLarge) return controller.enqueue(chunk);
-      controller.error(new Error(`its answer has more than ${maxBytes} bytes`));
+      commas = end > 0 ? commasIn(chunk.subarray(end)) : commas + commasIn(chunk);
+      if (!isTooLarge && !isTooWide) return controller.enqueue(chunk);
+      const most = isTooLarge ? `${maxBytes} bytes` : `${maxCommas} commas`;
+      controller.error(new Error(`its answer has more than ${most}`));
       if (isStream) onCutStream?.();
     },
   });
   return new Response(body.pipeThrough(counting), { status, statusText, headers });
+}
+
+function commasIn(chunk: Uint8Array): number {
+  let count = 0;
+  for (const byte of chunk) if (byte === COMMA) count += 1;
+  return count;
 }
 
 const EMPTY_LINES = ['\n\n', '\r\n\r\n', '\r\r'];

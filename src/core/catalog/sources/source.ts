@@ -257,7 +257,7 @@ const MOST_DOCUMENT_BYTES = 64 * 2 ** 20;
 async function fetchText(url: string, signal: AbortSignal): Promise<string> {
   const response = await fetch(url, { signal });
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
-  return boundBody(response, { maxBytes: MOST_DOCUMENT_BYTES }).text();
+  return boundBody(response, { maxBytes: MOST_DOCUMENT_BYTES, maxCommas: Number.POSITIVE_INFINITY }).text();
 }
 
 /** @throws WinnowError `source_failed` with the parser's own words. */
