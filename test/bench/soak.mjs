@@ -27,11 +27,11 @@ const { values } = parseArgs({
 const [requests, kills, seed, concurrency] = ['requests', 'kills', 'seed', 'concurrency'].map((key) =>
   Number(values[key]),
 );
-const SAMPLES = 200;
+const SAMPLES = 100;
 const HOSTILE = USERS.slice(-2);
 const GOOD = USERS.slice(0, -2);
-/** More than garbage that is not yet collected, in the last quarter against the second. */
-const MOST_GROWTH = 1.2;
+/** Of the last quarter against the second, garbage collected. */
+const MOST_GROWTH = 1.15;
 const MOST_MORE_DESCRIPTORS = 32;
 /** What stays when all that goes with age has gone: private tools, keys, definitions. */
 const MOST_LEFT_BYTES = 4 * 1024 * 1024;
@@ -99,8 +99,8 @@ async function watch() {
   for (let number = 0; number <= SAMPLES; number++) {
     while (client.done() < from + ((requests - from) * number) / SAMPLES) await wait(20);
     if (!server.isRunning()) break;
-    samples.push({ done: client.done(), ...server.sample() });
-    if (number % 10 === 0) process.stderr.write(`${JSON.stringify(samples.at(-1))}\n`);
+    samples.push({ done: client.done(), ...(await server.sample()) });
+    if (number % 5 === 0) process.stderr.write(`${JSON.stringify(samples.at(-1))}\n`);
   }
   return samples;
 }

@@ -45,16 +45,7 @@ export function hostileScenarios({ client, seenOnes, below }) {
       { origin: 'https://evil.example' },
       { host: 'evil.example' },
     ];
-    const bodies = [
-      '{',
-      '[]',
-      'null',
-      '{"a":',
-      '"x"',
-      `${'['.repeat(5_000)}${']'.repeat(5_000)}`,
-      '{"tool":{}}',
-      '\u0000',
-    ];
+    const bodies = ['{', '[]', '{"a":', '"x"', `${'['.repeat(5_000)}${']'.repeat(5_000)}`, '{"tool":{}}', '\u0000'];
     const path = pick(['/v1/sessions', '/v1/plans/run', '/mcp', '/v1/private-tools', '/v1/plan', '/v1/approvals']);
     isRefused(await ask(user, `POST ${path}`, pick(bodies), pick(headers)), 'a broken body');
   }

@@ -6,6 +6,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 
 const note = (name, risk, description) => ({
   name,
@@ -34,6 +35,10 @@ const SELECTION = { selected_tools: ['note_read', 'note_delete'], reason: '' };
 export const USERS = ['ann', 'ben', 'cleo', 'dan', 'eva', 'finn', 'mallory', 'trudy'];
 export const OPERATOR = 'olga';
 export const tokenOf = (user) => `the-token-of-${user}-for-the-soak`;
+
+/** So that what is measured is what the server holds, and not garbage that nobody has collected yet. */
+const COLLECT = ['--expose-gc', '--import', "data:text/javascript,process.on('SIGUSR2', () => gc())"];
+const COLLECT_MS = 500;
 
 /** Every tenth answer is none, so that what follows a failure of the model is walked, too. */
 function startModel() {
@@ -83,7 +88,7 @@ ${tokens.join('\n')}
   async function start() {
     const words = ['serve', '--config', at('winnow.yaml'), '--port', String(port), '--json'];
     const errors = openSync(log, 'a');
-    child = spawn(process.execPath, [resolve('dist/cli/main.js'), ...words], {
+    child = spawn(process.execPath, [...COLLECT, resolve('dist/cli/main.js'), ...words], {
       env: { ...process.env, ...secrets, WINNOW_CACHE: folder },
       stdio: ['ignore', 'pipe', errors],
     });
@@ -113,14 +118,18 @@ ${tokens.join('\n')}
     url: () => `http://127.0.0.1:${port}`,
     port: () => port,
     log: () => readFileSync(log, 'utf8'),
-    sample: () => ({
-      megabytes: Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]) / 1024,
-      descriptors: readdirSync(`/proc/${child.pid}/fd`).length,
-      storeBytes: ['', '-wal'].reduce(
-        (sum, end) => sum + (statSync(store + end, { throwIfNoEntry: false })?.size ?? 0),
-        0,
-      ),
-    }),
+    /** Resident memory after garbage was collected, open descriptors, and the store with what was written ahead of it. */
+    async sample() {
+      child.kill('SIGUSR2');
+      await wait(COLLECT_MS);
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      const sizes = ['', '-wal'].map((end) => statSync(store + end, { throwIfNoEntry: false })?.size ?? 0);
+      return {
+        megabytes: Number(/VmRSS:\s+(\d+)/u.exec(status)[1]) / 1024,
+        descriptors: readdirSync(`/proc/${child.pid}/fd`).length,
+        storeBytes: sizes.reduce((sum, size) => sum + size),
+      };
+    },
     remove() {
       if (child && child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       model.close();
