@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { toolsCommand } from '../../src/cli/tools-command.js';
+import { openStore } from '../../src/store/open-store.js';
 
 let folder: string;
 let file: string;
@@ -227,5 +228,33 @@ describe('winnow tools check', () => {
     const { stdout, exitCode } = await run('check', '--strict');
     expect(stdout).not.toMatch(/^(warning|failure|debug)/m);
     expect(exitCode).toBeUndefined();
+  });
+});
+
+describe('winnow tools changes and accept', () => {
+  async function waiting() {
+    const args = [resolve('fixtures/sources/mcp-server.mjs'), 'notes'];
+    await writeFile(file, JSON.stringify({ mcpServers: { notes: { command: process.execPath, args } } }));
+    const store = join(folder, 'agents.db');
+    await (await openStore({ file: store })).close();
+    return ['--catalog', file, '--store', store];
+  }
+
+  it('show what waits with its id, and take what was looked at', async () => {
+    const words = await waiting();
+    const { stdout } = await run('changes', ...words);
+    const [, about = ''] = stdout.split('notes__delete_note (');
+    const [, id = ''] = /accept it: winnow tools accept ([0-9a-f]{32})\n/u.exec(about) ?? [];
+    expect((await run('accept', id, '--by', 'olga', ...words)).stdout).toBe('accepted: notes__delete_note\n');
+    expect((await run('changes', ...words)).stdout).not.toContain('notes__delete_note (');
+    await run('accept', '--all', ...words);
+    expect((await run('changes', ...words)).stdout).toBe('nothing waits\n');
+  });
+
+  it('take nothing by a name alone, nor without one', async () => {
+    const words = await waiting();
+    await expect(run('accept', 'notes__delete_note', ...words)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(run('accept', ...words)).rejects.toMatchObject({ code: 'invalid_option' });
+    await expect(run('changes', '--catalog', file)).rejects.toThrow('Name the store of the server');
   });
 });
