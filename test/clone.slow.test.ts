@@ -30,7 +30,9 @@ beforeAll(async () => {
   // One floor above, so that the install finds no registry to ask.
   await symlink(resolve('node_modules'), join(folder, 'node_modules'));
 });
-afterAll(() => rm(folder, { recursive: true }));
+/** A build whose install was interrupted may still write for a moment. */
+const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 500 });
+afterAll(() => remove(folder));
 
 const environment = () => ({ ...process.env, npm_config_cache: join(folder, 'cache'), npm_config_offline: 'true' });
 const FIRST = 'npm install && npx winnow tools list';
@@ -52,8 +54,7 @@ const shell = (command: string) => run('sh', ['-c', command], { cwd: clone, env:
 
 describe('the first command of the README', () => {
   it.each([50, 800, 3200, 8000])('can be given again when it was interrupted after %d ms', async (moment) => {
-    for (const made of ['node_modules', 'dist', 'package-lock.json'])
-      await rm(join(clone, made), { recursive: true, force: true });
+    for (const made of ['node_modules', 'dist', 'package-lock.json']) await remove(join(clone, made));
     await interruptAfter(moment);
     expect((await shell(FIRST)).stdout).toContain('lookup_station_code');
     expect(await realpath(join(clone, 'node_modules/.bin/winnow'))).toBe(join(clone, 'command/winnow.mjs'));
@@ -62,7 +63,7 @@ describe('the first command of the README', () => {
   });
 
   it('says what to do where the build is not there', async () => {
-    await rm(join(clone, 'dist'), { recursive: true });
+    await remove(join(clone, 'dist'));
     await expect(shell('npx winnow tools list')).rejects.toMatchObject({
       stderr: expect.stringContaining('npm install'),
     });
