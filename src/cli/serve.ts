@@ -1,5 +1,4 @@
 /** What `winnow serve` does: set up, listen until a signal, stop in order. Its address is the first thing it logs. */
-import type { Catalog } from '../core/catalog/catalog.js';
 import { messageOf, WinnowError } from '../core/errors.js';
 import type { Model } from '../core/model/model.js';
 import type { Logger } from '../routing/logging/logger.js';
@@ -64,7 +63,7 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
     const hosts = { allowedHosts: allowedHosts(auth), maxUserConnections };
     const mcp = openMcpEndpoint({ ...shared, ...hosts, flags, router: agents.router });
     const askModel = flags.readyModel ? () => askForOneToken(setup.model) : undefined;
-    const plannerOf = (catalog: Catalog) => agents.metrics.measure(setup.plannerOf(catalog));
+    const { plannerOf } = setup;
     const app = createServer({ ...auth, plannerOf, planner, agents, mcp, options, logger, askModel, onClose: close });
     return { app, agents, tokenFile, ...facts };
   } catch (error) {

@@ -87,9 +87,13 @@ export function createServer({
   const answerWork = createAnswerWork({ gate, stop, heartbeatMs, reportError });
   const routes = agents ? agentRoutes(agents) : [];
   const conceal = createConceal(planner, agents);
+  const measure = (one: Planner) => metrics?.measure(one) ?? one;
   const { plannerOf } = parts;
-  const measured = metrics?.measure(planner) ?? planner;
-  addPlanRoutes(app, { planner: measured, plannerOf, logger, conceal, answerWork, outcomes });
+  const measured = {
+    planner: measure(planner),
+    plannerOf: plannerOf && ((catalog: Catalog) => measure(plannerOf(catalog))),
+  };
+  addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes });
   addToolRoutes(app, planner, conceal);
   if (agents) addAgentRoutes(app, { routes, metrics: agents.metrics, answerWork, stop });
   if (mcp) addMcpRoute(app, { mcp, gate, stop });

@@ -9,21 +9,12 @@ import { parseReading } from '../../dist/core/catalog/sources/source.js';
 import { gbnfFromSchema } from '../../dist/core/model/embedded/gbnf.js';
 import { planAnswerSchema } from '../../dist/core/planning/plan-schema.js';
 import { renderTool } from '../../dist/core/planning/render-tool.js';
+import { createRandom } from '../../dist/evaluation/random.js';
 import { finishOutput } from '../../dist/execution/finish-output.js';
 import { prepareArguments } from '../../dist/execution/prepare-arguments.js';
 
 const MOST_MILLISECONDS = 250;
 const [count = 300, seed = 1] = process.argv.slice(2).map(Number);
-
-/** mulberry32: the same numbers for the same seed. */
-function createRandom(state) {
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const random = createRandom(seed);
 const below = (limit) => Math.floor(random() * limit);

@@ -8,6 +8,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { createRandom } from '../../dist/evaluation/random.js';
 import { openStore } from '../../dist/store/open-store.js';
 import { CutOff, createClient } from './soak/client.mjs';
 import { goodScenarios } from './soak/good-users.mjs';
@@ -35,16 +36,6 @@ const MOST_GROWTH = 1.15;
 const MOST_MORE_DESCRIPTORS = 32;
 /** What stays when all that goes with age has gone: private tools, keys, definitions. */
 const MOST_LEFT_BYTES = 4 * 1024 * 1024;
-
-/** mulberry32: the same numbers for the same seed. */
-function createRandom(state) {
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const random = createRandom(seed);
 const below = (limit) => Math.floor(random() * limit);

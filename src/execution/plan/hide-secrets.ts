@@ -1,5 +1,6 @@
 /**
- * What is kept of a run, without its secrets: in arguments and results, the fields that the tool's schemas mark. What a later step needs of them is asked for again when the run is resumed.
+ * What is kept of a run, without its secrets: in arguments and results, the fields that the tool's schemas mark. What a
+ * later step needs of them is asked for again when the run is resumed.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/catalog/schema/json.js';

@@ -28,7 +28,7 @@ export interface RunPlanOptions {
   concurrency?: number | undefined;
   /** Nothing is run: the steps are `planned`, with their arguments as far as they are known. Default: false. */
   dryRun?: boolean | undefined;
-  /** Fields of a tool that the store gets masked, beside those whose name says so. Default: none. */
+  /** Fields of a tool that the store gets masked. Default: none. */
   secretNames?: SecretNames | undefined;
   /** Results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
   maxBytes?: number | undefined;
@@ -82,7 +82,7 @@ export async function resumePlan(run: string | PlanRun, options: ResumeOptions):
   return drive(open, options, async (record) => {
     record.fillIn(options.arguments ?? {});
     await settleInterrupted(record, options);
-    requireSecrets(record.plan.steps.filter(({ id }) => isToRun(record.states.get(id))));
+    requireSecrets(record.plan.steps.filter(({ id }) => isOpen(record.states.get(id))));
   });
 }
 
@@ -169,12 +169,8 @@ async function runSteps(parts: StepParts, concurrency: number, stop: AbortContro
   if (failed) throw failed.reason;
 }
 
-function isToRun(state: StepState | undefined): boolean {
-  return state !== undefined && isOpen(state);
-}
-
-function isOpen({ status }: StepState): boolean {
-  return status === 'pending' || status === 'needs_approval';
+function isOpen(state: StepState | undefined): boolean {
+  return state?.status === 'pending' || state?.status === 'needs_approval';
 }
 
 function isBroken(status: StepState['status']): boolean {

@@ -45,7 +45,7 @@ export interface RecordOptions {
   readonly onEvent?: ((event: PlanRunEvent) => void) | undefined;
   /** For how long a process that ended without a word keeps a run, in milliseconds. */
   readonly leaseMs: number;
-  /** Fields of a tool that are kept masked, beside those whose name says so. Default: none. */
+  /** Fields of a tool that are kept masked. Default: none. */
   readonly secretNames?: SecretNames | undefined;
   /** Results that the run keeps, in bytes of JSON. Default: 16 MiB. */
   readonly maxBytes?: number | undefined;

@@ -183,8 +183,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       argumentsHash,
       runs: { where: destinationOf(tool), risk: decision.risk },
       ...(sources ? { sources } : {}),
-      // Another definition or another destination under the same name is another tool.
-      policyVersion: `${policy.version}.${bindingHash(tool)}`,
+      policyVersion: definitionOf(tool, { policy }),
       // In quotes: an agent must not speak with the voice of the policy.
       reason: reason === undefined ? decision.reason : `${decision.reason} The asker says: ${JSON.stringify(reason)}`,
     };

@@ -165,11 +165,21 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     await index.settled();
   }
 
+  /** The same change, found with the next search. */
+  function thenFollow<Given extends unknown[], Result>(change: (...given: Given) => Promise<Result>) {
+    return async (...given: Given): Promise<Result> => {
+      const result = await change(...given);
+      await followSettled();
+      return result;
+    };
+  }
+
+  const { definitions } = parts;
   return {
     router,
     catalog,
-    privateTools: withFollowing(privateTools, followSettled),
-    definitions: parts.definitions && withAccepting(parts.definitions, followSettled),
+    privateTools: { ...privateTools, add: thenFollow(privateTools.add), remove: thenFollow(privateTools.remove) },
+    definitions: definitions && { ...definitions, accept: thenFollow(definitions.accept) },
     rules,
     adaptation,
     index,
@@ -230,33 +240,5 @@ function isSystemName(catalog: () => Catalog): (name: string) => boolean {
       known = { of, names: new Set(tools.map((tool) => tool.name)) };
     }
     return known.names.has(name);
-  };
-}
-
-/** What was accepted is found with the next search. */
-function withAccepting(definitions: Definitions, follow: () => Promise<void>): Definitions {
-  return {
-    ...definitions,
-    async accept(names, by) {
-      const accepted = await definitions.accept(names, by);
-      await follow();
-      return accepted;
-    },
-  };
-}
-
-/** Who has added a tool finds it with the next search, and who has removed one does not. */
-function withFollowing(tools: PrivateTools, follow: () => Promise<void>): PrivateTools {
-  return {
-    ...tools,
-    async add(user, entry) {
-      const added = await tools.add(user, entry);
-      await follow();
-      return added;
-    },
-    async remove(user, name) {
-      await tools.remove(user, name);
-      await follow();
-    },
   };
 }

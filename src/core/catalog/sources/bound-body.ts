@@ -26,10 +26,15 @@ export function boundBody(response: Response, bounds: BodyBounds = {}): Response
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       const end = isStream ? endOfEvents(chunk) : 0;
-      const isTooLarge = bytes + (end || chunk.length) > maxBytes;
-      const isTooWide = commas + commasIn(chunk.subarray(0, end || chunk.length)) > maxCommas;
-      bytes = end > 0 ? chunk.length - end : bytes + chunk.length;
-      commas = end > 0 ? commasIn(chunk.subarray(end)) : commas + commasIn(chunk);
+      const first = end > 0 ? chunk.subarray(0, end) : chunk;
+      bytes += first.length;
+      commas += commasIn(first);
+      const isTooLarge = bytes > maxBytes;
+      const isTooWide = commas > maxCommas;
+      if (end > 0) {
+        bytes = chunk.length - end;
+        commas = commasIn(chunk.subarray(end));
+      }
       if (!isTooLarge && !isTooWide) return controller.enqueue(chunk);
       const most = isTooLarge ? `${maxBytes} bytes` : `${maxCommas} commas`;
       controller.error(new Error(`its answer has more than ${most}`));
