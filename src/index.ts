@@ -1,4 +1,63 @@
 /** The public API. Everything else is internal and may change. */
+
+export { type Adaptation, type AdaptationOptions, createAdaptation } from './agents/adaptation/adaptation.js';
+export type {
+  Caller,
+  CallInput,
+  CallResult,
+  CreateSessionInput,
+  DisableInput,
+  DisableOutput,
+  EnableInput,
+  EnableOutput,
+  ListInput,
+  ListOutput,
+  SearchInput,
+  SearchOutput,
+  SessionView,
+} from './agents/contracts.js';
+export type { IndexStatus, ToolIndex } from './agents/index/tool-index.js';
+export type { ListedRule, RuleList } from './agents/kept-rule.js';
+export { createKeptRules, type KeptRules } from './agents/kept-rules.js';
+export { type CatalogReload, createLiveCatalog, type LiveCatalog } from './agents/live-catalog.js';
+export { createCallLog, withCallLog } from './agents/logging/call-log.js';
+export type { RouterOptions, RouterParts } from './agents/parts.js';
+export { createPolicy, type Policy, type PolicyInput } from './agents/policy/policy.js';
+export { fixedPolicy, openPolicyFile, type PolicySource } from './agents/policy/policy-file.js';
+export { createPrivateTools, type PrivateTools } from './agents/private-tools.js';
+export { parseQuotas, type Quotas, type QuotasInput } from './agents/quotas.js';
+export type {
+  Approval,
+  ApprovalOutput,
+  AuditEntry,
+  RequestApprovalInput,
+  TelemetryEvent,
+} from './agents/records.js';
+export { parseRetention, type Retention, type RetentionInput } from './agents/retention.js';
+export { type AskOptions, createRouter, type Router } from './agents/router.js';
+export type { PlanRun, PlanRunEvent, RunnablePlan, StepState } from './agents/runs/plan-run.js';
+export { createReplanner } from './agents/runs/replanner.js';
+export { type ResumeOptions, type RunPlanOptions, resumePlan, runPlan } from './agents/runs/run-plan.js';
+export { createGatedRunner, createToolRunner, type ToolRunner } from './agents/runs/tool-runner.js';
+export type { Executor, ExecutorCall } from './agents/sandbox/executors/executor.js';
+export {
+  createFunctionExecutor,
+  type FunctionContext,
+  type ToolFunction,
+} from './agents/sandbox/executors/functions.js';
+export { createHttpExecutor, type HttpExecutorOptions } from './agents/sandbox/executors/http/http.js';
+export { createMcpExecutor, type McpExecutorOptions } from './agents/sandbox/executors/mcp.js';
+export { createSkillExecutor } from './agents/sandbox/executors/skills.js';
+export { createWorkerExecutor, type WorkerFunction, type WorkerOptions } from './agents/sandbox/executors/workers.js';
+export type { SandboxLimitsInput } from './agents/sandbox/limits.js';
+export { createSandbox, type Sandbox, type SandboxParts } from './agents/sandbox/sandbox.js';
+export { createRerank } from './agents/search/create-rerank.js';
+export { createDiscovery, type Discovery, type DiscoveryParts } from './agents/search/discovery.js';
+export { type OpenOptions, openStore, type StorePlace } from './agents/store/open-store.js';
+export type { Store } from './agents/store/store.js';
+export { createMetrics, type Metrics } from './agents/telemetry/metrics.js';
+export { reportTelemetry } from './agents/telemetry/report.js';
+export { createToolChanges, type ToolChanges } from './agents/tool-changes.js';
 export { type Catalog, type CatalogOptions, createCatalog } from './core/catalog/catalog.js';
 export { type LoadedCatalog, type LoadOptions, loadCatalog } from './core/catalog/load.js';
 export type { Rule } from './core/catalog/rule.js';
@@ -49,57 +108,3 @@ export {
   selectResultSchema,
   type TraceEvent,
 } from './core/result.js';
-export type { Executor, ExecutorCall } from './execution/executors/executor.js';
-export { createFunctionExecutor, type FunctionContext, type ToolFunction } from './execution/executors/functions.js';
-export { createHttpExecutor, type HttpExecutorOptions } from './execution/executors/http/http.js';
-export { createMcpExecutor, type McpExecutorOptions } from './execution/executors/mcp.js';
-export { createSkillExecutor } from './execution/executors/skills.js';
-export { createWorkerExecutor, type WorkerFunction, type WorkerOptions } from './execution/executors/workers.js';
-export type { SandboxLimitsInput } from './execution/limits.js';
-export type { PlanRun, PlanRunEvent, RunnablePlan, StepState } from './execution/plan/plan-run.js';
-export { createReplanner } from './execution/plan/replanner.js';
-export { type ResumeOptions, type RunPlanOptions, resumePlan, runPlan } from './execution/plan/run-plan.js';
-export { createGatedRunner, createToolRunner, type ToolRunner } from './execution/plan/tool-runner.js';
-export { createSandbox, type Sandbox, type SandboxParts } from './execution/sandbox.js';
-export { type Adaptation, type AdaptationOptions, createAdaptation } from './routing/adaptation/adaptation.js';
-export type {
-  Caller,
-  CallInput,
-  CallResult,
-  CreateSessionInput,
-  DisableInput,
-  DisableOutput,
-  EnableInput,
-  EnableOutput,
-  ListInput,
-  ListOutput,
-  SearchInput,
-  SearchOutput,
-  SessionView,
-} from './routing/contracts.js';
-export type { IndexStatus, ToolIndex } from './routing/index/tool-index.js';
-export type { ListedRule, RuleList } from './routing/kept-rule.js';
-export { createKeptRules, type KeptRules } from './routing/kept-rules.js';
-export { type CatalogReload, createLiveCatalog, type LiveCatalog } from './routing/live-catalog.js';
-export { createCallLog, withCallLog } from './routing/logging/call-log.js';
-export type { RouterOptions, RouterParts } from './routing/parts.js';
-export { createPolicy, type Policy, type PolicyInput } from './routing/policy/policy.js';
-export { fixedPolicy, openPolicyFile, type PolicySource } from './routing/policy/policy-file.js';
-export { createPrivateTools, type PrivateTools } from './routing/private-tools.js';
-export { parseQuotas, type Quotas, type QuotasInput } from './routing/quotas.js';
-export type {
-  Approval,
-  ApprovalOutput,
-  AuditEntry,
-  RequestApprovalInput,
-  TelemetryEvent,
-} from './routing/records.js';
-export { parseRetention, type Retention, type RetentionInput } from './routing/retention.js';
-export { type AskOptions, createRouter, type Router } from './routing/router.js';
-export { createRerank } from './routing/search/create-rerank.js';
-export { createDiscovery, type Discovery, type DiscoveryParts } from './routing/search/discovery.js';
-export { createMetrics, type Metrics } from './routing/telemetry/metrics.js';
-export { reportTelemetry } from './routing/telemetry/report.js';
-export { createToolChanges, type ToolChanges } from './routing/tool-changes.js';
-export { type OpenOptions, openStore, type StorePlace } from './store/open-store.js';
-export type { Store } from './store/store.js';

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Command } from 'commander';
 import { parse } from 'yaml';
+import { createPolicy } from '../src/agents/policy/policy.js';
+import { resolveLimits } from '../src/agents/sandbox/limits.js';
 import { adaptationCommand } from '../src/cli/adaptation-command.js';
 import { approvalsCommand } from '../src/cli/approvals-command.js';
 import { authSettingsSchema } from '../src/cli/auth-setup.js';
@@ -27,8 +29,6 @@ import { telemetryCommand } from '../src/cli/telemetry-command.js';
 import { toolsCommand } from '../src/cli/tools-command.js';
 import { tuneCommand } from '../src/cli/tune-command.js';
 import { workerCommand } from '../src/cli/worker-command.js';
-import { resolveLimits } from '../src/execution/limits.js';
-import { createPolicy } from '../src/routing/policy/policy.js';
 
 const readme = readFileSync('README.md', 'utf8');
 const blocks = [...readme.matchAll(/^```(\w*)\n(.*?)^```$/gmsu)].map(([, language, text = '']) => ({ language, text }));

@@ -1,7 +1,7 @@
 /** `winnow adaptation`: what was learnt from use, and the way for a person to decide on it. */
 import { Command, Option } from 'commander';
-import type { LearntView } from '../server/agents/adaptation-routes.js';
-import type { Agents } from '../server/agents/agents.js';
+import type { LearntView } from '../adapters/http/agents/adaptation-routes.js';
+import type { Agents } from '../adapters/http/agents/agents.js';
 import { addStoreOption } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';
@@ -75,7 +75,7 @@ function deciding(parent: Command, name: string, description: string): Command {
 
 async function listLearnt(flags: ListFlags, output: Output): Promise<void> {
   const { withStoredAgents } = await import('./open-store-commands.js');
-  const { toLearntView } = await import('../server/agents/adaptation-routes.js');
+  const { toLearntView } = await import('../adapters/http/agents/adaptation-routes.js');
   const { level, subject, kind, state } = flags;
   const entries = await withStoredAgents(flags, ({ adaptation }) => adaptation.list({ level, subject, kind, state }));
   const views = entries.map(toLearntView);
@@ -100,7 +100,7 @@ async function showOne(
   work: (agents: Agents) => ReturnType<Agents['adaptation']['find']>,
 ): Promise<void> {
   const { withStoredAgents } = await import('./open-store-commands.js');
-  const { toLearntView } = await import('../server/agents/adaptation-routes.js');
+  const { toLearntView } = await import('../adapters/http/agents/adaptation-routes.js');
   const view: LearntView = toLearntView(await withStoredAgents(flags, work));
   print(output, flags, { value: view, text: `${view.id}  ${view.state}\n${view.explanation}` });
 }

@@ -1,9 +1,9 @@
 /** Flags of what lasts and of what agents may do, and where they point. Flags win over the environment, it over the file. */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import type { StorePlace } from '../agents/store/open-store.js';
 import { readEnvironment } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
-import type { StorePlace } from '../store/open-store.js';
 import type { ConfigFile } from './config-file.js';
 import { collect } from './shared-options.js';
 

@@ -1,8 +1,8 @@
 /** `winnow approvals`: the way for a person to see what agents wait for, to decide, and to ask for one ahead. */
 import { Command, Option } from 'commander';
+import type { Approval, ApprovalOutput } from '../agents/records.js';
+import type { Router } from '../agents/router.js';
 import { ERROR_TABLE } from '../core/errors.js';
-import type { Approval, ApprovalOutput } from '../routing/records.js';
-import type { Router } from '../routing/router.js';
 import { addPolicyOption, addStoreOption } from './agent-options.js';
 import { parseArguments } from './json-arguments.js';
 import type { LookFlags } from './open-store-commands.js';
@@ -104,7 +104,7 @@ interface Deciding {
 
 async function decide(id: string, { flags, output, verb }: Deciding): Promise<void> {
   const { withStoredAgents } = await import('./open-store-commands.js');
-  const { OPERATOR_ROLE } = await import('../routing/contracts.js');
+  const { OPERATOR_ROLE } = await import('../agents/contracts.js');
   // Whoever may write the store is its operator.
   const by = { user: flags.by, roles: [...(flags.role ?? []), OPERATOR_ROLE] };
   const input = { by, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
@@ -147,7 +147,7 @@ async function describeApproval(approval: Approval, trail: Trail): Promise<strin
   const call = sources
     ? [printableLine(tool), ...renderArguments(approval)]
     : [printableLine(`${tool} ${JSON.stringify(given)}`)];
-  const { renderReview } = await import('../routing/approvals/render-review.js');
+  const { renderReview } = await import('../agents/approvals/render-review.js');
   return renderApproval(approval, [...call, ...renderReview(approval).map(printableLine)], isOfGate);
 }
 

@@ -1,12 +1,12 @@
 /** Who may ask `winnow serve`, from flags and the configuration's `auth`. Secrets come from the environment, never from a file. */
 
 import { z } from 'zod';
+import type { AuthOptions } from '../adapters/http/auth/add-auth.js';
+import { type AuthParts, createAuthenticate } from '../adapters/http/auth/authenticate.js';
+import { createVerifyJwt, jwtSettingsSchema } from '../adapters/http/auth/jwt.js';
 import { readVariable } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
 import { parseOptions } from '../core/parse.js';
-import type { AuthOptions } from '../server/auth/add-auth.js';
-import { type AuthParts, createAuthenticate } from '../server/auth/authenticate.js';
-import { createVerifyJwt, jwtSettingsSchema } from '../server/auth/jwt.js';
 import { isLoopback } from './is-loopback.js';
 import { openOperatorToken } from './operator-token.js';
 import type { ServeFlags } from './serve-flags.js';

@@ -1,10 +1,11 @@
 /** The catalogue of a server with all that hangs on its sources: what runs the tools, and the words of its trade. */
+
+import { createLiveCatalog, type LiveCatalog } from '../agents/live-catalog.js';
+import type { PolicySource } from '../agents/policy/policy-file.js';
+import { loadSourceSynonyms, type Synonyms } from '../agents/search/source-synonyms.js';
+import type { WriteAudit } from '../agents/write-audit.js';
 import { loadCatalog } from '../core/catalog/load.js';
 import { toWinnowError } from '../core/errors.js';
-import { createLiveCatalog, type LiveCatalog } from '../routing/live-catalog.js';
-import type { PolicySource } from '../routing/policy/policy-file.js';
-import { loadSourceSynonyms, type Synonyms } from '../routing/search/source-synonyms.js';
-import type { WriteAudit } from '../routing/write-audit.js';
 import type { AgentFlags } from './agent-options.js';
 import { openExecutors } from './executors.js';
 import { createLiveExecutors, type LiveExecutors } from './live-executors.js';

@@ -74,17 +74,17 @@ const configSchema = (path: PathSchema) =>
     toolsModule: path.optional().describe('A module whose functions run tools of their names.'),
     workerModule: path.optional().describe('The same, each call in a thread of its own.'),
     // Checked where they are used, so that what only plans does not load it.
-    sessions: settings.optional().describe('How long sessions last; see src/routing/sessions/session-settings.ts.'),
-    retention: settings.optional().describe('Days that records last; see src/routing/retention.ts.'),
-    quotas: settings.optional().describe('How much one user may take; see src/routing/quotas.ts.'),
-    sandbox: settings.optional().describe('Time-outs, rates and room of calls; see src/execution/limits.ts.'),
+    sessions: settings.optional().describe('How long sessions last; see src/agents/sessions/session-settings.ts.'),
+    retention: settings.optional().describe('Days that records last; see src/agents/retention.ts.'),
+    quotas: settings.optional().describe('How much one user may take; see src/agents/quotas.ts.'),
+    sandbox: settings.optional().describe('Time-outs, rates and room of calls; see src/agents/sandbox/limits.ts.'),
     http: settings.optional().describe('Hosts, base URLs and secrets of OpenAPI tools; see executors/http.'),
-    index: settings.optional().describe('The index of tools; see src/routing/index/index-settings.ts.'),
+    index: settings.optional().describe('The index of tools; see src/agents/index/index-settings.ts.'),
     rerank: z
       .looseObject({ model: modelSchema(path).optional().describe('Default: the model that plans.') })
       .optional()
-      .describe('A second opinion on what a search found; see src/routing/search/rerank.ts.'),
-    adaptation: settings.optional().describe('Learning from use; see src/routing/adaptation/adaptation.ts.'),
+      .describe('A second opinion on what a search found; see src/agents/search/rerank.ts.'),
+    adaptation: settings.optional().describe('Learning from use; see src/agents/adaptation/adaptation.ts.'),
   });
 
 export type ConfigFile = z.output<ReturnType<typeof configSchema>>;

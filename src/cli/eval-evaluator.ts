@@ -1,8 +1,8 @@
 /** Who does the cases of a run: this process with a model of its own. The other one is in `eval-queue.ts`. */
-import { createCaseRunner } from '../evaluation/case-runner.js';
-import { createLocalDispatcher, type Dispatcher } from '../evaluation/dispatcher.js';
-import type { Prices } from '../evaluation/prices.js';
-import { createSuitePlanners, type SuitePlannerOptions } from '../evaluation/suite.js';
+import { createCaseRunner } from '../eval/case-runner.js';
+import { createLocalDispatcher, type Dispatcher } from '../eval/dispatcher.js';
+import type { Prices } from '../eval/prices.js';
+import { createSuitePlanners, type SuitePlannerOptions } from '../eval/suite.js';
 import type { Judging } from './eval-settings.js';
 import type { EvaluationSetup, SetupContext } from './eval-setup.js';
 import { openAnsweringModels } from './open-logged-model.js';

@@ -1,5 +1,5 @@
 /** Progress of an evaluation for people: rate, time left, and what was found so far. */
-import type { CaseRecord } from '../evaluation/record.js';
+import type { CaseRecord } from '../eval/record.js';
 import { type Bar, type BarPlace, createBar, type ProgressStream } from './bar.js';
 import { renderDuration } from './progress-bar.js';
 

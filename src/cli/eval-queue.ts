@@ -20,8 +20,8 @@ export async function openQueueEvaluator(
   run: RunIdentity,
   { onNotice, signal }: QueueContext,
 ): Promise<Evaluator> {
-  const { openQueueCommand } = await import('../evaluation/queue/queue-command.js');
-  const { paceSchema, runIdOf } = await import('../evaluation/queue/queued-run.js');
+  const { openQueueCommand } = await import('../eval/queue/queue-command.js');
+  const { paceSchema, runIdOf } = await import('../eval/queue/queued-run.js');
   const { flags, suites, options, promptHashes } = setup;
   const { queue: url = '', window = DEFAULT_WINDOW, rate, attempts, lostAfter, cache } = flags;
   const { earlier, name, startedAt, judging } = run;

@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { toWinnowError, WinnowError } from '../core/errors.js';
 import { withLock } from '../core/model/store/lock.js';
-import { type EvaluationEnd, evaluate } from '../evaluation/evaluate.js';
-import { type BarResult, parseGate } from '../evaluation/gate.js';
-import { openRunFolder } from '../evaluation/run-folder.js';
-import { writeOutputs } from '../evaluation/write-outputs.js';
+import { type EvaluationEnd, evaluate } from '../eval/evaluate.js';
+import { type BarResult, parseGate } from '../eval/gate.js';
+import { openRunFolder } from '../eval/run-folder.js';
+import { writeOutputs } from '../eval/write-outputs.js';
 import { type Evaluator, openLocalEvaluator } from './eval-evaluator.js';
 import type { EvalFlags } from './eval-options.js';
 import { createEvaluationProgress } from './eval-progress.js';

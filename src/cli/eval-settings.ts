@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { CaseRunnerOptions } from '../evaluation/case-runner.js';
-import { hasRun, readSummary } from '../evaluation/run-folder.js';
-import type { RunStart, RunSummary } from '../evaluation/run-summary.js';
-import { dayOf, hashesOfSets, refuseOtherSettings, type Settings, toSettings } from '../evaluation/settings.js';
+import type { CaseRunnerOptions } from '../eval/case-runner.js';
+import { hasRun, readSummary } from '../eval/run-folder.js';
+import type { RunStart, RunSummary } from '../eval/run-summary.js';
+import { dayOf, hashesOfSets, refuseOtherSettings, type Settings, toSettings } from '../eval/settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
 import { checkOut } from './out-folder.js';
 

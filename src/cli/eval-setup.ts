@@ -1,11 +1,12 @@
 /** From flags to all that a run is about, before any model: cheap checks come first, so that a bad line costs no loading. */
+
+import { createLogger } from '../agents/logging/logger.js';
 import { WinnowError } from '../core/errors.js';
 import { type Options, resolveOptions } from '../core/options.js';
-import { type CaseFilter, type CaseSource, openCases } from '../evaluation/case-source.js';
-import { loadPrices, type PriceTable } from '../evaluation/prices.js';
-import { readRecords } from '../evaluation/run-folder.js';
-import { PLANNING_ALONE, promptHashesOf, type Suite, type SuitePlannerOptions } from '../evaluation/suite.js';
-import { createLogger } from '../routing/logging/logger.js';
+import { type CaseFilter, type CaseSource, openCases } from '../eval/case-source.js';
+import { loadPrices, type PriceTable } from '../eval/prices.js';
+import { readRecords } from '../eval/run-folder.js';
+import { PLANNING_ALONE, promptHashesOf, type Suite, type SuitePlannerOptions } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
 import { type EvalFlags, expandSet, RUNS_FOLDER } from './eval-options.js';
 import { loadSuites } from './eval-suites.js';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { LoadedCatalog, LoadLogger } from '../core/catalog/load.js';
 import { WinnowError } from '../core/errors.js';
-import type { Suite } from '../evaluation/suite.js';
+import type { Suite } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
 import { loadTools } from './load-tools.js';
 

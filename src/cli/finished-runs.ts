@@ -1,12 +1,12 @@
 /** Runs that are there: two compared, all over time, the outputs of one written anew. A bar that fails sets the exit code. */
-import { compareRuns } from '../evaluation/compare.js';
-import { summarise } from '../evaluation/evaluate.js';
-import { parseGate } from '../evaluation/gate.js';
-import { readHistory } from '../evaluation/history.js';
-import { readSummary } from '../evaluation/run-folder.js';
-import { onlyOf } from '../evaluation/run-scope.js';
-import { writeComparisonJUnit } from '../evaluation/write-comparison-junit.js';
-import { writeOutputs } from '../evaluation/write-outputs.js';
+import { compareRuns } from '../eval/compare.js';
+import { summarise } from '../eval/evaluate.js';
+import { parseGate } from '../eval/gate.js';
+import { readHistory } from '../eval/history.js';
+import { readSummary } from '../eval/run-folder.js';
+import { onlyOf } from '../eval/run-scope.js';
+import { writeComparisonJUnit } from '../eval/write-comparison-junit.js';
+import { writeOutputs } from '../eval/write-outputs.js';
 import { judgeBars, refuseOtherRuns, setExitCode, withGate } from './gate-outcome.js';
 import { printable, renderJson } from './printable.js';
 import { renderComparison, renderHistory } from './render-comparison.js';

@@ -1,10 +1,10 @@
 /** What a run comes to, in the exit code: its bars of `--gate`, also shown below its text, and whether any case was answered. */
 import { ERROR_TABLE, toWinnowError, WinnowError } from '../core/errors.js';
-import { compareRuns } from '../evaluation/compare.js';
-import { type Bar, type BarResult, judgeGate } from '../evaluation/gate.js';
-import { readSummary } from '../evaluation/run-folder.js';
-import { type Only, onlyOf } from '../evaluation/run-scope.js';
-import type { RunSummary } from '../evaluation/run-summary.js';
+import { compareRuns } from '../eval/compare.js';
+import { type Bar, type BarResult, judgeGate } from '../eval/gate.js';
+import { readSummary } from '../eval/run-folder.js';
+import { type Only, onlyOf } from '../eval/run-scope.js';
+import type { RunSummary } from '../eval/run-summary.js';
 import { renderGate } from './render-eval.js';
 
 /**

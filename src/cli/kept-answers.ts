@@ -2,7 +2,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder, formatBytes } from '../core/model/store/model-file.js';
-import { ANSWERS_FOLDER } from '../evaluation/answer-cache.js';
+import { ANSWERS_FOLDER } from '../eval/answer-cache.js';
 
 export function answersFolder(): string {
   return join(cacheFolder(), ANSWERS_FOLDER);

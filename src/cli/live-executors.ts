@@ -1,7 +1,8 @@
 /** What runs tools, replaced while it runs: a call that is under way ends where it began. */
+
+import type { Executor } from '../agents/sandbox/executors/executor.js';
+import { fail } from '../agents/sandbox/failure.js';
 import type { Tool } from '../core/catalog/tool.js';
-import type { Executor } from '../execution/executors/executor.js';
-import { fail } from '../execution/failure.js';
 
 export interface LiveExecutors extends Executor {
   close(): Promise<void>;

@@ -1,9 +1,9 @@
 /** MCP under `/mcp` of `winnow serve`, from its flags. */
 
-import { createMcpEndpoint, type McpEndpoint } from '../mcp/http-endpoint.js';
-import type { PlanningPlanner } from '../mcp/planning-tools.js';
-import type { Logger } from '../routing/logging/logger.js';
-import type { Router } from '../routing/router.js';
+import { createMcpEndpoint, type McpEndpoint } from '../adapters/mcp/http-endpoint.js';
+import type { PlanningPlanner } from '../adapters/mcp/planning-tools.js';
+import type { Logger } from '../agents/logging/logger.js';
+import type { Router } from '../agents/router.js';
 import { mcpOptionsOf } from './mcp-options.js';
 import type { ServeFlags } from './serve-flags.js';
 

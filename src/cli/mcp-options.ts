@@ -1,5 +1,5 @@
 /** From flags to the options of the MCP server. */
-import { type McpOptions, resolveMcpOptions } from '../mcp/mcp-options.js';
+import { type McpOptions, resolveMcpOptions } from '../adapters/mcp/mcp-options.js';
 import type { McpFlags } from './mcp-flags.js';
 
 /** @throws WinnowError `invalid_option` */

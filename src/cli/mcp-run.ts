@@ -1,6 +1,6 @@
 /** What `winnow mcp` does: tools, what runs them and the policy are set up, then one client is served until it leaves. */
-import { serveStdio } from '../mcp/serve-stdio.js';
-import type { CreateSessionInput } from '../routing/contracts.js';
+import { serveStdio } from '../adapters/mcp/serve-stdio.js';
+import type { CreateSessionInput } from '../agents/contracts.js';
 import { type OpenAgents, openAgents } from './agents-setup.js';
 import { keepStdout } from './keep-stdout.js';
 import { createLazyPlanning, type LazyPlanning } from './lazy-planning.js';

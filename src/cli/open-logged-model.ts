@@ -1,12 +1,12 @@
 /** Models as evaluation and tuning ask them: every call is logged where that is wanted, and the answers have a place. */
 
+import { withCallLog } from '../agents/logging/call-log.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import { createLocalModels } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
-import { type AnswerCacheOptions, createAnswerCache } from '../evaluation/answer-cache.js';
-import { pairId } from '../evaluation/model-pair.js';
-import type { AnsweringModel } from '../evaluation/suite.js';
-import { withCallLog } from '../routing/logging/call-log.js';
+import { type AnswerCacheOptions, createAnswerCache } from '../eval/answer-cache.js';
+import { pairId } from '../eval/model-pair.js';
+import type { AnsweringModel } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
 import { answersFolder } from './kept-answers.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';

@@ -1,9 +1,10 @@
 /** What commands need that look into the store of a server: its sessions, approvals and figures, but nothing that runs. */
+
+import { type Agents, createAgents } from '../adapters/http/agents/agents.js';
+import { parseIndexSettings } from '../agents/index/index-settings.js';
+import { parseSessionSettings } from '../agents/sessions/session-settings.js';
+import { openStore } from '../agents/store/open-store.js';
 import { createCatalog } from '../core/catalog/catalog.js';
-import { parseIndexSettings } from '../routing/index/index-settings.js';
-import { parseSessionSettings } from '../routing/sessions/session-settings.js';
-import { type Agents, createAgents } from '../server/agents/agents.js';
-import { openStore } from '../store/open-store.js';
 import { requireStoreFile, requireStorePlace, type StoreFlags, storePlaceOf } from './agent-options.js';
 import { openPolicy } from './agents-setup.js';
 import { loadTools } from './load-tools.js';

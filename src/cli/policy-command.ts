@@ -1,12 +1,12 @@
 /** `winnow policy check`: whether a policy is usable, what of it is without effect, and what it decides, with the reason. */
 import { Command, Option } from 'commander';
+import type { PolicyNote } from '../agents/policy/check-policy.js';
+import type { Decision } from '../agents/policy/decide.js';
+import type { Policy } from '../agents/policy/policy.js';
 import type { Catalog } from '../core/catalog/catalog.js';
 import { RISKS, type Risk } from '../core/catalog/risk.js';
 import type { Tool } from '../core/catalog/tool.js';
 import { ERROR_TABLE, WinnowError } from '../core/errors.js';
-import type { PolicyNote } from '../routing/policy/check-policy.js';
-import type { Decision } from '../routing/policy/decide.js';
-import type { Policy } from '../routing/policy/policy.js';
 import type { ConfigFile } from './config-file.js';
 import { parseArguments } from './json-arguments.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';
@@ -58,7 +58,7 @@ interface Row extends Pick<Decision, 'decision' | 'code' | 'risk' | 'reason'> {
 
 async function checkFile(file: string | undefined, flags: Flags, output: Output): Promise<void> {
   const { readConfig } = await import('./read-config.js');
-  const { openPolicyFile } = await import('../routing/policy/policy-file.js');
+  const { openPolicyFile } = await import('../agents/policy/policy-file.js');
   const { loadTools } = await import('./load-tools.js');
   const config = await readConfig(flags);
   const path = file ?? config.policy;
@@ -82,9 +82,9 @@ async function checkFile(file: string | undefined, flags: Flags, output: Output)
 
 /** Of the policy, and of the limits in the same configuration: both name tools. */
 async function findNotes(policy: Policy, { sandbox }: ConfigFile, tools: readonly Tool[]): Promise<PolicyNote[]> {
-  const { checkPolicy } = await import('../routing/policy/check-policy.js');
-  const { checkLimits } = await import('../execution/check-limits.js');
-  const { resolveLimits } = await import('../execution/limits.js');
+  const { checkPolicy } = await import('../agents/policy/check-policy.js');
+  const { checkLimits } = await import('../agents/sandbox/check-limits.js');
+  const { resolveLimits } = await import('../agents/sandbox/limits.js');
   const limits = checkLimits(resolveLimits(sandbox), tools);
   return [...checkPolicy(policy, tools), ...limits.map((message): PolicyNote => ({ level: 'problem', message }))];
 }
@@ -95,7 +95,7 @@ function isFatal({ level }: PolicyNote, { strict, strictPreconditions }: Flags):
 
 /** As for a call in the first turn of a session in which the tool is enabled and nothing was called. */
 async function decideAll(policy: Policy, { flags, catalog }: { flags: Flags; catalog: Catalog }): Promise<Row[]> {
-  const { decide } = await import('../routing/policy/decide.js');
+  const { decide } = await import('../agents/policy/decide.js');
   const { createScope } = await import('../core/catalog/scope.js');
   const { user, role: roles = [], riskCeiling } = flags;
   const given = parseArguments(flags.arguments);

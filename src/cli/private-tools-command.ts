@@ -1,7 +1,7 @@
 /** `winnow private-tools`: the tools that users have added, one user at a time. */
 import { Command } from 'commander';
+import type { Agents } from '../adapters/http/agents/agents.js';
 import type { Tool } from '../core/catalog/tool.js';
-import type { Agents } from '../server/agents/agents.js';
 import { addStoreOption, addToolsOptions } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';

@@ -1,8 +1,8 @@
 /** The configuration file of a command, and what of it no planner is needed for. */
 import { existsSync } from 'node:fs';
+import { LOG_LEVELS, type LogLevel } from '../agents/logging/logger.js';
 import { readEnvironment } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
-import { LOG_LEVELS, type LogLevel } from '../routing/logging/logger.js';
 import { type ConfigFile, loadConfigFile } from './config-file.js';
 import type { SharedFlags } from './shared-options.js';
 

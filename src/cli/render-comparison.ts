@@ -1,8 +1,8 @@
 /** Two runs side by side, and runs over time, for people. */
-import type { ComparedMetric, Comparison } from '../evaluation/compare.js';
-import type { History, HistoryGroup } from '../evaluation/history.js';
-import { scopeOf } from '../evaluation/run-scope.js';
-import type { RunSummary } from '../evaluation/run-summary.js';
+import type { ComparedMetric, Comparison } from '../eval/compare.js';
+import type { History, HistoryGroup } from '../eval/history.js';
+import { scopeOf } from '../eval/run-scope.js';
+import type { RunSummary } from '../eval/run-summary.js';
 import { colours as pc } from './colours.js';
 import { renderValue } from './render-eval.js';
 import { renderTable } from './render-table.js';

@@ -1,8 +1,8 @@
 /** A run for people: its metrics with their intervals, a column for each set of cases, and why cases are not right. */
 
 import { VIAS } from '../core/result.js';
-import type { BarResult } from '../evaluation/gate.js';
-import type { RunMetric, RunSummary } from '../evaluation/run-summary.js';
+import type { BarResult } from '../eval/gate.js';
+import type { RunMetric, RunSummary } from '../eval/run-summary.js';
 import { colours as pc } from './colours.js';
 import { renderTable } from './render-table.js';
 

@@ -1,9 +1,9 @@
 /** A result for people: the tools, then the plan as an indented graph with arguments and references, then the cost. */
 
+import { isMarked, renderSource, sourcesOf } from '../agents/argument-sources.js';
+import type { Approval } from '../agents/records.js';
 import type { ArgumentSource, Plan, PlanResult, Step } from '../core/result.js';
 import { oneLine } from '../core/visible-text.js';
-import { isMarked, renderSource, sourcesOf } from '../routing/argument-sources.js';
-import type { Approval } from '../routing/records.js';
 import { colours as pc } from './colours.js';
 import { printableLine } from './printable.js';
 import { renderCost, renderTools } from './render-selection.js';

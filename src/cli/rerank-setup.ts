@@ -1,9 +1,10 @@
 /** The second opinion on what a search found: its settings from flags and file, and the model that gives it. */
+
+import { withCallLog } from '../agents/logging/call-log.js';
+import { createRerank } from '../agents/search/create-rerank.js';
+import { parseRerankSettings, type RerankOptions } from '../agents/search/rerank.js';
 import { WinnowError } from '../core/errors.js';
 import type { Model } from '../core/model/model.js';
-import { withCallLog } from '../routing/logging/call-log.js';
-import { createRerank } from '../routing/search/create-rerank.js';
-import { parseRerankSettings, type RerankOptions } from '../routing/search/rerank.js';
 import type { ModelBlock } from './config-file.js';
 import type { DiscoveryFlags } from './discovery-options.js';
 import { blockSettings } from './model-settings.js';

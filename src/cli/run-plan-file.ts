@@ -1,11 +1,12 @@
 /** What `winnow run` does: tools and what runs them, a session, the run, and what came of each step. */
+
+import type { Agents } from '../adapters/http/agents/agents.js';
+import { resumePlanInputSchema, runPlanInputSchema } from '../adapters/http/agents/plan-runs.js';
+import type { Caller } from '../agents/contracts.js';
+import { createLogger } from '../agents/logging/logger.js';
+import { type PlanRun, type RunnablePlan, runnablePlanSchema } from '../agents/runs/plan-run.js';
 import { ERROR_TABLE, messageOf, WinnowError } from '../core/errors.js';
 import { parseAs, parseInput } from '../core/parse.js';
-import { type PlanRun, type RunnablePlan, runnablePlanSchema } from '../execution/plan/plan-run.js';
-import type { Caller } from '../routing/contracts.js';
-import { createLogger } from '../routing/logging/logger.js';
-import type { Agents } from '../server/agents/agents.js';
-import { resumePlanInputSchema, runPlanInputSchema } from '../server/agents/plan-runs.js';
 import { openAgents } from './agents-setup.js';
 import { flagsAgain } from './flags-again.js';
 import { loadTools } from './load-tools.js';

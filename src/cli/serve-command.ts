@@ -1,6 +1,6 @@
 /** `winnow serve`: planning and agents over HTTP until SIGINT or SIGTERM. What it needs is loaded when it runs. */
 import { Command, InvalidArgumentError } from 'commander';
-import { SERVER_DEFAULTS } from '../server/server-options.js';
+import { SERVER_DEFAULTS } from '../adapters/http/server-options.js';
 import { addAgentOptions } from './agent-options.js';
 import { addDiscoveryOptions } from './discovery-options.js';
 import { addMcpOptions } from './mcp-flags.js';

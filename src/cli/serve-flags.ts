@@ -1,5 +1,5 @@
 /** The flags of `winnow serve`, and where it writes. */
-import type { Logger } from '../routing/logging/logger.js';
+import type { Logger } from '../agents/logging/logger.js';
 import type { AgentFlags } from './agent-options.js';
 import type { DiscoveryFlags } from './discovery-options.js';
 import type { McpFlags } from './mcp-flags.js';

@@ -1,11 +1,12 @@
 /** What `winnow serve` does: set up, listen until a signal, stop in order. Its address is the first thing it logs. */
+
+import type { Agents } from '../adapters/http/agents/agents.js';
+import { createServer } from '../adapters/http/app.js';
+import { allowedHosts } from '../adapters/http/auth/add-auth.js';
+import type { Logger } from '../agents/logging/logger.js';
+import { parseQuotas } from '../agents/quotas.js';
 import { messageOf, WinnowError } from '../core/errors.js';
 import type { Model } from '../core/model/model.js';
-import type { Logger } from '../routing/logging/logger.js';
-import { parseQuotas } from '../routing/quotas.js';
-import type { Agents } from '../server/agents/agents.js';
-import { createServer } from '../server/app.js';
-import { allowedHosts } from '../server/auth/add-auth.js';
 import { openAgents } from './agents-setup.js';
 import { openAuth } from './auth-setup.js';
 import { openMcpEndpoint } from './mcp-endpoint-setup.js';

@@ -1,6 +1,6 @@
 /** `winnow sessions`: the sessions in the store of a server. */
 import { Command } from 'commander';
-import type { SessionView } from '../routing/contracts.js';
+import type { SessionView } from '../agents/contracts.js';
 import { addPolicyOption, addStoreOption, addToolsOptions } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';

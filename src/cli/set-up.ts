@@ -1,11 +1,12 @@
 /** What the common flags make: a catalogue, a model, a planner. Flags win over the environment, that over the file. */
+
+import { type CallLog, createCallLog, withCallLog } from '../agents/logging/call-log.js';
+import { createLogger, type Logger, type LogLevel } from '../agents/logging/logger.js';
 import type { Catalog } from '../core/catalog/catalog.js';
 import { createLocalModels, createModel, type LocalModels, type ModelSettings } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
 import type { OptionsInput } from '../core/options.js';
 import { createPlanner, type Planner, type PlannerParts } from '../core/planner.js';
-import { type CallLog, createCallLog, withCallLog } from '../routing/logging/call-log.js';
-import { createLogger, type Logger, type LogLevel } from '../routing/logging/logger.js';
 import type { ConfigFile } from './config-file.js';
 import { type LoadedTools, loadTools, requireSources } from './load-tools.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from './model-settings.js';

@@ -18,7 +18,7 @@ export function storeCommand(options: OutputOptions = {}): Command {
     .option('--json', 'print JSON')
     .action(async (target: string, flags: Flags) => {
       const { readConfig } = await import('./read-config.js');
-      const { backUpSqlite } = await import('../store/sql/sqlite-file.js');
+      const { backUpSqlite } = await import('../agents/store/sql/sqlite-file.js');
       const place = requireStorePlace(flags, await readConfig(flags));
       if (!('file' in place))
         throw new WinnowError('invalid_option', 'The store is a PostgreSQL database: back it up with pg_dump.');

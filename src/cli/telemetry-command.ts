@@ -1,6 +1,6 @@
 /** `winnow telemetry`: how well discovery works, in figures. */
 import { Command, Option } from 'commander';
-import type { Rates, TelemetryReport } from '../routing/telemetry/rates.js';
+import type { Rates, TelemetryReport } from '../agents/telemetry/rates.js';
 import { addStoreOption } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type OutputOptions, outputOf, print } from './output.js';
@@ -30,7 +30,7 @@ export function telemetryCommand(options: OutputOptions = {}): Command {
     .action(async (flags: Flags) => {
       const { withStoredAgents } = await import('./open-store-commands.js');
       const { parseInput } = await import('../core/parse.js');
-      const { telemetryQuerySchema } = await import('../routing/telemetry/report.js');
+      const { telemetryQuerySchema } = await import('../agents/telemetry/report.js');
       const { by, user, project, since, until } = flags;
       const query = parseInput(telemetryQuerySchema, { by, user, project, since, until });
       const report = await withStoredAgents(flags, ({ telemetry }) => telemetry(query));

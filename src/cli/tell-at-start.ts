@@ -1,14 +1,14 @@
 /** What an operator should know of before the first request: what in policy and limits has no effect, and which weights hold. */
 import { isDeepStrictEqual } from 'node:util';
+import type { Agents } from '../adapters/http/agents/agents.js';
+import { scanReviewed } from '../agents/definitions.js';
+import type { IndexStatus } from '../agents/index/tool-index.js';
+import type { Logger } from '../agents/logging/logger.js';
+import { checkPolicy } from '../agents/policy/check-policy.js';
+import type { Policy } from '../agents/policy/policy.js';
 import type { Catalog } from '../core/catalog/catalog.js';
 import { renderFlag } from '../core/catalog/scan.js';
 import type { Tool } from '../core/catalog/tool.js';
-import { scanReviewed } from '../routing/definitions.js';
-import type { IndexStatus } from '../routing/index/tool-index.js';
-import type { Logger } from '../routing/logging/logger.js';
-import { checkPolicy } from '../routing/policy/check-policy.js';
-import type { Policy } from '../routing/policy/policy.js';
-import type { Agents } from '../server/agents/agents.js';
 import type { ConfigFile } from './config-file.js';
 
 export interface StartFacts {

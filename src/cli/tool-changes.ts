@@ -1,9 +1,10 @@
 /** What `winnow tools changes` and `winnow tools accept` do: definitions that a server holds back until somebody has looked. */
+
+import { createDefinitions, type Definitions, type HeldTool } from '../agents/definitions.js';
+import { openStore } from '../agents/store/open-store.js';
+import { createAuditWriter } from '../agents/write-audit.js';
 import { renderFlag } from '../core/catalog/scan.js';
 import { WinnowError } from '../core/errors.js';
-import { createDefinitions, type Definitions, type HeldTool } from '../routing/definitions.js';
-import { createAuditWriter } from '../routing/write-audit.js';
-import { openStore } from '../store/open-store.js';
 import { requireStoreFile, requireStorePlace, type StoreFlags } from './agent-options.js';
 import { loadTools } from './load-tools.js';
 import type { ToolFlags, ToolOutput } from './print-tools.js';

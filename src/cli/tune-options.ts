@@ -1,6 +1,6 @@
 /** The flags of `winnow tune`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Shares } from '../evaluation/tune/split-cases.js';
+import type { Shares } from '../eval/tune/split-cases.js';
 import { duration } from './duration.js';
 import { addSharedOptions, calendarDay, collect, type SharedFlags, wholeNumber } from './shared-options.js';
 

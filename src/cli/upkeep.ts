@@ -1,5 +1,5 @@
 /** What a server does now and then beside its answers: each thing one at a time, none of it keeping the process alive. */
-import type { Logger } from '../routing/logging/logger.js';
+import type { Logger } from '../agents/logging/logger.js';
 
 export interface Chore {
   /** For the log, for example `learning from use`. */

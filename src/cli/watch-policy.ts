@@ -1,7 +1,7 @@
 /** Reads the policy anew when its file changes. By its date and not by events of the file system: editors replace files. */
 import { unwatchFile, watchFile } from 'node:fs';
-import type { Logger } from '../routing/logging/logger.js';
-import type { Router } from '../routing/router.js';
+import type { Logger } from '../agents/logging/logger.js';
+import type { Router } from '../agents/router.js';
 
 export interface WatchParts {
   router: Pick<Router, 'reloadPolicy'>;

@@ -1,13 +1,13 @@
 /** A worker set up: its model, prompts and catalogues once, and planners for each run by what the run says. */
 import { hostname } from 'node:os';
+import { createLogger } from '../agents/logging/logger.js';
 import type { Catalog } from '../core/catalog/catalog.js';
 import { readVersion } from '../core/environment.js';
 import { throwIfCancelled, WinnowError } from '../core/errors.js';
-import { createCaseRunner } from '../evaluation/case-runner.js';
-import { type QueueWorkerOptions, serveQueue } from '../evaluation/queue/queue-worker.js';
-import type { QueuedRun } from '../evaluation/queue/queued-run.js';
-import { createSuitePlanners, promptHashesOf } from '../evaluation/suite.js';
-import { createLogger } from '../routing/logging/logger.js';
+import { createCaseRunner } from '../eval/case-runner.js';
+import { type QueueWorkerOptions, serveQueue } from '../eval/queue/queue-worker.js';
+import type { QueuedRun } from '../eval/queue/queued-run.js';
+import { createSuitePlanners, promptHashesOf } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
 import { loadSuites } from './eval-suites.js';
 import { catchInterrupts } from './interrupts.js';

@@ -5,7 +5,7 @@
  *   node --import ./test/support/typescript-loader.mjs test/bench/adaptation-simulation.mjs [--sessions 1000] [--users 20]
  */
 import { parseArgs } from 'node:util';
-import { simulateHabits } from '../routing/adaptation/simulate.ts';
+import { simulateHabits } from '../agents/adaptation/simulate.ts';
 
 const { values: flags } = parseArgs({
   options: {

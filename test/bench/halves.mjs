@@ -1,6 +1,6 @@
 /** The two halves of a set of cases, and a mean with its interval, as the tables of the README show them. */
 import { createHash } from 'node:crypto';
-import { bootstrapMean, FRACTIONS } from '../../dist/evaluation/statistics.js';
+import { bootstrapMean, FRACTIONS } from '../../dist/eval/statistics.js';
 
 /** `learn` where the first bit of the SHA-256 of the id is 0, else `measure`. */
 export function halfOf(id) {

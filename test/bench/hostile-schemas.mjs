@@ -4,14 +4,14 @@
  * `node test/bench/hostile-schemas.mjs [schemas] [seed]`; ends with 1 above 250 ms. Needs `npm run build`.
  */
 
+import { finishOutput } from '../../dist/agents/sandbox/finish-output.js';
+import { prepareArguments } from '../../dist/agents/sandbox/prepare-arguments.js';
 import { fieldsOf, fits, secretArgumentNames, subschemaAt } from '../../dist/core/catalog/schema/paths.js';
 import { parseReading } from '../../dist/core/catalog/sources/source.js';
 import { gbnfFromSchema } from '../../dist/core/model/embedded/gbnf.js';
 import { planAnswerSchema } from '../../dist/core/planning/plan-schema.js';
 import { renderTool } from '../../dist/core/planning/render-tool.js';
-import { createRandom } from '../../dist/evaluation/random.js';
-import { finishOutput } from '../../dist/execution/finish-output.js';
-import { prepareArguments } from '../../dist/execution/prepare-arguments.js';
+import { createRandom } from '../../dist/eval/random.js';
 
 const MOST_MILLISECONDS = 250;
 const [count = 300, seed = 1] = process.argv.slice(2).map(Number);

@@ -2,7 +2,7 @@
  * Random pairs of users over all routes for agents and MCP: does one see or change anything of the other?
  * `node --import ./test/support/typescript-loader.mjs test/bench/isolation.mjs [pairs] [seed]`.
  */
-import { checkPairs } from '../server/agents/isolation-model.ts';
+import { checkPairs } from '../adapters/http/agents/isolation-model.ts';
 
 const BLOCK = 50;
 const [pairs = 1_000, seed = 1] = process.argv.slice(2).map(Number);

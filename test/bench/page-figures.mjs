@@ -6,7 +6,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
-import { CHROMIUM } from '../evaluation/report/open-report.ts';
+import { CHROMIUM } from '../eval/report/open-report.ts';
 import { renderSpread, spread } from './statistics.mjs';
 
 /** Typed as fast as a practised typist does: charts that are drawn late delay the next key, and count. */

@@ -2,9 +2,10 @@
  * What one decision of the policy costs, over a policy of 200 rules and the tools of a fixture:
  * `node --import ./test/support/typescript-loader.mjs test/bench/policy-decision.mjs`.
  */
+
+import { decide } from '../../src/agents/policy/decide.ts';
+import { createPolicy } from '../../src/agents/policy/policy.ts';
 import { loadCatalog } from '../../src/core/catalog/load.ts';
-import { decide } from '../../src/routing/policy/decide.ts';
-import { createPolicy } from '../../src/routing/policy/policy.ts';
 
 const ROUNDS = 400;
 const quantile = (sorted, share) => sorted[Math.floor(share * (sorted.length - 1))];

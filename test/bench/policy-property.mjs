@@ -2,8 +2,8 @@
  * The gate against its reference, and under tools that move and change, for as many random sequences as asked of each:
  * `node --import ./test/support/typescript-loader.mjs test/bench/policy-property.mjs [sequences] [seed]`.
  */
-import { checkSequences } from '../routing/gate-model.ts';
-import { checkMoving } from '../routing/moving-model.ts';
+import { checkSequences } from '../agents/gate-model.ts';
+import { checkMoving } from '../agents/moving-model.ts';
 
 const BLOCK = 20_000;
 const [sequences = 1_000_000, seed = 1] = process.argv.slice(2).map(Number);

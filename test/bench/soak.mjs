@@ -8,8 +8,8 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { createRandom } from '../../dist/evaluation/random.js';
-import { openStore } from '../../dist/store/open-store.js';
+import { openStore } from '../../dist/agents/store/open-store.js';
+import { createRandom } from '../../dist/eval/random.js';
 import { CutOff, createClient } from './soak/client.mjs';
 import { goodScenarios } from './soak/good-users.mjs';
 import { hostileScenarios } from './soak/hostile-users.mjs';

@@ -10,10 +10,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { createDiscovery } from '../../src/agents/search/discovery.ts';
 import { createCatalog } from '../../src/core/catalog/catalog.ts';
 import { createScope } from '../../src/core/catalog/scope.ts';
 import { parseTool } from '../../src/core/catalog/tool.ts';
-import { createDiscovery } from '../../src/routing/search/discovery.ts';
 
 const { values: flags } = parseArgs({
   options: {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
+import { openStore } from '../../src/agents/store/open-store.js';
 import { adaptationCommand } from '../../src/cli/adaptation-command.js';
 import { approvalsCommand } from '../../src/cli/approvals-command.js';
 import { indexCommand } from '../../src/cli/index-command.js';
@@ -15,7 +16,6 @@ import { rulesCommand } from '../../src/cli/rules-command.js';
 import { runCommand } from '../../src/cli/run-command.js';
 import { sessionsCommand } from '../../src/cli/sessions-command.js';
 import { telemetryCommand } from '../../src/cli/telemetry-command.js';
-import { openStore } from '../../src/store/open-store.js';
 
 const TOOLS = [
   {

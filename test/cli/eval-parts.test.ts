@@ -8,8 +8,8 @@ import { loadSuites } from '../../src/cli/eval-suites.js';
 import { renderComparison, renderHistory } from '../../src/cli/render-comparison.js';
 import { renderRun, renderValue } from '../../src/cli/render-eval.js';
 import { renderTable } from '../../src/cli/render-table.js';
-import { compareRuns } from '../../src/evaluation/compare.js';
-import { anError, aRecord, aRun } from '../evaluation/setup.js';
+import { compareRuns } from '../../src/eval/compare.js';
+import { anError, aRecord, aRun } from '../eval/setup.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 function progress(

@@ -4,12 +4,12 @@ import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { openStore } from '../../src/agents/store/open-store.js';
 import { openOperatorToken } from '../../src/cli/operator-token.js';
 import { serveCommand } from '../../src/cli/serve-command.js';
 import { SEARCH_FIELDS } from '../../src/core/search/keyword-index.js';
-import { openStore } from '../../src/store/open-store.js';
-import { recordLog } from '../server/setup.js';
-import { type PostgresServer, startPostgres, whyNoPostgres } from '../store/postgres.js';
+import { recordLog } from '../adapters/http/setup.js';
+import { type PostgresServer, startPostgres, whyNoPostgres } from '../agents/store/postgres.js';
 import { readSources } from '../support/source-files.js';
 import { NO_MODEL, serve } from './serve-setup.js';
 

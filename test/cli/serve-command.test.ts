@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { mcpCommand } from '../../src/cli/mcp-command.js';
 import { serveCommand } from '../../src/cli/serve-command.js';
-import { recordLog } from '../server/setup.js';
+import { recordLog } from '../adapters/http/setup.js';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answer } from '../support/server-behaviours.js';
 import { runHere } from './run-here.js';

@@ -1,5 +1,11 @@
 /** Parts of winnow serve: its chores, what it tells at the start, planning that is opened late, and executors. */
 import { describe, expect, it } from '@jest/globals';
+import { createAgents } from '../../src/adapters/http/agents/agents.js';
+import { createCallLog } from '../../src/agents/logging/call-log.js';
+import { createPolicy } from '../../src/agents/policy/policy.js';
+import { fixedPolicy } from '../../src/agents/policy/policy-file.js';
+import type { Executor, ExecutorCall } from '../../src/agents/sandbox/executors/executor.js';
+import { createMemoryStore } from '../../src/agents/store/memory/memory-store.js';
 import { createLazyPlanning } from '../../src/cli/lazy-planning.js';
 import { createLiveExecutors } from '../../src/cli/live-executors.js';
 import type { PlanningSetup } from '../../src/cli/set-up.js';
@@ -7,13 +13,7 @@ import { tellAtStart, tellFlagged } from '../../src/cli/tell-at-start.js';
 import { startUpkeep } from '../../src/cli/upkeep.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createLocalModels } from '../../src/core/model/create-model.js';
-import type { Executor, ExecutorCall } from '../../src/execution/executors/executor.js';
-import { createCallLog } from '../../src/routing/logging/call-log.js';
-import { createPolicy } from '../../src/routing/policy/policy.js';
-import { fixedPolicy } from '../../src/routing/policy/policy-file.js';
-import { createAgents } from '../../src/server/agents/agents.js';
-import { createMemoryStore } from '../../src/store/memory/memory-store.js';
-import { ASKED, answeringPlanner, recordLog, TOOLS } from '../server/setup.js';
+import { ASKED, answeringPlanner, recordLog, TOOLS } from '../adapters/http/setup.js';
 import { createTool } from '../support/create-tool.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 

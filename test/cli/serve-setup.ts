@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach } from '@jest/globals';
 import { serveCommand } from '../../src/cli/serve-command.js';
-import { recordLog } from '../server/setup.js';
+import { recordLog } from '../adapters/http/setup.js';
 
 export type Answer = ReturnType<typeof JSON.parse>;
 

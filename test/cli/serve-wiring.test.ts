@@ -9,9 +9,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { serveCommand } from '../../src/cli/serve-command.js';
-import { type PetApi, startPetApi } from '../execution/executors/http/pet-api.js';
-import { openClient } from '../mcp/setup.js';
-import { recordLog } from '../server/setup.js';
+import { recordLog } from '../adapters/http/setup.js';
+import { openClient } from '../adapters/mcp/setup.js';
+import { type PetApi, startPetApi } from '../agents/sandbox/executors/http/pet-api.js';
 import { type Behaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answerJson, fail, hang } from '../support/server-behaviours.js';
 import { NO_MODEL, serve } from './serve-setup.js';

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openStore } from '../../src/agents/store/open-store.js';
 import { toolsCommand } from '../../src/cli/tools-command.js';
-import { openStore } from '../../src/store/open-store.js';
 
 let folder: string;
 let file: string;

@@ -1,10 +1,10 @@
 /** Texts of strangers that an expression might go through once for each of their characters: these would take minutes. */
 import { expect, it } from '@jest/globals';
+import { capOutput } from '../../src/agents/sandbox/cap-output.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { isGiven, producerGraph } from '../../src/core/catalog/producers.js';
 import { createScope } from '../../src/core/catalog/scope.js';
 import { findBroken, findReferences } from '../../src/core/planning/references.js';
-import { capOutput } from '../../src/execution/cap-output.js';
 import { createTool } from '../support/create-tool.js';
 
 const LENGTH = 400_000;

@@ -10,6 +10,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages';
 import { GraphRecursionError, MemorySaver } from '@langchain/langgraph';
 import { createAgent } from 'langchain';
+import { createChatModel, createRoutingMiddleware } from '../../src/adapters/langchain/index.js';
 import { readEnvironment } from '../../src/core/environment.js';
 import {
   createDiscovery,
@@ -21,7 +22,6 @@ import {
   openPolicyFile,
   openStore,
 } from '../../src/index.js';
-import { createChatModel, createRoutingMiddleware } from '../../src/langchain/index.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { SCRIPTED_STEPS } from './agent/scripted-steps.js';
 import { createWorkspace } from './agent/workspace.js';

@@ -2,7 +2,7 @@
  * Made-up people who use tools by habit, in words of their own: for showing what adaptation brings. Each search that does
  * not find the tool is followed by one in plain words, as an agent would do it.
  */
-import type { TelemetryEvent } from '../../src/routing/records.js';
+import type { TelemetryEvent } from '../../src/agents/records.js';
 
 export interface Habit {
   readonly user: string;

@@ -4,7 +4,7 @@ import type { Tool } from '../../../src/core/catalog/tool.js';
 import type { Model } from '../../../src/core/model/model.js';
 import type { PlanRequest } from '../../../src/core/request.js';
 import type { Step } from '../../../src/core/result.js';
-import type { EvaluationCase } from '../../../src/evaluation/case.js';
+import type { EvaluationCase } from '../../../src/eval/case.js';
 import type { QualitySet } from './sets.js';
 
 export interface Trial {

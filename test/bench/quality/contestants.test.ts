@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { DEFAULT_STAGES } from '../../../src/core/selection/stages.js';
-import type { EvaluationCase } from '../../../src/evaluation/case.js';
+import type { EvaluationCase } from '../../../src/eval/case.js';
 import type { Reply } from './contestant.js';
 import { CONTESTANTS, contestantsOf } from './contestants.js';
 import { type Measured, toOutcome } from './outcome.js';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { type Catalog, createCatalog } from '../../../src/core/catalog/catalog.js';
 import { loadCatalog } from '../../../src/core/catalog/load.js';
 import { parseTool } from '../../../src/core/catalog/tool.js';
-import type { EvaluationCase } from '../../../src/evaluation/case.js';
-import { openCases } from '../../../src/evaluation/case-source.js';
-import { randomFor, sampleOf } from '../../../src/evaluation/random.js';
+import type { EvaluationCase } from '../../../src/eval/case.js';
+import { openCases } from '../../../src/eval/case-source.js';
+import { randomFor, sampleOf } from '../../../src/eval/random.js';
 import { offerCandidates, offerNeeded } from './offers.js';
 import { type QualitySet, SETS, type SetMeaning } from './sets.js';
 

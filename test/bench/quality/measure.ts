@@ -7,7 +7,7 @@ import { createScope } from '../../../src/core/catalog/scope.js';
 import { throwIfCancelled, toWinnowError } from '../../../src/core/errors.js';
 import type { Model } from '../../../src/core/model/model.js';
 import { createSchemaTokens } from '../../../src/core/selection/budget.js';
-import type { EvaluationCase } from '../../../src/evaluation/case.js';
+import type { EvaluationCase } from '../../../src/eval/case.js';
 import { type Contestant, type Entrant, GROUPS, type Trial } from './contestant.js';
 import { type Failed, type Outcome, toOutcome } from './outcome.js';
 import { rememberModel } from './remembered-model.js';

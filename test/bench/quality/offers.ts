@@ -4,9 +4,9 @@
  */
 import { type Catalog, createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
-import type { EvaluationCase } from '../../../src/evaluation/case.js';
-import { toolsForPlanning } from '../../../src/evaluation/offered-tools.js';
-import { randomFor, sampleOf } from '../../../src/evaluation/random.js';
+import type { EvaluationCase } from '../../../src/eval/case.js';
+import { toolsForPlanning } from '../../../src/eval/offered-tools.js';
+import { randomFor, sampleOf } from '../../../src/eval/random.js';
 
 export type CatalogFor = (one: EvaluationCase) => Catalog;
 

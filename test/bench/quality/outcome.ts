@@ -1,11 +1,11 @@
 /** What one contestant made of one case: a line of `quality.json`. An error of the model is no outcome of a contestant. */
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import type { Step } from '../../../src/core/result.js';
-import { defaultsIn } from '../../../src/evaluation/defaults-in.js';
-import { type PlanFault, scorePlan } from '../../../src/evaluation/plan-scores.js';
-import type { CaseRecord } from '../../../src/evaluation/record.js';
-import { scoreSelection } from '../../../src/evaluation/selection-scores.js';
-import { toolSets } from '../../../src/evaluation/variants.js';
+import { defaultsIn } from '../../../src/eval/defaults-in.js';
+import { type PlanFault, scorePlan } from '../../../src/eval/plan-scores.js';
+import type { CaseRecord } from '../../../src/eval/record.js';
+import { scoreSelection } from '../../../src/eval/selection-scores.js';
+import { toolSets } from '../../../src/eval/variants.js';
 import type { Reply, Trial } from './contestant.js';
 import type { Spent } from './remembered-model.js';
 import type { QualitySet } from './sets.js';

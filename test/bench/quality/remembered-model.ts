@@ -17,9 +17,9 @@ import {
   wrapModel,
 } from '../../../src/core/model/model.js';
 import { usageSchema } from '../../../src/core/result.js';
-import { type AppendStore, openAppendStore } from '../../../src/evaluation/append-store.js';
-import { readKeptCompletion } from '../../../src/evaluation/kept-completion.js';
-import { createTokenizer, type Tokenizer } from '../../../src/evaluation/tokenizer.js';
+import { type AppendStore, openAppendStore } from '../../../src/eval/append-store.js';
+import { readKeptCompletion } from '../../../src/eval/kept-completion.js';
+import { createTokenizer, type Tokenizer } from '../../../src/eval/tokenizer.js';
 
 export interface Spent {
   /** Of the model, as measured when the answers were given. */

@@ -1,5 +1,5 @@
 /** The outcomes as markdown, as the README shows them: a table a set, the duels, the bars. */
-import type { Estimate } from '../../../src/evaluation/statistics.js';
+import type { Estimate } from '../../../src/eval/statistics.js';
 import { renderNumber, renderTable } from '../statistics.mjs';
 import { judgeBars, renderDifference, total } from './bars.js';
 import { CONTESTANTS, contestantsOf } from './contestants.js';

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
-import type { EvaluationCase } from '../../../src/evaluation/case.js';
+import type { EvaluationCase } from '../../../src/eval/case.js';
 import { benchmarksAreThere, whereBenchmarks } from '../../support/benchmarks.js';
 import { loadSet } from './load-set.js';
 import { offerCandidates, offerNeeded } from './offers.js';

@@ -3,7 +3,7 @@
  * cases last.
  */
 import type { Catalog } from '../../../src/core/catalog/catalog.js';
-import type { EvaluationCase } from '../../../src/evaluation/case.js';
+import type { EvaluationCase } from '../../../src/eval/case.js';
 
 export interface SetMeaning {
   readonly title: string;

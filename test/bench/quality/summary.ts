@@ -6,7 +6,7 @@ import {
   FRACTION_DIFFERENCES,
   FRACTIONS,
   pairedDifference,
-} from '../../../src/evaluation/statistics.js';
+} from '../../../src/eval/statistics.js';
 import { median } from '../statistics.mjs';
 import { METRIC_NAMES, type MetricName, type Outcome } from './outcome.js';
 

@@ -2,7 +2,7 @@
  * What the server has acknowledged, and whether the store has it. A request that was sent and not answered may have had
  * its effect or not: until its answer is there, nothing is expected of what it is about.
  */
-import { openStore } from '../../../dist/store/open-store.js';
+import { openStore } from '../../../dist/agents/store/open-store.js';
 
 /** Kind -> whether the store holds what was promised. */
 const IS_KEPT = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { parseSynonyms } from '../../../src/agents/search/source-synonyms.js';
 import { createSynonymTable, type Synonyms } from '../../../src/core/search/synonyms.js';
 import GENERAL from '../../../src/core/search/synonyms.json' with { type: 'json' };
 import { atomsOf } from '../../../src/core/search/words.js';
-import { parseSynonyms } from '../../../src/routing/search/source-synonyms.js';
 
 function meaningsOf(own: Synonyms, text: string): string[] {
   const atoms = atomsOf(text);

@@ -1,0 +1,112 @@
+/** What was learnt from use, over HTTP. Operators see and decide on all of it; a person sees and takes back their own. */
+import { z } from 'zod';
+import { learntQuerySchema } from '../../../agents/adaptation/adaptation.js';
+import { idOfEntry, type LearntEntry, learntEntrySchema } from '../../../agents/adaptation/entry.js';
+import { explainEntry } from '../../../agents/adaptation/explain-entry.js';
+import type { Caller } from '../../../agents/contracts.js';
+import { refuseInputSchema } from '../../../agents/records.js';
+import { WinnowError } from '../../../core/errors.js';
+import { isOperator, requireOperator } from '../caller.js';
+import type { Agents } from './agents.js';
+import { BY, withDecider } from './approval-routes.js';
+import { type Route, route } from './route.js';
+
+const BASE = '/v1/adaptation';
+export const learntViewSchema = learntEntrySchema.extend({
+  id: z.string(),
+  explanation: z.string().describe('For whom, what, and on which evidence.'),
+});
+export type LearntView = z.infer<typeof learntViewSchema>;
+const listSchema = z.object({ entries: z.array(learntViewSchema).describe('By level, subject, kind and key.') });
+const DECISION = { name: 'LearntDecision', schema: refuseInputSchema.pick({ by: true }) };
+const VIEW = { name: 'LearntEntry', schema: learntViewSchema };
+
+export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Route[] {
+  /** Another's entry looks like none. */
+  async function visible(id: string, caller: Caller | undefined): Promise<LearntEntry> {
+    const entry = await adaptation.find(id);
+    if (isOperator(caller) || isOf(entry, caller)) return entry;
+    throw new WinnowError('not_found', `Nothing was learnt under the id "${id.slice(0, 80)}".`);
+  }
+
+  return [
+    route({
+      method: 'GET',
+      path: BASE,
+      operationId: 'listLearnt',
+      summary: 'What was learnt from use: of all for operators, else from your own',
+      query: learntQuerySchema,
+      answer: { name: 'LearntList', schema: listSchema },
+      async handle({ query, caller }) {
+        const entries = await adaptation.list(query);
+        return { entries: entries.filter((one) => isOperator(caller) || isOf(one, caller)).map(toLearntView) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${BASE}/learn`,
+      operationId: 'learn',
+      summary: 'Look at use anew, as it happens now and then by itself; for operators',
+      answer: { name: 'Learnt', schema: z.object({ entries: z.int().describe('That are new or have changed.') }) },
+      handle({ caller }) {
+        requireOperator(caller);
+        return adaptation.learn();
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${BASE}/:id`,
+      operationId: 'getLearnt',
+      summary: 'One thing that was learnt, with its explanation',
+      answer: VIEW,
+      handle: async ({ id, caller }) => toLearntView(await visible(id, caller)),
+    }),
+    route({
+      method: 'POST',
+      path: `${BASE}/:id/approve`,
+      operationId: 'approveLearnt',
+      summary: 'Let a proposal have its effect; for operators, and never for the person from whose use it comes',
+      description: BY,
+      needsProof: true,
+      body: DECISION,
+      withCaller: withDecider,
+      answer: VIEW,
+      async handle({ id, body, caller }) {
+        requireOperator(caller);
+        return toLearntView(await adaptation.approve(await adaptation.find(id), body.by.user));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${BASE}/:id/revert`,
+      operationId: 'revertLearnt',
+      summary: 'Refuse a proposal, or take the effect of an entry away; it is not learnt again',
+      description: BY,
+      body: DECISION,
+      withCaller: withDecider,
+      answer: VIEW,
+      handle: async ({ id, body, caller }) =>
+        toLearntView(await adaptation.revert(await visible(id, caller), body.by.user)),
+    }),
+    route({
+      method: 'DELETE',
+      path: `${BASE}/:id`,
+      operationId: 'removeLearnt',
+      summary: 'Forget an entry with what was decided on it; it may be learnt again',
+      answer: VIEW,
+      async handle({ id, caller }) {
+        const entry = await visible(id, caller);
+        await adaptation.remove(entry, caller?.user ?? 'operator');
+        return toLearntView(entry);
+      },
+    }),
+  ];
+}
+
+export function toLearntView(entry: LearntEntry): LearntView {
+  return { id: idOfEntry(entry), ...entry, explanation: explainEntry(entry) };
+}
+
+function isOf({ level, subject }: LearntEntry, caller: Caller | undefined): boolean {
+  return level === 'person' && caller?.user !== undefined && subject === caller.user;
+}

@@ -1,0 +1,249 @@
+/**
+ * All that agents in a loop need, put together once: sessions behind the policy, discovery, the sandbox, runs of plans,
+ * telemetry. Everything that lasts is in the store, so several processes may share it.
+ */
+
+import { type Adaptation, type AdaptationOptions, createAdaptation } from '../../../agents/adaptation/adaptation.js';
+import type { Definitions } from '../../../agents/definitions.js';
+import { keepSnapshot } from '../../../agents/index/snapshot-keeper.js';
+import type { ImportedIndex, IndexStatus, ToolIndex } from '../../../agents/index/tool-index.js';
+import {
+  createWeightsKeeper,
+  type GivenWeights,
+  type WeightsKeeperParts,
+} from '../../../agents/index/weights-keeper.js';
+import { createKeptRules, type KeptRules } from '../../../agents/kept-rules.js';
+import type { CatalogReload } from '../../../agents/live-catalog.js';
+import type { RouterOptions } from '../../../agents/parts.js';
+import type { PolicySource } from '../../../agents/policy/policy-file.js';
+import { createPrivateTools, type PrivateTools } from '../../../agents/private-tools.js';
+import { createRouter, type Router } from '../../../agents/router.js';
+import type { Executor } from '../../../agents/sandbox/executors/executor.js';
+import type { SandboxLimitsInput } from '../../../agents/sandbox/limits.js';
+import { createSandbox } from '../../../agents/sandbox/sandbox.js';
+import { createDiscovery, type DiscoveryParts } from '../../../agents/search/discovery.js';
+import type { Store } from '../../../agents/store/store.js';
+import { createMetrics, type Metrics } from '../../../agents/telemetry/metrics.js';
+import type { TelemetryReport } from '../../../agents/telemetry/rates.js';
+import { readEvents } from '../../../agents/telemetry/read-events.js';
+import { reportTelemetry, type TelemetryReportQuery } from '../../../agents/telemetry/report.js';
+import { createToolChanges } from '../../../agents/tool-changes.js';
+import { createAuditWriter } from '../../../agents/write-audit.js';
+import type { Catalog } from '../../../core/catalog/catalog.js';
+import type { Planner } from '../../../core/planner.js';
+import { createPlanRuns, type PlanRuns } from './plan-runs.js';
+
+export interface AgentsParts {
+  /** Closed by `close`. */
+  store: Store;
+  /** The tools of now without those that users have added; asked anew for each request, so it may be reloaded. */
+  catalog: () => Catalog;
+  /** Reads the sources of the catalogue anew. Default: the catalogue stays as it is. */
+  reload?: (() => Promise<CatalogReload>) | undefined;
+  /** What waits for a look is not in `catalog` already. Default: nothing waits. */
+  definitions?: Definitions | undefined;
+  /** Default: made from `catalog` and `store`. */
+  privateTools?: PrivateTools | undefined;
+  /** What the planner takes its rules from. Default: made from `catalog` and `store`. */
+  rules?: KeptRules | undefined;
+  policy: PolicySource;
+  /** Asked in this order; the first that can run a tool does. Closed by `close`. */
+  executors: readonly Executor[];
+  /** Time-outs, rates and room of calls. Default: those of `sandboxLimitsSchema`. */
+  limits?: SandboxLimitsInput | undefined;
+  /** Plans again where a run asks for it. Default: nothing is planned again. */
+  planner?: Pick<Planner, 'plan'> | undefined;
+  /** A model that reorders what a search found. Default: none. */
+  rerank?: DiscoveryParts['rerank'];
+  /** Of the catalogue's own trade. Default: none but the general ones. */
+  synonyms?: DiscoveryParts['synonyms'];
+  index?: Omit<NonNullable<DiscoveryParts['index']>, 'clock'> | undefined;
+  /** Told once where the weights in the store are not usable. Default: nothing is told. */
+  onUnusableWeights?: WeightsKeeperParts['onUnusable'];
+  /** Learning from use. Default: off. */
+  adaptation?: AdaptationOptions | undefined;
+  options?: RouterOptions | undefined;
+  /** Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
+}
+
+export interface RebuildRequest {
+  /** Of the index from now on, kept in the store; null: those of `index` again. Default: they stay. */
+  readonly weights?: GivenWeights | undefined;
+  /** Who asks, for the audit. */
+  readonly by?: string | undefined;
+}
+
+/** An answer of `rebuild`. */
+export interface Rebuilt extends IndexStatus {
+  /** What became of the sources; absent where they can't be read anew. */
+  readonly catalog?: CatalogReload;
+}
+
+export interface Agents {
+  readonly router: Router;
+  /** With the private tools of all users. */
+  readonly catalog: () => Catalog;
+  readonly privateTools: PrivateTools;
+  /** Undefined: nothing waits for a look. */
+  readonly definitions: Definitions | undefined;
+  readonly rules: KeptRules;
+  readonly adaptation: Adaptation;
+  readonly index: ToolIndex;
+  readonly metrics: Metrics;
+  readonly plans: PlanRuns;
+  readonly policy: PolicySource['current'];
+  /** @throws WinnowError `store_failed` */
+  telemetry(query: TelemetryReportQuery): Promise<TelemetryReport>;
+  /** Reads the sources anew, and resolves when the index of them has settled; searches are answered meanwhile. */
+  rebuild(request?: RebuildRequest): Promise<Rebuilt>;
+  /** Keeps a snapshot in the store for the next start, if it fits the tools of now. @throws WinnowError `invalid_request` */
+  keepSnapshot(snapshot: unknown): Promise<ImportedIndex>;
+  /** Tries whether the store can write. @throws WinnowError `store_failed` */
+  ready(): Promise<void>;
+  /** What of the limits is without effect on the tools of now, in words. */
+  checkLimits(): string[];
+  /** Reads what other processes have added, put, learnt or decided. @throws WinnowError `store_failed` */
+  refresh(): Promise<void>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+/** @throws WinnowError `invalid_option` */
+export function createAgents({ store, policy, executors, ...parts }: AgentsParts): Agents {
+  const { clock, options, onUnusableWeights: onUnusable } = parts;
+  const audit = createAuditWriter({ journal: store.journal, clock });
+  const changes = createToolChanges();
+  const sandbox = createSandbox({ executors, limits: parts.limits });
+  const privateTools =
+    parts.privateTools ?? createPrivateTools({ base: parts.catalog, store: store.privateTools, audit, clock });
+  const rules = parts.rules ?? createKeptRules({ base: parts.catalog, store: store.rules, audit, clock });
+  const { catalog } = privateTools;
+  const adaptation = createAdaptation({
+    store: store.weights,
+    events: (since) => readEvents(store.journal, { since }),
+    options: parts.adaptation,
+    audit,
+    onAlwaysOn: changes.tell,
+    clock,
+  });
+  const discovery = createDiscovery({
+    catalog,
+    rerank: parts.rerank,
+    synonyms: parts.synonyms,
+    learnt: adaptation.learntFor,
+    index: { ...parts.index, clock },
+  });
+  const { index } = discovery;
+  const configured = parts.index?.weights;
+  const weights = createWeightsKeeper({ index, store: store.snapshots, configured, onUnusable, audit, clock });
+  const metrics = createMetrics({ index: index.status, isNamed: isSystemName(catalog) });
+  const router = createRouter({
+    store,
+    catalog,
+    policy,
+    alwaysOn: adaptation.alwaysOn,
+    changes,
+    search: discovery.search,
+    handOut: discovery.handOut,
+    prepare: sandbox.prepare,
+    execute: sandbox.run,
+    onEvent: metrics.observe,
+    options,
+    clock,
+  });
+
+  const replanner = parts.planner && { plan: metrics.measurePlan(parts.planner.plan) };
+
+  let told = catalog();
+  /** Index and clients hear of the tools of now; the same ones again cost nothing. */
+  function follow(): void {
+    const now = catalog();
+    index.setTools(now.tools);
+    if (now === told) return;
+    told = now;
+    changes.tell();
+  }
+
+  async function followSettled(): Promise<void> {
+    follow();
+    await index.settled();
+  }
+
+  /** The same change, found with the next search. */
+  function thenFollow<Given extends unknown[], Result>(change: (...given: Given) => Promise<Result>) {
+    return async (...given: Given): Promise<Result> => {
+      const result = await change(...given);
+      await followSettled();
+      return result;
+    };
+  }
+
+  const { definitions } = parts;
+  return {
+    router,
+    catalog,
+    privateTools: { ...privateTools, add: thenFollow(privateTools.add), remove: thenFollow(privateTools.remove) },
+    definitions: definitions && { ...definitions, accept: thenFollow(definitions.accept) },
+    rules,
+    adaptation,
+    index,
+    metrics,
+    policy: policy.current,
+    plans: createPlanRuns({
+      router,
+      sandbox,
+      catalog,
+      store: store.planRuns,
+      planner: replanner,
+      maxBytes: options?.quotas?.runBytes,
+    }),
+    telemetry: (query) => reportTelemetry(store.journal, query),
+    async rebuild({ weights: given, by } = {}) {
+      if (given !== undefined) await weights.set(given, by);
+      const reloaded = await parts.reload?.();
+      await parts.definitions?.refresh();
+      follow();
+      const status = await index.rebuild();
+      return { ...status, ...(reloaded ? { catalog: reloaded } : {}) };
+    },
+    async keepSnapshot(snapshot) {
+      const imported = await index.importSnapshot(snapshot);
+      const now = clock?.() ?? new Date();
+      if (imported.snapshot === 'taken') await keepSnapshot(store.snapshots, snapshot, now);
+      return imported;
+    },
+    ready: store.probe,
+    checkLimits: () => sandbox.checkLimits(catalog().tools),
+    async refresh() {
+      try {
+        await parts.definitions?.refresh();
+        await privateTools.refresh();
+        await rules.refresh();
+        await adaptation.refresh();
+        await weights.refresh();
+      } finally {
+        // What could be read counts, also where something else could not.
+        follow();
+      }
+    },
+    async close() {
+      index.close();
+      await sandbox.close();
+      await store.close();
+    },
+  };
+}
+
+/** Who reads the figures of a server must not learn what users call their own tools. */
+function isSystemName(catalog: () => Catalog): (name: string) => boolean {
+  let known: { of: Catalog; names: ReadonlySet<string> } | undefined;
+  return (name) => {
+    const of = catalog();
+    if (known?.of !== of) {
+      const tools = of.tools.filter(({ scope }) => scope === 'system');
+      known = { of, names: new Set(tools.map((tool) => tool.name)) };
+    }
+    return known.names.has(name);
+  };
+}

@@ -1,0 +1,129 @@
+/** Approvals over HTTP. Who decides has proven who they are; a caller sees what they asked for or may decide on. */
+import { z } from 'zod';
+import { nothingToDecide } from '../../../agents/approvals/approvals.js';
+import { type Caller, OPERATOR_ROLE } from '../../../agents/contracts.js';
+import {
+  type Approval,
+  approvalOutputSchema,
+  approvalQuerySchema,
+  approvalSchema,
+  grantInputSchema,
+  refuseInputSchema,
+  requestApprovalInputSchema,
+} from '../../../agents/records.js';
+import { WinnowError } from '../../../core/errors.js';
+import { isFields, isOperator } from '../caller.js';
+import type { Agents } from './agents.js';
+import { type Route, route } from './route.js';
+
+const BASE = '/v1/approvals';
+const requestSchema = requestApprovalInputSchema.extend({
+  session: z.string().min(1).max(128).describe('In which the call will be made.'),
+});
+const OUTCOME = { name: 'ApprovalResult', schema: approvalOutputSchema };
+const listSchema = z.object({ approvals: z.array(approvalSchema).describe('Newest first.') });
+export const BY = 'The caller decides, with a token of their own; the operator of this machine names in `by` who does.';
+
+export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'policy'>): Route[] {
+  const { approvals } = router;
+  const approvers = () => policy().settings.approvals.approvers;
+  const seesAll = (caller: Caller | undefined) => isOperator(caller) || isApprover(caller, approvers());
+  /** Another's approval looks like none, also to who would decide on it. */
+  async function visible(id: string, caller: Caller | undefined): Promise<Approval | undefined> {
+    const approval = await approvals.get(id);
+    return approval && (seesAll(caller) || approval.user === caller?.user) ? approval : undefined;
+  }
+
+  return [
+    route({
+      method: 'POST',
+      path: BASE,
+      operationId: 'requestApproval',
+      summary: 'Ask ahead for the approval of exactly this call, without making it',
+      description:
+        'Asking again for the same call gives the same approval, with its state. What could never be allowed, or needs no ' +
+        'approval, is answered 200 with `ok: false`, a code, why, and what to do next.',
+      body: { name: 'ApprovalRequest', schema: requestSchema },
+      answer: OUTCOME,
+      status: 201,
+      refusedStatus: 200,
+      handle: ({ body: { session, ...input }, ...ask }) => router.requestApproval(session, input, ask),
+    }),
+    route({
+      method: 'GET',
+      path: BASE,
+      operationId: 'listApprovals',
+      summary: 'Approvals: all for those who may decide, else your own',
+      query: approvalQuerySchema,
+      answer: { name: 'ApprovalList', schema: listSchema },
+      async handle({ query, caller }) {
+        if (seesAll(caller)) return { approvals: await approvals.list(query) };
+        const user = caller?.user;
+        const isOthers = user === undefined || (query.user !== undefined && query.user !== user);
+        return { approvals: isOthers ? [] : await approvals.list({ ...query, user }) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${BASE}/:id`,
+      operationId: 'getApproval',
+      summary: 'One approval, for example to wait for its decision',
+      answer: { name: 'Approval', schema: approvalSchema },
+      async handle({ id, caller }): Promise<Approval> {
+        const approval = await visible(id, caller);
+        if (approval) return approval;
+        throw new WinnowError('not_found', `There is no approval "${id.slice(0, 80)}".`);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${BASE}/:id/grant`,
+      operationId: 'grantApproval',
+      summary: 'Let the call be made: once, or for equal calls of the session',
+      description: BY,
+      needsProof: true,
+      body: { name: 'GrantRequest', schema: grantInputSchema },
+      withCaller: withDecider,
+      answer: OUTCOME,
+      handle: async ({ id, body, caller }) =>
+        (await visible(id, caller)) ? approvals.grant(id, body) : nothingToDecide(),
+    }),
+    route({
+      method: 'POST',
+      path: `${BASE}/:id/refuse`,
+      operationId: 'refuseApproval',
+      summary: 'Refuse the call',
+      description: BY,
+      needsProof: true,
+      body: { name: 'RefuseRequest', schema: refuseInputSchema },
+      withCaller: withDecider,
+      answer: OUTCOME,
+      handle: async ({ id, body, caller }) =>
+        (await visible(id, caller)) ? approvals.refuse(id, body) : nothingToDecide(),
+    }),
+  ];
+}
+
+interface Approvers {
+  readonly users: readonly string[];
+  readonly roles: readonly string[];
+}
+
+/** Without a list, only operators decide, and so only they see what there is to decide on. */
+function isApprover(caller: Caller | undefined, approvers: Approvers | undefined): boolean {
+  const { user, roles = [] } = caller ?? {};
+  if (user === undefined || !approvers) return false;
+  return approvers.users.includes(user) || roles.some((role) => approvers.roles.includes(role));
+}
+
+/** Who asks decides; whom the operator's own program names has its rights. @throws WinnowError `invalid_request` */
+export function withDecider(body: unknown, caller: Caller | undefined): unknown {
+  if (!isFields(body)) return body;
+  if (caller) return { ...body, by: caller };
+  const { by } = body;
+  if (isFields(by))
+    return { ...body, by: { ...by, roles: [...(Array.isArray(by.roles) ? by.roles : []), OPERATOR_ROLE] } };
+  if ('by' in body) return body;
+  const issues = ['by: name who decides, as {"user": "…"}'];
+  throw new WinnowError('invalid_request', `The request is not usable: ${issues[0]}.`, { issues });
+}

@@ -1,0 +1,79 @@
+/** A user's own tools over HTTP. With a gateway they are always the caller's: nobody reads or writes another's, also no operator. */
+import { z } from 'zod';
+import type { Caller } from '../../../agents/contracts.js';
+import { privateEntrySchema } from '../../../agents/private-tools.js';
+import type { Tool } from '../../../core/catalog/tool.js';
+import { WinnowError } from '../../../core/errors.js';
+import { listedToolSchema } from '../tool-routes.js';
+import type { Agents } from './agents.js';
+import { type Route, route } from './route.js';
+
+const BASE = '/v1/private-tools';
+const user = z.string().min(1).max(256).optional().describe('Whose; counts only where no gateway says who asks.');
+const ofSchema = z.strictObject({ user });
+const addSchema = z.strictObject({ user, tool: privateEntrySchema });
+const toolSchema = listedToolSchema.extend({
+  keywords: z.array(z.string()),
+  aliases: z.array(z.string()),
+  examples: z.array(z.string()),
+  instructions: z.string().optional(),
+  origin: z.string(),
+});
+const addedSchema = toolSchema.extend({
+  notes: z.array(z.string()).describe('What of the entry is without effect: keys that are a slip in a known one.'),
+});
+
+export function privateToolRoutes({ privateTools }: Pick<Agents, 'privateTools'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: BASE,
+      operationId: 'listPrivateTools',
+      summary: 'Your own tools',
+      query: ofSchema,
+      answer: { name: 'PrivateToolList', schema: z.object({ tools: z.array(toolSchema).describe('By name.') }) },
+      handle: ({ query, caller }) => ({ tools: privateTools.list(ownerOf(caller, query.user)).map(toView) }),
+    }),
+    route({
+      method: 'POST',
+      path: BASE,
+      operationId: 'addPrivateTool',
+      summary: 'Add a tool that only you see, or put it in the place of your own one of that name',
+      description:
+        'It is found, planned with and listed for you alone, under its name behind `my__`. What it says of its scope and ' +
+        'origin does not count, and what would call a server is refused. It can be ' +
+        'called if it is a skill with instructions: functions, servers and secrets of the system run no private tool.',
+      body: { name: 'PrivateToolRequest', schema: addSchema },
+      answer: { name: 'PrivateTool', schema: addedSchema },
+      status: 201,
+      async handle({ body, caller }) {
+        const { tool, notes } = await privateTools.add(ownerOf(caller, body.user), body.tool);
+        return { ...toView(tool), notes };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${BASE}/:id`,
+      operationId: 'removePrivateTool',
+      summary: 'Remove a tool of your own, by its name',
+      query: ofSchema,
+      answer: { name: 'RemovedPrivateTool', schema: z.object({ removed: z.string() }) },
+      async handle({ id, query, caller }) {
+        await privateTools.remove(ownerOf(caller, query.user), id);
+        return { removed: id };
+      },
+    }),
+  ];
+}
+
+function ownerOf(caller: Caller | undefined, named: string | undefined): string {
+  const owner = caller ? caller.user : named;
+  if (owner !== undefined) return owner;
+  const issues = [caller ? 'x-winnow-user: name the user whose tools are meant' : 'user: name whose tools are meant'];
+  throw new WinnowError('invalid_request', `The request is not usable: ${issues[0]}.`, { issues });
+}
+
+/** Only what is described: `metadata` may be anything. */
+function toView(tool: Tool): z.infer<typeof toolSchema> {
+  return toolSchema.parse(tool);
+}

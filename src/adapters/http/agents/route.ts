@@ -1,0 +1,112 @@
+/** One endpoint for agents as data: the server answers by it, and the OpenAPI document is made from it. */
+import { z } from 'zod';
+import type { Caller } from '../../../agents/contracts.js';
+import { parseInput } from '../../../core/parse.js';
+import { type Identity, unauthenticated } from '../auth/authenticate.js';
+
+/** A schema under the name that it has in the OpenAPI document. */
+export interface Named<Schema extends z.ZodType = z.ZodType> {
+  readonly name: string;
+  readonly schema: Schema;
+}
+
+interface Description {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** With `:id` for the one parameter that a path may have. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly answer: Named;
+  /** Default: 200. */
+  readonly status?: 200 | 201;
+  /** Of an answer with `ok: false`. Default: as any other. */
+  readonly refusedStatus?: 200;
+  /** It decides for others: that a program of this machine says who asks is not enough. Default: false. */
+  readonly needsProof?: boolean;
+  /** Longest body, in bytes. Default: that of the server. */
+  readonly bodyLimitBytes?: number;
+  /** The answer may be streamed: what an event is called, and what it holds. */
+  readonly streams?: { readonly event: string; readonly data: Named };
+}
+
+/** A request as it came. */
+export interface Raw {
+  /** Of the path; empty where it has none. */
+  readonly id: string;
+  readonly body: unknown;
+  readonly query: unknown;
+  readonly identity: Identity;
+  /** Fires when the client leaves, and when a server that stops waits no longer. */
+  readonly signal: AbortSignal;
+  /** Of work that is streamed. */
+  readonly onEvent: (event: unknown) => void;
+}
+
+export interface Asked<Body, Query> extends Pick<Raw, 'id' | 'signal' | 'onEvent'> {
+  readonly body: Body;
+  readonly query: Query;
+  /** Undefined: the operator's own program asks. */
+  readonly caller: Caller | undefined;
+}
+
+interface Spec<Body extends z.ZodType, Query extends z.ZodType> extends Description {
+  readonly body?: Named<Body>;
+  readonly query?: Query;
+  /** Puts who asks into the body before it is parsed. */
+  readonly withCaller?: (body: unknown, caller: Caller | undefined) => unknown;
+  readonly handle: (asked: Asked<z.output<Body>, z.output<Query>>) => unknown;
+}
+
+export interface Route extends Description {
+  readonly body?: Named;
+  readonly query?: z.ZodType;
+  /** @throws WinnowError `invalid_request`, or what the work throws */
+  respond(raw: Raw): Promise<unknown>;
+}
+
+export function route<Body extends z.ZodType, Query extends z.ZodType>({
+  handle,
+  withCaller = (body) => body,
+  ...spec
+}: Spec<Body, Query>): Route {
+  const numbers = numbersOf(spec.query);
+  return {
+    ...spec,
+    async respond({ body, query, identity: { caller, isProven }, ...raw }) {
+      if (spec.needsProof && !isProven) throw unauthenticated(NEEDS_PROOF);
+      return handle({
+        ...raw,
+        caller,
+        // Many clients send no body where all of it is optional.
+        body: parsed(spec.body?.schema, withCaller(body ?? {}, caller)),
+        query: parsed(spec.query, withNumbers(query, numbers)),
+      });
+    },
+  };
+}
+
+const NEEDS_PROOF =
+  'Who decides must prove who they are: send "authorization: Bearer TOKEN", with the operator\'s token of this machine ' +
+  '(its file stands in the log of the server) or one of your own.';
+
+function parsed<Schema extends z.ZodType>(schema: Schema | undefined, input: unknown): z.output<Schema> {
+  // A route without a schema does not look at what it would describe.
+  return schema ? parseInput(schema, input) : (undefined as z.output<Schema>);
+}
+
+/** The fields that a query schema wants as numbers: a query itself is text. */
+function numbersOf(schema: z.ZodType | undefined): ReadonlySet<string> {
+  const { properties = {} } = schema ? z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) : {};
+  const isNumber = (field: unknown) => ['integer', 'number'].includes(Object(field).type);
+  return new Set(Object.keys(properties).filter((name) => isNumber(properties[name])));
+}
+
+function withNumbers(query: unknown, numbers: ReadonlySet<string>): unknown {
+  return Object.fromEntries(
+    Object.entries(Object(query)).map(([name, value]) => [
+      name,
+      numbers.has(name) && typeof value === 'string' && /^\d+(?:\.\d+)?$/u.test(value) ? Number(value) : value,
+    ]),
+  );
+}

@@ -1,0 +1,122 @@
+/** Sessions over HTTP: what an agent asks, turn by turn. A refusal is an answer for the agent, so its status is 200. */
+
+import type { Caller } from '../../../agents/contracts.js';
+import {
+  callInputSchema,
+  callResultSchema,
+  createSessionInputSchema,
+  disableInputSchema,
+  disableOutputSchema,
+  enableInputSchema,
+  enableOutputSchema,
+  listInputSchema,
+  listOutputSchema,
+  searchInputSchema,
+  searchOutputSchema,
+  sessionViewSchema,
+} from '../../../agents/contracts.js';
+import type { Router } from '../../../agents/router.js';
+import { isFields } from '../caller.js';
+import { type Route, route } from './route.js';
+
+const SESSION = { name: 'Session', schema: sessionViewSchema };
+const BASE = '/v1/sessions';
+
+export function sessionRoutes(router: Router): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: BASE,
+      operationId: 'createSession',
+      summary: 'Open a session for an agent',
+      description: 'User and roles of the caller win over those of the body, which count for the operator only.',
+      body: { name: 'SessionRequest', schema: createSessionInputSchema },
+      withCaller: withOwner,
+      answer: SESSION,
+      status: 201,
+      handle: ({ body }) => router.createSession(body),
+    }),
+    route({
+      method: 'GET',
+      path: `${BASE}/:id`,
+      operationId: 'getSession',
+      summary: 'Its turn, and what is enabled for how many turns',
+      answer: SESSION,
+      handle: ({ id, ...ask }) => router.session(id, ask),
+    }),
+    route({
+      method: 'DELETE',
+      path: `${BASE}/:id`,
+      operationId: 'endSession',
+      summary: 'End the session with all that is enabled in it',
+      answer: SESSION,
+      handle: ({ id, ...ask }) => router.endSession(id, ask),
+    }),
+    route({
+      method: 'POST',
+      path: `${BASE}/:id/turns`,
+      operationId: 'beginTurn',
+      summary: 'Begin the next turn: what was enabled for turns that are over, ends',
+      answer: SESSION,
+      handle: ({ id, ...ask }) => router.beginTurn(id, ask),
+    }),
+    ...agentRoutes(router),
+  ];
+}
+
+function agentRoutes(router: Router): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: `${BASE}/:id/search`,
+      operationId: 'searchTools',
+      summary: 'tool_search: find tools by what they should do',
+      body: { name: 'SearchRequest', schema: searchInputSchema },
+      answer: { name: 'SearchResult', schema: searchOutputSchema },
+      handle: ({ id, body, ...ask }) => router.search(id, body, ask),
+    }),
+    route({
+      method: 'POST',
+      path: `${BASE}/:id/enable`,
+      operationId: 'enableTools',
+      summary: 'tool_enable: make tools callable for some turns',
+      body: { name: 'EnableRequest', schema: enableInputSchema },
+      answer: { name: 'EnableResult', schema: enableOutputSchema },
+      handle: ({ id, body, ...ask }) => router.enable(id, body, ask),
+    }),
+    route({
+      method: 'POST',
+      path: `${BASE}/:id/disable`,
+      operationId: 'disableTools',
+      summary: 'tool_disable: take them away again',
+      body: { name: 'DisableRequest', schema: disableInputSchema },
+      answer: { name: 'DisableResult', schema: disableOutputSchema },
+      handle: ({ id, body, ...ask }) => router.disable(id, body, ask),
+    }),
+    route({
+      method: 'GET',
+      path: `${BASE}/:id/tools`,
+      operationId: 'handOutTools',
+      summary: 'Tools with their schemas: those enabled, all, or the best for a query',
+      query: listInputSchema,
+      answer: { name: 'HandOut', schema: listOutputSchema },
+      handle: ({ id, query, ...ask }) => router.list(id, query, ask),
+    }),
+    route({
+      method: 'POST',
+      path: `${BASE}/:id/call`,
+      operationId: 'callTool',
+      summary: 'Call a tool, if the policy lets it',
+      description:
+        'A call that is refused, or a tool that fails, is answered with `ok: false`, a code, why, and what to do next.',
+      body: { name: 'CallRequest', schema: callInputSchema },
+      answer: { name: 'CallResult', schema: callResultSchema },
+      handle: ({ id, body, ...ask }) => router.call(id, body, ask),
+    }),
+  ];
+}
+
+/** The operator's own program may open a session for anybody. */
+function withOwner(body: unknown, caller: Caller | undefined): unknown {
+  return caller && isFields(body) ? { ...body, user: caller.user, roles: caller.roles } : body;
+}

@@ -1,0 +1,206 @@
+/** Winnow over HTTP. Each body is parsed, the planner asked, errors are mapped; nothing is decided here. */
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { createLogger, type Logger } from '../../agents/logging/logger.js';
+import type { Catalog } from '../../core/catalog/catalog.js';
+import { readVersion } from '../../core/environment.js';
+import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
+import type { Planner } from '../../core/planner.js';
+import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
+import type { Agents } from './agents/agents.js';
+import { createAnswerWork } from './answer-work.js';
+import { type AuthOptions, addAuth } from './auth/add-auth.js';
+import { answerBrokenRequest } from './broken-request.js';
+import { createConceal } from './conceal.js';
+import { createGate } from './gate.js';
+import { addGracefulStop, type Stop } from './graceful-stop.js';
+import { addMcpRoute, type McpEndpoint } from './mcp-route.js';
+import { renderOpenApi } from './openapi.js';
+import { addPlanRoutes, type Outcomes } from './plan-routes.js';
+import { faultProblem } from './problem.js';
+import { createReadiness } from './readiness.js';
+import { createReportError, sendProblem } from './report-error.js';
+import { REQUEST_ID_HEADER, requestIdOf } from './request-id.js';
+import { SERVER_DEFAULTS, type ServerOptions } from './server-options.js';
+import { addToolRoutes } from './tool-routes.js';
+
+export interface ServerParts extends AuthOptions {
+  planner: Planner;
+  /** Plans with tools that a request brings along. Default: it brings none. */
+  plannerOf?: ((catalog: Catalog) => Planner) | undefined;
+  /** Sessions, approvals, calls and runs of plans. Default: the server plans only. */
+  agents?: Agents | undefined;
+  /** MCP under `/mcp`. Default: there is no such path. */
+  mcp?: McpEndpoint | undefined;
+  options?: Partial<ServerOptions> | undefined;
+  /** Throws where the model does not answer; asked for `GET /readyz`, at most once a minute. Default: not asked. */
+  askModel?: (() => Promise<unknown>) | undefined;
+  /** Default: nothing is logged. */
+  logger?: Logger | undefined;
+  /** Called by `close()`, after `agents` are closed, when no request runs any more, for example to close the model. */
+  onClose?: (() => Promise<void>) | undefined;
+}
+
+/** Not listening yet: `listen({ host, port })` starts it, `close()` stops it gracefully. */
+export function createServer({
+  planner,
+  agents,
+  mcp,
+  logger = createLogger({ level: 'silent' }),
+  ...parts
+}: ServerParts): FastifyInstance {
+  const options: ServerOptions = { ...SERVER_DEFAULTS, ...parts.options };
+  const reportError = createReportError(logger, options);
+  const onError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const problem = reportError(error, request);
+    if (problem.code === 'overloaded' || problem.code === 'quota_exceeded')
+      reply.header('retry-after', options.retryAfterSeconds);
+    return sendProblem(reply, problem);
+  };
+  const app = fastify({
+    // Fastify's own lines hold URLs, and a URL may name a user.
+    logger: false,
+    bodyLimit: options.bodyLimitBytes,
+    requestTimeout: options.receiveTimeoutMs,
+    // Node looks every 30 s by default, and gives the head alone a minute.
+    http: {
+      headersTimeout: options.receiveTimeoutMs,
+      connectionsCheckingInterval: Math.min(1_000, Math.ceil(options.receiveTimeoutMs / 4)),
+    },
+    return503OnClosing: false,
+    genReqId: requestIdOf,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: onError,
+  });
+  app.removeContentTypeParser('text/plain');
+  takeEmptyBodies(app);
+  app.setErrorHandler(onError);
+  const stop = addGracefulStop(app, options);
+  const outcomes: Outcomes = new WeakMap();
+  const { metrics } = agents ?? {};
+  addRequestHooks(app, { logger, stop, onError, outcomes, metrics });
+  addAuth(app, parts);
+  app.addHook('onRequest', async (request, reply) =>
+    request.is404 ? sendUnknownPath(app, request, reply) : undefined,
+  );
+  const { heartbeatMs } = options;
+  const gate = createGate(options.concurrency);
+  const answerWork = createAnswerWork({ gate, stop, heartbeatMs, reportError });
+  const routes = agents ? agentRoutes(agents) : [];
+  const conceal = createConceal(planner, agents);
+  const measure = (one: Planner) => metrics?.measure(one) ?? one;
+  const { plannerOf } = parts;
+  const measured = {
+    planner: measure(planner),
+    plannerOf: plannerOf && ((catalog: Catalog) => measure(plannerOf(catalog))),
+  };
+  addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes });
+  addToolRoutes(app, planner, conceal);
+  if (agents) addAgentRoutes(app, { routes, metrics: agents.metrics, answerWork, stop });
+  if (mcp) addMcpRoute(app, { mcp, gate, stop });
+  const ready = createReadiness([
+    ...(agents ? [{ run: agents.ready, holdsMs: STORE_CHECK_MS }] : []),
+    ...(parts.askModel ? [{ run: parts.askModel, holdsMs: MODEL_CHECK_MS }] : []),
+  ]);
+  addServiceRoutes(app, ready, () => renderOpenApi({ version: readVersion(), routes, hasMcp: mcp !== undefined }));
+  app.addHook('onClose', async () => {
+    await agents?.close();
+    await parts.onClose?.();
+  });
+  return app;
+}
+
+/** More is a mistake or an attack: what reads a body would overflow the stack. */
+const MAX_BODY_DEPTH = 256;
+
+const TOO_DEEP = `The body is nested more than ${MAX_BODY_DEPTH} levels deep. Send it flatter.`;
+
+/** How many lists and objects stand one inside another, before anything is made of them. */
+function depthOf(json: string): number {
+  let [depth, most, isText] = [0, 0, false];
+  for (let place = 0; place < json.length; place++) {
+    const character = json[place];
+    if (character === '"') isText = !isText;
+    else if (isText && character === '\\') place += 1;
+    else if (!isText && (character === '{' || character === '[')) most = Math.max(most, ++depth);
+    else if (!isText && (character === '}' || character === ']')) depth -= 1;
+  }
+  return most;
+}
+
+/** Many clients name the type of a body that they do not send; a route that needs one says so itself. */
+function takeEmptyBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') return done(null, undefined);
+    if (depthOf(body) > MAX_BODY_DEPTH) return done(new WinnowError('invalid_request', TOO_DEEP));
+    return parse(request, body, done);
+  });
+}
+
+interface HookParts {
+  logger: Logger;
+  stop: Stop;
+  outcomes: Outcomes;
+  metrics: Agents['metrics'] | undefined;
+  onError: (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+}
+
+function addRequestHooks(app: FastifyInstance, parts: HookParts): void {
+  const { stop, onError } = parts;
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header(REQUEST_ID_HEADER, request.id);
+    const startedAt = performance.now();
+    reply.raw.once('close', () => tellAnswer(parts, { request, reply, startedAt }));
+    if (stop.isStopping) return onError(new WinnowError('overloaded', 'The server is stopping.'), request, reply);
+  });
+}
+
+interface Exchange {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  startedAt: number;
+}
+
+/** Fastify's own hook is not called for a client that left. */
+function tellAnswer({ logger, outcomes, metrics }: HookParts, { request, reply, startedAt }: Exchange): void {
+  const { method, id: requestId } = request;
+  const route = request.routeOptions.url;
+  const level = route?.endsWith('z') ? 'debug' : 'info';
+  const milliseconds = Math.round(performance.now() - startedAt);
+  const isWhole = reply.raw.writableFinished;
+  const status = isWhole ? reply.statusCode : ERROR_TABLE.cancelled.httpStatus;
+  metrics?.observeAnswer({ method, route, status, milliseconds });
+  const facts = { requestId, method, route, status, milliseconds, ...outcomes.get(request) };
+  logger[level](facts, isWhole ? 'answered' : 'the client left');
+}
+
+function sendUnknownPath(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const [url = ''] = request.url.split('?');
+  const allowed = app.supportedMethods.filter((method) => app.hasRoute({ method, url }));
+  if (allowed.length > 0) reply.header('allow', allowed.join(', '));
+  return sendProblem(reply, faultProblem(allowed.length > 0 ? 405 : 404, request.id));
+}
+
+/** A balancer asks every few seconds; how long an outcome holds, in milliseconds. */
+const STORE_CHECK_MS = 5_000;
+const MODEL_CHECK_MS = 60_000;
+
+function addServiceRoutes(
+  app: FastifyInstance,
+  ready: () => Promise<void>,
+  render: () => ReturnType<typeof renderOpenApi>,
+): void {
+  // Made when it is asked for: it takes longer than all else that a server does to start.
+  let document: ReturnType<typeof renderOpenApi> | undefined;
+  app.get('/openapi.json', async () => {
+    document ??= render();
+    return document;
+  });
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  // One that stops has refused the request before it gets here.
+  app.get('/readyz', async () => {
+    await ready();
+    return { status: 'ok' };
+  });
+}

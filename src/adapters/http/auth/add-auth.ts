@@ -1,0 +1,63 @@
+/** The door of the server: pages stay outside, bodies are JSON, and each request below `/v1` or `/mcp` has a caller. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { WinnowError } from '../../../core/errors.js';
+import { requireOperator } from '../caller.js';
+import { MCP_PATH } from '../mcp-route.js';
+import { type Authenticate, createAuthenticate, type Identity } from './authenticate.js';
+import { createPageGuard, LOOPBACK_HOSTS } from './page-guard.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of requests below `/v1` and `/mcp`. */
+    identity: Identity;
+  }
+}
+
+export interface AuthOptions {
+  /** Default: programs of this machine are trusted, all others refused. */
+  authenticate?: Authenticate | undefined;
+  /** Names under which the server is reached, without ports. Default: those of this machine; any where callers prove who they are. */
+  hostNames?: readonly string[] | undefined;
+}
+
+const METRICS_PATH = '/metrics';
+
+/** What it throws, the error handler of the server answers. */
+export function addAuth(app: FastifyInstance, options: AuthOptions): void {
+  const { authenticate = createAuthenticate() } = options;
+  const guard = createPageGuard({ allowedHosts: allowedHosts(options) });
+  app.decorateRequest('identity');
+  app.addHook('onRequest', async (request) => {
+    const page = guard(request.headers);
+    if (page !== undefined) throw new WinnowError('forbidden', page);
+    // Here and not in a handler for unknown paths: that would read and judge the body first.
+    if (request.is404) return;
+    const isForOperators = request.routeOptions.url === METRICS_PATH && !authenticate.isOpen;
+    if (!isOfCallers(request) && !isForOperators) return;
+    demandJson(request);
+    request.identity = await authenticate(request.raw);
+    if (isForOperators) requireOperator(request.identity.caller);
+  });
+}
+
+/** Undefined: any, since who asks is proven whatever the name. */
+export function allowedHosts({ authenticate, hostNames }: AuthOptions): readonly string[] | undefined {
+  const takesAny = authenticate?.isOpen === false && hostNames === undefined;
+  return takesAny ? undefined : [...LOOPBACK_HOSTS, ...(hostNames ?? [])];
+}
+
+/** By its route, since one path can be written in many ways. What is about the service itself is for anyone. */
+function isOfCallers({ routeOptions: { url } }: FastifyRequest): boolean {
+  return url?.startsWith('/v1/') === true || url === MCP_PATH;
+}
+
+/**
+ * Also without a body: a page can send all other types without asking ahead. A DELETE is always asked for ahead by a
+ * browser, and most clients send none with it.
+ */
+function demandJson({ method, headers }: FastifyRequest): void {
+  if (method !== 'POST' && method !== 'PUT') return;
+  const [type = ''] = (headers['content-type'] ?? '').split(';');
+  if (type.trim().toLowerCase() === 'application/json') return;
+  throw Object.assign(new Error('The type of the body is not JSON.'), { statusCode: 415 });
+}

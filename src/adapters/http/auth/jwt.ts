@@ -1,0 +1,77 @@
+/** JSON Web Tokens of an issuer, checked with its published keys (RFC 7519, RFC 7517). */
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { z } from 'zod';
+import { type Caller, callerSchema } from '../../../agents/contracts.js';
+import { WinnowError } from '../../../core/errors.js';
+import { parse } from '../../../core/parse.js';
+import { unauthenticated } from './authenticate.js';
+
+export const jwtSettingsSchema = z.strictObject({
+  issuer: z.string().min(1).describe('As `iss` of the tokens says it.'),
+  audience: z.string().min(1).describe('As `aud` of the tokens says it, for example the address of this server.'),
+  jwksUrl: z.url().describe('Where the issuer publishes its keys.'),
+  userClaim: z.string().min(1).default('sub').describe('The claim that names the user.'),
+  rolesClaim: z.string().min(1).default('roles').describe('A list of names, or one text with spaces between them.'),
+});
+export type JwtSettings = z.output<typeof jwtSettingsSchema>;
+
+/** Those with a public key: a secret that checks a token could also make one. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+/** Between the clocks of issuer and server, in seconds. */
+const CLOCK_TOLERANCE = 5;
+
+/**
+ * @param keys default: those that the issuer publishes, read again when an unknown one is named
+ * @returns a function that says whom a token names; it throws WinnowError `unauthenticated`, and `overloaded` while the
+ *   keys can't be read
+ */
+export function createVerifyJwt(settings: JwtSettings, keys?: JWTVerifyGetKey): (token: string) => Promise<Caller> {
+  const { issuer, audience, jwksUrl, userClaim, rolesClaim } = settings;
+  const getKey = keys ?? createRemoteJWKSet(new URL(jwksUrl));
+  const rules = { issuer, audience, algorithms: ALGORITHMS, clockTolerance: CLOCK_TOLERANCE, requiredClaims: ['exp'] };
+  return async (token) => {
+    const payload = await verify(token, getKey, rules);
+    const caller = parse(callerSchema, { user: payload[userClaim], roles: rolesOf(payload[rolesClaim]) });
+    if (caller.ok && caller.value.user !== undefined) return caller.value;
+    throw unauthenticated(
+      `The token names no user in its claim "${userClaim}", or has unusable roles in "${rolesClaim}".`,
+    );
+  };
+}
+
+async function verify(
+  token: string,
+  keys: JWTVerifyGetKey,
+  rules: Parameters<typeof jwtVerify>[2],
+): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, keys, rules)).payload;
+  } catch (cause) {
+    if (isOfToken(cause)) throw unauthenticated(`The token is not valid: ${cause.message}.`, cause);
+    throw new WinnowError('overloaded', "The keys of the token's issuer can't be read now: come back later.", {
+      cause,
+    });
+  }
+}
+
+/** All else is about the issuer's server. */
+function isOfToken(error: unknown): error is Error {
+  const isOfKeys = error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid;
+  return error instanceof errors.JOSEError && !isOfKeys && error.code !== 'ERR_JOSE_GENERIC';
+}
+
+function rolesOf(claim: unknown): unknown {
+  return typeof claim === 'string' ? claim.split(/\s/u).filter(Boolean) : claim;
+}

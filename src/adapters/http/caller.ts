@@ -1,0 +1,32 @@
+/** What a caller may see, and in whose name a request is made. Who the caller is, `auth/authenticate.ts` says. */
+
+import { type Caller, OPERATOR_ROLE } from '../../agents/contracts.js';
+import { WinnowError } from '../../core/errors.js';
+import { ROLES_HEADER } from './auth/authenticate.js';
+
+/** The caller's own name wins over what the request says; the operator's own program may ask for anybody. */
+export function withCaller(asked: unknown, caller: Caller | undefined): unknown {
+  return caller && isFields(asked) ? { ...asked, user: caller.user } : asked;
+}
+
+export function isFields(asked: unknown): asked is Record<string, unknown> {
+  return typeof asked === 'object' && asked !== null && !Array.isArray(asked);
+}
+
+/** Whose part of the server a request takes; all callers without a name share one. Undefined: there is no gateway. */
+export function accountOf(caller: Caller | undefined): string | undefined {
+  return caller && (caller.user ?? '');
+}
+
+export function isOperator(caller: Caller | undefined): boolean {
+  return caller === undefined || (caller.roles ?? []).includes(OPERATOR_ROLE);
+}
+
+/** @throws WinnowError `not_found`, as for all that is not visible */
+export function requireOperator(caller: Caller | undefined): void {
+  if (isOperator(caller)) return;
+  throw new WinnowError(
+    'not_found',
+    `This is for operators: callers with the role "${OPERATOR_ROLE}" (${ROLES_HEADER}, or a token).`,
+  );
+}

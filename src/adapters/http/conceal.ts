@@ -1,0 +1,59 @@
+/** What the policy hides from the caller is denied in the request itself: the planner knows of no policy. */
+
+import type { Caller } from '../../agents/contracts.js';
+import { hiddenTools } from '../../agents/policy/hidden-tools.js';
+import type { Policy } from '../../agents/policy/policy.js';
+import type { View } from '../../core/catalog/scope.js';
+import type { Planner } from '../../core/planner.js';
+import type { Agents } from './agents/agents.js';
+
+interface Concerned {
+  user?: string | undefined;
+  deny?: readonly string[] | undefined;
+}
+
+/**
+ * @param asked with the user in whose name it is asked
+ * @param of whose tools it is about. Default: those of the server
+ */
+export type Conceal = <Asked extends Concerned>(
+  asked: Asked,
+  caller: Caller | undefined,
+  of?: Pick<Planner, 'view'>,
+) => Asked | (Asked & { deny: string[] });
+
+interface Kept {
+  readonly view: View;
+  readonly policy: Policy;
+  readonly second: number;
+  readonly names: readonly string[];
+}
+
+/** With 2,000 tools the policy takes 7 ms; who asks often is answered from what was found a moment ago. */
+const KEPT_MS = 1_000;
+const MAX_KEPT = 256;
+
+/** @param agents whose policy it is; without any, nothing is hidden */
+export function createConceal(planner: Pick<Planner, 'view'>, agents: Pick<Agents, 'policy'> | undefined): Conceal {
+  if (!agents) return (asked) => asked;
+  const kept = new Map<string, Kept>();
+  const hiddenFrom = (caller: Caller, of: Pick<Planner, 'view'>): readonly string[] => {
+    const key = JSON.stringify([caller.user, caller.roles]);
+    const now = {
+      view: of.view({ user: caller.user }),
+      policy: agents.policy(),
+      second: Math.floor(Date.now() / KEPT_MS),
+    };
+    const known = kept.get(key);
+    if (known?.view === now.view && known.policy === now.policy && known.second === now.second) return known.names;
+    const names = hiddenTools(now.policy, now.view.tools, caller);
+    if (kept.size >= MAX_KEPT) kept.clear();
+    kept.set(key, { ...now, names });
+    return names;
+  };
+  return (asked, caller, of = planner) => {
+    const { user, deny = [] } = asked;
+    const hidden = hiddenFrom({ ...caller, user }, of);
+    return hidden.length === 0 ? asked : { ...asked, deny: [...deny, ...hidden] };
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * Tools of the request: a tenant's own catalogue, planned with and never run. The planner of equal tools is kept, so that
+ * what a model has read of them is not read anew.
+ */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { type Catalog, createCatalog } from '../../core/catalog/catalog.js';
+import { parseReading } from '../../core/catalog/sources/source.js';
+import { renderIssue } from '../../core/catalog/tool.js';
+import { toWinnowError, WinnowError } from '../../core/errors.js';
+import { keepLatest } from '../../core/kept.js';
+import { parseInput } from '../../core/parse.js';
+import type { Planner } from '../../core/planner.js';
+
+/** As entries of a catalogue file, or as functions of OpenAI. */
+export const requestToolsSchema = z
+  .array(z.record(z.string(), z.unknown()))
+  .min(1)
+  .max(2_000)
+  .describe(
+    "In place of the server's tools, for this request: as entries of a catalogue file, or functions of OpenAI.",
+  );
+
+const MAX_KEPT = 16;
+
+/** @returns a function that throws WinnowError `invalid_request` with one issue a line */
+export function createRequestPlanners(plannerOf: (catalog: Catalog) => Planner): (tools: unknown) => Planner {
+  const kept = new Map<string, Planner>();
+  return (given) => {
+    const { tools } = parseInput(z.object({ tools: requestToolsSchema }), { tools: given });
+    const key = createHash('sha256').update(JSON.stringify(tools)).digest('hex');
+    const planner = kept.get(key) ?? plannerOf(catalogOf(tools));
+    keepLatest(kept, [key, planner], MAX_KEPT);
+    return planner;
+  };
+}
+
+/** What a caller writes is taken whole or not at all: who leaves one out in silence plans without it. */
+function catalogOf(entries: readonly Record<string, unknown>[]): Catalog {
+  const { tools, issues } = parseReading({ origin: 'tools', entries });
+  const problems = issues.filter(({ level }) => level === 'warning').map(renderIssue);
+  if (problems.length > 0) throw unusable(problems);
+  try {
+    return createCatalog(
+      tools.map(({ tool }) => tool),
+      { name: 'tools' },
+    );
+  } catch (error) {
+    const { issues: clashes, message } = toWinnowError(error);
+    throw unusable(clashes.length > 0 ? clashes : [message]);
+  }
+}
+
+function unusable(issues: readonly string[]): WinnowError {
+  return new WinnowError('invalid_request', `The tools of the request are not usable: ${issues.join('; ')}.`, {
+    issues,
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * A call that waits for an approval, as an interrupt of LangGraph. What people see and answer has the form of
+ * LangChain's own human-in-the-loop middleware, so that their pages show it; the approval itself stays the router's.
+ */
+import { interrupt } from '@langchain/langgraph';
+import { z } from 'zod';
+import { renderReview } from '../../agents/approvals/render-review.js';
+import { renderSource } from '../../agents/argument-sources.js';
+import type { CallResult } from '../../agents/contracts.js';
+import { type Approval, grantInputSchema } from '../../agents/records.js';
+import type { Router } from '../../agents/router.js';
+import { parseAs } from '../../core/parse.js';
+import { oneLine } from '../../core/visible-text.js';
+
+const { by, grant } = grantInputSchema.shape;
+/** Of the run's context, which its program writes: what a run is resumed with may come from a browser. */
+export const approverSchema = by;
+export type Approver = z.infer<typeof approverSchema>;
+
+const decisionSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('approve'), grant, message: z.string().optional() }),
+  z.strictObject({ type: z.literal('reject'), message: z.string().optional() }),
+]);
+type Decision = z.infer<typeof decisionSchema>;
+
+/**
+ * What a run is resumed with: `new Command({ resume: { decisions: [{ type: 'approve' }] } })`. Who decides stands in the
+ * context of that run: `{ context: { winnow: { user: 'ann', approver: { user: 'olga', roles: ['operator'] } } } }`.
+ */
+export const approvalResumeSchema = z.strictObject({ decisions: z.tuple([decisionSchema]) });
+export type ApprovalResume = z.input<typeof approvalResumeSchema>;
+
+/** The value of the interrupt. */
+export interface ApprovalInterrupt {
+  readonly actionRequests: readonly [{ name: string; args: Record<string, unknown>; description: string }];
+  readonly reviewConfigs: readonly [{ actionName: string; allowedDecisions: readonly ['approve', 'reject'] }];
+  readonly approval: Pick<Approval, 'id' | 'session' | 'tool' | 'sources' | 'reason' | 'expiresAt'>;
+}
+
+type Waiting = CallResult & { ok: false; approval: string };
+
+export function isWaiting(result: CallResult): result is Waiting {
+  return !result.ok && result.approval !== undefined && WAITING.includes(result.code);
+}
+const WAITING = ['needs_approval', 'approval_pending'];
+
+/**
+ * Pauses the run until somebody has decided, then makes the call again; the router says what it came to.
+ * On resumption LangGraph runs this from its beginning, so what was approved meanwhile runs at once.
+ * @param call made anew each time
+ * @param approver who has resumed the run; undefined: the decision was made elsewhere
+ * @throws WinnowError `invalid_request` when the run is resumed with something else than an `ApprovalResume`
+ */
+export async function callWithApproval(
+  router: Router,
+  call: () => Promise<CallResult>,
+  approver: Approver | undefined,
+): Promise<CallResult> {
+  let problem: string | undefined;
+  for (;;) {
+    const result = await call();
+    if (!isWaiting(result)) return result;
+    const approval = await router.approvals.get(result.approval);
+    if (!approval) return result;
+    const decision = parseResume(interrupt(toInterrupt(approval, problem), { responseSchema: approvalResumeSchema }));
+    if (approver === undefined && decision.type === 'reject') return rejected(approval, decision);
+    // Asked for just now: the one that was shown is over its time, or of another policy, and counts as refused.
+    const isStale = decision.type === 'approve' && result.code === 'needs_approval';
+    problem = isStale ? STALE : approver && (await decide(router, approval, { ...decision, by: approver }));
+  }
+}
+
+const STALE = 'The question asked before was over by the time it was answered.';
+
+function toInterrupt(approval: Approval, problem: string | undefined): ApprovalInterrupt {
+  const { id, session, tool, sources, reason, expiresAt } = approval;
+  const from = Object.entries(sources ?? {}).map(([name, source]) => oneLine(`${name}: ${renderSource(source)}`));
+  const review = renderReview(approval).map(oneLine);
+  const asked = `Asked for by ${approval.user}, until ${expiresAt}.`;
+  const lines = [reason, ...from, ...review, asked, ...(problem ? [problem] : [])];
+  return {
+    actionRequests: [{ name: tool, args: { ...Object(approval.arguments) }, description: lines.join('\n') }],
+    reviewConfigs: [{ actionName: tool, allowedDecisions: ['approve', 'reject'] }],
+    approval: { id, session, tool, ...(sources ? { sources } : {}), reason, expiresAt },
+  };
+}
+
+/** @returns why the decision does not hold, for the next one who is asked */
+async function decide(
+  { approvals }: Router,
+  { id }: Approval,
+  decision: Decision & { by: Approver },
+): Promise<string | undefined> {
+  const { by, message: reason } = decision;
+  const input = { by, ...(reason === undefined ? {} : { reason }) };
+  const output =
+    decision.type === 'approve'
+      ? await approvals.grant(id, { ...input, grant: decision.grant })
+      : await approvals.refuse(id, input);
+  return output.ok ? undefined : `${output.reason} ${output.next}`;
+}
+
+function rejected({ id }: Approval, { message }: Decision): CallResult {
+  const reason = `It was rejected${message === undefined ? '.' : `: ${message}`}`;
+  const next = 'Do not try again; tell the user, or go another way.';
+  return { ok: false, code: 'approval_refused', reason, next, approval: id };
+}
+
+/** Older versions of LangGraph do not parse it. */
+function parseResume(value: unknown): Decision {
+  const form = '{"decisions": [{"type": "approve" or "reject"}]}; who decides stands in context.winnow.approver';
+  const place = { code: 'invalid_request', problem: `Resume with ${form}`, root: 'resume' } as const;
+  const { decisions } = parseAs(approvalResumeSchema, value, place);
+  return decisions[0];
+}

@@ -1,0 +1,90 @@
+/**
+ * A LangChain agent behind the router. Before each model call it is shown what its session has enabled; whatever it
+ * then calls, shown or not, passes the gate. The agent holds no tools itself: the router runs them.
+ */
+import { createMiddleware } from 'langchain';
+import type { ListedTool } from '../../agents/contracts.js';
+import type { AskOptions, Router } from '../../agents/router.js';
+import { WinnowError } from '../../core/errors.js';
+import { createGatedTool } from './gated-tool.js';
+import { createMetaTools, isMetaName } from './meta-tools.js';
+import { type BoundTool, isOwnTool, toShownTool } from './shown-tools.js';
+import { askOf, openThread, routingContextSchema, routingStateSchema, type Thread } from './threads.js';
+
+export interface RoutingMiddlewareOptions {
+  router: Router;
+  /**
+   * A call that needs an approval: `refuse` answers the agent with the approval's id; `interrupt` pauses the run (the
+   * agent needs a checkpointer) until it is resumed with an `ApprovalResume` by the `approver` of its context. Default: `refuse`.
+   */
+  onApproval?: 'refuse' | 'interrupt' | undefined;
+  /** Names of the agent's own tools, which pass no gate. Default: none, and an agent that has others is refused. */
+  ungated?: readonly string[] | undefined;
+}
+
+/**
+ * For `createAgent({ model, middleware: [createRoutingMiddleware({ router })] })`. Whom the agent works for stands in
+ * the context of a run: `{ context: { winnow: { user: 'ann' } } }`; the thread (or `winnow.session`) has the session.
+ * A run throws WinnowError `store_failed`, `cancelled`, `not_found` for a `winnow.session` that is none, and
+ * `invalid_option` for tools of the agent that `ungated` does not name; from inside a step as `cause` of LangChain's
+ * MiddlewareError.
+ */
+export function createRoutingMiddleware(options: RoutingMiddlewareOptions) {
+  const { router, onApproval = 'refuse' } = options;
+  const ungated = new Set(options.ungated);
+  return createMiddleware({
+    name: 'WinnowRouting',
+    contextSchema: routingContextSchema,
+    stateSchema: routingStateSchema,
+
+    async beforeAgent({ messages, _winnowThread: known }, { context, signal }) {
+      return { _winnowThread: await openThread(router, { messages, known, context: context.winnow, signal }) };
+    },
+
+    async wrapModelCall(request, handler) {
+      const { tools: own, state, runtime } = request;
+      refuseOthers(own, ungated);
+      const { session } = threadOf(state);
+      const ask = askOf(runtime.context.winnow, runtime.signal);
+      const enabled = (await listEnabled(router, session, ask)).filter(({ name }) => !ungated.has(name));
+      const tools = [...own, ...createMetaTools(router, session, ask), ...enabled.map(toShownTool)];
+      return handler({ ...request, tools });
+    },
+
+    async wrapToolCall(request, handler) {
+      const { tool, toolCall: call, state, runtime } = request;
+      if (tool !== undefined && ungated.has(call.name)) return handler(request);
+      const sessionId = threadOf(state).session;
+      const { winnow } = routingContextSchema.parse(runtime.context ?? {});
+      const ask = (signal: AbortSignal | undefined) => askOf(winnow, signal);
+      return handler({
+        ...request,
+        tool: createGatedTool({ router, sessionId, call, ask, onApproval, approver: winnow?.approver }),
+      });
+    },
+  });
+}
+
+function threadOf({ _winnowThread: thread }: { _winnowThread?: Thread | undefined }): Thread {
+  if (thread) return thread;
+  throw new WinnowError('internal', 'The agent has no thread: its beforeAgent hook did not run.');
+}
+
+/** Nothing, where the session is over: calls then say so, and the next user message opens another. */
+async function listEnabled(router: Router, session: string, ask: AskOptions): Promise<readonly ListedTool[]> {
+  try {
+    const list = await router.list(session, { mode: 'enabled' }, ask);
+    return list.ok ? list.tools.filter(({ name }) => !isMetaName(name)) : [];
+  } catch (error) {
+    if (error instanceof WinnowError && error.code === 'not_found') return [];
+    throw error;
+  }
+}
+
+/** A tool beside the gate must be meant; one that is left out in silence would be missed. */
+function refuseOthers(own: readonly BoundTool[], ungated: ReadonlySet<string>): void {
+  const others = own.flatMap((tool) => (isOwnTool(tool) && !ungated.has(tool.name) ? [tool.name] : []));
+  if (others.length === 0) return;
+  const advice = 'put them into the catalogue of the router, or name them in "ungated" of createRoutingMiddleware';
+  throw new WinnowError('invalid_option', `The agent has tools that pass no gate (${others.join(', ')}): ${advice}.`);
+}

@@ -1,0 +1,73 @@
+/**
+ * Which session a thread has, kept in the agent's state and so wherever its checkpoints are. A user message that the
+ * session has not seen begins a turn, once, however often the run is resumed.
+ */
+import type { BaseMessage } from '@langchain/core/messages';
+import { z } from 'zod';
+import { type Caller, createSessionInputSchema } from '../../agents/contracts.js';
+import type { AskOptions, Router } from '../../agents/router.js';
+import { WinnowError } from '../../core/errors.js';
+import { approverSchema } from './approval-interrupt.js';
+import { lastTurn } from './turn.js';
+
+export const routingContextSchema = z.object({
+  winnow: createSessionInputSchema
+    .partial()
+    .extend({
+      session: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('An open session. Default: the one of the thread, else a new one.'),
+      approver: approverSchema.optional().describe('Who has resumed the run with a decision; never the user.'),
+    })
+    .optional()
+    .describe('Who the agent works for; the fields of a session. Approvals need a user.'),
+});
+export type RoutingContext = z.infer<typeof routingContextSchema>['winnow'];
+
+/** Private to the middleware: LangChain hands fields with an underscore neither in nor out. */
+export const routingStateSchema = z.object({
+  _winnowThread: z.object({ session: z.string(), message: z.string().optional() }).optional(),
+});
+export type Thread = NonNullable<z.infer<typeof routingStateSchema>['_winnowThread']>;
+
+export interface ThreadRun {
+  readonly messages: readonly BaseMessage[];
+  /** What the last run of the thread left. */
+  readonly known: Thread | undefined;
+  readonly context: RoutingContext;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @throws WinnowError `not_found` for a session of the context that is none, `store_failed` */
+export async function openThread(router: Router, { messages, known, context, signal }: ThreadRun): Promise<Thread> {
+  const ask = askOf(context, signal);
+  const message = lastTurn(messages)?.message.id;
+  const session = context?.session ?? (known && (await isOpen(router, known.session, ask)) ? known.session : undefined);
+  if (session === undefined) {
+    const { session: _, approver: __, ...input } = context ?? {};
+    // Its first turn has begun with it.
+    return { session: (await router.createSession(input)).id, message };
+  }
+  const isNew = known?.session !== session || known.message !== message;
+  if (isNew && message !== undefined) await router.beginTurn(session, ask);
+  return { session, message: message ?? known?.message };
+}
+
+/** In whose name the session is asked; without a user it is the embedding program, which is trusted. */
+export function askOf(context: RoutingContext, signal: AbortSignal | undefined): AskOptions {
+  const { user, roles } = context ?? {};
+  const caller: Caller | undefined = user === undefined ? undefined : { user, ...(roles ? { roles } : {}) };
+  return { caller, signal };
+}
+
+async function isOpen(router: Router, session: string, ask: AskOptions): Promise<boolean> {
+  try {
+    return (await router.session(session, ask)).endedAt === undefined;
+  } catch (error) {
+    // It was idle for too long, or the thread now works for somebody else.
+    if (error instanceof WinnowError && error.code === 'not_found') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * What a call came to, as MCP results. A refusal or a failure is a result with `isError`, its code, why and what to do
+ * next, never an error of the protocol: models read results and go on from them.
+ */
+import { type CallToolResult, type ContentBlock, ContentBlockSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { CallResult, Refusal } from '../../agents/contracts.js';
+import { isObject } from '../../core/catalog/schema/json.js';
+import { ERROR_TABLE } from '../../core/errors.js';
+import { type Problem, TOLD, toProblem } from '../http/problem.js';
+
+/** For clients that read structured content, and as text for those that do not. */
+export function structured(content: object): CallToolResult {
+  return { content: [text(JSON.stringify(content))], structuredContent: { ...content } };
+}
+
+/**
+ * What an MCP tool answered stays as it came.
+ * @param isPromised the client knows an outputSchema of the tool, and refuses structured content that is not of it, or
+ * none, but for an error: so what was shortened, or is not of it, is one
+ */
+export function toResult(result: CallResult, isPromised = false): CallToolResult {
+  if (!result.ok) return refused(result, isPromised);
+  const { output, notes } = result;
+  const blocks = blocksOf(result) ?? [text(shownAs(output))];
+  const told = notes.map((note) => text(`Note: ${note}`));
+  if (isPromised && result.isStructured !== true) {
+    const hasWords = blocks.some(({ type }) => type === 'text');
+    return { content: [...blocks, ...(hasWords ? [] : [text(shownAs(output))]), ...told], isError: true };
+  }
+  const isStructured = isObject(output) && (result.content === undefined || result.isStructured === true);
+  return { content: [...blocks, ...told], ...(isStructured ? { structuredContent: { ...output } } : {}) };
+}
+
+function shownAs(output: unknown): string {
+  return typeof output === 'string' ? output : JSON.stringify(output ?? null);
+}
+
+/** What is not of the form of MCP can't have come from an MCP tool. */
+function blocksOf({ content }: Pick<CallResult, 'content'>): ContentBlock[] | undefined {
+  return content?.flatMap((block) => ContentBlockSchema.safeParse(block).data ?? []);
+}
+
+interface Refused extends Refusal {
+  readonly issues?: readonly string[] | undefined;
+  readonly approval?: string | undefined;
+  readonly content?: CallResult['content'];
+}
+
+/** @param isPromised as for `toResult` */
+export function refused({ content, ...refusal }: Refused, isPromised = false): CallToolResult {
+  const { code, reason, next, issues = [], approval } = refusal;
+  const waits = approval === undefined ? [] : [`Approval: ${approval}`];
+  const lines = [`${code}: ${reason}`, ...issues.map((issue) => `- ${issue}`), ...waits, next];
+  return {
+    content: blocksOf({ content }) ?? [text(lines.join('\n'))],
+    ...(isPromised ? {} : { structuredContent: { ...refusal, ok: false } }),
+    isError: true,
+  };
+}
+
+/** What was thrown, as far as it may be told. */
+export function failed(thrown: unknown): CallToolResult {
+  return refused(toRefusal(toProblem(thrown, '')));
+}
+
+function toRefusal({ code, title, detail, issues }: Problem): Refusal & { issues?: readonly string[] } {
+  const again = ERROR_TABLE[code].retry ? 'Try again later.' : 'Do not try again; go another way, or tell the user.';
+  return {
+    code,
+    reason: TOLD.has(code) ? detail : title,
+    next: code === 'invalid_request' ? 'Mend what is named and call again.' : again,
+    ...(issues.length > 0 ? { issues } : {}),
+  };
+}
+
+function text(words: string): { type: 'text'; text: string } {
+  return { type: 'text', text: words };
+}

@@ -1,0 +1,220 @@
+/**
+ * Winnow to one MCP client: its own tools, and those enabled in the session of this connection. Every call takes the way
+ * of the router; the list only shows what may be called.
+ */
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  type CallToolRequest,
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListToolsRequestSchema,
+  type ListToolsResult,
+  McpError,
+  type ServerNotification,
+  type ServerRequest,
+} from '@modelcontextprotocol/sdk/types.js';
+import { clientName } from '../../agents/client-name.js';
+import type { Caller, CallResult, CreateSessionInput } from '../../agents/contracts.js';
+import { logFailure } from '../../agents/logging/logger.js';
+import type { Router } from '../../agents/router.js';
+import { readVersion } from '../../core/environment.js';
+import { toWinnowError } from '../../core/errors.js';
+import { failed, structured, toResult } from './answers.js';
+import { askingPerson, canAskPerson, type PersonServer } from './ask-person.js';
+import { createConnectionSession } from './connection-session.js';
+import { renderInstructions } from './instructions.js';
+import type { McpOptions } from './mcp-options.js';
+import { createOwnNames } from './own-names.js';
+import type { OwnTool, ToolCall } from './own-tool.js';
+import { type PlanningPlanner, planningTools } from './planning-tools.js';
+import { renderTool } from './render-tool.js';
+import { sessionTools } from './session-tools.js';
+
+/** The part of a pino logger that is used. */
+export interface McpLogger {
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+export interface McpParts {
+  router: Router;
+  /** For the tools `plan` and `select`. Default: they are not offered. */
+  planner?: PlanningPlanner | undefined;
+  /** From `resolveMcpOptions`. */
+  options: McpOptions;
+  /** Told of what a client is not told whole. */
+  logger: McpLogger;
+}
+
+export interface Connection {
+  /** @throws Error of the transport */
+  connect(transport: Transport): Promise<void>;
+  /** Resolves when what runs now has ended. */
+  idle(): Promise<void>;
+  /** Cancels what runs. Idempotent. */
+  close(): Promise<void>;
+  /** Resolves when either side has closed it and the session has ended. */
+  readonly closed: Promise<void>;
+}
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** In the `_meta` of a call: names the turn of the client in which it is made. */
+export const TURN_KEY = 'winnow/turn';
+
+export interface ConnectionOptions {
+  /** Whether the client hears what it has not asked for; else it is told with its next call. Default: it always does. */
+  isListening?: (() => boolean) | undefined;
+  /** Who asks now, with the roles of now. Default: the program that has started the server. */
+  caller?: (() => Caller | undefined) | undefined;
+  /** The client asks its person for approvals, where it can and the policy lets the asker's own person decide. Default: false. */
+  asksPerson?: boolean | undefined;
+  /** Told of the client when it has said what it can. Default: nobody is. */
+  onClient?: ((client: { canAskPerson: boolean }) => void) | undefined;
+}
+
+/** @param owner in whose name the session is opened */
+export function createConnection(
+  parts: McpParts,
+  owner: CreateSessionInput,
+  { isListening = () => true, caller = () => undefined, asksPerson = false, onClient }: ConnectionOptions = {},
+): Connection {
+  const { planner, options, logger } = parts;
+  const { followsList, toolPrefix, turnPauseMs } = options;
+  const report = (error: unknown) => logger.warn({ err: error }, 'an MCP client was not served');
+  const person: PersonServer = {
+    elicitInput: (...asked) => server.elicitInput(...asked),
+    getClientCapabilities: () => server.getClientCapabilities(),
+  };
+  const router = asksPerson ? askingPerson(parts.router, person, report) : parts.router;
+  const own = createOwnNames(
+    [...sessionTools(router, options), ...(planner ? planningTools(router, planner) : [])],
+    toolPrefix,
+  );
+  const taken = new Set(own.tools.keys());
+  /** Name that the client was shown -> name of the tool; kept when it is not enabled any more. */
+  const shown = new Map<string, string>();
+  /** The same name -> whether the client knows what the tool promises to answer. */
+  const isPromised = new Map<string, boolean>();
+  const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, followsList }));
+  const server = new Server(
+    { name: 'winnow', title: 'Winnow', version: readVersion() },
+    { capabilities: { tools: { listChanged: true } }, instructions },
+  );
+  const session = createConnectionSession({
+    router,
+    owner,
+    turnPauseMs,
+    onChange: tellNow,
+    onError: report,
+  });
+  let isUntold = false;
+
+  server.onerror = report;
+  server.oninitialized = () => onClient?.({ canAskPerson: canAskPerson(server) });
+  server.setRequestHandler(ListToolsRequestSchema, (_, { signal }) => list(signal));
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => call(params, extra));
+
+  async function list(signal: AbortSignal): Promise<ListToolsResult> {
+    try {
+      const listed = await session.run((id) => router.list(id, {}, { signal, caller: caller() }));
+      const enabled = (listed.ok ? listed.tools : []).map((tool) => renderTool(tool, show(tool.name)));
+      for (const tool of enabled) isPromised.set(tool.name, tool.outputSchema !== undefined);
+      return { tools: [...[...own.tools.values()].map((tool) => tool.listed), ...enabled] };
+    } catch (error) {
+      const { code, meaning } = logged(error);
+      throw new McpError(ErrorCode.InternalError, `${code}: ${meaning.meaning}`);
+    }
+  }
+
+  function show(name: string): string {
+    const one = clientName(name, taken);
+    shown.set(one, name);
+    return one;
+  }
+
+  async function call(
+    { name, arguments: given = {}, _meta }: CallToolRequest['params'],
+    extra: Extra,
+  ): Promise<CallToolResult> {
+    const { signal } = extra;
+    const tool = own.tools.get(name);
+    const onProgress = progressOf(extra);
+    const answer = async (id: string) => {
+      const ask = { signal, caller: caller(), onProgress };
+      if (tool) return callOwn(tool, given, { session: id, ...ask });
+      const asked = { tool: shown.get(name) ?? name, arguments: given };
+      return inOwnNames(await router.call(id, asked, ask), isPromised.get(name));
+    };
+    const about = { isCall: true, turn: turnOf(_meta) };
+    try {
+      return await session.run(async (id) => {
+        const result = await answer(id);
+        // The call has been made: that its effect on the list can't be told must not hide its result.
+        await tellChange(extra).catch(report);
+        return result;
+      }, about);
+    } catch (error) {
+      logged(error);
+      return failed(error);
+    }
+  }
+
+  async function callOwn(tool: OwnTool, given: unknown, about: ToolCall): Promise<CallToolResult> {
+    const answer = await tool.answer(given, about);
+    return 'content' in answer ? structured(own.inNext(answer.content)) : inOwnNames(answer.result);
+  }
+
+  function inOwnNames(result: CallResult, promised?: boolean): CallToolResult {
+    return toResult(result.ok ? result : own.inNext(result), promised);
+  }
+
+  function tellNow(): void {
+    if (isListening()) void server.sendToolListChanged().catch(report);
+    else isUntold = true;
+  }
+
+  /** On the way of the answer, which also reaches clients that listen to nothing else. */
+  async function tellChange({ signal, sendNotification }: Extra): Promise<void> {
+    if (!(await session.hasChanged()) && !isUntold) return;
+    isUntold = false;
+    if (signal.aborted) await server.sendToolListChanged();
+    else await sendNotification({ method: 'notifications/tools/list_changed' });
+  }
+
+  function progressOf({ _meta, sendNotification }: Extra): ToolCall['onProgress'] {
+    const progressToken = _meta?.progressToken;
+    if (progressToken === undefined) return () => {};
+    let progress = 0;
+    return (told) => {
+      progress += 1;
+      const params = { progressToken, ...(typeof told === 'string' ? { progress, message: told } : told) };
+      sendNotification({ method: 'notifications/progress', params }).catch(report);
+    };
+  }
+
+  /** What is not the caller's own fault is in the log. */
+  function logged(thrown: unknown) {
+    const error = toWinnowError(thrown);
+    if (error.meaning.httpStatus >= 500) logFailure(logger, error);
+    return error;
+  }
+
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = () => void session.end().finally(resolve);
+  });
+  return {
+    connect: (transport) => server.connect(transport),
+    idle: session.idle,
+    close: () => server.close(),
+    closed,
+  };
+}
+
+function turnOf(meta: Record<string, unknown> | undefined): string | undefined {
+  const turn = meta?.[TURN_KEY];
+  return typeof turn === 'string' || typeof turn === 'number' ? String(turn) : undefined;
+}

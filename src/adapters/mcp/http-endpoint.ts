@@ -1,0 +1,189 @@
+/**
+ * MCP over Streamable HTTP: one connection, with a router session of its own, for each id that a client got in answer to
+ * its `initialize`. A connection belongs to its user: to all others its id looks like none.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { Caller } from '../../agents/contracts.js';
+import { createPageGuard, LOOPBACK_HOSTS, type PageGuardOptions } from '../http/auth/page-guard.js';
+import { type Connection, createConnection, type McpParts } from './connection.js';
+
+export interface McpHttpParts extends McpParts, Partial<PageGuardOptions> {
+  /** Most connections at a time; then the oldest that waits for nothing ends, of the user who has most. Default: 1,000. */
+  maxConnections?: number | undefined;
+  /** Most of one user; then their own make room. Not for a caller without a gateway. Default: 64. */
+  maxUserConnections?: number | undefined;
+  /** A connection on which nothing is open or asked for so long is over, in milliseconds. Default: 1 hour. */
+  idleMs?: number | undefined;
+}
+
+export interface McpExchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Parsed already, within the limit of the server. */
+  body: unknown;
+  /** Undefined: the operator's own program asks. */
+  caller: Caller | undefined;
+}
+
+export interface McpEndpoint {
+  /** Answers the request, also when it is refused. */
+  handle(exchange: McpExchange): Promise<void>;
+  /** Takes nobody new, lets what runs end until the signal fires, then closes all. */
+  close(signal?: AbortSignal): Promise<void>;
+}
+
+interface Open {
+  readonly connection: Connection;
+  readonly transport: StreamableHTTPServerTransport;
+  /** Of the last request: roles may be others than when the connection was opened. */
+  caller: Caller | undefined;
+  /** Responses under way, with the stream on which a client listens. */
+  responses: number;
+  /** Those streams. */
+  listeners: number;
+  idle: NodeJS.Timeout | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+/** As the SDK's own transport numbers them. */
+const CODES = { refused: -32_000, unknown: -32_001 } as const;
+
+export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
+  const { maxConnections = 1_000, maxUserConnections = 64, idleMs = HOUR_MS } = parts;
+  const allowedHosts = 'allowedHosts' in parts ? parts.allowedHosts : LOOPBACK_HOSTS;
+  const guard = createPageGuard({ allowedHosts });
+  /** Those that did something last are last. */
+  const opened = new Map<string, Open>();
+  let isClosing = false;
+
+  async function open(caller: Caller | undefined): Promise<Open> {
+    const { user, roles = [] } = caller ?? {};
+    const owner = { roles, ...(user === undefined ? {} : { user }) };
+    const connection = createConnection(parts, owner, {
+      isListening: () => one.listeners > 0,
+      caller: () => one.caller,
+    });
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized(id) {
+        opened.set(id, one);
+        void connection.closed.then(() => opened.delete(id));
+      },
+    });
+    const one: Open = { connection, transport, caller, responses: 0, listeners: 0, idle: undefined };
+    // Its handlers are accessors, which the type of the interface does not foresee.
+    await connection.connect(transport as Transport);
+    return one;
+  }
+
+  /** A client that is gone did not say so: one that waits for nothing makes room, and it is never a frugal user's. */
+  function findRoom(caller: Caller | undefined): 'free' | 'full' | 'own' {
+    const own = [...opened.values()].filter((one) => isSameCaller(one.caller, caller));
+    if (caller && own.length >= maxUserConnections) return endOldest(own) ? 'free' : 'own';
+    if (opened.size < maxConnections) return 'free';
+    const idle = [...opened.values()].filter(({ responses }) => responses === 0);
+    return endOldest(ofGreediest(idle, [...opened.values()])) ? 'free' : 'full';
+  }
+
+  /** Of those that wait for nothing; else, of one's own, one on which the client only listens. */
+  function endOldest(among: readonly Open[]): boolean {
+    const oldest =
+      among.find(({ responses }) => responses === 0) ?? among.find((one) => one.responses === one.listeners);
+    if (!oldest) return false;
+    for (const [id, one] of opened) if (one === oldest) opened.delete(id);
+    void oldest.connection.close();
+    return true;
+  }
+
+  async function answer(one: Open, { request, response, body }: McpExchange): Promise<void> {
+    const { transport, connection } = one;
+    clearTimeout(one.idle);
+    const listens = request.method === 'GET' ? 1 : 0;
+    one.responses += 1;
+    one.listeners += listens;
+    response.once('close', () => {
+      one.responses -= 1;
+      one.listeners -= listens;
+      if (one.responses === 0) one.idle = setTimeout(() => void connection.close(), idleMs).unref();
+    });
+    await transport.handleRequest(request, response, body);
+  }
+
+  function find(id: string, caller: Caller | undefined): Open | undefined {
+    const one = opened.get(id);
+    if (!one || !isSameCaller(one.caller, caller)) return undefined;
+    one.caller = caller;
+    opened.delete(id);
+    opened.set(id, one);
+    return one;
+  }
+
+  async function handle(exchange: McpExchange): Promise<void> {
+    const { request, response, body, caller } = exchange;
+    const { 'mcp-session-id': id } = request.headers;
+    const page = guard(request.headers);
+    if (page !== undefined) return refuse(response, 403, page);
+    if (typeof id === 'string') {
+      const one = find(id, caller);
+      return one ? answer(one, exchange) : refuse(response, 404, 'Session not found', CODES.unknown);
+    }
+    if (request.method !== 'POST' || !isInitializeRequest(body))
+      return refuse(response, 400, 'The header Mcp-Session-Id is missing: send `initialize` first.');
+    const room = isClosing ? 'full' : findRoom(caller);
+    if (room === 'own')
+      return refuse(response, 429, `${maxUserConnections} connections of yours are at work. End one.`);
+    if (room === 'full') return refuse(response, 503, 'Too many clients are connected. Come back later.');
+    return answer(await open(caller), exchange);
+  }
+
+  return {
+    async handle(exchange) {
+      const { response } = exchange;
+      try {
+        await handle(exchange);
+      } catch (error) {
+        parts.logger.error({ err: error }, 'a request of MCP failed');
+        if (response.headersSent) response.destroy();
+        else refuse(response, 500, 'The server failed. Its log tells more.');
+      }
+    },
+
+    async close(signal) {
+      isClosing = true;
+      await Promise.all([...opened.values()].map(({ connection }) => closeWhenIdle(connection, signal)));
+    },
+  };
+}
+
+async function closeWhenIdle(connection: Connection, signal: AbortSignal | undefined): Promise<void> {
+  const patience = !signal || signal.aborted ? [] : [once(signal, 'abort')];
+  if (!signal?.aborted) await Promise.race([connection.idle(), ...patience]);
+  // For the last answer to be handed to its response.
+  await nextTurn();
+  await connection.close();
+  await connection.closed;
+}
+
+/** Those of the user who has most connections in all. */
+function ofGreediest(among: readonly Open[], all: readonly Open[]): Open[] {
+  const counts = new Map<string | undefined, number>();
+  const keyOf = ({ caller }: Open) => caller && (caller.user ?? '');
+  for (const one of all) counts.set(keyOf(one), (counts.get(keyOf(one)) ?? 0) + 1);
+  const most = Math.max(0, ...among.map((one) => counts.get(keyOf(one)) ?? 0));
+  return among.filter((one) => counts.get(keyOf(one)) === most);
+}
+
+function isSameCaller(one: Caller | undefined, other: Caller | undefined): boolean {
+  return (one === undefined) === (other === undefined) && one?.user === other?.user;
+}
+
+function refuse(response: ServerResponse, status: number, message: string, code: number = CODES.refused): void {
+  const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null });
+  response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+}

@@ -1,0 +1,35 @@
+/** What can be set about Winnow as an MCP server; every default stands here. */
+import { z } from 'zod';
+import { parseAs } from '../../core/parse.js';
+
+export const mcpOptionsSchema = z.strictObject({
+  toolPrefix: z
+    .string()
+    .regex(/^[\w-]{0,32}$/u, 'at most 32 letters, digits, _ and -')
+    .default('')
+    .describe("Before the names of Winnow's own tools, for example `winnow_`."),
+  followsList: z
+    .boolean()
+    .default(false)
+    .describe(
+      'The client takes up a changed list of tools at once. Else schemas stand in the answer of tool_enable too, and ' +
+        'tool_call calls what the client does not show: many clients read the list once only.',
+    ),
+  turnPauseMs: z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .default(300_000)
+    .describe(
+      'MCP has no turns: so long without a call, in milliseconds, ends one. A client that knows its turns names them in ' +
+        '`_meta["winnow/turn"]` of each call, and then only they count. 0: no pause ends a turn.',
+    ),
+});
+export type McpOptions = z.output<typeof mcpOptionsSchema>;
+export type McpOptionsInput = z.input<typeof mcpOptionsSchema>;
+
+/** @throws WinnowError `invalid_option` naming each option that is wrong. */
+export function resolveMcpOptions(input: McpOptionsInput = {}): McpOptions {
+  const problem = 'Options of the MCP server are not usable';
+  return parseAs(mcpOptionsSchema, input, { code: 'invalid_option', problem, root: 'options' });
+}

@@ -1,0 +1,59 @@
+/** One of Winnow's own tools as data: what it is called and takes, and how it is answered in a session. */
+import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { type Caller, type CallResult, type Progress, refusedSchema } from '../../agents/contracts.js';
+import { parseInput } from '../../core/parse.js';
+
+/** In whose name a call is made, and how the client hears of it while it runs. */
+export interface ToolCall {
+  readonly session: string;
+  /** Undefined: the program that has started the server, in whose name the session is. */
+  readonly caller: Caller | undefined;
+  readonly signal: AbortSignal;
+  /** Told what happens, in words or as a tool says it; where the client did not ask for it, nobody listens. */
+  readonly onProgress: (told: string | Progress) => void;
+}
+
+/** An object of the tool's output schema, or what a tool of the session came to. */
+export type OwnAnswer = { readonly content: object } | { readonly result: CallResult };
+
+export interface OwnTool {
+  readonly listed: McpTool;
+  /** @throws WinnowError `invalid_request`, or what the work throws */
+  answer(given: unknown, call: ToolCall): Promise<OwnAnswer>;
+}
+
+interface Spec<Input extends z.ZodType> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: Input;
+  /** Absent: it answers whatever the tool that it calls does. */
+  readonly output?: z.ZodType;
+  readonly hints: ToolAnnotations;
+  handle(given: z.output<Input>, call: ToolCall): Promise<OwnAnswer>;
+}
+
+export function ownTool<Input extends z.ZodType>({ input, output, hints, handle, ...words }: Spec<Input>): OwnTool {
+  return {
+    listed: {
+      ...words,
+      annotations: hints,
+      inputSchema: inputSchemaSchema.parse(toJsonSchema(input, 'input')),
+      // A client checks structured content by it, that of a refusal too.
+      ...(output
+        ? { outputSchema: { type: 'object', anyOf: [output, refusalSchema].map((one) => toJsonSchema(one, 'output')) } }
+        : {}),
+    },
+    answer: async (given, call) => handle(parseInput(input, given), call),
+  };
+}
+
+const { inputSchema: inputSchemaSchema } = ToolSchema.shape;
+const refusalSchema = refusedSchema.extend({ issues: z.array(z.string()).optional() });
+
+/** Without its dialect, which some clients can not load. */
+function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
+  return rest;
+}

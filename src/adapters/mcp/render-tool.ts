@@ -1,0 +1,71 @@
+/** A tool of the session as MCP lists it: its own schemas where clients can read them, and its own hints, else those of its risk. */
+
+import {
+  type Tool as McpTool,
+  type ToolAnnotations,
+  ToolAnnotationsSchema,
+  ToolSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import type { JsonSchemaType } from '@modelcontextprotocol/sdk/validation/types.js';
+import type { ListedTool } from '../../agents/contracts.js';
+import { normaliseArguments } from '../../core/catalog/schema/normalise.js';
+import type { JsonSchema, Risk } from '../../core/catalog/tool.js';
+
+/** Clients may let what only reads run without asking, and ask before what destroys. */
+const HINTS: Readonly<Record<Risk, ToolAnnotations>> = {
+  low: { readOnlyHint: true },
+  medium: { readOnlyHint: false, destructiveHint: false },
+  high: { readOnlyHint: false, destructiveHint: true },
+};
+
+/** @param shown the name under which the client sees it */
+export function renderTool(tool: ListedTool, shown: string): McpTool {
+  const { name, title = shown === name ? undefined : name, description, inputSchema, risk, annotations } = tool;
+  const outputSchema = tool.outputSchema && promisedSchema(tool.outputSchema);
+  // A risk that policy or operator gave is no hint: what a server does not say stays unsaid.
+  const own = annotations && (ToolAnnotationsSchema.safeParse(annotations).data ?? {});
+  return {
+    name: shown,
+    ...(title === undefined ? {} : { title }),
+    description,
+    inputSchema: readableSchema(inputSchema),
+    ...(outputSchema ? { outputSchema } : {}),
+    annotations: own ?? HINTS[risk],
+  };
+}
+
+const promised = new WeakMap<JsonSchema, McpTool['outputSchema'] | null>();
+
+/** Clients compile it when they read the list: for one that can't be compiled they would drop all tools. */
+function promisedSchema(schema: JsonSchema): McpTool['outputSchema'] {
+  const known = promised.get(schema);
+  if (known !== undefined) return known ?? undefined;
+  const parsed = ToolSchema.shape.outputSchema.safeParse(schema);
+  const usable = parsed.success && parsed.data && canCompile(parsed.data as JsonSchemaType) ? parsed.data : undefined;
+  promised.set(schema, usable ?? null);
+  return usable;
+}
+
+function canCompile(schema: JsonSchemaType): boolean {
+  try {
+    new AjvJsonSchemaValidator().getValidator(schema);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const inputSchemaSchema = ToolSchema.shape.inputSchema;
+const readable = new WeakMap<JsonSchema, McpTool['inputSchema']>();
+
+/** MCP wants an object at the root and objects as properties; clients drop a whole list for one tool without. */
+function readableSchema(schema: JsonSchema): McpTool['inputSchema'] {
+  let known = readable.get(schema);
+  if (!known) {
+    const parsed = inputSchemaSchema.safeParse(schema);
+    known = parsed.success ? parsed.data : inputSchemaSchema.parse(normaliseArguments(schema).schema);
+    readable.set(schema, known);
+  }
+  return known;
+}

@@ -1,0 +1,31 @@
+/** What differs from the last call of the tool that was approved, for whoever decides on this one. */
+import { sameJson } from '../../core/catalog/schema/json.js';
+import { type Approval, approvalSchema } from '../records.js';
+import type { ApprovalRecord, Approvals } from '../store/store.js';
+
+/** @returns a function that throws WinnowError `store_failed` */
+export function createReview(store: Pick<Approvals, 'list'>): (approval: ApprovalRecord) => Promise<Approval> {
+  return async ({ runs, ...approval }) => {
+    const last = approval.state === 'pending' ? await lastApproved(approval) : undefined;
+    const known = approvalSchema.shape.runs.safeParse(runs).data;
+    return { ...approval, ...(known ? { runs: known } : {}), ...(last ? { last: compare(last, approval) } : {}) };
+  };
+
+  async function lastApproved({ tool, user }: Pick<ApprovalRecord, 'tool' | 'user'>) {
+    const ask = { tool, user, limit: 1 };
+    const approved = [await store.list({ ...ask, state: 'granted' }), await store.list({ ...ask, state: 'used' })];
+    return approved.flat().sort((one, other) => (String(one.decidedAt) < String(other.decidedAt) ? 1 : -1))[0];
+  }
+}
+
+function compare(last: ApprovalRecord, now: Pick<ApprovalRecord, 'arguments'>): NonNullable<Approval['last']> {
+  const [before, after] = [Object(last.arguments), Object(now.arguments)];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const differing = names.filter((name) => !sameJson(before[name], after[name]));
+  return {
+    approval: last.id,
+    decidedBy: String(last.decidedBy),
+    decidedAt: String(last.decidedAt),
+    differences: differing.map((argument) => ({ argument, before: before[argument], now: after[argument] })),
+  };
+}

@@ -1,0 +1,243 @@
+/**
+ * Whether one call may run now: the decision on what would really run, the approval, and one use of the enablement. A
+ * call that is asked for ahead takes the same way up to the approval, and stops there.
+ */
+
+import { bindingHash } from '../../core/catalog/catalog.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import type { ArgumentSources } from '../../core/result.js';
+import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
+import { canonicalJson } from '../approvals/canonical-json.js';
+import { destinationOf } from '../approvals/destination.js';
+import type { Digest } from '../approvals/keyed-digest.js';
+import { sourcesFor } from '../argument-sources.js';
+import type { CallResult, Refusal } from '../contracts.js';
+import type { CallRefusal, PreparedArguments, RouterParts } from '../parts.js';
+import { type Decision, refusalOf } from '../policy/decide.js';
+import { calledTools } from '../policy/requirement.js';
+import type { ApprovalOutput } from '../records.js';
+import type { Situation } from '../sessions/situation.js';
+import type { Store } from '../store/store.js';
+import { hideSecrets } from './hide-secrets.js';
+
+export interface CallRequest {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly approval?: string | undefined;
+  /** Where the arguments come from, for a step of a plan. */
+  readonly sources?: ArgumentSources | undefined;
+}
+
+interface Judged {
+  readonly name: string;
+  readonly decision: Decision;
+  readonly argumentsHash: string;
+  readonly sources: ArgumentSources | undefined;
+  readonly approval?: string | undefined;
+}
+export type Passed = Judged & {
+  readonly ok: true;
+  readonly tool: Tool;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly notes: readonly string[];
+  /** Of policy and tool, under which it passed. */
+  readonly definition: string;
+};
+export type Stopped = Judged & { readonly ok: false; readonly result: CallResult & { ok: false } };
+
+/** What asking ahead came to; `result` is what the caller gets. */
+export type Asked = Judged & { readonly result: ApprovalOutput };
+
+/** A call as it would run, and what the policy says of it. */
+interface Candidate extends Judged {
+  readonly tool: Tool | undefined;
+  /** Undefined: the tool may not run whatever its arguments are, so they were not looked at. */
+  readonly prepared: PreparedArguments | undefined;
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+export interface CallGateParts {
+  store: Pick<Store, 'sessions' | 'journal'>;
+  approvals: Pick<Approvals, 'pass' | 'ask'>;
+  prepare: RouterParts['prepare'];
+  digest: () => Promise<Digest>;
+}
+
+export interface CallGate {
+  /** Lets a call through, or says what is in its way. */
+  pass(situation: Situation, request: CallRequest): Promise<Passed | Stopped>;
+  /**
+   * What is in the way of a call that has passed, by the situation of now. It uses nothing up: what was used for the call
+   * counts, as long as policy and tool are those that it was used under.
+   */
+  findRefusal(situation: Situation, passed: Passed): Promise<CallRefusal | undefined>;
+  /** Asks for the approval of a call without making it. @param reason why it is wanted, in the words of the asker */
+  ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked>;
+}
+
+export function createCallGate({ store, approvals, prepare, digest }: CallGateParts): CallGate {
+  return {
+    async pass(situation, request) {
+      const candidate = await judge(situation, request, false);
+      const { name, decision, argumentsHash, sources, tool, prepared } = candidate;
+      const judged = { name, decision, argumentsHash, sources };
+      const stop = (refusal: Refusal & { approval?: string }): Stopped => ({
+        ...judged,
+        ok: false,
+        approval: refusal.approval,
+        result: { ...refusal, ok: false },
+      });
+
+      if (decision.decision === 'deny' || !tool || !prepared) return stop(refusalOf(decision, name));
+      if (!prepared.ok) return stop(withoutOk(prepared));
+      let approval: string | undefined;
+      if (decision.decision === 'needs_approval') {
+        const passed = await approvals.pass(await approvalFor(tool, situation, candidate), request.approval);
+        if (!passed.ok) return stop(withoutOk(passed));
+        approval = passed.approval;
+      }
+      // Only now is it sure which of two calls at the same moment has the one use, or the last turn.
+      const isCounted = await store.sessions.countCall(situation.session.id, name);
+      const isFree = situation.stays(tool) !== undefined || decision.warned !== undefined;
+      if (!isCounted && !isFree) return stop(refusalOf({ ...decision, ...USED_UP }, name));
+      const definition = definitionOf(tool, situation);
+      return { ...judged, ok: true, tool, arguments: candidate.given, notes: prepared.notes, approval, definition };
+    },
+
+    async findRefusal(situation, passed) {
+      const { name, approval } = passed;
+      const tool = situation.find(name);
+      // An approval holds for one policy; without one, what the policy of now says is enough.
+      const isOther =
+        tool &&
+        (approval === undefined
+          ? bindingHash(tool) !== bindingHash(passed.tool)
+          : definitionOf(tool, situation) !== passed.definition);
+      if (isOther) return { ...CHANGED, ok: false };
+      const decision = situation.decide(tool, 'call', {
+        arguments: passed.arguments,
+        // That it was for one call, and that this is the call, is counted already.
+        isEnabled: tool !== undefined && (situation.stays(tool) !== undefined || situation.enablements.has(name)),
+        calls: tool ? await callsFor(tool, situation) : [],
+      });
+      if (decision.decision === 'deny') return { ...refusalOf(decision, name), ok: false };
+      return decision.decision === 'needs_approval' && approval === undefined ? { ...CHANGED, ok: false } : undefined;
+    },
+
+    async ask(situation, request, reason) {
+      const candidate = await judge(situation, request, true);
+      const { name, decision, argumentsHash, sources, tool, prepared } = candidate;
+      const end = (result: ApprovalOutput): Asked => ({
+        name,
+        decision,
+        argumentsHash,
+        sources,
+        approval: result.ok ? result.approval.id : undefined,
+        result,
+      });
+
+      if (decision.decision === 'deny' || !tool || !prepared) return end({ ...refusalOf(decision, name), ok: false });
+      if (!prepared.ok) return end({ ...prepared, issues: prepared.issues && [...prepared.issues] });
+      if (decision.decision === 'allow') return end({ ...notNeeded(name), ok: false });
+      return end(await approvals.ask(await approvalFor(tool, situation, { ...candidate, reason })));
+    },
+  };
+
+  async function judge(situation: Situation, request: CallRequest, isAhead: boolean): Promise<Candidate> {
+    const name = request.tool;
+    const tool = situation.find(name);
+    const isEnabled = tool !== undefined && situation.isEnabled(tool);
+    // To check arguments is work: where the tool alone decides, or the caller must not know of it, they are not looked at.
+    const mayRun =
+      tool !== undefined && situation.isAllowed(tool) && (isEnabled || isAhead || !situation.policy.settings.strict);
+    const prepared = mayRun ? prepareCopy(prepare, tool, request.arguments) : undefined;
+    const given = prepared?.ok ? prepared.arguments : request.arguments;
+    const decision = situation.decide(tool, 'call', {
+      arguments: given,
+      isAhead,
+      isEnabled,
+      calls: tool ? await callsFor(tool, situation) : [],
+    });
+    const sources = sourcesFor(given, request.sources);
+    return { name, decision, argumentsHash: (await digest())(given), sources, tool, prepared, given };
+  }
+
+  async function approvalFor(
+    tool: Tool,
+    { session, policy }: Situation,
+    {
+      given,
+      argumentsHash,
+      sources,
+      decision,
+      reason,
+    }: Pick<Candidate, 'given' | 'argumentsHash' | 'sources' | 'decision'> & {
+      reason?: string | undefined;
+    },
+  ): Promise<ApprovalRequest> {
+    return {
+      session: session.id,
+      user: session.user,
+      tool: tool.name,
+      arguments: hideSecrets(tool.inputSchema, given, await digest()),
+      argumentsHash,
+      runs: { where: destinationOf(tool), risk: decision.risk },
+      ...(sources ? { sources } : {}),
+      policyVersion: definitionOf(tool, { policy }),
+      // In quotes: an agent must not speak with the voice of the policy.
+      reason: reason === undefined ? decision.reason : `${decision.reason} The asker says: ${JSON.stringify(reason)}`,
+    };
+  }
+
+  /** Those of the very tools that have the required names in this scope now, by these names. */
+  async function callsFor(tool: Tool, { policy, session, find }: Situation) {
+    const names = policy.of(tool).requirements.flatMap(({ requires }) => calledTools(requires));
+    const named = [...new Set(names)].flatMap((name) => find(name) ?? []);
+    const nameOf = new Map(named.map((one) => [callKey(one), one.name]));
+    if (nameOf.size === 0) return [];
+    const calls = await store.journal.calls(session.id, [...nameOf.keys()]);
+    return calls.map((call) => ({ ...call, tool: nameOf.get(call.tool) ?? call.tool }));
+  }
+}
+
+/** Under which a call is recorded: a tool of the name that has another source or definition has made none. */
+export function callKey(tool: Tool): string {
+  return `${tool.name} ${bindingHash(tool)}`;
+}
+
+const USED_UP = {
+  code: 'not_enabled',
+  reason: 'It was enabled for one call, or for turns that are over.',
+  next: 'Call tool_enable again.',
+} as const;
+
+const CHANGED = {
+  code: 'not_allowed',
+  reason: 'While the call waited for its place, the policy or the tool has changed.',
+  next: 'Make the call again: it is decided anew.',
+} as const;
+
+/** Another definition or another destination under the same name is another tool. */
+function definitionOf(tool: Tool, { policy }: Pick<Situation, 'policy'>): string {
+  return `${policy.version}.${bindingHash(tool)}`;
+}
+
+function notNeeded(name: string): Refusal {
+  return {
+    code: 'approval_not_needed',
+    reason: `${name} needs no approval with these arguments.`,
+    next: 'Call it; if it is not enabled yet, enable it first.',
+  };
+}
+
+/** A copy through its canonical text: what is hashed, shown, approved and run is the same, whoever changes the rest. */
+function prepareCopy(prepare: RouterParts['prepare'], tool: Tool, given: unknown): PreparedArguments {
+  const prepared = prepare(tool, given);
+  if (!prepared.ok) return prepared;
+  const copy: Record<string, unknown> = JSON.parse(canonicalJson(prepared.arguments));
+  return { ...prepared, arguments: copy };
+}
+
+function withoutOk<Refused extends { ok: false }>({ ok: _, ...refusal }: Refused): Omit<Refused, 'ok'> {
+  return refusal;
+}

@@ -1,0 +1,204 @@
+/**
+ * What a source says of its tools today may be something else tomorrow. A new or changed definition of a source that the
+ * operator does not trust is left out of the catalogue until somebody has seen the difference and accepted it.
+ */
+
+import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod';
+import { type Catalog, createCatalog } from '../core/catalog/catalog.js';
+import { createScan, type Flag, flagSchema } from '../core/catalog/scan.js';
+import { isObject } from '../core/catalog/schema/json.js';
+import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
+import { WinnowError } from '../core/errors.js';
+import { canonicalHash } from './approvals/canonical-json.js';
+import { destinationOf } from './approvals/destination.js';
+import { createMergedDocuments } from './merged-documents.js';
+import type { DocumentRecord, Documents } from './store/store.js';
+import type { WriteAudit } from './write-audit.js';
+
+/** All that a model or a person is shown of a tool, and where it goes. */
+const definitionSchema = z.record(z.string(), z.unknown());
+type Definition = z.infer<typeof definitionSchema>;
+
+export const heldToolSchema = z.object({
+  name: z.string(),
+  id: z.string().describe('Of this very definition: by it, what was looked at is accepted.'),
+  origin: z.string(),
+  is: z.enum(['new', 'changed']),
+  differences: z
+    .array(z.object({ field: z.string(), before: z.unknown().optional(), now: z.unknown().optional() }))
+    .describe('Of its definition, against the one that was accepted last.'),
+  flags: z.array(flagSchema).describe('What in its texts is not a description. They block nothing.'),
+});
+export type HeldTool = z.infer<typeof heldToolSchema>;
+
+export interface DefinitionsParts {
+  /** Asked anew each time, so it may be reloaded. */
+  base: () => Catalog;
+  store: Documents;
+  /** Also the tools of a source that is seen for the first time wait. Default: false, they are accepted with a notice. */
+  reviewNew?: boolean | undefined;
+  /** Told of each tool that waits, once. Default: nothing is told. */
+  onIssue?: ((issue: EntryIssue) => void) | undefined;
+  /** Told of a source whose tools were accepted because it is seen for the first time. Default: nothing is told. */
+  onFirst?: ((origin: string, tools: number) => void) | undefined;
+  audit?: WriteAudit | undefined;
+  /** Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
+}
+
+export interface Definitions {
+  /** Without the tools that wait, as of the last `refresh` or `accept`. */
+  catalog(): Catalog;
+  /** Those that wait, in the order of the catalogue, with what a scan of their texts finds. */
+  held(): Promise<readonly HeldTool[]>;
+  /**
+   * @param ids of what was looked at; a definition that has changed since has another. Default: all that waits, unseen.
+   * @returns the names of those that were accepted
+   * @throws WinnowError `not_found` for an id that does not wait, `store_failed`
+   */
+  accept(ids: readonly string[] | undefined, by?: string): Promise<string[]>;
+  /** Reads what other processes have accepted. @throws WinnowError `store_failed` */
+  refresh(): Promise<void>;
+}
+
+interface Reviewed {
+  readonly catalog: Catalog;
+  readonly held: readonly { readonly tool: Tool; readonly shown: Omit<HeldTool, 'flags'> }[];
+  readonly issues: readonly EntryIssue[];
+}
+
+export function createDefinitions(parts: DefinitionsParts): Definitions {
+  const { base, store, reviewNew = false, onIssue, onFirst, audit, clock = () => new Date() } = parts;
+  const merged = createMergedDocuments<Reviewed>({ base, list: () => store.list(), merge: review, onIssue });
+
+  function toDocument(tool: Tool): DocumentRecord {
+    return { owner: sourceOf(tool), name: tool.name, content: definitionOf(tool), updatedAt: clock().toISOString() };
+  }
+
+  /** A source without a definition that was ever accepted is seen for the first time. */
+  async function acceptFirst(): Promise<void> {
+    const known = new Set((await store.list()).map(({ owner }) => owner));
+    const first = base().tools.filter((tool) => isReviewed(tool) && !known.has(sourceOf(tool)));
+    for (const tool of first) await store.add(toDocument(tool));
+    for (const origin of new Set(first.map((tool) => tool.origin)))
+      onFirst?.(origin, first.filter((tool) => tool.origin === origin).length);
+  }
+
+  return {
+    catalog: () => merged.current().catalog,
+
+    async held() {
+      const { held } = merged.current();
+      const flags = await scanSlowly(
+        held.map(({ tool }) => tool),
+        base().tools,
+      );
+      return held.map(({ shown, tool }) => ({ ...shown, flags: [...(flags.get(tool) ?? [])] }));
+    },
+
+    async accept(ids, by) {
+      const waiting = new Map(merged.current().held.map(({ tool, shown }) => [shown.id, tool]));
+      const asked = (ids ?? [...waiting.keys()]).map((id) => waiting.get(id) ?? nothingSeen(id));
+      for (const tool of asked) {
+        await store.put(toDocument(tool));
+        await audit?.({ event: 'definition_accepted', outcome: 'allowed', user: by, tool: tool.name });
+      }
+      await merged.refresh();
+      return asked.map(({ name }) => name);
+    },
+
+    async refresh() {
+      if (!reviewNew) await acceptFirst();
+      await merged.refresh();
+    },
+  };
+}
+
+/** Tools of sources that are not trusted that have flags. Requests come in between. */
+export async function scanReviewed({ tools }: Catalog): Promise<ReadonlyMap<Tool, readonly Flag[]>> {
+  const flags = await scanSlowly(tools.filter(isReviewed), tools);
+  return new Map([...flags].filter(([, own]) => own.length > 0));
+}
+
+async function scanSlowly(tools: readonly Tool[], among: readonly Tool[]): Promise<Map<Tool, readonly Flag[]>> {
+  const scan = createScan(among);
+  const flags = new Map<Tool, readonly Flag[]>();
+  for (const tool of tools) {
+    flags.set(tool, scan(tool));
+    await setImmediate();
+  }
+  return flags;
+}
+
+/** Enough that nobody makes two definitions of one digest: one to be looked at, one to be accepted. */
+const ID_DIGITS = 32;
+
+function nothingSeen(id: string): never {
+  const next = 'Look at what waits, and give its id: winnow tools changes.';
+  throw new WinnowError('not_found', `No definition "${id.slice(0, 120)}" waits for a look. ${next}`);
+}
+
+/** The operator's own files are the operator's word; what a server says is not, unless it is trusted. */
+function isReviewed({ metadata: { mcp }, origin }: Tool): boolean {
+  return isObject(mcp) ? mcp.trust !== true : /^https?:/iu.test(origin);
+}
+
+function review(catalog: Catalog, documents: readonly DocumentRecord[]): Reviewed {
+  const accepted = new Map(documents.map(({ owner, name, content }) => [keyOf(owner, name), Object(content)]));
+  const held = catalog.tools.flatMap((tool) => {
+    if (!isReviewed(tool)) return [];
+    const before: Definition | undefined = accepted.get(keyOf(sourceOf(tool), tool.name));
+    const now = definitionOf(tool);
+    if (before && canonicalHash(before) === canonicalHash(now)) return [];
+    const differences = differencesOf(before ?? {}, now);
+    const { name, origin } = tool;
+    const id = canonicalHash([sourceOf(tool), name, now]).slice(0, ID_DIGITS);
+    return [{ tool, shown: { name, id, origin, is: before ? 'changed' : 'new', differences } as const }];
+  });
+  if (held.length === 0) return { catalog, held, issues: [] };
+  const waiting = new Set(held.map(({ tool }) => tool));
+  const { name, rules } = catalog;
+  return {
+    catalog: createCatalog(
+      catalog.tools.filter((tool) => !waiting.has(tool)),
+      { name, rules },
+    ),
+    held,
+    issues: held.map(({ tool, shown }) => warning(tool.origin, renderHeld(shown), tool.name)),
+  };
+}
+
+/** A server that the operator reaches in another way is another source. */
+function sourceOf({ origin, metadata: { mcp } }: Tool): string {
+  return isObject(mcp) ? `${origin} ${mcp.target}` : origin;
+}
+
+function renderHeld({ is, differences }: Omit<HeldTool, 'flags'>): string {
+  const fields = differences.map(({ field }) => field).join(', ');
+  const what = is === 'new' ? 'is new' : `has changed (${fields})`;
+  return `${what}, and waits until somebody has looked: winnow tools changes, then winnow tools accept`;
+}
+
+function keyOf(origin: string, name: string): string {
+  return JSON.stringify([origin, name]);
+}
+
+/** As JSON: what is not there and what is undefined are the same. */
+function definitionOf(tool: Tool): Definition {
+  const { title, category, description, inputSchema, outputSchema, preconditions, instructions, risk, metadata } = tool;
+  const seen = { title, category, description, inputSchema, outputSchema, preconditions, instructions, risk };
+  return definitionSchema.parse(
+    JSON.parse(
+      JSON.stringify({ ...seen, annotations: metadata.annotations, http: metadata.http, runs: destinationOf(tool) }),
+    ),
+  );
+}
+
+function differencesOf(before: Definition, now: Definition): HeldTool['differences'] {
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
+  return fields.flatMap((field) => {
+    const isSame = canonicalHash(before[field] ?? null) === canonicalHash(now[field] ?? null);
+    return isSame ? [] : [{ field, before: before[field], now: now[field] }];
+  });
+}

@@ -1,0 +1,171 @@
+/** What happened in a session, as entries of the audit and events of telemetry, written together. */
+
+import { type Asked, callKey, type Passed, type Stopped } from './calls/call-gate.js';
+import type { CallResult, DisableOutput } from './contracts.js';
+import type { Decision } from './policy/decide.js';
+import { type AuditEntry, auditEntrySchema, type TelemetryEvent } from './records.js';
+import type { NameOutcome } from './sessions/enabling.js';
+import type { Situation } from './sessions/situation.js';
+import type { CallRecord, Journal, AuditQuery as StoredAuditQuery } from './store/store.js';
+
+type About = 'at' | 'session' | 'user' | 'project' | 'turn';
+type WithoutAbout<Event> = Event extends unknown ? Omit<Event, About> : never;
+/** Whose session, and which turn, the ledger adds. */
+export type BareEvent = WithoutAbout<TelemetryEvent>;
+export type BareEntry = Omit<AuditEntry, 'id' | 'at'>;
+
+export interface Entries {
+  situation?: (Pick<Situation, 'session'> & Partial<Pick<Situation, 'policy'>>) | undefined;
+  audit?: readonly BareEntry[];
+  telemetry?: readonly BareEvent[];
+  call?: Pick<CallRecord, 'tool' | 'values'> | undefined;
+}
+
+export interface Ledger {
+  write(entries: Entries): Promise<void>;
+  writeEnabling(situation: Situation, outcomes: readonly NameOutcome[]): Promise<void>;
+  writeDisabling(situation: Situation, output: DisableOutput): Promise<void>;
+  writeGate(situation: Situation, judged: Passed | Stopped): Promise<void>;
+  /** Of an approval that was asked for ahead and refused; one that is asked for is written with it. */
+  writeAsking(situation: Situation, asked: Asked): Promise<void>;
+  writeResult(situation: Situation, passed: Passed, ended: EndedCall): Promise<void>;
+  list(query: StoredAuditQuery): Promise<AuditEntry[]>;
+}
+
+export interface EndedCall {
+  result: CallResult;
+  /** Of a call that succeeded. */
+  values: CallRecord['values'] | undefined;
+  milliseconds: number;
+}
+
+export interface LedgerParts {
+  journal: Journal;
+  clock: () => Date;
+  onEvent?: ((event: TelemetryEvent) => void) | undefined;
+}
+
+export function createLedger({ journal, clock, onEvent }: LedgerParts): Ledger {
+  async function write({ situation, audit = [], telemetry = [], call }: Entries): Promise<void> {
+    const at = clock().toISOString();
+    const session = situation?.session;
+    const owner = session && { session: session.id, user: session.user, turn: session.turn };
+    const events = session ? telemetry.map((event): TelemetryEvent => ({ ...event, ...aboutOf(session), at })) : [];
+    await journal.append({
+      audit: audit.map((entry) => ({ policyVersion: situation?.policy?.version, ...owner, ...entry, at })),
+      telemetry: events.map(({ type, ...event }) => ({
+        at,
+        type,
+        session: event.session,
+        user: event.user,
+        project: event.project,
+        tool: 'tool' in event ? event.tool : undefined,
+        content: { type, ...event },
+      })),
+      calls: call && session ? [{ ...call, at, session: session.id, turn: session.turn }] : [],
+    });
+    for (const event of events) onEvent?.(event);
+  }
+
+  return {
+    write,
+
+    writeEnabling: (situation, outcomes) =>
+      write({
+        situation,
+        audit: outcomes.map(({ name, decision, refusal }) => entryOf('enable', { name, decision, refusal })),
+        telemetry: outcomes
+          .filter(({ refusal }) => !refusal)
+          .map(({ name, via }) => ({ type: 'enable', tool: name, via })),
+      }),
+
+    writeDisabling: (situation, { disabled, rejected }) =>
+      write({
+        situation,
+        audit: [
+          ...disabled.map((tool) => ({ event: 'disable' as const, outcome: 'allowed' as const, tool })),
+          ...rejected.map(({ name, code, reason }) => {
+            return { event: 'disable' as const, outcome: 'refused' as const, tool: name, code, reason };
+          }),
+        ],
+        telemetry: disabled.map((tool) => ({ type: 'disable', tool })),
+      }),
+
+    async writeGate(situation, judged) {
+      const { name, decision, argumentsHash, sources, approval } = judged;
+      const refusal = judged.ok ? undefined : judged.result;
+      const entry = { ...entryOf('call', { name, decision, refusal }), argumentsHash, sources, approval };
+      // A user's own figures name tools: of one that is denied they must tell no more than of one that does not exist.
+      const isTold = situation.view.byName.has(name) && refusal?.code !== 'unknown_tool';
+      // Before the tool runs: a crash in its middle must not hide that it was begun.
+      const telemetry: BareEvent[] =
+        refusal && isTold ? [{ type: 'call', tool: name, ok: false, code: refusal.code, milliseconds: 0 }] : [];
+      await write({ situation, audit: [entry], telemetry });
+    },
+
+    async writeAsking(situation, { name, decision, argumentsHash, sources, result }) {
+      const refusal = result.ok ? undefined : result;
+      await write({
+        situation,
+        audit: [{ ...entryOf('approval_requested', { name, decision, refusal }), argumentsHash, sources }],
+      });
+    },
+
+    async writeResult(situation, { name, tool, argumentsHash, sources }, { result, values, milliseconds }) {
+      const code = result.ok ? undefined : result.code;
+      const failed = result.ok
+        ? []
+        : [
+            {
+              event: 'call' as const,
+              outcome: 'failed' as const,
+              tool: name,
+              code,
+              reason: result.reason,
+              argumentsHash,
+              sources,
+            },
+          ];
+      await write({
+        situation,
+        audit: failed,
+        telemetry: [{ type: 'call', tool: name, ok: result.ok, ...(code ? { code } : {}), milliseconds }],
+        call: values && { tool: callKey(tool), values },
+      });
+    },
+
+    async list(query) {
+      return (await journal.audit(query)).map((entry) => auditEntrySchema.parse(entry));
+    },
+  };
+}
+
+/** What the policy said stands in the audit, also where the caller was told less. */
+function entryOf(
+  event: AuditEntry['event'],
+  {
+    name,
+    decision,
+    refusal,
+  }: { name: string; decision: Decision; refusal?: { code: string; reason: string } | undefined },
+): BareEntry {
+  const warned = decision.warned;
+  if (!refusal && warned) return { event, outcome: 'warned', tool: name, code: warned.code, reason: warned.reason };
+  if (!refusal) return { event, outcome: 'allowed', tool: name };
+  if (decision.decision !== 'deny') {
+    const outcome =
+      refusal.code === 'needs_approval' || refusal.code === 'approval_pending' ? 'needs_approval' : 'refused';
+    return { event, outcome, tool: name, code: refusal.code, reason: refusal.reason };
+  }
+  return { event, outcome: outcomeOf(decision), tool: name, code: decision.code, reason: decision.reason };
+}
+
+function outcomeOf({ code }: Decision): AuditEntry['outcome'] {
+  if (code === 'unknown_tool') return 'unknown';
+  return code === 'denied' || code === 'not_allowed' || code === 'too_risky' ? 'denied' : 'refused';
+}
+
+function aboutOf(session: Situation['session']): Pick<TelemetryEvent, Exclude<About, 'at'>> {
+  const { id, user, project, turn } = session;
+  return { session: id, turn, ...(user === undefined ? {} : { user }), ...(project === undefined ? {} : { project }) };
+}

@@ -1,0 +1,88 @@
+/** What a router is made of, and what of a session its parts may know. */
+import type { Catalog } from '../core/catalog/catalog.js';
+import type { View } from '../core/catalog/scope.js';
+import type { Tool } from '../core/catalog/tool.js';
+import type {
+  CallResult,
+  ListOutput,
+  ListRequest,
+  Progress,
+  Refusal,
+  SearchOutput,
+  SearchRequest,
+} from './contracts.js';
+import type { PolicySource } from './policy/policy-file.js';
+import type { Quotas } from './quotas.js';
+import type { TelemetryEvent } from './records.js';
+import type { Retention } from './retention.js';
+import type { Store } from './store/store.js';
+import type { ToolChanges } from './tool-changes.js';
+
+/** A session as search and hand-outs see it. What is not allowed must not be found, counted or hinted at. */
+export interface SessionContext {
+  readonly session: string;
+  readonly user?: string | undefined;
+  readonly project?: string | undefined;
+  /** The caller's scope; of it only what is allowed may be shown. */
+  readonly view: View;
+  readonly isAllowed: (tool: Tool) => boolean;
+  /** Equal audiences promise equal answers of `isAllowed`, so that an index may remember what it shows to one. */
+  readonly audience?: string | undefined;
+  readonly isEnabled: (tool: Tool) => boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ExecuteRequest {
+  readonly tool: Tool;
+  /** A copy of what was decided on; nobody else holds it. */
+  readonly arguments: Record<string, unknown>;
+  readonly user?: string | undefined;
+  readonly session: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** To be asked where the call has waited for its place: what stands in its way by then. */
+  readonly findRefusal?: (() => Promise<CallRefusal | undefined>) | undefined;
+}
+
+export type CallRefusal = CallResult & { readonly ok: false };
+
+/** The arguments as the tool will get them, or why it can't. */
+export type PreparedArguments =
+  | { readonly ok: true; readonly arguments: Readonly<Record<string, unknown>>; readonly notes: readonly string[] }
+  | (Refusal & { readonly ok: false; readonly issues?: readonly string[] | undefined });
+
+export interface RouterParts {
+  store: Store;
+  /** The tools of now; asked anew for each request, so it may be reloaded. */
+  catalog: () => Catalog;
+  policy: PolicySource;
+  /** Tools that were approved as always on for a user; policy and approvals hold for them as for all. Default: none. */
+  alwaysOn?: ((user: string) => readonly string[]) | undefined;
+  search: (request: SearchRequest, context: SessionContext) => Promise<SearchOutput>;
+  /** Classic and narrow lists. Without it, classic gives all tools that are allowed and narrow is not ready. */
+  handOut?: ((request: ListRequest, context: SessionContext) => Promise<ListOutput>) | undefined;
+  /**
+   * Checks arguments and fills defaults in, exactly as `execute` does: policy and approvals judge what really runs.
+   */
+  prepare: (tool: Tool, given: unknown) => PreparedArguments;
+  /** Runs a call that was allowed. What a tool does wrong is a result, not an error. */
+  execute: (request: ExecuteRequest) => Promise<CallResult>;
+  /** Tells of what changes which tools may be called: the router of a changed policy, others of the rest. Default: its own. */
+  changes?: ToolChanges | undefined;
+  /** Told of each event after it is in the store, for example to count it. */
+  onEvent?: ((event: TelemetryEvent) => void) | undefined;
+  options?: RouterOptions | undefined;
+  /** Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
+}
+
+export interface RouterOptions {
+  /** A session that does nothing for so long is over, in milliseconds. Default: 24 hours. */
+  sessionIdleMs?: number | undefined;
+  /** When clients put newly enabled tools before their model. Default: `next_request`. */
+  visibleFrom?: 'next_request' | 'next_turn' | undefined;
+  /** For how long records last. Default: that of `retentionSchema`. */
+  retention?: Retention | undefined;
+  /** How much one user may take. Default: that of `quotasSchema`. */
+  quotas?: Quotas | undefined;
+}

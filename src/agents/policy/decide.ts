@@ -1,0 +1,178 @@
+/**
+ * The one decision on a tool. Search, list, enable and run ask this and nothing else: a call passes all that finding
+ * passes and more, so nobody finds what they may not run. Pure: the same policy and facts give the same answer.
+ */
+import { createStepBudget, type StepBudget } from '../../core/catalog/schema/safe-pattern.js';
+import type { Risk, Tool } from '../../core/catalog/tool.js';
+import type { GateCode, Refusal } from '../contracts.js';
+import type { CallRecord } from '../store/store.js';
+import { type Applying, applyingTo, isCertain, isPossible, type Undecided } from './applying.js';
+import {
+  isAbove,
+  type Policy,
+  type PolicyRule,
+  type PolicySettings,
+  partsOf,
+  riskOfCall,
+  type ToolPolicy,
+} from './policy.js';
+import { findUnmet } from './unmet.js';
+
+export interface Facts {
+  /** What for: to be shown, to be enabled, or to be run now. */
+  readonly purpose: 'find' | 'enable' | 'call';
+  /** Undefined: there is no such tool in the caller's scope. */
+  readonly tool: Tool | undefined;
+  readonly caller: { readonly user?: string | undefined; readonly roles: readonly string[] };
+  readonly session: { readonly turn: number; readonly isEnded: boolean; readonly riskCeiling?: Risk | undefined };
+  readonly now: Date;
+  /** Call only. */
+  readonly isEnabled?: boolean;
+  /** Call only: it is for later, so what may change until then is not in the way: enabling, earlier calls, hours. */
+  readonly isAhead?: boolean;
+  /** Call only. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  /** Call only: those of this session that succeeded, at least of the tools that a requirement names. */
+  readonly calls?: readonly CallRecord[];
+}
+
+export type DecisionCode = GateCode | 'allowed' | 'denied';
+
+export interface Decision {
+  readonly decision: 'allow' | 'deny' | 'needs_approval';
+  /** `denied` is for the audit; a caller is told `unknown_tool`, see `refusalOf`. */
+  readonly code: DecisionCode;
+  readonly reason: string;
+  readonly next: string;
+  /** Of the call, as its arguments make it; before there is one, the lowest that is possible. */
+  readonly risk: Risk;
+  /** Allowed only because the policy is not strict: what strict says. */
+  readonly warned?: Decision;
+}
+
+/** What no setting lifts. */
+const ALWAYS_REFUSED: ReadonlySet<DecisionCode> = new Set(['unknown_tool', 'session_ended', 'unavailable']);
+
+export function decide(policy: Policy, facts: Facts): Decision {
+  const decision = decideStrictly(policy, facts);
+  if (policy.settings.strict || decision.decision === 'allow' || ALWAYS_REFUSED.has(decision.code)) return decision;
+  return { ...ALLOWED, risk: decision.risk, warned: decision };
+}
+
+/** What the caller is told: a tool that is denied looks like one that does not exist. */
+export function refusalOf({ code, reason, next }: Decision, name: string): Refusal {
+  if (code !== 'denied' && code !== 'unknown_tool') return { code, reason, next };
+  return {
+    code: 'unknown_tool',
+    reason: `There is no tool "${name}".`,
+    next: 'Look for a fitting tool with tool_search and use a name as it gives it.',
+  };
+}
+
+const ALLOWED = { decision: 'allow', code: 'allowed', reason: 'Nothing is in the way.', next: 'Go on.' } as const;
+
+/** Facts about a tool that is there. */
+interface ToolFacts extends Facts, Rated {
+  readonly tool: Tool;
+  readonly own: ToolPolicy;
+  readonly budget: StepBudget;
+}
+
+interface Rated {
+  readonly risk: Risk;
+  /** On which the risk hangs. */
+  readonly undecided?: Undecided | undefined;
+}
+
+function decideStrictly(policy: Policy, facts: Facts): Decision {
+  const { tool } = facts;
+  if (facts.session.isEnded) return deny('session_ended', 'The session has ended.', 'Open a new session.');
+  if (!tool) return deny('unknown_tool', 'No such tool is in the scope of the caller.', '');
+  const own = policy.of(tool);
+  const unrated = { ...facts, tool, own, risk: tool.risk, budget: createStepBudget('operator') };
+  const known: ToolFacts = { ...unrated, ...rate(unrated) };
+  const isCall = facts.purpose === 'call';
+  const refusal = decideTool(policy, known) ?? (isCall ? decideEnabled(known) : undefined);
+  if (refusal) return refusal;
+  const rules = isCall
+    ? applyingTo(known, own.rules)
+    : { parts: own.rules.filter(({ match }) => isCertain(match, known)) };
+  return (
+    (isCall ? decideCall(policy, known, rules) : undefined) ??
+    askForApproval(known, rules.parts) ?? { ...ALLOWED, risk: known.risk }
+  );
+}
+
+/** Where it can't be told in time which risk the call has, the highest that it can have. */
+function rate(facts: ToolFacts): Rated {
+  const { tool, own, purpose } = facts;
+  if (purpose !== 'call') return { risk: own.reachableRisks[0] ?? tool.risk };
+  const { parts, undecided } = applyingTo(facts, own.risks);
+  if (undecided) return { risk: own.reachableRisks.at(-1) ?? tool.risk, undecided };
+  return { risk: riskOfCall(tool, parts) };
+}
+
+/** What holds whatever the arguments are. */
+function decideTool({ settings }: Policy, facts: ToolFacts): Decision | undefined {
+  const { tool, own, risk, session } = facts;
+  const rule = own.rules.find(({ decision, match }) => decision === 'deny' && isCertain(match, facts));
+  if (rule) return deny('denied', `The rule "${rule.name}" denies it.`, '', risk);
+  if (settings.default === 'deny' && !own.opening.some((one) => isPossible(one.match, facts)))
+    return deny('denied', 'No rule allows it, and the default is to deny.', '', risk);
+  if (facts.undecided) return denyUndecided(settings, facts, facts.undecided);
+  const highest = settings.riskCeiling;
+  const ceiling = session.riskCeiling && isAbove(highest, session.riskCeiling) ? session.riskCeiling : highest;
+  if (isAbove(risk, ceiling)) {
+    const reason = `${tool.name} has ${risk} risk here, and this session may use ${ceiling} risk at most.`;
+    return deny('too_risky', reason, 'Use a tool of lower risk, or ask the operator for a higher ceiling.', risk);
+  }
+  if (tool.available) return undefined;
+  return deny('unavailable', `${tool.name} is out of service.`, 'Use another tool, or try again later.', risk);
+}
+
+function decideEnabled({ tool, own, risk, isAhead, isEnabled }: ToolFacts): Decision | undefined {
+  if (isAhead || isEnabled || own.stays !== undefined) return undefined;
+  const next = `Call tool_enable with {"names": [${JSON.stringify(tool.name)}]}, then call it again.`;
+  return deny('not_enabled', `${tool.name} is not enabled in this session.`, next, risk);
+}
+
+/** What depends on the moment and on the arguments. */
+function decideCall({ settings }: Policy, facts: ToolFacts, rules: Applying<PolicyRule>): Decision | undefined {
+  const { tool, own, risk, session } = facts;
+  const otherwise = `Call ${tool.name} with other arguments, or use another tool.`;
+  const denying = rules.parts.find(({ decision }) => decision === 'deny');
+  if (denying) {
+    const reason = denying.reason ?? `The rule "${denying.name}" does not allow these arguments.`;
+    return deny('not_allowed', reason, otherwise, risk);
+  }
+  if (rules.undecided) return denyUndecided(settings, facts, rules.undecided);
+  if (settings.default === 'deny' && !rules.parts.some((rule) => own.opening.includes(rule)))
+    return deny('not_allowed', 'No rule allows these arguments.', otherwise, risk);
+  const required = applyingTo(facts, own.requirements);
+  for (const requirement of required.parts.flatMap(({ requires }) => requires)) {
+    if (facts.isAhead && !('argument' in requirement)) continue;
+    const unmet = findUnmet(requirement, { ...facts, turn: session.turn });
+    if (unmet) return deny(unmet.code, unmet.reason, unmet.next, risk);
+  }
+  return required.undecided && denyUndecided(settings, facts, required.undecided);
+}
+
+/** High risk is always approved, whatever the rules say. */
+function askForApproval({ tool, risk }: ToolFacts, rules: readonly PolicyRule[]): Decision | undefined {
+  const rule = rules.find(({ decision }) => decision === 'needs_approval');
+  if (!rule && risk !== 'high') return undefined;
+  const reason = rule ? (rule.reason ?? `The rule "${rule.name}" asks for approval.`) : `${tool.name} has high risk.`;
+  const next = 'Wait until somebody else has approved it, then make the same call again.';
+  return { decision: 'needs_approval', code: 'needs_approval', reason, next, risk };
+}
+
+function deny(code: DecisionCode, reason: string, next: string, risk: Risk = 'high'): Decision {
+  return { decision: 'deny', code, reason, next, risk };
+}
+
+/** A text that is long or made to take long gets neither around a rule nor to a lower risk. */
+function denyUndecided(settings: PolicySettings, { tool, risk }: ToolFacts, { match, argument }: Undecided): Decision {
+  const path = partsOf(settings).find((part) => part.match === match)?.path;
+  const reason = `The pattern for "${argument}" in ${path} of the policy takes too long on this text.`;
+  return deny('not_allowed', reason, `Call ${tool.name} with another or a shorter "${argument}".`, risk);
+}

@@ -1,0 +1,214 @@
+/**
+ * Tools that one user has added: kept in the store, and always theirs alone, whatever their entry says. Their names begin
+ * with `my__` and those of the system never do, so none takes the place of a system tool, and no answer tells which names
+ * the system has. What is said of them to a user is about that user's own tools alone.
+ */
+import { z } from 'zod';
+import { type Catalog, createCatalog } from '../core/catalog/catalog.js';
+import { keepUnchanged } from '../core/catalog/load.js';
+import { OWN_PREFIX, parseReading } from '../core/catalog/sources/source.js';
+import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
+import { WinnowError } from '../core/errors.js';
+import { createMergedDocuments } from './merged-documents.js';
+import { parseQuotas } from './quotas.js';
+import type { DocumentRecord, Documents } from './store/store.js';
+import type { WriteAudit } from './write-audit.js';
+
+/** Of an entry, what a user may say; whose it is, and where it comes from, is not for them to say. */
+export const privateEntrySchema = z
+  .looseObject({ name: z.string().describe('`my__` is put before it where it does not begin so.') })
+  .describe('As an entry of a catalogue file: name, description, toolType, inputSchema, instructions and so on.');
+
+/** More would be a catalogue, which the operator adds. */
+export const MAX_PRIVATE_TOOLS = 200;
+
+export interface AddedTool {
+  /** As it is kept. */
+  readonly tool: Tool;
+  /** What of its entry is without effect: slips in keys. */
+  readonly notes: readonly string[];
+}
+
+export interface PrivateToolsParts {
+  /** Without those of the store; asked anew each time, so it may be reloaded. */
+  base: () => Catalog;
+  store: Documents;
+  /** Told of each entry of the store that is not usable, once. Default: nothing is told. */
+  onIssue?: ((issue: EntryIssue) => void) | undefined;
+  /** Told of each change after it is in the store. Default: nothing is told. */
+  audit?: WriteAudit | undefined;
+  /** Of all tools of one user, as JSON. Default: that of `quotasSchema`. */
+  maxBytes?: number | undefined;
+  /** Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
+}
+
+export interface PrivateTools {
+  /** With all private tools as of the last `refresh`, `add` or `remove`. */
+  catalog(): Catalog;
+  /** Reads what other processes have added or removed. @throws WinnowError `store_failed` */
+  refresh(): Promise<void>;
+  /**
+   * An entry of the same name takes the place of the old one.
+   * @throws WinnowError `invalid_request` with one issue a line, `store_failed`
+   */
+  add(user: string, entry: unknown): Promise<AddedTool>;
+  /** In order of name, with those that the catalogue itself holds for the user. */
+  list(user: string): Tool[];
+  /** @throws WinnowError `not_found`, also for one that the catalogue itself holds; `store_failed` */
+  remove(user: string, name: string): Promise<void>;
+}
+
+export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
+  const { base, store, onIssue, audit, clock = () => new Date() } = parts;
+  const { maxBytes = parseQuotas().privateToolBytes } = parts;
+  const merged = createMergedDocuments({ base, list: () => store.list(), merge: mergeWithLast(), onIssue });
+  const ofCatalog = (user: string) => base().tools.filter((tool) => isOf(tool, user));
+
+  return {
+    catalog: () => merged.current().catalog,
+    refresh: merged.refresh,
+
+    async add(user, entry) {
+      const { tool, notes } = parseAdded(user, entry);
+      const name = keptName(tool.name);
+      if (ofCatalog(user).some((one) => one.name === tool.name)) {
+        throw unusable(`name: the catalogue itself holds a tool "${tool.name}" of yours; choose another name`);
+      }
+      const own = await store.list(user);
+      if (own.length >= MAX_PRIVATE_TOOLS && !own.some((one) => one.name === name)) {
+        throw unusable(`name: you have ${own.length} tools, and more are not kept; remove one first`);
+      }
+      const kept = [...own.filter((one) => one.name !== name).map(({ content }) => content), entry];
+      const bytes = Buffer.byteLength(JSON.stringify(kept));
+      if (bytes > maxBytes)
+        throw unusable(`your tools would have ${bytes} bytes together, and ${maxBytes} are kept at most`);
+      await store.put({ owner: user, name, content: entry, updatedAt: clock().toISOString() });
+      await audit?.({ event: 'private_tool_added', outcome: 'allowed', user, tool: tool.name });
+      await merged.refresh();
+      return { tool, notes };
+    },
+
+    list: (user) =>
+      merged
+        .current()
+        .catalog.tools.filter((tool) => isOf(tool, user))
+        .sort((one, other) => (one.name < other.name ? -1 : 1)),
+
+    async remove(user, name) {
+      if (!(await store.remove(user, keptName(name)))) {
+        throw new WinnowError('not_found', `You have added no tool "${name.slice(0, 80)}".`);
+      }
+      await audit?.({ event: 'private_tool_removed', outcome: 'allowed', user, tool: shownName(name) });
+      await merged.refresh();
+    },
+  };
+}
+
+interface Parsed {
+  readonly tools: readonly Tool[];
+  readonly issues: readonly EntryIssue[];
+}
+
+function parseAll(documents: readonly DocumentRecord[]): Parsed {
+  const parsed = documents.map(({ owner, content }) => parsePrivateTool(owner, content));
+  return {
+    tools: parsed.flatMap((one) => (one.ok ? [one.tool] : [])),
+    issues: parsed.flatMap((one) => (one.ok ? [] : one.issues)),
+  };
+}
+
+interface MergedTools {
+  readonly catalog: Catalog;
+  readonly issues: readonly EntryIssue[];
+}
+
+/** Tools that have not changed stay the same objects; the same ones on the same catalogue cost no new one, and no index. */
+function mergeWithLast(): (catalog: Catalog, documents: readonly DocumentRecord[]) => MergedTools {
+  let last: { base: Catalog; tools: readonly Tool[]; catalog: Catalog } | undefined;
+  return (base, documents) => {
+    const parsed = parseAll(documents);
+    const { tools } = keepUnchanged(parsed.tools, last?.tools ?? []);
+    const { added, clashing } = besides(base, tools);
+    const isSame =
+      last?.base === base && last.tools.length === tools.length && last.tools.every((tool, at) => tool === tools[at]);
+    last = { base, tools, catalog: last && isSame ? last.catalog : withAdded(base, added) };
+    return { catalog: last.catalog, issues: [...parsed.issues, ...clashing.map(toClash)] };
+  };
+}
+
+/** What the operator's own catalogue says counts; two of one name would make no catalogue at all. */
+function besides({ tools: own }: Catalog, tools: readonly Tool[]) {
+  const ofSystem = new Set(own.filter(({ scope }) => scope === 'system').map(({ name }) => name));
+  const taken = new Set(own.map(keyOf));
+  const isFree = (tool: Tool) => !ofSystem.has(tool.name) && !taken.has(keyOf(tool)) && taken.add(keyOf(tool));
+  const added = tools.filter(isFree);
+  return { added, clashing: tools.filter((tool) => !added.includes(tool)) };
+}
+
+/** Without any, the catalogue stays the same object, with all that is kept for it. */
+function withAdded(catalog: Catalog, added: readonly Tool[]): Catalog {
+  const { name, rules } = catalog;
+  return added.length === 0 ? catalog : createCatalog([...catalog.tools, ...added], { name, rules });
+}
+
+function toClash({ name, origin }: Tool): EntryIssue {
+  return { level: 'warning', entry: origin, name, message: 'left out: the catalogue holds a tool of this name' };
+}
+
+function keyOf({ scope, name }: Tool): string {
+  return JSON.stringify([scope, name]);
+}
+
+function isOf({ scope }: Tool, user: string): boolean {
+  return scope !== 'system' && scope.user === user;
+}
+
+/** Issues of a tool that is usable are what of it is without effect. */
+type ParsedEntry = { issues: readonly EntryIssue[] } & ({ ok: true; tool: Tool } | { ok: false });
+
+/** By the reader of catalogue files, so that nothing gets in which would be left out there. */
+function parsePrivateTool(user: string, entry: unknown): ParsedEntry {
+  const origin = `user:${user}`;
+  const { name } = Object(entry);
+  const named = typeof name === 'string' && name !== '' ? { name: shownName(name) } : {};
+  const own = { ...Object(entry), ...named, scope: { user }, origin, alwaysLoad: false };
+  const { tools, issues } = parseReading({ origin, entries: [own] });
+  const [placed] = tools;
+  const warnings = issues.filter(isWarning);
+  if (!placed) return { ok: false, issues: warnings };
+  const running = RUNNING.filter((key) => placed.tool.metadata[key] !== undefined);
+  if (running.length === 0) return { ok: true, tool: placed.tool, issues: warnings };
+  return {
+    ok: false,
+    issues: running.map((key) => warning(origin, `metadata.${key}: ${RUNS_NOTHING}`, placed.tool.name)),
+  };
+}
+
+/** By these the system finds what runs a tool of its own. */
+const RUNNING = ['http', 'mcp'];
+const RUNS_NOTHING = 'a tool of your own calls no server; leave it out, and write what is to be done in "instructions"';
+
+function shownName(name: string): string {
+  return name.startsWith(OWN_PREFIX) ? name : `${OWN_PREFIX}${name}`;
+}
+
+/** In the store, so that what was added before names had a prefix is found by either name. */
+function keptName(name: string): string {
+  return name.startsWith(OWN_PREFIX) ? name.slice(OWN_PREFIX.length) : name;
+}
+
+function isWarning({ level }: EntryIssue): boolean {
+  return level === 'warning';
+}
+
+function parseAdded(user: string, entry: unknown): AddedTool {
+  const parsed = parsePrivateTool(user, entry);
+  const notes = parsed.issues.map(({ message }) => message);
+  if (!parsed.ok) throw unusable(...notes);
+  return { tool: parsed.tool, notes };
+}
+
+function unusable(...issues: string[]): WinnowError {
+  return new WinnowError('invalid_request', `The tool is not usable: ${issues.join('; ')}.`, { issues });
+}

@@ -1,0 +1,91 @@
+/** A run of a plan as data: what is kept in the store, what events tell, and what the caller gets. */
+import { z } from 'zod';
+import { argumentSourcesSchema, stepSchema } from '../../core/result.js';
+import { contentSchema, progressSchema, refusalSchema } from '../contracts.js';
+
+const stepId = z
+  .string()
+  .regex(/^[\w-]{1,64}$/u, 'letters, digits, "_" and "-" only')
+  .refine((id) => id !== '__proto__', 'this name is not allowed');
+
+export const runnablePlanSchema = z.object({
+  goal: z.string().default(''),
+  steps: z
+    .array(
+      z.object({
+        id: stepId,
+        tool: z.string().min(1),
+        arguments: z.record(z.string(), z.unknown()),
+        from: stepSchema.shape.from,
+        purpose: z.string().default(''),
+        dependsOn: z.array(stepId).default([]),
+      }),
+    )
+    .min(1)
+    .max(1_000),
+});
+/** A plan as the planner writes it, or as somebody else does: only goal and steps count. */
+export type RunnablePlan = z.input<typeof runnablePlanSchema>;
+export type ParsedPlan = z.output<typeof runnablePlanSchema>;
+export type ParsedStep = ParsedPlan['steps'][number];
+
+export const STEP_STATUSES = [
+  'pending',
+  'planned',
+  'running',
+  'done',
+  'failed',
+  'blocked',
+  'needs_approval',
+  'unknown',
+] as const;
+export const stepStateSchema = z.object({
+  id: z.string(),
+  status: z
+    .enum(STEP_STATUSES)
+    .describe('`blocked`: a step before it failed. `unknown`: it may have taken effect. `planned`: of a dry run.'),
+  attempts: z.int().min(0).describe('Calls made so far, in all runs.'),
+  arguments: z.record(z.string(), z.unknown()).optional().describe('As the tool gets them, references resolved.'),
+  sources: argumentSourcesSchema.optional(),
+  unresolved: z.array(z.string()).optional().describe('Dry run: references to results that are not there yet.'),
+  output: z.unknown().optional(),
+  content: contentSchema,
+  isMasked: z
+    .literal(true)
+    .optional()
+    .describe('Of a run that was read from the store: secrets in arguments and output were not kept.'),
+  notes: z.array(z.string()).optional(),
+  failure: refusalSchema.extend({ issues: z.array(z.string()).optional() }).optional(),
+  approval: z.string().optional().describe('Id of the approval that is waited for.'),
+  milliseconds: z.number().optional(),
+});
+export type StepState = z.infer<typeof stepStateSchema>;
+
+export const RUN_STATES = ['running', 'done', 'failed', 'paused', 'cancelled', 'planned'] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+const attemptSchema = z.object({
+  plan: runnablePlanSchema,
+  steps: z.record(z.string(), stepStateSchema).describe('Step id -> what is known of it.'),
+});
+
+export const planRunSchema = attemptSchema.extend({
+  id: z.string(),
+  state: z
+    .enum(RUN_STATES)
+    .describe(
+      '`paused`: a step waits for an approval, or a new plan for a look (see notes); resume then. `planned`: a dry run.',
+    ),
+  earlier: attemptSchema.optional().describe('The plan that failed, where a new one was written.'),
+  notes: z.array(z.string()),
+});
+export type PlanRun = z.infer<typeof planRunSchema>;
+
+export const planRunEventSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('run'), run: z.string(), state: z.enum(RUN_STATES) }),
+  z.object({ type: z.literal('step'), run: z.string(), step: stepStateSchema }),
+  z.object({ type: z.literal('retry'), run: z.string(), step: z.string(), attempt: z.int(), reason: z.string() }),
+  progressSchema.extend({ type: z.literal('progress'), run: z.string(), step: z.string() }),
+  z.object({ type: z.literal('replanned'), run: z.string(), plan: runnablePlanSchema }),
+]);
+export type PlanRunEvent = z.infer<typeof planRunEventSchema>;

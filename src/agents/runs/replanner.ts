@@ -1,0 +1,63 @@
+/**
+ * The planner as the `replan` of a run: the same request, with what was planned, done and failed as the last messages
+ * of the history. Facts only, as JSON; the words around them are those of the planner's own prompts. What tools answered
+ * is no part of them unless it is asked for: a text of a stranger must not choose the tools that run next.
+ */
+import type { PlanRequest } from '../../core/request.js';
+import type { PlanResult } from '../../core/result.js';
+import { capOutput } from '../sandbox/cap-output.js';
+import type { PlanRun, RunnablePlan, StepState } from './plan-run.js';
+
+/** `plan` of a planner. */
+export type PlanAgain = (request: PlanRequest, call: { signal?: AbortSignal }) => Promise<PlanResult>;
+
+/** A result in the history, in bytes of JSON: the history as a whole is a bounded window. */
+const MAX_OUTPUT_BYTES = 500;
+
+export interface ReplanOptions {
+  signal?: AbortSignal;
+  /** Outputs of tools and the words of their errors, shortened, stand in the prompt. Default: false. */
+  withOutputs?: boolean;
+}
+
+/** Undefined where the planner finds no other plan. */
+export function createReplanner(
+  plan: PlanAgain,
+  request: PlanRequest,
+  { withOutputs = false, ...call }: ReplanOptions = {},
+): (soFar: PlanRun, failed: StepState) => Promise<RunnablePlan | undefined> {
+  return async (soFar, failed) => {
+    const history = [
+      ...(request.history ?? []),
+      { role: 'user' as const, content: request.message },
+      {
+        role: 'assistant' as const,
+        content: JSON.stringify({ steps: soFar.plan.steps.map(({ from: _, ...step }) => step) }),
+      },
+      { role: 'tool' as const, content: JSON.stringify(factsOf(soFar, failed, withOutputs)) },
+    ];
+    const result = await plan({ ...request, history }, call);
+    return result.kind === 'plan' ? result : undefined;
+  };
+}
+
+function factsOf({ plan, steps }: PlanRun, failed: StepState, withOutputs: boolean) {
+  const toolOf = new Map(plan.steps.map(({ id, tool }) => [id, tool]));
+  const done = Object.values(steps).filter(({ status }) => status === 'done');
+  return {
+    done: done.map(({ id, arguments: input, output }) => ({
+      tool: toolOf.get(id),
+      arguments: input,
+      ...(withOutputs ? { output: cut(output) } : {}),
+    })),
+    failed: {
+      tool: toolOf.get(failed.id),
+      arguments: failed.arguments,
+      error: withOutputs ? failed.failure : failed.failure?.code,
+    },
+  };
+}
+
+function cut(value: unknown): unknown {
+  return capOutput({ value, text: JSON.stringify(value) ?? 'null' }, MAX_OUTPUT_BYTES).value;
+}

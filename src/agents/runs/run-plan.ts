@@ -1,0 +1,245 @@
+/**
+ * Runs a plan: each step as soon as what it needs is done, and nothing that needs a step that failed. What was done
+ * is never done twice; what may have been done is only repeated where that is safe.
+ */
+import { randomUUID } from 'node:crypto';
+import PQueue from 'p-queue';
+import { toWinnowError, WinnowError } from '../../core/errors.js';
+import type { PlanRuns } from '../store/store.js';
+import { type GivenAgain, requireSecrets, type SecretNames } from './hide-secrets.js';
+import type { PlanRun, PlanRunEvent, RunnablePlan, RunState, StepState } from './plan-run.js';
+import { newReach } from './reach.js';
+import { resolveArguments } from './resolve-arguments.js';
+import { createRecord, loadRecord, type RecordOptions, type RunRecord } from './run-record.js';
+import { isOutcomeOpen, type RetryOptions, type RunStep, runStep, type StepParts, unknownOutcome } from './run-step.js';
+import { orderSteps } from './step-order.js';
+
+export interface RunPlanOptions {
+  /** Calls a tool under the gate; `createToolRunner` makes one of a sandbox. */
+  run: RunStep;
+  /** Whether a call may be made twice. Default: never. */
+  isRepeatable?: ((tool: string) => boolean) | undefined;
+  /** Where the run is kept, so that it can be resumed. Default: nowhere. */
+  store?: PlanRuns | undefined;
+  /** Of a new run. Default: a random one. */
+  runId?: string | undefined;
+  retry?: RetryOptions | undefined;
+  /** Steps that run at once; the sandbox has its own limit. Default: 8. */
+  concurrency?: number | undefined;
+  /** Nothing is run: the steps are `planned`, with their arguments as far as they are known. Default: false. */
+  dryRun?: boolean | undefined;
+  /** Fields of a tool that the store gets masked. Default: none. */
+  secretNames?: SecretNames | undefined;
+  /** Results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
+  maxBytes?: number | undefined;
+  user?: string | undefined;
+  session?: string | undefined;
+  onEvent?: ((event: PlanRunEvent) => void) | undefined;
+  /** Stops the steps that run and starts no more; the run is then `cancelled`, and can be resumed. */
+  signal?: AbortSignal | undefined;
+  /**
+   * Asked once, when a step has failed and nothing more can be done; undefined: it stays failed. A plan with a tool or a
+   * value that the first one had not is not run: the run is `paused`, and goes on when somebody resumes it.
+   */
+  replan?: ((soFar: PlanRun, failed: StepState) => Promise<RunnablePlan | undefined>) | undefined;
+  /** For how long a process that ended without a word keeps a run, in milliseconds. Default: 30,000. */
+  leaseMs?: number | undefined;
+}
+
+export interface ResumeOptions extends Omit<RunPlanOptions, 'runId' | 'dryRun'> {
+  /** Steps of unknown outcome that are to be run again. */
+  repeat?: readonly string[] | undefined;
+  /** Step id -> secret arguments, which the store does not keep. */
+  arguments?: GivenAgain | undefined;
+}
+
+const DEFAULT_CONCURRENCY = 8;
+const DEFAULT_LEASE_MS = 30_000;
+
+/** @throws WinnowError `invalid_request` for a plan that can't be run; `store_failed` */
+export async function runPlan(plan: RunnablePlan, options: RunPlanOptions): Promise<PlanRun> {
+  const ordered = orderSteps(plan);
+  const run: PlanRun = {
+    id: options.runId ?? randomUUID(),
+    state: options.dryRun ? 'planned' : 'running',
+    plan: ordered.plan,
+    steps: {},
+    notes: [],
+  };
+  if (options.dryRun) return showPlan(run);
+  return drive((recordOptions) => createRecord(run, recordOptions), options);
+}
+
+/**
+ * Goes on with a run of the store, or with one that `runPlan` returned: what is done stays, the rest is run.
+ * @throws WinnowError `not_found`, `conflict` while another process runs it, `invalid_request`, `store_failed`
+ */
+export async function resumePlan(run: string | PlanRun, options: ResumeOptions): Promise<PlanRun> {
+  const open = (recordOptions: RecordOptions) =>
+    typeof run === 'string'
+      ? loadRecord(run, recordOptions)
+      : createRecord({ ...run, state: 'running', notes: [] }, { ...recordOptions, store: undefined });
+  return drive(open, options, async (record) => {
+    record.fillIn(options.arguments ?? {});
+    await settleInterrupted(record, options);
+    requireSecrets(record.plan.steps.filter(({ id }) => isOpen(record.states.get(id))));
+  });
+}
+
+type Open = (options: RecordOptions) => Promise<RunRecord>;
+
+async function drive(
+  open: Open,
+  options: RunPlanOptions,
+  prepare?: (record: RunRecord) => Promise<void>,
+): Promise<PlanRun> {
+  const stop = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
+  const { store, user, session, secretNames, maxBytes, onEvent, leaseMs = DEFAULT_LEASE_MS } = options;
+  const record = await open({
+    store,
+    user,
+    session,
+    secretNames,
+    maxBytes,
+    onEvent,
+    leaseMs,
+    onLost: () => stop.abort(),
+  });
+  try {
+    await record.setState('running');
+    await prepare?.(record);
+    const parts = { isRepeatable: () => false, retry: {}, ...onlyGiven(options), record, signal, run: options.run };
+    await runSteps(parts, options.concurrency ?? DEFAULT_CONCURRENCY, stop);
+    const next = await replanOnce(record, options, signal);
+    if (next === 'run') await runSteps(parts, options.concurrency ?? DEFAULT_CONCURRENCY, stop);
+    await record.setState(next === 'look' ? 'paused' : stateOf(record.states, signal));
+    return record.toRun();
+  } finally {
+    await record.release();
+  }
+}
+
+function onlyGiven({ isRepeatable, retry, user, session }: RunPlanOptions): Partial<StepParts> {
+  return { ...(isRepeatable ? { isRepeatable } : {}), ...(retry ? { retry } : {}), user, session };
+}
+
+/** Waits for all, also when the store fails in between: no step may go on unseen. */
+async function runSteps(parts: StepParts, concurrency: number, stop: AbortController): Promise<void> {
+  const { record, signal } = parts;
+  const { plan, needs } = orderSteps(record.plan);
+  const queue = new PQueue({ concurrency });
+  const byId = new Map(plan.steps.map((step) => [step.id, step]));
+  const started = new Map<string, Promise<void>>();
+
+  function start(id: string): Promise<void> {
+    let running = started.get(id);
+    if (!running) {
+      running = settle(id).catch((error) => {
+        stop.abort();
+        throw error;
+      });
+      started.set(id, running);
+    }
+    return running;
+  }
+
+  async function settle(id: string): Promise<void> {
+    const needed = [...(needs.get(id) ?? [])];
+    await Promise.all(needed.map(start));
+    const step = byId.get(id);
+    const state = record.states.get(id);
+    if (!step || !state || !isOpen(state) || signal.aborted) return;
+    const others = needed.flatMap((other) => record.states.get(other) ?? []);
+    const broken = others.filter(({ status }) => isBroken(status));
+    if (broken.length > 0) {
+      const which = broken.map((other) => other.id).join(', ');
+      const next = 'See why the step before it failed.';
+      const failure = { code: 'blocked', reason: `It needs ${which}, which is not done.`, next };
+      return record.setStep({ ...state, status: 'blocked', failure });
+    }
+    if (others.some(({ status }) => status !== 'done')) return;
+    await queue.add(async () => {
+      if (!signal.aborted) await runStep(step, parts);
+    });
+  }
+
+  const ended = await Promise.allSettled(plan.steps.map(({ id }) => start(id)));
+  const failed = ended.find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+function isOpen(state: StepState | undefined): boolean {
+  return state?.status === 'pending' || state?.status === 'needs_approval';
+}
+
+function isBroken(status: StepState['status']): boolean {
+  return status === 'failed' || status === 'unknown' || status === 'blocked';
+}
+
+function stateOf(states: ReadonlyMap<string, StepState>, signal: AbortSignal): RunState {
+  const statuses = [...states.values()].map(({ status }) => status);
+  if (statuses.every((status) => status === 'done')) return 'done';
+  if (signal.aborted) return 'cancelled';
+  return statuses.includes('needs_approval') ? 'paused' : 'failed';
+}
+
+/** Whether there is a new plan: to be run, or to be looked at before. */
+async function replanOnce(
+  record: RunRecord,
+  { replan }: RunPlanOptions,
+  signal: AbortSignal,
+): Promise<'run' | 'look' | 'none'> {
+  if (!replan || record.earlier || stateOf(record.states, signal) !== 'failed') return 'none';
+  const failed = [...record.states.values()].find(({ status }) => status === 'failed' || status === 'unknown');
+  if (!failed) return 'none';
+  try {
+    const plan = await replan(record.toRun(), failed);
+    if (!plan) return 'none';
+    const ordered = orderSteps(plan);
+    const added = newReach(ordered.plan, record.plan);
+    await record.replace(ordered.plan);
+    if (added.length === 0) return 'run';
+    record.note(`the new plan reaches further than the first one, look at it and resume: ${added.join('; ')}`);
+    return 'look';
+  } catch (error) {
+    if (error instanceof WinnowError && (error.code === 'store_failed' || error.code === 'conflict')) throw error;
+    // Other words may name the model's server.
+    const { code, message } = toWinnowError(error);
+    record.note(`planning again failed: ${code === 'invalid_request' ? message : code}`);
+    return 'none';
+  }
+}
+
+/** What a run that ended early left behind: taken up again, or told to be unknown. */
+async function settleInterrupted(record: RunRecord, { isRepeatable, repeat = [] }: ResumeOptions): Promise<void> {
+  const strangers = repeat.filter((id) => !record.states.has(id));
+  if (strangers.length > 0) {
+    const known = [...record.states.keys()].join(', ');
+    throw new WinnowError('invalid_request', `repeat: ${strangers.join(', ')}: no step of the plan; it has ${known}.`);
+  }
+  const toolOf = new Map(record.plan.steps.map(({ id, tool }) => [id, tool]));
+  for (const state of [...record.states.values()]) {
+    if (state.status === 'done' || isOpen(state)) continue;
+    const mayRepeat = repeat.includes(state.id) || isRepeatable?.(toolOf.get(state.id) ?? '') === true;
+    if (!isOutcomeOpen(state) || mayRepeat) {
+      const { id, attempts } = state;
+      await record.setStep({ id, attempts, status: 'pending' });
+    } else if (state.status !== 'unknown') {
+      const how = state.failure ? `it ended with ${state.failure.code}` : 'it was running when the run was interrupted';
+      await record.setStep({ ...state, ...unknownOutcome(`The step may have taken effect: ${how}.`) });
+    }
+  }
+}
+
+/** Each call as it would be made; references to results that are not there yet stay as they are. */
+function showPlan(run: PlanRun): PlanRun {
+  const steps = run.plan.steps.map((step): [string, StepState] => {
+    const { unresolved, issues, sources, ...resolved } = resolveArguments(step, new Map());
+    const notes = issues.length > 0 ? { notes: [...issues] } : {};
+    const known = { arguments: resolved.arguments, ...(sources ? { sources } : {}) };
+    const state = { id: step.id, status: 'planned' as const, attempts: 0, ...known };
+    return [step.id, { ...state, ...notes, ...(unresolved.length > 0 ? { unresolved: [...unresolved] } : {}) }];
+  });
+  return { ...run, steps: Object.fromEntries(steps) };
+}

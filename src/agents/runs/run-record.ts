@@ -1,0 +1,226 @@
+/**
+ * The state of a run while it runs: every change goes to the store first, is an event then, and is seen last. So
+ * what an event told is true after a crash, too.
+ */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { messageOf, WinnowError } from '../../core/errors.js';
+import { tellListener } from '../../core/trace.js';
+import type { PlanRunRecord, PlanRuns } from '../store/store.js';
+import { createHiding, fillIn, type GivenAgain, type SecretNames } from './hide-secrets.js';
+import {
+  type ParsedPlan,
+  type PlanRun,
+  type PlanRunEvent,
+  planRunSchema,
+  type RunState,
+  type StepState,
+  stepStateSchema,
+} from './plan-run.js';
+
+export interface RunRecord {
+  readonly id: string;
+  readonly states: ReadonlyMap<string, StepState>;
+  readonly earlier: PlanRun['earlier'];
+  readonly plan: ParsedPlan;
+  setStep(state: StepState): Promise<void>;
+  setState(state: RunState): Promise<void>;
+  /** Puts secrets that were not kept into the plan again, in this process alone. @throws WinnowError `invalid_request` */
+  fillIn(given: GivenAgain): void;
+  /** A value of a step of this tool as it is kept. */
+  hide(tool: string, value: unknown): unknown;
+  /** The new plan takes the place of the old one, which is kept as `earlier`. */
+  replace(plan: ParsedPlan): Promise<void>;
+  note(text: string): void;
+  emit(event: PlanRunEvent): void;
+  toRun(): PlanRun;
+  /** Gives the run back, so that it can be resumed elsewhere at once. */
+  release(): Promise<void>;
+}
+
+export interface RecordOptions {
+  readonly store?: PlanRuns | undefined;
+  readonly user?: string | undefined;
+  readonly session?: string | undefined;
+  readonly onEvent?: ((event: PlanRunEvent) => void) | undefined;
+  /** For how long a process that ended without a word keeps a run, in milliseconds. */
+  readonly leaseMs: number;
+  /** Fields of a tool that are kept masked. Default: none. */
+  readonly secretNames?: SecretNames | undefined;
+  /** Results that the run keeps, in bytes of JSON. Default: 16 MiB. */
+  readonly maxBytes?: number | undefined;
+  /** Another process has taken the run: nothing more may be done or written. */
+  readonly onLost: () => void;
+}
+
+/** What stands in the column of the plan. Steps of an older generation are those of the plan before. */
+const storedPlanSchema = z.object({
+  plan: planRunSchema.shape.plan,
+  generation: z.int().min(0),
+  earlier: planRunSchema.shape.earlier,
+});
+const storedStepSchema = stepStateSchema.extend({ generation: z.int().min(0) });
+
+const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
+const now = () => new Date().toISOString();
+const noNames = () => [];
+const pending = (id: string): StepState => ({ id, status: 'pending', attempts: 0 });
+
+interface Start {
+  readonly run: PlanRun;
+  readonly generation: number;
+}
+
+/** A new run, kept from its first moment. */
+export async function createRecord(run: PlanRun, options: RecordOptions): Promise<RunRecord> {
+  const { store, user, session, secretNames = noNames } = options;
+  const at = now();
+  const plan = { plan: createHiding(secretNames).plan(run.plan), generation: 0, earlier: run.earlier };
+  await store?.create({ id: run.id, plan, state: run.state, steps: {}, createdAt: at, updatedAt: at, user, session });
+  return startRecord({ run, generation: 0 }, options);
+}
+
+/** @throws WinnowError `not_found`; `conflict` while another process runs it */
+export async function loadRecord(id: string, options: RecordOptions): Promise<RunRecord> {
+  const found = await options.store?.get(id);
+  // Whose run it is must fit, and a wrong user learns no more than that there is none.
+  if (!found || found.user !== options.user) throw new WinnowError('not_found', `There is no plan run "${id}".`);
+  return startRecord(parseStored(found), options, true);
+}
+
+function parseStored(record: PlanRunRecord): Start {
+  const { plan, generation, earlier } = storedPlanSchema.parse(record.plan);
+  const stored = Object.values(record.steps).map((state) => storedStepSchema.parse(state));
+  const current = stored.filter((state) => state.generation === generation);
+  const steps = Object.fromEntries(current.map(({ generation: _, ...state }) => [state.id, state]));
+  return { run: { id: record.id, state: 'running', plan, steps, earlier, notes: [] }, generation };
+}
+
+async function startRecord(start: Start, options: RecordOptions, isLoaded = false): Promise<RunRecord> {
+  const lease = await takeLease(start.run.id, options);
+  // Read again under the lease: the process that had it may have gone on until a moment ago.
+  const fresh = isLoaded ? await options.store?.get(start.run.id) : undefined;
+  return buildRecord(fresh ? parseStored(fresh) : start, lease, options);
+}
+
+function buildRecord({ run, generation: first }: Start, lease: Lease, options: RecordOptions): RunRecord {
+  const { store, onEvent, secretNames = noNames, maxBytes = DEFAULT_MAX_BYTES } = options;
+  const { id } = run;
+  const notes = [...run.notes];
+  let { plan, earlier, state } = run;
+  let generation = first;
+  let states = new Map(plan.steps.map((step) => [step.id, run.steps[step.id] ?? pending(step.id)]));
+  const hiding = createHiding(secretNames);
+  // For the secrets that stand in it.
+  hiding.plan(plan);
+  const hideState = (state: StepState) =>
+    hiding.state(state, plan.steps.find((step) => step.id === state.id)?.tool ?? '');
+  const emit = (event: PlanRunEvent) =>
+    tellListener(event, onEvent, (error) => void notes.push(`onEvent failed: ${messageOf(error)}`));
+  return {
+    id,
+    get states() {
+      return states;
+    },
+    get plan() {
+      return plan;
+    },
+    get earlier() {
+      return earlier;
+    },
+    emit,
+    note: (text) => void notes.push(text),
+    hide: (tool, value) => hiding.value(value, tool),
+    fillIn(given) {
+      plan = fillIn(plan, given);
+      hiding.plan(plan);
+    },
+    async setStep(given) {
+      lease.assertHeld();
+      const step = withinRoom(given, [...states.values()], maxBytes);
+      await store?.setStep(id, { id: step.id, state: { ...hideState(step), generation }, at: now() });
+      states.set(step.id, step);
+      emit({ type: 'step', run: id, step });
+    },
+    async setState(next) {
+      lease.assertHeld();
+      await store?.setState(id, { state: next, at: now() });
+      state = next;
+      emit({ type: 'run', run: id, state });
+    },
+    async replace(next) {
+      lease.assertHeld();
+      const before = { plan, steps: Object.fromEntries(states) };
+      const stored = {
+        plan: hiding.plan(next),
+        generation: generation + 1,
+        earlier: {
+          plan: hiding.plan(plan),
+          steps: Object.fromEntries([...states].map(([key, one]) => [key, hideState(one)])),
+        },
+      };
+      await store?.setState(id, { state: 'running', plan: stored, at: now() });
+      generation += 1;
+      earlier = before;
+      plan = next;
+      states = new Map(plan.steps.map((step) => [step.id, pending(step.id)]));
+      emit({ type: 'replanned', run: id, plan });
+    },
+    toRun: () => ({ id, state, plan, steps: Object.fromEntries(states), notes, ...(earlier ? { earlier } : {}) }),
+    release: lease.release,
+  };
+}
+
+/** A result for which the run has no more room is left out, with a note: the step is done all the same. */
+function withinRoom(step: StepState, others: readonly StepState[], maxBytes: number): StepState {
+  if (step.output === undefined) return step;
+  const bytes = [...others.filter(({ id }) => id !== step.id), step].reduce((sum, one) => sum + bytesOf(one), 0);
+  if (bytes <= maxBytes) return step;
+  const { output: _, ...rest } = step;
+  const note = `the result was left out: a run keeps ${maxBytes} bytes of results (limit runBytes)`;
+  return { ...rest, notes: [...(step.notes ?? []), note] };
+}
+
+const sizes = new WeakMap<StepState, number>();
+
+function bytesOf(state: StepState): number {
+  const bytes = sizes.get(state) ?? Buffer.byteLength(JSON.stringify(state.output ?? null));
+  sizes.set(state, bytes);
+  return bytes;
+}
+
+interface Lease {
+  assertHeld(): void;
+  release(): Promise<void>;
+}
+
+/** So many times within its life a lease is renewed. */
+const RENEWALS = 3;
+
+async function takeLease(id: string, { store, leaseMs, onLost }: RecordOptions): Promise<Lease> {
+  const owner = randomUUID();
+  let isLost = false;
+  const claim = (durationMs: number) => {
+    const at = new Date();
+    const until = new Date(at.getTime() + durationMs).toISOString();
+    return store?.claim(id, { owner, at: at.toISOString(), until }) ?? Promise.resolve(true);
+  };
+  const conflict = () =>
+    new WinnowError('conflict', `The plan run "${id}" is run by another process. Wait until it ends.`);
+  if (!(await claim(leaseMs))) throw conflict();
+  const lose = () => {
+    isLost = true;
+    onLost();
+  };
+  const renew = () => void claim(leaseMs).then((isOurs) => (isOurs ? undefined : lose()), lose);
+  const timer = store && setInterval(renew, leaseMs / RENEWALS).unref();
+  return {
+    assertHeld() {
+      if (isLost) throw conflict();
+    },
+    async release() {
+      clearInterval(timer);
+      if (!isLost) await claim(0);
+    },
+  };
+}

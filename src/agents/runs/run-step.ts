@@ -1,0 +1,176 @@
+/** One step: resolved, kept as running, called (again, where that is safe), kept as what came of it. Never throws for what a tool does. */
+import { isDeepStrictEqual } from 'node:util';
+import pRetry from 'p-retry';
+import type { ArgumentSources } from '../../core/result.js';
+import type { CallResult, Progress } from '../contracts.js';
+import { type CallFailure, describeThrown, fail, meaningOf } from '../sandbox/failure.js';
+import type { ParsedStep, StepState } from './plan-run.js';
+import { resolveArguments } from './resolve-arguments.js';
+import type { RunRecord } from './run-record.js';
+
+export interface StepCall {
+  readonly run: string;
+  readonly step: string;
+  readonly tool: string;
+  readonly arguments: Record<string, unknown>;
+  readonly sources?: ArgumentSources | undefined;
+  /** Of an earlier call of this step that needed it. */
+  readonly approval?: string | undefined;
+  readonly user?: string | undefined;
+  readonly session?: string | undefined;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: Progress) => void;
+}
+
+/** The gate and the sandbox behind it; or the sandbox alone. */
+export type RunStep = (call: StepCall) => Promise<CallResult>;
+
+export interface RetryOptions {
+  /** Further calls of a step that failed in a way that may pass. Default: 0. */
+  readonly retries?: number;
+  /** Step id -> retries of this step. */
+  readonly steps?: Readonly<Record<string, number>>;
+  /** Before the first retry; doubled for each further one, up to 10,000. In milliseconds. Default: 500. */
+  readonly delayMs?: number;
+}
+
+export interface StepParts {
+  readonly record: RunRecord;
+  readonly run: RunStep;
+  readonly isRepeatable: (tool: string) => boolean;
+  readonly retry: RetryOptions;
+  readonly user?: string | undefined;
+  readonly session?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+const MAX_DELAY_MS = 10_000;
+const WAITING_CODES = new Set(['needs_approval', 'approval_pending']);
+
+export async function runStep(step: ParsedStep, parts: StepParts): Promise<void> {
+  const { record } = parts;
+  const before = record.states.get(step.id);
+  const resolved = resolveArguments(step, record.states);
+  const { arguments: input, sources } = resolved;
+  const base = { id: step.id, attempts: before?.attempts ?? 0, arguments: input, ...(sources ? { sources } : {}) };
+  if (resolved.issues.length > 0) {
+    const reason = resolved.issues.join('; ');
+    const { issues } = resolved;
+    return record.setStep({
+      ...base,
+      status: 'failed',
+      failure: failureOf(fail('unresolved_reference', reason, { issues })),
+    });
+  }
+  const known = parts.isRepeatable(step.tool) ? undefined : findEarlier(step.tool, input, record);
+  if (known) return record.setStep({ ...known, ...base });
+  const approval = before?.approval;
+  await record.setStep({ ...base, status: 'running', attempts: base.attempts + 1, ...(approval ? { approval } : {}) });
+  const { result, attempts } = await callWithRetries(step, { ...parts, input, sources, approval });
+  await record.setStep(toState(result, { ...base, attempts: base.attempts + attempts }));
+}
+
+interface Calling extends StepParts {
+  readonly input: Record<string, unknown>;
+  readonly sources: ArgumentSources | undefined;
+  readonly approval: string | undefined;
+}
+
+async function callWithRetries(step: ParsedStep, calling: Calling): Promise<{ result: CallResult; attempts: number }> {
+  const { run, record, retry, input, sources, approval, user, session, signal } = calling;
+  const about = { run: record.id, step: step.id, tool: step.tool };
+  const onProgress = (progress: Progress) =>
+    record.emit({ type: 'progress', run: record.id, step: step.id, ...progress });
+  const mayRetry = ({ code }: CallFailure) =>
+    meaningOf(code).retry && (meaningOf(code).ran === 'no' || calling.isRepeatable(step.tool));
+  let attempts = 0;
+  // Kept here, since p-retry throws a result away when the signal has fired by then.
+  let last: CallResult = fail('not_started', 'The run was cancelled before the step began.');
+  const call = async () => {
+    attempts += 1;
+    last = await callOnce(() =>
+      run({ ...about, arguments: input, sources, approval, user, session, signal, onProgress }),
+    );
+    if (!last.ok && mayRetry(last)) throw new Error(last.reason);
+  };
+  try {
+    await pRetry(call, {
+      retries: retry.steps?.[step.id] ?? retry.retries ?? 0,
+      minTimeout: retry.delayMs ?? 500,
+      maxTimeout: MAX_DELAY_MS,
+      randomize: (retry.delayMs ?? 500) > 0,
+      signal,
+      onFailedAttempt: ({ error, attemptNumber, retriesLeft }) => {
+        if (retriesLeft === 0) return;
+        record.emit({
+          type: 'retry',
+          run: record.id,
+          step: step.id,
+          attempt: attemptNumber + 1,
+          reason: error.message,
+        });
+      },
+    });
+  } catch {
+    // What the last attempt gave stands, whatever ended the attempts.
+  }
+  return { result: last, attempts };
+}
+
+async function callOnce(call: () => Promise<CallResult>): Promise<CallResult> {
+  try {
+    return await call();
+  } catch (thrown) {
+    // It is not known how far the call came.
+    return fail('connection_lost', `The call broke: ${describeThrown(thrown)}`);
+  }
+}
+
+type Base = Pick<StepState, 'id' | 'attempts' | 'arguments' | 'sources'>;
+
+function toState(result: CallResult, base: Base): StepState {
+  if (result.ok) {
+    const { output, content, notes, milliseconds } = result;
+    const more = { ...(content ? { content } : {}), ...(notes.length > 0 ? { notes } : {}) };
+    return { ...base, status: 'done', output, milliseconds, ...more };
+  }
+  const { approval } = result;
+  const isWaiting = WAITING_CODES.has(result.code);
+  const failure = failureOf(result);
+  if (isWaiting) return { ...base, status: 'needs_approval', failure, ...(approval ? { approval } : {}) };
+  return { ...base, status: 'failed', failure };
+}
+
+export function failureOf({ code, reason, next, issues }: CallFailure): NonNullable<StepState['failure']> {
+  return { code, reason, next, ...(issues ? { issues } : {}) };
+}
+
+/** A call that may take effect only once, and has done so (or may have) under the plan before. */
+function findEarlier(
+  tool: string,
+  input: Record<string, unknown>,
+  { earlier, hide }: Pick<RunRecord, 'earlier' | 'hide'>,
+): Omit<StepState, keyof Base> | undefined {
+  const same = earlier?.plan.steps.filter((step) => step.tool === tool).map(({ id }) => earlier.steps[id]);
+  const isSame = (state: StepState | undefined) =>
+    isDeepStrictEqual(state?.arguments, state?.isMasked ? hide(tool, input) : input);
+  const found = same?.filter(isSame) ?? [];
+  // Of one that is masked nobody can tell whether it was about the same secret.
+  const done = found.find((state) => state?.status === 'done' && !state.isMasked);
+  if (done) {
+    const notes = [...(done.notes ?? []), `not run again: step ${done.id} of the plan before made this call`];
+    return { status: 'done', output: done.output, ...(done.content ? { content: done.content } : {}), notes };
+  }
+  const open = found.find((state) => state && (state.status === 'done' || isOutcomeOpen(state)));
+  return open && unknownOutcome(`step ${open.id} of the plan before made this call, and may have taken effect`);
+}
+
+/** Whether the step was called and nobody can tell what came of it. */
+export function isOutcomeOpen({ status, failure }: StepState): boolean {
+  if (status === 'running' || status === 'unknown') return true;
+  return status === 'failed' && failure !== undefined && meaningOf(failure.code).ran === 'maybe';
+}
+
+export function unknownOutcome(reason: string): Pick<StepState, 'status' | 'failure'> {
+  return { status: 'unknown', failure: failureOf(fail('outcome_unknown', reason)) };
+}

@@ -1,0 +1,63 @@
+/** What `runPlan` runs a step with: the gate of a session, or a sandbox and the tools that a caller sees. */
+import { secretArgumentNames } from '../../core/catalog/schema/paths.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import { WinnowError } from '../../core/errors.js';
+import { oncePer } from '../../core/kept.js';
+import type { Caller, CallResult } from '../contracts.js';
+import type { Router } from '../router.js';
+import type { Sandbox } from '../sandbox/sandbox.js';
+import type { SecretNames } from './hide-secrets.js';
+import type { RunStep } from './run-step.js';
+
+export interface ToolRunner {
+  readonly run: RunStep;
+  readonly isRepeatable: (tool: string) => boolean;
+  readonly secretNames: SecretNames;
+}
+
+const secretFieldsOf = oncePer(({ inputSchema, outputSchema }: Tool): readonly string[] =>
+  [inputSchema, outputSchema ?? {}].flatMap(secretArgumentNames),
+);
+
+/** `tools`: the `byName` of the caller's view. There is no gate in between: where one is wanted, run its `call`. */
+export function createToolRunner(sandbox: Sandbox, tools: ReadonlyMap<string, Tool>): ToolRunner {
+  return {
+    async run({ tool: name, arguments: input, user, session, signal, onProgress }): Promise<CallResult> {
+      const tool = tools.get(name);
+      if (tool) return sandbox.run({ tool, arguments: input, user, session, signal, onProgress });
+      const reason = `There is no tool "${name}".`;
+      return { ok: false, code: 'unknown_tool', reason, next: 'Plan again with the tools that there are.' };
+    },
+    isRepeatable(name) {
+      const tool = tools.get(name);
+      return tool !== undefined && sandbox.isRepeatable(tool);
+    },
+    secretNames(name) {
+      const tool = tools.get(name);
+      return tool ? secretFieldsOf(tool) : [];
+    },
+  };
+}
+
+export interface GatedRunnerParts {
+  readonly router: Pick<Router, 'call'>;
+  /** Id of the session in whose name the steps are called. */
+  readonly session: string;
+  readonly caller?: Caller | undefined;
+}
+
+/** Codes with which the router turns a call away before the gate: nothing has run. */
+const TURNED_AWAY = new Set(['invalid_request', 'not_found']);
+
+/** Every step passes the policy, the approvals and the audit of the session, as a call of its agent does. */
+export function createGatedRunner({ router, session, caller }: GatedRunnerParts): RunStep {
+  return async ({ tool, arguments: input, sources, approval, signal, onProgress }) => {
+    const call = { tool, arguments: input, ...(approval === undefined ? {} : { approval }) };
+    try {
+      return await router.call(session, call, { caller, signal, sources, onProgress });
+    } catch (error) {
+      if (!(error instanceof WinnowError) || !TURNED_AWAY.has(error.code)) throw error;
+      return { ok: false, code: error.code, reason: error.message, next: 'Open a session and plan again.' };
+    }
+  };
+}

@@ -1,0 +1,55 @@
+/** The seam between the sandbox and what really runs a tool. An executor must end soon after its signal fires. */
+import type { Tool } from '../../../core/catalog/tool.js';
+import type { ContentBlock, Progress } from '../../contracts.js';
+import type { CallFailure } from '../failure.js';
+
+export interface ExecutorCall {
+  readonly tool: Tool;
+  /** Checked, with the defaults of the schema. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly user?: string | undefined;
+  readonly session?: string | undefined;
+  /** Fires at the time-out and on cancellation. Its own for each call. */
+  readonly signal: AbortSignal;
+  /** A result above this many bytes need not be read to its end. */
+  readonly maxReadBytes: number;
+  /** Whether the call may be made a second time when the connection broke in the middle of the first. */
+  readonly repeatable: boolean;
+  /** Each time prolongs the call. Default: nobody listens. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+export interface ExecutedWell {
+  readonly ok: true;
+  readonly output: unknown;
+  readonly notes?: readonly string[];
+  /** What was answered as blocks; `output` is what models and plans read of it. */
+  readonly content?: readonly ContentBlock[];
+  /** `output` is structured content, which has to fit the outputSchema. Default: false. */
+  readonly isStructured?: boolean;
+}
+
+export type Executed = ExecutedWell | CallFailure;
+
+export interface Executor {
+  /** By what the source of the tool says of it, see `runnerOf`. Of those that can, the first in a list runs it. */
+  canRun(tool: Tool): boolean;
+  /** What is thrown counts as a failure of the tool. */
+  run(call: ExecutorCall): Promise<Executed>;
+  /** What a call gets where no limit says how long, in milliseconds. Default: 3,000, as for functions. */
+  defaultTimeoutMs?(tool: Tool): number | undefined;
+  /** Gives connections and processes back. Idempotent. */
+  close?(): Promise<void>;
+}
+
+/**
+ * What kind of executor may run a tool. A tool of a server or document goes there and nowhere else, whatever its name, so
+ * it can't reach a function of the operator's. A private tool is written by its user: only its text can be read.
+ */
+export function runnerOf({ toolType, scope, metadata }: Tool): 'skill' | 'mcp' | 'http' | 'function' | undefined {
+  if (toolType === 'skill') return 'skill';
+  if (scope !== 'system') return undefined;
+  if (metadata.mcp !== undefined) return 'mcp';
+  if (metadata.http !== undefined) return 'http';
+  return toolType === 'builtin' ? 'function' : undefined;
+}

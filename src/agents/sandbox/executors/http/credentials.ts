@@ -1,0 +1,76 @@
+/**
+ * Secrets of operations. They are named by the variables of the environment that hold them, bound to one origin, read
+ * when they are needed, and masked in all that comes back.
+ */
+import { readVariable } from '../../../../core/environment.js';
+import { createKeyMask } from '../../../../core/secret-forms.js';
+import { type CallFailure, fail } from '../../failure.js';
+import type { HttpRequest } from './build-request.js';
+import type { Credential, HttpTarget } from './http-target.js';
+
+/** Security scheme of the document -> name of the variable with its secret; for `basic` it is `user:password`. */
+export type SecretNames = Readonly<Record<string, string>>;
+
+/** A variable that is to hold a secret of an API, and is not set. */
+export interface UnsetSecret {
+  readonly origin: string;
+  readonly scheme: string;
+  readonly variable: string;
+}
+
+export interface Credentials {
+  readonly ok: true;
+  apply(request: HttpRequest): HttpRequest;
+  /** The text without any of the secrets. */
+  mask(text: string): string;
+}
+
+export function findUnset(origin: string, names: SecretNames): UnsetSecret[] {
+  return Object.entries(names)
+    .filter(([, variable]) => readVariable(variable) === undefined)
+    .map(([scheme, variable]) => ({ origin, scheme, variable }));
+}
+
+/** The first way in whose secrets are all configured; without any where the document asks for none. */
+export function readCredentials(target: HttpTarget, names: SecretNames, origin: string): Credentials | CallFailure {
+  const ways = target.security ?? [[]];
+  const way = ways.find((credentials) => credentials.every(({ scheme }) => Object.hasOwn(names, scheme)));
+  if (!way) {
+    const needed = ways.map((credentials) => credentials.map(({ scheme }) => scheme).join(' and ')).join(' or ');
+    if (needed === '') return fail('secret_missing', 'The operation needs a kind of security that is not supported.');
+    const [{ scheme = '' } = {}] = ways.find((credentials) => credentials.length > 0) ?? [];
+    const example = `http: { secrets: { "${origin}": { ${scheme}: MY_SECRET } } }`;
+    return fail(
+      'secret_missing',
+      `The operation needs ${needed}; no variable is configured for it. Name a variable of the environment in the configuration file, for example ${example}.`,
+    );
+  }
+  const found = way.map((credential) => ({ credential, variable: names[credential.scheme] ?? '' }));
+  const missing = found.find(({ variable }) => readVariable(variable) === undefined);
+  if (missing) {
+    const { credential, variable } = missing;
+    return fail('secret_missing', `The variable ${variable} (http.secrets, for ${credential.scheme}) is not set.`);
+  }
+  const secrets = found.map(({ credential, variable }) => ({ credential, value: readVariable(variable) ?? '' }));
+  return {
+    ok: true,
+    apply: (request) => secrets.reduce((whole, { credential, value }) => withSecret(whole, credential, value), request),
+    mask: createKeyMask(secrets.map(({ value }) => value)),
+  };
+}
+
+function withSecret(request: HttpRequest, { in: place, name, form }: Credential, value: string): HttpRequest {
+  const text = form === 'bearer' ? `Bearer ${value}` : form === 'basic' ? `Basic ${toBase64(value)}` : value;
+  if (place === 'query') {
+    const url = new URL(request.url);
+    url.searchParams.set(name, text);
+    return { ...request, url };
+  }
+  if (place === 'header') return { ...request, headers: { ...request.headers, [name.toLowerCase()]: text } };
+  const cookie = [request.headers.cookie, `${name}=${encodeURIComponent(text)}`].filter(Boolean).join('; ');
+  return { ...request, headers: { ...request.headers, cookie } };
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}

@@ -1,0 +1,129 @@
+/**
+ * Operations of OpenAPI documents, in order: where, what, who, to which address, and what came back. A request goes
+ * to the host of the document and nowhere else; what the caller gives can't change that.
+ */
+import { z } from 'zod';
+import type { Tool } from '../../../../core/catalog/tool.js';
+import { isNeverConnected } from '../../../../core/errors.js';
+import { parseOptions } from '../../../../core/parse.js';
+import { type CallFailure, describeThrown, fail } from '../../failure.js';
+import { REMOTE_TIMEOUT_MS } from '../../limits.js';
+import { type Executed, type Executor, runnerOf } from '../executor.js';
+import { createAddressGuard, type ResolveName } from './address-guard.js';
+import { buildRequest } from './build-request.js';
+import { findUnset, readCredentials, type UnsetSecret } from './credentials.js';
+import { follow } from './follow.js';
+import { type HttpTarget, readHttpTarget } from './http-target.js';
+import { readAnswer } from './read-answer.js';
+
+const originSchema = z.string().refine((text) => isOrigin(text), 'write an origin such as https://api.example.com');
+
+export const httpExecutorOptionsSchema = z.strictObject({
+  hosts: z
+    .array(originSchema)
+    .default([])
+    .describe('Origins besides those of the documents, to which a call that reads may be redirected.'),
+  servers: z
+    .record(z.string(), z.url())
+    .default({})
+    .describe('Origin of a tool (its document) -> base URL, where the document names none, or another is wanted.'),
+  privateAddresses: z
+    .array(z.string())
+    .default([])
+    .describe('Networks such as 10.1.0.0/16 to which tools may connect although they are not public.'),
+  secrets: z
+    .record(originSchema, z.record(z.string(), z.string().min(1)))
+    .default({})
+    .describe('Origin -> security scheme -> NAME of the environment variable with the secret.'),
+});
+export type HttpExecutorOptions = z.input<typeof httpExecutorOptionsSchema>;
+
+export interface HttpExecutor extends Executor {
+  /** What can't be called as the environment is now, so that it is told before somebody calls. */
+  unsetSecrets(): UnsetSecret[];
+}
+
+export interface HttpExecutorParts {
+  /** In place of the resolver of the system. */
+  resolve?: ResolveName;
+}
+
+/** @throws WinnowError `invalid_option` naming each option that is wrong */
+export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpExecutorParts = {}): HttpExecutor {
+  const options = parseOptions(httpExecutorOptionsSchema, input, 'http');
+  const guard = createAddressGuard({ allowed: options.privateAddresses, ...parts });
+  const allowedOrigins = new Set(options.hosts.map(originOf));
+  const secrets = new Map(Object.entries(options.secrets).map(([origin, names]) => [originOf(origin), names]));
+
+  return {
+    defaultTimeoutMs: () => REMOTE_TIMEOUT_MS,
+    canRun: (tool) => runnerOf(tool) === 'http' && readHttpTarget(tool) !== undefined,
+    unsetSecrets: () => [...secrets].flatMap(([origin, names]) => findUnset(origin, names)),
+
+    async run({ tool, arguments: given, signal, maxReadBytes: maxBytes }): Promise<Executed> {
+      const target = readHttpTarget(tool);
+      if (!target) return fail('not_runnable', `${tool.name} is no operation of an OpenAPI document.`);
+      const server = readServer(tool, target, options.servers);
+      if (!(server instanceof URL)) return server;
+      const built = await buildRequest(target, server, given);
+      if (!built.ok) {
+        const reason = `The arguments of ${tool.name} make no request: ${built.issues.join('; ')}.`;
+        return fail('invalid_arguments', reason, { issues: built.issues });
+      }
+      const credentials = readCredentials(target, secrets.get(server.origin) ?? {}, server.origin);
+      if (!credentials.ok) return credentials;
+      const request = {
+        ...built.request,
+        headers: { accept: 'application/json, */*;q=0.5', ...built.request.headers },
+      };
+      const withCredentials = credentials.apply;
+      try {
+        const followed = await follow(request, { guard, allowedOrigins, withCredentials, maxBytes, signal });
+        return followed.ok ? readAnswer(followed.answer, { mask: credentials.mask, maxBytes }) : followed;
+      } catch (error) {
+        return ofNetwork(error, server, credentials.mask);
+      }
+    },
+  };
+}
+
+function ofNetwork(error: unknown, server: URL, mask: (text: string) => string): CallFailure {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  const reason = mask(`${server.origin}: ${describeThrown(error)}`);
+  if (code === 'ERR_INVALID_CHAR') return fail('invalid_arguments', `A header can't be written: ${reason}`);
+  return fail(isNeverConnected(code) ? 'tool_unavailable' : 'connection_lost', `No answer from ${reason}`);
+}
+
+function readServer(tool: Tool, target: HttpTarget, servers: Readonly<Record<string, string>>): URL | CallFailure {
+  const configured = Object.hasOwn(servers, tool.origin) ? servers[tool.origin] : undefined;
+  const text = configured ?? target.server ?? '';
+  if (!URL.canParse(text) || /[{}]/u.test(text)) {
+    const advice = `give its base URL by the option servers, under "${tool.origin}"`;
+    return fail(
+      'not_runnable',
+      `The document of ${tool.name} names no whole server URL (${text || 'none'}): ${advice}.`,
+    );
+  }
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return fail('address_refused', `The server of ${tool.name} is no http(s) URL.`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    return fail(
+      'address_refused',
+      `The server URL of ${tool.name} holds a user name; secrets come from http.secrets of the configuration file.`,
+    );
+  }
+  return url;
+}
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  const isBare = url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
+  return isBare && (url.protocol === 'https:' || url.protocol === 'http:');
+}
+
+function originOf(text: string): string {
+  return new URL(text).origin;
+}

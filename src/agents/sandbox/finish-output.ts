@@ -1,0 +1,62 @@
+/** What a tool gave -> what the caller gets: plain JSON, checked against the promise of the tool, within its room. */
+import type { Tool } from '../../core/catalog/tool.js';
+import { type Check, createValidator } from '../../core/catalog/validate.js';
+import { capOutput } from './cap-output.js';
+import { capContent } from './content.js';
+import type { ExecutedWell } from './executors/executor.js';
+import { type CallFailure, type CallSuccess, fail } from './failure.js';
+import { toJson } from './json-value.js';
+import type { ToolLimits } from './limits.js';
+
+export type Finished = Omit<CallSuccess, 'milliseconds'>;
+
+/**
+ * What is read of a result at most, as a multiple of what the caller gets. All of it is parsed, checked and cut while no
+ * other request is served: with more than some 1 MiB, or 100,000 parts, that would be felt.
+ */
+export const READ_FACTOR = 4;
+const MOST_PARTS = 100_000;
+
+/** The whole is checked, then shortened: a tool must not be blamed for what was cut. */
+export function finishOutput(tool: Tool, executed: ExecutedWell, limits: ToolLimits): Finished | CallFailure {
+  const json = toJson(executed.output, { characters: limits.maxOutputBytes * READ_FACTOR, parts: MOST_PARTS });
+  if (!json.ok) return fail(json.isTooLarge ? 'output_too_large' : 'output_unusable', json.reason);
+  const issues = limits.outputCheck === 'off' ? [] : outputIssues(tool, json.value);
+  const problem = `The result of ${tool.name} does not fit its outputSchema: ${issues.join('; ')}`;
+  if (issues.length > 0 && limits.outputCheck === 'refuse') return fail('output_invalid', problem, { issues });
+  const capped = capOutput(json, limits.maxOutputBytes);
+  const blocks = executed.content && capContent(executed.content, limits);
+  const notes = [
+    ...(executed.notes ?? []),
+    ...json.notes,
+    ...(issues.length > 0 ? [problem] : []),
+    ...(capped.note ? [capped.note] : []),
+    ...(blocks?.notes ?? []),
+  ];
+  const isWhole = issues.length === 0 && capped.note === undefined;
+  return {
+    ok: true,
+    output: capped.value,
+    ...(blocks ? { content: blocks.content } : {}),
+    ...(executed.isStructured && isWhole ? { isStructured: true as const } : {}),
+    notes,
+  };
+}
+
+/** The blocks of a failure, within their room. */
+export function finishFailure({ content, ...failure }: CallFailure, limits: ToolLimits): CallFailure {
+  return content ? { ...failure, content: capContent(content, limits).content } : failure;
+}
+
+const checks = new WeakMap<Tool, Check>();
+
+function outputIssues(tool: Tool, value: unknown): readonly string[] {
+  if (!tool.outputSchema) return [];
+  let check = checks.get(tool);
+  if (!check) {
+    check = createValidator(tool.outputSchema);
+    checks.set(tool, check);
+  }
+  const result = check(value);
+  return result.ok ? [] : result.issues.map((issue) => issue.replace(/^\(arguments\)/u, '(result)'));
+}

@@ -1,0 +1,130 @@
+/** What a call may take: time, room, turns. Data, so that a file can hold it; resolved once, then complete. */
+import { z } from 'zod';
+import type { Tool } from '../../core/catalog/tool.js';
+import { parseOptions } from '../../core/parse.js';
+
+/** The longest time-out. Longer work belongs in a job with an id to ask for. */
+const MAX_TIMEOUT_MS = 600_000;
+
+export const rateSchema = z.strictObject({
+  calls: z.int().min(1).describe('As many at once, and as many in each period on average.'),
+  seconds: z.number().positive().max(86_400).describe('Length of the period.'),
+});
+export type Rate = z.infer<typeof rateSchema>;
+
+const toolLimits = {
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(MAX_TIMEOUT_MS)
+    .describe('From the start of the tool to its end. Default: 3,000 for functions, 60,000 for MCP and HTTP tools.'),
+  totalTimeoutMs: z
+    .int()
+    .min(1)
+    .max(24 * MAX_TIMEOUT_MS)
+    .describe('Each word of progress gives a call timeoutMs anew, and so long in all. Default: 600,000.'),
+  maxOutputBytes: z
+    .int()
+    .min(100)
+    .max(64 * 1024 * 1024)
+    .describe('Of the result as JSON; a larger one is shortened, with a note. Default: 262,144.'),
+  maxMediaBytes: z
+    .int()
+    .min(0)
+    .max(64 * 1024 * 1024)
+    .describe('Of images, audio and files of an MCP tool, as base64; one more is left out. Default: 5,242,880.'),
+  outputCheck: z
+    .enum(['warn', 'refuse', 'off'])
+    .describe('A result that does not fit the outputSchema gets a note, or is a failure. Default: warn.'),
+  mutexGroup: z.string().min(1).max(256).describe('Calls of one group run one after another. Default: none.'),
+  rate: rateSchema.describe('Calls of one tool by one user. Default: 600 in 60 seconds.'),
+  sharedRate: rateSchema.describe('Calls of one tool by all users. Default: no limit.'),
+  idempotent: z
+    .boolean()
+    .describe('Calling twice does no more than calling once, so it may be repeated. Default: false.'),
+};
+
+export const toolLimitsSchema = z.strictObject(toolLimits).partial();
+
+export const sandboxLimitsSchema = toolLimitsSchema.extend({
+  concurrency: z.int().min(1).max(1_000).default(8).describe('Calls that run at once.'),
+  maxQueued: z.int().min(0).max(100_000).default(256).describe('Calls that wait; one more is refused.'),
+  userShare: z
+    .number()
+    .positive()
+    .max(1)
+    .default(0.5)
+    .describe('Part of `concurrency`, and of `maxQueued`, that one user may take; at least one place.'),
+  maxWaitMs: z.int().min(1).default(30_000).describe('Longest wait for a place to run, in milliseconds.'),
+  stopGraceMs: z
+    .int()
+    .min(0)
+    .default(5_000)
+    .describe('A stopped call that does not end keeps its place and its mutex so long, in milliseconds.'),
+  userRate: rateSchema.optional().describe('Calls of one user, over all tools. Default: no limit.'),
+  tools: z.record(z.string(), toolLimitsSchema).default({}).describe('Overrides by the name of the tool.'),
+});
+export type SandboxLimitsInput = z.input<typeof sandboxLimitsSchema>;
+
+export interface ToolLimits {
+  readonly timeoutMs: number;
+  readonly totalTimeoutMs: number;
+  readonly maxOutputBytes: number;
+  readonly maxMediaBytes: number;
+  readonly outputCheck: 'warn' | 'refuse' | 'off';
+  readonly mutexGroup?: string | undefined;
+  readonly rate: Rate;
+  readonly sharedRate?: Rate | undefined;
+  readonly idempotent: boolean;
+}
+
+export interface SandboxLimits {
+  readonly concurrency: number;
+  readonly maxQueued: number;
+  readonly userShare: number;
+  readonly maxWaitMs: number;
+  readonly stopGraceMs: number;
+  readonly userRate?: Rate | undefined;
+  /** Tools that have limits of their own. */
+  readonly named: readonly string[];
+  /** @param ownTimeoutMs of what runs the tool, where no limit says how long. Default: that of functions. */
+  of(tool: Tool, ownTimeoutMs?: number): ToolLimits;
+}
+
+/** Functions should end at once; what others serve takes its time. In milliseconds. */
+export const FUNCTION_TIMEOUT_MS = 3_000;
+export const REMOTE_TIMEOUT_MS = 60_000;
+
+const DEFAULTS: Omit<ToolLimits, 'timeoutMs'> = {
+  totalTimeoutMs: 600_000,
+  maxOutputBytes: 262_144,
+  maxMediaBytes: 5_242_880,
+  outputCheck: 'warn',
+  rate: { calls: 600, seconds: 60 },
+  idempotent: false,
+};
+
+type Base = typeof DEFAULTS & { timeoutMs?: number };
+
+/** @throws WinnowError `invalid_option` naming each limit that is wrong. */
+export function resolveLimits(input: SandboxLimitsInput = {}): SandboxLimits {
+  const limits = parseOptions(sandboxLimitsSchema, input, 'sandbox');
+  const { concurrency, maxQueued, userShare, maxWaitMs, stopGraceMs, userRate, tools, ...common } = limits;
+  const base: Base = { ...DEFAULTS, ...onlyGiven(common) };
+  const overrides = new Map<string, Base>(
+    Object.entries(tools).map(([name, limits]) => [name, { ...base, ...onlyGiven(limits) }]),
+  );
+  const named = [...overrides.keys()];
+  const of = (tool: Tool, ownTimeoutMs = FUNCTION_TIMEOUT_MS) => ({
+    timeoutMs: ownTimeoutMs,
+    ...(overrides.get(tool.name) ?? base),
+  });
+  return { concurrency, maxQueued, userShare, maxWaitMs, stopGraceMs, userRate, named, of };
+}
+
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function onlyGiven<T extends object>(values: T): Given<T>;
+function onlyGiven(values: object): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}

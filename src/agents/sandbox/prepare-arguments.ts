@@ -1,0 +1,68 @@
+/** Arguments as they came -> arguments as the tool gets them: a plain copy, defaults filled in, checked. */
+
+import { isObject, joinPath } from '../../core/catalog/schema/json.js';
+import { fillDefaults } from '../../core/catalog/schema/paths.js';
+import type { Tool } from '../../core/catalog/tool.js';
+import { validatorFor } from '../../core/catalog/validate.js';
+import { type CallFailure, fail } from './failure.js';
+import { toJson } from './json-value.js';
+
+export interface Prepared {
+  readonly ok: true;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly notes: readonly string[];
+}
+
+export function prepareArguments(tool: Tool, given: unknown): Prepared | CallFailure {
+  const problem = findProblem(given);
+  if (problem !== undefined) return refuse(tool, [problem]);
+  const copy = toJson(given);
+  if (!copy.ok) return refuse(tool, [`(arguments): ${copy.reason}`]);
+  const bytes = Buffer.byteLength(copy.text);
+  if (bytes > MOST_BYTES) return refuse(tool, [`(arguments): have ${bytes} bytes, more than ${MOST_BYTES}: give less`]);
+  if (!isObject(copy.value)) return refuse(tool, ['(arguments): must be object']);
+  const check = validatorFor(tool);
+  const filled = fillDefaults(tool.inputSchema, copy.value);
+  if (filled === undefined) return refuse(tool, ['(arguments): the schema has too many defaults for them: give less']);
+  const result = check(filled);
+  if (result.ok) return { ok: true, arguments: isObject(filled) ? filled : copy.value, notes: copy.notes };
+  // Many generated schemas have defaults that they themselves do not allow, such as a number for a text.
+  if (!check(copy.value).ok) return refuse(tool, result.issues);
+  const note = `the defaults of ${tool.name} do not pass its own schema, so they were not filled in`;
+  return { ok: true, arguments: copy.value, notes: [...copy.notes, note] };
+}
+
+function refuse(tool: Tool, issues: readonly string[]): CallFailure {
+  return fail('invalid_arguments', `The arguments of ${tool.name} are not usable: ${issues.join('; ')}.`, { issues });
+}
+
+const MAX_DEPTH = 100;
+/** Of real calls none has 200 parts; a whole file may be one. */
+const MOST_PARTS = 20_000;
+const MOST_BYTES = 2 ** 20;
+
+/**
+ * What no tool is given: too deep, too many parts, and keys with which a careless merge changes the prototype of all
+ * objects: `__proto__`, and `constructor.prototype`. `constructor` alone is a fair name. The same rule as in the npm
+ * package secure-json-parse.
+ */
+function findProblem(given: unknown): string | undefined {
+  let parts = 0;
+  const find = (value: unknown, path: string, depth: number): string | undefined => {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (depth > MAX_DEPTH) return `${path.slice(0, 40)}…: nested more than ${MAX_DEPTH} levels deep`;
+    for (const key in value) {
+      if (!Object.hasOwn(value, key)) continue;
+      parts += 1;
+      if (parts > MOST_PARTS) return `(arguments): have more than ${MOST_PARTS} parts: give less at once`;
+      const part: unknown = Reflect.get(value, key);
+      const place = joinPath(path, Array.isArray(value) ? Number(key) : key);
+      const isPrototype = key === 'constructor' && isObject(part) && Object.hasOwn(part, 'prototype');
+      if (key === '__proto__' || isPrototype) return `${place}: this name is not allowed`;
+      const found = find(part, place, depth + 1);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return find(given, '', 0);
+}

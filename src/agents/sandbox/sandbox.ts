@@ -1,0 +1,154 @@
+/** The path of a call, in order: arguments, rates, a place to run, the tool within its time, the result. */
+import type { Tool } from '../../core/catalog/tool.js';
+import type { CallResult, Progress } from '../contracts.js';
+import { createAdmission } from './admission.js';
+import { checkLimits } from './check-limits.js';
+import type { Executor } from './executors/executor.js';
+import { type CallFailure, describeThrown, fail } from './failure.js';
+import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
+import { resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
+import { type Prepared, prepareArguments } from './prepare-arguments.js';
+import { createRateLimiter, type RateClaim } from './rate-limiter.js';
+import { runWithin } from './run-within.js';
+
+export interface SandboxParts {
+  /** Asked in this order; the first that can run a tool does. */
+  executors: readonly Executor[];
+  limits?: SandboxLimitsInput | undefined;
+  /** A clock in milliseconds for the rates. Default: `performance.now`. */
+  now?: (() => number) | undefined;
+}
+
+export interface SandboxCall {
+  /** As the caller's view has it: the sandbox asks nobody whether the caller may. */
+  tool: Tool;
+  /** Not trusted: checked here. */
+  arguments: unknown;
+  user?: string | undefined;
+  session?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Told what a tool says of its progress. Default: nobody is. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Asked once more where the call has waited for its place: a refusal ends it before the tool runs. Default: it may. */
+  findRefusal?: (() => Promise<CallFailure | undefined>) | undefined;
+}
+
+export interface Sandbox {
+  /** Never throws: what goes wrong, in the tool or around it, is a result with a code of FAILURE_TABLE. */
+  run(call: SandboxCall): Promise<CallResult>;
+  /** The arguments as `run` would hand them to the tool: for a gate, which must judge what really runs. */
+  prepare(tool: Tool, given: unknown): Prepared | CallFailure;
+  /** Whether a call may be made twice: low risk, or marked `idempotent` in the limits. */
+  isRepeatable(tool: Tool): boolean;
+  /** What of the limits is without effect on these tools: names that none of them has. */
+  checkLimits(tools: readonly Tool[]): string[];
+  /** Ends the connections and processes of all executors. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** A tool that says more of its progress is heard, and goes on, but is not passed on. */
+const MAX_PROGRESS = 1_000;
+const MAX_PROGRESS_CHARACTERS = 1_000;
+
+/** @throws WinnowError `invalid_option` */
+export function createSandbox(parts: SandboxParts): Sandbox {
+  const limits = resolveLimits(parts.limits);
+  const admission = createAdmission(limits);
+  const rates = createRateLimiter(parts.now);
+  const isRepeatable = (tool: Tool) => tool.risk === 'low' || limits.of(tool).idempotent;
+
+  async function run(call: SandboxCall): Promise<CallResult> {
+    const startedAt = performance.now();
+    const { tool } = call;
+    const executor = parts.executors.find((one) => one.canRun(tool));
+    if (!executor)
+      return fail(
+        'not_runnable',
+        `No executor can run ${tool.name}. Functions of a builtin tool are given by --tools-module or toolsModule.`,
+      );
+    const toolLimits = limits.of(tool, executor.defaultTimeoutMs?.(tool));
+    const prepared = prepareArguments(tool, call.arguments);
+    if (!prepared.ok) return prepared;
+    const limited = takeRates(call, toolLimits);
+    if (limited) return limited;
+    const place = await admission.enter({ group: toolLimits.mutexGroup, user: call.user, signal: call.signal });
+    if (!place.ok) return place;
+    const refusal = place.hasWaited ? await findRefusal(call, place.leave) : undefined;
+    if (refusal) return refusal;
+    const { timeoutMs, totalTimeoutMs, maxOutputBytes } = toolLimits;
+    const bounds = { timeoutMs, totalTimeoutMs, stopGraceMs: limits.stopGraceMs, signal: call.signal };
+    const running = runWithin(bounds, ({ signal, prolong }) =>
+      executor.run({
+        tool,
+        arguments: prepared.arguments,
+        user: call.user,
+        session: call.session,
+        signal,
+        maxReadBytes: maxOutputBytes * READ_FACTOR,
+        repeatable: isRepeatable(tool),
+        onProgress: limitProgress(call.onProgress, prolong),
+      }),
+    );
+    void running.ended.then(place.leave);
+    const executed = await running.result;
+    if (!executed.ok) return finishFailure(executed, toolLimits);
+    const finished = finishOutput(tool, executed, toolLimits);
+    if (!finished.ok) return finished;
+    return {
+      ...finished,
+      notes: [...prepared.notes, ...finished.notes],
+      milliseconds: Math.round((performance.now() - startedAt) * 10) / 10,
+    };
+  }
+
+  /** Whoever is refused, or can't be asked, gives the place back. */
+  async function findRefusal(call: SandboxCall, leave: () => void): Promise<CallFailure | undefined> {
+    try {
+      const refusal = await call.findRefusal?.();
+      if (refusal) leave();
+      return refusal;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** Before the queue, so that one who calls too often does not fill it for the others. */
+  function takeRates({ tool, user }: SandboxCall, { rate, sharedRate }: ToolLimits): CallFailure | undefined {
+    const who = JSON.stringify([user ?? null]);
+    const claims: RateClaim[] = [
+      { key: `tool ${JSON.stringify([tool.scope, tool.name])} by ${who}`, rate },
+      ...(sharedRate ? [{ key: `tool ${JSON.stringify([tool.scope, tool.name])}`, rate: sharedRate }] : []),
+      ...(limits.userRate ? [{ key: `user ${who}`, rate: limits.userRate }] : []),
+    ];
+    const limited = rates.take(claims);
+    if (!limited) return undefined;
+    const what = limited.key.startsWith('user') ? 'You call tools too often' : `${tool.name} is called too often`;
+    return fail('rate_limited', `${what}. The next call is free in ${limited.waitMs} ms.`);
+  }
+
+  return {
+    async run(call) {
+      try {
+        return await run(call);
+      } catch (thrown) {
+        return fail('tool_failed', `The call of ${call.tool.name} failed: ${describeThrown(thrown)}`);
+      }
+    },
+    prepare: prepareArguments,
+    isRepeatable,
+    checkLimits: (tools) => checkLimits(limits, tools),
+    async close() {
+      await Promise.all(parts.executors.map((executor) => executor.close?.()));
+    },
+  };
+}
+
+function limitProgress(tell: SandboxCall['onProgress'], prolong: () => void): (progress: Progress) => void {
+  let left = MAX_PROGRESS;
+  return ({ message, ...numbers }) => {
+    prolong();
+    if (left-- <= 0) return;
+    tell?.({ ...numbers, ...(message === undefined ? {} : { message: message.slice(0, MAX_PROGRESS_CHARACTERS) }) });
+  };
+}

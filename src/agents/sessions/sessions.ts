@@ -1,0 +1,138 @@
+/** Sessions from their beginning to their end. Turns end enablements; time ends sessions. */
+import { randomUUID } from 'node:crypto';
+import { WinnowError } from '../../core/errors.js';
+import { parseInput } from '../../core/parse.js';
+import { type Caller, type CreateSessionInput, createSessionInputSchema, type SessionView } from '../contracts.js';
+import type { BareEvent, Ledger } from '../ledger.js';
+import { overQuota } from '../quotas.js';
+import type { EnablementRecord, SessionRecord, Sessions as StoredSessions } from '../store/store.js';
+import { enabledTools, type ReadSituation, type Situation } from './situation.js';
+
+export interface SessionParts {
+  store: StoredSessions;
+  situationOf: ReadSituation;
+  ledger: Ledger;
+  clock: () => Date;
+  sessionIdleMs: number;
+  /** Most that one user has open. */
+  mostOpen: number;
+}
+
+interface Ask {
+  caller?: Caller | undefined;
+}
+
+const MAX_LISTED = 1_000;
+
+export function createSessions({ store, situationOf, ledger, clock, sessionIdleMs, mostOpen }: SessionParts) {
+  const now = () => clock().toISOString();
+
+  async function createSession(input: CreateSessionInput = {}): Promise<SessionView> {
+    const { user, roles, project, riskCeiling } = parseInput(createSessionInputSchema, input);
+    const id = randomUUID();
+    const session: SessionRecord = {
+      id,
+      roles,
+      ...(user === undefined ? {} : { user }),
+      ...(project === undefined ? {} : { project }),
+      ...(riskCeiling === undefined ? {} : { riskCeiling }),
+      turn: 1,
+      createdAt: now(),
+      activeAt: now(),
+    };
+    if (!(await store.create(session, user === undefined ? undefined : mostOpen)))
+      throw overQuota('sessions', mostOpen, 'End a session that you do not need.');
+    const situation = await situationOf(id);
+    await ledger.write({ situation, audit: [{ event: 'session_created', outcome: 'allowed' }] });
+    return toView(situation);
+  }
+
+  return {
+    createSession,
+
+    async session(id: string, ask: Ask = {}): Promise<SessionView> {
+      return toView(await situationOf(id, ask.caller));
+    },
+
+    /** Newest first; open or ended, without those that were idle too long. A look at them keeps none from being idle. */
+    async sessions(query: { user?: string; limit?: number } = {}): Promise<SessionView[]> {
+      const limit = Math.min(query.limit ?? 100, MAX_LISTED);
+      const oldest = clock().getTime() - sessionIdleMs;
+      const records = await store.list({ user: query.user, limit });
+      const live = records.filter(({ activeAt }) => Date.parse(activeAt) >= oldest);
+      return Promise.all(live.map(async ({ id }) => toView(await situationOf(id, undefined, { isLook: true }))));
+    },
+
+    async beginTurn(id: string, ask: Ask = {}): Promise<SessionView> {
+      const before = await situationOf(id, ask.caller);
+      const begun = await store.beginTurn(id, now());
+      if (!begun) throw ended(id);
+      await ledger.write({
+        situation: withTurn(before, begun.turn),
+        audit: [{ event: 'turn', outcome: 'allowed' }],
+        telemetry: begun.ended.map(expired),
+      });
+      return toView(await situationOf(id, ask.caller));
+    },
+
+    async endSession(id: string, ask: Ask = {}): Promise<SessionView> {
+      const before = await situationOf(id, ask.caller);
+      const done = await store.end(id, now());
+      if (!done) throw ended(id);
+      await ledger.write({
+        situation: before,
+        audit: [{ event: 'session_ended', outcome: 'allowed' }],
+        telemetry: done.ended.map(expired),
+      });
+      return toView(await situationOf(id, ask.caller));
+    },
+
+    async removeIdle(): Promise<void> {
+      const before = new Date(clock().getTime() - sessionIdleMs).toISOString();
+      for (;;) {
+        const removed = await store.removeIdle(before);
+        if (removed.length === 0) return;
+        await ledger.write({
+          audit: removed.map(({ session: { id: session, user } }) => ({
+            event: 'session_ended',
+            outcome: 'allowed',
+            session,
+            user,
+            reason: 'It was idle.',
+          })),
+        });
+        for (const { session, ended: tools } of removed)
+          if (tools.length > 0) await ledger.write({ situation: { session }, telemetry: tools.map(expired) });
+      }
+    },
+  };
+}
+
+function toView(situation: Situation): SessionView {
+  const { id, user, roles, project, turn, createdAt, activeAt, endedAt } = situation.session;
+  const { riskCeiling } = situation;
+  return {
+    id,
+    ...(user === undefined ? {} : { user }),
+    roles: [...roles],
+    ...(project === undefined ? {} : { project }),
+    ...(riskCeiling === undefined ? {} : { riskCeiling }),
+    turn,
+    createdAt,
+    activeAt,
+    ...(endedAt === undefined ? {} : { endedAt }),
+    enabled: endedAt === undefined ? enabledTools(situation).map(({ tool: _, ...one }) => one) : [],
+  };
+}
+
+function withTurn(situation: Situation, turn: number): { session: SessionRecord; policy: Situation['policy'] } {
+  return { policy: situation.policy, session: { ...situation.session, turn } };
+}
+
+function expired({ tool, calls }: EnablementRecord): BareEvent {
+  return { type: 'expire', tool, calls };
+}
+
+function ended(id: string): WinnowError {
+  return new WinnowError('not_found', `The session "${id.slice(0, 80)}" has ended. Open a new one.`);
+}

@@ -1,0 +1,168 @@
+/** What a decision in a session rests on, read once a request: the session, the policy and the caller's scope of now. */
+import type { Catalog } from '../../core/catalog/catalog.js';
+import { createScope, type View } from '../../core/catalog/scope.js';
+import { RISKS, type Risk, type Tool } from '../../core/catalog/tool.js';
+import { WinnowError } from '../../core/errors.js';
+import type { Caller, EnabledTool } from '../contracts.js';
+import type { SessionContext } from '../parts.js';
+import { type Decision, decide, type Facts } from '../policy/decide.js';
+import type { Policy } from '../policy/policy.js';
+import type { EnablementRecord, SessionRecord, Sessions } from '../store/store.js';
+
+export interface Situation {
+  readonly session: SessionRecord;
+  /** Those of whoever asks now; of the session where the embedding program asks. */
+  readonly roles: readonly string[];
+  readonly policy: Policy;
+  readonly now: Date;
+  readonly view: View;
+  readonly riskCeiling: Risk | undefined;
+  /** Of this turn, by the name of the tool. */
+  readonly enablements: ReadonlyMap<string, EnablementRecord>;
+  /** A tool in the caller's scope, also one that is out of service. */
+  find(name: string): Tool | undefined;
+  /** @param more facts about a call */
+  decide(tool: Tool | undefined, purpose: Facts['purpose'], more?: Partial<Facts>): Decision;
+  isAllowed(tool: Tool): boolean;
+  /** Why it is enabled in every turn: by its author, the operator, or because it was approved for this user. */
+  stays(tool: Tool): Stays | undefined;
+  isEnabled(tool: Tool): boolean;
+}
+
+export type Stays = ReturnType<Policy['of']>['stays'] | 'learnt';
+
+export interface SituationParts {
+  sessions: Sessions;
+  catalog: () => Catalog;
+  policy: () => Policy;
+  /** Tools that were approved as always on for a user. Default: none. */
+  alwaysOn?: ((user: string) => readonly string[]) | undefined;
+  clock: () => Date;
+  sessionIdleMs: number;
+}
+
+/** Activity is written down at most so often, in milliseconds: each write costs a disk access. */
+const TOUCH_INTERVAL_MS = 60_000;
+
+export interface ReadOptions {
+  /** Somebody only looks at it, which does not keep a session from being idle. Default: false. */
+  isLook?: boolean | undefined;
+}
+
+/** Throws WinnowError `not_found`. */
+export type ReadSituation = (id: string, caller?: Caller, options?: ReadOptions) => Promise<Situation>;
+
+export function createSituations(parts: SituationParts): ReadSituation {
+  const scopes = new WeakMap<Catalog, ReturnType<typeof createScope>>();
+  const viewOf = (catalog: Catalog, user: string | undefined): View => {
+    const scope = scopes.get(catalog) ?? createScope(catalog);
+    scopes.set(catalog, scope);
+    return scope({ user });
+  };
+
+  return async (id, caller, { isLook = false } = {}) => {
+    const now = parts.clock();
+    const session = await openSession(id, caller, now);
+    if (!isLook) await touch(session, now);
+    const policy = parts.policy();
+    const catalog = parts.catalog();
+    const view = viewOf(catalog, session.user);
+    const enablements = new Map((await parts.sessions.enablements(id)).map((one) => [one.tool, one]));
+    const riskCeiling = toRisk(session.riskCeiling);
+    const roles = caller ? (caller.roles ?? []) : session.roles;
+    const facts = {
+      now,
+      caller: { user: session.user, roles },
+      session: {
+        turn: session.turn,
+        isEnded: session.endedAt !== undefined,
+        riskCeiling,
+      },
+    };
+    const learnt = new Set(session.user === undefined ? [] : parts.alwaysOn?.(session.user));
+    const stays: Situation['stays'] = (tool) =>
+      policy.of(tool).stays ?? (learnt.has(tool.name) ? ('learnt' as const) : undefined);
+    const decideOn: Situation['decide'] = (tool, purpose, more = {}) =>
+      decide(policy, { ...facts, ...more, tool, purpose });
+    return {
+      session,
+      roles,
+      policy,
+      now,
+      view,
+      riskCeiling,
+      enablements,
+      find: (name) => view.byName.get(name) ?? findOutOfService(catalog, name, session.user),
+      decide: decideOn,
+      isAllowed: (tool) => decideOn(tool, 'find').decision !== 'deny',
+      stays,
+      isEnabled: (tool) => stays(tool) !== undefined || isLive(enablements.get(tool.name)),
+    };
+  };
+
+  async function openSession(id: string, caller: Caller | undefined, now: Date): Promise<SessionRecord> {
+    const session = await parts.sessions.get(id);
+    const isOver = session && Date.parse(session.activeAt) + parts.sessionIdleMs < now.getTime();
+    // Another's session looks like none.
+    if (!session || isOver || (caller && caller.user !== session.user))
+      throw new WinnowError('not_found', `There is no session "${id.slice(0, 80)}". Open one first.`);
+    return session;
+  }
+
+  async function touch({ id, activeAt }: SessionRecord, now: Date): Promise<void> {
+    const interval = Math.min(TOUCH_INTERVAL_MS, parts.sessionIdleMs / 2);
+    if (Date.parse(activeAt) + interval < now.getTime()) await parts.sessions.touch(id, now.toISOString());
+  }
+}
+
+/** As search and lists see it. */
+export function sessionContext(situation: Situation, signal: AbortSignal | undefined): SessionContext {
+  const { session, roles, view, isAllowed, isEnabled, policy, riskCeiling } = situation;
+  const { id, user, project } = session;
+  // All that a decision to show a tool rests on, see `decide`.
+  const facts = [policy.version, user, roles, riskCeiling, session.endedAt !== undefined];
+  return { session: id, user, project, view, isAllowed, isEnabled, audience: JSON.stringify(facts), signal };
+}
+
+function findOutOfService(catalog: Catalog, name: string, user: string | undefined): Tool | undefined {
+  const named = catalog.tools.filter((tool) => tool.name === name);
+  const own = named.find(({ scope }) => scope !== 'system' && scope.user === user);
+  return own ?? named.find(({ scope }) => scope === 'system');
+}
+
+/** One for a single call that was made is over. */
+export function isLive(one: EnablementRecord | undefined): one is EnablementRecord {
+  return one !== undefined && (!one.once || one.calls === 0);
+}
+
+function toRisk(text: string | undefined): Risk | undefined {
+  return RISKS.find((risk) => risk === text);
+}
+
+/** All that the session may call now, those that stay first, each in the catalogue's order. */
+export function enabledTools({
+  view,
+  stays,
+  enablements,
+  session,
+  isAllowed,
+}: Situation): (EnabledTool & { tool: Tool })[] {
+  const allowed = view.tools.filter(isAllowed);
+  const staying = allowed.flatMap((tool) => {
+    const via = stays(tool);
+    return via ? [{ tool, name: tool.name, via }] : [];
+  });
+  const turning = allowed.flatMap((tool) => {
+    const one = enablements.get(tool.name);
+    if (!isLive(one) || stays(tool)) return [];
+    const remainingTurns = one.untilTurn - session.turn + 1;
+    return [
+      { tool, name: tool.name, via: viaOf(one.via), remainingTurns, ...(one.once ? { once: true as const } : {}) },
+    ];
+  });
+  return [...staying, ...turning];
+}
+
+function viaOf(text: string): 'asked' | 'related' | 'producer' {
+  return text === 'related' || text === 'producer' ? text : 'asked';
+}

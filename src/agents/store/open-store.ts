@@ -1,0 +1,40 @@
+/** Opens a store. What it needs of native packages and drivers is loaded here, not with the module. */
+import { WinnowError } from '../../core/errors.js';
+import type { Store } from './store.js';
+
+export type StorePlace =
+  /** SQLite in one file; made where it is missing. */
+  | { file: string }
+  /** PostgreSQL: `postgres://user@host:port/database`. */
+  | { url: string }
+  /** Lasts as long as the process; for tests and trials. */
+  | { memory: true };
+
+export interface OpenOptions {
+  /** How long a database that another process holds is waited for, in milliseconds. Default: 5,000. */
+  busyTimeoutMs?: number;
+  /** PostgreSQL: most connections at a time. Default: 10. */
+  connections?: number;
+  /** SQLite: told that the store is a new one, or that others could read it. Default: nothing is told. */
+  onNotice?: ((notice: string) => void) | undefined;
+}
+
+/** @throws WinnowError `store_failed`; `invalid_option` for a place that is none */
+export async function openStore(place: StorePlace, options: OpenOptions = {}): Promise<Store> {
+  const { busyTimeoutMs = 5_000, connections = 10, onNotice } = options;
+  if ('memory' in place) {
+    const { createMemoryStore } = await import('./memory/memory-store.js');
+    return createMemoryStore();
+  }
+  const { createSqlStore } = await import('./sql/sql-store.js');
+  if ('file' in place) {
+    if (place.file === '' || place.file === ':memory:')
+      throw new WinnowError('invalid_option', 'The file of a store needs a path; for none at all, say {memory: true}.');
+    const { openSqlite } = await import('./sql/sqlite.js');
+    return createSqlStore(await openSqlite({ file: place.file, busyTimeoutMs, onNotice }), 'sqlite');
+  }
+  if (!/^postgres(?:ql)?:\/\//u.test(place.url))
+    throw new WinnowError('invalid_option', 'The URL of a store begins with postgres:// or postgresql://.');
+  const { openPostgres } = await import('./sql/postgres.js');
+  return createSqlStore(await openPostgres({ url: place.url, connections, busyTimeoutMs }), 'postgres');
+}

@@ -1,0 +1,109 @@
+/**
+ * A driver whose faults are `store_failed`, and which waits its turn without holding the event loop: another process
+ * that writes to the same SQLite file makes this one wait, not stop.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+  type TransactionSettings,
+} from 'kysely';
+import { messageOf, WinnowError } from '../../../core/errors.js';
+
+export interface GuardOptions {
+  /**
+   * What begins a transaction. Default: the driver's own way. With it, each single write is a transaction, too, so that
+   * a busy database is met at its beginning and nowhere else.
+   */
+  begin?: CompiledQuery;
+  /** Whether the same statement may succeed a little later. Default: never. */
+  isBusy?: (error: unknown) => boolean;
+  /** How long a busy database is waited for, in milliseconds. */
+  busyTimeoutMs: number;
+}
+
+const FIRST_WAIT_MS = 1;
+const LONGEST_WAIT_MS = 50;
+
+export function guardDriver(driver: Driver, options: GuardOptions): Driver {
+  const inner = new WeakMap<DatabaseConnection, DatabaseConnection>();
+  const inTransaction = new WeakSet<DatabaseConnection>();
+  const unwrap = (connection: DatabaseConnection) => inner.get(connection) ?? connection;
+  return {
+    init: (...given) => guarded(() => driver.init(...given)),
+    destroy: (...given) => driver.destroy(...given),
+    async acquireConnection() {
+      const connection = await guarded(() => driver.acquireConnection());
+      const wrapped: DatabaseConnection = {
+        executeQuery: <Row>(query: CompiledQuery): Promise<QueryResult<Row>> =>
+          guarded(() =>
+            options.begin && isWrite(query) && !inTransaction.has(wrapped)
+              ? asTransaction(connection, query, { ...options, begin: options.begin })
+              : whenFree(() => connection.executeQuery<Row>(query), options),
+          ),
+        streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
+      };
+      inner.set(wrapped, connection);
+      return wrapped;
+    },
+    releaseConnection: (connection) => driver.releaseConnection(unwrap(connection)),
+    async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings) {
+      if (options.begin) await connection.executeQuery(options.begin);
+      else await guarded(() => driver.beginTransaction(unwrap(connection), settings));
+      inTransaction.add(connection);
+    },
+    async commitTransaction(connection) {
+      await guarded(() => driver.commitTransaction(connection));
+      inTransaction.delete(connection);
+    },
+    async rollbackTransaction(connection) {
+      inTransaction.delete(connection);
+      await guarded(() => driver.rollbackTransaction(connection));
+    },
+  };
+}
+
+/** Beginnings and ends of transactions are raw; all else that is no question changes something. */
+function isWrite({ query }: CompiledQuery): boolean {
+  return query.kind !== 'SelectQueryNode' && query.kind !== 'RawNode';
+}
+
+async function asTransaction<Row>(
+  connection: DatabaseConnection,
+  query: CompiledQuery,
+  options: GuardOptions & { begin: CompiledQuery },
+): Promise<QueryResult<Row>> {
+  await whenFree(() => connection.executeQuery(options.begin), options);
+  try {
+    const result = await connection.executeQuery<Row>(query);
+    await connection.executeQuery(CompiledQuery.raw('commit'));
+    return result;
+  } catch (error) {
+    await connection.executeQuery(CompiledQuery.raw('rollback'));
+    throw error;
+  }
+}
+
+async function whenFree<Result>(work: () => Promise<Result>, options: GuardOptions): Promise<Result> {
+  const end = performance.now() + options.busyTimeoutMs;
+  for (let pause = FIRST_WAIT_MS; ; pause = Math.min(2 * pause, LONGEST_WAIT_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!options.isBusy?.(error) || performance.now() > end) throw error;
+      await wait(pause);
+    }
+  }
+}
+
+async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof WinnowError) throw error;
+    const message = messageOf(error);
+    throw new WinnowError('store_failed', `The store failed: ${message}.`, { cause: error });
+  }
+}

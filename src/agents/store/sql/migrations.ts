@@ -1,0 +1,165 @@
+/**
+ * The versions of the tables. A migration that was published never changes: a new one is added, with a name that
+ * sorts after it. All of them are plain enough for SQLite and PostgreSQL alike.
+ */
+import {
+  type CreateTableBuilder,
+  type Kysely,
+  type Migration,
+  type MigrationProvider,
+  Migrator,
+  type RawBuilder,
+  sql,
+} from 'kysely';
+import { messageOf, WinnowError } from '../../../core/errors.js';
+import type { Tables } from './tables.js';
+
+export type Dialect = 'sqlite' | 'postgres';
+
+/** @throws WinnowError `store_failed`, also for a database that a newer version of Winnow has made. */
+export async function migrate(database: Kysely<Tables>, dialect: Dialect): Promise<void> {
+  const provider: MigrationProvider = {
+    getMigrations: async () => ({
+      '0001-first': first(dialect),
+      '0002-sources': sources,
+      '0003-session-users': sessionUsers,
+      '0004-runs': runs,
+    }),
+  };
+  const { error } = await new Migrator({ db: database, provider }).migrateToLatest();
+  if (error === undefined) return;
+  if (error instanceof WinnowError) throw error;
+  const message = messageOf(error);
+  throw new WinnowError(
+    'store_failed',
+    `The tables of the store can't be brought to this version: ${message}. A store of a newer Winnow needs that version.`,
+    { cause: error },
+  );
+}
+
+function first(dialect: Dialect): Migration {
+  const { texts, nullableTexts, integers, place } = columnsOf(dialect);
+  return {
+    async up(database: Kysely<Tables>): Promise<void> {
+      const { schema } = database;
+      await schema
+        .createTable('sessions')
+        .$call(texts('id', 'roles', 'createdAt', 'activeAt'))
+        .$call(nullableTexts('user', 'project', 'riskCeiling', 'endedAt'))
+        .addColumn('turn', 'integer', (column) => column.notNull())
+        .addPrimaryKeyConstraint('sessions_key', ['id'])
+        .execute();
+      await schema.createIndex('sessions_active').on('sessions').column('activeAt').execute();
+      await schema
+        .createTable('enablements')
+        .$call(texts('session', 'tool', 'via'))
+        .$call(integers('untilTurn', 'once', 'calls'))
+        .addPrimaryKeyConstraint('enablements_key', ['session', 'tool'])
+        .execute();
+      await schema
+        .createTable('approvals')
+        .$call(texts('id', 'session', 'user', 'tool', 'arguments', 'argumentsHash', 'policyVersion', 'state', 'grant'))
+        .$call(texts('reason', 'requestedAt', 'expiresAt'))
+        .$call(nullableTexts('decidedBy', 'decidedAt', 'usedAt'))
+        .addPrimaryKeyConstraint('approvals_key', ['id'])
+        .execute();
+      await schema
+        .createIndex('approvals_bound')
+        .on('approvals')
+        .columns(['session', 'tool', 'argumentsHash', 'policyVersion'])
+        .execute();
+      await schema.createIndex('approvals_open').on('approvals').columns(['state', 'expiresAt']).execute();
+      await schema
+        .createTable('audit')
+        .$call(place)
+        .$call(texts('at', 'event', 'outcome'))
+        .$call(nullableTexts('session', 'user', 'tool', 'code', 'reason', 'argumentsHash', 'approval', 'policyVersion'))
+        .addColumn('turn', 'integer')
+        .execute();
+      await schema.createIndex('audit_session').on('audit').column('session').execute();
+      await schema
+        .createTable('telemetry')
+        .$call(place)
+        .$call(texts('at', 'type', 'session', 'content'))
+        .$call(nullableTexts('user', 'project', 'tool'))
+        .execute();
+      await schema.createIndex('telemetry_at').on('telemetry').column('at').execute();
+      await schema
+        .createTable('calls')
+        .$call(place)
+        .$call(texts('session', 'tool', 'at', 'values'))
+        .$call(integers('turn'))
+        .execute();
+      await schema.createIndex('calls_session').on('calls').columns(['session', 'tool']).execute();
+      await schema
+        .createTable('documents')
+        .$call(texts('collection', 'owner', 'name', 'content', 'updatedAt'))
+        .addPrimaryKeyConstraint('documents_key', ['collection', 'owner', 'name'])
+        .execute();
+      await schema
+        .createTable('weights')
+        .$call(texts('level', 'subject', 'kind', 'key', 'state', 'details', 'updatedAt'))
+        .$call(integers('evidence'))
+        .addColumn('value', 'double precision', (column) => column.notNull())
+        .addPrimaryKeyConstraint('weights_key', ['level', 'subject', 'kind', 'key'])
+        .execute();
+      await schema
+        .createTable('planRuns')
+        .$call(texts('id', 'plan', 'state', 'createdAt', 'updatedAt'))
+        .$call(nullableTexts('session', 'user', 'leaseOwner', 'leaseUntil'))
+        .addPrimaryKeyConstraint('plan_runs_key', ['id'])
+        .execute();
+      await schema
+        .createTable('planSteps')
+        .$call(texts('run', 'step', 'state', 'updatedAt'))
+        .addPrimaryKeyConstraint('plan_steps_key', ['run', 'step'])
+        .execute();
+    },
+  };
+}
+
+/** Where the arguments come from; null in what was there before. */
+const sources: Migration = {
+  async up({ schema }: Kysely<Tables>): Promise<void> {
+    for (const table of ['approvals', 'audit']) await schema.alterTable(table).addColumn('sources', 'text').execute();
+  },
+};
+
+/** The open sessions of a user are counted with each new one. */
+const sessionUsers: Migration = {
+  async up({ schema }: Kysely<Tables>): Promise<void> {
+    await schema.createIndex('sessions_user').on('sessions').columns(['user', 'endedAt']).execute();
+  },
+};
+
+/** Where the call goes; null in what was there before. */
+const runs: Migration = {
+  async up({ schema }: Kysely<Tables>): Promise<void> {
+    await schema.alterTable('approvals').addColumn('runs', 'text').execute();
+  },
+};
+
+type Builder = CreateTableBuilder<string, string>;
+
+function columnsOf(dialect: Dialect) {
+  // By bytes, as SQLite compares: instants and names must sort alike wherever the database runs.
+  const text = dialect === 'sqlite' ? sql`text` : sql`text collate "C"`;
+  const add =
+    (type: RawBuilder<unknown>, isNullable = false) =>
+    (...names: string[]) =>
+    (table: Builder): Builder =>
+      names.reduce(
+        (rest, name) => rest.addColumn(name, type, (column) => (isNullable ? column : column.notNull())),
+        table,
+      );
+  return {
+    texts: add(text),
+    nullableTexts: add(text, true),
+    integers: add(sql`integer`),
+    /** A number that grows with every row: the order in which things were written. */
+    place: (table: Builder): Builder =>
+      dialect === 'sqlite'
+        ? table.addColumn('place', 'integer', (column) => column.primaryKey().autoIncrement())
+        : table.addColumn('place', 'bigserial', (column) => column.primaryKey()),
+  };
+}

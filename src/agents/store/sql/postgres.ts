@@ -1,0 +1,59 @@
+/** PostgreSQL, by the package `pg`, which is loaded here and only when a store with a URL is asked for. */
+import {
+  CamelCasePlugin,
+  Kysely,
+  PostgresAdapter,
+  PostgresDriver,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely';
+import { WinnowError } from '../../../core/errors.js';
+import { guardDriver } from './guarded-driver.js';
+import type { Tables } from './tables.js';
+
+export interface PostgresOptions {
+  /** `postgres://user@host:port/database`. */
+  url: string;
+  /** Most connections at a time. */
+  connections: number;
+  /** How long a connection is waited for, in milliseconds. */
+  busyTimeoutMs: number;
+}
+
+const BIGINT_TYPE = 20;
+
+/** @throws WinnowError `store_failed` */
+export async function openPostgres({ url, connections, busyTimeoutMs }: PostgresOptions): Promise<Kysely<Tables>> {
+  const { default: pg } = await loadDriver();
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: busyTimeoutMs,
+    types: {
+      // Counters are far below 2^53; as texts they would not compare.
+      getTypeParser: (type, format) =>
+        type === BIGINT_TYPE && format !== 'binary' ? Number : pg.types.getTypeParser(type, format),
+    },
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => undefined);
+  return new Kysely<Tables>({
+    plugins: [new CamelCasePlugin()],
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+      createDriver: () => guardDriver(new PostgresDriver({ pool }), { busyTimeoutMs }),
+    },
+  });
+}
+
+async function loadDriver() {
+  try {
+    return await import('pg');
+  } catch (error) {
+    throw new WinnowError('store_failed', "The package pg can't be loaded; a store with a URL needs it.", {
+      cause: error,
+    });
+  }
+}

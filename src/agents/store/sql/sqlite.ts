@@ -1,0 +1,100 @@
+/**
+ * SQLite in one file, by the native package `libsql`, which is loaded here and only when a store is asked for.
+ * WAL and `synchronous=FULL`: a write that was acknowledged is on the disk.
+ */
+import {
+  CamelCasePlugin,
+  CompiledQuery,
+  Kysely,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import { messageOf, WinnowError } from '../../../core/errors.js';
+import { guardDriver } from './guarded-driver.js';
+import { createPrivateFile, loadNative, tightenFiles } from './sqlite-file.js';
+import type { Tables } from './tables.js';
+
+export interface SqliteOptions {
+  /** Path of the file, made where it is missing; its folder must be there. */
+  file: string;
+  busyTimeoutMs: number;
+  /** Told that the store is a new one, or that others could read it. */
+  onNotice?: ((notice: string) => void) | undefined;
+}
+
+// A transaction that reads first and writes then could not be waited for.
+const BEGIN = 'begin immediate';
+
+/** SQLite can undo changes of tables; with this, two processes that open a new file at once migrate it once. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+/** @throws WinnowError `store_failed` */
+export async function openSqlite(options: SqliteOptions): Promise<Kysely<Tables>> {
+  const { busyTimeoutMs } = options;
+  const database = await openFile(options);
+  return new Kysely<Tables>({
+    plugins: [new CamelCasePlugin()],
+    dialect: {
+      createAdapter: () => new TransactionalSqliteAdapter(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createDriver: () =>
+        guardDriver(new SqliteDriver({ database }), {
+          begin: CompiledQuery.raw(BEGIN),
+          isBusy: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
+          busyTimeoutMs,
+        }),
+    },
+  });
+}
+
+async function openFile({ file, busyTimeoutMs, onNotice }: SqliteOptions): Promise<SqliteDatabase> {
+  const { default: Database } = await loadNative();
+  try {
+    const isNew = createPrivateFile(file);
+    const database = new Database(file);
+    // The switch to WAL can't be waited for from outside; after it, the driver waits without holding the event loop.
+    const settings = [
+      `busy_timeout = ${busyTimeoutMs}`,
+      'journal_mode = WAL',
+      'synchronous = FULL',
+      'busy_timeout = 0',
+    ];
+    for (const setting of settings) database.prepare(`PRAGMA ${setting}`).all();
+    if (isNew) onNotice?.(`a new, empty store was made at ${file}; if there should have been one, check the path`);
+    for (const notice of tightenFiles(file)) onNotice?.(notice);
+    // libsql 0.5 leaves a statement that met a busy database in progress, and then nothing can be committed, until the
+    // same statement runs again (tursodatabase/libsql-client-ts issue 352). So there is one that begins, kept.
+    const begin = database.prepare(BEGIN);
+    return {
+      prepare: (text) => (text === BEGIN ? begin : database.prepare(text)),
+      close() {
+        // What is only in the -wal file would be missing from a copy of the store.
+        try {
+          database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
+        } catch {
+          // A full disk, or a transaction that did not end: the -wal file keeps what it has for the next start.
+        }
+        database.close();
+      },
+    };
+  } catch (error) {
+    const message = messageOf(error);
+    throw new WinnowError(
+      'store_failed',
+      `The store ${file} can't be opened: ${message}. Check that its folder is there and can be written.`,
+      { cause: error },
+    );
+  }
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}

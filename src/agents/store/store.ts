@@ -1,0 +1,262 @@
+/**
+ * What must last, as small repositories. A promise that is fulfilled is a promise kept: the write survives the end of
+ * the process. Every change that two processes could race for is one atomic step, and says who won.
+ * Instants are UTC, ISO 8601 with milliseconds, so that they sort as texts.
+ */
+import type { ArgumentSources } from '../../core/result.js';
+import type { Documents, Weights } from './keyed-records.js';
+
+export type * from './keyed-records.js';
+
+export interface SessionRecord {
+  readonly id: string;
+  readonly user?: string;
+  readonly roles: readonly string[];
+  readonly project?: string;
+  readonly riskCeiling?: string;
+  /** From 1. */
+  readonly turn: number;
+  readonly createdAt: string;
+  readonly activeAt: string;
+  readonly endedAt?: string;
+}
+
+export interface EnablementRecord {
+  readonly tool: string;
+  /** Why it is enabled, for example `asked`. */
+  readonly via: string;
+  /** The last turn in which it is enabled. */
+  readonly untilTurn: number;
+  /** For one call only. */
+  readonly once: boolean;
+  /** How often it was called since it was enabled. */
+  readonly calls: number;
+}
+
+/** A session that was idle, with what was still enabled in it. */
+export interface RemovedSession {
+  readonly session: SessionRecord;
+  readonly ended: readonly EnablementRecord[];
+}
+
+export interface Enabling {
+  readonly enablements: readonly Pick<EnablementRecord, 'tool' | 'via' | 'untilTurn' | 'once'>[];
+  /** Most tools that may be enabled in the session at a time; what is over it is left out, from the end. */
+  readonly limit: number;
+  readonly at: string;
+}
+
+export interface Sessions {
+  /** @param mostOpen of the session's user; false where so many are open already. Default: no limit. */
+  create(session: SessionRecord, mostOpen?: number): Promise<boolean>;
+  get(id: string): Promise<SessionRecord | undefined>;
+  /** Newest first. */
+  list(query: { user?: string | undefined; limit: number }): Promise<SessionRecord[]>;
+  /** Counts one turn on and takes away what was enabled only until now. Undefined: there is no such open session. */
+  beginTurn(id: string, at: string): Promise<{ turn: number; ended: EnablementRecord[] } | undefined>;
+  touch(id: string, at: string): Promise<void>;
+  /** Also takes its enablements away and expires its open approvals. Undefined: it was not open. */
+  end(id: string, at: string): Promise<{ ended: EnablementRecord[] } | undefined>;
+  /** Removes what was not active since `before`, up to 500 at a time, with all that belongs to it but its audit. */
+  removeIdle(before: string): Promise<RemovedSession[]>;
+  /** Those of the current turn, in order of name. */
+  enablements(id: string): Promise<EnablementRecord[]>;
+  /**
+   * Adds and prolongs, never shortens. What was there as `once` can become lasting, not the other way round.
+   * Returns the names that are over the limit. Undefined: the session is not open.
+   */
+  enable(id: string, enabling: Enabling): Promise<{ overLimit: string[] } | undefined>;
+  /** Returns what was taken away. */
+  disable(id: string, tools: readonly string[]): Promise<EnablementRecord[]>;
+  /** Counts a call of an enabled tool; false when it is not enabled now, so that `once` holds for one call only. */
+  countCall(id: string, tool: string): Promise<boolean>;
+}
+
+export type ApprovalState = 'pending' | 'granted' | 'refused' | 'used' | 'expired';
+
+export interface ApprovalRecord {
+  readonly id: string;
+  readonly session: string;
+  /** Who asks. */
+  readonly user: string;
+  readonly tool: string;
+  /** As shown to the one who decides. */
+  readonly arguments: unknown;
+  readonly sources?: ArgumentSources;
+  readonly argumentsHash: string;
+  /** Where the call goes, in words, and its risk; absent in what was there before. */
+  readonly runs?: { readonly where: string; readonly risk: string };
+  readonly policyVersion: string;
+  readonly state: ApprovalState;
+  readonly grant: 'once' | 'session';
+  readonly reason: string;
+  readonly requestedAt: string;
+  readonly expiresAt: string;
+  readonly decidedBy?: string;
+  readonly decidedAt?: string;
+  readonly usedAt?: string;
+}
+
+export interface ApprovalQuery {
+  session?: string | undefined;
+  user?: string | undefined;
+  tool?: string | undefined;
+  since?: string | undefined;
+  state?: ApprovalState | undefined;
+  limit: number;
+}
+
+export interface ApprovalDecision {
+  readonly state: 'granted' | 'refused';
+  readonly grant: 'once' | 'session';
+  readonly decidedBy: string;
+  readonly decidedAt: string;
+  readonly expiresAt: string;
+  readonly reason: string;
+}
+
+export interface Approvals {
+  /**
+   * Keeps the new approval, or returns the open one of the same session, tool, arguments and policy version where
+   * there is one, so that asking twice makes one question. Open: pending, granted or refused, and not expired at
+   * `requestedAt`. Undefined: there is none, and as many of the user's as `mostPending` wait already. Default: no limit.
+   */
+  request(approval: ApprovalRecord, mostPending?: number): Promise<ApprovalRecord | undefined>;
+  get(id: string): Promise<ApprovalRecord | undefined>;
+  /** Newest first. */
+  list(query: ApprovalQuery): Promise<ApprovalRecord[]>;
+  /** False when it is no longer pending, or expired. */
+  decide(id: string, decision: ApprovalDecision): Promise<boolean>;
+  /** Uses a grant; one for a single call is then used up. False when somebody else was faster, or it expired. */
+  use(id: string, at: string): Promise<boolean>;
+  /** Marks what is over time; returns it. */
+  expire(at: string): Promise<ApprovalRecord[]>;
+}
+
+export interface AuditRecord {
+  readonly at: string;
+  readonly event: string;
+  readonly outcome: string;
+  readonly session?: string | undefined;
+  readonly user?: string | undefined;
+  readonly turn?: number | undefined;
+  readonly tool?: string | undefined;
+  readonly code?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly argumentsHash?: string | undefined;
+  readonly sources?: ArgumentSources | undefined;
+  readonly approval?: string | undefined;
+  readonly policyVersion?: string | undefined;
+}
+
+export interface AuditQuery {
+  session?: string | undefined;
+  user?: string | undefined;
+  tool?: string | undefined;
+  event?: string | undefined;
+  outcome?: string | undefined;
+  since?: string | undefined;
+  limit: number;
+}
+
+/** The time, type and owner are columns to ask by; the whole event is in `content`. */
+export interface TelemetryRecord {
+  readonly at: string;
+  readonly type: string;
+  readonly session: string;
+  readonly user?: string | undefined;
+  readonly project?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly content: unknown;
+}
+
+export interface TelemetryQuery {
+  type?: string | undefined;
+  session?: string | undefined;
+  user?: string | undefined;
+  project?: string | undefined;
+  tool?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+  /** Only events after this place, as `list` gave it. */
+  after?: number | undefined;
+  limit: number;
+}
+
+/** A call that succeeded. */
+export interface CallRecord {
+  readonly session: string;
+  /** Which tool: its name and what its source and definition are; see `callKey`. */
+  readonly tool: string;
+  readonly turn: number;
+  readonly at: string;
+  /** Name of an argument or of a field of the result -> digests of its values. */
+  readonly values: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface Journal {
+  /** All or nothing. */
+  append(entries: {
+    audit?: readonly AuditRecord[];
+    telemetry?: readonly TelemetryRecord[];
+    calls?: readonly CallRecord[];
+  }): Promise<void>;
+  /** Newest first. */
+  audit(query: AuditQuery): Promise<(AuditRecord & { id: string })[]>;
+  /** Oldest first, with the place to go on from. */
+  telemetry(query: TelemetryQuery): Promise<(TelemetryRecord & { place: number })[]>;
+  /** Newest first, at most 200 a tool. */
+  calls(session: string, tools: readonly string[]): Promise<CallRecord[]>;
+}
+
+export interface PlanRunRecord {
+  readonly id: string;
+  readonly session?: string | undefined;
+  readonly user?: string | undefined;
+  readonly plan: unknown;
+  readonly state: string;
+  /** Step id -> what is known of it. */
+  readonly steps: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface PlanRuns {
+  create(run: PlanRunRecord): Promise<void>;
+  get(id: string): Promise<PlanRunRecord | undefined>;
+  /** Newest first. */
+  list(query: { state?: string | undefined; user?: string | undefined; limit: number }): Promise<PlanRunRecord[]>;
+  setStep(id: string, step: { id: string; state: unknown; at: string }): Promise<void>;
+  /** With the plan, where it was written anew. */
+  setState(id: string, change: { state: string; plan?: unknown; at: string }): Promise<void>;
+  /** Takes the run for one process until an instant; false while another one has it. */
+  claim(id: string, lease: { owner: string; at: string; until: string }): Promise<boolean>;
+}
+
+/** What goes with age, and not with something else. */
+export const PRUNED_KINDS = ['audit', 'telemetry', 'approvals', 'runs'] as const;
+export type PrunedKind = (typeof PRUNED_KINDS)[number];
+
+export interface Store {
+  readonly sessions: Sessions;
+  readonly approvals: Approvals;
+  readonly journal: Journal;
+  readonly privateTools: Documents;
+  readonly rules: Documents;
+  readonly snapshots: Documents;
+  /** Of tools, as they were accepted; by origin and name. */
+  readonly definitions: Documents;
+  /** Made by the servers for themselves; shown to nobody. */
+  readonly keys: Documents;
+  readonly weights: Weights;
+  readonly planRuns: PlanRuns;
+  /**
+   * Removes some of what is older than an instant: of the audit and telemetry what was written, of approvals those that
+   * were over, of plan runs those that did nothing since. Returns how many; 0: none is left.
+   */
+  prune(kind: PrunedKind, before: string): Promise<number>;
+  /** Writes a little, so that a full disk or a lost right is seen. @throws WinnowError `store_failed` */
+  probe(): Promise<void>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,334 @@
+/** What is added while the server runs: private tools of users, and rules of operators. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { createLivePlanner } from '../../../../src/adapters/http/agents/live-planner.js';
+import { createKeptRules } from '../../../../src/agents/kept-rules.js';
+import { createPrivateTools } from '../../../../src/agents/private-tools.js';
+import { createSkillExecutor } from '../../../../src/agents/sandbox/executors/skills.js';
+import { openStore, type StorePlace } from '../../../../src/agents/store/open-store.js';
+import { createAuditWriter } from '../../../../src/agents/write-audit.js';
+import { type Catalog, createCatalog } from '../../../../src/core/catalog/catalog.js';
+import type { Rule } from '../../../../src/core/catalog/rule.js';
+import { createPlanner } from '../../../../src/core/planner.js';
+import { createScriptedModel } from '../../../support/scripted-model.js';
+import { type AgentServerOptions, startAgentServer, TOOLS } from './setup.js';
+
+/** A user's own tools over HTTP: added, found and run by their user, and never learnt of by another. */
+describe('private tools over HTTP', () => {
+  const ANN = { user: 'ann' };
+  const OTHERS = [{ user: 'bob' }, { user: 'olga', roles: 'operator' }];
+  const ZEBRA = {
+    name: 'zebra_letters',
+    toolType: 'skill',
+    description: 'Zebra letters.',
+    instructions: 'Write to Zora.',
+  };
+  const BASE = '/v1/private-tools';
+
+  const start = () => startAgentServer({ more: { executors: [createSkillExecutor()] } });
+
+  it('go from being added to a call, and are gone when they are removed', async () => {
+    const { ask, url } = await start();
+    const added = await ask(`POST ${BASE}`, { tool: { ...ZEBRA, scope: 'system', origin: 'official' } }, ANN);
+    expect([added.status, added.body]).toMatchObject([201, { name: 'my__zebra_letters', origin: 'user:ann' }]);
+    expect((await ask(`GET ${BASE}`, undefined, ANN)).body.tools).toMatchObject([{ name: 'my__zebra_letters' }]);
+    const { body: session } = await ask('POST /v1/sessions', {}, ANN);
+    const at = `/v1/sessions/${session.id}`;
+    const search = async () => (await ask(`POST ${at}/search`, { query: 'zebra' }, ANN)).body.matches;
+    expect(await search()).toMatchObject([{ name: 'my__zebra_letters' }]);
+    await ask(`POST ${at}/enable`, { names: ['my__zebra_letters'] }, ANN);
+    const called = await ask(`POST ${at}/call`, { tool: 'my__zebra_letters' }, ANN);
+    expect(called.body).toMatchObject({ ok: true, output: 'Write to Zora.' });
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('winnow_calls_total{tool="other",outcome="ok"} 1');
+    expect(metrics).not.toContain('zebra');
+    expect((await ask(`DELETE ${BASE}/my__zebra_letters`, undefined, ANN)).body).toEqual({
+      removed: 'my__zebra_letters',
+    });
+    expect(await search()).toEqual([]);
+    expect((await ask(`POST ${at}/call`, { tool: 'my__zebra_letters' }, ANN)).body).toMatchObject({
+      code: 'unknown_tool',
+    });
+    const { body: trail } = await ask('GET /v1/audit?user=ann&tool=my__zebra_letters', undefined, OTHERS[1]);
+    const events = trail.entries.map(({ event }: { event: string }) => event);
+    expect(events).toEqual(expect.arrayContaining(['private_tool_added', 'private_tool_removed']));
+  });
+
+  it('are not learnt of by another: by list, search, count, plan or error text', async () => {
+    const { ask, url } = await start();
+    for (const who of OTHERS) {
+      const { body: session } = await ask('POST /v1/sessions', {}, who);
+      const at = `/v1/sessions/${session.id}`;
+      const look = async () => {
+        const lines: [string, unknown?][] = [
+          [`POST ${at}/search`, { query: 'zebra letters' }],
+          [`GET ${at}/tools?mode=classic`],
+          [`POST ${at}/enable`, { names: ['my__zebra_letters'] }],
+          [`POST ${at}/call`, { tool: 'my__zebra_letters' }],
+          ...(who.user === '' ? [] : ([[`GET ${BASE}`], [`DELETE ${BASE}/my__zebra_letters`]] as [string][])),
+        ];
+        const answers = [];
+        for (const [line, body] of lines) {
+          const { status, body: answer } = await ask(line, body, who);
+          answers.push({ line, status, ...answer, requestId: undefined, milliseconds: undefined });
+        }
+        return answers;
+      };
+      await ask(`DELETE ${BASE}/my__zebra_letters`, undefined, ANN);
+      const before = await look();
+      await ask(`POST ${BASE}`, { tool: ZEBRA }, ANN);
+      expect(await look()).toEqual(before);
+    }
+    expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('zebra');
+  });
+
+  it('belong to whom the gateway names, whoever the body names; without a gateway, the body must name one', async () => {
+    const { ask } = await start();
+    await ask(`POST ${BASE}`, { user: 'ann', tool: ZEBRA }, { user: 'bob' });
+    expect((await ask(`GET ${BASE}`, undefined, ANN)).body.tools).toEqual([]);
+    expect((await ask(`GET ${BASE}?user=bob`, undefined, ANN)).body.tools).toEqual([]);
+    const ofBob = (await ask(`GET ${BASE}?user=bob`)).body.tools.map(({ name }: { name: string }) => name);
+    expect(ofBob).toEqual(['diary', 'my__zebra_letters']);
+    expect(await ask(`GET ${BASE}`)).toMatchObject({
+      status: 400,
+      body: { issues: [expect.stringContaining('user:')] },
+    });
+    expect((await ask(`GET ${BASE}`, undefined, { user: '' })).status).toBe(400);
+    expect((await ask(`DELETE ${BASE}/nothing`, undefined, ANN)).status).toBe(404);
+  });
+
+  it('with a slip in a key are added, and the answer tells what is without effect', async () => {
+    const { ask } = await start();
+    const { status, body } = await ask(`POST ${BASE}`, { tool: { ...ZEBRA, key_words: ['stripes'] } }, ANN);
+    expect([status, body.notes]).toEqual([201, ['key_words: an unknown key, without effect; "keywords" may be meant']]);
+    expect((await ask(`POST ${BASE}`, { tool: ZEBRA }, ANN)).body.notes).toEqual([]);
+  });
+
+  it('that are not usable are refused with what is wrong of them', async () => {
+    const { ask } = await start();
+    const rows: [unknown, string][] = [
+      [{}, 'tool'],
+      [{ tool: { description: 'x' } }, 'name'],
+      [{ tool: { name: 'a"b', toolType: 'skill' } }, 'name'],
+      [{ tool: { name: 'a', toolType: 'magic' } }, 'toolType'],
+      [{ tool: { name: 'a', toolType: 'skill', inputSchema: { type: 7 } } }, 'inputSchema'],
+      [{ tool: { name: 'a', toolType: 'skill' }, owner: 'bob' }, 'owner'],
+    ];
+    for (const [body, field] of rows) {
+      const { status, body: problem } = await ask(`POST ${BASE}`, body, ANN);
+      expect([status, problem.issues.join()]).toEqual([400, expect.stringContaining(field)]);
+    }
+    expect((await ask(`GET ${BASE}`, undefined, ANN)).body.tools).toEqual([]);
+  });
+});
+
+/** Rules that operators keep, over HTTP: from the next request on, for plans, selections and runs, and for no other tool. */
+describe('rules over HTTP', () => {
+  const OPERATOR = { user: 'olga', roles: 'operator' };
+  const ANN = { user: 'ann' };
+  const BASE = '/v1/rules';
+  const OWN: Rule = { name: 'own', when: { intent: 'tidy' }, include: ['file_list'] };
+  const LIST_FIRST = { when: { message: 'read' }, first: ['file_list'] };
+  const ASKED = { message: 'Read the file a.txt' };
+  const ANSWERS = {
+    selection: '{"selected_tools": ["file_read"], "reason": "it reads"}',
+    planning: '{"kind": "plan", "steps": [{"id": "s1", "tool": "file_read", "arguments": {"path": "a"}}]}',
+  };
+
+  interface Options extends Pick<AgentServerOptions, 'policy'> {
+    place?: StorePlace;
+    answers?: typeof ANSWERS;
+  }
+
+  /** As `winnow serve` puts it together: one store, the planner over the tools of now, the rules beside it. */
+  async function start({ place = { memory: true }, policy, answers = ANSWERS }: Options = {}) {
+    const model = createScriptedModel({ answers: ({ stage }) => answers[stage] });
+    const store = await openStore(place);
+    const base = createCatalog(TOOLS, { rules: [OWN] });
+    const privateTools = createPrivateTools({ base: () => base, store: store.privateTools });
+    const audit = createAuditWriter({ journal: store.journal });
+    const rules = createKeptRules({ base: () => base, store: store.rules, audit });
+    const planned: Catalog[] = [];
+    const planner = createLivePlanner({
+      catalog: privateTools.catalog,
+      plannerOf(catalog) {
+        planned.push(catalog);
+        const options = { passthroughTools: 0, fillTokens: 0 };
+        return createPlanner({ catalog, model, options, rules: rules.inForce });
+      },
+    });
+    const more = { store, catalog: () => base, privateTools, rules };
+    const server = await startAgentServer({ planner, ...(policy ? { policy } : {}), more });
+    const select = async (who = ANN, message = ASKED.message) => {
+      const { body } = await server.ask('POST /v1/select', { message }, who);
+      return body.tools.map(({ name }: { name: string }) => name);
+    };
+    return { ...server, model, planner, planned, select };
+  }
+
+  it('change the next selection and plan as soon as they are put, and no longer when they are removed', async () => {
+    const { ask, select, model } = await start();
+    expect(await select()).toEqual(['file_read']);
+    const put = await ask(`PUT ${BASE}/list-first`, LIST_FIRST, OPERATOR);
+    expect([put.status, put.body]).toEqual([
+      200,
+      { name: 'list-first', ...LIST_FIRST, from: 'kept', updatedAt: expect.any(String), unknownTools: [] },
+    ]);
+    expect(await select()).toEqual(['file_list', 'file_read']);
+    const { body: plan } = await ask('POST /v1/plan', ASKED, ANN);
+    expect(plan.selection.tools).toMatchObject([{ name: 'file_list', via: 'rule', serves: 'list-first' }, {}]);
+    expect(model.calls.at(-1)?.prompt.system).toContain('file_list');
+    expect((await ask(`GET ${BASE}`, undefined, OPERATOR)).body).toEqual({
+      rules: [{ ...OWN, from: 'catalog', unknownTools: [] }, put.body],
+      leftOut: [],
+    });
+    await ask(`PUT ${BASE}/list-first`, { name: 'list-first', when: LIST_FIRST.when, last: ['file_list'] }, OPERATOR);
+    expect(await select()).toEqual(['file_read', 'file_list']);
+    const removed = await ask(`DELETE ${BASE}/list-first`, undefined, OPERATOR);
+    expect([removed.status, removed.body]).toEqual([200, { removed: 'list-first' }]);
+    expect(await select()).toEqual(['file_read']);
+    const { body: trail } = await ask('GET /v1/audit?user=olga', undefined, OPERATOR);
+    expect(trail.entries.map(({ event }: { event: string }) => event)).toEqual([
+      'rule_removed',
+      'rule_put',
+      'rule_put',
+    ]);
+  });
+
+  it('cost nothing of what is kept for the tools: no planner, no view, no index, no prompt is made anew', async () => {
+    const { ask, select, model, planner, planned, agents } = await start();
+    await select();
+    const before = { view: planner.view({ user: 'ann' }), index: agents.index.status(), catalog: agents.catalog() };
+    await ask(`PUT ${BASE}/list-first`, LIST_FIRST, OPERATOR);
+    await agents.refresh();
+    expect(await select()).toEqual(['file_list', 'file_read']);
+    expect(planned).toHaveLength(1);
+    expect(planner.view({ user: 'ann' })).toBe(before.view);
+    expect(agents.catalog()).toBe(before.catalog);
+    expect(agents.index.status()).toEqual(before.index);
+    const [first, second] = model.calls.map(({ prompt }) => prompt);
+    expect(second).toEqual(first);
+  });
+
+  it('reach another server on the same store when it looks at what others did, and one that starts', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'winnow-rules-'));
+    const place = { file: join(folder, 'agents.db') };
+    try {
+      const [one, other] = [await start({ place }), await start({ place })];
+      await one.ask(`PUT ${BASE}/list-first`, LIST_FIRST, OPERATOR);
+      expect(await other.select()).toEqual(['file_read']);
+      await other.agents.refresh();
+      expect(await other.select()).toEqual(['file_list', 'file_read']);
+      await other.ask(`DELETE ${BASE}/list-first`, undefined, OPERATOR);
+      await one.agents.refresh();
+      expect(await one.select()).toEqual(['file_read']);
+      await one.app.close();
+      await other.app.close();
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('are for operators: nobody else reads, puts or removes one', async () => {
+    const { ask, select } = await start();
+    await ask(`PUT ${BASE}/kept`, { ...LIST_FIRST, first: ['file_delete'] }, OPERATOR);
+    for (const who of [ANN, { user: 'ann', roles: 'lead' }])
+      for (const [line, body] of [
+        [`GET ${BASE}`],
+        [`PUT ${BASE}/list-first`, LIST_FIRST],
+        [`PUT ${BASE}/kept`, LIST_FIRST],
+        [`DELETE ${BASE}/kept`],
+        [`DELETE ${BASE}/nothing`],
+      ] as const) {
+        const { status, body: problem } = await ask(line, body, who);
+        expect([line, status, problem.detail]).toEqual([line, 404, expect.stringMatching(/^This is for operators/u)]);
+      }
+    expect(await select()).toEqual(['file_delete', 'file_read']);
+  });
+
+  it('that are not usable are refused with the field, and change nothing', async () => {
+    const { ask, select } = await start();
+    const rows: [string, unknown, string][] = [
+      ['r', undefined, 'when'],
+      ['r', { when: {}, first: ['file_list'] }, 'when: a rule needs at least one condition'],
+      ['r', { when: { message: '(' }, first: ['file_list'] }, 'when.message: not a regular expression'],
+      ['r', { when: { user: 'ann' }, first: ['file_list'] }, 'when: Unrecognized key "user"'],
+      ['r', { when: { message: 'read' } }, 'a rule needs first, last or include'],
+      ['r', { ...LIST_FIRST, first: [] }, 'first: '],
+      ['r', { ...LIST_FIRST, weight: 2 }, 'Unrecognized key "weight"'],
+      ['r', { ...LIST_FIRST, name: 'other' }, 'name: the rule says "other", its address "r"'],
+      ['own', LIST_FIRST, 'name: the catalogue itself holds a rule "own"'],
+      ['%0A', LIST_FIRST, 'name: no control character'],
+    ];
+    for (const [name, body, issue] of rows) {
+      const { status, body: problem } = await ask(`PUT ${BASE}/${name}`, body, OPERATOR);
+      expect([name, status, problem.issues.join()]).toEqual([name, 400, expect.stringContaining(issue)]);
+    }
+    expect((await ask(`DELETE ${BASE}/nothing`, undefined, OPERATOR)).status).toBe(404);
+    expect((await ask(`DELETE ${BASE}/own`, undefined, OPERATOR)).body.detail).toContain('comes with the catalogue');
+    expect(await select()).toEqual(['file_read']);
+  });
+
+  it('may have any name that an address can hold', async () => {
+    const { ask } = await start();
+    for (const name of ['水'.repeat(100), 'flood/report 1', '100 %']) {
+      const line = `${BASE}/${encodeURIComponent(name)}`;
+      expect([name, (await ask(`PUT ${line}`, LIST_FIRST, OPERATOR)).body.name]).toEqual([name, name]);
+      expect((await ask(`DELETE ${line}`, undefined, OPERATOR)).body).toEqual({ removed: name });
+    }
+  });
+
+  it('that name tools which are not there are taken, and the answer says so, the same of what users call their own', async () => {
+    const { ask } = await start();
+    const { body } = await ask(`PUT ${BASE}/r`, { ...LIST_FIRST, last: ['ghost', 'diary'] }, OPERATOR);
+    expect(body.unknownTools).toEqual(['ghost', 'diary']);
+  });
+
+  it('never show a tool that the caller may not see, in a selection, a plan or an error', async () => {
+    const policy = { rules: [{ name: 'shut', match: { tool: 'file_delete' }, decision: 'deny' as const }] };
+    const wrong = {
+      ...ANSWERS,
+      planning: '{"kind": "plan", "steps": [{"id": "s1", "tool": "diary", "arguments": {}}]}',
+    };
+    const names = ['diary', 'file_delete', 'ghost'];
+    const rule = { when: { message: 'read' }, first: names, last: names, include: names };
+    for (const [answers, status] of [
+      [ANSWERS, 200],
+      [wrong, 502],
+    ] as const) {
+      const { ask, model } = await start({ policy, answers });
+      const look = async () => {
+        const asked = model.calls.length;
+        const select = await ask('POST /v1/select', ASKED, ANN);
+        const plan = await ask('POST /v1/plan', ASKED, ANN);
+        const text = JSON.stringify([select, plan], (key, value) =>
+          /^(?:milliseconds|requestId|instance)$/u.test(key) ? 0 : value,
+        );
+        return {
+          text,
+          status: plan.status,
+          prompts: model.calls.slice(asked).map(({ prompt, schema }) => ({ prompt, schema })),
+        };
+      };
+      const before = await look();
+      await ask(`PUT ${BASE}/secret`, rule, OPERATOR);
+      expect(await look()).toEqual(before);
+      expect(before.status).toBe(status);
+    }
+    const { ask, select } = await start({ policy });
+    await ask(`PUT ${BASE}/secret`, rule, OPERATOR);
+    expect(await select({ user: 'bob' })).toEqual(['diary', 'file_read']);
+  });
+
+  it('count for the second plan of a run that failed', async () => {
+    const { ask, model } = await start();
+    await ask(`PUT ${BASE}/list-first`, LIST_FIRST, OPERATOR);
+    const { body: session } = await ask('POST /v1/sessions', {}, ANN);
+    const plan = { steps: [{ id: 's1', tool: 'nothing', arguments: {} }] };
+    const { body } = await ask('POST /v1/plans/run', { session: session.id, plan, request: ASKED }, ANN);
+    expect(body.plan.steps).toMatchObject([{ tool: 'file_read' }]);
+    expect(model.calls.at(-1)?.prompt.system).toContain('file_list');
+  });
+});

@@ -1,0 +1,299 @@
+/** Threads of an agent: their sessions, and interrupts for approvals. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Command, MemorySaver } from '@langchain/langgraph';
+import type { ApprovalResume } from '../../../src/adapters/langchain/index.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
+import { setUp } from '../../agents/setup.js';
+import { answersOf, type ChatAnswer, createRouted, saying } from './setup.js';
+
+describe('the threads of an agent', () => {
+  const ENABLE = { name: 'tool_enable', args: { names: ['lsp_open'] } };
+
+  let folder = '';
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'winnow-threads-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  describe('a thread', () => {
+    it('has one session, and each user message begins one turn of it, however many steps it takes', async () => {
+      const { router } = setUp();
+      const { say } = createRouted({ router, answers: [ENABLE, { name: 'ask_user' }, 'one', 'two', 'three'] });
+      await say('one');
+      await say('two');
+      await say('three');
+      const sessions = await router.sessions();
+      expect(sessions).toMatchObject([{ user: 'ann', turn: 3, enabled: [{ name: 'ask_user' }, { name: 'lsp_open' }] }]);
+      expect(await router.audit({ event: 'turn' })).toHaveLength(2);
+    });
+
+    it('goes on with its session in another process, with what it has enabled', async () => {
+      const file = join(folder, 'restart.db');
+      const checkpointer = new MemorySaver();
+      const before = await openStore({ file });
+      await createRouted({ router: setUp({ store: before }).router, checkpointer, answers: [ENABLE, 'one'] }).say(
+        'one',
+      );
+      await before.close();
+      const store = await openStore({ file });
+      const { router, runs } = setUp({ store });
+      const { chat, say } = createRouted({ router, checkpointer, answers: [{ name: 'lsp_open' }, 'two'] });
+      await say('two');
+      expect(chat.seen[0]?.tools).toContain('lsp_open');
+      expect(runs).toMatchObject([{ tool: { name: 'lsp_open' } }]);
+      expect(await router.sessions()).toMatchObject([{ turn: 2 }]);
+      await store.close();
+    });
+
+    it('begins no turn where a run of the same message goes on after a failure', async () => {
+      const { router } = setUp();
+      const answers = [ENABLE, new Error('the server failed'), 'one', 'two'];
+      const { run, say } = createRouted({ router, answers: () => answers.shift() ?? '' });
+      await expect(say('one')).rejects.toThrow('the server failed');
+      await run(null);
+      await say('two');
+      expect(await router.sessions()).toMatchObject([
+        { turn: 2, enabled: [{}, { name: 'lsp_open', remainingTurns: 2 }] },
+      ]);
+    });
+
+    it('begins no turn where it is run again without a new message', async () => {
+      const { router } = setUp();
+      const { run, say } = createRouted({ router, answers: ['one', 'one again'] });
+      await say('one');
+      await run({ messages: [] });
+      expect(await router.sessions()).toMatchObject([{ turn: 1 }]);
+    });
+
+    it('sees nothing of what another thread of the same agent has enabled', async () => {
+      const { router } = setUp();
+      const checkpointer = new MemorySaver();
+      await createRouted({ router, checkpointer, answers: [ENABLE, 'one'] }).say('one');
+      const { agent, chat } = createRouted({ router, checkpointer, answers: ['one'] });
+      await agent.invoke({ messages: [{ role: 'user', content: 'one' }] }, { configurable: { thread_id: 'other' } });
+      expect(chat.seen[0]?.tools).not.toContain('lsp_open');
+      expect(await router.sessions()).toHaveLength(2);
+    });
+
+    it.each([
+      ['was idle for too long', async ({ pass }: ReturnType<typeof setUp>) => pass(2_000)],
+      ['has ended', async ({ router }: ReturnType<typeof setUp>, id: string) => void (await router.endSession(id))],
+    ])('whose session %s gets a new one', async (_, end) => {
+      const all = setUp({ options: { sessionIdleMs: 1_000 } });
+      const { chat, say } = createRouted({ router: all.router, answers: [ENABLE, 'one', 'two'] });
+      await say('one');
+      const [first] = await all.router.sessions();
+      all.pass(1);
+      await end(all, first?.id ?? '');
+      await say('two');
+      const [latest] = await all.router.sessions();
+      expect(latest?.id).not.toBe(first?.id);
+      expect(latest).toMatchObject({ turn: 1, user: 'ann' });
+      expect(chat.seen.at(-1)?.tools).not.toContain('lsp_open');
+    });
+
+    it('that now works for somebody else gets a session of theirs', async () => {
+      const { router } = setUp();
+      const checkpointer = new MemorySaver();
+      await createRouted({ router, checkpointer, answers: [ENABLE, 'one'] }).say('one');
+      const { chat, say } = createRouted({ router, checkpointer, context: { user: 'bob' }, answers: ['two'] });
+      await say('two');
+      expect(chat.seen[0]?.tools).not.toContain('lsp_open');
+      expect((await router.sessions()).map(({ user }) => user).sort()).toEqual(['ann', 'bob']);
+    });
+  });
+
+  describe('the context of a run', () => {
+    it('says what the session is for', async () => {
+      const { router } = setUp();
+      const context = { user: 'ann', roles: ['dev'], project: 'p', riskCeiling: 'low' as const };
+      await createRouted({ router, context, answers: ['done'] }).say('go');
+      expect(await router.sessions()).toMatchObject([context]);
+    });
+
+    it('may name an open session, in which each message begins a turn', async () => {
+      const { router } = setUp();
+      const { id } = await router.createSession({ user: 'ann' });
+      await router.enable(id, { names: ['lsp_open'] });
+      const { chat, say } = createRouted({ router, context: { session: id }, answers: ['one'] });
+      await say('one');
+      expect(chat.seen[0]?.tools).toContain('lsp_open');
+      expect(await router.session(id)).toMatchObject({ turn: 2 });
+    });
+
+    it.each([
+      ['does not exist', { session: 'nothing' }, 'not_found'],
+      ['is not that of the user', { user: 'bob' }, 'not_found'],
+    ])('that names a session which %s ends the run', async (_, context, code) => {
+      const { router } = setUp();
+      const { id } = await router.createSession({ user: 'ann' });
+      const { say } = createRouted({ router, context: { session: id, ...context }, answers: ['one'] });
+      await expect(say('one')).rejects.toMatchObject({ code });
+    });
+
+    it('with a field that nobody knows is refused with its name', async () => {
+      const { router } = setUp();
+      const { agent } = createRouted({ router, answers: ['one'] });
+      const context = JSON.parse('{"winnow": {"usr": "ann"}}');
+      const config = { configurable: { thread_id: '1' }, context };
+      await expect(agent.invoke({ messages: [{ role: 'user', content: 'x' }] }, config)).rejects.toThrow('usr');
+    });
+  });
+});
+
+describe('an interrupt for an approval', () => {
+  const ENABLE = { name: 'tool_enable', args: { names: ['deploy', 'file_read'] } };
+  const DEPLOY = { name: 'deploy', args: { to: 'test', token: 'secret-1' } };
+  const READ = { name: 'file_read', args: { path: 'a' } };
+  const resume = (...decisions: unknown[]) => new Command({ resume: { decisions } });
+  const APPROVE = { type: 'approve' };
+  const OLGA = { user: 'olga', roles: ['operator'] };
+
+  /** Up to the first interrupt. */
+  async function paused(call: ChatAnswer = DEPLOY, setup = setUp()) {
+    const routed = createRouted({ router: setup.router, onApproval: 'interrupt', answers: [ENABLE, call, 'done'] });
+    const result = await routed.agent.invoke(saying('deploy'), routed.config);
+    const [asked] = await setup.router.approvals.list({ state: 'pending' });
+    return { ...setup, ...routed, interrupts: result.__interrupt__ ?? [], approval: asked?.id ?? '' };
+  }
+
+  describe('a call that needs an approval', () => {
+    it("pauses the run, in the form of LangChain's human-in-the-loop, with what is secret masked", async () => {
+      const { interrupts, approval, runs } = await paused();
+      expect(interrupts).toMatchObject([
+        {
+          value: {
+            actionRequests: [
+              {
+                name: 'deploy',
+                args: { to: 'test', token: expect.stringMatching(/^\[secret: 8 characters/u) },
+                description: expect.stringMatching(
+                  /deploy has high risk\.\nruns: a function of this server \(test\), high risk\nAsked for by ann, until 2026/,
+                ),
+              },
+            ],
+            reviewConfigs: [{ actionName: 'deploy', allowedDecisions: ['approve', 'reject'] }],
+            approval: { id: approval, tool: 'deploy' },
+          },
+        },
+      ]);
+      expect(runs).toEqual([]);
+    });
+
+    it('says where its arguments come from, where it is a step of a plan', async () => {
+      const setup = setUp();
+      const { router } = setup;
+      const sources = { to: { source: 'unknown' }, token: { source: 'step', references: ['${s1.token}'] } } as const;
+      const told = { to: sources.to, token: { ...sources.token, references: [...sources.token.references] } };
+      const call: typeof router.call = (id, input, ask) => router.call(id, input, { ...ask, sources: told });
+      const { interrupts } = await paused(DEPLOY, { ...setup, router: { ...router, call } });
+      const lines = 'deploy has high risk.\nto: ! unknown\ntoken: step ${s1.token}\nruns: a function';
+      const description = expect.stringContaining(lines);
+      expect(interrupts).toMatchObject([{ value: { actionRequests: [{ description }], approval: { sources } } }]);
+    });
+
+    it('runs once when it was granted elsewhere and the run is resumed', async () => {
+      const { router, run, approval, runs } = await paused();
+      await router.approvals.grant(approval, { by: OLGA });
+      const messages = await run(resume({ type: 'approve' }));
+      expect(answersOf(messages).at(-1)).toMatchObject({ name: 'deploy', status: 'success' });
+      expect(runs).toMatchObject([{ arguments: DEPLOY.args }]);
+      expect(await router.approvals.get(approval)).toMatchObject({ state: 'used', decidedBy: 'olga' });
+    });
+
+    it('runs when the run is resumed with who approves it', async () => {
+      const { router, run, approval, runs } = await paused();
+      await run(resume({ ...APPROVE, message: 'it is friday' }), OLGA);
+      expect(runs).toHaveLength(1);
+      expect(await router.approvals.get(approval)).toMatchObject({
+        state: 'used',
+        decidedBy: 'olga',
+        reason: 'it is friday',
+      });
+    });
+
+    it.each([
+      ['nobody has granted it', undefined, undefined],
+      ['the asker approves it', { user: 'ann', roles: ['operator'] }, 'Nobody decides on what they asked'],
+      ['the asker approves it in other letters', { user: 'ANN ', roles: ['operator'] }, 'Nobody decides on what'],
+      ['somebody approves it who may not', { user: 'bob' }, 'bob is not among those who may approve'],
+    ])('stays paused where %s', async (_, approver, problem) => {
+      const { agent, config, configFor, runs, router, approval } = await paused();
+      const again = await agent.invoke(resume(APPROVE), approver ? configFor(approver) : config);
+      expect(again.__interrupt__).toMatchObject([
+        { value: { actionRequests: [{ description: expect.stringContaining(problem ?? 'high risk') }] } },
+      ]);
+      expect(runs).toEqual([]);
+      await agent.invoke(resume(APPROVE), configFor(OLGA));
+      expect(runs).toHaveLength(1);
+      expect(await router.approvals.get(approval)).toMatchObject({ decidedBy: 'olga' });
+    });
+
+    it.each([
+      ['by somebody', OLGA, 'refused'],
+      ['by the program', undefined, 'pending'],
+    ])('does not run when it is rejected %s, and the agent is told why', async (_, approver, state) => {
+      const { run, runs, router, approval } = await paused();
+      const messages = await run(resume({ type: 'reject', message: 'not today' }), approver);
+      expect(answersOf(messages).at(-1)).toMatchObject({
+        status: 'error',
+        content: { code: 'approval_refused', reason: expect.stringContaining('not today') },
+      });
+      expect(runs).toEqual([]);
+      expect(await router.approvals.get(approval)).toMatchObject({ state });
+    });
+
+    it.each([
+      ['its time is over', ({ pass }: ReturnType<typeof setUp>) => pass(16 * 60_000)],
+      [
+        'the policy has changed',
+        ({ setPolicy }: ReturnType<typeof setUp>) => setPolicy({ riskCeiling: 'high', pinned: ['x'] }),
+      ],
+    ])('is asked for anew where %s when the run is resumed', async (_, change) => {
+      const setup = setUp();
+      const { agent, configFor, runs, approval } = await paused(DEPLOY, setup);
+      change(setup);
+      const approve = resume(APPROVE);
+      const again = await agent.invoke(approve, configFor(OLGA));
+      expect(runs).toEqual([]);
+      expect(again.__interrupt__).toMatchObject([
+        { value: { actionRequests: [{ description: expect.stringContaining('The question asked before was over') }] } },
+      ]);
+      expect(again.__interrupt__).not.toMatchObject([{ value: { approval: { id: approval } } }]);
+      await agent.invoke(approve, configFor(OLGA));
+      expect(runs).toHaveLength(1);
+    });
+
+    it('does not make the other calls of its step run twice', async () => {
+      const { run, runs } = await paused([READ, DEPLOY]);
+      expect(runs).toHaveLength(1);
+      const messages = await run(resume(APPROVE), OLGA);
+      expect(runs.map(({ tool }) => tool.name)).toEqual(['file_read', 'deploy']);
+      expect(answersOf(messages).map(({ status }) => status)).toEqual(['success', 'success', 'success']);
+    });
+
+    it.each([
+      ['no decision', {}, 'decisions'],
+      ['an unknown decision', { decisions: [{ type: 'edit' }] }, 'type'],
+      ['who decides in the payload', { decisions: [{ type: 'approve', by: OLGA }] }, '"by"'],
+    ])('can be resumed rightly after %s', async (_, value, field) => {
+      const { agent, config, run, runs } = await paused();
+      await expect(agent.invoke(new Command({ resume: value }), config)).rejects.toThrow(field);
+      expect(runs).toEqual([]);
+      const right: ApprovalResume = { decisions: [{ type: 'approve' }] };
+      await run(new Command({ resume: right }), OLGA);
+      expect(runs).toHaveLength(1);
+    });
+  });
+
+  describe('a refusal that nobody can lift', () => {
+    it('does not pause the run', async () => {
+      const { interrupts, runs } = await paused({ name: 'no_such_tool' });
+      expect(interrupts).toEqual([]);
+      expect(runs).toEqual([]);
+    });
+  });
+});

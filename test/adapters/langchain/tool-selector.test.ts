@@ -1,0 +1,202 @@
+import { describe, expect, it } from '@jest/globals';
+import { MemorySaver } from '@langchain/langgraph';
+import { createAgent, tool, toolStrategy } from 'langchain';
+import { z } from 'zod';
+import { createToolSelector, type ToldSelection } from '../../../src/adapters/langchain/index.js';
+import { createScriptedModel } from '../../support/scripted-model.js';
+import { ScriptedChat } from './scripted-chat.js';
+import { selectByOurs } from './selecting.js';
+
+const READ = { name: 'read_file' };
+const DELETE = { name: 'delete_file' };
+
+describe('the tools of a turn', () => {
+  it('are those that were chosen, in their order, with those that every turn has and those of the provider', async () => {
+    const { shown, asked } = await selectByOurs({
+      selections: [['write_mail', 'read_file']],
+      answers: [READ, 'done'],
+      options: { alwaysInclude: ['list_task'] },
+    });
+    const tools = ['write_mail', 'read_file', 'list_task', 'web_search'];
+    expect(shown).toEqual([tools, tools]);
+    expect(asked[0]).toContain('- write_mail: Can write a mail.');
+    expect(asked[0]).not.toContain('list_task');
+  });
+
+  it('are chosen anew for the next user message', async () => {
+    const { shown } = await selectByOurs({
+      selections: [['read_file'], ['delete_file']],
+      answers: ['one', 'two'],
+      messages: ['one', 'two'],
+    });
+    expect(shown.map(([first]) => first)).toEqual(['read_file', 'delete_file']);
+  });
+
+  it('are no more than maxTools, also where the selection fails or few are there', async () => {
+    const options = { maxTools: 2 };
+    const chosen = await selectByOurs({
+      selections: [['read_file', 'read_note', 'read_mail']],
+      answers: ['done'],
+      options,
+    });
+    const failed = await selectByOurs({ selections: [new Error('down')], answers: ['done'], options });
+    const few = await selectByOurs({ selections: [['read_file', 'read_note']], answers: ['done'], tools: 3, options });
+    expect([chosen, failed, few].map(({ shown }) => shown[0]?.length)).toEqual([3, 3, 3]);
+  });
+
+  it('hold for a turn that goes on in another process', async () => {
+    const checkpointer = new MemorySaver();
+    const broken = selectByOurs({ selections: [['read_file']], answers: [READ, new Error('killed')], checkpointer });
+    await expect(broken).rejects.toThrow('killed');
+    const { asked, shown } = await selectByOurs({ selections: [], answers: ['done'], messages: [''], checkpointer });
+    expect(asked).toEqual([]);
+    expect(shown).toEqual([['read_file', 'web_search']]);
+  });
+
+  it('are chosen anew where the agent has other tools now', async () => {
+    const checkpointer = new MemorySaver();
+    const broken = selectByOurs({ selections: [['read_file']], answers: [READ, new Error('killed')], checkpointer });
+    await expect(broken).rejects.toThrow('killed');
+    const options = { alwaysInclude: ['list_task'] };
+    const { shown } = await selectByOurs({
+      selections: [['move_file']],
+      answers: ['done'],
+      messages: [''],
+      checkpointer,
+      options,
+    });
+    expect(shown[0]).toEqual(['move_file', 'list_task', 'web_search']);
+  });
+
+  it('follow the rules that are given', async () => {
+    const rules = [{ name: 'look first', when: { message: 'throw' }, first: ['list_file'] }];
+    const { shown } = await selectByOurs({
+      selections: [['delete_file']],
+      answers: ['done'],
+      messages: ['throw it away'],
+      options: { rules },
+    });
+    expect(shown[0]).toEqual(['list_file', 'delete_file', 'web_search']);
+  });
+
+  it('are all there where the message has no words, and who listens is told why', async () => {
+    const told: ToldSelection[] = [];
+    const model = createScriptedModel();
+    const chat = new ScriptedChat(['done']);
+    const tools = Array.from({ length: 20 }, (_, place) =>
+      tool(async () => '', { name: `tool_${place}`, schema: z.object({}) }),
+    );
+    const selector = createToolSelector({ planner: { model }, onSelection: (one) => told.push(one) });
+    const agent = createAgent({ model: chat, tools, middleware: [selector] });
+    const content = [{ type: 'image_url', image_url: 'data:image/png;base64,AA==' }];
+    await agent.invoke({ messages: [{ role: 'user', content }] });
+    expect(chat.seen[0]?.tools).toHaveLength(20);
+    expect(told).toMatchObject([{ tools: { length: 20 }, failure: { code: 'invalid_request' } }]);
+    expect(model.calls).toEqual([]);
+  });
+});
+
+describe('a tool that was not chosen', () => {
+  it('does not run, and the model is told what it has', async () => {
+    const { ran, answers, final } = await selectByOurs({
+      selections: [['read_file', 'read_note']],
+      answers: [DELETE, READ, 'done'],
+      options: { alwaysInclude: ['list_task'] },
+    });
+    expect(ran).toEqual(['read_file']);
+    expect(JSON.parse(answers[0] ?? '')).toEqual({
+      ok: false,
+      code: 'not_selected',
+      reason: 'delete_file was not chosen for this request and did not run.',
+      next: 'Use one of the tools that you have: read_file, read_note, list_task.',
+    });
+    expect(final).toBe('done');
+  });
+
+  it('is not missed where none was chosen', async () => {
+    const { answers, shown } = await selectByOurs({ selections: [[]], answers: [DELETE, 'done'] });
+    expect(shown[0]).toEqual(['web_search']);
+    expect(JSON.parse(answers[0] ?? '')).toMatchObject({ code: 'not_selected', next: 'Answer without tools.' });
+  });
+
+  it('is there from the next step to the end of the turn where that is asked for', async () => {
+    const { ran, answers, shown } = await selectByOurs({
+      selections: [['read_file'], ['read_file']],
+      answers: [DELETE, DELETE, 'one', DELETE, 'two'],
+      messages: ['one', 'two'],
+      options: { onUnselected: 'enable' },
+    });
+    expect(shown.map((tools) => tools.includes('delete_file'))).toEqual([false, true, true, false, true]);
+    expect(ran).toEqual(['delete_file']);
+    expect(JSON.parse(answers[0] ?? '')).toMatchObject({ next: expect.stringContaining('call it again') });
+  });
+
+  it('is told apart from one that does not exist', async () => {
+    const { answers, ran } = await selectByOurs({
+      selections: [['read_file']],
+      answers: [{ name: 'read_fax' }, 'done'],
+    });
+    expect(answers[0]).toMatch(/read_fax is not a valid tool/);
+    expect(ran).toEqual([]);
+  });
+
+  it('runs nowhere in a step that calls several', async () => {
+    const { ran } = await selectByOurs({ selections: [['read_file']], answers: [[READ, DELETE, READ], 'done'] });
+    expect(ran).toEqual(['read_file', 'read_file']);
+  });
+});
+
+describe('the selection model', () => {
+  it('sees what was said, called and found before, as a window on the history', async () => {
+    const { asked } = await selectByOurs({
+      selections: [['read_file'], ['read_file']],
+      answers: [{ name: 'read_file', args: { title: 'a.txt' } }, 'It is empty.', 'done'],
+      messages: ['What is in a.txt?', 'do it again'],
+    });
+    const seen = asked[1] ?? '';
+    expect(seen).toContain(
+      'user: What is in a.txt?\nassistant: read_file({"title":"a.txt"})\ntool: ran read_file\nassistant: It is empty.\n',
+    );
+    expect(seen).toMatch(/Request: do it again$/);
+  });
+});
+
+describe('a run', () => {
+  it('ends where alwaysInclude names no tool of the agent', async () => {
+    const run = selectByOurs({ selections: [], answers: [], options: { alwaysInclude: ['fax'] } });
+    await expect(run).rejects.toMatchObject({
+      cause: { code: 'invalid_option', message: expect.stringMatching(/alwaysInclude.*fax/) },
+    });
+  });
+
+  it('that is cancelled while tools are chosen ends there', async () => {
+    const controller = new AbortController();
+    const model = createScriptedModel({
+      answers: () => {
+        controller.abort();
+        return '{"selected_tools": []}';
+      },
+    });
+    const chat = new ScriptedChat(['done']);
+    const selector = createToolSelector({ planner: { model, options: { passthroughTools: 0 } } });
+    const tools = [tool(async () => '', { name: 'one', schema: z.object({}) })];
+    const agent = createAgent({ model: chat, tools, middleware: [selector] });
+    const run = agent.invoke({ messages: [{ role: 'user', content: 'go' }] }, { signal: controller.signal });
+    await expect(run).rejects.toThrow(/abort|cancel/i);
+    expect(chat.seen).toEqual([]);
+  });
+
+  it('hands on a structured response', async () => {
+    const model = createScriptedModel({ answers: ['{"selected_tools": ["one"]}'] });
+    const chat = new ScriptedChat(({ tools }) => ({
+      name: tools.find((name) => name.startsWith('extract')) ?? '',
+      args: { n: 1 },
+    }));
+    const selector = createToolSelector({ planner: { model, options: { passthroughTools: 0 } } });
+    const tools = [tool(async () => '', { name: 'one', schema: z.object({}) })];
+    const responseFormat = toolStrategy(z.object({ n: z.number() }));
+    const agent = createAgent({ model: chat, tools, middleware: [selector], responseFormat });
+    const { structuredResponse } = await agent.invoke({ messages: [{ role: 'user', content: 'go' }] });
+    expect(structuredResponse).toEqual({ n: 1 });
+  });
+});

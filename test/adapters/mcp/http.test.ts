@@ -1,0 +1,430 @@
+/** MCP over HTTP, and its part of the OpenAPI document. */
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ServerParts } from '../../../src/adapters/http/app.js';
+import { createMcpEndpoint, type McpHttpParts } from '../../../src/adapters/mcp/http-endpoint.js';
+import { loadCatalog } from '../../../src/core/catalog/load.js';
+import { answeringPlanner, startServer } from '../http/setup.js';
+import { closeAfterTest, createWorld, openClient, type WorldOptions } from './setup.js';
+
+/** MCP under `/mcp` of a real server, with real clients: whose session it is, who may ask at all, and how it ends. */
+describe('MCP over HTTP', () => {
+  interface Options extends WorldOptions {
+    http?: Partial<McpHttpParts>;
+    server?: ServerParts['options'];
+    hostNames?: readonly string[];
+  }
+
+  async function serve({ http, server, hostNames, ...options }: Options = {}) {
+    const world = await createWorld(options);
+    const mcp = createMcpEndpoint({ ...world.parts, ...http });
+    const { app, url } = await startServer({
+      planner: answeringPlanner(),
+      mcp,
+      hostNames,
+      options: { stopTimeoutMs: 2_000, ...server },
+    });
+    // Closed before the world it is about.
+    closeAfterTest(app);
+    return { ...world, app, mcp, url: `${url}/mcp` };
+  }
+
+  /** A client of this user; without one there is no gateway. */
+  async function join(url: string, user?: string) {
+    const headers = user === undefined ? {} : { 'x-winnow-user': user };
+    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+    const client = await openClient(transport as Transport);
+    return { ...client, transport, id: transport.sessionId ?? '' };
+  }
+
+  const INITIALIZE = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+  };
+  const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+
+  function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    const accept = 'application/json, text/event-stream';
+    return fetch(url, {
+      method: 'POST',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      headers: { 'content-type': 'application/json', accept, ...headers },
+    });
+  }
+
+  /** `fetch` sets Host itself. */
+  async function statusWith(url: string, headers: Record<string, string>): Promise<number | undefined> {
+    const accept = 'application/json, text/event-stream';
+    const sent = httpRequest(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept, ...headers },
+    });
+    sent.end(JSON.stringify(INITIALIZE));
+    const [response] = await once(sent, 'response');
+    response.resume();
+    await once(response, 'close');
+    return response.statusCode;
+  }
+
+  describe('a client over HTTP', () => {
+    it('finds, enables and calls a tool, in the name of the user that the gateway sets', async () => {
+      const { url, runs, agents } = await serve();
+      const { ask, names, changed } = await join(url, 'ann');
+      expect((await ask('tool_search', { query: 'mail' })).matches[0]).toMatchObject({ name: 'mail' });
+      await ask('tool_enable', { names: ['file_read'] });
+      await changed(1);
+      expect(await names()).toContain('file_read');
+      expect(await ask('file_read', { path: 'a' })).toEqual({ text: 'hello' });
+      expect(runs).toEqual(['file_read a']);
+      expect(await agents.router.sessions()).toMatchObject([{ user: 'ann' }]);
+    });
+
+    it('that listens to nothing hears of a changed list with the answer that changed it', async () => {
+      const { url } = await serve();
+      const opened = await post(url, INITIALIZE);
+      await opened.text();
+      const headers = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+      const params = { name: 'tool_enable', arguments: { names: ['file_read'] } };
+      const answer = await (await post(url, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }, headers)).text();
+      expect(answer).toMatch(/notifications\/tools\/list_changed.*\n.*\n.*\n.*"id":2/u);
+    });
+
+    it('hears of the end of a turn while it asks nothing', async () => {
+      const { url } = await serve({ options: { turnPauseMs: 100 } });
+      const { ask, names, changed } = await join(url, 'ann');
+      await ask('tool_enable', { names: ['file_read'], ttl_turns: 1 });
+      await changed(2);
+      expect(await names()).not.toContain('file_read');
+    });
+
+    it('has the roles that the gateway sets', async () => {
+      const policy = { rules: [{ name: 'no', match: { tool: 'file_*', role: 'guest' }, decision: 'deny' as const }] };
+      const { url } = await serve({ policy });
+      const headers = { 'x-winnow-user': 'ann', 'x-winnow-roles': 'guest' };
+      const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+      const { ask } = await openClient(transport as Transport);
+      const { rejected } = await ask('tool_enable', { names: ['file_read'] });
+      expect(rejected).toMatchObject([{ code: 'unknown_tool' }]);
+    });
+
+    it('can cancel a call', async () => {
+      const { url, waiting } = await serve();
+      const { client, ask } = await join(url, 'ann');
+      await ask('tool_enable', { names: ['wait'] });
+      const cancel = new AbortController();
+      const asked = client.callTool({ name: 'wait', arguments: {} }, undefined, { signal: cancel.signal });
+      await waiting.began;
+      cancel.abort('enough');
+      await expect(asked).rejects.toThrow('enough');
+      await waiting.cancelled;
+    });
+
+    it('ends its session when it says so', async () => {
+      const { url, agents } = await serve();
+      const { ask, transport, id } = await join(url, 'ann');
+      await ask('tool_enable', { names: ['file_read'] });
+      await transport.terminateSession();
+      expect((await post(url, LIST, { 'mcp-session-id': id, 'x-winnow-user': 'ann' })).status).toBe(404);
+      const [session] = await agents.router.sessions();
+      expect(session).toMatchObject({ endedAt: expect.any(String) });
+    });
+  });
+
+  describe('two clients over HTTP', () => {
+    it('have sessions of their own, also where they are of one user', async () => {
+      const { url } = await serve();
+      const [one, other, bob] = [await join(url, 'ann'), await join(url, 'ann'), await join(url, 'bob')];
+      await one.ask('tool_enable', { names: ['file_read', 'mail', 'diary'] });
+      await bob.ask('tool_enable', { names: ['mail', 'diary'] });
+      const shown = await Promise.all([one, other, bob].map(async ({ names }) => (await names()).slice(5)));
+      expect(shown).toEqual([['file_read', 'mail'], [], ['diary']]);
+      expect([one.changes(), other.changes(), bob.changes()]).toEqual([1, 0, 1]);
+    });
+
+    it('can not use the session of another user, which looks like none', async () => {
+      const { url } = await serve();
+      const ann = await join(url, 'ann');
+      const steal = (headers: Record<string, string>) => post(url, LIST, { 'mcp-session-id': ann.id, ...headers });
+      const none = await post(url, LIST, { 'mcp-session-id': 'nothing', 'x-winnow-user': 'bob' });
+      const real = await steal({ 'x-winnow-user': 'bob' });
+      expect([real.status, await real.json()]).toEqual([none.status, await none.json()]);
+      expect(real.status).toBe(404);
+      expect((await steal({})).status).toBe(404);
+      const headers = { 'mcp-session-id': ann.id, 'x-winnow-user': 'bob' };
+      expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(404);
+      expect((await fetch(url, { headers: { ...headers, accept: 'text/event-stream' } })).status).toBe(404);
+      expect(await ann.names()).toContain('tool_search');
+    });
+  });
+
+  it('keeps pages away also where no server around it does', async () => {
+    const own = await serve({ http: { allowedHosts: ['tools.example'] }, hostNames: ['tools.example'] });
+    expect(await statusWith(own.url, { host: 'Tools.Example', origin: 'https://tools.example' })).toBe(200);
+    const other = await serve({ http: { allowedHosts: ['tools.example'] }, hostNames: ['other.example'] });
+    expect(await statusWith(other.url, { host: 'other.example' })).toBe(403);
+  });
+
+  describe('a request that is not of the protocol', () => {
+    it.each([
+      ['too long', { ...INITIALIZE, extra: 'x'.repeat(2_000) }, {}, 413],
+      ['no JSON', '{', {}, 400],
+      ['another type', INITIALIZE, { 'content-type': 'text/html' }, 415],
+      ['answers that it can not take', INITIALIZE, { accept: 'text/html' }, 406],
+      ['no session', LIST, {}, 400],
+      ['an unknown session', LIST, { 'mcp-session-id': 'x' }, 404],
+      ['no message', { id: 1 }, {}, 400],
+    ])('with %s is refused', async (_, body, headers, status) => {
+      const { url } = await serve({ server: { bodyLimitBytes: 1_000 } });
+      expect((await post(url, body, headers)).status).toBe(status);
+    });
+
+    it('by another method is told which there are', async () => {
+      const { url } = await serve();
+      const response = await fetch(url, { method: 'PUT' });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, DELETE, POST']);
+      expect((await fetch(url)).status).toBe(400);
+      expect((await fetch(url, { method: 'DELETE' })).status).toBe(400);
+    });
+
+    it('has an id under which the log knows it', async () => {
+      const { url } = await serve();
+      const response = await post(url, INITIALIZE, { 'x-request-id': 'mine' });
+      expect(response.headers.get('x-request-id')).toBe('mine');
+    });
+  });
+
+  describe('connections', () => {
+    it('that wait for nothing make room for others, those that listen do not', async () => {
+      const { url } = await serve({ http: { maxConnections: 2 } });
+      const idle = await post(url, INITIALIZE);
+      await idle.text();
+      const id = idle.headers.get('mcp-session-id') ?? '';
+      const first = await join(url, 'ann');
+      await join(url, 'ann');
+      expect((await post(url, LIST, { 'mcp-session-id': id })).status).toBe(404);
+      const refused = await post(url, INITIALIZE);
+      expect([refused.status, await refused.json()]).toMatchObject([503, { error: { message: /Too many/u } }]);
+      expect(await first.names()).toContain('tool_search');
+    });
+
+    const initialize = async (url: string, user: string) => {
+      const opened = await post(url, INITIALIZE, { 'x-winnow-user': user });
+      await opened.text();
+      return { status: opened.status, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+    };
+    const statusOf = async (url: string, user: string, { 'mcp-session-id': id }: { 'mcp-session-id': string }) => {
+      const listed = await post(url, LIST, { 'mcp-session-id': id, 'x-winnow-user': user });
+      await listed.text();
+      return listed.status;
+    };
+
+    it('of one user make room for their own alone, oldest first', async () => {
+      const { url } = await serve({ http: { maxConnections: 9, maxUserConnections: 2 } });
+      const ann = await initialize(url, 'ann');
+      const own = [];
+      for (const _ of [1, 2, 3]) own.push(await initialize(url, 'mallory'));
+      const statuses = [];
+      for (const one of own) statuses.push(await statusOf(url, 'mallory', one));
+      expect([await statusOf(url, 'ann', ann), ...statuses]).toEqual([200, 404, 200, 200]);
+    });
+
+    it('on which a user only listens make room for one more of that user', async () => {
+      const { url } = await serve({ http: { maxUserConnections: 1 } });
+      const listening = await join(url, 'mallory');
+      expect((await initialize(url, 'mallory')).status).toBe(200);
+      expect(await statusOf(url, 'mallory', { 'mcp-session-id': listening.id })).toBe(404);
+    });
+
+    it('of who has most make room where all are taken', async () => {
+      const { url } = await serve({ http: { maxConnections: 3 } });
+      const ann = await initialize(url, 'ann');
+      await initialize(url, 'mallory');
+      await initialize(url, 'mallory');
+      expect((await initialize(url, 'bob')).status).toBe(200);
+      expect(await statusOf(url, 'ann', ann)).toBe(200);
+    });
+
+    it('on which nothing happens are closed', async () => {
+      const { url, agents } = await serve({ http: { idleMs: 1 } });
+      const opened = await post(url, INITIALIZE);
+      await opened.text();
+      const headers = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+      let status = 0;
+      while (status !== 404) ({ status } = await post(url, LIST, headers));
+      expect((await agents.router.sessions()).every(({ endedAt }) => endedAt !== undefined)).toBe(true);
+    });
+
+    async function stopWhileRunning(server: ServerParts['options'] = {}) {
+      const world = await serve({ server });
+      const listening = await join(world.url, 'bob');
+      const { client, ask } = await join(world.url, 'ann');
+      await ask('tool_enable', { names: ['wait'] });
+      const running = client.callTool({ name: 'wait', arguments: {} });
+      running.catch(() => {});
+      await world.waiting.began;
+      const closed = world.app.close();
+      await expect(listening.client.listTools()).rejects.toThrow();
+      expect((await world.agents.router.sessions({ user: 'ann' }))[0]).not.toHaveProperty('endedAt');
+      return { ...world, running, closed };
+    }
+
+    it('end with the server: what listens is cut at once, what runs gets its answer', async () => {
+      const { running, closed, waiting, agents } = await stopWhileRunning({ stopTimeoutMs: 20_000 });
+      waiting.release();
+      expect(await running).toMatchObject({ content: [{ text: 'done' }] });
+      await closed;
+      expect((await agents.router.sessions()).map(({ endedAt }) => typeof endedAt)).toEqual(['string']);
+    });
+
+    it('end with the server at its limit: what runs is cancelled', async () => {
+      const { closed, waiting, agents } = await stopWhileRunning({ stopTimeoutMs: 200 });
+      await waiting.cancelled;
+      await closed;
+      expect((await agents.router.sessions()).map(({ endedAt }) => typeof endedAt)).toEqual(['string']);
+    });
+
+    it('end at once where there is no time left', async () => {
+      const { url, mcp, waiting } = await serve();
+      const { client, ask } = await join(url, 'ann');
+      await ask('tool_enable', { names: ['wait'] });
+      client.callTool({ name: 'wait', arguments: {} }).catch(() => {});
+      await waiting.began;
+      await mcp.close(AbortSignal.abort());
+      await waiting.cancelled;
+      expect((await post(url, INITIALIZE)).status).toBe(503);
+    });
+
+    it('count among the requests at once while they ask, not while they listen', async () => {
+      const { url, waiting } = await serve({ server: { concurrency: 1 } });
+      const { client, ask } = await join(url, 'ann');
+      await ask('tool_enable', { names: ['wait'] });
+      const cancel = new AbortController();
+      const running = client.callTool({ name: 'wait', arguments: {} }, undefined, { signal: cancel.signal });
+      running.catch(() => {});
+      await waiting.began;
+      expect((await post(url, INITIALIZE)).status).toBe(503);
+      cancel.abort();
+      await waiting.cancelled;
+    });
+  });
+});
+
+/** `/mcp` in the OpenAPI document, held against what a real server answers there. */
+describe('MCP in the OpenAPI document', () => {
+  async function serve(options: ServerParts['options'] = {}) {
+    const world = await createWorld();
+    const mcp = createMcpEndpoint(world.parts);
+    const { app, url } = await startServer({ planner: answeringPlanner(), mcp, options });
+    closeAfterTest(app);
+    const document = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
+    return { app, url, document };
+  }
+
+  const INITIALIZE = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+  };
+  const ACCEPT = { accept: 'application/json, text/event-stream' };
+
+  function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    const sent = { 'content-type': 'application/json', ...ACCEPT, ...headers };
+    return fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: sent,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  }
+
+  describe('/mcp in the OpenAPI document', () => {
+    it('is there with each of its methods, and only where the server has it', async () => {
+      const { app, document } = await serve();
+      const methods = Object.keys(document.paths['/mcp']).map((method) => method.toUpperCase());
+      expect(methods.sort()).toEqual(['DELETE', 'GET', 'POST']);
+      for (const method of methods) expect([method, app.hasRoute({ method, url: '/mcp' })]).toEqual([method, true]);
+      const { url } = await startServer({ planner: answeringPlanner() });
+      const other = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
+      const names = [...Object.keys(other.paths), ...Object.keys(other.components.schemas)];
+      expect(names.filter((name) => /mcp/iu.test(name))).toEqual([]);
+      expect(Object.keys(other.components.parameters)).not.toContain('Roles');
+    });
+
+    it('describes every answer of a connection, in status, type and form', async () => {
+      const { url, document } = await serve({ bodyLimitBytes: 1_000 });
+      const ajv = new Ajv2020({ strict: false, validateFormats: false });
+      ajv.addSchema({ $id: 'openapi', ...document });
+
+      async function check(method: string, response: Response): Promise<number> {
+        const { status, headers } = response;
+        const documented = document.paths['/mcp'][method].responses[status];
+        const { content } = documented?.$ref
+          ? document.components.responses[documented.$ref.split('/').at(-1)]
+          : Object(documented);
+        const type = headers.get('content-type')?.split(';')[0];
+        expect([method, status, Object.keys(Object(content))]).toEqual([
+          method,
+          status,
+          type === undefined ? [] : expect.arrayContaining([type]),
+        ]);
+        const text = await response.text();
+        if (type?.endsWith('json')) {
+          const { $ref } = content[type].schema;
+          const validate = ajv.getSchema(`openapi${$ref}`);
+          if (!validate) throw new Error(`no schema ${$ref}`);
+          validate(JSON.parse(text));
+          expect([status, text, validate.errors ?? []]).toEqual([status, text, []]);
+        }
+        return status;
+      }
+
+      const opened = await post(url, INITIALIZE);
+      const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+      expect(session['mcp-session-id']).not.toBe('');
+      const listening = new AbortController();
+      const listen = { headers: { ...session, accept: 'text/event-stream' } };
+      const stream = await fetch(`${url}/mcp`, { ...listen, signal: listening.signal });
+      expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+      const answers = [
+        await check('post', opened),
+        await check('post', await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' }, session)),
+        await check('post', await post(url, { jsonrpc: '2.0', id: 2, method: 'tools/list' }, session)),
+        await check('post', await post(url, { jsonrpc: '2.0', id: 2, method: 'tools/list' })),
+        await check('post', await post(url, '{')),
+        await check('post', await post(url, INITIALIZE, { origin: 'https://evil.example' })),
+        await check('post', await post(url, INITIALIZE, { 'mcp-session-id': 'none' })),
+        await check('post', await post(url, INITIALIZE, { accept: 'text/html' })),
+        await check('post', await post(url, { ...INITIALIZE, extra: 'x'.repeat(2_000) })),
+        await check('post', await post(url, INITIALIZE, { 'content-type': 'text/html' })),
+        await check('get', await fetch(`${url}/mcp`, listen)),
+        await check('get', await fetch(`${url}/mcp`)),
+        await check('delete', await fetch(`${url}/mcp`, { method: 'DELETE' })),
+        await check('delete', await fetch(`${url}/mcp`, { method: 'DELETE', headers: session })),
+      ];
+      expect(answers).toEqual([200, 202, 200, 400, 400, 403, 404, 406, 413, 415, 409, 400, 400, 200]);
+      listening.abort();
+    });
+
+    it('describes a server that is full', async () => {
+      const { url, document } = await serve({ concurrency: 0 });
+      const { status, headers } = await post(url, INITIALIZE);
+      const { content } = document.paths['/mcp'].post.responses[503];
+      expect([status, Object.keys(content)]).toEqual([503, expect.arrayContaining([headers.get('content-type')])]);
+    });
+
+    it('can be read as a part of a catalogue of tools', async () => {
+      const { url } = await serve();
+      const { catalog, issues } = await loadCatalog({ sources: [`openapi:${url}/openapi.json`] });
+      expect(catalog.tools.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['mcp_send', 'mcp_listen', 'mcp_end']),
+      );
+      expect(issues.filter(({ level }) => level === 'warning')).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,200 @@
+/** Winnow as an MCP server over tools whose runs are written down, and real clients that talk to it. */
+import { afterEach } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  type CallToolResult,
+  CallToolResultSchema,
+  type ElicitRequest,
+  ElicitRequestSchema,
+  type ElicitResult,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { type Agents, type AgentsParts, createAgents } from '../../../src/adapters/http/agents/agents.js';
+import { type ConnectionOptions, createConnection, type McpParts } from '../../../src/adapters/mcp/connection.js';
+import { type McpOptionsInput, resolveMcpOptions } from '../../../src/adapters/mcp/mcp-options.js';
+import type { CreateSessionInput } from '../../../src/agents/contracts.js';
+import { createPolicy, type PolicyInput } from '../../../src/agents/policy/policy.js';
+import { fixedPolicy } from '../../../src/agents/policy/policy-file.js';
+import { createFunctionExecutor, type ToolFunction } from '../../../src/agents/sandbox/executors/functions.js';
+import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
+import { createTool } from '../../support/create-tool.js';
+import { recordLog } from '../http/setup.js';
+
+const path = { properties: { path: { type: 'string' } }, required: ['path'] };
+
+export const TOOLS = [
+  createTool('ask_user', {}, undefined, { risk: 'low', alwaysLoad: true, description: 'Asks the user.' }),
+  createTool('file_read', path, undefined, { risk: 'low', description: 'Reads the content of a file.' }),
+  createTool('file_list', {}, undefined, { risk: 'low', description: 'Lists the files of a folder.' }),
+  createTool('file_delete', path, undefined, { risk: 'high', description: 'Deletes a file for ever.' }),
+  createTool('file_note', path, undefined, { risk: 'medium', description: 'Writes a note beside a file.' }),
+  createTool('wait', {}, undefined, { risk: 'low', description: 'Waits until it is cancelled.' }),
+  createTool('secret_door', {}, undefined, { risk: 'low', description: 'Opens the secret door.' }),
+  createTool('查询水库', {}, undefined, { risk: 'low', description: 'The level of a reservoir.' }),
+  createTool('plan', {}, undefined, { risk: 'low', description: 'A plan of the house.' }),
+  createTool('diary', {}, undefined, { risk: 'low', description: 'The diary of Bob.', scope: { user: 'bob' } }),
+  createTool('mail', {}, undefined, { risk: 'low', description: 'The mail of Ann.', scope: { user: 'ann' } }),
+  // Clients refuse a list that holds such schemas.
+  createTool('odd', { type: ['object', 'null'], properties: { any: true } }, undefined, { risk: 'low' }),
+];
+
+const DENIED: PolicyInput = { rules: [{ name: 'shut', match: { tool: 'secret_door' }, decision: 'deny' }] };
+
+export interface World {
+  agents: Agents;
+  parts: McpParts;
+  readonly runs: string[];
+  /** Of the tool `wait`: resolves when it begins, and when it is cancelled; lets it end. */
+  readonly waiting: { began: Promise<void>; cancelled: Promise<void>; release(): void };
+  log: ReturnType<typeof recordLog>;
+}
+
+export interface WorldOptions {
+  policy?: PolicyInput;
+  options?: McpOptionsInput;
+  planner?: McpParts['planner'];
+  clock?: () => Date;
+  sessionIdleMs?: number;
+  /** Parts of the agents that are other than usual. */
+  more?: Partial<AgentsParts>;
+}
+
+const worlds = new Set<{ close(): Promise<unknown> }>();
+export function closeAfterTest(one: { close(): Promise<unknown> }): void {
+  worlds.add(one);
+}
+afterEach(async () => {
+  for (const world of [...worlds].reverse()) await world.close();
+  worlds.clear();
+});
+
+export async function createWorld({
+  policy = {},
+  options,
+  planner,
+  clock,
+  sessionIdleMs,
+  more = {},
+}: WorldOptions = {}): Promise<World> {
+  const runs: string[] = [];
+  const run =
+    (name: string, output: unknown): ToolFunction =>
+    (input) => {
+      runs.push(`${name} ${String(input.path ?? '')}`.trim());
+      return output;
+    };
+  const began = createSignal();
+  const cancelled = createSignal();
+  const released = createSignal();
+  const catalog = createCatalog(TOOLS);
+  const agents = createAgents({
+    store: createMemoryStore(),
+    catalog: () => catalog,
+    policy: fixedPolicy(createPolicy({ ...DENIED, ...policy })),
+    limits: { timeoutMs: 20_000 },
+    options: { sessionIdleMs },
+    clock,
+    executors: [
+      createFunctionExecutor({
+        ask_user: run('ask_user', 'yes'),
+        file_read: run('file_read', { text: 'hello' }),
+        file_list: run('file_list', ['a.txt', 'b.txt']),
+        file_delete: run('file_delete', { gone: true }),
+        查询水库: run('查询水库', 12.5),
+        plan: run('plan', 'two rooms'),
+        wait: (_, { signal }) =>
+          new Promise((resolve, reject) => {
+            began.fire();
+            void released.fired.then(() => resolve('done'));
+            signal.addEventListener('abort', () => {
+              cancelled.fire();
+              reject(new Error('cancelled'));
+            });
+          }),
+      }),
+    ],
+    ...more,
+  });
+  await agents.index.settled();
+  const log = recordLog();
+  const parts: McpParts = {
+    router: agents.router,
+    planner,
+    options: resolveMcpOptions(options),
+    logger: log.logger,
+  };
+  closeAfterTest(agents);
+  const waiting = { began: began.fired, cancelled: cancelled.fired, release: released.fire };
+  return { agents, parts, runs, waiting, log };
+}
+
+function createSignal(): { fire(): void; fired: Promise<void> } {
+  let fire: () => void = () => {};
+  const fired = new Promise<void>((resolve) => {
+    fire = resolve;
+  });
+  return { fire: () => fire(), fired };
+}
+
+/** A real client on a connection in this process, closed after the test. */
+export async function connect(
+  world: Pick<World, 'parts'>,
+  owner: CreateSessionInput = { user: 'ann' },
+  { answer, ...options }: ConnectionOptions & { answer?: Answer } = {},
+) {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const connection = createConnection(world.parts, owner, options);
+  await connection.connect(ours);
+  return { connection, ...(await openClient(theirs, answer)) };
+}
+
+/** What the person at a client says to a question. */
+export type Answer = (question: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>;
+
+export interface TestClient {
+  readonly client: Client;
+  names(): Promise<string[]>;
+  call(name: string, given?: object, meta?: object): Promise<CallToolResult>;
+  /** What the answer says, where it is structured. */
+  ask(name: string, given?: object, meta?: object): Promise<ReturnType<typeof JSON.parse>>;
+  /** How often the client was told that its tools have changed. */
+  changes(): number;
+  /** Resolves when it was told so often. */
+  changed(count: number): Promise<void>;
+}
+
+/** Closed after the test. */
+export async function openClient(transport: Transport, answer?: Answer): Promise<TestClient> {
+  const capabilities = answer ? { elicitation: {} } : {};
+  const client = new Client({ name: 'test', version: '1.0.0' }, { capabilities });
+  if (answer) client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(params));
+  let changes = 0;
+  let onChange: () => void = () => {};
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    changes += 1;
+    onChange();
+  });
+  await client.connect(transport);
+  closeAfterTest(client);
+  const call = async (name: string, given: object = {}, meta?: object) => {
+    const params = { name, arguments: { ...given }, ...(meta ? { _meta: { ...meta } } : {}) };
+    return CallToolResultSchema.parse(await client.callTool(params));
+  };
+  return {
+    client,
+    call,
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+    ask: async (...asked) => (await call(...asked)).structuredContent,
+    changes: () => changes,
+    changed: (count) =>
+      new Promise((resolve) => {
+        onChange = () => {
+          if (changes >= count) resolve();
+        };
+        onChange();
+      }),
+  };
+}

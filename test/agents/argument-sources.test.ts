@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import { renderSource, sourcesFor, sourcesOf } from '../../src/agents/argument-sources.js';
+import type { ArgumentSource, SourceName } from '../../src/core/result.js';
+
+const from = (...names: SourceName[]) => names;
+
+describe('the sources of a step', () => {
+  it.each<[string, unknown, SourceName[], object]>([
+    ['words of the request', 'old.txt', from('request'), { source: 'request' }],
+    ['a reference', '${s1.path}', from('step'), { source: 'step', references: ['${s1.path}'] }],
+    [
+      'a text around references',
+      'a ${s1.b} ${s2.c}',
+      from('step'),
+      { source: 'step', references: ['${s1.b}', '${s2.c}'] },
+    ],
+    [
+      'a list with parts of several sources',
+      ['${s1.a}', 'b'],
+      from('composed'),
+      { source: 'composed', references: ['${s1.a}'] },
+    ],
+    ['what the person who edited it says', 'new.txt', from('person'), { source: 'person' }],
+    ['an argument that was added', 'new.txt', from(), { source: 'person' }],
+    ['a value in place of a reference', 'new.txt', from('step'), { source: 'person' }],
+    ['a list in place of references', ['new.txt'], from('step'), { source: 'person' }],
+    [
+      'a reference in place of a value',
+      '${s1.path}',
+      from('request'),
+      { source: 'person', references: ['${s1.path}'] },
+    ],
+  ])('tell %s', (_, value, [source], expected) => {
+    const step = { arguments: { path: value }, from: source ? { path: source } : {} };
+    expect(sourcesOf(step)).toEqual({ path: expected });
+  });
+
+  it('are none where the plan does not say where its arguments come from', () => {
+    expect(sourcesOf({ arguments: { path: 'a' } })).toBeUndefined();
+    expect(sourcesFor({ path: 'a' }, undefined)).toBeUndefined();
+  });
+
+  it('take no name of every object for a source', () => {
+    expect(sourcesOf({ arguments: { constructor: 'a' }, from: {} })).toEqual({ constructor: { source: 'person' } });
+  });
+
+  it('tell what was filled in for the tool as the default of its schema, and nothing of what it does not get', () => {
+    const told = { path: { source: 'request' }, gone: { source: 'request' } } as const;
+    expect(sourcesFor({ path: 'a', limit: 3 }, told)).toEqual({
+      path: { source: 'request' },
+      limit: { source: 'default' },
+    });
+  });
+});
+
+it.each<[ArgumentSource, string]>([
+  [{ source: 'request' }, 'request'],
+  [{ source: 'step', references: ['${s1.a}', '${s2.b}'] }, 'step ${s1.a} ${s2.b}'],
+  [{ source: 'composed' }, '! composed'],
+  [{ source: 'unknown' }, '! unknown'],
+  [{ source: 'step', references: ["${s1['\u202ea\u0007']}"] }, "step ${s1['a']}"],
+])('the source %j reads "%s"', (source, text) => {
+  expect(renderSource(source)).toBe(text);
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals';
+import { fail } from '../../../src/agents/sandbox/failure.js';
+import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
+import type { CallResult } from '../../../src/agents/contracts.js';
+import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
+import { createScript, done, planOf } from './setup.js';
+
+describe('planning again', () => {
+  it('happens once, with what was done and the error; the plan before is kept', async () => {
+    const script = createScript({
+      lookup: [done({ stcd: 1 })],
+      old: [fail('tool_failed', 'gone')],
+      next: [done('found')],
+    });
+    const asked: unknown[] = [];
+    const paused = await runPlan(planOf(['s1', 'lookup'], ['s2', 'old', { a: '${s1.stcd}' }]), {
+      run: script.run,
+      replan: async (soFar, failed) => {
+        asked.push([soFar.steps.s1?.output, failed.id, failed.failure?.reason]);
+        return planOf(['s1', 'next']);
+      },
+    });
+    expect(paused).toMatchObject({ state: 'paused', notes: [expect.stringMatching(/look at it.*: s1 calls next$/u)] });
+    const run = await resumePlan(paused, { run: script.run });
+    expect(asked).toEqual([[{ stcd: 1 }, 's2', 'gone']]);
+    expect(run).toMatchObject({ state: 'done', steps: { s1: { output: 'found' } } });
+    expect(run.earlier).toMatchObject({ steps: { s1: { status: 'done' }, s2: { status: 'failed' } } });
+    expect(Object.keys(run.steps)).toEqual(['s1']);
+  });
+
+  it('does not happen twice, nor when nothing failed, nor when there is no other plan', async () => {
+    const script = createScript({ bad: [fail('tool_failed', 'x')], good: [done(1)] });
+    let asked = 0;
+    const replan = async () => {
+      asked += 1;
+      return planOf(['s1', 'bad']);
+    };
+    expect((await runPlan(planOf(['s1', 'bad']), { run: script.run, replan })).state).toBe('failed');
+    expect(asked).toBe(1);
+    await runPlan(planOf(['s1', 'good']), { run: script.run, replan });
+    expect(asked).toBe(1);
+    const none = await runPlan(planOf(['s1', 'bad']), { run: script.run, replan: async () => undefined });
+    expect(none).toMatchObject({ state: 'failed' });
+    expect(none).not.toHaveProperty('earlier');
+  });
+
+  it.each([
+    ['a tool', planOf(['s1', 'read', { of: 'a' }], ['s2', 'mail', { to: 'ann' }]), 's2 calls mail'],
+    ['a value', planOf(['s1', 'send', { to: 'eve' }]), 's1.to: "eve"'],
+    ['a value in a list', planOf(['s1', 'send', { to: ['ann', 'eve'] }]), 's1.to.1: "eve"'],
+    ['a number', planOf(['s1', 'read', { of: 7 }]), 's1.of: 7'],
+  ])(
+    'runs nothing of a plan with %s that the first one had not, until somebody has looked at it',
+    async (_, next, told) => {
+      const script = createScript({ read: [fail('tool_failed', 'x'), done(1)], send: [done(1)], mail: [done(1)] });
+      const first = planOf(['s1', 'read', { of: 'a' }], ['s2', 'send', { to: 'ann', text: '${s1}' }]);
+      const paused = await runPlan(first, { run: script.run, replan: async () => next });
+      expect(paused).toMatchObject({ state: 'paused', notes: [expect.stringContaining(told)] });
+      expect(script.made()).toHaveLength(1);
+      expect(await resumePlan(paused, { run: script.run })).toMatchObject({ state: 'done' });
+    },
+  );
+
+  it('runs at once what reaches no further', async () => {
+    const script = createScript({ read: [fail('tool_failed', 'x'), done(1)], send: [done(1)] });
+    const first = planOf(['s1', 'read', { of: 'a' }], ['s2', 'send', { to: 'ann' }, ['s1']]);
+    const next = planOf(['s1', 'send', { to: 'ann' }], ['s2', 'read', { of: 'a' }, ['s1']]);
+    expect(await runPlan(first, { run: script.run, replan: async () => next })).toMatchObject({ state: 'done' });
+  });
+
+  it('that fails itself leaves the run as it was, and says so', async () => {
+    const script = createScript({ bad: [fail('tool_failed', 'x')] });
+    const thrown = await runPlan(planOf(['s1', 'bad']), {
+      run: script.run,
+      replan: () => Promise.reject(new Error('no model')),
+    });
+    expect(thrown).toMatchObject({ state: 'failed', notes: ['planning again failed: internal'] });
+    const broken = await runPlan(planOf(['s1', 'bad']), {
+      run: script.run,
+      replan: async () => planOf(['s1', 't', {}, ['s7']]),
+    });
+    expect(broken).toMatchObject({ state: 'failed', notes: [expect.stringContaining('s7')] });
+  });
+
+  it('never makes the same call twice that has taken effect, or may have', async () => {
+    const script = createScript({
+      send: [done({ id: 7 }), done('sent twice')],
+      pay: [fail('timeout', 'x')],
+      bad: [fail('tool_failed', 'x')],
+    });
+    const first = planOf(['s1', 'send', { to: 'anna' }], ['s2', 'pay', { sum: 1 }], ['s3', 'bad', {}, ['s1']]);
+    const next = planOf(['s1', 'send', { to: 'anna' }], ['s2', 'pay', { sum: 1 }], ['s3', 'send', { to: 'ben' }]);
+    const run = await resumePlan(await runPlan(first, { run: script.run, replan: async () => next }), {
+      run: script.run,
+    });
+    expect(script.calls.map(({ tool, arguments: input }) => [tool, input])).toEqual([
+      ['send', { to: 'anna' }],
+      ['pay', { sum: 1 }],
+      ['bad', {}],
+      ['send', { to: 'ben' }],
+    ]);
+    expect(run.steps).toMatchObject({
+      s1: { status: 'done', output: { id: 7 }, notes: ['not run again: step s1 of the plan before made this call'] },
+      s2: { status: 'unknown' },
+      s3: { status: 'done' },
+    });
+  });
+
+  it('is kept in the store: a run that was planned again is resumed with its new plan', async () => {
+    const { planRuns } = createMemoryStore();
+    const waiting: CallResult = { ok: false, code: 'needs_approval', reason: 'r', next: 'n', approval: 'a1' };
+    const script = createScript({ bad: [fail('tool_failed', 'x')], write: [waiting, done('written')] });
+    const options = { run: script.run, store: planRuns };
+    const paused = await runPlan(planOf(['s1', 'bad']), {
+      ...options,
+      runId: 'r1',
+      replan: async () => planOf(['s1', 'write']),
+    });
+    expect([paused.state, paused.steps.s1?.status]).toEqual(['paused', 'pending']);
+    expect((await resumePlan('r1', options)).state).toBe('paused');
+    const run = await resumePlan('r1', options);
+    expect(run).toMatchObject({
+      state: 'done',
+      steps: { s1: { output: 'written' } },
+      earlier: { steps: { s1: { status: 'failed' } } },
+    });
+  });
+
+  it('happened before: a run that is resumed is not planned again a second time', async () => {
+    const script = createScript({ bad: [fail('tool_failed', 'x')] });
+    let asked = 0;
+    const replan = async () => {
+      asked += 1;
+      return planOf(['s1', 'bad']);
+    };
+    const failed = await runPlan(planOf(['s1', 'bad']), { run: script.run, replan });
+    expect(await resumePlan(failed, { run: script.run, replan })).toMatchObject({ state: 'failed' });
+    expect([asked, script.made().length]).toEqual([1, 3]);
+  });
+});

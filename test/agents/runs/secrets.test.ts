@@ -1,0 +1,121 @@
+/** What of a run is kept: no secret, and all that is needed to go on, or a question for what is missing. */
+import { describe, expect, it } from '@jest/globals';
+import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
+import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
+import { createToolRunner } from '../../../src/agents/runs/tool-runner.js';
+import { createSandbox } from '../../../src/agents/sandbox/sandbox.js';
+import type { CallResult } from '../../../src/agents/contracts.js';
+import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
+import { createTool } from '../../support/create-tool.js';
+import { createScript, done, planOf, type StepSpec, statuses } from './setup.js';
+
+const waiting: CallResult = { ok: false, code: 'needs_approval', reason: 'high', next: 'x', approval: 'a' };
+const secret = { type: 'string', format: 'password' };
+const TOOLS = [
+  createTool(
+    'login',
+    { properties: { user: { type: 'string' }, pin: secret } },
+    {
+      type: 'object',
+      properties: { ticket: { ...secret, type: 'string' }, greeting: { type: 'string' } },
+    },
+  ),
+  createTool('act', { properties: { pin: secret, text: { type: 'string' } } }),
+];
+const { secretNames } = createToolRunner(
+  createSandbox({ executors: [createFunctionExecutor({})] }),
+  new Map(TOOLS.map((tool) => [tool.name, tool])),
+);
+
+const LOGIN: StepSpec = ['s1', 'login', { user: 'ann', pin: 'hunter-22' }];
+const LOGGED_IN = done({ ticket: 'ticket-of-ann', greeting: 'hello hunter-22' });
+
+/** Runs until a step waits, and gives what a new process finds in the store. */
+async function pause(...steps: StepSpec[]) {
+  const { planRuns: store } = createMemoryStore();
+  const script = createScript({ login: [LOGGED_IN], act: [waiting, done('acted')] });
+  const options = { run: script.run, store, secretNames };
+  const paused = await runPlan(planOf(...steps), { ...options, runId: 'r' });
+  const kept = JSON.stringify(await store.get('r'));
+  return { paused, script, kept, resume: (more: object = {}) => resumePlan('r', { ...options, ...more }) };
+}
+
+describe('secrets in a run', () => {
+  it('are shown to the caller and kept nowhere: not in the plan, arguments, results, echoes or later arguments', async () => {
+    const { paused, kept, script } = await pause(LOGIN, ['s2', 'act', { text: 'with ${s1.ticket}' }]);
+    expect(statuses(paused)).toEqual({ s1: 'done', s2: 'needs_approval' });
+    expect(script.calls[1]?.arguments).toEqual({ text: 'with ticket-of-ann' });
+    expect(paused.steps.s1).toMatchObject({ arguments: { pin: 'hunter-22' }, output: { ticket: 'ticket-of-ann' } });
+    expect(kept).toContain('"user":"ann"');
+    expect(kept).toContain('with ${s1.ticket}');
+    expect(kept).not.toMatch(/hunter-22|ticket-of-ann/u);
+  });
+
+  it('of steps that are done are not asked for again', async () => {
+    const { resume, script } = await pause(LOGIN, ['s2', 'act', { text: 'now' }, ['s1']]);
+    const run = await resume();
+    expect(run.state).toBe('done');
+    expect(script.made()).toEqual(['s1', 's2', 's2']);
+    expect(run.steps.s1).toMatchObject({ isMasked: true, output: { ticket: '[masked]', greeting: 'hello [masked]' } });
+  });
+
+  it('that a step still needs are asked for, and it runs with them', async () => {
+    const { resume, script } = await pause(['s1', 'act', { pin: 'hunter-22', text: 'now' }]);
+    await expect(resume()).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('s1.pin is secret and was not kept; give it again'),
+    });
+    const run = await resume({ arguments: { s1: { pin: 'hunter-22' } } });
+    expect(run.state).toBe('done');
+    expect(script.calls[1]?.arguments).toEqual({ pin: 'hunter-22', text: 'now' });
+  });
+
+  it('in results that a step still needs are asked for, too', async () => {
+    const { resume, script } = await pause(LOGIN, ['s2', 'act', { text: '${s1.ticket}' }]);
+    const failed = await resume();
+    expect(failed.steps.s2?.failure).toMatchObject({ code: 'unresolved_reference' });
+    expect(failed.steps.s2?.failure?.reason).toContain('"${s1.ticket}" is secret and was not kept');
+    expect((await resume({ arguments: { s2: { text: 'ticket-of-ann' } } })).state).toBe('done');
+    expect(script.calls.at(-1)?.arguments).toEqual({ text: 'ticket-of-ann' });
+  });
+
+  it('make a call of the plan before one of unknown outcome, since nobody can tell whether it was the same', async () => {
+    const { planRuns: store } = createMemoryStore();
+    const wrong: CallResult = { ok: false, code: 'tool_failed', reason: 'no', next: 'x' };
+    const script = createScript({ act: [done('acted')], read: [wrong], gate: [waiting, done('open')] });
+    const act = { pin: 'hunter-22', text: 'now' };
+    const replan = async () => planOf(['s1', 'gate'], ['s2', 'act', act, ['s1']]);
+    const plan = planOf(['s1', 'act', act], ['s2', 'read', {}, ['s1']]);
+    await runPlan(plan, { run: script.run, store, secretNames, runId: 'r', replan });
+    const again = { s2: { pin: 'hunter-22' } };
+    // The new plan was looked at; it then waits for an approval.
+    const options = { run: script.run, store, secretNames, arguments: again };
+    expect((await resumePlan('r', options)).state).toBe('paused');
+    const run = await resumePlan('r', options);
+    expect(statuses(run)).toEqual({ s1: 'done', s2: 'unknown' });
+    expect(script.calls.filter(({ tool }) => tool === 'act')).toHaveLength(1);
+  });
+
+  it('are all that can be given again', async () => {
+    const { resume } = await pause(['s1', 'act', { pin: 'hunter-22', text: 'now' }]);
+    for (const given of [{ s1: { text: 'later' } }, { s9: { pin: 'x' } }])
+      await expect(resume({ arguments: given })).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+});
+
+describe('results of a run', () => {
+  it('are left out, with a note, where the run has no more room', async () => {
+    const script = createScript({ read: [done('x'.repeat(60)), done('y'.repeat(60)), done('z')] });
+    const steps: StepSpec[] = [
+      ['s1', 'read'],
+      ['s2', 'read', {}, ['s1']],
+      ['s3', 'read', { of: '${s1}' }, ['s2']],
+      ['s4', 'read', { of: '${s2}' }, ['s3']],
+    ];
+    const run = await runPlan(planOf(...steps), { run: script.run, maxBytes: 100 });
+    expect(statuses(run)).toEqual({ s1: 'done', s2: 'done', s3: 'done', s4: 'failed' });
+    expect(run.steps.s4?.failure?.reason).toContain('limit runBytes');
+    expect(run.steps.s2).not.toHaveProperty('output');
+    expect(run.steps.s2?.notes).toEqual([expect.stringContaining('limit runBytes')]);
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from '@jest/globals';
+import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
+import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
+import { createGatedRunner, createToolRunner } from '../../../src/agents/runs/tool-runner.js';
+import { createSandbox } from '../../../src/agents/sandbox/sandbox.js';
+import { setUp } from '../setup.js';
+import { createTool } from '../../support/create-tool.js';
+
+const TOOLS = [
+  createTool('read', { properties: { limit: { type: 'integer', default: 3 } } }, undefined, {
+    risk: 'low',
+    alwaysLoad: true,
+  }),
+  createTool('deploy', { properties: { to: { type: 'string' } } }, undefined, { risk: 'high', alwaysLoad: true }),
+  createTool('hidden', {}, undefined, { risk: 'low' }),
+];
+const sandbox = createSandbox({
+  executors: [
+    createFunctionExecutor({
+      read: ({ limit }) => ({ place: `web-${limit}` }),
+      deploy: ({ to }) => `deployed to ${to}`,
+      hidden: () => 1,
+    }),
+  ],
+  limits: { tools: { deploy: { idempotent: true } } },
+});
+const step = (id: string, tool: string, input = {}) => ({ id, tool, arguments: input });
+
+describe('a plan under the gate of a session', () => {
+  it('waits for the approval of what is high in risk, and goes on when another grants it', async () => {
+    const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { id } = await router.createSession({ user: 'ann' });
+    const run = createGatedRunner({ router, session: id, caller: { user: 'ann' } });
+    const paused = await runPlan({ steps: [step('s1', 'read'), step('s2', 'deploy', { to: '${s1.place}' })] }, { run });
+    expect(paused).toMatchObject({
+      state: 'paused',
+      steps: { s1: { status: 'done' }, s2: { status: 'needs_approval' } },
+    });
+    const still = await resumePlan(paused, { run });
+    expect(still.state).toBe('paused');
+    await router.approvals.grant(still.steps.s2?.approval ?? '', { by: { user: 'bob', roles: ['operator'] } });
+    const done = await resumePlan(still, { run });
+    expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deployed to web-3' } } });
+  });
+
+  it('shows where its arguments come from to whoever approves, and keeps it in the audit', async () => {
+    const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { id } = await router.createSession({ user: 'ann' });
+    const run = createGatedRunner({ router, session: id });
+    const steps = [
+      { ...step('s1', 'read'), from: {} },
+      {
+        ...step('s2', 'deploy', { to: '${s1.place}', by: 'me' }),
+        from: { to: 'step' as const, by: 'unknown' as const },
+      },
+    ];
+    const paused = await runPlan({ steps }, { run });
+    const sources = { to: { source: 'step', references: ['${s1.place}'] }, by: { source: 'unknown' } };
+    expect(paused).toMatchObject({ plan: { steps }, steps: { s2: { arguments: { to: 'web-3', by: 'me' }, sources } } });
+    const approval = paused.steps.s2?.approval ?? '';
+    expect(await router.approvals.get(approval)).toMatchObject({ arguments: { to: 'web-3', by: 'me' }, sources });
+    await router.approvals.grant(approval, { by: { user: 'bob', roles: ['operator'] } });
+    expect((await resumePlan(paused, { run })).state).toBe('done');
+    const entries = await router.audit({ session: id });
+    const told = entries.map(({ event, tool, sources: kept }) => ({ event, tool, kept })).filter(({ tool }) => tool);
+    expect(told.reverse()).toEqual([
+      { event: 'call', tool: 'read', kept: { limit: { source: 'default' } } },
+      { event: 'approval_requested', tool: 'deploy', kept: sources },
+      { event: 'call', tool: 'deploy', kept: sources },
+      { event: 'approval_granted', tool: 'deploy', kept: sources },
+      { event: 'call', tool: 'deploy', kept: sources },
+    ]);
+  });
+
+  it('is bound to the same call as one without a plan, of which no sources are told', async () => {
+    const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { id } = await router.createSession({ user: 'ann' });
+    const call = { tool: 'deploy', arguments: { to: 'web-3' } };
+    expect(await router.call(id, call)).toMatchObject({ code: 'needs_approval' });
+    const [asked] = await router.approvals.list();
+    expect(asked).not.toHaveProperty('sources');
+    for (const entry of await router.audit({ session: id })) expect(entry.sources).toBeUndefined();
+    const told = { ...step('s1', 'deploy', call.arguments), from: { to: 'request' as const } };
+    const run = await runPlan({ steps: [told] }, { run: createGatedRunner({ router, session: id }) });
+    expect(run.steps.s1).toMatchObject({ status: 'needs_approval', approval: asked?.id });
+    expect(await router.approvals.list()).toHaveLength(1);
+  });
+
+  it('can run nothing that the session may not, although the sandbox could', async () => {
+    const { router, runs } = setUp({ tools: TOOLS });
+    const { id } = await router.createSession({ user: 'ann' });
+    const run = await runPlan({ steps: [step('s1', 'hidden')] }, { run: createGatedRunner({ router, session: id }) });
+    expect(run).toMatchObject({ state: 'failed', steps: { s1: { failure: { code: 'not_enabled' } } } });
+    expect(runs).toEqual([]);
+  });
+
+  it("is the caller's own: in another's session, which looks like none, nothing runs", async () => {
+    const { router, runs } = setUp({ tools: TOOLS });
+    const { id: session } = await router.createSession({ user: 'ann' });
+    const run = createGatedRunner({ router, session, caller: { user: 'bob' } });
+    expect((await runPlan({ steps: [step('s1', 'read')] }, { run })).steps.s1).toMatchObject({
+      failure: { code: 'not_found' },
+    });
+    expect(runs).toEqual([]);
+  });
+
+  it('fails with the reason when there is no such session', async () => {
+    const { router } = setUp({ tools: TOOLS });
+    const run = await runPlan(
+      { steps: [step('s1', 'read')] },
+      { run: createGatedRunner({ router, session: 'nobody' }) },
+    );
+    expect(run.steps.s1).toMatchObject({ status: 'failed', failure: { code: 'not_found' } });
+  });
+});
+
+describe('a plan with the sandbox alone', () => {
+  const runner = createToolRunner(sandbox, new Map(TOOLS.map((tool) => [tool.name, tool])));
+
+  it('knows only the tools that it was given', async () => {
+    const run = await runPlan({ steps: [step('s1', 'read'), step('s2', 'rm')] }, runner);
+    expect(run.steps).toMatchObject({
+      s1: { status: 'done' },
+      s2: { status: 'failed', failure: { code: 'unknown_tool' } },
+    });
+  });
+
+  it.each([
+    ['read', true],
+    ['deploy', true],
+    ['rm', false],
+  ])('repeats what is low in risk, or marked: %s is %s', (name, expected) => {
+    expect(runner.isRepeatable(name)).toBe(expected);
+  });
+});

@@ -1,0 +1,139 @@
+/** Servers of strangers over HTTP that answer without end, or with more than anybody needs. */
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
+import { createSandbox } from '../../../../src/agents/sandbox/sandbox.js';
+import { boundBody } from '../../../../src/core/catalog/sources/bound-body.js';
+import { readMcpServers } from '../../../../src/core/catalog/sources/mcp.js';
+import { createTool } from '../../../support/create-tool.js';
+
+const opened: Server[] = [];
+afterEach(() => {
+  for (const server of opened.splice(0)) server.close().closeAllConnections();
+});
+
+type Answers = Readonly<Record<string, (response: ServerResponse, id: number) => void>>;
+
+/** `initialize` is answered as it should be. */
+async function serve(answers: Answers): Promise<{ url: string }> {
+  const server = createServer(async (request, response) => {
+    if (request.method !== 'POST') return response.writeHead(405).end();
+    const { method, id } = Object(await json(request));
+    if (id === undefined) return response.writeHead(202).end();
+    if (method !== 'initialize') return answers[method]?.(response, id);
+    const result = {
+      protocolVersion: '2025-06-18',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'a', version: '1' },
+    };
+    return answer(response, id, result);
+  });
+  opened.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+function answer(response: ServerResponse, id: number, result: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+}
+
+const endless = (contentType: string, start: string) => (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': contentType });
+  response.write(start);
+  const more = () => {
+    while (!response.destroyed && response.write('x'.repeat(65_536)));
+    response.once('drain', more);
+  };
+  more();
+};
+const KINDS: [string, ReturnType<typeof endless>][] = [
+  ['JSON', endless('application/json', '{"jsonrpc":"2.0","id":2,"result":"')],
+  ['an event', endless('text/event-stream', 'event: message\ndata: ')],
+];
+
+const context = { timeoutMs: 60_000 };
+
+describe.each(KINDS)('a server whose answer is %s without end', (_, hostile) => {
+  it('is left when it is called', async () => {
+    const server = await serve({ 'tools/call': hostile });
+    const sandbox = createSandbox({ executors: [createMcpExecutor({ bad: server })], limits: { timeoutMs: 60_000 } });
+    const tool = createTool('note', {}, undefined, {
+      toolType: 'mcp',
+      metadata: { mcp: { server: 'bad', tool: 'note' } },
+    });
+    expect(await sandbox.run({ tool, arguments: {} })).toMatchObject({ ok: false, code: 'connection_lost' });
+    await sandbox.close();
+  });
+
+  it('is left when it is asked for its tools', async () => {
+    const servers = { bad: await serve({ 'tools/list': hostile }) };
+    expect(await readMcpServers({ servers, failures: [] }, 'mcp', context)).toMatchObject([
+      { error: { code: 'source_failed' } },
+    ]);
+  });
+});
+
+it('a server whose pages together are too many is left', async () => {
+  let pages = 0;
+  const tools = [{ name: 'a', description: 'x'.repeat(5_000_000) }];
+  const servers = {
+    bad: await serve({ 'tools/list': (response, id) => answer(response, id, { tools, nextCursor: String(++pages) }) }),
+  };
+  const [read] = await readMcpServers({ servers, failures: [] }, 'mcp', context);
+  expect(read).toMatchObject({ error: { message: expect.stringContaining('characters') } });
+  expect(pages).toBeLessThan(10);
+});
+
+describe('a bounded body', () => {
+  const read = (chunks: readonly string[], contentType: string) => {
+    const body = new ReadableStream({
+      start(controller) {
+        for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk));
+        controller.close();
+      },
+    });
+    return boundBody(new Response(body, { headers: { 'content-type': contentType } }), {
+      maxBytes: 10,
+      maxCommas: 4,
+    }).text();
+  };
+
+  it('is whole up to its bound', async () => {
+    expect(await read(['12345', '67890'], 'application/json')).toBe('1234567890');
+    await expect(read(['12345', '67890', '1'], 'application/json')).rejects.toThrow('more than 10 bytes');
+  });
+
+  it('has so many values behind one another at most, in each event of a stream', async () => {
+    expect(await read(['[1,,', ',,]'], 'application/json')).toBe('[1,,,,]');
+    await expect(read(['[1,,', ',,,]'], 'application/json')).rejects.toThrow('more than 4 commas');
+    const events = ['1,,,,\n\n', '2,,,,\n\n'];
+    expect(await read(events, 'text/event-stream')).toBe(events.join(''));
+    await expect(read(['1,,,,\n\n', '2,,,,,\n\n'], 'text/event-stream')).rejects.toThrow('more than 4 commas');
+  });
+
+  it('counts each event of a stream for itself', async () => {
+    const events = ['data: 1\n\n', 'data: 2\n\nda', 'ta:3\r\n\r\n'];
+    expect(await read(events, 'text/event-stream')).toBe(events.join(''));
+    await expect(read(['data: 1\n\n', 'data: 23', '45'], 'text/event-stream')).resolves.toContain('2345');
+    await expect(read(['data: 1\n\ndata', ': 234567'], 'text/event-stream')).rejects.toThrow('more than 10 bytes');
+  });
+});
+
+it('what a process wrote on stderr goes to whom it is told, and never to the caller', async () => {
+  const told: object[] = [];
+  const server = { command: process.execPath, args: ['-e', 'console.error("postgres://admin:hunter2@db failed")'] };
+  const executor = createMcpExecutor({ db: server }, { onLastWords: (facts) => told.push(facts) });
+  const sandbox = createSandbox({ executors: [executor], limits: { timeoutMs: 30_000 } });
+  const tool = createTool('query', {}, undefined, {
+    toolType: 'mcp',
+    metadata: { mcp: { server: 'db', tool: 'query' } },
+  });
+  const result = await sandbox.run({ tool, arguments: {} });
+  expect(result).toMatchObject({ ok: false, code: 'tool_unavailable', reason: expect.stringContaining('"db"') });
+  expect(JSON.stringify(result)).not.toContain('hunter2');
+  expect(told).toEqual([{ server: 'db', stderr: expect.stringContaining('hunter2') }]);
+  await sandbox.close();
+});

@@ -1,0 +1,297 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  createHttpExecutor,
+  type HttpExecutorOptions,
+  type HttpExecutorParts,
+} from '../../../../../src/agents/sandbox/executors/http/http.js';
+import { createSandbox } from '../../../../../src/agents/sandbox/sandbox.js';
+import type { Tool } from '../../../../../src/core/catalog/tool.js';
+import { createTool } from '../../../../support/create-tool.js';
+import { type PetApi, startPetApi } from './pet-api.js';
+
+const SECRET = 'k3y/with+signs';
+
+let api: PetApi;
+beforeAll(async () => {
+  api = await startPetApi();
+  process.env.WINNOW_TEST_KEY = SECRET;
+});
+afterAll(async () => {
+  delete process.env.WINNOW_TEST_KEY;
+  await api.close();
+});
+beforeEach(() => {
+  api.requests.length = 0;
+});
+
+const allSecrets = () => ({
+  [api.base]: {
+    key: 'WINNOW_TEST_KEY',
+    login: 'WINNOW_TEST_KEY',
+    inQuery: 'WINNOW_TEST_KEY',
+    cookie: 'WINNOW_TEST_KEY',
+  },
+});
+
+function call(
+  name: string,
+  input: object = {},
+  options: HttpExecutorOptions = {},
+  parts: HttpExecutorParts & { timeoutMs?: number } = {},
+) {
+  const tool = api.tools.get(name);
+  if (!tool) throw new Error(`no tool ${name} among ${[...api.tools.keys()].join(', ')}`);
+  return runTool(tool, input, { privateAddresses: ['127.0.0.1'], ...options }, parts);
+}
+
+function runTool(
+  tool: Tool,
+  input: object,
+  options: HttpExecutorOptions,
+  { timeoutMs = 20_000, ...parts }: HttpExecutorParts & { timeoutMs?: number } = {},
+) {
+  const sandbox = createSandbox({
+    executors: [createHttpExecutor(options, parts)],
+    limits: { timeoutMs, maxOutputBytes: 20_000 },
+  });
+  return sandbox.run({ tool, arguments: input });
+}
+
+describe('an operation of an OpenAPI document', () => {
+  it('is called as the document says, and its JSON comes back', async () => {
+    expect(await call('get_pet', { id: 'a/b', tag: ['x', 'y'] })).toMatchObject({
+      ok: true,
+      output: { id: 'a/b' },
+      notes: [],
+    });
+    expect(await call('put_pet', { id: '1', name: 'Rex' })).toMatchObject({ ok: true });
+    expect(api.requests.map(({ method, url, body }) => [method, url, body])).toEqual([
+      ['GET', '/pets/a%2Fb?tag=x&tag=y', ''],
+      ['PUT', '/pets/1', '{"name":"Rex"}'],
+    ]);
+    expect(api.requests[1]?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+    });
+  });
+
+  it.each([
+    ['text', { ok: true, output: '水' }],
+    [
+      'bytes',
+      { ok: true, output: { contentType: 'image/png', base64: 'AQID' }, notes: [expect.stringContaining('base64')] },
+    ],
+    ['nothing', { ok: true, output: null }],
+    ['broken-json', { ok: true, output: '{"a":', notes: [expect.stringContaining('given as text')] }],
+    ['poison', { ok: true, output: { a: 1 }, notes: [expect.stringContaining('__proto__')] }],
+    ['huge', { ok: false, code: 'output_too_large' }],
+    ['404', { ok: false, code: 'tool_failed', reason: 'The server answered with HTTP 404: {"error":"no 404"}.' }],
+    ['429', { ok: false, code: 'tool_unavailable' }],
+    ['503', { ok: false, code: 'tool_unavailable' }],
+    ['504', { ok: false, code: 'connection_lost' }],
+    ['reset', { ok: false, code: 'connection_lost' }],
+  ])('may answer in any way: %s', async (what, expected) => {
+    expect(await call('answer', { what })).toMatchObject(expected);
+  });
+
+  it('is stopped at the time-out, and its connection is closed', async () => {
+    const closed = new Promise<void>((resolve) =>
+      api.server.once('connection', (socket) => socket.once('close', () => resolve())),
+    );
+    expect(await call('answer', { what: 'hang' }, {}, { timeoutMs: 100 })).toMatchObject({
+      ok: false,
+      code: 'timeout',
+    });
+    await closed;
+  });
+
+  it('of a server that is not there is unavailable', async () => {
+    const options = { servers: { [api.tools.get('answer')?.origin ?? '']: 'http://127.0.0.1:9' } };
+    expect(await call('answer', { what: 'x' }, options)).toMatchObject({ ok: false, code: 'tool_unavailable' });
+  });
+
+  it('of a name that can not be resolved now is unavailable', async () => {
+    const options = { servers: { [api.tools.get('answer')?.origin ?? '']: 'http://pets.test' } };
+    const resolve = () => Promise.reject(Object.assign(new Error('no'), { code: 'EAI_AGAIN' }));
+    expect(await call('answer', { what: 'x' }, options, { resolve })).toMatchObject({ code: 'tool_unavailable' });
+  });
+
+  it('needs a whole server URL, from the document or the options', async () => {
+    const http = { method: 'GET', path: '/x', server: '/api', parameters: {} };
+    const tool = createTool('x', {}, undefined, { metadata: { http } });
+    expect(await runTool(tool, {}, {})).toMatchObject({
+      code: 'not_runnable',
+      reason: expect.stringContaining('option servers'),
+    });
+  });
+});
+
+describe('the secret of an operation', () => {
+  it('comes from the environment by its name, and is in no result', async () => {
+    const results = [
+      await call('echo', {}, { secrets: allSecrets() }),
+      await call('basic', {}, { secrets: allSecrets() }),
+      await call('query_key', {}, { secrets: allSecrets() }),
+    ];
+    expect(api.requests.map(({ url, headers }) => [url, headers.authorization, headers.cookie])).toEqual([
+      ['/secret', `Bearer ${SECRET}`, undefined],
+      ['/basic', `Basic ${Buffer.from(SECRET).toString('base64')}`, undefined],
+      [
+        `/query?api_key=${new URLSearchParams({ k: SECRET }).toString().slice(2)}`,
+        undefined,
+        `sid=${encodeURIComponent(SECRET)}`,
+      ],
+    ]);
+    expect(results).toMatchObject([{ ok: true }, { ok: true }, { ok: true }]);
+    const shown = JSON.stringify(results);
+    expect(shown).toContain('[masked]');
+    for (const form of [SECRET, encodeURIComponent(SECRET), Buffer.from(SECRET).toString('base64')])
+      expect(shown).not.toContain(form);
+  });
+
+  it('that is missing is told by the names of scheme and variable', async () => {
+    expect(await call('echo')).toMatchObject({
+      code: 'secret_missing',
+      reason: expect.stringMatching(
+        /needs key; .*http: \{ secrets: \{ "http:\/\/127\.0\.0\.1:\d+": \{ key: MY_SECRET \} \} \}/u,
+      ),
+    });
+    const secrets = { [api.base]: { key: 'WINNOW_TEST_NO_SUCH_KEY' } };
+    expect(await call('echo', {}, { secrets })).toMatchObject({
+      code: 'secret_missing',
+      reason: expect.stringContaining('WINNOW_TEST_NO_SUCH_KEY (http.secrets, for key) is not set'),
+    });
+    expect(api.requests).toEqual([]);
+  });
+
+  it('that is optional may be missing', async () => {
+    expect(await call('open')).toMatchObject({ ok: true });
+    expect(api.requests[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it('is bound to its origin: another server does not get it', async () => {
+    const secrets = { 'https://other.test': { key: 'WINNOW_TEST_KEY' } };
+    expect(await call('echo', {}, { secrets })).toMatchObject({ code: 'secret_missing' });
+  });
+});
+
+describe('attacks by where a request goes', () => {
+  const of = (url: string, scope?: { user: string }) =>
+    createTool('x', {}, undefined, {
+      metadata: { http: { method: 'GET', path: '/', server: url, parameters: {} } },
+      ...(scope ? { scope } : {}),
+    });
+
+  it.each([
+    ['loopback', 'http://127.0.0.1'],
+    ['a name for loopback', 'http://localhost'],
+    ['IPv6 loopback', 'http://[::1]'],
+    ['metadata of a cloud', 'http://169.254.169.254/latest'],
+    ['hexadecimal', 'http://0x7f000001'],
+    ['one number', 'http://2130706433'],
+    ['a private network', 'http://10.0.0.1'],
+    ['IPv4-mapped', 'http://[::ffff:127.0.0.1]'],
+    ['user information before loopback', 'http://good.test@127.0.0.1'],
+    ['user and password', 'http://a:b@example.com'],
+    ['a file', 'file:///etc/passwd'],
+    ['another protocol', 'ftp://example.com'],
+  ])('are refused before anything is sent: %s', async (_, url) => {
+    expect(await runTool(of(url), {}, {})).toMatchObject({ ok: false, code: 'address_refused' });
+  });
+
+  it('are refused when a name has a private address', async () => {
+    const resolve = async () => [{ address: '192.168.0.1' }];
+    expect(await runTool(of('http://innocent.test'), {}, {}, { resolve })).toMatchObject({ code: 'address_refused' });
+  });
+
+  it.each([
+    ['a private network', () => api.base],
+    ['a public host', () => 'http://93.184.216.34'],
+  ])('do not leave the machine by a private tool, to %s', async (_, url) => {
+    const result = await runTool(of(url(), { user: 'anna' }), {}, { privateAddresses: ['127.0.0.1'] });
+    expect(result).toMatchObject({ ok: false, code: 'not_runnable' });
+    expect(api.requests).toEqual([]);
+  });
+
+  it('can not use a name that changes its address: the one that was checked is connected to', async () => {
+    let asked = 0;
+    const resolve = async () => {
+      asked += 1;
+      return [{ address: asked === 1 ? '127.0.0.1' : '10.0.0.1' }];
+    };
+    const named = api.base.replace('127.0.0.1', 'rebinding.test');
+    const options = { servers: { [api.tools.get('get_pet')?.origin ?? '']: named } };
+    expect(await call('get_pet', { id: '7' }, options, { resolve })).toMatchObject({ ok: true, output: { id: '7' } });
+    expect(asked).toBe(1);
+    expect(api.requests[0]?.headers.host).toBe(named.replace('http://', ''));
+  });
+
+  it.each([
+    ['to loopback by a name', 'http://localhost:1/', 'not allowed'],
+    ['to metadata of a cloud', 'http://169.254.169.254/latest/meta-data', 'not allowed'],
+    ['to another port', 'http://127.0.0.1:1/', 'not allowed'],
+    ['to a file', 'file:///etc/passwd', 'not allowed'],
+    ['with user information', 'http://good.test@127.0.0.1/', 'with a user name'],
+    ['to nowhere', 'http://[', 'no URL'],
+  ])('by a redirect are refused: %s', async (_, to, words) => {
+    const result = await call('redirect', { to }, { secrets: allSecrets() });
+    expect(result).toMatchObject({ ok: false, code: 'redirect_refused', reason: expect.stringContaining(words) });
+  });
+
+  it('by a redirect to a host that is allowed by name and private by address are refused', async () => {
+    const addresses: Record<string, string> = { 'api.test': '127.0.0.1', 'partner.test': '10.9.9.9' };
+    const resolve = async (name: string) => [{ address: addresses[name] ?? '0.0.0.0' }];
+    const named = api.base.replace('127.0.0.1', 'api.test');
+    const options = {
+      servers: { [api.tools.get('redirect')?.origin ?? '']: named },
+      hosts: ['http://partner.test'],
+      secrets: { [named]: { key: 'WINNOW_TEST_KEY' } },
+    };
+    expect(await call('redirect', { to: 'http://partner.test/x' }, options, { resolve })).toMatchObject({
+      code: 'address_refused',
+    });
+  });
+
+  it('by a redirect in a circle come to an end', async () => {
+    const result = await call('redirect', { to: '/redirect/%2Fredirect%2Fx' }, { secrets: allSecrets() });
+    expect(result).toMatchObject({
+      ok: false,
+      code: 'redirect_refused',
+      reason: expect.stringContaining('more than 5 times'),
+    });
+  });
+
+  it('by a redirect of a call that writes are refused', async () => {
+    const result = await call('redirect_post', { to: '/pets/1' });
+    expect(result).toMatchObject({
+      ok: false,
+      code: 'redirect_refused',
+      reason: expect.stringContaining('calls that read'),
+    });
+  });
+
+  it('gain no secret: one redirected within its host keeps it, one to an allowed host does not', async () => {
+    expect(await call('redirect', { to: '/secret' }, { secrets: allSecrets() })).toMatchObject({ ok: true });
+    expect(api.requests.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${SECRET}`, `Bearer ${SECRET}`]);
+    const result = await call(
+      'redirect',
+      { to: `${api.elsewhere}/` },
+      { secrets: allSecrets(), hosts: [api.elsewhere] },
+    );
+    expect(result).toMatchObject({ ok: true, output: { host: api.elsewhere.replace('http://', '') } });
+    expect(result.ok && result.output).not.toHaveProperty('authorization');
+  });
+});
+
+describe('the options of HTTP calls', () => {
+  it.each([
+    ['a host without a scheme', { hosts: ['example.com'] }, 'http.hosts.0'],
+    ['an unknown name', { host: [] }, 'http: Unrecognized key "host"; nearest: "hosts".'],
+    ['a host with a path', { hosts: ['https://example.com/a'] }, 'http.hosts.0'],
+    ['a network that is none', { privateAddresses: ['local'] }, 'privateAddresses'],
+    ['a secret for no origin', { secrets: { petstore: { key: 'A' } } }, 'http.secrets'],
+    ['a server that is no URL', { servers: { a: 'api' } }, 'http.servers.a'],
+  ])('are refused with the name of what is wrong: %s', (_, options, name) => {
+    expect(() => createHttpExecutor(Object(options))).toThrow(name);
+  });
+});

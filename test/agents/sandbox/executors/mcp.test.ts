@@ -1,0 +1,256 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Progress } from '../../../../src/agents/contracts.js';
+import type { Executor } from '../../../../src/agents/sandbox/executors/executor.js';
+import { createMcpExecutor } from '../../../../src/agents/sandbox/executors/mcp.js';
+import { readMcpContent } from '../../../../src/agents/sandbox/executors/mcp-content.js';
+import type { SandboxLimitsInput } from '../../../../src/agents/sandbox/limits.js';
+import { createSandbox, type Sandbox, type SandboxCall } from '../../../../src/agents/sandbox/sandbox.js';
+import type { McpServer } from '../../../../src/core/catalog/sources/source.js';
+import type { Risk } from '../../../../src/core/catalog/tool.js';
+import { createTool } from '../../../support/create-tool.js';
+
+const SCRIPT = resolve('test/agents/sandbox/executors/mcp-call-server.mjs');
+
+/** Servers are slow to start on a busy machine. */
+jest.setTimeout(30_000);
+
+let folder: string;
+let journal: string;
+let seen = 0;
+const opened: Sandbox[] = [];
+let sandbox: Sandbox;
+let executor: Executor;
+
+const MIXED = [
+  { type: 'text', text: 'Here it is' },
+  { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png', annotations: { audience: ['user'] } },
+  { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
+  { type: 'resource_link', uri: 'file:///a.txt', name: 'a' },
+  { type: 'resource', resource: { uri: 'file:///b.bin', mimeType: 'application/zip', blob: 'UEsDBA==' } },
+  { type: 'resource', resource: { uri: 'file:///c.txt', mimeType: 'text/plain', text: 'words' } },
+];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'winnow-mcp-calls-'));
+  journal = join(folder, 'journal');
+});
+afterAll(async () => {
+  await Promise.all(opened.map((one) => one.close()));
+  await rm(folder, { recursive: true });
+});
+beforeEach(async () => {
+  seen = (await lines()).length;
+});
+
+const lines = async () => (await readFile(journal, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+/** What servers have written since the test began. */
+const events = async () => (await lines()).slice(seen).map((line) => line.replace(/ \d+$/u, ''));
+
+function start(server: McpServer, timeoutMs = 20_000) {
+  executor = createMcpExecutor({ notes: server });
+  sandbox = createSandbox({ executors: [executor], limits: { timeoutMs } });
+  opened.push(sandbox);
+}
+
+interface CallMore extends Pick<SandboxCall, 'signal' | 'onProgress'> {
+  risk?: Risk;
+  input?: object;
+  /** Of a sandbox of its own, on the same server. */
+  limits?: SandboxLimitsInput;
+}
+
+function call(name: string, { risk = 'high', input = {}, limits, ...more }: CallMore = {}) {
+  const tool = createTool(name, {}, undefined, {
+    toolType: 'mcp',
+    risk,
+    metadata: { mcp: { server: 'notes', tool: name } },
+  });
+  const place = limits ? createSandbox({ executors: [executor], limits }) : sandbox;
+  return place.run({ tool, arguments: input, ...more });
+}
+
+/** Until the server's own process has written the line. */
+async function until(event: string): Promise<void> {
+  while (!(await events()).includes(event)) await pause(5);
+}
+
+describe('a tool of an MCP server', () => {
+  beforeAll(() => start({ command: process.execPath, args: [SCRIPT, journal] }));
+
+  it('is called over one connection, started at the first call and shared by calls at once', async () => {
+    const results = await Promise.all([call('structured', { input: { a: 1 } }), call('pid'), call('pid')]);
+    expect(results[0]).toMatchObject({ ok: true, output: { got: { a: 1 } } });
+    expect(results[1]).toMatchObject({ ok: true });
+    expect(results[1]?.ok && results[1].output).toBe(results[2]?.ok && results[2].output);
+    expect((await events()).filter((line) => line === 'start')).toHaveLength(1);
+  });
+
+  it('gives structured content, else text as JSON where it is an object, else what there is', async () => {
+    expect(await call('json_text')).toMatchObject({
+      output: { ids: ['a', 'b'] },
+      content: [{ type: 'text', text: '{"ids": ["a", "b"]}' }],
+    });
+    expect(await call('plain_text')).toMatchObject({ output: '[1] is no JSON', notes: [] });
+    expect(await call('empty')).toMatchObject({ ok: true, output: null });
+  });
+
+  it('gives its blocks as they came, and a value without what only programs can read', async () => {
+    const mixed = await call('mixed');
+    expect(mixed).toMatchObject({ output: { level: 3 }, isStructured: true, content: MIXED, notes: [] });
+    const blocks = await call('blocks');
+    expect(blocks).toMatchObject({
+      content: MIXED,
+      notes: [],
+      output: [
+        { type: 'text', text: 'Here it is' },
+        { type: 'image', bytes: 8, mimeType: 'image/png' },
+        { type: 'audio', bytes: 4, mimeType: 'audio/wav' },
+        { type: 'resource_link', uri: 'file:///a.txt', name: 'a' },
+        { type: 'resource', resource: { uri: 'file:///b.bin', mimeType: 'application/zip', bytes: 4 } },
+        { type: 'resource', resource: { text: 'words' } },
+      ],
+    });
+    expect(JSON.stringify(blocks.ok && blocks.output)).not.toMatch(/iVBOR|UklG|UEsD/u);
+    expect(await call('error_picture')).toMatchObject({ code: 'tool_failed', content: MIXED.slice(0, 2) });
+    const strange = { type: 'hologram', data: 'AAAA' };
+    expect(readMcpContent({ ok: true, content: [strange, MIXED[0]], isError: false })).toMatchObject({
+      content: [{ type: 'text', text: expect.stringContaining('"hologram"') }, MIXED[0]],
+    });
+  });
+
+  it('that answers more than there is room for keeps whole pictures or none, and says what is left out', async () => {
+    const limits = { maxOutputBytes: 1_000, maxMediaBytes: 400 };
+    const { content = [], ...fits } = await call('large', { input: { base64: 400, text: 10 }, limits });
+    expect(content).toMatchObject([{}, { type: 'image', data: 'A'.repeat(400) }, { text: 'the end' }]);
+    expect(fits).toMatchObject({ ok: true, notes: [] });
+    const tooLarge = await call('large', { input: { base64: 404, text: 10 }, limits });
+    expect(tooLarge).toMatchObject({
+      content: [{}, { type: 'text', text: '(image/png, 1 kB: left out, it is too large)' }, { text: 'the end' }],
+      notes: [expect.stringMatching(/^1 of the blocks .* left out: .*maxMediaBytes/u)],
+    });
+    const long = await call('large', { input: { base64: 4, text: 1_000 }, limits });
+    expect(Buffer.byteLength(JSON.stringify(long.content))).toBeLessThanOrEqual(1_100);
+    expect(long.content?.[0]?.text).toMatch(/^é+$/u);
+    expect(long).toMatchObject({ notes: expect.arrayContaining([expect.stringContaining('maxOutputBytes')]) });
+    const many = await call('many', { input: { count: 60 }, limits });
+    expect(Buffer.byteLength(JSON.stringify(many.content))).toBeLessThan(3_000);
+  });
+
+  it('tells its progress', async () => {
+    const told: Progress[] = [];
+    await call('slow', { input: { steps: 3 }, onProgress: (progress) => told.push(progress) });
+    expect(told).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
+  });
+
+  it('that says isError, or refuses, is a failure with its words', async () => {
+    expect(await call('error')).toMatchObject({ ok: false, code: 'tool_failed', reason: 'no such note' });
+    expect(await call('refuse')).toMatchObject({
+      ok: false,
+      code: 'tool_failed',
+      reason: expect.stringContaining('unknown note'),
+    });
+  });
+
+  it('is told when its time is over, and the connection stays', async () => {
+    const before = await call('pid');
+    const controller = new AbortController();
+    const running = call('hang', { signal: controller.signal });
+    await until('call hang');
+    controller.abort();
+    expect(await running).toMatchObject({ ok: false, code: 'cancelled' });
+    await until('cancelled');
+    expect(await call('pid')).toMatchObject({ output: before.ok && before.output });
+  });
+
+  it('that reads is called once more when its server dies; one that writes is not', async () => {
+    expect(await call('die', { risk: 'high' })).toMatchObject({ ok: false, code: 'connection_lost' });
+    expect((await events()).filter((line) => line === 'call die')).toHaveLength(1);
+    expect(await call('die', { risk: 'low' })).toMatchObject({ ok: false, code: 'connection_lost' });
+    expect((await events()).filter((line) => line === 'call die')).toHaveLength(3);
+  });
+
+  it('works again after its server died: the next call starts it', async () => {
+    const before = await call('pid');
+    process.kill(Number(before.ok && before.output), 'SIGKILL');
+    const after = await call('pid', { risk: 'low' });
+    expect(after).toMatchObject({ ok: true });
+    expect(after.ok && after.output).not.toBe(before.ok && before.output);
+  });
+
+  it('that is private, or of a server that nobody configured or that was moved, is not run', async () => {
+    const metadata = { mcp: { server: 'notes', tool: 'pid' } };
+    const own = createTool('pid', {}, undefined, { toolType: 'mcp', scope: { user: 'anna' }, metadata });
+    expect(await sandbox.run({ tool: own, arguments: {}, user: 'anna' })).toMatchObject({ code: 'not_runnable' });
+    const other = createTool('x', {}, undefined, { metadata: { mcp: { server: 'other', tool: 'x' } } });
+    expect(await sandbox.run({ tool: other, arguments: {} })).toMatchObject({ code: 'not_runnable' });
+    const moved = createTool('pid', {}, undefined, {
+      metadata: { mcp: { server: 'notes', tool: 'pid', target: 'x' } },
+    });
+    expect(await sandbox.run({ tool: moved, arguments: {} })).toMatchObject({ code: 'not_runnable' });
+    expect(await events()).toEqual([]);
+  });
+
+  it('leaves no process behind when the sandbox is closed', async () => {
+    const pid = await call('pid');
+    await sandbox.close();
+    expect(() => process.kill(Number(pid.ok && pid.output), 0)).toThrow('ESRCH');
+    expect(await call('pid')).toMatchObject({ ok: false, code: 'tool_unavailable' });
+  });
+});
+
+describe('a tool of an MCP server that has trouble', () => {
+  it('of a server that can not be started is unavailable, without its secrets', async () => {
+    start({
+      command: process.execPath,
+      args: ['-e', 'console.error(process.env.KEY); process.exit(3)'],
+      env: { KEY: 'very-secret' },
+    });
+    const result = await call('pid');
+    expect(result).toMatchObject({ ok: false, code: 'tool_unavailable', reason: expect.stringContaining('"notes"') });
+    expect(JSON.stringify(result)).not.toContain('very-secret');
+  });
+
+  it('of a server that starts slowly runs out of time, and the server is there for the next', async () => {
+    const slow = `setTimeout(() => import(${JSON.stringify(SCRIPT)}), 700)`;
+    // With -e, the journal is the first argument of the script, so a placeholder stands for its name.
+    start({ command: process.execPath, args: ['--input-type=module', '-e', slow, 'script', journal] }, 400);
+    expect(await call('empty')).toMatchObject({ ok: false, code: 'timeout' });
+    await pause(600);
+    let last = await call('empty');
+    for (let tries = 0; !last.ok && tries < 20; tries++) last = await call('empty');
+    expect(last).toMatchObject({ ok: true });
+    expect((await events()).filter((line) => line === 'start')).toHaveLength(1);
+  });
+});
+
+describe('a tool of an MCP server on streamable HTTP', () => {
+  it('is called again on a new session when the server forgot the old one, and the session is given back', async () => {
+    const server = spawn(process.execPath, [SCRIPT, journal, 'http'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      const line = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
+      const base = `http://127.0.0.1:${String(line.value).replace('port ', '')}`;
+      start({ url: `${base}/mcp` });
+      expect(await call('structured', { input: { a: 1 } })).toMatchObject({ output: { got: { a: 1 } } });
+      await fetch(`${base}/forget`);
+      expect(await call('structured', { input: { a: 2 } })).toMatchObject({ output: { got: { a: 2 } } });
+      expect((await events()).filter((event) => event === 'call structured')).toHaveLength(2);
+      await sandbox.close();
+      expect(await events()).toContain('session closed');
+    } finally {
+      const exit = once(server, 'exit');
+      server.kill();
+      await exit;
+    }
+  });
+
+  it('that is not there is unavailable', async () => {
+    start({ url: 'http://127.0.0.1:9/mcp' });
+    expect(await call('pid')).toMatchObject({ ok: false, code: 'tool_unavailable' });
+  });
+});

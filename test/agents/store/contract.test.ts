@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openStore } from '../../../src/agents/store/open-store.js';
+import { describeStore } from './contract.js';
+import { type PostgresServer, startPostgres, whyNoPostgres } from './postgres.js';
+import { approval, at } from './records.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'winnow-store-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+describeStore('in memory', () => openStore({ memory: true }));
+describeStore('in SQLite', () => openStore({ file: join(folder, `${++files}.db`) }));
+
+it('a store of the first version is read, and keeps from then on what came later', async () => {
+  const file = join(folder, 'before.db');
+  const before = await openStore({ file });
+  await before.approvals.request(approval('old'));
+  await before.journal.append({ audit: [{ at: at(0), event: 'call', outcome: 'allowed' }] });
+  await before.close();
+  const { default: Database } = await import('libsql');
+  const database = new Database(file);
+  for (const table of ['approvals', 'audit']) database.exec(`alter table ${table} drop column sources`);
+  database.exec('alter table approvals drop column runs');
+  database.exec('drop index sessions_user');
+  database.exec("delete from kysely_migration where name > '0001-first'");
+  database.close();
+
+  const store = await openStore({ file });
+  const runs = { where: 'nowhere', risk: 'high' };
+  const told = approval('new', { tool: 'other', sources: { to: { source: 'request' } }, runs });
+  await store.approvals.request(told);
+  expect(await store.approvals.get('old')).toEqual(approval('old'));
+  expect(await store.approvals.get('new')).toEqual(told);
+  expect(await store.journal.audit({ limit: 9 })).toEqual([{ id: '1', at: at(0), event: 'call', outcome: 'allowed' }]);
+  await store.close();
+});
+
+const reason = whyNoPostgres();
+if (reason !== undefined) {
+  it.skip(`in PostgreSQL is not tested: ${reason}`, () => undefined);
+} else {
+  describe('with a server', () => {
+    let server: PostgresServer;
+    beforeAll(async () => {
+      server = await startPostgres();
+    }, 60_000);
+    afterAll(() => server.stop());
+    describeStore('in PostgreSQL', async () => openStore({ url: await server.createDatabase() }));
+  });
+}

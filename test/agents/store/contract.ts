@@ -1,0 +1,499 @@
+/** What every store promises; run against each of them. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type ApprovalRecord,
+  type PlanRunRecord,
+  PRUNED_KINDS,
+  type PrunedKind,
+  type Store,
+  type WeightRecord,
+} from '../../../src/agents/store/store.js';
+import { approval, at, session } from './records.js';
+
+const GRANT = {
+  state: 'granted',
+  grant: 'once',
+  decidedBy: 'bob',
+  decidedAt: at(1),
+  expiresAt: at(20),
+  reason: 'fine',
+} as const;
+
+const enabling = (tool: string, untilTurn: number, more: { once?: boolean; via?: string } = {}) => ({
+  tool,
+  untilTurn,
+  once: false,
+  via: 'asked',
+  ...more,
+});
+
+export function describeStore(name: string, open: () => Promise<Store>): void {
+  describe(`the store ${name}`, () => {
+    let store: Store;
+    beforeAll(async () => {
+      store = await open();
+    }, 30_000);
+    afterAll(() => store.close());
+
+    const enable = (id: string, enablements: ReturnType<typeof enabling>[], limit = 9) =>
+      store.sessions.enable(id, { enablements, limit, at: at(1) });
+    const enabledIn = async (id: string) => (await store.sessions.enablements(id)).map(({ tool }) => tool);
+
+    describe('sessions', () => {
+      it('are given back as they were made, and none is made up', async () => {
+        const whole = session('whole', {
+          user: 'ann',
+          roles: ['dev', 'ops'],
+          project: '项目',
+          riskCeiling: 'medium',
+          turn: 3,
+        });
+        await store.sessions.create(whole);
+        await store.sessions.create(session('bare'));
+        expect(await store.sessions.get('whole')).toEqual(whole);
+        expect(await store.sessions.get('bare')).toEqual(session('bare'));
+        expect(await store.sessions.get('none')).toBeUndefined();
+      });
+
+      it('are listed newest first, by user, up to a limit', async () => {
+        for (const [index, id] of ['l1', 'l2', 'l3'].entries())
+          await store.sessions.create(session(id, { user: 'lister', createdAt: at(index) }));
+        const ids = async (limit: number) =>
+          (await store.sessions.list({ user: 'lister', limit })).map((found) => found.id);
+        expect(await ids(9)).toEqual(['l3', 'l2', 'l1']);
+        expect(await ids(2)).toEqual(['l3', 'l2']);
+        expect((await store.sessions.list({ limit: 100 })).length).toBeGreaterThan(3);
+      });
+
+      it('lose no turn when many begin at once', async () => {
+        await store.sessions.create(session('turns'));
+        const turns = await Promise.all(Array.from({ length: 20 }, () => store.sessions.beginTurn('turns', at(1))));
+        expect(turns.map((begun) => begun?.turn).sort((a = 0, b = 0) => a - b)).toEqual(
+          Array.from({ length: 20 }, (_, index) => index + 2),
+        );
+        expect(await store.sessions.get('turns')).toMatchObject({ turn: 21, activeAt: at(1) });
+      });
+
+      it('end once, with what was enabled and what was asked for in them', async () => {
+        await store.sessions.create(session('ending'));
+        await enable('ending', [enabling('read', 3)]);
+        await store.approvals.request(approval('of-ending', { session: 'ending' }));
+        expect(await store.sessions.end('ending', at(2))).toEqual({
+          ended: [expect.objectContaining({ tool: 'read' })],
+        });
+        expect(await store.sessions.end('ending', at(3))).toBeUndefined();
+        expect(await store.sessions.beginTurn('ending', at(3))).toBeUndefined();
+        expect(await enable('ending', [enabling('read', 3)])).toBeUndefined();
+        expect(await store.sessions.countCall('ending', 'read')).toBe(false);
+        expect(await store.sessions.get('ending')).toMatchObject({ endedAt: at(2) });
+        expect(await store.approvals.get('of-ending')).toMatchObject({ state: 'expired' });
+        expect(await store.approvals.use('of-ending', at(3))).toBe(false);
+      });
+
+      it('are removed when they were idle, with all that belongs to them but the audit', async () => {
+        await store.sessions.create(session('idle', { activeAt: '2025-01-01T00:00:00.000Z' }));
+        await store.sessions.create(session('woken', { activeAt: '2025-01-01T00:00:00.000Z' }));
+        await store.sessions.touch('woken', at(0));
+        await store.journal.append({
+          audit: [{ at: at(0), event: 'call', outcome: 'allowed', session: 'idle' }],
+          calls: [{ session: 'idle', tool: 'read', turn: 1, at: at(0), values: {} }],
+        });
+        await enable('idle', [enabling('read', 3)]);
+        await store.sessions.touch('idle', '2025-01-01T00:00:00.000Z');
+        expect(await store.sessions.removeIdle('2025-06-01T00:00:00.000Z')).toEqual([
+          {
+            session: session('idle', { activeAt: '2025-01-01T00:00:00.000Z' }),
+            ended: [{ tool: 'read', via: 'asked', untilTurn: 3, once: false, calls: 0 }],
+          },
+        ]);
+        expect(await store.sessions.get('idle')).toBeUndefined();
+        expect(await store.sessions.get('woken')).toBeDefined();
+        expect(await store.journal.calls('idle', ['read'])).toEqual([]);
+        expect(await store.journal.audit({ session: 'idle', limit: 9 })).toHaveLength(1);
+      });
+    });
+
+    describe('enablements', () => {
+      it('hold until their last turn is over', async () => {
+        await store.sessions.create(session('e1'));
+        await enable('e1', [enabling('short', 1), enabling('long', 2)]);
+        expect(await enabledIn('e1')).toEqual(['long', 'short']);
+        expect((await store.sessions.beginTurn('e1', at(1)))?.ended).toEqual([
+          { tool: 'short', via: 'asked', untilTurn: 1, once: false, calls: 0 },
+        ]);
+        expect(await enabledIn('e1')).toEqual(['long']);
+        expect(await store.sessions.countCall('e1', 'short')).toBe(false);
+        expect(await store.sessions.countCall('e1', 'long')).toBe(true);
+      });
+
+      it('are prolonged and never shortened, and keep their count', async () => {
+        await store.sessions.create(session('e2'));
+        await enable('e2', [enabling('read', 3, { via: 'related' })]);
+        await store.sessions.countCall('e2', 'read');
+        await enable('e2', [enabling('read', 2, { once: true })]);
+        expect(await store.sessions.enablements('e2')).toEqual([
+          { tool: 'read', via: 'asked', untilTurn: 3, once: false, calls: 1 },
+        ]);
+        await enable('e2', [enabling('read', 7, { via: 'producer' })]);
+        expect(await store.sessions.enablements('e2')).toMatchObject([{ untilTurn: 7, via: 'asked' }]);
+      });
+
+      it('for one call hold for exactly one, also when two come at once', async () => {
+        await store.sessions.create(session('e3'));
+        await enable('e3', [enabling('read', 1, { once: true })]);
+        const counted = await Promise.all([1, 2, 3].map(() => store.sessions.countCall('e3', 'read')));
+        expect(counted.filter(Boolean)).toHaveLength(1);
+        await enable('e3', [enabling('read', 1, { once: true })]);
+        expect(await store.sessions.countCall('e3', 'read')).toBe(true);
+      });
+
+      it('stay within the limit, also when many come at once', async () => {
+        await store.sessions.create(session('e4'));
+        expect(await enable('e4', [enabling('a', 1), enabling('b', 1), enabling('c', 1)], 2)).toEqual({
+          overLimit: ['c'],
+        });
+        expect(await enable('e4', [enabling('b', 5), enabling('d', 1)], 2)).toEqual({ overLimit: ['d'] });
+        await store.sessions.create(session('e5'));
+        await Promise.all(['a', 'b', 'c', 'd', 'e'].map((tool) => enable('e5', [enabling(tool, 1)], 3)));
+        expect(await enabledIn('e5')).toHaveLength(3);
+      });
+
+      it('can be taken away', async () => {
+        await store.sessions.create(session('e6'));
+        await enable('e6', [enabling('a', 1), enabling('b', 1)]);
+        expect(await store.sessions.disable('e6', ['b', 'z'])).toMatchObject([{ tool: 'b' }]);
+        expect(await store.sessions.disable('e6', [])).toEqual([]);
+        expect(await enabledIn('e6')).toEqual(['a']);
+      });
+    });
+
+    describe('approvals', () => {
+      it('are asked for once: the open one is given back', async () => {
+        await store.sessions.create(session('a1'));
+        const first = approval('a1-first', { session: 'a1' });
+        expect(await store.approvals.request(first)).toEqual(first);
+        expect(await store.approvals.request(approval('a1-again', { session: 'a1' }))).toEqual(first);
+        expect(await store.approvals.get('a1-first')).toEqual(first);
+        expect(await store.approvals.get('a1-again')).toBeUndefined();
+      });
+
+      it('are asked for once also when many ask at the same moment', async () => {
+        await store.sessions.create(session('a2'));
+        const ids = await Promise.all(
+          [1, 2, 3, 4, 5].map(async (n) => (await store.approvals.request(approval(`a2-${n}`, { session: 'a2' })))?.id),
+        );
+        expect(new Set(ids).size).toBe(1);
+        expect(await store.approvals.list({ session: 'a2', limit: 9 })).toHaveLength(1);
+      });
+
+      it('show where the arguments come from, which is no part of what binds', async () => {
+        await store.sessions.create(session('a8'));
+        const told = approval('a8-told', {
+          session: 'a8',
+          sources: { to: { source: 'step', references: ['${s1.to}'] } },
+        });
+        expect(await store.approvals.request(told)).toEqual(told);
+        expect(await store.approvals.request(approval('a8-bare', { session: 'a8' }))).toEqual(told);
+        expect(await store.approvals.get('a8-told')).toEqual(told);
+        expect(await store.approvals.list({ session: 'a8', limit: 9 })).toEqual([told]);
+      });
+
+      it.each<[string, Partial<ApprovalRecord>]>([
+        ['arguments', { argumentsHash: 'other' }],
+        ['tools', { tool: 'other' }],
+        ['policies', { policyVersion: 'other' }],
+        ['times: the first is over', { requestedAt: at(15), expiresAt: at(30) }],
+      ])('are others for other %s', async (what, more) => {
+        const own = `a3-${what}`;
+        await store.sessions.create(session(own));
+        await store.approvals.request(approval(`${own}-1`, { session: own }));
+        const second = approval(`${own}-2`, { session: own, ...more });
+        expect(await store.approvals.request(second)).toEqual(second);
+      });
+
+      it('are decided once', async () => {
+        await store.approvals.request(approval('a4', { session: 'a4' }));
+        const decided = await Promise.all([1, 2, 3].map(() => store.approvals.decide('a4', GRANT)));
+        expect(decided.filter(Boolean)).toHaveLength(1);
+        expect(await store.approvals.decide('a4', { ...GRANT, state: 'refused' })).toBe(false);
+        expect(await store.approvals.get('a4')).toEqual({ ...approval('a4', { session: 'a4' }), ...GRANT });
+      });
+
+      it('are used once, also when many use them at the same moment', async () => {
+        await store.approvals.request(approval('a5', { session: 'a5' }));
+        expect(await store.approvals.use('a5', at(2))).toBe(false);
+        await store.approvals.decide('a5', GRANT);
+        const used = await Promise.all(Array.from({ length: 10 }, () => store.approvals.use('a5', at(2))));
+        expect(used.filter(Boolean)).toHaveLength(1);
+        expect(await store.approvals.get('a5')).toMatchObject({ state: 'used', usedAt: at(2) });
+      });
+
+      it('for the session are used again and again, until they expire', async () => {
+        await store.approvals.request(approval('a6', { session: 'a6' }));
+        await store.approvals.decide('a6', { ...GRANT, grant: 'session' });
+        expect(await store.approvals.use('a6', at(2))).toBe(true);
+        expect(await store.approvals.use('a6', at(3))).toBe(true);
+        expect(await store.approvals.use('a6', at(20))).toBe(false);
+      });
+
+      it('cannot be decided or used when their time is over, and are then marked', async () => {
+        await store.approvals.request(approval('a7', { session: 'a7' }));
+        expect(await store.approvals.decide('a7', { ...GRANT, decidedAt: at(15) })).toBe(false);
+        expect((await store.approvals.expire(at(14))).map(({ id }) => id)).not.toContain('a7');
+        expect((await store.approvals.expire(at(15))).map(({ id }) => id)).toContain('a7');
+        expect(await store.approvals.get('a7')).toMatchObject({ state: 'expired' });
+        expect(await store.approvals.list({ session: 'a7', state: 'expired', limit: 9 })).toHaveLength(1);
+        expect(await store.approvals.list({ session: 'a7', state: 'pending', limit: 9 })).toEqual([]);
+      });
+    });
+
+    describe('the journal', () => {
+      it('gives the audit newest first, by what is asked', async () => {
+        const entry = (tool: string, minute: number) => ({
+          at: at(minute),
+          event: 'call',
+          outcome: tool === 'x' ? 'denied' : 'allowed',
+          session: 'j1',
+          tool,
+          turn: 2,
+        });
+        await store.journal.append({ audit: [entry('x', 1), entry('y', 2)] });
+        const sources = { to: { source: 'unknown' } } as const;
+        await store.journal.append({ audit: [{ ...entry('z', 3), sources }] });
+        const tools = async (query: object) =>
+          (await store.journal.audit({ session: 'j1', limit: 9, ...query })).map(({ tool }) => tool);
+        expect(await tools({})).toEqual(['z', 'y', 'x']);
+        expect(await tools({ limit: 1 })).toEqual(['z']);
+        expect(await tools({ outcome: 'denied' })).toEqual(['x']);
+        expect(await tools({ since: at(2) })).toEqual(['z', 'y']);
+        expect(await tools({ tool: 'y' })).toEqual(['y']);
+        const [newest] = await store.journal.audit({ session: 'j1', limit: 1 });
+        expect(newest).toEqual({ id: expect.any(String), ...entry('z', 3), sources });
+        const [, older] = await store.journal.audit({ session: 'j1', limit: 2 });
+        expect(older).toEqual({ id: expect.any(String), ...entry('y', 2) });
+      });
+
+      it('gives telemetry oldest first, and goes on from a place', async () => {
+        const event = (tool: string, minute: number) => ({
+          at: at(minute),
+          type: 'call',
+          session: 't1',
+          project: 'p',
+          tool,
+          content: { tool, ok: true },
+        });
+        await store.journal.append({ telemetry: [event('a', 1), event('b', 2), event('c', 3)] });
+        const first = await store.journal.telemetry({ session: 't1', limit: 2 });
+        expect(first).toEqual([
+          { place: expect.any(Number), ...event('a', 1) },
+          { place: expect.any(Number), ...event('b', 2) },
+        ]);
+        const rest = await store.journal.telemetry({ session: 't1', after: first[1]?.place, limit: 2 });
+        expect(rest.map(({ tool }) => tool)).toEqual(['c']);
+        const middle = await store.journal.telemetry({ session: 't1', since: at(2), until: at(3), limit: 9 });
+        expect(middle.map(({ tool }) => tool)).toEqual(['b']);
+        expect(await store.journal.telemetry({ session: 't1', user: 'ann', limit: 9 })).toEqual([]);
+      });
+
+      it('gives the calls of a session and of some tools, newest first', async () => {
+        const call = (tool: string, uri: string) => ({
+          session: 'c1',
+          tool,
+          turn: 1,
+          at: at(1),
+          values: { uri: [uri], __proto__x: [] },
+        });
+        await store.journal.append({ calls: [call('open', '1'), call('open', '2'), call('close', '3')] });
+        expect(await store.journal.calls('c1', ['open', 'none'])).toEqual([call('open', '2'), call('open', '1')]);
+        expect(await store.journal.calls('c2', ['open'])).toEqual([]);
+      });
+
+      it('takes nothing, too', async () => {
+        await expect(store.journal.append({})).resolves.toBeUndefined();
+      });
+    });
+
+    describe('documents', () => {
+      it('are kept by owner and name, each kind apart', async () => {
+        const document = (owner: string, name: string, content: unknown) => ({
+          owner,
+          name,
+          content,
+          updatedAt: at(0),
+        });
+        await store.privateTools.put(document('bob', 'mail', { risk: 'low' }));
+        await store.privateTools.put(document('ann', 'Mail', 1));
+        await store.privateTools.put(document('ann', 'diary', null));
+        await store.privateTools.put(document('ann', 'diary', ['two']));
+        await store.rules.put(document('ann', 'diary', 'a rule'));
+        expect((await store.privateTools.list()).map(({ owner, name }) => `${owner}/${name}`)).toEqual([
+          'ann/Mail',
+          'ann/diary',
+          'bob/mail',
+        ]);
+        expect(await store.privateTools.get('ann', 'diary')).toEqual(document('ann', 'diary', ['two']));
+        expect(await store.privateTools.list('bob')).toHaveLength(1);
+        expect(await store.privateTools.remove('ann', 'diary')).toBe(true);
+        expect(await store.privateTools.remove('ann', 'diary')).toBe(false);
+        expect(await store.rules.get('ann', 'diary')).toMatchObject({ content: 'a rule' });
+      });
+    });
+
+    describe('weights', () => {
+      const weight = (key: string, more: Partial<WeightRecord> = {}): WeightRecord => ({
+        level: 'person',
+        subject: 'ann',
+        kind: 'weight',
+        key,
+        value: 0.25,
+        evidence: 3,
+        state: 'proposed',
+        details: { seen: ['x'] },
+        updatedAt: at(0),
+        ...more,
+      });
+
+      it('are one for each level, subject, kind and key, and are replaced', async () => {
+        await store.weights.put([weight('b'), weight('a'), weight('a', { subject: 'bob' })]);
+        await store.weights.put([weight('a', { value: -1.5, state: 'active' })]);
+        expect(await store.weights.list({ subject: 'ann' })).toEqual([
+          weight('a', { value: -1.5, state: 'active' }),
+          weight('b'),
+        ]);
+        expect(await store.weights.list()).toHaveLength(3);
+        expect(await store.weights.list({ state: 'active', key: 'a' })).toHaveLength(1);
+      });
+
+      it('can be removed by what they are about', async () => {
+        await store.weights.put([weight('x', { level: 'project', subject: 'p' })]);
+        expect(await store.weights.remove({ level: 'project', subject: 'p' })).toBe(1);
+        expect(await store.weights.list({ level: 'project' })).toEqual([]);
+      });
+    });
+
+    describe('plan runs', () => {
+      const run = (id: string, more: Partial<PlanRunRecord> = {}): PlanRunRecord => ({
+        id,
+        plan: { steps: [{ id: 's1' }] },
+        state: 'running',
+        steps: {},
+        createdAt: at(0),
+        updatedAt: at(0),
+        ...more,
+      });
+
+      it('keep the plan, and what is known of each step, also when steps end at once', async () => {
+        await store.planRuns.create(run('r1', { user: 'ann', session: 's', steps: { s0: { state: 'done' } } }));
+        await Promise.all(
+          ['s1', 's2', 's3'].map((id) => store.planRuns.setStep('r1', { id, state: { state: 'done', id }, at: at(2) })),
+        );
+        await store.planRuns.setStep('r1', { id: 's1', state: { state: 'failed' }, at: at(3) });
+        await store.planRuns.setState('r1', { state: 'failed', at: at(4) });
+        expect(await store.planRuns.get('r1')).toEqual(
+          run('r1', {
+            user: 'ann',
+            session: 's',
+            state: 'failed',
+            updatedAt: at(4),
+            steps: {
+              s0: { state: 'done' },
+              s1: { state: 'failed' },
+              s2: { state: 'done', id: 's2' },
+              s3: { state: 'done', id: 's3' },
+            },
+          }),
+        );
+        expect(await store.planRuns.get('none')).toBeUndefined();
+      });
+
+      it('are listed newest first, and take a new plan', async () => {
+        await store.planRuns.create(run('r2', { user: 'lister', createdAt: at(1) }));
+        await store.planRuns.create(run('r3', { user: 'lister', createdAt: at(2), steps: { s1: 1 } }));
+        await store.planRuns.setState('r3', { state: 'done', plan: ['new'], at: at(3) });
+        expect(await store.planRuns.list({ user: 'lister', limit: 9 })).toMatchObject([
+          { id: 'r3', plan: ['new'], steps: { s1: 1 } },
+          { id: 'r2' },
+        ]);
+        expect(await store.planRuns.list({ user: 'lister', state: 'running', limit: 9 })).toMatchObject([{ id: 'r2' }]);
+      });
+
+      it('belong to one process at a time', async () => {
+        await store.planRuns.create(run('r4'));
+        const lease = (owner: string, minute: number) =>
+          store.planRuns.claim('r4', { owner, at: at(minute), until: at(minute + 5) });
+        const won = await Promise.all(['one', 'two', 'three'].map((owner) => lease(owner, 0)));
+        expect(won.filter(Boolean)).toHaveLength(1);
+        const owner = ['one', 'two', 'three'][won.indexOf(true)] ?? '';
+        expect(await lease('four', 4)).toBe(false);
+        expect(await lease(owner, 4)).toBe(true);
+        expect(await lease('four', 9)).toBe(true);
+        expect(await lease(owner, 10)).toBe(false);
+        expect(await store.planRuns.claim('none', { owner: 'one', at: at(0), until: at(1) })).toBe(false);
+      });
+    });
+
+    describe('what one user may have', () => {
+      it('open sessions', async () => {
+        const open = (id: string) => store.sessions.create(session(id, { user: 'many' }), 2);
+        const opened = [];
+        for (const id of ['q1', 'q2', 'q3']) opened.push(await open(id));
+        expect(opened).toEqual([true, true, false]);
+        expect(await store.sessions.get('q3')).toBeUndefined();
+        expect(await store.sessions.create(session('q4', { user: 'few' }), 2)).toBe(true);
+        await store.sessions.end('q1', at(1));
+        expect(await open('q5')).toBe(true);
+      });
+
+      it('pending approvals; one that is there is found all the same', async () => {
+        const request = (id: string, more: Partial<ApprovalRecord> = {}) =>
+          store.approvals.request(approval(id, { session: 'q', user: 'asker', tool: id, ...more }), 2);
+        const first = await request('p1');
+        expect(await request('p2')).toBeDefined();
+        expect(await request('p3')).toBeUndefined();
+        expect(await store.approvals.get('p3')).toBeUndefined();
+        expect(await request('p1-again', { tool: 'p1' })).toEqual(first);
+        expect(await request('p4', { user: 'other' })).toBeDefined();
+        await store.approvals.decide('p1', GRANT);
+        expect(await request('p5')).toBeDefined();
+        expect(await request('p6', { requestedAt: at(16), expiresAt: at(30) })).toBeDefined();
+      });
+    });
+
+    describe('what is old', () => {
+      it('goes by its kind, and what is younger stays', async () => {
+        const other = await open();
+        const audit = (minute: number) => ({ at: at(minute), event: 'call', outcome: 'allowed', tool: `t${minute}` });
+        const event = (minute: number) => ({ at: at(minute), type: 'call', session: 'old', content: {} });
+        await other.journal.append({ audit: [audit(1), audit(5)], telemetry: [event(1), event(5)] });
+        await other.approvals.request(approval('over', { session: 'old', expiresAt: at(4) }));
+        await other.approvals.request(approval('lasts', { session: 'old', tool: 'x', expiresAt: at(9) }));
+        const run = { plan: {}, state: 'done', steps: { s1: 1 }, createdAt: at(0), updatedAt: at(0) };
+        await other.planRuns.create({ id: 'idle', ...run });
+        await other.planRuns.create({ id: 'busy', ...run });
+        await other.planRuns.setStep('busy', { id: 's1', state: 2, at: at(5) });
+
+        const removed = async (kind: PrunedKind) => [await other.prune(kind, at(5)), await other.prune(kind, at(5))];
+        for (const kind of PRUNED_KINDS) expect([kind, ...(await removed(kind))]).toEqual([kind, 1, 0]);
+
+        expect((await other.journal.audit({ limit: 9 })).map(({ tool }) => tool)).toEqual(['t5']);
+        expect(await other.journal.telemetry({ limit: 9 })).toMatchObject([{ at: at(5) }]);
+        expect((await other.approvals.list({ limit: 9 })).map(({ id }) => id)).toEqual(['lasts']);
+        expect(await other.planRuns.list({ limit: 9 })).toMatchObject([{ id: 'busy', steps: { s1: 2 } }]);
+        await other.planRuns.create({ id: 'idle', ...run, steps: {} });
+        expect(await other.planRuns.get('idle')).toMatchObject({ steps: {} });
+        await other.close();
+      });
+    });
+
+    it('takes a trial of writing, again and again', async () => {
+      await store.probe();
+      await expect(store.probe()).resolves.toBeUndefined();
+    });
+
+    it('may be closed twice', async () => {
+      const other = await open();
+      await other.close();
+      await expect(other.close()).resolves.toBeUndefined();
+    });
+  });
+}

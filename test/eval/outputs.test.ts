@@ -1,0 +1,156 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { noUsage } from '../../src/core/model/model.js';
+import { pairId } from '../../src/eval/model-pair.js';
+import { loadPrices } from '../../src/eval/prices.js';
+import { readRecords } from '../../src/eval/run-folder.js';
+import { writeCsv } from '../../src/eval/write-csv.js';
+import { writeJUnit } from '../../src/eval/write-junit.js';
+import { writeOutputs } from '../../src/eval/write-outputs.js';
+import { aFolder, anError, aRecord, aRun } from './setup.js';
+
+describe('the table for spreadsheets', () => {
+  async function rowsOf(record: Parameters<typeof aRecord>[0], names: string[]): Promise<string[]> {
+    const { path } = await aRun([aRecord(record)]);
+    await writeCsv(readRecords(path), names, join(path, 'x.csv'));
+    return readFileSync(join(path, 'x.csv'), 'utf8').trimEnd().split('\n');
+  }
+
+  it('has a column a score, and an empty cell where one does not apply', async () => {
+    const [head, row] = await rowsOf({ scores: { recall: 0.5, mrr: null }, tags: ['a', 'b'], cost: 0.25 }, [
+      'recall',
+      'mrr',
+      'cost',
+      'errors',
+      'tokens.read',
+      'time.p50',
+    ]);
+    expect(head).toBe(
+      'id,suite,repeat,lang,tags,query,outcome,cause,expected,got,kind,recall,mrr,read,cached,written,schemaTokens,cost,milliseconds',
+    );
+    expect(row).toBe('c1,set,0,,a b,the level of the lake,answered,,read_level,read_level,,0.5,,0,0,0,10,0.25,9');
+  });
+
+  it('quotes what needs it, and holds no formula', async () => {
+    expect((await rowsOf({ query: 'a "b", c' }, []))[1]).toContain('"a ""b"", c"');
+    expect((await rowsOf({ query: '=1+1' }, []))[1]).toContain(",'=1+1,");
+  });
+});
+
+describe('the file for build servers', () => {
+  const parser = new XMLParser({
+    ignoreAttributes: false,
+    attributeNamePrefix: '@',
+    isArray: (name) => /^test(?:suite|case)$/u.test(name),
+  });
+
+  it('tells failures, errors and bars apart', async () => {
+    const wrong = aRecord({ id: 'w', repeat: 1, scores: { right: 0 }, cause: 'cap' });
+    const { path, summary } = await aRun([
+      aRecord({ id: 'a' }),
+      wrong,
+      anError('e'),
+      aRecord({ id: 'u', scores: { right: null } }),
+    ]);
+    const gate = [{ bar: 'recall>=0.9', passed: false, found: 'recall is 0.5' }];
+    await writeJUnit({ summary, records: () => readRecords(path), gate, out: join(path, 'j.xml') });
+    const { testsuites } = parser.parse(readFileSync(join(path, 'j.xml'), 'utf8'));
+    expect(testsuites.testsuite).toMatchObject([
+      {
+        '@name': 'set',
+        '@tests': '4',
+        '@failures': '1',
+        '@errors': '1',
+        testcase: [
+          { '@name': 'a', '@time': '0.009' },
+          { '@name': 'w (repeat 1)', failure: { '@type': 'cap' } },
+          { '@name': 'e', error: { '@type': 'model_failed', '@message': 'HTTP 500' } },
+          { '@name': 'u' },
+        ],
+      },
+      {
+        '@name': 'gate',
+        '@failures': '1',
+        testcase: [{ '@name': 'recall>=0.9', failure: { '@message': 'recall is 0.5' } }],
+      },
+    ]);
+    expect(testsuites.testsuite[0].testcase[3]).not.toHaveProperty('failure');
+  });
+
+  it.each(['<b>&"\'</testcase>', 'a\u0000b\u001b[31m', '\ud800 alone', ']]>', '盘石头水库 😀'])(
+    'is well formed with %j in any place',
+    async (text) => {
+      const record = aRecord({ id: text, suite: 'set', query: text, scores: { right: 0 }, cause: text });
+      const { path, summary } = await aRun([record], { name: text });
+      await writeJUnit({ summary, records: () => readRecords(path), gate: [], out: join(path, 'j.xml') });
+      const written = readFileSync(join(path, 'j.xml'), 'utf8');
+      expect(XMLValidator.validate(written)).toBe(true);
+      expect(written).not.toMatch(/(?![\t\n\r])\p{Cc}/u);
+    },
+  );
+});
+
+describe('the outputs of a run', () => {
+  it('are the table, the file for build servers and the page, each whole', async () => {
+    const { path, summary } = await aRun([aRecord({ id: 'case-one' })]);
+    const { csv, junit, report } = await writeOutputs(path, summary, []);
+    for (const file of [csv, junit]) expect(readFileSync(file, 'utf8')).toContain('case-one');
+    expect(readFileSync(report, 'utf8')).toMatch(/^<!doctype html>[\s\S]*"interrupted":false[\s\S]*<\/html>\s*$/iu);
+  });
+
+  it('have no column in the table that is empty in every row', async () => {
+    const scores = { right: 1, recall: 0.5, mrr: null, schemaTokensSaved: 0.9, 'tokens.model': 7 };
+    const { path, summary } = await aRun([aRecord({ lang: 'en', tags: ['t'], cause: 'c', cost: 1, scores })]);
+    const { csv } = await writeOutputs(path, summary, []);
+    const [head = '', row = ''] = readFileSync(csv, 'utf8').trimEnd().split('\n');
+    const cells = row.split(',');
+    expect(head.split(',').filter((_, place) => cells[place] === '')).toEqual(['kind']);
+    expect(head).toContain('right,recall,schemaTokensSaved,');
+  });
+
+  it('say of a run in which cases are missing that it is not complete', async () => {
+    const { path, summary } = await aRun([aRecord()], { planned: 2 });
+    const { report } = await writeOutputs(path, summary, []);
+    expect(readFileSync(report, 'utf8')).toContain('"interrupted":true');
+  });
+});
+
+describe('a price table', () => {
+  const aTable = (content: unknown) => {
+    const path = join(aFolder(), 'prices.json');
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return path;
+  };
+  const usage = { calls: 1, read: 1_000_000, cached: 500_000, written: 100_000 };
+
+  it.each([
+    [{ read: 2, cached: 1, written: 10 }, 3.5],
+    [{ read: 2, written: 10 }, 4],
+  ])('%j gives %d', async (price, cost) => {
+    const prices = (await loadPrices(aTable({ models: { m: price } }))).of('m');
+    expect([prices.currency, prices.costOf({ selection: usage, planning: noUsage() })]).toEqual(['USD', cost]);
+  });
+
+  it('prices each stage by its own model, where two share the work', async () => {
+    const models = { small: { read: 1, written: 10 }, large: { read: 10, written: 100 } };
+    const table = await loadPrices(aTable({ models }));
+    const costOf = (id: string) => table.of(id).costOf({ selection: usage, planning: usage });
+    expect([costOf('small'), costOf('large'), costOf(pairId('small', 'large'))]).toEqual([5, 50, 27.5]);
+    expect(() => table.of(pairId('small', 'none'))).toThrow('has no model "none"');
+  });
+
+  it.each([
+    ['that is not there', 'none.json', "can't be read"],
+    ['that is no JSON', aTable('{'), "can't be read"],
+    ['with a price below nought', aTable({ models: { m: { read: -1, written: 0 } } }), 'models.m.read'],
+    ['with a field that is not known', aTable({ models: { m: { read: 1, write: 0 } } }), 'write'],
+    ['without the model', aTable({ models: { other: { read: 1, written: 1 } } }), 'has no model "m"; it has other'],
+  ])('%s is refused', async (_, path, message) => {
+    await expect(loadPrices(path).then((table) => table.of('m'))).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining(message),
+    });
+  });
+});

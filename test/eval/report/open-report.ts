@@ -1,0 +1,76 @@
+/** A report in a real browser: written to a temporary folder, opened from disk, watched for errors and requests. */
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { CaseRecord } from '../../../src/eval/record.js';
+import { renderReport } from '../../../src/eval/report/render-report.js';
+import type { ReportRun } from '../../../src/eval/report/report-run.js';
+import { describeRun } from './describe-run.js';
+
+export const CHROMIUM = findProgram(['chromium', 'chromium-browser', 'google-chrome']);
+
+function findProgram(names: readonly string[]): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface OpenedReport {
+  readonly page: Page;
+  /** Console output, errors of scripts, and every request but that for the file itself: all must stay empty. */
+  readonly noise: string[];
+}
+
+export interface ReportBrowser {
+  write(
+    records: readonly CaseRecord[],
+    more?: { run?: Partial<ReportRun>; promptText?: (hash: string) => string | undefined },
+  ): Promise<string>;
+  open(file: string, more?: BrowserContextOptions & { hash?: string }): Promise<OpenedReport>;
+  close(): Promise<void>;
+}
+
+export async function startReportBrowser(): Promise<ReportBrowser> {
+  const folder = mkdtempSync(join(tmpdir(), 'winnow-report-'));
+  const browser: Browser = await chromium.launch({
+    ...(CHROMIUM ? { executablePath: CHROMIUM } : {}),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  });
+  let written = 0;
+  return {
+    async write(records, { run = {}, promptText = () => undefined } = {}) {
+      written += 1;
+      const out = join(folder, `report-${written}.html`);
+      await renderReport({ run: describeRun(records, run), records, promptText, out });
+      return out;
+    },
+    async open(file, { hash = '', ...options } = {}) {
+      const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 }, ...options });
+      const page = await context.newPage();
+      const noise: string[] = [];
+      page.on('console', (message) => noise.push(`${message.type()}: ${message.text()}`));
+      page.on('pageerror', (error) => noise.push(error.message));
+      const own = pathToFileURL(file).href;
+      page.on('request', (request) => {
+        if (request.url().split('#')[0] !== own) noise.push(`request: ${request.url()}`);
+      });
+      await page.goto(`${own}${hash}`);
+      await page.waitForSelector('html[data-ready]');
+      return { page, noise };
+    },
+    async close() {
+      await browser.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,388 @@
+/** Numbers over cases: statistics, series and tallies. */
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createRandom, randomFor, sampleOf } from '../../src/eval/random.js';
+import type { CaseRecord, ModelCall } from '../../src/eval/record.js';
+import { createSeries } from '../../src/eval/series.js';
+import {
+  bootstrapMean,
+  bootstrapQuantile,
+  FRACTION_DIFFERENCES,
+  FRACTIONS,
+  mcNemarExact,
+  pairedDifference,
+  passPower,
+} from '../../src/eval/statistics.js';
+import { createTally } from '../../src/eval/tally.js';
+import { anError, aRecord, NO_USAGE } from './setup.js';
+
+describe('statistics', () => {
+  const values = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 60 });
+
+  describe('the bootstrap interval of a mean', () => {
+    it('holds the mean and stays within the values', () => {
+      fc.assert(
+        fc.property(values, (numbers) => {
+          const { mean, low, high, count } = bootstrapMean(numbers) ?? { mean: 0, low: 1, high: 0, count: 0 };
+          expect(count).toBe(numbers.length);
+          expect(low).toBeLessThanOrEqual(mean + 1e-9);
+          expect(high).toBeGreaterThanOrEqual(mean - 1e-9);
+          expect(low).toBeGreaterThanOrEqual(Math.min(...numbers) - 1e-9);
+          expect(high).toBeLessThanOrEqual(Math.max(...numbers) + 1e-9);
+        }),
+        { numRuns: 30 },
+      );
+    });
+
+    it('is close to the interval of the normal distribution for many values', () => {
+      const coins = Array.from({ length: 1_000 }, (_, place) => place % 2);
+      const { mean, low, high } = bootstrapMean(coins) ?? { mean: 0, low: 0, high: 0 };
+      expect(mean).toBe(0.5);
+      expect(low).toBeCloseTo(0.5 - 1.96 * Math.sqrt(0.25 / 1_000), 2);
+      expect(high).toBeCloseTo(0.5 + 1.96 * Math.sqrt(0.25 / 1_000), 2);
+    });
+
+    it('is the same for the same values, and another for another seed', () => {
+      const numbers = Array.from({ length: 40 }, (_, place) => Math.sin(place));
+      expect(bootstrapMean(numbers)).toEqual(bootstrapMean(numbers));
+      expect(bootstrapMean(numbers, { seed: 2 })).not.toEqual(bootstrapMean(numbers, { seed: 1 }));
+    });
+
+    it('is a point where all values are alike, and absent where there are none', () => {
+      expect(bootstrapMean([0.5, 0.5])).toEqual({ mean: 0.5, low: 0.5, high: 0.5, count: 2 });
+      expect(bootstrapMean([])).toBeUndefined();
+    });
+
+    it.each([
+      // Published bounds of the score interval for 10 of 10 and 0 of 10.
+      [10, 1, 0.7225, 1],
+      [10, 0, 0, 0.2775],
+      [1, 1, 0.2065, 1],
+      [1_000, 0, 0, 0.0038],
+    ])("is Wilson's where all of %d fractions are %d", (count, value, low, high) => {
+      const values = Array.from({ length: count }, () => value);
+      const estimate = bootstrapMean(values, { ends: FRACTIONS });
+      expect(estimate).toMatchObject({ mean: value, count });
+      expect(estimate?.low).toBeCloseTo(low, 4);
+      expect(estimate?.high).toBeCloseTo(high, 4);
+    });
+
+    it('stays a point where all fractions are alike and at neither end', () => {
+      expect(bootstrapMean([0.5, 0.5], { ends: FRACTIONS })).toMatchObject({ low: 0.5, high: 0.5 });
+    });
+  });
+
+  describe('a quantile', () => {
+    it.each([
+      [0.5, 50],
+      [0.95, 95],
+      [1, 100],
+    ])('%d of 1 to 100 is %d', (quantile, expected) => {
+      const numbers = Array.from({ length: 100 }, (_, place) => 100 - place);
+      const estimate = bootstrapQuantile(numbers, quantile);
+      expect(estimate?.mean).toBe(expected);
+      expect(estimate?.low).toBeLessThanOrEqual(expected);
+      expect(estimate?.high).toBeGreaterThanOrEqual(expected);
+    });
+  });
+
+  describe('a paired difference', () => {
+    it('counts who is better, and its interval is narrower than that of unpaired values', () => {
+      const pairs = Array.from({ length: 50 }, (_, place): [number, number] => [
+        place,
+        place + (place % 5 === 0 ? -1 : 1),
+      ]);
+      const difference = pairedDifference(pairs);
+      expect(difference).toMatchObject({ higher: 40, lower: 10, equal: 0 });
+      expect(difference?.mean).toBeCloseTo(0.6);
+      expect((difference?.high ?? 9) - (difference?.low ?? 0)).toBeLessThan(0.6);
+    });
+
+    it.each<[number, number, number, number]>([
+      [0, 1, (10 - 1.96 ** 2) / (10 + 1.96 ** 2), 1],
+      [1, 0, -1, -(10 - 1.96 ** 2) / (10 + 1.96 ** 2)],
+      [1, 1, 0, 0],
+    ])('of fractions that all went from %d to %d is from %d to %d', (before, after, low, high) => {
+      const pairs = Array.from({ length: 10 }, (): [number, number] => [before, after]);
+      const difference = pairedDifference(pairs, { ends: FRACTION_DIFFERENCES });
+      expect(difference?.low).toBeCloseTo(low, 4);
+      expect(difference?.high).toBeCloseTo(high, 4);
+    });
+
+    it('turns its sign when the two are exchanged', () => {
+      fc.assert(
+        fc.property(
+          fc.array(fc.tuple(fc.integer({ max: 9, min: 0 }), fc.integer({ max: 9, min: 0 })), { minLength: 1 }),
+          (pairs) => {
+            const one = pairedDifference(pairs);
+            const other = pairedDifference(pairs.map(([first, second]) => [second, first]));
+            expect(other?.mean).toBeCloseTo(-(one?.mean ?? 9));
+            expect([other?.higher, other?.lower]).toEqual([one?.lower, one?.higher]);
+          },
+        ),
+        { numRuns: 20 },
+      );
+    });
+  });
+
+  describe("McNemar's exact p", () => {
+    it.each([
+      [0, 0, 1],
+      [1, 0, 1],
+      [5, 0, 0.0625],
+      [6, 0, 0.03125],
+      [10, 2, 0.03857],
+      [2, 10, 0.03857],
+      [7, 7, 1],
+    ])('of %d won and %d lost is %d', (won, lost, p) => {
+      expect(mcNemarExact(won, lost)).toBeCloseTo(p, 4);
+    });
+
+    it('stays a probability for very many cases', () => {
+      expect(mcNemarExact(50_000, 50_000)).toBeCloseTo(1, 2);
+      expect(mcNemarExact(60_000, 40_000)).toBeLessThan(1e-100);
+    });
+  });
+
+  describe('pass^k', () => {
+    it.each([
+      [3, 3, 2, 1],
+      [2, 3, 1, 2 / 3],
+      [2, 3, 2, 1 / 3],
+      [1, 3, 2, 0],
+      [0, 3, 1, 0],
+      [2, 4, 4, 0],
+    ])('of %d right in %d tries, k = %d, is %d', (right, tries, k, expected) => {
+      expect(passPower(right, tries, k)).toBeCloseTo(expected);
+    });
+
+    it('is not defined for more tries than there were', () => {
+      expect(passPower(2, 2, 3)).toBeUndefined();
+    });
+
+    it('never grows with k', () => {
+      fc.assert(
+        fc.property(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 9 }), (tries, hits) => {
+          const powers = Array.from({ length: tries }, (_, k) => passPower(Math.min(hits, tries), tries, k + 1) ?? 9);
+          expect(powers).toEqual([...powers].sort((one, other) => other - one));
+        }),
+      );
+    });
+  });
+
+  describe('chance with a seed', () => {
+    it('is even between 0 and 1, and the same in every run', () => {
+      const random = createRandom(1);
+      const numbers = Array.from({ length: 10_000 }, random);
+      expect(numbers.every((number) => number >= 0 && number < 1)).toBe(true);
+      expect(numbers.reduce((sum, number) => sum + number) / numbers.length).toBeCloseTo(0.5, 1);
+      expect(numbers.slice(0, 5)).toEqual(Array.from({ length: 5 }, createRandom(1)));
+    });
+
+    it('is another for another name', () => {
+      expect(randomFor(1, 'a')()).not.toBe(randomFor(1, 'b')());
+    });
+
+    it('draws without putting back, in the order of the items', () => {
+      const items = Array.from({ length: 20 }, (_, place) => place);
+      fc.assert(
+        fc.property(fc.integer({ min: 0, max: 25 }), fc.integer({ min: 0 }), (count, seed) => {
+          const drawn = sampleOf(items, count, createRandom(seed));
+          expect(drawn).toHaveLength(Math.min(20, count));
+          expect(drawn).toEqual([...new Set(drawn)].sort((one, other) => one - other));
+        }),
+      );
+    });
+
+    it('draws every item about equally often', () => {
+      const counts = [0, 0, 0, 0, 0];
+      for (let seed = 0; seed < 2_000; seed++) {
+        for (const item of sampleOf([0, 1, 2, 3, 4], 2, createRandom(seed))) counts[item] = (counts[item] ?? 0) + 1;
+      }
+      for (const count of counts) expect(Math.abs(count - 800)).toBeLessThan(100);
+    });
+  });
+});
+
+describe('a series', () => {
+  /** The same by lists of all values: what the compact forms must not differ from. */
+  function createLists() {
+    const lists = new Map<number, number[]>();
+    const at = (place: number) => lists.get(place) ?? [];
+    const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+    return {
+      add: (place: number, value: number) => void lists.set(place, [...at(place), value]),
+      triesAt: (place: number) => at(place).length,
+      sumAt: (place: number) => sumOf(at(place)),
+      means: () =>
+        [...lists.keys()].sort((one, other) => one - other).map((place) => sumOf(at(place)) / at(place).length),
+    };
+  }
+
+  const values = fc.oneof(fc.constantFrom(0, 1, 0.5), fc.double({ noNaN: true, min: -1e6, max: 1e6 }));
+  const entries = fc.array(fc.tuple(fc.nat(200), values), { maxLength: 600 });
+
+  describe('a series', () => {
+    it.each([2, 7, 300, 4_096])('tells what was added to it, with room for %i different states', (mostStates) => {
+      fc.assert(
+        fc.property(entries, (added) => {
+          const series = createSeries(mostStates);
+          const lists = createLists();
+          for (const [place, value] of added) {
+            series.add(place, value);
+            lists.add(place, value);
+          }
+          expect([...series.means()]).toEqual(lists.means());
+          const told = ({ triesAt, sumAt }: Pick<typeof series, 'triesAt' | 'sumAt'>) =>
+            Array.from({ length: 202 }, (_, place) => [triesAt(place), sumAt(place)]);
+          expect(told(series)).toEqual(told(lists));
+          expect(series.length()).toBe(Math.max(-1, ...added.map(([place]) => place)) + 1);
+        }),
+        { numRuns: 40 },
+      );
+    });
+
+    it('holds cases that have no value between those that do', () => {
+      const series = createSeries();
+      series.add(3, 1);
+      series.add(1_000, 0.25);
+      expect([series.meanAt(3), series.meanAt(4), series.meanAt(2_000)]).toEqual([1, undefined, undefined]);
+      expect([...series.means()]).toEqual([1, 0.25]);
+    });
+
+    it('takes a byte or two a case where values repeat', () => {
+      const before = process.memoryUsage().arrayBuffers;
+      const series = createSeries();
+      for (let place = 0; place < 1 << 20; place++) series.add(place, place % 40);
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 << 20);
+      expect(series.meanAt(1 << 19)).toBe((1 << 19) % 40);
+    });
+  });
+});
+
+const CALL: ModelCall = {
+  stage: 'selection',
+  system: 'ff',
+  user: 'u',
+  answer: 'a',
+  usage: NO_USAGE,
+  milliseconds: 1,
+  fromCache: false,
+};
+
+function tallied(records: readonly CaseRecord[]) {
+  const tally = createTally();
+  for (const record of records) tally.add(record);
+  const metrics = tally.metrics();
+  return { tally, metric: (name: string) => metrics.find((metric) => metric.name === name) };
+}
+
+describe('the metrics of a run', () => {
+  it('are means over cases, each the mean of its repeats', () => {
+    const { metric } = tallied([
+      aRecord({ id: 'a', repeat: 0, scores: { right: 1, recall: 1 } }),
+      aRecord({ id: 'a', repeat: 1, scores: { right: 0, recall: 0 } }),
+      aRecord({ id: 'b', scores: { right: 1, recall: null } }),
+    ]);
+    expect(metric('right')).toMatchObject({ mean: 0.75, count: 2, group: 'selection', unit: 'fraction' });
+    expect(metric('recall')).toMatchObject({ mean: 0.5, count: 1 });
+  });
+
+  it('leave it open how far off the truth is where all cases agree, for fractions alone', () => {
+    const { metric } = tallied(
+      Array.from({ length: 10 }, (_, place) => aRecord({ id: `c${place}`, scores: { right: 1, unknownNames: 1 } })),
+    );
+    expect(metric('right')).toMatchObject({ mean: 1, low: expect.closeTo(0.7225, 4), high: 1 });
+    expect(metric('errors')).toMatchObject({ mean: 0, low: 0, high: expect.closeTo(0.2775, 4) });
+    expect(metric('unknownNames')).toMatchObject({ mean: 1, low: 1, high: 1 });
+  });
+
+  it('say nothing where no case has a value', () => {
+    expect(tallied([aRecord({ scores: { mrr: null } })]).metric('mrr')).toMatchObject({
+      mean: null,
+      low: null,
+      count: 0,
+    });
+  });
+
+  it('keep errors of the server apart from wrong answers', () => {
+    const { tally, metric } = tallied([
+      aRecord({ id: 'a' }),
+      anError('b'),
+      aRecord({ id: 'c', scores: { right: 0 }, cause: 'cap' }),
+    ]);
+    expect(tally.counts()).toEqual({ done: 3, answered: 2, errors: 1, right: 1, wrong: 1 });
+    expect(metric('right')).toMatchObject({ mean: 0.5, count: 2 });
+    expect(metric('errors')?.mean).toBeCloseTo(1 / 3);
+    expect([metric('calls')?.count, metric('time')?.count]).toEqual([2, 2]);
+    expect(tally.causes()).toEqual({ error: 1, cap: 1 });
+    expect(tally.commonestError()).toMatchObject({ count: 1 });
+    expect(tallied([aRecord({ id: 'a' })]).tally.commonestError()).toBeUndefined();
+  });
+
+  it('hold pass^k and the flip rate where cases were repeated', () => {
+    const right = (id: string, ...rows: number[]) =>
+      rows.map((value, repeat) => aRecord({ id, repeat, scores: { right: value } }));
+    const { metric } = tallied([...right('a', 1, 1, 1), ...right('b', 1, 0, 1), ...right('c', 0, 0, 0)]);
+    expect(metric('pass^1')?.mean).toBeCloseTo(5 / 9);
+    expect(metric('pass^2')?.mean).toBeCloseTo((1 + 1 / 3) / 3);
+    expect(metric('pass^3')?.mean).toBeCloseTo(1 / 3);
+    expect(metric('flipRate')?.mean).toBeCloseTo(1 / 3);
+    expect(tallied([aRecord()]).metric('pass^1')).toBeUndefined();
+  });
+
+  it('sum tokens over both stages', () => {
+    const usage = {
+      selection: { calls: 1, read: 100, cached: 50, written: 10 },
+      planning: { calls: 2, read: 200, cached: 25, written: 30 },
+      schemaTokens: { all: 1_000, loaded: 80 },
+    };
+    const { metric } = tallied([aRecord({ usage, cost: 0.5 })]);
+    const names = [
+      'calls',
+      'tokens.read',
+      'tokens.cached',
+      'tokens.written',
+      'tokens.selection',
+      'tokens.planning',
+      'schemaTokens',
+      'cost',
+    ];
+    expect(names.map((name) => metric(name)?.mean)).toEqual([3, 300, 75, 40, 160, 255, 80, 0.5]);
+  });
+
+  it('tell the time that half of the tries, and 95 of a hundred, do not exceed', () => {
+    const { metric } = tallied(
+      Array.from({ length: 100 }, (_, place) =>
+        aRecord({ id: `c${place}`, milliseconds: { selection: place + 1, total: 2 * (place + 1) } }),
+      ),
+    );
+    const names = ['time.p50', 'time.p95', 'selectionTime.p50', 'selectionTime.p95'];
+    expect(names.map((name) => metric(name)?.mean)).toEqual([100, 190, 50, 95]);
+  });
+
+  it('leave the time of remembered answers out', () => {
+    const remembered = aRecord({
+      id: 'b',
+      calls: [{ ...CALL, fromCache: true }],
+      milliseconds: { selection: 0, total: 0 },
+    });
+    const { metric } = tallied([aRecord({ id: 'a', calls: [CALL] }), remembered]);
+    expect(metric('time.p50')).toMatchObject({ mean: 9, count: 1 });
+    expect(metric('selectionTime')).toMatchObject({ mean: 5, count: 1 });
+  });
+
+  it('list only ways by which tools came', () => {
+    const scores = {
+      'found.rule': 0,
+      'tools.rule': 0,
+      'tokens.rule': 0,
+      'found.model': 1,
+      'tools.model': 2,
+      'tokens.model': 20,
+    };
+    const { metric } = tallied([aRecord({ scores })]);
+    expect(metric('found.model')?.mean).toBe(1);
+    expect([metric('found.rule'), metric('tokens.rule')]).toEqual([undefined, undefined]);
+  });
+});

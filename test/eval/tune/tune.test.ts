@@ -1,0 +1,299 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { applyPatch } from 'diff';
+import { loadConfigFile } from '../../../src/cli/config-file.js';
+import { WinnowError } from '../../../src/core/errors.js';
+import { resolveOptions } from '../../../src/core/options.js';
+import { defaultPromptPath, loadNamedPrompt, readPrompt } from '../../../src/core/prompts/prompts.js';
+import { createRandom } from '../../../src/eval/random.js';
+import { parseDraft, renderDraft } from '../../../src/eval/tune/prompt-draft.js';
+import { tokensOf } from '../../../src/eval/tune/shingles.js';
+import { type TuneOptions, tune } from '../../../src/eval/tune/tune.js';
+import { type TuneReport, tuneReportSchema } from '../../../src/eval/tune/tune-record.js';
+import { createScriptedModel } from '../../support/scripted-model.js';
+import { aFolder } from '../setup.js';
+import { aModel, inFolder, isProposal, PLACES, someCases, tuneOptions, type World } from './setup.js';
+
+const RULE = 'For what runs, take the flow.';
+const withRule = () => JSON.stringify({ diagnosis: 'flow is missed', instructions: `${RULE} ${PLACES}` });
+const RULED: World = { helps: (system) => system.includes(RULE), proposal: withRule };
+
+/** A whole run in which the wording is what helps. */
+let ruled: TuneOptions;
+let whole: TuneReport;
+beforeAll(async () => {
+  ruled = tuneOptions(aModel(RULED));
+  whole = await tune(ruled);
+});
+
+describe('tuning the selection prompt', () => {
+  it('finds the worked example that repairs others, and puts it before the tools', async () => {
+    const model = aModel({ helps: (system) => system.includes('Answer: {"selected_tools": ["read_flow"]}') });
+    const options = tuneOptions(model);
+    const report = tuneReportSchema.parse(await tune(options));
+    expect(report.prompts[0]).toMatchObject({ prompt: 'select-tools', isChanged: true, heldBack: { lower: 0 } });
+    expect(report.prompts[0]?.heldBack?.mean).toBeGreaterThan(0.3);
+    const [id = ''] = report.prompts[0]?.examples ?? [];
+    expect(report.split.ids.training).toContain(id);
+    const loaded = loadNamedPrompt('select-tools', inFolder(options, 'select-tools.md'));
+    const { system } = loaded.render({ none: 'none', summaries: 'THE TOOLS', context: '', message: 'm' });
+    expect(system).toMatch(
+      /Worked examples:\n\nRequest: .* run\nAnswer: \{"selected_tools": \["read_flow"\]\}[\s\S]*THE TOOLS$/u,
+    );
+    expect(system).not.toContain('<!--');
+  });
+
+  it('finds the wording that a model proposes, and tells what else was tried', () => {
+    const { prompts } = whole;
+    expect(prompts[0]).toMatchObject({ isChanged: true, examples: [] });
+    const tried = prompts[0]?.tried ?? [];
+    expect(tried.filter(({ verdict }) => verdict === 'kept').map(({ about }) => about)).toEqual([
+      'wording 1: flow is missed',
+    ]);
+    expect(tried.filter(({ kind }) => kind === 'examples').length).toBeGreaterThan(0);
+    const markdown = readFileSync(inFolder(ruled, 'report.md'), 'utf8');
+    expect(markdown).toContain('| 1 | wording 1: flow is missed |');
+    expect(markdown).toContain(`+${RULE}`);
+    expect(markdown).toMatch(
+      /## Method\n\n.*bootstrapped few-shot \(Khattab .*reflective prompt evolution \(Agrawal /u,
+    );
+  });
+
+  it('writes a diff that makes the new file from the old one, and a configuration that uses it', async () => {
+    const before = readPrompt(defaultPromptPath('select-tools'));
+    const after = readFileSync(inFolder(ruled, 'select-tools.md'), 'utf8');
+    expect(after).toContain(RULE);
+    expect(applyPatch(before, readFileSync(inFolder(ruled, 'select-tools.diff'), 'utf8'))).toBe(after);
+    const config = await loadConfigFile(inFolder(ruled, 'tuned.json'));
+    expect(config.prompts).toEqual({ 'select-tools': inFolder(ruled, 'select-tools.md') });
+  });
+
+  it('finds that shorter summaries are better, and says which option makes them so', async () => {
+    const long = { description: `Reads it. ${'And more words that only confuse. '.repeat(40)}` };
+    const model = aModel({ helps: (system) => !system.includes('only confuse') });
+    const options = tuneOptions(model);
+    const [suite] = options.suites;
+    if (!suite) throw new Error('no suite');
+    const tools = suite.catalog.tools.map((tool) => ({ ...tool, ...long }));
+    const { prompts } = await tune({ ...options, suites: [{ ...suite, catalog: { ...suite.catalog, tools } }] });
+    expect(prompts[0]).toMatchObject({ isChanged: true, options: { summaryTokens: 200 } });
+    expect(JSON.parse(readFileSync(inFolder(options, 'tuned.json'), 'utf8')).options).toEqual({ summaryTokens: 200 });
+  });
+
+  it('finds that another order of the examples is better', async () => {
+    const examples = [
+      'Request: stand\nAnswer: {"selected_tools": ["read_level"]}',
+      'Request: mail\nAnswer: {"selected_tools": ["send_mail"]}',
+    ];
+    const draft = parseDraft('select-tools', readPrompt(defaultPromptPath('select-tools')));
+    const path = join(aFolder(), 'mine.md');
+    writeFileSync(path, renderDraft({ ...draft, examples }));
+    const model = aModel({ helps: (system) => system.indexOf('Request: mail') < system.indexOf('Request: stand') });
+    const options = tuneOptions(model, { promptPaths: { 'select-tools': path } });
+    const { prompts } = await tune(options);
+    expect(prompts[0]).toMatchObject({ isChanged: true, examples: [], options: {} });
+    const kept = prompts[0]?.tried.filter(({ verdict }) => verdict === 'kept');
+    expect(kept).toMatchObject([{ kind: 'order', about: 'order of examples: 2, 1', grownTokens: 0 }]);
+    expect(readFileSync(inFolder(options, 'select-tools.md'), 'utf8')).toContain(examples.toReversed().join('\n\n'));
+  });
+
+  it('keeps nothing with a model that answers by chance, and never looks at the held-back part then', async () => {
+    const random = createRandom(7);
+    const model = createScriptedModel({
+      answers: (request) =>
+        isProposal(request)
+          ? withRule()
+          : JSON.stringify({ selected_tools: [random() < 0.5 ? 'read_level' : 'read_flow'] }),
+    });
+    const options = tuneOptions(model);
+    const { prompts, split } = await tune(options);
+    expect(prompts[0]).toMatchObject({ isChanged: false });
+    expect(prompts[0]).not.toHaveProperty('heldBack');
+    expect(existsSync(inFolder(options, 'select-tools.md'))).toBe(false);
+    const heldBack = new Set(
+      options.cases.filter(({ id }) => split.ids.heldBack.includes(id)).map(({ request }) => request.message),
+    );
+    expect(model.calls.filter(({ prompt }) => [...heldBack].some((message) => prompt.user.endsWith(message)))).toEqual(
+      [],
+    );
+  });
+
+  it('refuses a gain that the held-back part does not show', async () => {
+    const first = await tune(tuneOptions(aModel({ helps: () => false }), { rounds: 1, tries: 1 }));
+    const heldBack = someCases(46)
+      .filter(({ id }) => first.split.ids.heldBack.includes(id))
+      .map(({ request }) => request.message);
+    const isHeldBack = (user: string) => heldBack.some((message) => user.endsWith(message));
+    const model = createScriptedModel({
+      answers: (request) => {
+        if (isProposal(request)) return withRule();
+        const { system, user } = request.prompt;
+        const helps = system.includes(RULE) && !isHeldBack(user) && user.endsWith('run');
+        return JSON.stringify({ selected_tools: [helps ? 'read_flow' : 'read_level'] });
+      },
+    });
+    const options = tuneOptions(model);
+    const { prompts } = await tune(options);
+    expect(prompts[0]).toMatchObject({ isChanged: false, heldBack: { mean: 0 } });
+    expect(prompts[0]?.reason).toContain('held-back part does not show');
+    expect(existsSync(inFolder(options, 'tuned.json'))).toBe(false);
+  });
+});
+
+describe('no case that is kept back', () => {
+  it('reaches a prompt, also where the proposing model writes it down', async () => {
+    const messages = someCases(46).map(({ request }) => request.message);
+    let turn = 0;
+    const model = aModel({
+      helps: (system) => system.includes('read_flow"]}'),
+      proposal: () => {
+        turn += 1;
+        return JSON.stringify({ diagnosis: 'copied', instructions: `Such as ${messages[turn % 46]}. ${PLACES}` });
+      },
+    });
+    const { split, prompts } = await tune(tuneOptions(model, { rounds: 3, tries: 5 }));
+    const withheld = new Set([...split.ids.choosing, ...split.ids.heldBack]);
+    const texts = someCases(46)
+      .filter(({ id }) => withheld.has(id))
+      .map(({ request }) => ` ${tokensOf(request.message).join(' ')} `);
+    // What the proposing model is asked counts whole, also when it is asked once more.
+    const systems = new Set(model.calls.map((call) => (isProposal(call) ? call.prompt.user : call.prompt.system)));
+    expect([...systems].filter((system) => system.includes('Your last answer was'))).not.toEqual([]);
+    const leaks = [...systems].filter((system) =>
+      texts.some((text) => ` ${tokensOf(system).join(' ')} `.includes(text)),
+    );
+    expect(leaks).toEqual([]);
+    const wordings = (prompts[0]?.tried ?? []).filter(({ kind }) => kind === 'wording');
+    expect(wordings.length).toBeGreaterThan(0);
+    expect(wordings.map(({ verdict }) => verdict)).toEqual(wordings.map(() => 'refused'));
+  });
+
+  it('stays in the training part where the prompt holds it already', async () => {
+    const cases = someCases(46).map((one) =>
+      one.id === 'c9' ? { ...one, request: { message: 'You choose tools for a request' } } : one,
+    );
+    const { split, notices } = await tune(tuneOptions(aModel({ helps: () => false }), { cases, rounds: 1, tries: 1 }));
+    expect(split.ids.training).toContain('c9');
+    expect(notices.join()).toContain('c9');
+  });
+});
+
+describe('tuning the planning prompt', () => {
+  it('puts a plan of a training case before the tools', async () => {
+    const model = aModel({ helps: (system) => /"tool":"read_flow"/u.test(system) });
+    const options = tuneOptions(model, { prompts: ['plan-steps'] });
+    const { prompts } = await tune(options);
+    expect(prompts[0]).toMatchObject({ prompt: 'plan-steps', isChanged: true });
+    const file = readFileSync(inFolder(options, 'plan-steps.md'), 'utf8');
+    expect(file).toMatch(
+      /With read_flow \(name\)\. Request: .* run\nAnswer: \{"kind":"plan","steps":\[\{"id":"s1","tool":"read_flow"/u,
+    );
+    expect(file.indexOf('Worked examples:')).toBeLessThan(file.indexOf('{{tools}}'));
+  });
+});
+
+describe('the budget', () => {
+  it.each([5, 40, 150])('of %d calls is never exceeded', async (calls) => {
+    const model = aModel(RULED);
+    const report = await tune(tuneOptions(model, { limits: { milliseconds: 3_600_000, calls } }));
+    expect(model.calls.length).toBeLessThanOrEqual(calls);
+    expect(report.spent.calls).toBe(model.calls.length);
+  });
+
+  it('that ends early keeps nothing; with a larger one the run goes on, and asks nothing twice', async () => {
+    const model = aModel(RULED);
+    const options = tuneOptions(model);
+    const small = await tune({ ...options, limits: { milliseconds: 3_600_000, calls: 60 } });
+    expect(small.prompts[0]).toMatchObject({ isChanged: false });
+    expect(model.calls.length).toBeLessThanOrEqual(60);
+    const whole = await tune(options);
+    expect(whole.prompts[0]).toMatchObject({ isChanged: true });
+    expect(whole.spent.calls).toBe(model.calls.length);
+    const asked = model.calls.map(({ prompt }) => `${prompt.system}\n${prompt.user}`);
+    expect(new Set(asked).size).toBe(asked.length);
+  });
+
+  it('of time is looked at between cases', async () => {
+    let time = 0;
+    const now = () => time++;
+    const model = aModel(RULED);
+    const { prompts } = await tune(tuneOptions(model, { limits: { milliseconds: 40, now } }));
+    expect(prompts[0]).toMatchObject({ isChanged: false });
+    expect(model.calls.length).toBeLessThan(40);
+  });
+});
+
+describe('a budget that ends before the prompt as it is was measured', () => {
+  it('is told with what a decision takes, and with how many cases it does for', async () => {
+    const model = aModel(RULED);
+    const now = () => model.calls.length * 20_000;
+    const { prompts } = await tune(tuneOptions(model, { limits: { milliseconds: 1_000, now } }));
+    expect(prompts[0]?.reason).toMatch(
+      /^The budget ended before the prompt as it is was measured: a decision takes about \d+ minutes? more; what is left is 0 minutes: it does for about 0 of the \d+ cases, .* Go on with --resume and a larger --budget/u,
+    );
+  });
+});
+
+describe('a run that was stopped', () => {
+  it.each([3, 40, 105])('after %d calls comes to the same as one that was not', async (count) => {
+    const stop = new AbortController();
+    const model = aModel({
+      ...RULED,
+      helps: (system) => {
+        if (model.calls.length >= count) stop.abort();
+        return RULED.helps(system);
+      },
+    });
+    const options = tuneOptions(model, { stop: stop.signal });
+    await expect(tune(options)).rejects.toMatchObject({ code: 'cancelled' });
+    const resumed = await tune({ ...options, stop: new AbortController().signal });
+    expect({ ...resumed, spent: 0 }).toEqual({ ...whole, spent: 0 });
+    expect(resumed.spent.calls).toBe(whole.spent.calls);
+    expect(model.calls).toHaveLength(whole.spent.calls);
+  });
+
+  it('does not go on looking for more once the held-back part was looked at', async () => {
+    const options = tuneOptions(aModel(RULED), {
+      rounds: 1,
+    });
+    const first = await tune(options);
+    expect(first.prompts[0]).toMatchObject({ isChanged: true });
+    const longer = await tune({ ...options, rounds: 3 });
+    expect(longer.prompts).toEqual(first.prompts);
+    expect(longer.spent.calls).toBe(first.spent.calls);
+  });
+
+  it('does not go on with other settings', async () => {
+    const options = tuneOptions(aModel({ helps: () => false }), { rounds: 1, tries: 1 });
+    await tune(options);
+    await expect(tune({ ...options, settings: { seed: 2 } })).rejects.toThrow('seed: 1 there, 2 here');
+  });
+});
+
+describe('a run is refused', () => {
+  it('where the server is down, with what it said', async () => {
+    const model = createScriptedModel({ answers: () => new WinnowError('model_failed', 'HTTP 500') });
+    await expect(tune(tuneOptions(model))).rejects.toThrow('8 cases in a row failed');
+  });
+
+  it('by nobody where single cases fail; they are left out, and named', async () => {
+    const model = createScriptedModel({
+      answers: (request, index) => {
+        if (index === 2) return new WinnowError('model_failed', 'HTTP 500');
+        const flow = request.prompt.user.endsWith('run') && request.prompt.system.includes(RULE);
+        return isProposal(request)
+          ? withRule()
+          : JSON.stringify({ selected_tools: [flow ? 'read_flow' : 'read_level'] });
+      },
+    });
+    const { prompts, notices } = await tune(tuneOptions(model));
+    expect(prompts[0]).toMatchObject({ isChanged: true });
+    expect(notices.join()).toMatch(/the case c\d+ was left out once, with model_failed/u);
+  });
+
+  it('where selection is skipped, with what to set', async () => {
+    const options = tuneOptions(aModel({ helps: () => false }), { options: resolveOptions() });
+    await expect(tune(options)).rejects.toThrow('--set passthroughTools=0');
+  });
+});
