@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { type Catalog, createCatalog } from '../core/catalog/catalog.js';
 import { createScan, type Flag, flagSchema } from '../core/catalog/scan.js';
 import { isObject } from '../core/catalog/schema/json.js';
+import { isUrl } from '../core/catalog/sources/source.js';
 import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import { canonicalHash } from './approvals/canonical-json.js';
@@ -141,7 +142,7 @@ function nothingSeen(id: string): never {
 
 /** The operator's own files are the operator's word; what a server says is not, unless it is trusted. */
 function isReviewed({ metadata: { mcp }, origin }: Tool): boolean {
-  return isObject(mcp) ? mcp.trust !== true : /^https?:/iu.test(origin);
+  return isObject(mcp) ? mcp.trust !== true : isUrl(origin);
 }
 
 function review(catalog: Catalog, documents: readonly DocumentRecord[]): Reviewed {

@@ -1,7 +1,17 @@
 /** `winnow serve` as a process of its own on one store file, and what the system says of it: memory, open descriptors. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -36,9 +46,7 @@ export const USERS = ['ann', 'ben', 'cleo', 'dan', 'eva', 'finn', 'mallory', 'tr
 export const OPERATOR = 'olga';
 export const tokenOf = (user) => `the-token-of-${user}-for-the-soak`;
 
-/** So that what is measured is what the server holds, and not garbage that nobody has collected yet. */
-const COLLECT = ['--expose-gc', '--import', "data:text/javascript,process.on('SIGUSR2', () => gc())"];
-const COLLECT_MS = 500;
+const HELD_MEMORY = ['--expose-gc', '--import', new URL('held-memory.mjs', import.meta.url).href];
 
 /** Every tenth answer is none, so that what follows a failure of the model is walked, too. */
 function startModel() {
@@ -82,14 +90,15 @@ ${tokens.join('\n')}
   const secrets = Object.fromEntries([...USERS, OPERATOR].map((user) => [`TOKEN_${user}`, tokenOf(user)]));
   const log = at('serve.log');
   const store = at('soak.db');
+  const held = at('held-bytes');
   let child;
   let port = 0;
 
   async function start() {
     const words = ['serve', '--config', at('winnow.yaml'), '--port', String(port), '--json'];
     const errors = openSync(log, 'a');
-    child = spawn(process.execPath, [...COLLECT, resolve('dist/cli/main.js'), ...words], {
-      env: { ...process.env, ...secrets, WINNOW_CACHE: folder },
+    child = spawn(process.execPath, [...HELD_MEMORY, resolve('dist/cli/main.js'), ...words], {
+      env: { ...process.env, ...secrets, WINNOW_CACHE: folder, HELD_MEMORY_FILE: held },
       stdio: ['ignore', 'pipe', errors],
     });
     closeSync(errors);
@@ -118,14 +127,14 @@ ${tokens.join('\n')}
     url: () => `http://127.0.0.1:${port}`,
     port: () => port,
     log: () => readFileSync(log, 'utf8'),
-    /** Resident memory after garbage was collected, open descriptors, and the store with what was written ahead of it. */
+    /** Memory held after garbage was collected, open descriptors, and the store with what was written ahead of it. */
     async sample() {
+      rmSync(held, { force: true });
       child.kill('SIGUSR2');
-      await wait(COLLECT_MS);
-      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      while (!existsSync(held) && child.exitCode === null) await wait(20);
       const sizes = ['', '-wal'].map((end) => statSync(store + end, { throwIfNoEntry: false })?.size ?? 0);
       return {
-        megabytes: Number(/VmRSS:\s+(\d+)/u.exec(status)[1]) / 1024,
+        megabytes: Number(readFileSync(held, 'utf8')) / 2 ** 20,
         descriptors: readdirSync(`/proc/${child.pid}/fd`).length,
         storeBytes: sizes.reduce((sum, size) => sum + size),
       };

@@ -1,4 +1,5 @@
 /** The seam between the sandbox and what really runs a tool. An executor must end soon after its signal fires. */
+import { isUrl } from '../../../core/catalog/sources/source.js';
 import type { Tool } from '../../../core/catalog/tool.js';
 import type { ContentBlock, Progress } from '../../contracts.js';
 import type { CallFailure } from '../failure.js';
@@ -46,10 +47,15 @@ export interface Executor {
  * What kind of executor may run a tool. A tool of a server or document goes there and nowhere else, whatever its name, so
  * it can't reach a function of the operator's. A private tool is written by its user: only its text can be read.
  */
-export function runnerOf({ toolType, scope, metadata }: Tool): 'skill' | 'mcp' | 'http' | 'function' | undefined {
+export function runnerOf({
+  toolType,
+  scope,
+  metadata,
+  origin,
+}: Tool): 'skill' | 'mcp' | 'http' | 'function' | undefined {
   if (toolType === 'skill') return 'skill';
   if (scope !== 'system') return undefined;
   if (metadata.mcp !== undefined) return 'mcp';
   if (metadata.http !== undefined) return 'http';
-  return toolType === 'builtin' ? 'function' : undefined;
+  return toolType === 'builtin' && !isUrl(origin) ? 'function' : undefined;
 }

@@ -108,7 +108,8 @@ export function parseReading({ entries, ...reading }: SourceReading): ParsedRead
   const issues: EntryIssue[] = [...(reading.issues ?? [])];
   const tools = entries.flatMap((entry, index): PlacedTool[] => {
     const place = `${origin}[${index}]`;
-    const parsed = parseTool(fromOtherForms(withoutNulls(entry)), { origin, index });
+    const written = fromOtherForms(withoutNulls(entry));
+    const parsed = parseTool(isUrl(origin) ? asStrangers(written) : written, { origin, index });
     issues.push(...parsed.issues.map((issue) => (parsed.ok ? issue : { ...issue, isLeftOut: true as const })));
     if (!parsed.ok) return [];
     const { outputSchema, ...tool } = parsed.tool;
@@ -130,6 +131,17 @@ export function parseReading({ entries, ...reading }: SourceReading): ParsedRead
     return [];
   });
   return { ...reading, tools, rules, issues };
+}
+
+/**
+ * An entry of a document of the network, which may change its words at any time: it has high risk, as a tool of an MCP
+ * server has, and says neither where it comes from, nor whose it is, nor that another server runs it.
+ */
+function asStrangers(entry: unknown): unknown {
+  if (!isObject(entry)) return entry;
+  const { origin: _, server, scope, alwaysLoad, mcp, metadata, ...rest } = entry;
+  const { mcp: alsoMcp, ...others } = isObject(metadata) ? metadata : {};
+  return { ...rest, risk: 'high', metadata: others };
 }
 
 function tooLarge(name: string, schema: JsonSchema): string | undefined {

@@ -60,3 +60,34 @@ describe('a tool of another interface', () => {
     expect(read({ name, ...rest })).toMatchObject({ inputSchema: expected, metadata: others });
   });
 });
+
+describe('an entry of a document of the network', () => {
+  const entry = {
+    name: 'read_file',
+    toolType: 'builtin',
+    risk: 'low',
+    alwaysLoad: true,
+    annotations: { readOnlyHint: true },
+    origin: 'tools.json',
+    server: 'files',
+    scope: { user: 'ann' },
+    mcp: { server: 'files', tool: 'read', trust: true },
+    metadata: { mcp: { server: 'files', tool: 'read', trust: true }, http: { method: 'GET' } },
+  };
+  const read = (origin: string) => parseReading({ origin, entries: [entry] }).tools[0]?.tool;
+
+  it('has high risk and says neither its origin, nor whose it is, nor that a server runs it', () => {
+    expect(read('https://tools.test/all.json')).toMatchObject({
+      risk: 'high',
+      origin: 'https://tools.test/all.json',
+      scope: 'system',
+      alwaysLoad: false,
+      metadata: { http: { method: 'GET' } },
+    });
+    expect(read('https://tools.test/all.json')?.metadata).not.toHaveProperty('mcp');
+  });
+
+  it('is the word of its author in a file of the operator', () => {
+    expect(read('/srv/all.json')).toMatchObject({ risk: 'low', origin: 'tools.json', alwaysLoad: true });
+  });
+});
