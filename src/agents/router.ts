@@ -2,7 +2,6 @@
  * What agents ask, in a session, behind one gate: search, enable, list, call. The path of a call is one function here:
  * session, arguments, decision, approval, use, audit, run, record.
  */
-
 import { toWinnowError } from '../core/errors.js';
 import { parseInput } from '../core/parse.js';
 import type { ArgumentSources } from '../core/result.js';
