@@ -2,6 +2,7 @@
  * Where each argument of a call comes from: for whoever approves it, and for the audit. It is information from the plan
  * and binds nothing; a call that comes without a plan has none.
  */
+import { isObject, sameJson } from '../core/catalog/schema/json.js';
 import { referencesIn } from '../core/planning/references.js';
 import type { ArgumentSource, ArgumentSources, SourceName, Step } from '../core/result.js';
 
@@ -35,6 +36,30 @@ export function sourcesFor(
   if (!sources) return undefined;
   const told = new Map(Object.entries(sources));
   return Object.fromEntries(Object.keys(given).map((name) => [name, told.get(name) ?? { source: 'default' }]));
+}
+
+/** @param changed names of arguments that a person has changed since: they are that person's own */
+export function sourcesAfterEdit(
+  sources: ArgumentSources | undefined,
+  changed: readonly string[],
+): ArgumentSources | undefined {
+  return sources && { ...sources, ...Object.fromEntries(changed.map((name) => [name, { source: 'person' as const }])) };
+}
+
+export interface ArgumentDifference {
+  readonly argument: string;
+  readonly before: unknown;
+  readonly now: unknown;
+}
+
+/** By name; undefined where one of the two has none of the name. */
+export function differencesOf(before: unknown, after: unknown): ArgumentDifference[] {
+  const own = (all: unknown, name: string): unknown =>
+    isObject(all) && Object.hasOwn(all, name) ? all[name] : undefined;
+  const names = new Set([...Object.keys(Object(before)), ...Object.keys(Object(after))]);
+  return [...names]
+    .map((argument) => ({ argument, before: own(before, argument), now: own(after, argument) }))
+    .filter(({ before: one, now }) => !sameJson(one, now));
 }
 
 /** `request`, `step ${s1.code}`, `! unknown` */

@@ -38,6 +38,7 @@ export const GATE_CODES = [
   'approval_refused',
   'approval_expired',
   'approval_used',
+  'approval_edited',
   'approval_mismatch',
   'approval_unknown',
   'approval_own',
@@ -248,6 +249,10 @@ export const callResultSchema = z.discriminatedUnion('ok', [
   refusedSchema.extend({
     issues: z.array(z.string()).optional().describe('One problem each, with the path of what is wrong.'),
     approval: z.string().optional().describe('Id of the approval that is waited for.'),
+    granted: z
+      .object({ arguments: z.unknown(), changed: z.array(z.string()).describe('Names of arguments that differ.') })
+      .optional()
+      .describe('With `approval_edited`: what was granted in place of the call.'),
     content: contentSchema,
   }),
 ]);

@@ -2,6 +2,7 @@
 import type { Catalog } from '../core/catalog/catalog.js';
 import type { View } from '../core/catalog/scope.js';
 import type { Tool } from '../core/catalog/tool.js';
+import type { OpenPlace } from '../core/catalog/validate.js';
 import type {
   CallResult,
   ListOutput,
@@ -63,8 +64,9 @@ export interface RouterParts {
   handOut?: ((request: ListRequest, context: SessionContext) => Promise<ListOutput>) | undefined;
   /**
    * Checks arguments and fills defaults in, exactly as `execute` does: policy and approvals judge what really runs.
+   * `open` are places whose values are not known, and so not judged.
    */
-  prepare: (tool: Tool, given: unknown) => PreparedArguments;
+  prepare: (tool: Tool, given: unknown, open?: readonly OpenPlace[]) => PreparedArguments;
   /** Runs a call that was allowed. What a tool does wrong is a result, not an error. */
   execute: (request: ExecuteRequest) => Promise<CallResult>;
   /** Tells of what changes which tools may be called: the router of a changed policy, others of the rest. Default: its own. */

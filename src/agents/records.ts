@@ -30,7 +30,11 @@ export const approvalSchema = z.object({
   sources: argumentSourcesSchema.optional(),
   argumentsHash: z
     .string()
-    .describe('HMAC-SHA-256 of the canonical arguments (RFC 8785), with the key of the store, in hexadecimal.'),
+    .describe('HMAC-SHA-256 of the canonical `arguments` (RFC 8785), with the key of the store, in hexadecimal.'),
+  granted: z
+    .object({ arguments: z.unknown(), argumentsHash: z.string() })
+    .optional()
+    .describe('Where `decidedBy` has changed the arguments: the grant is for a call with these, and for no other.'),
   policyVersion: z
     .string()
     .describe('Of the policy, and behind a dot a hash of the tool: its definition, where it comes from and goes to.'),
@@ -69,9 +73,16 @@ export const grantInputSchema = z.strictObject({
   by: callerSchema.extend({ user: z.string().min(1).max(256) }).describe('Who decides; over HTTP never the asker.'),
   grant: z.enum(GRANTS).default('once'),
   reason: z.string().max(1_000).optional(),
+  arguments: callInputSchema.shape.arguments
+    .unwrap()
+    .optional()
+    .describe(
+      'All arguments that the call may be made with, in place of those asked for. A secret that is left out, or written ' +
+        'as it is shown, stays as it is. Default: those asked for.',
+    ),
 });
 export type GrantInput = z.input<typeof grantInputSchema>;
-export const refuseInputSchema = grantInputSchema.omit({ grant: true });
+export const refuseInputSchema = grantInputSchema.omit({ grant: true, arguments: true });
 export type RefuseInput = z.input<typeof refuseInputSchema>;
 export const approvalOutputSchema = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(true), approval: approvalSchema }),

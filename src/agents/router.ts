@@ -2,7 +2,6 @@
  * What agents ask, in a session, behind one gate: search, enable, list, call. The path of a call is one function here:
  * session, arguments, decision, approval, use, audit, run, record.
  */
-
 import { toWinnowError } from '../core/errors.js';
 import { parseInput } from '../core/parse.js';
 import type { ArgumentSources } from '../core/result.js';
@@ -103,6 +102,7 @@ export interface Router {
 }
 
 const DAY_MS = 86_400_000;
+const LOOK = { isLook: true } as const;
 /** Characters. */
 const MAX_AUDITED_QUERY = 200;
 
@@ -127,6 +127,7 @@ export function createRouter(parts: RouterParts): Router {
     clock,
     quotas,
     audit: (entries) => ledger.write({ audit: entries }),
+    edit: async (asked, given) => gate.edit(await situationOf(asked.session, undefined, LOOK), asked, given),
     review: createReview(store.approvals),
   });
   const { pass: _pass, ask: _ask, ...openApprovals } = approvals;
@@ -200,7 +201,7 @@ export function createRouter(parts: RouterParts): Router {
 
     async wouldReject(id, input, ask = {}) {
       const { names } = parseInput(disableInputSchema, input);
-      return findRefused(await situationOf(id, ask.caller, { isLook: true }), names);
+      return findRefused(await situationOf(id, ask.caller, LOOK), names);
     },
 
     async disable(id, input, ask = {}) {
@@ -242,7 +243,7 @@ export function createRouter(parts: RouterParts): Router {
       return asked.result;
     },
 
-    fingerprint: async (id, ask = {}) => fingerprintEnabled(await situationOf(id, ask.caller, { isLook: true })),
+    fingerprint: async (id, ask = {}) => fingerprintEnabled(await situationOf(id, ask.caller, LOOK)),
     onToolsChange: changes.listen,
 
     audit: async (query = {}) => ledger.list(parseInput(auditQuerySchema, query)),
@@ -271,7 +272,7 @@ export function createRouter(parts: RouterParts): Router {
   async function refusalOfNow(id: string, { caller }: AskOptions, passed: Passed): Promise<CallRefusal | undefined> {
     const session = await store.sessions.get(id);
     if (!session) return { ...SESSION_ENDED, ok: false };
-    return gate.findRefusal(await situationOf(id, caller, { isLook: true }), passed);
+    return gate.findRefusal(await situationOf(id, caller, LOOK), passed);
   }
 
   async function run(request: Parameters<RouterParts['execute']>[0]): Promise<CallResult> {

@@ -33,6 +33,7 @@ interface DecideFlags extends LookFlags {
   role?: string[];
   reason?: string;
   forSession?: boolean;
+  arguments?: string;
   json?: boolean;
 }
 
@@ -54,6 +55,8 @@ export function approvalsCommand(options: OutputOptions = {}): Command {
     .action((flags: RequestFlags) => requestApproval(flags, output));
   deciding(command, 'grant <id>', 'let the call be made')
     .option('--for-session', 'all equal calls of the session, not one call only')
+    .option('--arguments <json>', 'with exactly these in place of those asked for, as a JSON object; secrets stay')
+    .option('-c, --catalog <source>', 'with --arguments: tools, as `winnow serve` has them', collect)
     .action((id: string, flags: DecideFlags) => decide(id, { flags, output, verb: 'grant' }));
   deciding(command, 'refuse <id>', 'refuse the call').action((id: string, flags: DecideFlags) =>
     decide(id, { flags, output, verb: 'refuse' }),
@@ -108,14 +111,20 @@ async function decide(id: string, { flags, output, verb }: Deciding): Promise<vo
   // Whoever may write the store is its operator.
   const by = { user: flags.by, roles: [...(flags.role ?? []), OPERATOR_ROLE] };
   const input = { by, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
-  const { outcome, text } = await withStoredAgents(flags, async ({ router }) => {
-    const { approvals } = router;
-    const decided =
-      verb === 'grant'
-        ? await approvals.grant(id, { ...input, grant: flags.forSession ? 'session' : 'once' }, 'terminal')
-        : await approvals.refuse(id, input, 'terminal');
-    return describeOutcome(decided, router);
-  });
+  const edited = flags.arguments === undefined ? {} : { arguments: parseArguments(flags.arguments) };
+  const granting = { ...input, ...edited, grant: flags.forSession ? ('session' as const) : ('once' as const) };
+  const { outcome, text } = await withStoredAgents(
+    flags,
+    async ({ router }) => {
+      const { approvals } = router;
+      const decided =
+        verb === 'grant'
+          ? await approvals.grant(id, granting, 'terminal')
+          : await approvals.refuse(id, input, 'terminal');
+      return describeOutcome(decided, router);
+    },
+    flags.arguments === undefined ? {} : { needsTools: output },
+  );
   const isOfOther = !outcome.ok && outcome.code === 'approval_mismatch';
   const advice = isOfOther && flags.policy === undefined && flags.config === undefined ? POLICY_ADVICE : '';
   printOutcome({ outcome, text: text + advice }, flags, output);

@@ -108,8 +108,8 @@ export function setUp(options: SetupOptions = {}): Setup {
   };
 }
 
-export const prepareStrictly: RouterParts['prepare'] = (tool, given) => {
-  const checked = validatorFor(tool)(given);
+export const prepareStrictly: RouterParts['prepare'] = (tool, given, open) => {
+  const checked = validatorFor(tool)(given, open);
   const next = 'Mend the arguments.';
   if (!checked.ok) return { ok: false, code: 'invalid_arguments', reason: 'wrong', next, issues: checked.issues };
   return { ok: true, arguments: { ...Object(given) }, notes: [] };

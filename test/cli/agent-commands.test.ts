@@ -148,7 +148,7 @@ describe('a plan that needs an approval', () => {
     const told = { ...remove, arguments: given, from: { path: 'step', key: 'unknown' } };
     await writeFile(at('told.json'), JSON.stringify({ ...PLAN, steps: [list, told] }));
     const text = await run(runCommand, at('told.json'), ...store, ...tools, '--user', 'ann');
-    const [key = ''] = /key: "\[secret: 6 characters, [0-9a-f]{8}\]" {2}! unknown/u.exec(text) ?? [];
+    const [key = ''] = /key: "\[secret: 6 characters, [0-9a-f]{16}\]" {2}! unknown/u.exec(text) ?? [];
     const lines = [key, 'note: "left\\u{202e}right"  person', 'path: "old.txt"  step ${s1.path}'];
     expect(text).toContain(['file_delete waits for an approval with', ...lines].join('\n  '));
     expect(text).not.toContain('s3cret');
@@ -156,6 +156,27 @@ describe('a plan that needs an approval', () => {
     const runs = `runs: a function of this server (${at('tools.json')}), high risk`;
     expect(listed).toContain(['  file_delete', ...lines.map((line) => `  ${line}`), runs].join('\n  '));
     expect(listed).toContain('\n  asked by ann: file_delete has high risk.');
+  });
+
+  it('is granted with other arguments, which whoever looks at it sees, and goes on with these', async () => {
+    const store = ['--store', at('edited.db')];
+    const tools = ['--catalog', at('tools.json')];
+    const plan = [...store, ...tools, '--tools-module', at('tools.mjs')];
+    const paused = await runJson(runCommand, at('plan.json'), ...plan, '--user', 'ann');
+    const { approval } = paused.steps.s2;
+    const grant = ['grant', approval, ...store, '--by', 'bob', '--arguments'];
+    const without = await run(approvalsCommand, ...grant, '{"path": "new.txt"}');
+    expect([without, exitCode]).toEqual([expect.stringMatching(/yours with --catalog\.\napproval_mismatch: /u), 2]);
+    await expect(run(approvalsCommand, ...grant, '[]', ...tools)).rejects.toThrow('--arguments: ');
+    const wrong = await run(approvalsCommand, ...grant, '{}', ...tools);
+    expect([wrong, exitCode]).toEqual([expect.stringMatching(/^invalid_arguments: .*path/u), 2]);
+    const granted = await run(approvalsCommand, ...grant, '{"path": "new.txt"}', ...tools);
+    expect(granted).toContain(
+      '  file_delete {"path":"old.txt"}\n  bob granted other arguments than asked for\n    path: "old.txt" -> "new.txt"\n',
+    );
+    expect(await run(approvalsCommand, 'list', ...store)).toBe(granted);
+    const done = await runJson(runCommand, '--resume', paused.id, ...plan, '--user', 'ann');
+    expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deleted new.txt for ann' } } });
   });
 
   it('is refused', async () => {

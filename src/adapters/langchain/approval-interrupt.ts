@@ -6,6 +6,7 @@ import { interrupt } from '@langchain/langgraph';
 import { z } from 'zod';
 import { renderReview } from '../../agents/approvals/render-review.js';
 import { renderSource } from '../../agents/argument-sources.js';
+import { fillSecrets } from '../../agents/calls/hide-secrets.js';
 import type { CallResult } from '../../agents/contracts.js';
 import { type Approval, grantInputSchema } from '../../agents/records.js';
 import type { Router } from '../../agents/router.js';
@@ -19,12 +20,19 @@ export type Approver = z.infer<typeof approverSchema>;
 
 const decisionSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('approve'), grant, message: z.string().optional() }),
+  z.strictObject({
+    type: z.literal('edit'),
+    editedAction: z.strictObject({ name: z.string(), args: grantInputSchema.shape.arguments.unwrap() }),
+    grant,
+    message: z.string().optional(),
+  }),
   z.strictObject({ type: z.literal('reject'), message: z.string().optional() }),
 ]);
 type Decision = z.infer<typeof decisionSchema>;
 
 /**
- * What a run is resumed with: `new Command({ resume: { decisions: [{ type: 'approve' }] } })`. Who decides stands in the
+ * What a run is resumed with: `new Command({ resume: { decisions: [{ type: 'approve' }] } })`, or with other arguments
+ * `{ type: 'edit', editedAction: { name: 'deploy', args: { to: 'test' } } }`, and no other tool. Who decides stands in the
  * context of that run: `{ context: { winnow: { user: 'ann', approver: { user: 'olga', roles: ['operator'] } } } }`.
  */
 export const approvalResumeSchema = z.strictObject({ decisions: z.tuple([decisionSchema]) });
@@ -33,7 +41,7 @@ export type ApprovalResume = z.input<typeof approvalResumeSchema>;
 /** The value of the interrupt. */
 export interface ApprovalInterrupt {
   readonly actionRequests: readonly [{ name: string; args: Record<string, unknown>; description: string }];
-  readonly reviewConfigs: readonly [{ actionName: string; allowedDecisions: readonly ['approve', 'reject'] }];
+  readonly reviewConfigs: readonly [{ actionName: string; allowedDecisions: readonly ['approve', 'edit', 'reject'] }];
   readonly approval: Pick<Approval, 'id' | 'session' | 'tool' | 'sources' | 'reason' | 'expiresAt'>;
 }
 
@@ -47,27 +55,39 @@ const WAITING = ['needs_approval', 'approval_pending'];
 /**
  * Pauses the run until somebody has decided, then makes the call again; the router says what it came to.
  * On resumption LangGraph runs this from its beginning, so what was approved meanwhile runs at once.
- * @param call made anew each time
+ * @param call made anew each time, with the arguments that it has by then
  * @param approver who has resumed the run; undefined: the decision was made elsewhere
  * @throws WinnowError `invalid_request` when the run is resumed with something else than an `ApprovalResume`
  */
 export async function callWithApproval(
   router: Router,
-  call: () => Promise<CallResult>,
+  { call, arguments: asked }: ApprovedCall,
   approver: Approver | undefined,
 ): Promise<CallResult> {
   let problem: string | undefined;
+  let given = asked;
+  let edit: string | undefined;
   for (;;) {
-    const result = await call();
-    if (!isWaiting(result)) return result;
+    const result = await call(given);
+    if (!result.ok && result.granted && edit === undefined) {
+      edit = `${result.reason} It ran with ${JSON.stringify(result.granted.arguments)}.`;
+      given = { ...Object(fillSecrets(result.granted.arguments, asked)) };
+      continue;
+    }
+    if (!isWaiting(result)) return result.ok && edit ? { ...result, notes: [edit, ...result.notes] } : result;
     const approval = await router.approvals.get(result.approval);
     if (!approval) return result;
     const decision = parseResume(interrupt(toInterrupt(approval, problem), { responseSchema: approvalResumeSchema }));
     if (approver === undefined && decision.type === 'reject') return rejected(approval, decision);
     // Asked for just now: the one that was shown is over its time, or of another policy, and counts as refused.
-    const isStale = decision.type === 'approve' && result.code === 'needs_approval';
-    problem = isStale ? STALE : approver && (await decide(router, approval, { ...decision, by: approver }));
+    const isStale = decision.type !== 'reject' && result.code === 'needs_approval';
+    problem = isStale ? STALE : await decide(router, approval, { ...decision, by: approver });
   }
+}
+
+interface ApprovedCall {
+  readonly call: (given: Record<string, unknown>) => Promise<CallResult>;
+  readonly arguments: Record<string, unknown>;
 }
 
 const STALE = 'The question asked before was over by the time it was answered.';
@@ -80,7 +100,7 @@ function toInterrupt(approval: Approval, problem: string | undefined): ApprovalI
   const lines = [reason, ...from, ...review, asked, ...(problem ? [problem] : [])];
   return {
     actionRequests: [{ name: tool, args: { ...Object(approval.arguments) }, description: lines.join('\n') }],
-    reviewConfigs: [{ actionName: tool, allowedDecisions: ['approve', 'reject'] }],
+    reviewConfigs: [{ actionName: tool, allowedDecisions: ['approve', 'edit', 'reject'] }],
     approval: { id, session, tool, ...(sources ? { sources } : {}), reason, expiresAt },
   };
 }
@@ -88,17 +108,22 @@ function toInterrupt(approval: Approval, problem: string | undefined): ApprovalI
 /** @returns why the decision does not hold, for the next one who is asked */
 async function decide(
   { approvals }: Router,
-  { id }: Approval,
-  decision: Decision & { by: Approver },
+  { id, tool }: Approval,
+  decision: Decision & { by: Approver | undefined },
 ): Promise<string | undefined> {
-  const { by, message: reason } = decision;
+  const { by, message: reason, type } = decision;
+  if (by === undefined) return type === 'edit' ? EDITED_BY_NOBODY : undefined;
   const input = { by, ...(reason === undefined ? {} : { reason }) };
+  if (type === 'edit' && decision.editedAction.name !== tool) return `An edit keeps the tool, which is ${tool}.`;
+  const edited = type === 'edit' ? { arguments: decision.editedAction.args } : {};
   const output =
-    decision.type === 'approve'
-      ? await approvals.grant(id, { ...input, grant: decision.grant })
-      : await approvals.refuse(id, input);
+    type === 'reject'
+      ? await approvals.refuse(id, input)
+      : await approvals.grant(id, { ...input, ...edited, grant: decision.grant });
   return output.ok ? undefined : `${output.reason} ${output.next}`;
 }
+
+const EDITED_BY_NOBODY = 'An edit needs somebody who approves it; name them in context.winnow.approver.';
 
 function rejected({ id }: Approval, { message }: Decision): CallResult {
   const reason = `It was rejected${message === undefined ? '.' : `: ${message}`}`;
@@ -108,7 +133,8 @@ function rejected({ id }: Approval, { message }: Decision): CallResult {
 
 /** Older versions of LangGraph do not parse it. */
 function parseResume(value: unknown): Decision {
-  const form = '{"decisions": [{"type": "approve" or "reject"}]}; who decides stands in context.winnow.approver';
+  const form =
+    '{"decisions": [{"type": "approve", "edit" or "reject"}]}; who decides stands in context.winnow.approver';
   const place = { code: 'invalid_request', problem: `Resume with ${form}`, root: 'resume' } as const;
   const { decisions } = parseAs(approvalResumeSchema, value, place);
   return decisions[0];

@@ -35,8 +35,11 @@ async function answer(gated: Gated, given: Record<string, unknown>, ask: AskOpti
   try {
     if (isMetaName(call.name)) return JSON.stringify(await callMetaTool(call.name, given, { router, sessionId, ask }));
     const tool = await nameOf(gated, ask);
-    const run = () => router.call(sessionId, { tool, arguments: given }, ask);
-    const result: CallResult = onApproval === 'interrupt' ? await callWithApproval(router, run, approver) : await run();
+    const run = (input: Record<string, unknown>) => router.call(sessionId, { tool, arguments: input }, ask);
+    const result: CallResult =
+      onApproval === 'interrupt'
+        ? await callWithApproval(router, { call: run, arguments: given }, approver)
+        : await run(given);
     return toToolMessage(result, call);
   } catch (thrown) {
     return refusalMessage(refusalOf(thrown), call);

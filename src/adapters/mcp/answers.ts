@@ -43,14 +43,16 @@ function blocksOf({ content }: Pick<CallResult, 'content'>): ContentBlock[] | un
 interface Refused extends Refusal {
   readonly issues?: readonly string[] | undefined;
   readonly approval?: string | undefined;
+  readonly granted?: (CallResult & { ok: false })['granted'];
   readonly content?: CallResult['content'];
 }
 
 /** @param isPromised as for `toResult` */
 export function refused({ content, ...refusal }: Refused, isPromised = false): CallToolResult {
-  const { code, reason, next, issues = [], approval } = refusal;
+  const { code, reason, next, issues = [], approval, granted } = refusal;
   const waits = approval === undefined ? [] : [`Approval: ${approval}`];
-  const lines = [`${code}: ${reason}`, ...issues.map((issue) => `- ${issue}`), ...waits, next];
+  const edited = granted ? [`Granted: ${JSON.stringify(granted.arguments)}`] : [];
+  const lines = [`${code}: ${reason}`, ...issues.map((issue) => `- ${issue}`), ...waits, ...edited, next];
   return {
     content: blocksOf({ content }) ?? [text(lines.join('\n'))],
     ...(isPromised ? {} : { structuredContent: { ...refusal, ok: false } }),

@@ -5,7 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { parseInput } from '../../core/parse.js';
 import type { ArgumentSources } from '../../core/result.js';
-import { type Caller, type GateCode, OPERATOR_ROLE, type Refusal } from '../contracts.js';
+import { sourcesAfterEdit, sourcesFor } from '../argument-sources.js';
+import type { Refusal } from '../contracts.js';
 import type { Policy } from '../policy/policy.js';
 import type { Quotas } from '../quotas.js';
 import {
@@ -19,7 +20,22 @@ import {
   type RefuseInput,
   refuseInputSchema,
 } from '../records.js';
-import type { ApprovalRecord, Approvals as StoredApprovals } from '../store/store.js';
+import type { ApprovalRecord, GrantedArguments, Approvals as StoredApprovals } from '../store/store.js';
+import { type Deciding, isSameIdentity, ownWords, type PersonChannel, refuseDeciding } from './deciding.js';
+import {
+  type CallRefused,
+  closed,
+  NEXT,
+  namesOfEdited,
+  nobodyAsks,
+  nothingToDecide,
+  type Refused,
+  refused,
+  refuseMisfit,
+  tooLarge,
+  tooMany,
+  unknown,
+} from './refusals.js';
 
 /** What an approval is bound to, and what is shown to the one who decides. */
 export interface ApprovalRequest {
@@ -35,7 +51,12 @@ export interface ApprovalRequest {
   readonly reason: string;
 }
 
-export type Passed = { ok: true; approval: string } | ({ ok: false; approval?: string } & Refusal);
+export type Passed = { ok: true; approval: string } | CallRefused;
+
+/** Other arguments, as they would be granted, or why they can't be. */
+export type EditedCall =
+  | ({ readonly ok: true } & GrantedArguments)
+  | (Refusal & { readonly ok: false; readonly issues?: readonly string[] | undefined });
 
 export interface Approvals {
   /** Lets a call pass once it is approved; asks where nobody has asked yet. @param id of the approval to use */
@@ -55,20 +76,19 @@ export interface Approvals {
   sweep(): Promise<void>;
 }
 
-/** How a decision came from a person, and from no program that speaks for one. Default: it is not known to be. */
-export type PersonChannel = 'terminal' | 'elicitation';
-
 export interface ApprovalParts {
   store: StoredApprovals;
   policy: () => Policy;
   clock: () => Date;
   quotas: Pick<Quotas, 'pendingApprovals' | 'approvalBytes'>;
   audit: (entries: readonly Omit<AuditEntry, 'id' | 'at'>[]) => Promise<void>;
+  /** Checks arguments that are granted in place of those asked for. */
+  edit: (approval: ApprovalRecord, given: Readonly<Record<string, unknown>>) => Promise<EditedCall>;
   /** What is shown of one. */
   review: (approval: ApprovalRecord) => Promise<Approval>;
 }
 
-export function createApprovals({ store, policy, clock, quotas, audit, review }: ApprovalParts): Approvals {
+export function createApprovals({ store, policy, clock, quotas, audit, edit, review }: ApprovalParts): Approvals {
   const now = () => clock().toISOString();
   const later = (milliseconds: number) => new Date(clock().getTime() + milliseconds).toISOString();
 
@@ -85,7 +105,8 @@ export function createApprovals({ store, policy, clock, quotas, audit, review }:
       const opened = await open(request, user);
       if ('ok' in opened) return opened;
       const { approval, isNew } = opened;
-      return isNew ? refused('needs_approval', approval.reason, { approval, next: NEXT.pending }) : use(approval);
+      if (isNew) return refused('needs_approval', approval.reason, { approval, next: NEXT.pending });
+      return refuseMisfit(approval, request) ?? use(approval);
     },
 
     async ask(request) {
@@ -159,6 +180,8 @@ export function createApprovals({ store, policy, clock, quotas, audit, review }:
     const approval = await store.get(id);
     const refusal = approval ? refuseDeciding(approval, asked, policy()) : nothingToDecide();
     if (!approval || refusal) return refusal ?? nothingToDecide();
+    const checked = asked.arguments && (await checkEdit(approval, asked.arguments));
+    if (checked && !checked.ok) return { ...checked, issues: checked.issues && [...checked.issues] };
     const { ttlMs, sessionGrantTtlMs } = policy().settings.approvals;
     const isDecided = await store.decide(id, {
       state,
@@ -167,127 +190,47 @@ export function createApprovals({ store, policy, clock, quotas, audit, review }:
       decidedAt: now(),
       expiresAt: state === 'granted' ? later(grant === 'session' ? sessionGrantTtlMs : ttlMs) : approval.expiresAt,
       reason: asked.reason ?? approval.reason,
+      granted: checked?.granted,
     });
     const last = (await store.get(id)) ?? approval;
     if (!isDecided) return closed(last);
     const isGranted = state === 'granted';
     const entry = entryOf(last, isGranted ? 'approval_granted' : 'approval_refused', isGranted ? 'allowed' : 'denied');
     const own = isSameIdentity(by.user, approval.user) ? `${ownWords(asked)} ` : '';
-    await audit([{ ...entry, user: by.user, reason: `${own}${entry.reason ?? ''}` }]);
+    const { reason, ...edited } = editOf(last);
+    await audit([{ ...entry, ...edited, user: by.user, reason: `${own}${reason}` }]);
     return { ok: true, approval: await review(last) };
+  }
+
+  /** Without `granted` where they are those asked for. */
+  async function checkEdit(approval: ApprovalRecord, given: Readonly<Record<string, unknown>>): Promise<CheckedEdit> {
+    const edited = await edit(approval, given);
+    if (!edited.ok) return edited;
+    const { ok, ...granted } = edited;
+    const bytes = Buffer.byteLength(JSON.stringify(granted.arguments));
+    if (bytes > quotas.approvalBytes) return tooLarge(bytes, quotas.approvalBytes);
+    return { ok, ...(granted.argumentsHash === approval.argumentsHash ? {} : { granted }) };
   }
 }
 
-type Refused = Refusal & { ok: false };
+type CheckedEdit = { ok: true; granted?: GrantedArguments } | (EditedCall & { ok: false });
 
 interface Opened {
   approval: ApprovalRecord;
   isNew: boolean;
 }
 
-interface Deciding {
-  state: 'granted' | 'refused';
-  grant: 'once' | 'session';
-  by: Caller & { user: string };
-  reason?: string | undefined;
-  channel: PersonChannel | undefined;
-}
-
-function ownWords({ channel }: Deciding): string {
-  return `Decided by the asker themselves, by ${channel} (approvals.self: ask).`;
-}
-
-const NEXT = {
-  pending: 'Wait until somebody else has approved it, then make the same call again.',
-  refused: 'Do not try again; tell the user, or go another way.',
-  again: 'Make the call again without an approval id: it asks anew.',
-} as const;
-
-function refuseMisfit(approval: ApprovalRecord | undefined, request: ApprovalRequest): Passed | undefined {
-  // Another session's approval looks like none at all.
-  if (!approval || approval.session !== request.session) return unknown();
-  const bound = { tool: 'another tool', argumentsHash: 'other arguments', policyVersion: 'another policy' } as const;
-  const other = (['tool', 'argumentsHash', 'policyVersion'] as const).find((one) => approval[one] !== request[one]);
-  if (other === undefined) return undefined;
-  return refused('approval_mismatch', `The approval is for ${bound[other]}.`, { next: NEXT.again });
-}
-
-function refuseDeciding(
-  approval: ApprovalRecord,
-  asked: Deciding,
-  policy: Policy,
-): (Refusal & { ok: false }) | undefined {
-  const { sessionGrants, approvers, self } = policy.settings.approvals;
-  const { by, grant, state, channel } = asked;
-  if (approval.state !== 'pending') return closed(approval);
-  const isOwn = isSameIdentity(by.user, approval.user);
-  if (isOwn && (self !== 'ask' || channel === undefined))
-    return refused('approval_own', 'Nobody decides on what they asked for themselves.', {
-      next: self === 'ask' ? 'Decide with `winnow approvals` in a terminal.' : 'Somebody else has to decide.',
-    });
-  const { users, roles } = approvers ?? { users: [], roles: [OPERATOR_ROLE] };
-  const isNamed = users.includes(by.user) || by.roles?.some((role) => roles.includes(role)) === true;
-  // One person alone has nobody else to name.
-  if (!isNamed && (approvers || !isOwn))
-    return refused('approval_not_allowed', `${by.user} is not among those who may approve.`, {
-      next: approvers ? 'Somebody whom the policy names has to decide.' : 'An operator has to decide.',
-    });
-  if (state === 'refused') return undefined;
-  if (grant === 'session' && !sessionGrants)
-    return refused('approval_not_allowed', 'The policy allows grants for one call only.', {
-      next: 'Grant it once.',
-    });
-  if (approval.policyVersion.startsWith(policy.version)) return undefined;
-  return refused('approval_mismatch', 'The policy has changed since it was asked for.', {
-    next: 'Have the call made again: it asks anew.',
-  });
-}
-
-const UNSEEN = /[\p{Cf}\p{Variation_Selector}]/gu;
-
-/** Spellings that people take for the same person are the same person. */
-function isSameIdentity(one: string, other: string): boolean {
-  const plain = (name: string) => name.normalize('NFKC').replace(UNSEEN, '').trim().toLowerCase();
-  return plain(one) === plain(other);
-}
-
-function closed({ state }: ApprovalRecord): Refusal & { ok: false } {
-  const code = state === 'used' || state === 'granted' ? 'approval_used' : `approval_${state}`;
-  return { ok: false, code, reason: `It is ${state} already.`, next: 'Nothing is left to decide.' };
-}
-
-function nobodyAsks(): Refusal & { ok: false } {
-  return refused('approval_not_allowed', 'Nobody can approve what nobody asks for: the session has no user.', {
-    next: 'Open a session with a user: over MCP by `winnow mcp --user NAME`, over HTTP by the header x-winnow-user.',
-  });
-}
-
-function tooLarge(bytes: number, most: number): Refused {
-  const reason = `Its arguments have ${bytes} bytes, and nobody is asked to approve more than ${most}.`;
-  return refused('approval_too_large', reason, { next: 'Do less in one call.' });
-}
-
-function tooMany(most: number): Refused {
-  return refused('too_many_approvals', `${most} of your calls wait for an approval already.`, { next: NEXT.pending });
-}
-
-/** For the one who decides, who makes no call; also where they may not see what there is. */
-export function nothingToDecide(): Refusal & { ok: false } {
-  return refused('approval_unknown', 'There is no such approval.', {
-    next: 'List the approvals and use an id from there.',
-  });
-}
-
-function unknown(): Refusal & { ok: false } {
-  return refused('approval_unknown', 'There is no such approval in this session.', { next: NEXT.again });
-}
-
-function refused(
-  code: GateCode,
-  reason: string,
-  { next, approval }: { next: string; approval?: ApprovalRecord },
-): Refusal & { ok: false; approval?: string } {
-  return { ok: false, code, reason, next, ...(approval ? { approval: approval.id } : {}) };
+/** Both hashes stand in the audit, and names; values only with the approval. */
+function editOf(approval: ApprovalRecord): Pick<AuditEntry, 'argumentsHash' | 'sources' | 'reason'> {
+  const { granted, sources, argumentsHash, reason } = approval;
+  if (!granted) return { argumentsHash, sources, reason };
+  const changed = namesOfEdited(approval);
+  const words = `Granted with other arguments (${changed.join(', ')}) than asked for (${argumentsHash}).`;
+  return {
+    argumentsHash: granted.argumentsHash,
+    sources: sourcesFor(Object(granted.arguments), sourcesAfterEdit(sources, changed)),
+    reason: `${words} ${reason}`,
+  };
 }
 
 function entryOf(

@@ -1,13 +1,21 @@
-/** Where a call goes and how it differs from the last approved one, as lines for people. */
+/** What whoever decided has changed, where the call goes and how it differs from the last approved one, as lines for people. */
+import { type ArgumentDifference, differencesOf } from '../argument-sources.js';
 import type { Approval } from '../records.js';
 
-export function renderReview({ runs, last }: Pick<Approval, 'runs' | 'last'>): string[] {
-  const where = runs ? [`runs: ${runs.where}, ${runs.risk} risk`] : [];
+type Reviewed = Pick<Approval, 'arguments' | 'granted' | 'decidedBy' | 'runs' | 'last'>;
+
+export function renderReview({ arguments: asked, granted, decidedBy, runs, last }: Reviewed): string[] {
+  const edits = granted ? differencesOf(asked, granted.arguments).map(renderDifference) : [];
+  const edited = granted ? [`${decidedBy} granted other arguments than asked for`, ...edits] : [];
+  const where = [...edited, ...(runs ? [`runs: ${runs.where}, ${runs.risk} risk`] : [])];
   if (!last) return where;
-  const { decidedBy, decidedAt, differences } = last;
-  const like = differences.length === 0 ? 'the same arguments as' : 'differs from';
-  const lines = differences.map(({ argument, before, now }) => `  ${argument}: ${show(before)} -> ${show(now)}`);
-  return [...where, `${like} the call that ${decidedBy} approved at ${decidedAt}`, ...lines];
+  const like = last.differences.length === 0 ? 'the same arguments as' : 'differs from';
+  const lines = last.differences.map(({ argument, before, now }) => renderDifference({ argument, before, now }));
+  return [...where, `${like} the call that ${last.decidedBy} approved at ${last.decidedAt}`, ...lines];
+}
+
+function renderDifference({ argument, before, now }: ArgumentDifference): string {
+  return `  ${argument}: ${show(before)} -> ${show(now)}`;
 }
 
 function show(value: unknown): string {

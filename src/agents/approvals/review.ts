@@ -1,5 +1,5 @@
 /** What differs from the last call of the tool that was approved, for whoever decides on this one. */
-import { sameJson } from '../../core/catalog/schema/json.js';
+import { differencesOf } from '../argument-sources.js';
 import { type Approval, approvalSchema } from '../records.js';
 import type { ApprovalRecord, Approvals } from '../store/store.js';
 
@@ -19,13 +19,10 @@ export function createReview(store: Pick<Approvals, 'list'>): (approval: Approva
 }
 
 function compare(last: ApprovalRecord, now: Pick<ApprovalRecord, 'arguments'>): NonNullable<Approval['last']> {
-  const [before, after] = [Object(last.arguments), Object(now.arguments)];
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const differing = names.filter((name) => !sameJson(before[name], after[name]));
   return {
     approval: last.id,
     decidedBy: String(last.decidedBy),
     decidedAt: String(last.decidedAt),
-    differences: differing.map((argument) => ({ argument, before: before[argument], now: after[argument] })),
+    differences: differencesOf((last.granted ?? last).arguments, now.arguments),
   };
 }

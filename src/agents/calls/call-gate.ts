@@ -6,7 +6,7 @@
 import { bindingHash } from '../../core/catalog/catalog.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import type { ArgumentSources } from '../../core/result.js';
-import type { ApprovalRequest, Approvals } from '../approvals/approvals.js';
+import type { ApprovalRequest, Approvals, EditedCall } from '../approvals/approvals.js';
 import { canonicalJson } from '../approvals/canonical-json.js';
 import { destinationOf } from '../approvals/destination.js';
 import type { Digest } from '../approvals/keyed-digest.js';
@@ -17,8 +17,9 @@ import { type Decision, refusalOf } from '../policy/decide.js';
 import { calledTools } from '../policy/requirement.js';
 import type { ApprovalOutput } from '../records.js';
 import type { Situation } from '../sessions/situation.js';
-import type { Store } from '../store/store.js';
+import type { ApprovalRecord, Store } from '../store/store.js';
 import { hideSecrets } from './hide-secrets.js';
+import { type KeptSecrets, keepSecrets } from './keep-secrets.js';
 
 export interface CallRequest {
   readonly tool: string;
@@ -54,6 +55,15 @@ interface Candidate extends Judged {
   /** Undefined: the tool may not run whatever its arguments are, so they were not looked at. */
   readonly prepared: PreparedArguments | undefined;
   readonly given: Readonly<Record<string, unknown>>;
+  /** Without its secrets: what is shown of the call, and what an approval binds it by. */
+  readonly shown: unknown;
+}
+
+interface Judging {
+  /** The call is for later. */
+  readonly isAhead: boolean;
+  /** Secrets of which only what is shown stands in the arguments. */
+  readonly kept?: KeptSecrets;
 }
 
 export interface CallGateParts {
@@ -73,12 +83,16 @@ export interface CallGate {
   findRefusal(situation: Situation, passed: Passed): Promise<CallRefusal | undefined>;
   /** Asks for the approval of a call without making it. @param reason why it is wanted, in the words of the asker */
   ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked>;
+  /** Checks other arguments for a call that waits for its approval, as a call of the asker with them would be. */
+  edit(situation: Situation, asked: AskedCall, given: Readonly<Record<string, unknown>>): Promise<EditedCall>;
 }
+
+export type AskedCall = Pick<ApprovalRecord, 'tool' | 'arguments' | 'policyVersion'>;
 
 export function createCallGate({ store, approvals, prepare, digest }: CallGateParts): CallGate {
   return {
     async pass(situation, request) {
-      const candidate = await judge(situation, request, false);
+      const candidate = await judge(situation, request, { isAhead: false });
       const { name, decision, argumentsHash, sources, tool, prepared } = candidate;
       const judged = { name, decision, argumentsHash, sources };
       const stop = (refusal: Refusal & { approval?: string }): Stopped => ({
@@ -92,7 +106,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       if (!prepared.ok) return stop(withoutOk(prepared));
       let approval: string | undefined;
       if (decision.decision === 'needs_approval') {
-        const passed = await approvals.pass(await approvalFor(tool, situation, candidate), request.approval);
+        const passed = await approvals.pass(approvalFor(tool, situation, candidate), request.approval);
         if (!passed.ok) return stop(withoutOk(passed));
         approval = passed.approval;
       }
@@ -125,7 +139,7 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
     },
 
     async ask(situation, request, reason) {
-      const candidate = await judge(situation, request, true);
+      const candidate = await judge(situation, request, { isAhead: true });
       const { name, decision, argumentsHash, sources, tool, prepared } = candidate;
       const end = (result: ApprovalOutput): Asked => ({
         name,
@@ -139,18 +153,39 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       if (decision.decision === 'deny' || !tool || !prepared) return end({ ...refusalOf(decision, name), ok: false });
       if (!prepared.ok) return end({ ...prepared, issues: prepared.issues && [...prepared.issues] });
       if (decision.decision === 'allow') return end({ ...notNeeded(name), ok: false });
-      return end(await approvals.ask(await approvalFor(tool, situation, { ...candidate, reason })));
+      return end(await approvals.ask(approvalFor(tool, situation, { ...candidate, reason })));
+    },
+
+    async edit(situation, { tool: name, arguments: asked, policyVersion }, edited) {
+      const tool = situation.find(name);
+      if (!tool || definitionOf(tool, situation) !== policyVersion) return { ...REDEFINED, ok: false };
+      const keeping = keepSecrets(tool.inputSchema, asked, edited);
+      if (!keeping.ok) {
+        const { issues } = keeping;
+        return { ok: false, code: 'invalid_arguments', reason: `${issues.join('; ')}.`, next: EDIT_AGAIN, issues };
+      }
+      const { arguments: given, kept } = keeping;
+      const judged = await judge(situation, { tool: name, arguments: given }, { isAhead: true, kept });
+      const { decision, prepared, argumentsHash, shown } = judged;
+      // Whoever decides may know the reason of the policy, which the asker does not learn.
+      if (decision.decision === 'deny' || !prepared) {
+        const code = decision.code === 'denied' ? 'not_allowed' : decision.code;
+        return { ok: false, code, reason: decision.reason, next: EDIT_AGAIN };
+      }
+      if (!prepared.ok) return { ...prepared, next: EDIT_AGAIN };
+      return { ok: true, arguments: shown, argumentsHash };
     },
   };
 
-  async function judge(situation: Situation, request: CallRequest, isAhead: boolean): Promise<Candidate> {
+  async function judge(situation: Situation, request: CallRequest, { isAhead, kept }: Judging): Promise<Candidate> {
     const name = request.tool;
     const tool = situation.find(name);
     const isEnabled = tool !== undefined && situation.isEnabled(tool);
     // To check arguments is work: where the tool alone decides, or the caller must not know of it, they are not looked at.
     const mayRun =
       tool !== undefined && situation.isAllowed(tool) && (isEnabled || isAhead || !situation.policy.settings.strict);
-    const prepared = mayRun ? prepareCopy(prepare, tool, request.arguments) : undefined;
+    const open = kept?.paths.map((path) => ({ path, isWhole: true }));
+    const prepared = mayRun ? prepareCopy(prepare(tool, request.arguments, open)) : undefined;
     const given = prepared?.ok ? prepared.arguments : request.arguments;
     const decision = situation.decide(tool, 'call', {
       arguments: given,
@@ -159,27 +194,21 @@ export function createCallGate({ store, approvals, prepare, digest }: CallGatePa
       calls: tool ? await callsFor(tool, situation) : [],
     });
     const sources = sourcesFor(given, request.sources);
-    return { name, decision, argumentsHash: (await digest())(given), sources, tool, prepared, given };
+    const digestOf = await digest();
+    const shown = tool && prepared?.ok ? hideSecrets(tool.inputSchema, given, digestOf, kept?.shownAt) : given;
+    return { name, decision, argumentsHash: digestOf(shown), sources, tool, prepared, given, shown };
   }
 
-  async function approvalFor(
+  function approvalFor(
     tool: Tool,
     { session, policy }: Situation,
-    {
-      given,
-      argumentsHash,
-      sources,
-      decision,
-      reason,
-    }: Pick<Candidate, 'given' | 'argumentsHash' | 'sources' | 'decision'> & {
-      reason?: string | undefined;
-    },
-  ): Promise<ApprovalRequest> {
+    { shown, argumentsHash, sources, decision, reason }: Candidate & { reason?: string | undefined },
+  ): ApprovalRequest {
     return {
       session: session.id,
       user: session.user,
       tool: tool.name,
-      arguments: hideSecrets(tool.inputSchema, given, await digest()),
+      arguments: shown,
       argumentsHash,
       runs: { where: destinationOf(tool), risk: decision.risk },
       ...(sources ? { sources } : {}),
@@ -217,6 +246,14 @@ const CHANGED = {
   next: 'Make the call again: it is decided anew.',
 } as const;
 
+const REDEFINED = {
+  code: 'approval_mismatch',
+  reason: 'The policy or the tool has changed since it was asked for.',
+  next: 'Have the call made again: it asks anew.',
+} as const;
+
+const EDIT_AGAIN = 'Grant it with other arguments or as it was asked for, or refuse it.';
+
 /** Another definition or another destination under the same name is another tool. */
 function definitionOf(tool: Tool, { policy }: Pick<Situation, 'policy'>): string {
   return `${policy.version}.${bindingHash(tool)}`;
@@ -231,8 +268,7 @@ function notNeeded(name: string): Refusal {
 }
 
 /** A copy through its canonical text: what is hashed, shown, approved and run is the same, whoever changes the rest. */
-function prepareCopy(prepare: RouterParts['prepare'], tool: Tool, given: unknown): PreparedArguments {
-  const prepared = prepare(tool, given);
+function prepareCopy(prepared: PreparedArguments): PreparedArguments {
   if (!prepared.ok) return prepared;
   const copy: Record<string, unknown> = JSON.parse(canonicalJson(prepared.arguments));
   return { ...prepared, arguments: copy };

@@ -1,7 +1,9 @@
-/** One step: resolved, kept as running, called (again, where that is safe), kept as what came of it. Never throws for what a tool does. */
+/** One step: resolved, kept as running, called (again, where that is safe, or as it was approved), kept as what came of it. Never throws for what a tool does. */
 import { isDeepStrictEqual } from 'node:util';
 import pRetry from 'p-retry';
 import type { ArgumentSources } from '../../core/result.js';
+import { sourcesAfterEdit } from '../argument-sources.js';
+import { fillSecrets } from '../calls/hide-secrets.js';
 import type { CallResult, Progress } from '../contracts.js';
 import { type CallFailure, describeThrown, fail, meaningOf } from '../sandbox/failure.js';
 import type { ParsedStep, StepState } from './plan-run.js';
@@ -62,12 +64,48 @@ export async function runStep(step: ParsedStep, parts: StepParts): Promise<void>
       failure: failureOf(fail('unresolved_reference', reason, { issues })),
     });
   }
+  const edited = await callStep(step, parts, { base, approval: before?.approval });
+  if (edited) await callStep(step, parts, edited);
+}
+
+interface Attempt {
+  readonly base: Base;
+  readonly approval: string | undefined;
+  /** That whoever approved the call has changed its arguments, which are those in `base`. */
+  readonly edit?: string;
+}
+
+/** @returns what is to be called instead, where whoever approved the call has changed its arguments */
+async function callStep(step: ParsedStep, parts: StepParts, attempt: Attempt): Promise<Attempt | undefined> {
+  const { record } = parts;
+  const { base, approval, edit } = attempt;
+  const { arguments: input = {}, sources } = base;
   const known = parts.isRepeatable(step.tool) ? undefined : findEarlier(step.tool, input, record);
-  if (known) return record.setStep({ ...known, ...base });
-  const approval = before?.approval;
-  await record.setStep({ ...base, status: 'running', attempts: base.attempts + 1, ...(approval ? { approval } : {}) });
+  if (known) {
+    await record.setStep({ ...known, ...base });
+    return undefined;
+  }
+  const waits = approval === undefined ? {} : { approval };
+  await record.setStep({ ...base, status: 'running', attempts: base.attempts + 1, ...waits });
   const { result, attempts } = await callWithRetries(step, { ...parts, input, sources, approval });
-  await record.setStep(toState(result, { ...base, attempts: base.attempts + attempts }));
+  const called = { ...base, attempts: base.attempts + attempts };
+  if (!result.ok && result.granted && edit === undefined) return toEdited(called, { ...result, granted: result.granted });
+  const state = toState(result, called);
+  await record.setStep(edit === undefined ? state : { ...state, notes: [edit, ...(state.notes ?? [])] });
+  return undefined;
+}
+
+interface EditedRefusal {
+  readonly granted: { arguments: unknown; changed: readonly string[] };
+  readonly approval?: string | undefined;
+  readonly reason: string;
+}
+
+/** A reference that was changed is a value from here on; the plan itself stays as it was written. */
+function toEdited({ sources, ...called }: Base, { granted, approval, reason }: EditedRefusal): Attempt {
+  const input = { ...Object(fillSecrets(granted.arguments, called.arguments)) };
+  const edited = sourcesAfterEdit(sources, granted.changed);
+  return { base: { ...called, arguments: input, ...(edited ? { sources: edited } : {}) }, approval, edit: reason };
 }
 
 interface Calling extends StepParts {

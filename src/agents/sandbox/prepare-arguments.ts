@@ -3,7 +3,7 @@
 import { isObject, joinPath } from '../../core/catalog/schema/json.js';
 import { fillDefaults } from '../../core/catalog/schema/paths.js';
 import type { Tool } from '../../core/catalog/tool.js';
-import { validatorFor } from '../../core/catalog/validate.js';
+import { type OpenPlace, validatorFor } from '../../core/catalog/validate.js';
 import { type CallFailure, fail } from './failure.js';
 import { toJson } from './json-value.js';
 
@@ -13,7 +13,8 @@ export interface Prepared {
   readonly notes: readonly string[];
 }
 
-export function prepareArguments(tool: Tool, given: unknown): Prepared | CallFailure {
+/** @param open places whose values are not judged, since they are not known. Default: none */
+export function prepareArguments(tool: Tool, given: unknown, open: readonly OpenPlace[] = []): Prepared | CallFailure {
   const problem = findProblem(given);
   if (problem !== undefined) return refuse(tool, [problem]);
   const copy = toJson(given);
@@ -24,10 +25,10 @@ export function prepareArguments(tool: Tool, given: unknown): Prepared | CallFai
   const check = validatorFor(tool);
   const filled = fillDefaults(tool.inputSchema, copy.value);
   if (filled === undefined) return refuse(tool, ['(arguments): the schema has too many defaults for them: give less']);
-  const result = check(filled);
+  const result = check(filled, open);
   if (result.ok) return { ok: true, arguments: isObject(filled) ? filled : copy.value, notes: copy.notes };
   // Many generated schemas have defaults that they themselves do not allow, such as a number for a text.
-  if (!check(copy.value).ok) return refuse(tool, result.issues);
+  if (!check(copy.value, open).ok) return refuse(tool, result.issues);
   const note = `the defaults of ${tool.name} do not pass its own schema, so they were not filled in`;
   return { ok: true, arguments: copy.value, notes: [...copy.notes, note] };
 }

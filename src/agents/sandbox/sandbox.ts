@@ -7,7 +7,7 @@ import type { Executor } from './executors/executor.js';
 import { type CallFailure, describeThrown, fail } from './failure.js';
 import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
 import { resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
-import { type Prepared, prepareArguments } from './prepare-arguments.js';
+import { prepareArguments } from './prepare-arguments.js';
 import { createRateLimiter, type RateClaim } from './rate-limiter.js';
 import { runWithin } from './run-within.js';
 
@@ -37,7 +37,7 @@ export interface Sandbox {
   /** Never throws: what goes wrong, in the tool or around it, is a result with a code of FAILURE_TABLE. */
   run(call: SandboxCall): Promise<CallResult>;
   /** The arguments as `run` would hand them to the tool: for a gate, which must judge what really runs. */
-  prepare(tool: Tool, given: unknown): Prepared | CallFailure;
+  prepare: typeof prepareArguments;
   /** Whether a call may be made twice: low risk, or marked `idempotent` in the limits. */
   isRepeatable(tool: Tool): boolean;
   /** What of the limits is without effect on these tools: names that none of them has. */

@@ -84,6 +84,8 @@ export interface ApprovalRecord {
   readonly arguments: unknown;
   readonly sources?: ArgumentSources;
   readonly argumentsHash: string;
+  /** Other arguments than asked for, as shown, for which alone the grant holds. */
+  readonly granted?: GrantedArguments;
   /** Where the call goes, in words, and its risk; absent in what was there before. */
   readonly runs?: { readonly where: string; readonly risk: string };
   readonly policyVersion: string;
@@ -95,6 +97,11 @@ export interface ApprovalRecord {
   readonly decidedBy?: string;
   readonly decidedAt?: string;
   readonly usedAt?: string;
+}
+
+export interface GrantedArguments {
+  readonly arguments: unknown;
+  readonly argumentsHash: string;
 }
 
 export interface ApprovalQuery {
@@ -113,13 +120,15 @@ export interface ApprovalDecision {
   readonly decidedAt: string;
   readonly expiresAt: string;
   readonly reason: string;
+  readonly granted?: GrantedArguments | undefined;
 }
 
 export interface Approvals {
   /**
    * Keeps the new approval, or returns the open one of the same session, tool, arguments and policy version where
    * there is one, so that asking twice makes one question. Open: pending, granted or refused, and not expired at
-   * `requestedAt`. Undefined: there is none, and as many of the user's as `mostPending` wait already. Default: no limit.
+   * `requestedAt`. One that was granted with these arguments comes first, one that was asked with them and granted with
+   * others last. Undefined: there is none, and as many of the user's as `mostPending` wait already. Default: no limit.
    */
   request(approval: ApprovalRecord, mostPending?: number): Promise<ApprovalRecord | undefined>;
   get(id: string): Promise<ApprovalRecord | undefined>;

@@ -175,7 +175,7 @@ describe('an interrupt for an approval', () => {
                 ),
               },
             ],
-            reviewConfigs: [{ actionName: 'deploy', allowedDecisions: ['approve', 'reject'] }],
+            reviewConfigs: [{ actionName: 'deploy', allowedDecisions: ['approve', 'edit', 'reject'] }],
             approval: { id: approval, tool: 'deploy' },
           },
         },
@@ -212,6 +212,51 @@ describe('an interrupt for an approval', () => {
         state: 'used',
         decidedBy: 'olga',
         reason: 'it is friday',
+      });
+    });
+
+    describe('that is resumed with an edit', () => {
+      const EDIT = { type: 'edit', editedAction: { name: 'deploy', args: { to: 'live' } } };
+
+      it('runs with the new arguments and the secrets of the call, and the agent is told', async () => {
+        const { router, run, approval, runs } = await paused();
+        const messages = await run(resume(EDIT), OLGA);
+        expect(runs).toMatchObject([{ arguments: { to: 'live', token: 'secret-1' } }]);
+        const answer = JSON.stringify(answersOf(messages).at(-1));
+        expect(answer).toContain('olga approved the call with other arguments, and changed to.');
+        expect(answer).toContain('live');
+        expect(answer).not.toContain('secret-1');
+        expect(await router.approvals.get(approval)).toMatchObject({
+          state: 'used',
+          granted: { arguments: { to: 'live' } },
+        });
+      });
+
+      it('runs with what was granted elsewhere', async () => {
+        const { router, run, approval, runs } = await paused();
+        await router.approvals.grant(approval, { by: OLGA, arguments: { to: 'live' } });
+        await run(resume(APPROVE));
+        expect(runs).toMatchObject([{ arguments: { to: 'live', token: 'secret-1' } }]);
+      });
+
+      it.each<[string, object, { user: string; roles: string[] } | undefined, string]>([
+        ['nobody approves it', EDIT, undefined, 'An edit needs somebody who approves it'],
+        ['the asker makes it', EDIT, { user: 'ann', roles: ['operator'] }, 'Nobody decides on what they asked'],
+        ['it is of another tool', { ...EDIT, editedAction: { name: 'x', args: {} } }, OLGA, 'An edit keeps the tool'],
+        [
+          'the tool takes no such arguments',
+          { ...EDIT, editedAction: { name: 'deploy', args: { to: 1 } } },
+          OLGA,
+          'wrong',
+        ],
+      ])('stays paused where %s', async (_, edit, approver, problem) => {
+        const { agent, config, configFor, runs, router, approval } = await paused();
+        const again = await agent.invoke(resume(edit), approver ? configFor(approver) : config);
+        expect(again.__interrupt__).toMatchObject([
+          { value: { actionRequests: [{ description: expect.stringContaining(problem) }] } },
+        ]);
+        expect(runs).toEqual([]);
+        expect(await router.approvals.get(approval)).toMatchObject({ state: 'pending' });
       });
     });
 
@@ -277,7 +322,7 @@ describe('an interrupt for an approval', () => {
 
     it.each([
       ['no decision', {}, 'decisions'],
-      ['an unknown decision', { decisions: [{ type: 'edit' }] }, 'type'],
+      ['an unknown decision', { decisions: [{ type: 'ignore' }] }, 'type'],
       ['who decides in the payload', { decisions: [{ type: 'approve', by: OLGA }] }, '"by"'],
     ])('can be resumed rightly after %s', async (_, value, field) => {
       const { agent, config, run, runs } = await paused();

@@ -137,6 +137,21 @@ describe('a refusal', () => {
     expect(world.runs).toEqual([]);
   });
 
+  it('of a call whose approver changed its arguments shows these, and the call with them runs', async () => {
+    const world = await createWorld();
+    const { call, ask } = await connect(world);
+    await ask('tool_enable', { names: ['file_delete'] });
+    const { approval } = await ask('file_delete', { path: 'a' });
+    const { approvals } = world.agents.router;
+    await approvals.grant(approval, { by: { user: 'bob', roles: ['operator'] }, arguments: { path: 'b' } });
+    const refused = await call('file_delete', { path: 'a' });
+    expect(refused).toMatchObject({ isError: true, structuredContent: { granted: { arguments: { path: 'b' } } } });
+    expect(wordsOf(refused)).toContain('changed path.\n');
+    expect(wordsOf(refused)).toContain('\nGranted: {"path":"b"}\n');
+    await call('file_delete', { path: 'b' });
+    expect(world.runs).toEqual(['file_delete b']);
+  });
+
   it('of what is denied reads as one of what does not exist', async () => {
     const { call } = await connect(await createWorld());
     const words = async (name: string) => JSON.stringify(await call(name)).replaceAll(name, '');

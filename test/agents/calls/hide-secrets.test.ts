@@ -27,7 +27,7 @@ describe('an argument that the schema marks secret', () => {
     ['that is an object', { properties: { pin: { type: 'object', writeOnly: true } } }, { pin: { a: 1 } }, {}],
   ])('is told by length and digest: %s', (_, schema, value, rest) => {
     const { pin, ...others } = Object(hide(schema, value));
-    expect(pin).toMatch(/^\[secret: \d+ characters, [0-9a-f]{8}\]$/u);
+    expect(pin).toMatch(/^\[secret: \d+ characters, [0-9a-f]{16}\]$/u);
     expect(others).toEqual(rest);
   });
 

@@ -43,6 +43,83 @@ describe('a plan under the gate of a session', () => {
     expect(done).toMatchObject({ state: 'done', steps: { s2: { output: 'deployed to web-3' } } });
   });
 
+  describe('whose approver changes the arguments of a step', () => {
+    const BOB = { user: 'bob', roles: ['operator'] };
+    const token = { type: 'string', 'x-secret': true, pattern: '^s' };
+    const tools = [
+      ...TOOLS.filter(({ name }) => name !== 'deploy'),
+      createTool('deploy', { properties: { to: { type: 'string' }, token } }, undefined, {
+        risk: 'high',
+        alwaysLoad: true,
+      }),
+    ];
+    const steps = [
+      { ...step('s1', 'read'), from: {} },
+      {
+        ...step('s2', 'deploy', { to: '${s1.place}', token: 's3cret' }),
+        from: { to: 'step' as const, token: 'request' as const },
+      },
+      step('s3', 'deploy', { to: 'after ${s2}' }),
+    ];
+
+    async function paused() {
+      const setup = setUp({ tools, prepare: sandbox.prepare, execute: sandbox.run });
+      const { id } = await setup.router.createSession({ user: 'ann' });
+      const run = createGatedRunner({ router: setup.router, session: id, caller: { user: 'ann' } });
+      const first = await runPlan({ steps }, { run });
+      return { ...setup, id, run, first, approval: first.steps.s2?.approval ?? '' };
+    }
+
+    it('resumes with these, its secrets as they were, and later steps see what came of them', async () => {
+      const { router, id, run, first, approval } = await paused();
+      expect(await router.approvals.grant(approval, { by: BOB, arguments: { to: 'db-1' } })).toMatchObject({ ok: true });
+      const resumed = await resumePlan(first, { run });
+      expect(resumed).toMatchObject({
+        state: 'paused',
+        plan: { steps },
+        steps: {
+          s2: {
+            status: 'done',
+            output: 'deployed to db-1',
+            arguments: { to: 'db-1', token: 's3cret' },
+            sources: { to: { source: 'person' }, token: { source: 'request' } },
+            notes: ['bob approved the call with other arguments, and changed to.'],
+          },
+          s3: { status: 'needs_approval', arguments: { to: 'after deployed to db-1' } },
+        },
+      });
+      expect(await router.approvals.get(approval)).toMatchObject({ state: 'used' });
+      const [granted] = await router.audit({ session: id, event: 'approval_granted' });
+      const [ran] = await router.audit({ session: id, event: 'call', outcome: 'allowed', tool: 'deploy' });
+      for (const entry of [granted, ran]) expect(entry?.sources).toMatchObject({ to: { source: 'person' } });
+    });
+
+    it('runs nothing with the arguments of the plan, also where another call has used the grant', async () => {
+      const { router, id, run, first, approval } = await paused();
+      await router.approvals.grant(approval, { by: BOB, arguments: { to: 'db-1' } });
+      await router.call(id, { tool: 'deploy', arguments: { to: 'db-1', token: 's3cret' } });
+      const resumed = await resumePlan(first, { run });
+      expect(resumed).toMatchObject({ state: 'failed', steps: { s2: { failure: { code: 'approval_used' } } } });
+      expect(await router.audit({ session: id, event: 'call', outcome: 'allowed', tool: 'deploy' })).toHaveLength(1);
+    });
+
+    it('resumes from the store, where its secrets are given again and are not kept', async () => {
+      const setup = setUp({ tools, prepare: sandbox.prepare, execute: sandbox.run });
+      const { router, store } = setup;
+      const { id } = await router.createSession({ user: 'ann' });
+      const run = createGatedRunner({ router, session: id });
+      const { secretNames } = createToolRunner(sandbox, new Map(tools.map((tool) => [tool.name, tool])));
+      const kept = { run, secretNames, store: store.planRuns, session: id };
+      const first = await runPlan({ steps: steps.slice(0, 2) }, { ...kept, runId: 'r1' });
+      await router.approvals.grant(first.steps.s2?.approval ?? '', { by: BOB, arguments: { to: 'db-1' } });
+      const again = { ...kept, arguments: { s2: { token: 's3cret' } } };
+      expect(await resumePlan('r1', again)).toMatchObject({ state: 'done', steps: { s2: { output: 'deployed to db-1' } } });
+      const { steps: states } = (await store.planRuns.get('r1')) ?? {};
+      expect(states).toMatchObject({ s2: { arguments: { to: 'db-1' } } });
+      expect(JSON.stringify(states)).not.toContain('s3cret');
+    });
+  });
+
   it('shows where its arguments come from to whoever approves, and keeps it in the audit', async () => {
     const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
     const { id } = await router.createSession({ user: 'ann' });

@@ -23,14 +23,17 @@ it('a store of the first version is read, and keeps from then on what came later
   const { default: Database } = await import('libsql');
   const database = new Database(file);
   for (const table of ['approvals', 'audit']) database.exec(`alter table ${table} drop column sources`);
-  database.exec('alter table approvals drop column runs');
+  database.exec('drop index approvals_granted');
+  for (const column of ['runs', 'granted', 'granted_hash'])
+    database.exec(`alter table approvals drop column ${column}`);
   database.exec('drop index sessions_user');
   database.exec("delete from kysely_migration where name > '0001-first'");
   database.close();
 
   const store = await openStore({ file });
   const runs = { where: 'nowhere', risk: 'high' };
-  const told = approval('new', { tool: 'other', sources: { to: { source: 'request' } }, runs });
+  const granted = { arguments: { to: 'live' }, argumentsHash: 'live' };
+  const told = approval('new', { tool: 'other', sources: { to: { source: 'request' } }, runs, granted });
   await store.approvals.request(told);
   expect(await store.approvals.get('old')).toEqual(approval('old'));
   expect(await store.approvals.get('new')).toEqual(told);

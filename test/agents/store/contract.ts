@@ -247,6 +247,66 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       });
     });
 
+    describe('approvals with other arguments than asked for', () => {
+      const EDIT = { granted: { arguments: { to: 'edited', deep: ['中文', null] }, argumentsHash: 'edited' } };
+
+      it('keep both, are decided once, and are found by both hashes until they are used', async () => {
+        await store.sessions.create(session('g1'));
+        await store.approvals.request(approval('g1', { session: 'g1' }));
+        const decisions = [{ ...GRANT, ...EDIT }, GRANT].map((one) => store.approvals.decide('g1', one));
+        expect(await Promise.all(decisions)).toEqual([true, false]);
+        const kept = { ...approval('g1', { session: 'g1' }), ...GRANT, ...EDIT };
+        expect(await store.approvals.get('g1')).toEqual(kept);
+        expect(await store.approvals.list({ session: 'g1', limit: 9 })).toEqual([kept]);
+        const ask = (id: string, argumentsHash: string) =>
+          store.approvals.request(approval(id, { session: 'g1', argumentsHash }));
+        expect(await ask('g1-asked', 'hash')).toEqual(kept);
+        expect(await ask('g1-edited', 'edited')).toEqual(kept);
+        expect(await ask('g1-other', 'other')).toMatchObject({ id: 'g1-other' });
+        await store.approvals.use('g1', at(2));
+        expect(await ask('g1-again', 'edited')).toMatchObject({ id: 'g1-again' });
+        expect(await ask('g1-anew', 'hash')).toMatchObject({ id: 'g1-anew' });
+      });
+
+      it('are lasting where they were granted without', async () => {
+        await store.approvals.request(approval('g2', { session: 'g2' }));
+        await store.approvals.decide('g2', GRANT);
+        expect(await store.approvals.get('g2')).not.toHaveProperty('granted');
+      });
+
+      it.each([
+        ['a newer one that waits', { requestedAt: at(1) }, undefined],
+        ['a newer one that was refused', { requestedAt: at(1) }, { ...GRANT, state: 'refused' as const }],
+        [
+          'a newer one that was granted with others',
+          { requestedAt: at(1) },
+          { ...GRANT, granted: { ...EDIT.granted, argumentsHash: 'x' } },
+        ],
+      ])('come before %s', async (what, more, decision) => {
+        const own = `g3-${what}`;
+        await store.sessions.create(session(own));
+        const ask = (id: string, argumentsHash: string, rest: Partial<ApprovalRecord> = {}) =>
+          store.approvals.request(approval(`${own}-${id}`, { session: own, argumentsHash, ...rest }));
+        await ask('asked', 'hash');
+        await ask('rival', 'edited', more);
+        if (decision) await store.approvals.decide(`${own}-rival`, decision);
+        await store.approvals.decide(`${own}-asked`, { ...GRANT, ...EDIT });
+        expect(await ask('call', 'edited')).toMatchObject({ id: `${own}-asked` });
+      });
+
+      it('do not stand in for those of another session, tool or policy', async () => {
+        await store.sessions.create(session('g4'));
+        await store.sessions.create(session('g5'));
+        await store.approvals.request(approval('g4', { session: 'g4' }));
+        await store.approvals.decide('g4', { ...GRANT, ...EDIT });
+        const others: Partial<ApprovalRecord>[] = [{ session: 'g5' }, { tool: 'other' }, { policyVersion: 'other' }];
+        for (const [place, more] of others.entries()) {
+          const asked = approval(`g4-${place}`, { session: 'g4', argumentsHash: 'edited', ...more });
+          expect(await store.approvals.request(asked)).toEqual(asked);
+        }
+      });
+    });
+
     describe('the journal', () => {
       it('gives the audit newest first, by what is asked', async () => {
         const entry = (tool: string, minute: number) => ({

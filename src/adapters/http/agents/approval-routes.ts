@@ -1,6 +1,6 @@
 /** Approvals over HTTP. Who decides has proven who they are; a caller sees what they asked for or may decide on. */
 import { z } from 'zod';
-import { nothingToDecide } from '../../../agents/approvals/approvals.js';
+import { nothingToDecide } from '../../../agents/approvals/refusals.js';
 import { type Caller, OPERATOR_ROLE } from '../../../agents/contracts.js';
 import {
   type Approval,
@@ -80,7 +80,7 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
       path: `${BASE}/:id/grant`,
       operationId: 'grantApproval',
       summary: 'Let the call be made: once, or for equal calls of the session',
-      description: BY,
+      description: `${BY} With \`arguments\` the call may be made with these alone; the asker finds them in \`granted\`.`,
       needsProof: true,
       body: { name: 'GrantRequest', schema: grantInputSchema },
       withCaller: withDecider,

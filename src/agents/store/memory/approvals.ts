@@ -12,7 +12,6 @@ export interface MemoryApprovals extends Approvals {
 
 export function createMemoryApprovals(): MemoryApprovals {
   const approvals = new Map<string, ApprovalRecord>();
-  const bindings = new Map<string, string>();
   const isWaiting = ({ state }: ApprovalRecord) => state === 'pending' || state === 'granted';
   const change = (approval: ApprovalRecord, changed: Partial<ApprovalRecord>) => {
     const now = { ...approval, ...changed };
@@ -22,15 +21,14 @@ export function createMemoryApprovals(): MemoryApprovals {
 
   return {
     async request(approval, mostPending = Number.POSITIVE_INFINITY) {
-      const { session, tool, argumentsHash, policyVersion } = approval;
-      const binding = JSON.stringify([session, tool, argumentsHash, policyVersion]);
-      const last = approvals.get(bindings.get(binding) ?? '');
-      if (last && OPEN.has(last.state) && last.expiresAt > approval.requestedAt) return last;
+      const [open] = [...approvals.values()]
+        .filter((one) => isOpenFor(one, approval))
+        .sort((one, other) => rankFor(one, approval) - rankFor(other, approval) || newestFirst(one, other));
+      if (open) return open;
       const isPending = (one: ApprovalRecord) =>
         one.state === 'pending' && one.user === approval.user && one.expiresAt > approval.requestedAt;
       if ([...approvals.values()].filter(isPending).length >= mostPending) return undefined;
       approvals.set(approval.id, approval);
-      bindings.set(binding, approval.id);
       return approval;
     },
     async get(id) {
@@ -46,13 +44,13 @@ export function createMemoryApprovals(): MemoryApprovals {
             (state ?? one.state) === one.state &&
             one.requestedAt >= (since ?? ''),
         )
-        .sort((one, other) => compare(other.requestedAt, one.requestedAt) || compare(one.id, other.id))
+        .sort(newestFirst)
         .slice(0, limit);
     },
-    async decide(id, decision) {
+    async decide(id, { granted, ...decision }) {
       const approval = approvals.get(id);
       if (approval?.state !== 'pending' || approval.expiresAt <= decision.decidedAt) return false;
-      change(approval, decision);
+      change(approval, { ...decision, ...(granted ? { granted } : {}) });
       return true;
     },
     async use(id, at) {
@@ -69,7 +67,6 @@ export function createMemoryApprovals(): MemoryApprovals {
     prune(before) {
       const old = [...approvals.values()].filter((one) => one.requestedAt < before && one.expiresAt < before);
       for (const { id } of old) approvals.delete(id);
-      for (const [binding, id] of bindings) if (!approvals.has(id)) bindings.delete(binding);
       return old.length;
     },
     expireSession(session) {
@@ -77,4 +74,20 @@ export function createMemoryApprovals(): MemoryApprovals {
         if (one.session === session && isWaiting(one)) change(one, { state: 'expired' });
     },
   };
+}
+
+function newestFirst(one: ApprovalRecord, other: ApprovalRecord): number {
+  return compare(other.requestedAt, one.requestedAt) || compare(one.id, other.id);
+}
+
+function isOpenFor(one: ApprovalRecord, asked: ApprovalRecord): boolean {
+  const isAlike = (['session', 'tool', 'policyVersion'] as const).every((name) => one[name] === asked[name]);
+  const isNamed = [one.argumentsHash, one.granted?.argumentsHash].includes(asked.argumentsHash);
+  return isAlike && isNamed && OPEN.has(one.state) && one.expiresAt > asked.requestedAt;
+}
+
+/** 0: a call as asked may use it; 1: one may, or not, once it is decided or looked at; 2: it is for other arguments. */
+function rankFor({ argumentsHash, granted, state }: ApprovalRecord, asked: ApprovalRecord): number {
+  if ((granted?.argumentsHash ?? argumentsHash) !== asked.argumentsHash) return 2;
+  return state === 'granted' ? 0 : 1;
 }

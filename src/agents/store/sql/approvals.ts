@@ -20,11 +20,26 @@ export function createSqlApprovals(database: Kysely<Tables>): Approvals {
           .selectAll()
           .where('session', '=', approval.session)
           .where('tool', '=', approval.tool)
-          .where('argumentsHash', '=', approval.argumentsHash)
+          .where((where) =>
+            where.or([
+              where('argumentsHash', '=', approval.argumentsHash),
+              where('grantedHash', '=', approval.argumentsHash),
+            ]),
+          )
           .where('policyVersion', '=', approval.policyVersion)
           .where('state', 'in', ['pending', 'granted', 'refused'])
           .where('expiresAt', '>', approval.requestedAt)
+          .orderBy(({ fn, case: when, eb }) =>
+            when()
+              .when(eb(fn.coalesce('grantedHash', 'argumentsHash'), '!=', approval.argumentsHash))
+              .then(2)
+              .when('state', '=', 'granted')
+              .then(0)
+              .else(1)
+              .end(),
+          )
           .orderBy('requestedAt', 'desc')
+          .orderBy('id')
           .executeTakeFirst();
         if (open) return toApproval(open);
         if (mostPending !== undefined) {
@@ -58,10 +73,10 @@ export function createSqlApprovals(database: Kysely<Tables>): Approvals {
       return rows.map(toApproval);
     },
 
-    async decide(id, decision) {
+    async decide(id, { granted, ...decision }) {
       const changed = await database
         .updateTable('approvals')
-        .set(decision)
+        .set({ ...decision, ...grantedRow(granted) })
         .where('id', '=', id)
         .where('state', '=', 'pending')
         .where('expiresAt', '>', decision.decidedAt)
@@ -103,19 +118,26 @@ export function createSqlApprovals(database: Kysely<Tables>): Approvals {
   };
 }
 
-function toRow({ sources, runs, decidedBy, decidedAt, usedAt, ...approval }: ApprovalRecord): ApprovalsTable {
+function grantedRow(granted: ApprovalRecord['granted']): Pick<ApprovalsTable, 'granted' | 'grantedHash'> {
+  return { granted: granted ? toJson(granted.arguments) : null, grantedHash: orNull(granted?.argumentsHash) };
+}
+
+function toRow({ sources, runs, granted, decidedBy, decidedAt, usedAt, ...approval }: ApprovalRecord): ApprovalsTable {
   return {
     ...approval,
     arguments: toJson(approval.arguments),
     sources: sources ? toJson(sources) : null,
     runs: runs ? toJson(runs) : null,
+    ...grantedRow(granted),
     decidedBy: orNull(decidedBy),
     decidedAt: orNull(decidedAt),
     usedAt: orNull(usedAt),
   };
 }
 
-function toApproval({ sources, runs, ...row }: ApprovalsTable): ApprovalRecord {
+function toApproval({ sources, runs, granted, grantedHash, ...row }: ApprovalsTable): ApprovalRecord {
   const known = runs === null ? {} : { runs: parseJson(runs) as NonNullable<ApprovalRecord['runs']> };
-  return { ...present(row), arguments: parseJson(row.arguments), ...parseSources(sources), ...known };
+  const isEdited = granted !== null && grantedHash !== null;
+  const edited = isEdited ? { granted: { arguments: parseJson(granted), argumentsHash: grantedHash } } : {};
+  return { ...present(row), arguments: parseJson(row.arguments), ...parseSources(sources), ...known, ...edited };
 }

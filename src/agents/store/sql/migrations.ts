@@ -24,6 +24,7 @@ export async function migrate(database: Kysely<Tables>, dialect: Dialect): Promi
       '0002-sources': sources,
       '0003-session-users': sessionUsers,
       '0004-runs': runs,
+      '0005-granted': granted(dialect),
     }),
   };
   const { error } = await new Migrator({ db: database, provider }).migrateToLatest();
@@ -139,11 +140,27 @@ const runs: Migration = {
   },
 };
 
+/** Arguments that were granted in place of those asked for, and their hash; null where those asked for were granted. */
+function granted(dialect: Dialect): Migration {
+  return {
+    async up({ schema }: Kysely<Tables>): Promise<void> {
+      await schema.alterTable('approvals').addColumn('granted', 'text').execute();
+      await schema.alterTable('approvals').addColumn('grantedHash', textOf(dialect)).execute();
+      const bound = ['session', 'tool', 'grantedHash', 'policyVersion'];
+      await schema.createIndex('approvals_granted').on('approvals').columns(bound).execute();
+    },
+  };
+}
+
 type Builder = CreateTableBuilder<string, string>;
 
+/** By bytes, as SQLite compares: instants and names must sort alike wherever the database runs. */
+function textOf(dialect: Dialect): RawBuilder<unknown> {
+  return dialect === 'sqlite' ? sql`text` : sql`text collate "C"`;
+}
+
 function columnsOf(dialect: Dialect) {
-  // By bytes, as SQLite compares: instants and names must sort alike wherever the database runs.
-  const text = dialect === 'sqlite' ? sql`text` : sql`text collate "C"`;
+  const text = textOf(dialect);
   const add =
     (type: RawBuilder<unknown>, isNullable = false) =>
     (...names: string[]) =>

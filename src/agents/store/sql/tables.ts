@@ -36,6 +36,9 @@ export interface ApprovalsTable {
   sources: string | null;
   /** JSON. */
   runs: string | null;
+  /** JSON. */
+  granted: string | null;
+  grantedHash: string | null;
   policyVersion: string;
   state: 'pending' | 'granted' | 'refused' | 'used' | 'expired';
   grant: 'once' | 'session';

@@ -70,6 +70,31 @@ describe('the life of a session', () => {
     ]);
   });
 
+  it('lets an approver change the arguments of a call, which the asker sees and makes with these', async () => {
+    const { ask } = await startAgentServer();
+    const { body: opened } = await ask('POST /v1/sessions', {}, ANN);
+    const session = `/v1/sessions/${opened.id}`;
+    await ask(`POST ${session}/enable`, { names: ['file_delete'] }, ANN);
+    const { body: refused } = await ask(`POST ${session}/call`, DELETE, ANN);
+    const approval = `/v1/approvals/${refused.approval}`;
+    const grant = (given: unknown, who: Parameters<typeof ask>[2] = BEN) =>
+      ask(`POST ${approval}/grant`, { arguments: given }, who);
+    expect((await grant({ path: 1 })).body).toMatchObject({ ok: false, code: 'invalid_arguments' });
+    expect((await grant('x')).status).toBe(400);
+    expect((await grant({ path: 'b' }, ANN)).body).toMatchObject({ ok: false, code: 'approval_own' });
+    expect((await grant({ path: 'trash.txt' })).body).toMatchObject({ ok: true });
+    const granted = { arguments: { path: 'trash.txt' } };
+    expect((await ask(`GET ${approval}`, undefined, ANN)).body).toMatchObject({
+      ...DELETE,
+      tool: 'file_delete',
+      granted,
+    });
+    const again = await ask(`POST ${session}/call`, { ...DELETE, approval: refused.approval }, ANN);
+    expect(again.body).toMatchObject({ ok: false, code: 'approval_edited', granted });
+    const { arguments: given } = again.body.granted;
+    expect((await ask(`POST ${session}/call`, { ...DELETE, arguments: given }, ANN)).body).toMatchObject({ ok: true });
+  });
+
   it('keeps session, enablements and open approvals over a restart of the server', async () => {
     const place = { file: join(folder, 'restart.db') };
     const first = await startAgentServer({ place });

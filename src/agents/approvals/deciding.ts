@@ -1,0 +1,57 @@
+/** Who may decide on an approval, and how. */
+import { type Caller, OPERATOR_ROLE } from '../contracts.js';
+import type { Policy } from '../policy/policy.js';
+import type { ApprovalRecord } from '../store/store.js';
+import { closed, type Refused, refused } from './refusals.js';
+
+/** How a decision came from a person, and from no program that speaks for one. Default: it is not known to be. */
+export type PersonChannel = 'terminal' | 'elicitation';
+
+export interface Deciding {
+  state: 'granted' | 'refused';
+  grant: 'once' | 'session';
+  by: Caller & { user: string };
+  reason?: string | undefined;
+  /** In place of those asked for. */
+  arguments?: Readonly<Record<string, unknown>> | undefined;
+  channel: PersonChannel | undefined;
+}
+
+export function ownWords({ channel }: Deciding): string {
+  return `Decided by the asker themselves, by ${channel} (approvals.self: ask).`;
+}
+
+export function refuseDeciding(approval: ApprovalRecord, asked: Deciding, policy: Policy): Refused | undefined {
+  const { sessionGrants, approvers, self } = policy.settings.approvals;
+  const { by, grant, state, channel } = asked;
+  if (approval.state !== 'pending') return closed(approval);
+  const isOwn = isSameIdentity(by.user, approval.user);
+  if (isOwn && (self !== 'ask' || channel === undefined))
+    return refused('approval_own', 'Nobody decides on what they asked for themselves.', {
+      next: self === 'ask' ? 'Decide with `winnow approvals` in a terminal.' : 'Somebody else has to decide.',
+    });
+  const { users, roles } = approvers ?? { users: [], roles: [OPERATOR_ROLE] };
+  const isNamed = users.includes(by.user) || by.roles?.some((role) => roles.includes(role)) === true;
+  // One person alone has nobody else to name.
+  if (!isNamed && (approvers || !isOwn))
+    return refused('approval_not_allowed', `${by.user} is not among those who may approve.`, {
+      next: approvers ? 'Somebody whom the policy names has to decide.' : 'An operator has to decide.',
+    });
+  if (state === 'refused') return undefined;
+  if (grant === 'session' && !sessionGrants)
+    return refused('approval_not_allowed', 'The policy allows grants for one call only.', {
+      next: 'Grant it once.',
+    });
+  if (approval.policyVersion.startsWith(policy.version)) return undefined;
+  return refused('approval_mismatch', 'The policy has changed since it was asked for.', {
+    next: 'Have the call made again: it asks anew.',
+  });
+}
+
+const UNSEEN = /[\p{Cf}\p{Variation_Selector}]/gu;
+
+/** Spellings that people take for the same person are the same person. */
+export function isSameIdentity(one: string, other: string): boolean {
+  const plain = (name: string) => name.normalize('NFKC').replace(UNSEEN, '').trim().toLowerCase();
+  return plain(one) === plain(other);
+}

@@ -1,0 +1,48 @@
+/**
+ * Whoever approves a call sees no secret, and so changes none: in arguments that they edit, a secret that is left out, or
+ * stands as it was shown, is the one that was asked for. It goes only with the object or the list that it stands in.
+ */
+import { isObject, joinPath } from '../../core/catalog/schema/json.js';
+import type { JsonSchema } from '../../core/catalog/tool.js';
+import { mapSecrets, type SecretPath } from './hide-secrets.js';
+
+export interface KeptSecrets {
+  /** What is shown of the secret at a path. */
+  shownAt(path: SecretPath): unknown;
+  readonly paths: readonly SecretPath[];
+}
+
+export type Kept =
+  | { readonly ok: true; readonly arguments: Readonly<Record<string, unknown>>; readonly kept: KeptSecrets }
+  | { readonly ok: false; readonly issues: readonly string[] };
+
+/** @param asked as it was shown */
+export function keepSecrets(schema: JsonSchema, asked: unknown, edited: Readonly<Record<string, unknown>>): Kept {
+  const secrets = new Map<string, { path: SecretPath; shown: unknown }>();
+  mapSecrets(schema, asked, (shown, path) => secrets.set(JSON.stringify(path), { path, shown }));
+  const shownAt = (path: SecretPath) => secrets.get(JSON.stringify(path))?.shown;
+  const filled = structuredClone(edited);
+  for (const { path, shown } of secrets.values()) fillIn(filled, path, shown);
+  const issues: string[] = [];
+  mapSecrets(schema, filled, (value, path) => {
+    if (value === undefined || value !== shownAt(path)) issues.push(`${placeOf(path)}: ${STAYS}`);
+    return value;
+  });
+  if (issues.length > 0) return { ok: false, issues };
+  return { ok: true, arguments: filled, kept: { shownAt, paths: [...secrets.values()].map(({ path }) => path) } };
+}
+
+const STAYS = 'is secret and stays as it was asked for; leave it out, or write what is shown of it';
+
+function placeOf(path: SecretPath): string {
+  return path.reduce<string>(joinPath, '') || '(arguments)';
+}
+
+/** Not in lists: which of them an element was before, nobody can tell. */
+function fillIn(edited: unknown, path: SecretPath, shown: unknown): void {
+  const [name] = path.slice(-1);
+  const parent = path.slice(0, -1).reduce<unknown>((part, key) => {
+    return isObject(part) && Object.hasOwn(part, key) ? part[key] : undefined;
+  }, edited);
+  if (name !== undefined && isObject(parent) && !Object.hasOwn(parent, name)) Reflect.set(parent, name, shown);
+}
