@@ -55,7 +55,7 @@ export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
   const { rerank, close } = await openOpinion(setup);
   try {
     const onNotice = (notice: string) => setup.logger.warn(notice);
-    const store = await openStore(place ?? { memory: true }, { onNotice });
+    const store = await openStore(place, { onNotice });
     try {
       const opened = await putTogether(setup, { store, policy, rerank });
       const agents = { ...opened.agents, close: () => opened.agents.close().finally(close) };

@@ -43,7 +43,7 @@ export async function withStoredAgents<Result>(
   // As the server weighs its fields, so that a snapshot fits.
   const { weights } = parseIndexSettings(config.index ?? {});
   const options = parseSessionSettings(config.sessions ?? {});
-  const store = await openStore(place ?? { memory: true });
+  const store = await openStore(place);
   const agents = createAgents({
     store,
     catalog: () => catalog,

@@ -15,11 +15,18 @@ export const problemSchema = z.object({
   title: z.string().describe('What went wrong, the same for every occurrence.'),
   status: z.int().describe('The HTTP status.'),
   detail: z.string().describe('What went wrong this time.'),
-  code: z.enum(ERROR_CODES),
+  code: z.enum(ERROR_CODES).describe(codeTexts()),
   issues: z.array(z.string()).describe('One problem each, with the path of what is wrong.'),
   requestId: z.string().describe('Under which the log tells more.'),
 });
 export type Problem = z.infer<typeof problemSchema>;
+
+function codeTexts(): string {
+  const lines = Object.entries(ERROR_TABLE).map(
+    ([code, { httpStatus, meaning }]) => `\`${code}\` (${httpStatus}): ${meaning}`,
+  );
+  return ['Of each failure, with its status:', ...lines].join('\n');
+}
 
 /** What HTTP itself finds wrong, before a planner is asked: status -> what is said. */
 export const HTTP_FAULTS = {

@@ -28,7 +28,7 @@ const step = (id: string, tool: string, input = {}) => ({ id, tool, arguments: i
 
 describe('a plan under the gate of a session', () => {
   it('waits for the approval of what is high in risk, and goes on when another grants it', async () => {
-    const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { router } = await setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
     const { id } = await router.createSession({ user: 'ann' });
     const run = createGatedRunner({ router, session: id, caller: { user: 'ann' } });
     const paused = await runPlan({ steps: [step('s1', 'read'), step('s2', 'deploy', { to: '${s1.place}' })] }, { run });
@@ -44,7 +44,7 @@ describe('a plan under the gate of a session', () => {
   });
 
   it('shows where its arguments come from to whoever approves, and keeps it in the audit', async () => {
-    const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { router } = await setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
     const { id } = await router.createSession({ user: 'ann' });
     const run = createGatedRunner({ router, session: id });
     const steps = [
@@ -73,7 +73,7 @@ describe('a plan under the gate of a session', () => {
   });
 
   it('is bound to the same call as one without a plan, of which no sources are told', async () => {
-    const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { router } = await setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
     const { id } = await router.createSession({ user: 'ann' });
     const call = { tool: 'deploy', arguments: { to: 'web-3' } };
     expect(await router.call(id, call)).toMatchObject({ code: 'needs_approval' });
@@ -87,7 +87,7 @@ describe('a plan under the gate of a session', () => {
   });
 
   it('can run nothing that the session may not, although the sandbox could', async () => {
-    const { router, runs } = setUp({ tools: TOOLS });
+    const { router, runs } = await setUp({ tools: TOOLS });
     const { id } = await router.createSession({ user: 'ann' });
     const run = await runPlan({ steps: [step('s1', 'hidden')] }, { run: createGatedRunner({ router, session: id }) });
     expect(run).toMatchObject({ state: 'failed', steps: { s1: { failure: { code: 'not_enabled' } } } });
@@ -95,7 +95,7 @@ describe('a plan under the gate of a session', () => {
   });
 
   it("is the caller's own: in another's session, which looks like none, nothing runs", async () => {
-    const { router, runs } = setUp({ tools: TOOLS });
+    const { router, runs } = await setUp({ tools: TOOLS });
     const { id: session } = await router.createSession({ user: 'ann' });
     const run = createGatedRunner({ router, session, caller: { user: 'bob' } });
     expect((await runPlan({ steps: [step('s1', 'read')] }, { run })).steps.s1).toMatchObject({
@@ -105,7 +105,7 @@ describe('a plan under the gate of a session', () => {
   });
 
   it('fails with the reason when there is no such session', async () => {
-    const { router } = setUp({ tools: TOOLS });
+    const { router } = await setUp({ tools: TOOLS });
     const run = await runPlan(
       { steps: [step('s1', 'read')] },
       { run: createGatedRunner({ router, session: 'nobody' }) },

@@ -38,7 +38,13 @@ export function agentRoutes(agents: Agents): Route[] {
 
 export function addAgentRoutes(app: FastifyInstance, { routes, metrics, answerWork, stop }: AgentRouteParts): void {
   for (const route of routes) addRoute(app, route, { answerWork, stop });
-  app.get('/metrics', async (_request, reply) => {
+  const operation = {
+    operationId: 'metrics',
+    summary: 'Figures for Prometheus, as they happen in this process',
+    answerType: 'text/plain',
+    isOpen: true,
+  };
+  app.get('/metrics', { config: { operation } }, async (_request, reply) => {
     const text = await metrics.render();
     return reply.type(metrics.contentType).send(text);
   });
@@ -52,6 +58,12 @@ function addRoute(
   app.route<{ Params: { id?: string } }>({
     method: route.method,
     url: route.path,
+    config: {
+      operation: {
+        ...route,
+        ...(route.refusedStatus ? { otherStatuses: { [route.refusedStatus]: 'A refusal' } } : {}),
+      },
+    },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     async handler(request, reply) {
       const { body, query, identity } = request;

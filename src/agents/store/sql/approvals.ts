@@ -1,9 +1,9 @@
 /** Approvals: what two could race for is one UPDATE with its condition, and its count says who won. */
 import type { Kysely } from 'kysely';
 import type { ApprovalRecord, Approvals } from '../store.js';
-import { matching } from './conditions.js';
-import { orNull, parseJson, parseSources, present, toJson } from './rows.js';
-import type { ApprovalsTable, Tables } from './tables.js';
+import { matching, type Tables, toRecord, toRow } from './tables.js';
+
+const toApproval = (row: Tables['approvals']) => toRecord<ApprovalRecord>(row);
 
 export function createSqlApprovals(database: Kysely<Tables>): Approvals {
   return {
@@ -101,21 +101,4 @@ export function createSqlApprovals(database: Kysely<Tables>): Approvals {
       return rows.map(toApproval);
     },
   };
-}
-
-function toRow({ sources, runs, decidedBy, decidedAt, usedAt, ...approval }: ApprovalRecord): ApprovalsTable {
-  return {
-    ...approval,
-    arguments: toJson(approval.arguments),
-    sources: sources ? toJson(sources) : null,
-    runs: runs ? toJson(runs) : null,
-    decidedBy: orNull(decidedBy),
-    decidedAt: orNull(decidedAt),
-    usedAt: orNull(usedAt),
-  };
-}
-
-function toApproval({ sources, runs, ...row }: ApprovalsTable): ApprovalRecord {
-  const known = runs === null ? {} : { runs: parseJson(runs) as NonNullable<ApprovalRecord['runs']> };
-  return { ...present(row), arguments: parseJson(row.arguments), ...parseSources(sources), ...known };
 }

@@ -143,7 +143,7 @@ describe('rules over HTTP', () => {
   }
 
   /** As `winnow serve` puts it together: one store, the planner over the tools of now, the rules beside it. */
-  async function start({ place = { memory: true }, policy, answers = ANSWERS }: Options = {}) {
+  async function start({ place, policy, answers = ANSWERS }: Options = {}) {
     const model = createScriptedModel({ answers: ({ stage }) => answers[stage] });
     const store = await openStore(place);
     const base = createCatalog(TOOLS, { rules: [OWN] });

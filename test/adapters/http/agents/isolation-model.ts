@@ -16,7 +16,7 @@ import { createPolicy } from '../../../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../../../src/agents/policy/policy-file.js';
 import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
 import { createSkillExecutor } from '../../../../src/agents/sandbox/executors/skills.js';
-import { createMemoryStore } from '../../../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../../../src/agents/store/open-store.js';
 import { createCatalog } from '../../../../src/core/catalog/catalog.js';
 import { createPlanner } from '../../../../src/core/planner.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
@@ -41,7 +41,7 @@ async function openWorld() {
   const catalog = createCatalog(TOOLS);
   const functions = Object.fromEntries(TOOLS.map(({ name }) => [name, () => name]));
   const agents = createAgents({
-    store: createMemoryStore(),
+    store: await openStore(),
     catalog: () => catalog,
     policy: fixedPolicy(createPolicy({})),
     executors: [createFunctionExecutor(functions), createSkillExecutor()],

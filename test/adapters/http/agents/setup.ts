@@ -43,7 +43,7 @@ export interface AgentServerOptions extends Partial<Omit<ServerParts, 'agents'>>
 }
 
 export async function startAgentServer(options: AgentServerOptions = {}) {
-  const { place = { memory: true }, policy = {}, more = {}, ...parts } = options;
+  const { place, policy = {}, more = {}, ...parts } = options;
   const catalog = createCatalog(TOOLS);
   const runs: string[] = [];
   const run = (name: string, output: unknown) => (input: Readonly<Record<string, unknown>>) => {
