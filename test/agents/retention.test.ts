@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { parseRetention } from '../../src/agents/retention.js';
+import { parseRetention } from '../../src/agents/quotas.js';
 import { setUp } from './setup.js';
 
 const DAY_MS = 86_400_000;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { trace } from '@opentelemetry/api';
 import type { CallResult } from '../../src/agents/contracts.js';
 import type { Router } from '../../src/agents/router.js';
-import { reportTelemetry } from '../../src/agents/telemetry/report.js';
+import { reportTelemetry } from '../../src/agents/telemetry/rates.js';
 import { recordSpans } from '../support/record-spans.js';
 import { setUp } from './setup.js';
 

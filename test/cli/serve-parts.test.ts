@@ -1,6 +1,6 @@
 /** Parts of winnow serve: its chores, what it tells at the start, planning that is opened late, and executors. */
 import { describe, expect, it } from '@jest/globals';
-import { createAgents } from '../../src/adapters/http/agents/agents.js';
+import { createAgents } from '../../src/agents/agents.js';
 import { createCallLog } from '../../src/agents/logging/call-log.js';
 import { createPolicy } from '../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../src/agents/policy/policy-file.js';

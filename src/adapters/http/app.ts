@@ -1,25 +1,29 @@
 /** Winnow over HTTP. Each body is parsed, the planner asked, errors are mapped; nothing is decided here. */
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { z } from 'zod';
+import type { Agents } from '../../agents/agents.js';
 import { createLogger, type Logger } from '../../agents/logging/logger.js';
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
 import type { Planner } from '../../core/planner.js';
 import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
-import type { Agents } from './agents/agents.js';
 import { createAnswerWork } from './answer-work.js';
 import { type AuthOptions, addAuth } from './auth/add-auth.js';
-import { answerBrokenRequest } from './broken-request.js';
 import { createConceal } from './conceal.js';
 import { createGate } from './gate.js';
 import { addGracefulStop, type Stop } from './graceful-stop.js';
 import { addMcpRoute, type McpEndpoint } from './mcp-route.js';
 import { addOpenApi, type Named } from './openapi.js';
 import { addPlanRoutes, type Outcomes } from './plan-routes.js';
-import { faultProblem } from './problem.js';
+import {
+  answerBrokenRequest,
+  createReportError,
+  faultProblem,
+  REQUEST_ID_HEADER,
+  requestIdOf,
+  sendProblem,
+} from './problem.js';
 import { createReadiness } from './readiness.js';
-import { createReportError, sendProblem } from './report-error.js';
-import { REQUEST_ID_HEADER, requestIdOf } from './request-id.js';
 import { SERVER_DEFAULTS, type ServerOptions } from './server-options.js';
 import { addToolRoutes } from './tool-routes.js';
 

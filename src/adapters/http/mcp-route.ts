@@ -4,11 +4,11 @@ import { finished } from 'node:stream/promises';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Caller } from '../../agents/contracts.js';
-import { accountOf } from './caller.js';
+import { accountOf } from '../../agents/contracts.js';
 import type { Gate } from './gate.js';
 import type { Stop } from './graceful-stop.js';
 import type { Operation } from './openapi.js';
-import { REQUEST_ID_HEADER } from './request-id.js';
+import { REQUEST_ID_HEADER } from './problem.js';
 
 /** `createMcpEndpoint` makes one. */
 export interface McpEndpoint {

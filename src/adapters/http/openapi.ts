@@ -8,8 +8,7 @@ import { z } from 'zod';
 import { readVersion } from '../../core/environment.js';
 import { clarificationSchema, planSchema, selectionSchema, stepSchema, unplannableSchema } from '../../core/result.js';
 import { GATEWAY_HEADER, ROLES_HEADER, USER_HEADER } from './auth/authenticate.js';
-import { PROBLEM_TYPE, problemSchema } from './problem.js';
-import { REQUEST_ID_HEADER } from './request-id.js';
+import { PROBLEM_TYPE, problemSchema, REQUEST_ID_HEADER } from './problem.js';
 
 /** A schema under the name that it has in the document. */
 export interface Named<Schema extends z.ZodType = z.ZodType> {

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { acceptsEventStream } from '../../../src/adapters/http/accepts-event-stream.js';
+import { acceptsEventStream } from '../../../src/adapters/http/answer-work.js';
 import { loadCatalog } from '../../../src/core/catalog/load.js';
 import { readVersion } from '../../../src/core/environment.js';
 import { ERROR_TABLE, WinnowError } from '../../../src/core/errors.js';

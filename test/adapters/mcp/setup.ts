@@ -11,9 +11,9 @@ import {
   type ElicitResult,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { type Agents, type AgentsParts, createAgents } from '../../../src/adapters/http/agents/agents.js';
 import { type ConnectionOptions, createConnection, type McpParts } from '../../../src/adapters/mcp/connection.js';
 import { type McpOptionsInput, resolveMcpOptions } from '../../../src/adapters/mcp/mcp-options.js';
+import { type Agents, type AgentsParts, createAgents } from '../../../src/agents/agents.js';
 import type { CreateSessionInput } from '../../../src/agents/contracts.js';
 import { createPolicy, type PolicyInput } from '../../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../../src/agents/policy/policy-file.js';

@@ -1,6 +1,7 @@
 /** The index over its life: built, given weights, exported and taken over. */
 import { describe, expect, it } from '@jest/globals';
 import { INDEX_VERSION } from '../../../src/agents/index/generation.js';
+import { createWeightsKeeper } from '../../../src/agents/index/kept-index.js';
 import { snapshotSchema } from '../../../src/agents/index/snapshot.js';
 import {
   createToolIndex,
@@ -8,7 +9,6 @@ import {
   indexStatusSchema,
   type ToolIndex,
 } from '../../../src/agents/index/tool-index.js';
-import { createWeightsKeeper } from '../../../src/agents/index/weights-keeper.js';
 import type { BareEntry } from '../../../src/agents/ledger.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import type { Documents } from '../../../src/agents/store/store.js';

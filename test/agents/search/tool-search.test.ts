@@ -5,8 +5,7 @@ import { listOutputSchema, searchOutputSchema } from '../../../src/agents/contra
 import { createDiscovery } from '../../../src/agents/search/discovery.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import { createMetrics } from '../../../src/agents/telemetry/metrics.js';
-import { readEvents } from '../../../src/agents/telemetry/read-events.js';
-import { reportTelemetry } from '../../../src/agents/telemetry/report.js';
+import { readEvents, reportTelemetry } from '../../../src/agents/telemetry/rates.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { makeTool } from '../../core/selection/setup.js';

@@ -1,7 +1,7 @@
 /** What a session has: enabled tools, their companions, its settings and how it is read. */
 import { describe, expect, it } from '@jest/globals';
-import { companionsOf } from '../../../src/agents/sessions/companions.js';
-import { parseSessionSettings } from '../../../src/agents/sessions/session-settings.js';
+import { parseSessionSettings } from '../../../src/agents/parts.js';
+import { companionsOf } from '../../../src/agents/sessions/enabling.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
 import { createTool } from '../../support/create-tool.js';
