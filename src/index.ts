@@ -17,15 +17,23 @@ export type {
   SessionView,
 } from './agents/contracts.js';
 export type { IndexStatus, ToolIndex } from './agents/index/tool-index.js';
-export type { ListedRule, RuleList } from './agents/kept-rule.js';
+export type { ListedRule, RuleList } from './agents/kept-rules.js';
 export { createKeptRules, type KeptRules } from './agents/kept-rules.js';
 export { type CatalogReload, createLiveCatalog, type LiveCatalog } from './agents/live-catalog.js';
 export { createCallLog, withCallLog } from './agents/logging/call-log.js';
 export type { RouterOptions, RouterParts } from './agents/parts.js';
+export { createToolChanges, type ToolChanges } from './agents/parts.js';
 export { createPolicy, type Policy, type PolicyInput } from './agents/policy/policy.js';
 export { fixedPolicy, openPolicyFile, type PolicySource } from './agents/policy/policy-file.js';
 export { createPrivateTools, type PrivateTools } from './agents/private-tools.js';
-export { parseQuotas, type Quotas, type QuotasInput } from './agents/quotas.js';
+export {
+  parseQuotas,
+  parseRetention,
+  type Quotas,
+  type QuotasInput,
+  type Retention,
+  type RetentionInput,
+} from './agents/quotas.js';
 export type {
   Approval,
   ApprovalOutput,
@@ -33,7 +41,6 @@ export type {
   RequestApprovalInput,
   TelemetryEvent,
 } from './agents/records.js';
-export { parseRetention, type Retention, type RetentionInput } from './agents/retention.js';
 export { type AskOptions, createRouter, type Router } from './agents/router.js';
 export type { PlanRun, PlanRunEvent, RunnablePlan, StepState } from './agents/runs/plan-run.js';
 export { createReplanner } from './agents/runs/replanner.js';
@@ -42,22 +49,21 @@ export { createGatedRunner, createToolRunner, type ToolRunner } from './agents/r
 export type { Executor, ExecutorCall } from './agents/sandbox/executors/executor.js';
 export {
   createFunctionExecutor,
+  createSkillExecutor,
   type FunctionContext,
   type ToolFunction,
 } from './agents/sandbox/executors/functions.js';
 export { createHttpExecutor, type HttpExecutorOptions } from './agents/sandbox/executors/http/http.js';
 export { createMcpExecutor, type McpExecutorOptions } from './agents/sandbox/executors/mcp.js';
-export { createSkillExecutor } from './agents/sandbox/executors/skills.js';
 export { createWorkerExecutor, type WorkerFunction, type WorkerOptions } from './agents/sandbox/executors/workers.js';
 export type { SandboxLimitsInput } from './agents/sandbox/limits.js';
 export { createSandbox, type Sandbox, type SandboxParts } from './agents/sandbox/sandbox.js';
-export { createRerank } from './agents/search/create-rerank.js';
 export { createDiscovery, type Discovery, type DiscoveryParts } from './agents/search/discovery.js';
+export { createRerank } from './agents/search/rerank.js';
 export { type OpenOptions, openStore, type StorePlace } from './agents/store/open-store.js';
 export type { Store } from './agents/store/store.js';
 export { createMetrics, type Metrics } from './agents/telemetry/metrics.js';
-export { reportTelemetry } from './agents/telemetry/report.js';
-export { createToolChanges, type ToolChanges } from './agents/tool-changes.js';
+export { reportTelemetry } from './agents/telemetry/rates.js';
 export { type Catalog, type CatalogOptions, createCatalog } from './core/catalog/catalog.js';
 export { type LoadedCatalog, type LoadOptions, loadCatalog } from './core/catalog/load.js';
 export type { Rule } from './core/catalog/rule.js';

@@ -58,6 +58,12 @@ export const callerSchema = z.strictObject({
   roles: z.array(z.string().min(1).max(128)).max(64).optional(),
 });
 export type Caller = z.infer<typeof callerSchema>;
+
+/** Whose part of a server a request takes; all callers without a name share one. Undefined: the embedding program. */
+export function accountOf(caller: Caller | undefined): string | undefined {
+  return caller && (caller.user ?? '');
+}
+
 /** Sees what is about all users: the audit, the index, everybody's telemetry and approvals. */
 export const OPERATOR_ROLE = 'operator';
 

@@ -11,11 +11,12 @@ import { isObject } from '../core/catalog/schema/json.js';
 import { isUrl } from '../core/catalog/sources/source.js';
 import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
+import { oncePer } from '../core/kept.js';
 import { canonicalHash } from './approvals/canonical-json.js';
 import { destinationOf } from './approvals/destination.js';
+import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
 import type { DocumentRecord, Documents } from './store/store.js';
-import type { WriteAudit } from './write-audit.js';
 
 /** All that a model or a person is shown of a tool, and where it goes. */
 const definitionSchema = z.record(z.string(), z.unknown());
@@ -71,19 +72,22 @@ interface Reviewed {
 
 export function createDefinitions(parts: DefinitionsParts): Definitions {
   const { base, store, reviewNew = false, onIssue, onFirst, audit, clock = () => new Date() } = parts;
-  const merged = createMergedDocuments<Reviewed>({ base, list: () => store.list(), merge: review, onIssue });
+  const merged = createMergedDocuments<Reviewed>({ base, list: listAccepted, merge: review, onIssue });
 
   function toDocument(tool: Tool): DocumentRecord {
     return { owner: sourceOf(tool), name: tool.name, content: definitionOf(tool), updatedAt: clock().toISOString() };
   }
 
-  /** A source without a definition that was ever accepted is seen for the first time. */
-  async function acceptFirst(): Promise<void> {
-    const known = new Set((await store.list()).map(({ owner }) => owner));
+  /** Of a source without a definition that was ever accepted, which is seen for the first time, all are accepted. */
+  async function listAccepted(): Promise<readonly DocumentRecord[]> {
+    const accepted = await store.list();
+    if (reviewNew) return accepted;
+    const known = new Set(accepted.map(({ owner }) => owner));
     const first = base().tools.filter((tool) => isReviewed(tool) && !known.has(sourceOf(tool)));
     for (const tool of first) await store.add(toDocument(tool));
     for (const origin of new Set(first.map((tool) => tool.origin)))
       onFirst?.(origin, first.filter((tool) => tool.origin === origin).length);
+    return first.length === 0 ? accepted : store.list();
   }
 
   return {
@@ -109,10 +113,7 @@ export function createDefinitions(parts: DefinitionsParts): Definitions {
       return asked.map(({ name }) => name);
     },
 
-    async refresh() {
-      if (!reviewNew) await acceptFirst();
-      await merged.refresh();
-    },
+    refresh: merged.refresh,
   };
 }
 
@@ -145,14 +146,18 @@ function isReviewed({ metadata: { mcp }, origin }: Tool): boolean {
   return isObject(mcp) ? mcp.trust !== true : isUrl(origin);
 }
 
+/** Made once: neither a tool nor what was accepted of it changes. */
+const definitionHash = oncePer((tool: Tool) => canonicalHash(definitionOf(tool)));
+const acceptedHash = oncePer(({ content }: DocumentRecord) => canonicalHash(Object(content)));
+
 function review(catalog: Catalog, documents: readonly DocumentRecord[]): Reviewed {
-  const accepted = new Map(documents.map(({ owner, name, content }) => [keyOf(owner, name), Object(content)]));
+  const accepted = new Map(documents.map((one) => [keyOf(one.owner, one.name), one]));
   const held = catalog.tools.flatMap((tool) => {
     if (!isReviewed(tool)) return [];
-    const before: Definition | undefined = accepted.get(keyOf(sourceOf(tool), tool.name));
+    const before = accepted.get(keyOf(sourceOf(tool), tool.name));
+    if (before && acceptedHash(before) === definitionHash(tool)) return [];
     const now = definitionOf(tool);
-    if (before && canonicalHash(before) === canonicalHash(now)) return [];
-    const differences = differencesOf(before ?? {}, now);
+    const differences = differencesOf(Object(before?.content), now);
     const { name, origin } = tool;
     const id = canonicalHash([sourceOf(tool), name, now]).slice(0, ID_DIGITS);
     return [{ tool, shown: { name, id, origin, is: before ? 'changed' : 'new', differences } as const }];

@@ -1,25 +1,48 @@
 /**
  * Rules that operators keep in the store, beside those of the catalogue: they come after these, and count from the next
- * request on. No tool changes with them, so nothing that is kept of the tools does: no index, no prompt.
+ * request on. No tool changes with them, so nothing that is kept of the tools does: no index, no prompt. Which names are
+ * known is said by the tools of the system alone: nobody learns here what users call their own.
  */
+import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
-import type { Rule } from '../core/catalog/rule.js';
+import { type Rule, ruleSchema } from '../core/catalog/rule.js';
 import type { EntryIssue } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
-import {
-  type ListedRule,
-  MAX_RULE_NAME_CHARACTERS,
-  mergeRules,
-  parseKeptRule,
-  type RuleList,
-  unusableRule,
-} from './kept-rule.js';
+import { parse } from '../core/parse.js';
+import { instantSchema } from './contracts.js';
+import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
-import type { Documents } from './store/store.js';
-import type { WriteAudit } from './write-audit.js';
+import type { DocumentRecord, Documents } from './store/store.js';
 
 /** More would be a catalogue: each request is held against all of them. */
 export const MAX_KEPT_RULES = 200;
+/** It is part of an address. */
+const MAX_RULE_NAME_CHARACTERS = 100;
+const OWNER = 'operators';
+
+const keptName = ruleSchema.shape.name
+  .max(MAX_RULE_NAME_CHARACTERS)
+  .refine((name) => name === name.trim() && !/\p{Cc}/u.test(name), 'no control character, no outer space')
+  .refine((name) => !/^\.{1,2}$/u.test(name), 'not . or .., which no address can hold');
+const keptRuleSchema = ruleSchema.safeExtend({ name: keptName });
+
+export const listedRuleSchema = z.object({
+  ...ruleSchema.shape,
+  from: z.enum(['catalog', 'kept']).describe('catalog: it comes with the tools; kept: an operator has put it here.'),
+  updatedAt: instantSchema.optional().describe('When a kept one was put.'),
+  unknownTools: z
+    .array(z.string())
+    .describe('That it names and no tool of the system is called; it adds them only for who has one of their own.'),
+});
+export type ListedRule = z.infer<typeof listedRuleSchema>;
+
+export const ruleListSchema = z.object({
+  rules: z.array(listedRuleSchema).describe('In force, in the order in which they count.'),
+  leftOut: z
+    .array(z.object({ name: z.string(), reason: z.string() }))
+    .describe('Kept, but not usable any more: put them anew, or remove them.'),
+});
+export type RuleList = z.infer<typeof ruleListSchema>;
 
 export interface PutOptions {
   /** As an address says it; the rule itself may then leave it out. */
@@ -61,15 +84,15 @@ export function createKeptRules(parts: KeptRulesParts): KeptRules {
     refresh: merged.refresh,
 
     async put(entry, { name: address, by } = {}) {
-      const rule = parseKeptRule(address === undefined ? entry : withName(entry, address));
+      const parsed = parse(keptRuleSchema, address === undefined ? entry : withName(entry, address), { root: 'rule' });
+      if (!parsed.ok) throw unusable(...parsed.issues);
+      const rule = parsed.value;
       const { name } = rule;
       if (base().rules.some((one) => one.name === name))
-        throw unusableRule(
-          `name: the catalogue itself holds a rule "${name}"; choose another name, or change it there`,
-        );
+        throw unusable(`name: the catalogue itself holds a rule "${name}"; choose another name, or change it there`);
       const kept = await store.list(OWNER);
       if (kept.length >= MAX_KEPT_RULES && !kept.some((one) => one.name === name))
-        throw unusableRule(`name: ${kept.length} rules are kept, and more are not; remove one first`);
+        throw unusable(`name: ${kept.length} rules are kept, and more are not; remove one first`);
       const updatedAt = clock().toISOString();
       await store.put({ owner: OWNER, name, content: rule, updatedAt });
       await audit?.({ event: 'rule_put', outcome: 'allowed', user: by, reason: JSON.stringify(rule) });
@@ -80,24 +103,61 @@ export function createKeptRules(parts: KeptRulesParts): KeptRules {
     list: () => merged.current().list,
 
     async remove(name, by) {
-      if (!(await store.remove(OWNER, name))) throw notKept(name, base());
+      if (!(await store.remove(OWNER, name))) {
+        const isOfCatalog = base().rules.some((rule) => rule.name === name);
+        const advice = isOfCatalog ? ' It comes with the catalogue: change it there.' : '';
+        throw new WinnowError('not_found', `No rule "${name.slice(0, MAX_RULE_NAME_CHARACTERS)}" is kept.${advice}`);
+      }
       await audit?.({ event: 'rule_removed', outcome: 'allowed', user: by, reason: JSON.stringify({ name }) });
       await merged.refresh();
     },
   };
 }
 
-const OWNER = 'operators';
+function unusable(...issues: string[]): WinnowError {
+  return new WinnowError('invalid_request', `The rule is not usable: ${issues.join('; ')}.`, { issues });
+}
 
 function withName(entry: unknown, name: string): unknown {
   const own: unknown = Object(entry).name;
   if (own === undefined || own === name) return { ...Object(entry), name };
-  throw unusableRule(
-    `name: the rule says ${JSON.stringify(own)}, its address "${name}"; write the same, or leave it out`,
-  );
+  throw unusable(`name: the rule says ${JSON.stringify(own)}, its address "${name}"; write the same, or leave it out`);
 }
 
-function notKept(name: string, { rules }: Catalog): WinnowError {
-  const advice = rules.some((rule) => rule.name === name) ? ' It comes with the catalogue: change it there.' : '';
-  return new WinnowError('not_found', `No rule "${name.slice(0, MAX_RULE_NAME_CHARACTERS)}" is kept.${advice}`);
+/** What the catalogue says counts: a kept rule of the same name could not be told apart from its own. */
+function mergeRules(catalog: Catalog, documents: readonly DocumentRecord[]) {
+  const taken = new Set(catalog.rules.map(({ name }) => name));
+  const kept: { rule: Rule; updatedAt: string }[] = [];
+  const leftOut: RuleList['leftOut'] = [];
+  for (const { name, content, updatedAt } of documents) {
+    const parsed = parse(keptRuleSchema, { ...Object(content), name }, { root: 'rule' });
+    if (!parsed.ok) leftOut.push({ name, reason: parsed.issues.join('; ') });
+    else if (taken.has(name)) leftOut.push({ name, reason: 'name: the catalogue holds a rule of this name' });
+    else kept.push({ rule: parsed.value, updatedAt });
+  }
+  const systemTools = new Set(catalog.tools.filter(({ scope }) => scope === 'system').map(({ name }) => name));
+  /** A rule as the list shows it; without `updatedAt` one of the catalogue. */
+  const listed = (rule: Rule, updatedAt?: string): ListedRule => ({
+    ...rule,
+    ...(updatedAt === undefined ? { from: 'catalog' } : { from: 'kept', updatedAt }),
+    unknownTools: [...new Set([...(rule.first ?? []), ...(rule.include ?? []), ...(rule.last ?? [])])].filter(
+      (name) => !systemTools.has(name),
+    ),
+  });
+  const added = kept.map(({ rule, updatedAt }) => listed(rule, updatedAt));
+  const toIssue = (name: string, message: string): EntryIssue => {
+    return { level: 'warning', entry: 'kept rule', name, message };
+  };
+  return {
+    /** Without any kept ones: the very array of the catalogue. */
+    inForce: kept.length === 0 ? catalog.rules : Object.freeze([...catalog.rules, ...kept.map(({ rule }) => rule)]),
+    list: { rules: [...catalog.rules.map((rule) => listed(rule)), ...added], leftOut },
+    listed,
+    issues: [
+      ...leftOut.map(({ name, reason }) => toIssue(name, `left out: ${reason}`)),
+      ...added.flatMap(({ name, unknownTools }) =>
+        unknownTools.map((tool) => toIssue(name, `no tool of the system is named "${tool}"`)),
+      ),
+    ],
+  };
 }

@@ -1,5 +1,4 @@
 /** What happened in a session, as entries of the audit and events of telemetry, written together. */
-
 import { type Asked, callKey, type Passed, type Stopped } from './calls/call-gate.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
@@ -168,4 +167,20 @@ function outcomeOf({ code }: Decision): AuditEntry['outcome'] {
 function aboutOf(session: Situation['session']): Pick<TelemetryEvent, Exclude<About, 'at'>> {
   const { id, user, project, turn } = session;
   return { session: id, turn, ...(user === undefined ? {} : { user }), ...(project === undefined ? {} : { project }) };
+}
+
+// Entries of the audit that belong to no session: what operators and users changed.
+
+export interface AuditWriterParts {
+  journal: Journal;
+  /** Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
+}
+
+export type WriteAudit = (entry: BareEntry) => Promise<void>;
+
+/** @returns a function that throws WinnowError `store_failed` */
+export function createAuditWriter({ journal, clock = () => new Date() }: AuditWriterParts): WriteAudit {
+  const ledger = createLedger({ journal, clock });
+  return (entry) => ledger.write({ audit: [entry] });
 }

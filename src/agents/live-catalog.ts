@@ -4,13 +4,15 @@
  * are told.
  */
 import { z } from 'zod';
+import type { Catalog } from '../core/catalog/catalog.js';
 import type { LoadedCatalog } from '../core/catalog/load.js';
 import type { SourceFailure } from '../core/catalog/sources/source.js';
 import { renderIssue } from '../core/catalog/tool.js';
 import { toWinnowError, WinnowError } from '../core/errors.js';
+import type { Planner } from '../core/planner.js';
+import type { WriteAudit } from './ledger.js';
 import { lostParts } from './policy/check-policy.js';
 import type { Policy } from './policy/policy.js';
-import type { WriteAudit } from './write-audit.js';
 
 const count = z.int().min(0);
 export const catalogReloadSchema = z.object({
@@ -130,4 +132,26 @@ function toReason({ source, error }: SourceFailure): { source: string; reason: s
 
 function renderChanges({ added, changed, removed }: CatalogReload): string {
   return `${added} tools added, ${changed} changed, ${removed} removed.`;
+}
+
+// A planner over a catalogue that changes: each request is planned with the tools of now.
+
+export interface LivePlannerParts {
+  catalog: () => Catalog;
+  /** Asked once for each catalogue. */
+  plannerOf: (catalog: Catalog) => Planner;
+}
+
+export function createLivePlanner({ catalog, plannerOf }: LivePlannerParts): Planner {
+  let kept: { of: Catalog; planner: Planner } | undefined;
+  const current = (): Planner => {
+    const of = catalog();
+    if (kept?.of !== of) kept = { of, planner: plannerOf(of) };
+    return kept.planner;
+  };
+  return {
+    plan: (request, call) => current().plan(request, call),
+    select: (request, call) => current().select(request, call),
+    view: (request) => current().view(request),
+  };
 }

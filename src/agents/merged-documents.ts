@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../core/catalog/catalog.js';
 import type { EntryIssue } from '../core/catalog/tool.js';
 import type { DocumentRecord } from './store/store.js';
-import { tellOnce } from './tell-once.js';
 
 interface WithIssues {
   readonly issues: readonly EntryIssue[];
@@ -60,5 +59,19 @@ export function createMergedDocuments<Merged extends WithIssues>(
       // What is not usable is told now, not when a request comes.
       current();
     },
+  };
+}
+
+// Tells of each thing once, for what is found anew at every look. Without anybody to tell, nothing is told.
+
+export function tellOnce<Thing>(
+  tell: ((thing: Thing) => void) | undefined,
+  keyOf: (thing: Thing) => string,
+): (thing: Thing) => void {
+  const told = new Set<string>();
+  return (thing) => {
+    const key = keyOf(thing);
+    if (!told.has(key)) tell?.(thing);
+    told.add(key);
   };
 }

@@ -1,8 +1,11 @@
 /** What a router is made of, and what of a session its parts may know. */
+
+import { z } from 'zod';
 import type { Catalog } from '../core/catalog/catalog.js';
 import type { View } from '../core/catalog/scope.js';
 import type { Tool } from '../core/catalog/tool.js';
 import type { OpenPlace } from '../core/catalog/validate.js';
+import { parseOptions } from '../core/parse.js';
 import type {
   CallResult,
   ListOutput,
@@ -13,11 +16,9 @@ import type {
   SearchRequest,
 } from './contracts.js';
 import type { PolicySource } from './policy/policy-file.js';
-import type { Quotas } from './quotas.js';
+import type { Quotas, Retention } from './quotas.js';
 import type { TelemetryEvent } from './records.js';
-import type { Retention } from './retention.js';
 import type { Store } from './store/store.js';
-import type { ToolChanges } from './tool-changes.js';
 
 /** A session as search and hand-outs see it. What is not allowed must not be found, counted or hinted at. */
 export interface SessionContext {
@@ -87,4 +88,51 @@ export interface RouterOptions {
   retention?: Retention | undefined;
   /** How much one user may take. Default: that of `quotasSchema`. */
   quotas?: Quotas | undefined;
+}
+
+// Who shows tools to clients hears that others may be callable now. Whether they are, each looks for its own session.
+
+export interface ToolChanges {
+  /** @returns a function that ends it */
+  listen(listener: () => void): () => void;
+  tell(): void;
+}
+
+export function createToolChanges(): ToolChanges {
+  const listeners = new Set<() => void>();
+  return {
+    listen(listener) {
+      // A listener of its own each time, also where the same function listens twice.
+      const own = () => listener();
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    tell() {
+      for (const listener of [...listeners]) listener();
+    },
+  };
+}
+
+// What can be set about the sessions of a server.
+
+export const sessionSettingsSchema = z.strictObject({
+  idleMinutes: z
+    .number()
+    .min(1)
+    .max(525_600)
+    .default(1_440)
+    .describe('A session that does nothing for so long is over.'),
+  visibleFrom: z
+    .enum(['next_request', 'next_turn'])
+    .default('next_request')
+    .describe('When clients put newly enabled tools before their model; told with what was enabled.'),
+});
+export type SessionSettings = z.input<typeof sessionSettingsSchema>;
+
+const MINUTE_MS = 60_000;
+
+/** @throws WinnowError `invalid_option` naming each field that is wrong. */
+export function parseSessionSettings(input: unknown): RouterOptions {
+  const { idleMinutes, visibleFrom } = parseOptions(sessionSettingsSchema, input, 'sessions');
+  return { sessionIdleMs: idleMinutes * MINUTE_MS, visibleFrom };
 }

@@ -9,10 +9,10 @@ import { keepUnchanged } from '../core/catalog/load.js';
 import { OWN_PREFIX, parseReading } from '../core/catalog/sources/source.js';
 import { type EntryIssue, type Tool, warning } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
+import type { WriteAudit } from './ledger.js';
 import { createMergedDocuments } from './merged-documents.js';
 import { parseQuotas } from './quotas.js';
 import type { DocumentRecord, Documents } from './store/store.js';
-import type { WriteAudit } from './write-audit.js';
 
 /** Of an entry, what a user may say; whose it is, and where it comes from, is not for them to say. */
 export const privateEntrySchema = z

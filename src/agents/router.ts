@@ -10,8 +10,7 @@ import { withSpan } from '../core/spans.js';
 import { type Approvals, createApprovals } from './approvals/approvals.js';
 import { createKeyedDigest } from './approvals/keyed-digest.js';
 import { createReview } from './approvals/review.js';
-import { createCallGate, type Passed } from './calls/call-gate.js';
-import { callValues } from './calls/call-values.js';
+import { callValues, createCallGate, type Passed } from './calls/call-gate.js';
 import {
   type Caller,
   type CallInput,
@@ -35,9 +34,9 @@ import {
 } from './contracts.js';
 import { fingerprintEnabled, handOut } from './hand-out.js';
 import { createLedger } from './ledger.js';
-import type { CallRefusal, RouterParts } from './parts.js';
+import { type CallRefusal, createToolChanges, type RouterParts } from './parts.js';
 import type { PolicyReload } from './policy/policy-file.js';
-import { parseQuotas } from './quotas.js';
+import { createRetention, parseQuotas, parseRetention } from './quotas.js';
 import {
   type ApprovalOutput,
   type AuditEntry,
@@ -46,11 +45,9 @@ import {
   type RequestApprovalInput,
   requestApprovalInputSchema,
 } from './records.js';
-import { createRetention, parseRetention } from './retention.js';
 import { disableTools, enableTools, findRefused, SESSION_ENDED } from './sessions/enabling.js';
 import { createSessions } from './sessions/sessions.js';
 import { createSituations, sessionContext } from './sessions/situation.js';
-import { createToolChanges } from './tool-changes.js';
 
 export interface AskOptions {
   /** Who asks; another's session then looks like none. Absent: the embedding program itself, which is trusted. */

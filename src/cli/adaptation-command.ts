@@ -1,7 +1,7 @@
 /** `winnow adaptation`: what was learnt from use, and the way for a person to decide on it. */
 import { Command, Option } from 'commander';
 import type { LearntView } from '../adapters/http/agents/adaptation-routes.js';
-import type { Agents } from '../adapters/http/agents/agents.js';
+import type { Agents } from '../agents/agents.js';
 import { addStoreOption } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';

@@ -1,21 +1,19 @@
 /** From flags and configuration to all that agents need: the store, the policy, what runs tools, and the upkeep of them. */
 
-import { type Agents, createAgents } from '../adapters/http/agents/agents.js';
-import { createLivePlanner } from '../adapters/http/agents/live-planner.js';
 import { type AdaptationOptions, adaptationOptionsSchema } from '../agents/adaptation/adaptation.js';
+import { type Agents, createAgents } from '../agents/agents.js';
 import { createDefinitions } from '../agents/definitions.js';
-import { parseIndexSettings } from '../agents/index/index-settings.js';
-import { createSnapshotKeeper, type SnapshotKeeper } from '../agents/index/snapshot-keeper.js';
+import { createSnapshotKeeper, parseIndexSettings, type SnapshotKeeper } from '../agents/index/kept-index.js';
 import { createKeptRules } from '../agents/kept-rules.js';
+import { createAuditWriter } from '../agents/ledger.js';
+import { createLivePlanner } from '../agents/live-catalog.js';
+import { parseSessionSettings } from '../agents/parts.js';
 import { createPolicy } from '../agents/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../agents/policy/policy-file.js';
 import { createPrivateTools } from '../agents/private-tools.js';
-import { parseQuotas } from '../agents/quotas.js';
-import { parseRetention } from '../agents/retention.js';
-import { parseSessionSettings } from '../agents/sessions/session-settings.js';
+import { parseQuotas, parseRetention } from '../agents/quotas.js';
 import { openStore } from '../agents/store/open-store.js';
 import type { Store } from '../agents/store/store.js';
-import { createAuditWriter } from '../agents/write-audit.js';
 import { type EntryIssue, renderIssue } from '../core/catalog/tool.js';
 import type { Planner } from '../core/planner.js';
 import { type AgentFlags, storePlaceOf } from './agent-options.js';
@@ -55,7 +53,7 @@ export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
   const { rerank, close } = await openOpinion(setup);
   try {
     const onNotice = (notice: string) => setup.logger.warn(notice);
-    const store = await openStore(place ?? { memory: true }, { onNotice });
+    const store = await openStore(place, { onNotice });
     try {
       const opened = await putTogether(setup, { store, policy, rerank });
       const agents = { ...opened.agents, close: () => opened.agents.close().finally(close) };

@@ -1,9 +1,9 @@
 /** The catalogue of a server with all that hangs on its sources: what runs the tools, and the words of its trade. */
 
+import type { WriteAudit } from '../agents/ledger.js';
 import { createLiveCatalog, type LiveCatalog } from '../agents/live-catalog.js';
 import type { PolicySource } from '../agents/policy/policy-file.js';
 import { loadSourceSynonyms, type Synonyms } from '../agents/search/source-synonyms.js';
-import type { WriteAudit } from '../agents/write-audit.js';
 import { loadCatalog } from '../core/catalog/load.js';
 import { toWinnowError } from '../core/errors.js';
 import type { AgentFlags } from './agent-options.js';

@@ -5,10 +5,13 @@ import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../agents/logging/logger.js';
 import { type Executor, runnerOf } from '../agents/sandbox/executors/executor.js';
-import { createFunctionExecutor, type ToolFunction } from '../agents/sandbox/executors/functions.js';
+import {
+  createFunctionExecutor,
+  createSkillExecutor,
+  type ToolFunction,
+} from '../agents/sandbox/executors/functions.js';
 import { createHttpExecutor } from '../agents/sandbox/executors/http/http.js';
 import { createMcpExecutor } from '../agents/sandbox/executors/mcp.js';
-import { createSkillExecutor } from '../agents/sandbox/executors/skills.js';
 import { createWorkerExecutor } from '../agents/sandbox/executors/workers.js';
 import type { Catalog } from '../core/catalog/catalog.js';
 import { detectSource } from '../core/catalog/sources/formats.js';

@@ -1,8 +1,7 @@
 /** Models as evaluation and tuning ask them: every call is logged where that is wanted, and the answers have a place. */
 
 import { withCallLog } from '../agents/logging/call-log.js';
-import type { ModelSettings } from '../core/model/create-model.js';
-import { createLocalModels } from '../core/model/create-model.js';
+import { createLocalModels, type ModelSettings } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
 import { type AnswerCacheOptions, createAnswerCache } from '../eval/answer-cache.js';
 import { pairId } from '../eval/model-pair.js';

@@ -1,8 +1,8 @@
 /** What commands need that look into the store of a server: its sessions, approvals and figures, but nothing that runs. */
 
-import { type Agents, createAgents } from '../adapters/http/agents/agents.js';
-import { parseIndexSettings } from '../agents/index/index-settings.js';
-import { parseSessionSettings } from '../agents/sessions/session-settings.js';
+import { type Agents, createAgents } from '../agents/agents.js';
+import { parseIndexSettings } from '../agents/index/kept-index.js';
+import { parseSessionSettings } from '../agents/parts.js';
 import { openStore } from '../agents/store/open-store.js';
 import { createCatalog } from '../core/catalog/catalog.js';
 import { requireStoreFile, requireStorePlace, type StoreFlags, storePlaceOf } from './agent-options.js';
@@ -43,7 +43,7 @@ export async function withStoredAgents<Result>(
   // As the server weighs its fields, so that a snapshot fits.
   const { weights } = parseIndexSettings(config.index ?? {});
   const options = parseSessionSettings(config.sessions ?? {});
-  const store = await openStore(place ?? { memory: true });
+  const store = await openStore(place);
   const agents = createAgents({
     store,
     catalog: () => catalog,

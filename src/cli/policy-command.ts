@@ -83,7 +83,7 @@ async function checkFile(file: string | undefined, flags: Flags, output: Output)
 /** Of the policy, and of the limits in the same configuration: both name tools. */
 async function findNotes(policy: Policy, { sandbox }: ConfigFile, tools: readonly Tool[]): Promise<PolicyNote[]> {
   const { checkPolicy } = await import('../agents/policy/check-policy.js');
-  const { checkLimits } = await import('../agents/sandbox/check-limits.js');
+  const { checkLimits } = await import('../agents/sandbox/limits.js');
   const { resolveLimits } = await import('../agents/sandbox/limits.js');
   const limits = checkLimits(resolveLimits(sandbox), tools);
   return [...checkPolicy(policy, tools), ...limits.map((message): PolicyNote => ({ level: 'problem', message }))];

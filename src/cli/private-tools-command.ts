@@ -1,6 +1,6 @@
 /** `winnow private-tools`: the tools that users have added, one user at a time. */
 import { Command } from 'commander';
-import type { Agents } from '../adapters/http/agents/agents.js';
+import type { Agents } from '../agents/agents.js';
 import type { Tool } from '../core/catalog/tool.js';
 import { addStoreOption, addToolsOptions } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';

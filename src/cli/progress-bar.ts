@@ -1,6 +1,5 @@
 /** Progress of a download for people. */
-import type { PullProgress } from '../core/model/store/model-file.js';
-import { formatBytes } from '../core/model/store/model-file.js';
+import { formatBytes, type PullProgress } from '../core/model/store/model-file.js';
 import { type Bar, createBar, type ProgressStream } from './bar.js';
 
 export interface ProgressBar extends Pick<Bar, 'note' | 'stop'> {

@@ -1,8 +1,7 @@
 /** The second opinion on what a search found: its settings from flags and file, and the model that gives it. */
 
 import { withCallLog } from '../agents/logging/call-log.js';
-import { createRerank } from '../agents/search/create-rerank.js';
-import { parseRerankSettings, type RerankOptions } from '../agents/search/rerank.js';
+import { createRerank, parseRerankSettings, type RerankOptions } from '../agents/search/rerank.js';
 import { WinnowError } from '../core/errors.js';
 import type { Model } from '../core/model/model.js';
 import type { ModelBlock } from './config-file.js';

@@ -1,7 +1,7 @@
 /** `winnow rules`: what kinds of requests always get, as the catalogue says and as operators keep it in the store. */
 import { Command } from 'commander';
-import type { Agents } from '../adapters/http/agents/agents.js';
-import type { ListedRule, RuleList } from '../agents/kept-rule.js';
+import type { Agents } from '../agents/agents.js';
+import type { ListedRule, RuleList } from '../agents/kept-rules.js';
 import { addStoreOption, addToolsOptions } from './agent-options.js';
 import type { LookFlags } from './open-store-commands.js';
 import { type Output, type OutputOptions, outputOf, print } from './output.js';

@@ -1,10 +1,10 @@
 /** What `winnow run` does: tools and what runs them, a session, the run, and what came of each step. */
 
-import type { Agents } from '../adapters/http/agents/agents.js';
-import { resumePlanInputSchema, runPlanInputSchema } from '../adapters/http/agents/plan-runs.js';
+import type { Agents } from '../agents/agents.js';
 import type { Caller } from '../agents/contracts.js';
 import { createLogger } from '../agents/logging/logger.js';
 import { type PlanRun, type RunnablePlan, runnablePlanSchema } from '../agents/runs/plan-run.js';
+import { resumePlanInputSchema, runPlanInputSchema } from '../agents/runs/plan-runs.js';
 import { ERROR_TABLE, messageOf, WinnowError } from '../core/errors.js';
 import { parseAs, parseInput } from '../core/parse.js';
 import { openAgents } from './agents-setup.js';

@@ -1,8 +1,8 @@
 /** What `winnow serve` does: set up, listen until a signal, stop in order. Its address is the first thing it logs. */
 
-import type { Agents } from '../adapters/http/agents/agents.js';
 import { createServer } from '../adapters/http/app.js';
 import { allowedHosts } from '../adapters/http/auth/add-auth.js';
+import type { Agents } from '../agents/agents.js';
 import type { Logger } from '../agents/logging/logger.js';
 import { parseQuotas } from '../agents/quotas.js';
 import { messageOf, WinnowError } from '../core/errors.js';

@@ -30,7 +30,7 @@ export function telemetryCommand(options: OutputOptions = {}): Command {
     .action(async (flags: Flags) => {
       const { withStoredAgents } = await import('./open-store-commands.js');
       const { parseInput } = await import('../core/parse.js');
-      const { telemetryQuerySchema } = await import('../agents/telemetry/report.js');
+      const { telemetryQuerySchema } = await import('../agents/telemetry/rates.js');
       const { by, user, project, since, until } = flags;
       const query = parseInput(telemetryQuerySchema, { by, user, project, since, until });
       const report = await withStoredAgents(flags, ({ telemetry }) => telemetry(query));

@@ -1,6 +1,6 @@
 /** What an operator should know of before the first request: what in policy and limits has no effect, and which weights hold. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Agents } from '../adapters/http/agents/agents.js';
+import type { Agents } from '../agents/agents.js';
 import { scanReviewed } from '../agents/definitions.js';
 import type { IndexStatus } from '../agents/index/tool-index.js';
 import type { Logger } from '../agents/logging/logger.js';

@@ -1,8 +1,8 @@
 /** What `winnow tools changes` and `winnow tools accept` do: definitions that a server holds back until somebody has looked. */
 
 import { createDefinitions, type Definitions, type HeldTool } from '../agents/definitions.js';
+import { createAuditWriter } from '../agents/ledger.js';
 import { openStore } from '../agents/store/open-store.js';
-import { createAuditWriter } from '../agents/write-audit.js';
 import { renderFlag } from '../core/catalog/scan.js';
 import { WinnowError } from '../core/errors.js';
 import { requireStoreFile, requireStorePlace, type StoreFlags } from './agent-options.js';

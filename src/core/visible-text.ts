@@ -29,10 +29,17 @@ export function oneLine(text: string): string {
 
 /** A value as JSON on one line, with what is not seen written out: a model may have to write it. */
 export function literal(value: unknown): string {
-  const written = (part: string) => [...part].map((one) => `\\u{${one.codePointAt(0)?.toString(16)}}`).join('');
   return (JSON.stringify(value) ?? 'null')
-    .replace(UNSEEN, (part, joined: string | undefined) => joined ?? written(part))
-    .replace(LINE_BREAK, written);
+    .replace(UNSEEN, (part, joined: string | undefined) => joined ?? spelt(part))
+    .replace(LINE_BREAK, spelt);
+}
+
+/** Of a regular expression with the flag `v` or `u`: what a terminal obeys, what breaks a line, what nobody sees. */
+export const HIDDEN = String.raw`\p{C}\p{Zl}\p{Zp}`;
+
+/** Each character as its code: `\u{202e}`. */
+export function spelt(text: string): string {
+  return [...text].map((one) => `\\u{${one.codePointAt(0)?.toString(16)}}`).join('');
 }
 
 function keptOf(part: string): string {

@@ -22,17 +22,17 @@ const MOVED: [string, Partial<ToolEntry>, Partial<ToolEntry>][] = [
   ['another definition', {}, { description: 'Removes all.' }],
 ];
 
-function world(before: Partial<ToolEntry>, after: Partial<ToolEntry>, policy = {}) {
+async function world(before: Partial<ToolEntry>, after: Partial<ToolEntry>, policy = {}) {
   const edit = createTool('edit', {}, undefined, { risk: 'low' });
   const catalogOf = (more: Partial<ToolEntry>) => createCatalog([noteOf(more), edit]);
   let catalog: Catalog = catalogOf(before);
-  const setup = setUp({ policy, catalog: () => catalog });
+  const setup = await setUp({ policy, catalog: () => catalog });
   return { ...setup, move: () => (catalog = catalogOf(after)), back: () => (catalog = catalogOf(before)) };
 }
 
 describe('an approval for the session', () => {
   it.each(MOVED)('does not hold for a tool of the same name with %s', async (_, before, after) => {
-    const { router, move, back, runs } = world(before, after);
+    const { router, move, back, runs } = await world(before, after);
     const { id } = await router.createSession({ user: 'ann' });
     await router.enable(id, { names: ['remove_note'], ttl_turns: 9 });
     const call = () => router.call(id, { tool: 'remove_note', arguments: { id: 7 } });
@@ -56,7 +56,7 @@ describe('a recorded call', () => {
 
   it.each(MOVED)('meets no precondition about a tool of the same name with %s', async (_, before, after) => {
     const low = { risk: 'low' } as const;
-    const { router, move, back } = world({ ...before, ...low }, { ...after, ...low }, policy);
+    const { router, move, back } = await world({ ...before, ...low }, { ...after, ...low }, policy);
     const { id } = await router.createSession({ user: 'ann' });
     await router.enable(id, { names: ['remove_note', 'edit'], ttl_turns: 9 });
     const edit = () => router.call(id, { tool: 'edit', arguments: {} });

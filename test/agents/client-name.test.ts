@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { clientName } from '../../src/agents/client-name.js';
+import { clientName } from '../../src/agents/meta-tools.js';
 
 const NONE: ReadonlySet<string> = new Set();
 

@@ -1,7 +1,8 @@
 /** Definitions of sources that are not trusted: what is new or changed waits until somebody has looked. */
 import { describe, expect, it } from '@jest/globals';
 import { createDefinitions } from '../../src/agents/definitions.js';
-import { createMemoryStore } from '../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../src/agents/store/open-store.js';
+import type { Store } from '../../src/agents/store/store.js';
 import { type Catalog, createCatalog } from '../../src/core/catalog/catalog.js';
 import type { Tool, ToolEntry } from '../../src/core/catalog/tool.js';
 import { createTool } from '../support/create-tool.js';
@@ -10,11 +11,8 @@ const SERVER = { origin: 'notes', metadata: { mcp: { server: 'notes', tool: 'add
 const told = (name: string, more: Partial<ToolEntry> = {}, schema: object = {}): Tool =>
   createTool(name, { ...schema }, undefined, { description: 'Adds a note.', ...SERVER, ...more });
 
-async function world(
-  first: readonly Tool[],
-  options: { reviewNew?: boolean; store?: ReturnType<typeof createMemoryStore> } = {},
-) {
-  const { store = createMemoryStore(), reviewNew } = options;
+async function world(first: readonly Tool[], options: { reviewNew?: boolean; store?: Store } = {}) {
+  const { store = await openStore(), reviewNew } = options;
   let catalog: Catalog = createCatalog(first);
   const seen: string[] = [];
   const issues: string[] = [];

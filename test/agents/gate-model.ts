@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createPolicy } from '../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../src/agents/policy/policy-file.js';
 import { createRouter } from '../../src/agents/router.js';
-import { createMemoryStore } from '../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../src/agents/store/open-store.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createTool } from '../support/create-tool.js';
 
@@ -113,7 +113,7 @@ async function runSequence(commands: readonly Command[], counts: GateCounts): Pr
   let time = 0;
   let ran = 0;
   const router = createRouter({
-    store: createMemoryStore(),
+    store: await openStore(),
     catalog: () => CATALOG,
     policy: POLICY,
     clock: () => new Date(time),

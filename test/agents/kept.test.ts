@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createKeptRules, type KeptRules, MAX_KEPT_RULES } from '../../src/agents/kept-rules.js';
 import { createLiveCatalog } from '../../src/agents/live-catalog.js';
 import { createPolicy, type PolicyInput } from '../../src/agents/policy/policy.js';
-import { createMemoryStore } from '../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../src/agents/store/open-store.js';
 import type { Documents } from '../../src/agents/store/store.js';
 import { type Catalog, createCatalog } from '../../src/core/catalog/catalog.js';
 import { type LoadedCatalog, loadCatalog } from '../../src/core/catalog/load.js';
@@ -21,8 +21,14 @@ describe('rules that are kept', () => {
   const COFFEE = { name: 'coffee', when: { message: 'morning' }, include: ['brew_coffee'] };
   const LAWN = { name: 'a lawn', when: { message: 'morning' }, first: ['water_garden'] };
 
-  function together({ rules = [OWN], tools = TOOLS }: { rules?: readonly Rule[]; tools?: Catalog['tools'] } = {}) {
-    const { rules: store } = createMemoryStore();
+  async function together({
+    rules = [OWN],
+    tools = TOOLS,
+  }: {
+    rules?: readonly Rule[];
+    tools?: Catalog['tools'];
+  } = {}) {
+    const { rules: store } = await openStore();
     const issues: EntryIssue[] = [];
     const audit: object[] = [];
     let catalog = createCatalog(tools, { rules });
@@ -47,7 +53,7 @@ describe('rules that are kept', () => {
 
   describe('a kept rule', () => {
     it('is in force after those of the catalogue as soon as it is put, and gone when it is removed', async () => {
-      const { kept, catalog } = together();
+      const { kept, catalog } = await together();
       expect(kept.inForce()).toBe(catalog.rules);
       const put = await kept.put(COFFEE);
       expect(put).toEqual({ ...COFFEE, from: 'kept', updatedAt: '2026-11-22T10:00:00.000Z', unknownTools: [] });
@@ -65,7 +71,7 @@ describe('rules that are kept', () => {
     });
 
     it('reaches another process when it reads the store anew, and the same ones again are the same list', async () => {
-      const { kept, other } = together();
+      const { kept, other } = await together();
       await kept.put(COFFEE);
       expect(inForce(other)).toEqual(['mail-first']);
       await other.refresh();
@@ -79,7 +85,7 @@ describe('rules that are kept', () => {
     });
 
     it('is not taken away again by a reading that was begun before it was put', async () => {
-      const { store, make } = together();
+      const { store, make } = await together();
       const { held, release } = holdFirstList(store);
       const slow = make({ store: held });
       const early = slow.refresh();
@@ -90,7 +96,7 @@ describe('rules that are kept', () => {
     });
 
     it('is in the audit, with who put and who removed it', async () => {
-      const { kept, audit } = together();
+      const { kept, audit } = await together();
       await kept.put(COFFEE, { by: 'olga' });
       await kept.remove('coffee', 'olga');
       expect(audit).toEqual([
@@ -115,7 +121,7 @@ describe('rules that are kept', () => {
         'name: the catalogue itself holds a rule "mail-first"',
       ],
     ])('%s is refused with its field', async (_, rule, issue) => {
-      const { kept, store, audit } = together();
+      const { kept, store, audit } = await together();
       await expect(kept.put(rule)).rejects.toMatchObject({
         code: 'invalid_request',
         message: expect.stringMatching(/^The rule is not usable: /u),
@@ -125,7 +131,7 @@ describe('rules that are kept', () => {
     });
 
     it('has the name of its address, or says none', async () => {
-      const { kept } = together();
+      const { kept } = await together();
       const { name: _, ...nameless } = COFFEE;
       expect(await kept.put(nameless, { name: 'coffee' })).toMatchObject(COFFEE);
       await kept.put(COFFEE, { name: 'coffee' });
@@ -135,7 +141,7 @@ describe('rules that are kept', () => {
     });
 
     it('that is not there, or comes with the catalogue, can not be removed', async () => {
-      const { kept } = together();
+      const { kept } = await together();
       await expect(kept.remove('nothing')).rejects.toMatchObject({
         code: 'not_found',
         message: 'No rule "nothing" is kept.',
@@ -147,7 +153,7 @@ describe('rules that are kept', () => {
     });
 
     it('is one of a bounded number', async () => {
-      const { kept, store } = together();
+      const { kept, store } = await together();
       for (let place = 0; place < MAX_KEPT_RULES; place++) await keepBy(store, `r${place}`, COFFEE);
       await expect(kept.put(LAWN)).rejects.toThrow(`name: ${MAX_KEPT_RULES} rules are kept`);
       await kept.put({ ...LAWN, name: 'r0' });
@@ -157,7 +163,7 @@ describe('rules that are kept', () => {
 
   describe('a kept rule that is not usable any more', () => {
     it('is left out, is told of once, and does the others no harm', async () => {
-      const { kept, store, issues } = together();
+      const { kept, store, issues } = await together();
       await keepBy(store, 'old', { ...COFFEE, weight: 3 });
       await keepBy(store, 'text', 'a rule');
       await keepBy(store, 'coffee', COFFEE);
@@ -179,7 +185,7 @@ describe('rules that are kept', () => {
     });
 
     it('steps back where the catalogue gets a rule of its name, and is there again when that is gone', async () => {
-      const { kept, reload, issues, catalog } = together();
+      const { kept, reload, issues, catalog } = await together();
       await kept.put(COFFEE);
       const theirs = { ...COFFEE, include: ['play_song'] };
       reload(createCatalog(TOOLS, { rules: [theirs] }));
@@ -197,7 +203,7 @@ describe('rules that are kept', () => {
     const rule = { name: 'notes', when: { message: 'x' }, first: ['letter', 'read_mail'], last: ['letter', 'diary'] };
 
     it('is taken, as from a catalogue file, and the names are told: in the answer, in the list, and once to the log', async () => {
-      const { kept, issues } = together({ rules: [{ ...OWN, first: ['gone'] }] });
+      const { kept, issues } = await together({ rules: [{ ...OWN, first: ['gone'] }] });
       expect(await kept.put(rule)).toMatchObject({ unknownTools: ['letter', 'diary'] });
       await kept.refresh();
       expect(kept.list().rules.map(({ unknownTools }) => unknownTools)).toEqual([['gone'], ['letter', 'diary']]);
@@ -209,7 +215,7 @@ describe('rules that are kept', () => {
 
     it("says the same of a user's own tool as of none, so that nobody learns of it", async () => {
       const diary = createTool('diary', {}, undefined, { scope: { user: 'bob' } });
-      const [without, withIt] = [together(), together({ tools: [...TOOLS, diary] })];
+      const [without, withIt] = [await together(), await together({ tools: [...TOOLS, diary] })];
       expect(await withIt.kept.put(rule)).toEqual(await without.kept.put(rule));
       expect(withIt.kept.list()).toEqual(without.kept.list());
       expect(withIt.issues).toEqual(without.issues);
@@ -217,7 +223,7 @@ describe('rules that are kept', () => {
 
     it('adds the others, and to a user a tool of their own of that name', async () => {
       const letter = makeTool('letter', { scope: { user: 'ann' } });
-      const { kept, catalog } = together({ tools: [...TOOLS, letter] });
+      const { kept, catalog } = await together({ tools: [...TOOLS, letter] });
       await kept.put(rule);
       const planner = createPlanner({
         catalog,

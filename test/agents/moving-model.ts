@@ -7,7 +7,7 @@ import { createPolicy } from '../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../src/agents/policy/policy-file.js';
 import { createPrivateTools } from '../../src/agents/private-tools.js';
 import { createRouter } from '../../src/agents/router.js';
-import { createMemoryStore } from '../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../src/agents/store/open-store.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import type { Tool } from '../../src/core/catalog/tool.js';
 import { createTool } from '../support/create-tool.js';
@@ -84,7 +84,7 @@ async function runMoving(commands: readonly Command[], counts: MovingCounts): Pr
     offers = next.filter((one, at) => next.findIndex((other) => nameOf(other) === nameOf(one)) === at);
     base = createCatalog(offers.map(toTool));
   };
-  const store = createMemoryStore();
+  const store = await openStore();
   const privateTools = createPrivateTools({ base: () => base, store: store.privateTools });
   const ran: Tool[] = [];
   const router = createRouter({

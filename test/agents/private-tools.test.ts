@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createPrivateTools, MAX_PRIVATE_TOOLS } from '../../src/agents/private-tools.js';
-import { createMemoryStore } from '../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../src/agents/store/open-store.js';
 import type { Documents } from '../../src/agents/store/store.js';
 import { type Catalog, createCatalog } from '../../src/core/catalog/catalog.js';
 import { createScope } from '../../src/core/catalog/scope.js';
@@ -23,8 +23,8 @@ const DOUBLING = {
 };
 
 describe('private tools', () => {
-  const together = (base = createCatalog([createTool('read')])) => {
-    const { privateTools: store } = createMemoryStore();
+  const together = async (base = createCatalog([createTool('read')])) => {
+    const { privateTools: store } = await openStore();
     const issues: EntryIssue[] = [];
     const make = (more: { store?: Documents } = {}) =>
       createPrivateTools({ base: () => base, store, onIssue: (issue) => issues.push(issue), ...more });
@@ -32,7 +32,7 @@ describe('private tools', () => {
   };
 
   it("are their user's alone, whatever the entry says", async () => {
-    const { tools, issues } = together();
+    const { tools, issues } = await together();
     await tools.add('ann', { name: 'mail', toolType: 'skill', scope: 'system', origin: 'official', alwaysLoad: true });
     const catalog = tools.catalog();
     expect(issues).toEqual([]);
@@ -52,7 +52,7 @@ describe('private tools', () => {
       '2000 nodes',
     ],
   ])('%s are refused', async (_, entry, word) => {
-    const { tools, store } = together();
+    const { tools, store } = await together();
     await expect(tools.add('ann', entry)).rejects.toMatchObject({
       code: 'invalid_request',
       message: expect.stringContaining(word),
@@ -61,7 +61,7 @@ describe('private tools', () => {
   });
 
   it('have a limit of bytes for each user, in which one of the same name takes the place of the old', async () => {
-    const { store } = together();
+    const { store } = await together();
     const tools = createPrivateTools({ base: () => createCatalog([]), store, maxBytes: 300 });
     await tools.add('ann', skill('mail', 'x'.repeat(150)));
     await expect(tools.add('ann', skill('more', 'x'.repeat(150)))).rejects.toMatchObject({
@@ -74,7 +74,7 @@ describe('private tools', () => {
   });
 
   it('with a slip in a key are kept, and the slip is told', async () => {
-    const { tools } = together();
+    const { tools } = await together();
     const entry = { name: 'mail', toolType: 'skill', descripton: 'Writes.', colour: 'red' };
     const { tool, notes } = await tools.add('ann', entry);
     expect(tool).toMatchObject({ name: 'my__mail', metadata: { descripton: 'Writes.', colour: 'red' } });
@@ -83,7 +83,7 @@ describe('private tools', () => {
   });
 
   it('that are no longer readable are reported and left out', async () => {
-    const { tools, store, issues } = together(createCatalog([]));
+    const { tools, store, issues } = await together(createCatalog([]));
     await store.put({ owner: 'ann', name: 'old', content: { nothing: true }, updatedAt: '' });
     await tools.refresh();
     expect(tools.catalog().tools).toEqual([]);
@@ -91,7 +91,7 @@ describe('private tools', () => {
   });
 
   it('are there as soon as they are added, and gone when they are removed', async () => {
-    const { tools } = together();
+    const { tools } = await together();
     const { tool } = await tools.add('ann', skill('letter'));
     expect(tool).toMatchObject({ name: 'my__letter', scope: { user: 'ann' } });
     expect(namesFor(tools.catalog(), 'ann')).toEqual(['read', 'my__letter']);
@@ -103,7 +103,7 @@ describe('private tools', () => {
   });
 
   it('reach another process when it reads the store anew', async () => {
-    const { tools, other } = together();
+    const { tools, other } = await together();
     await tools.add('ann', skill('letter'));
     expect(other.list('ann')).toEqual([]);
     await other.refresh();
@@ -114,7 +114,7 @@ describe('private tools', () => {
   });
 
   it('are not taken away again by a reading that was begun before they were added', async () => {
-    const { store, make } = together();
+    const { store, make } = await together();
     const { held, release } = holdFirstList(store);
     const slow = make({ store: held });
     const early = slow.refresh();
@@ -125,7 +125,7 @@ describe('private tools', () => {
   });
 
   it('leave unchanged ones the same objects, so that nothing of them is indexed anew', async () => {
-    const { tools, store } = together();
+    const { tools, store } = await together();
     const { tool: letter } = await tools.add('ann', skill('letter'));
     const before = tools.list('ann')[0];
     await tools.add('bob', skill('poem'));
@@ -138,7 +138,7 @@ describe('private tools', () => {
   });
 
   it("can't be removed by another, who learns nothing of them", async () => {
-    const { tools } = together();
+    const { tools } = await together();
     await tools.add('ann', skill('letter'));
     const none = await tools.remove('bob', 'nothing').catch(String);
     const other = await tools.remove('bob', 'letter').catch(String);
@@ -148,7 +148,7 @@ describe('private tools', () => {
 
   it('have a name that is their own, whatever the system and the catalogue hold, and what is added twice is one', async () => {
     const own = createTool('diary', {}, undefined, { scope: { user: 'ann' } });
-    const { tools, store, issues } = together(createCatalog([createTool('read'), createTool('my__odd'), own]));
+    const { tools, store, issues } = await together(createCatalog([createTool('read'), createTool('my__odd'), own]));
     await tools.add('ann', skill('read'));
     await tools.add('ann', skill('diary'));
     await tools.add('bob', skill('diary'));
@@ -168,7 +168,7 @@ describe('private tools', () => {
   });
 
   it('keep what was added before their names had a prefix', async () => {
-    const { tools, store } = together();
+    const { tools, store } = await together();
     for (const name of ['read', 'my__read', 'mail'])
       await store.put({ owner: 'ann', name, content: skill(name), updatedAt: '' });
     await tools.refresh();
@@ -181,7 +181,7 @@ describe('private tools', () => {
     ['metadata.mcp', { metadata: { mcp: { server: 'notes', tool: 'x' } } }],
     ['metadata.http', { http }],
   ])('with what would call a server are refused, and left out where they are kept: %s', async (field, more) => {
-    const { tools, store, issues } = together();
+    const { tools, store, issues } = await together();
     const entry = { ...skill('proxy'), ...more };
     await expect(tools.add('ann', entry)).rejects.toMatchObject({ issues: [expect.stringContaining(field)] });
     expect(await store.list()).toEqual([]);
@@ -192,7 +192,7 @@ describe('private tools', () => {
   });
 
   it('are bounded in number for each user', async () => {
-    const { tools, store } = together();
+    const { tools, store } = await together();
     for (let place = 0; place < MAX_PRIVATE_TOOLS; place++)
       await store.put({ owner: 'ann', name: `t${place}`, content: skill(`t${place}`), updatedAt: '' });
     await expect(tools.add('ann', skill('more'))).rejects.toThrow('remove one first');

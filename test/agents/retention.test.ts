@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
-import { parseRetention } from '../../src/agents/retention.js';
+import { parseRetention } from '../../src/agents/quotas.js';
 import { setUp } from './setup.js';
 
 const DAY_MS = 86_400_000;
 
 async function remaining(retention: Parameters<typeof parseRetention>[0], days: number) {
-  const { router, store, pass } = setUp({ options: { retention: parseRetention(retention) } });
+  const { router, store, pass } = await setUp({ options: { retention: parseRetention(retention) } });
   const { id } = await router.createSession({ user: 'ann' });
   await router.enable(id, { names: ['deploy'] });
   await router.call(id, { tool: 'deploy', arguments: {} });

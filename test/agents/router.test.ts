@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { trace } from '@opentelemetry/api';
 import type { CallResult } from '../../src/agents/contracts.js';
-import { reportTelemetry } from '../../src/agents/telemetry/report.js';
+import type { Router } from '../../src/agents/router.js';
+import { reportTelemetry } from '../../src/agents/telemetry/rates.js';
 import { recordSpans } from '../support/record-spans.js';
 import { setUp } from './setup.js';
 
@@ -11,7 +12,7 @@ const codeOf = (result: CallResult) => (result.ok ? 'ran' : result.code);
 
 describe('a session', () => {
   it('begins at turn one with what is always on, and counts its turns', async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const session = await router.createSession({ user: 'ann', roles: ['dev'], project: 'p', riskCeiling: 'medium' });
     expect(session).toMatchObject({ user: 'ann', roles: ['dev'], project: 'p', riskCeiling: 'medium', turn: 1 });
     expect(session.enabled).toEqual([{ name: 'ask_user', via: 'always' }]);
@@ -20,7 +21,7 @@ describe('a session', () => {
   });
 
   it("looks like none to anybody but its user, and is the embedding program's own", async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const { id } = await router.createSession({ user: 'ann' });
     for (const caller of [{ user: 'bob' }, {}, { user: 'ANN' }])
       await expect(router.call(id, READ, { caller })).rejects.toMatchObject({ code: 'not_found' });
@@ -30,7 +31,7 @@ describe('a session', () => {
   });
 
   it('that has ended refuses all, and says so', async () => {
-    const { router, runs } = setUp();
+    const { router, runs } = await setUp();
     const { id } = await router.createSession({ user: 'ann' });
     await router.enable(id, { names: ['file_read'] });
     expect(await router.endSession(id)).toMatchObject({ endedAt: expect.any(String), enabled: [] });
@@ -43,7 +44,7 @@ describe('a session', () => {
   });
 
   it('that did nothing for long is over, before and after it is removed', async () => {
-    const { router, pass, store } = setUp({ options: { sessionIdleMs: 1_000 } });
+    const { router, pass, store } = await setUp({ options: { sessionIdleMs: 1_000 } });
     const { id } = await router.createSession();
     pass(900);
     await router.session(id);
@@ -57,7 +58,7 @@ describe('a session', () => {
   });
 
   it('is not kept from being idle by those who only look: at all sessions, or whether its tools are others', async () => {
-    const { router, pass } = setUp({ options: { sessionIdleMs: 1_000 } });
+    const { router, pass } = await setUp({ options: { sessionIdleMs: 1_000 } });
     const { id } = await router.createSession();
     pass(900);
     expect(await router.sessions()).toHaveLength(1);
@@ -71,7 +72,7 @@ describe('a session', () => {
     ['an unknown field', { name: 'ann' }, 'name'],
     ['an unknown risk', { riskCeiling: 'huge' }, 'riskCeiling'],
   ])('is not opened with %s', async (_, input, field) => {
-    const { router } = setUp();
+    const { router } = await setUp();
     await expect(router.createSession(JSON.parse(JSON.stringify(input)))).rejects.toMatchObject({
       code: 'invalid_request',
       message: expect.stringContaining(field),
@@ -81,7 +82,7 @@ describe('a session', () => {
 
 describe('a call', () => {
   it('runs what is enabled, with its own copy of the arguments, and gives the result', async () => {
-    const { router, runs } = setUp();
+    const { router, runs } = await setUp();
     const { id } = await router.createSession({ user: 'ann' });
     await router.enable(id, { names: ['file_read'] });
     const given = { path: 'a' };
@@ -97,7 +98,7 @@ describe('a call', () => {
     ['what is out of service', { tool: 'broken' }, 'unavailable'],
     ['a name that every object has', { tool: 'constructor' }, 'unknown_tool'],
   ])('is refused for %s', async (_, call, code) => {
-    const { router, runs } = setUp();
+    const { router, runs } = await setUp();
     const { id } = await router.createSession({ user: 'ann' });
     const result = await router.call(id, call);
     expect(result).toEqual({ ok: false, code, reason: expect.any(String), next: expect.any(String) });
@@ -105,7 +106,7 @@ describe('a call', () => {
   });
 
   it('with wrong arguments is refused, but only once the tool may be called at all', async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const { id } = await router.createSession();
     expect(codeOf(await router.call(id, { tool: 'file_read' }))).toBe('not_enabled');
     await router.enable(id, { names: ['file_read'] });
@@ -116,7 +117,7 @@ describe('a call', () => {
   });
 
   it('needs its precondition, for the very same value, in this session', async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const { id } = await router.createSession();
     await router.enable(id, { names: ['lsp_open', 'lsp_hover'] });
     const hover = (uri: string) => router.call(id, { tool: 'lsp_hover', arguments: { uri } });
@@ -135,7 +136,7 @@ describe('a call', () => {
   });
 
   it('that failed does not meet a precondition', async () => {
-    const { router } = setUp({
+    const { router } = await setUp({
       execute: async ({ tool }) =>
         tool.name === 'lsp_open'
           ? { ok: false, code: 'tool_failed', reason: 'no', next: 'Try again.' }
@@ -156,7 +157,7 @@ describe('a call', () => {
         { match: { tool: 'code_run', arguments: { mode: 'read' } }, risk: 'low' as const },
       ],
     };
-    const { router, runs } = setUp({
+    const { router, runs } = await setUp({
       policy,
       prepare: (_, given) => ({ ok: true, arguments: { mode: 'project_cmd', ...Object(given) }, notes: [] }),
     });
@@ -170,7 +171,7 @@ describe('a call', () => {
   it('of a tool that is not enabled or denied is refused without a look at its arguments', async () => {
     const looked: string[] = [];
     const rules = [{ name: 'no reading', match: { tool: 'file_read' }, decision: 'deny' as const }];
-    const { router } = setUp({
+    const { router } = await setUp({
       policy: { rules },
       prepare: (tool, given) => {
         looked.push(tool.name);
@@ -184,7 +185,7 @@ describe('a call', () => {
   });
 
   it('whose runner throws is a result and is in the audit', async () => {
-    const { router } = setUp({
+    const { router } = await setUp({
       execute: async () => {
         throw new Error('a secret path');
       },
@@ -201,7 +202,7 @@ describe('a call', () => {
 
   it('is in the audit before it runs', async () => {
     const seen: string[] = [];
-    const setup = setUp({
+    const setup = await setUp({
       execute: async ({ session }) => {
         const entries = await setup.router.audit({ session, event: 'call' });
         seen.push(...entries.map(({ outcome }) => outcome));
@@ -218,7 +219,7 @@ describe('what is denied', () => {
   const policy = { rules: [{ name: 'no files', match: { tool: 'file_*' }, decision: 'deny' as const }] };
 
   it('looks to the caller like what does not exist, in every answer, and differs in the audit', async () => {
-    const { router } = setUp({ policy });
+    const { router } = await setUp({ policy });
     const { id } = await router.createSession();
     const same = (answer: object, name: string) => JSON.stringify(answer).replaceAll(name, 'NAME');
     const denied = await router.call(id, READ);
@@ -235,7 +236,7 @@ describe('what is denied', () => {
   });
 
   it('is not found, listed, or brought along', async () => {
-    const { router } = setUp({
+    const { router } = await setUp({
       policy: { rules: [{ ...policy.rules[0], name: 'x', match: { tool: 'file_list' }, decision: 'deny' }] },
     });
     const { id } = await router.createSession();
@@ -250,7 +251,7 @@ describe('what is denied', () => {
   });
 
   it('stays denied in a session in which it was enabled before the policy changed', async () => {
-    const { router, setPolicy, runs } = setUp();
+    const { router, setPolicy, runs } = await setUp();
     const { id } = await router.createSession();
     await router.enable(id, { names: ['file_read'] });
     setPolicy(policy);
@@ -262,7 +263,7 @@ describe('what is denied', () => {
 
 describe('a search', () => {
   it('is told of whom it answers: audiences differ where other tools may be allowed', async () => {
-    const { router, searched, setPolicy } = setUp();
+    const { router, searched, setPolicy } = await setUp();
     const search = async (input: object) => {
       const { id } = await router.createSession(input);
       await router.search(id, { query: 'x' });
@@ -278,7 +279,7 @@ describe('a search', () => {
   });
 
   it('marks what is enabled in the own session', async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const { id } = await router.createSession();
     await router.enable(id, { names: ['lsp_open'] });
     const { matches } = await router.search(id, { query: 'x' });
@@ -287,11 +288,11 @@ describe('a search', () => {
 });
 
 describe('lists', () => {
-  const namesOf = (output: Awaited<ReturnType<ReturnType<typeof setUp>['router']['list']>>) =>
+  const namesOf = (output: Awaited<ReturnType<Router['list']>>) =>
     output.ok ? output.tools.map(({ name }) => name) : output.code;
 
   it('hold what may be called now, or all that is allowed', async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const { id } = await router.createSession({ user: 'ann', riskCeiling: 'medium' });
     await router.enable(id, { names: ['lsp_open'] });
     expect(namesOf(await router.list(id))).toEqual(['ask_user', 'lsp_open']);
@@ -303,7 +304,7 @@ describe('lists', () => {
   });
 
   it('are asked of the index where there is one', async () => {
-    const { router } = setUp({
+    const { router } = await setUp({
       handOut: async (request, context) => ({
         ok: false,
         code: 'no_candidates',
@@ -318,14 +319,14 @@ describe('lists', () => {
 
 describe('modes', () => {
   it('legacy gives everything as before, and high risk is still approved', async () => {
-    const { router } = setUp({ policy: { mode: 'legacy' } });
+    const { router } = await setUp({ policy: { mode: 'legacy' } });
     const { id } = await router.createSession({ user: 'ann' });
     expect(codeOf(await router.call(id, READ))).toBe('ran');
     expect(codeOf(await router.call(id, { tool: 'deploy' }))).toBe('needs_approval');
   });
 
   it('not strict runs what would be refused and warns in the audit; what does not exist stays unknown', async () => {
-    const { router, runs } = setUp({
+    const { router, runs } = await setUp({
       policy: { strict: false, rules: [{ name: 'no', match: { tool: 'file_read' }, decision: 'deny' }] },
     });
     const { id } = await router.createSession();
@@ -340,7 +341,7 @@ describe('modes', () => {
 
 describe('telemetry', () => {
   it('tells what happened in order, with whose it was, and never arguments or results', async () => {
-    const { router, events, store } = setUp();
+    const { router, events, store } = await setUp();
     const { id } = await router.createSession({ user: 'ann', project: 'p' });
     await router.search(id, { query: 'read' });
     await router.enable(id, { names: ['lsp_open'], ttl_turns: 1 });
@@ -362,7 +363,7 @@ describe('what is written down', () => {
 
   describe('the audit of a session', () => {
     it('has all that was asked and decided in it, in its order', async () => {
-      const { router } = setUp();
+      const { router } = await setUp();
       const { id } = await router.createSession({ user: 'ann' });
       await router.search(id, { query: 'read' });
       await router.list(id, { mode: 'classic' });
@@ -389,7 +390,7 @@ describe('what is written down', () => {
 
   describe('the figures of telemetry', () => {
     it('tell no more of a tool that is denied than of one that does not exist', async () => {
-      const { router, store } = setUp({ policy: NO_LISTS });
+      const { router, store } = await setUp({ policy: NO_LISTS });
       const { id } = await router.createSession({ user: 'ann' });
       await router.call(id, { tool: 'file_list' });
       await router.call(id, { tool: 'nothing' });
@@ -400,7 +401,7 @@ describe('what is written down', () => {
     });
 
     it('do not blame a tool for arguments with which it never ran', async () => {
-      const { router, store } = setUp();
+      const { router, store } = await setUp();
       const { id } = await router.createSession();
       await router.enable(id, { names: ['file_read'] });
       await router.call(id, { tool: 'file_read' });
@@ -410,7 +411,7 @@ describe('what is written down', () => {
     });
 
     it('count what was enabled in a session that was left, once it is removed', async () => {
-      const { router, store, pass, events } = setUp({ options: { sessionIdleMs: 1_000 } });
+      const { router, store, pass, events } = await setUp({ options: { sessionIdleMs: 1_000 } });
       const { id } = await router.createSession({ user: 'ann', project: 'p' });
       await router.enable(id, { names: ['lsp_open', 'code_run'] });
       await router.call(id, { tool: 'lsp_open' });
@@ -428,7 +429,7 @@ describe('the spans of a call', () => {
 
   it('are of the decision and of the run, which is not there where the call is refused', async () => {
     const spans = recordSpans();
-    const { router } = setUp();
+    const { router } = await setUp();
     const { id } = await router.createSession({ user: 'ann' });
     const read = { tool: 'file_read', arguments: { path: 'very-secret' } };
     await router.call(id, read);

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { setUp } from './setup.js';
 
 it('a key in a query is kept nowhere, and the audit has the beginning of a long one', async () => {
-  const { router, store } = setUp();
+  const { router, store } = await setUp();
   const { id } = await router.createSession({ user: 'ann' });
   const query = `sign in with sk-abcdefghijklmnop ${'and on '.repeat(100)}`;
   expect((await router.search(id, { query })).query).toBe(query.trim());

@@ -6,7 +6,7 @@ import { createPolicy, type PolicyInput } from '../../src/agents/policy/policy.j
 import { fixedPolicy, type PolicySource } from '../../src/agents/policy/policy-file.js';
 import type { TelemetryEvent } from '../../src/agents/records.js';
 import { createRouter, type Router } from '../../src/agents/router.js';
-import { createMemoryStore } from '../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../src/agents/store/open-store.js';
 import type { Store } from '../../src/agents/store/store.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import type { Tool } from '../../src/core/catalog/tool.js';
@@ -57,8 +57,8 @@ export interface SetupOptions extends Partial<Omit<RouterParts, 'policy' | 'stor
   tools?: readonly Tool[];
 }
 
-export function setUp(options: SetupOptions = {}): Setup {
-  const { policy = {}, store = createMemoryStore(), tools = TOOLS, ...parts } = options;
+export async function setUp(options: SetupOptions = {}): Promise<Setup> {
+  const { policy = {}, store = await openStore(), tools = TOOLS, ...parts } = options;
   const state = {
     time: Date.UTC(2026, 0, 1, 12),
     policy: 'current' in policy ? policy : fixedPolicy(createPolicy(policy)),

@@ -29,7 +29,7 @@ async function startWaiting(tool: 'deploy' | 'file_read', enabling: { ephemeral?
     ],
   });
   let catalog = createCatalog(TOOLS);
-  const { store, ...setup } = setUp({ catalog: () => catalog, prepare: sandbox.prepare, execute: sandbox.run });
+  const { store, ...setup } = await setUp({ catalog: () => catalog, prepare: sandbox.prepare, execute: sandbox.run });
   const setTools = (tools: readonly Tool[]) => {
     catalog = createCatalog(tools);
   };

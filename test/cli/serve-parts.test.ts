@@ -1,11 +1,11 @@
 /** Parts of winnow serve: its chores, what it tells at the start, planning that is opened late, and executors. */
 import { describe, expect, it } from '@jest/globals';
-import { createAgents } from '../../src/adapters/http/agents/agents.js';
+import { createAgents } from '../../src/agents/agents.js';
 import { createCallLog } from '../../src/agents/logging/call-log.js';
 import { createPolicy } from '../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../src/agents/policy/policy-file.js';
 import type { Executor, ExecutorCall } from '../../src/agents/sandbox/executors/executor.js';
-import { createMemoryStore } from '../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../src/agents/store/open-store.js';
 import { createLazyPlanning } from '../../src/cli/lazy-planning.js';
 import { createLiveExecutors } from '../../src/cli/live-executors.js';
 import type { PlanningSetup } from '../../src/cli/set-up.js';
@@ -74,7 +74,7 @@ it('warns of what in the policy has no effect, and only notes prose', async () =
     rules: [{ name: 'slip', match: { tool: 'pull' }, decision: 'deny' }],
   });
   const agents = createAgents({
-    store: createMemoryStore(),
+    store: await openStore(),
     catalog: () => catalog,
     policy: fixedPolicy(policy),
     executors: [],
@@ -93,7 +93,7 @@ it('warns of what in the policy has no effect, and only notes prose', async () =
 
 it('is warned of a policy that refuses nothing', async () => {
   const policy = fixedPolicy(createPolicy({ strict: false }));
-  const agents = createAgents({ store: createMemoryStore(), catalog: () => createCatalog([]), policy, executors: [] });
+  const agents = createAgents({ store: await openStore(), catalog: () => createCatalog([]), policy, executors: [] });
   const { logger, lines } = recordLog();
   tellAtStart({ agents, config: {}, policyPath: undefined, weights: agents.index.status().weights }, logger);
   await agents.close();

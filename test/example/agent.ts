@@ -43,7 +43,7 @@ const startedAt = performance.now();
 const signal = AbortSignal.timeout(TIME_LIMIT_MS);
 const model = await openModel();
 const workspace = await createWorkspace();
-const store = await openStore({ memory: true });
+const store = await openStore();
 const { catalog } = await loadCatalog({ sources: ['fixtures/catalogs/coding-agent.json'] });
 const discovery = createDiscovery({ catalog: () => catalog });
 const sandbox = createSandbox({ executors: [createFunctionExecutor(workspace.functions)] });

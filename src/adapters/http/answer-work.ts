@@ -1,12 +1,12 @@
 /** Long work as an answer: whole, or as a stream of its events. Bounded, and cancelled when the client leaves. */
+
+import { PassThrough, type Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { accountOf } from '../../agents/contracts.js';
 import { WinnowError } from '../../core/errors.js';
-import { acceptsEventStream } from './accepts-event-stream.js';
-import { accountOf } from './caller.js';
-import { streamEvents } from './event-stream.js';
 import type { Gate } from './gate.js';
 import type { Stop } from './graceful-stop.js';
-import type { ReportError } from './report-error.js';
+import type { Problem, ReportError } from './problem.js';
 
 export interface WorkParts {
   gate: Gate;
@@ -57,4 +57,67 @@ export function leavingOf(reply: FastifyReply): AbortSignal {
     if (!reply.raw.writableFinished) leaving.abort();
   });
   return leaving.signal;
+}
+
+// A piece of work as server-sent events: what happens as it happens, then `result` or `error`. The stream opens with the
+// first event, so that what is refused before has the status that it deserves.
+
+/** What a client has not read yet, in bytes: with more, it is taken to read no more, and the stream ends. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+
+export interface EventStreamOptions {
+  /** What is called what happens, for example `stage`. */
+  event: string;
+  heartbeatMs: number;
+  renderError: (thrown: unknown) => Problem;
+}
+
+/** @throws What the work throws before its first event. */
+export function streamEvents<Event>(
+  work: (onEvent: (event: Event) => void) => Promise<unknown>,
+  { event: name, heartbeatMs, renderError }: EventStreamOptions,
+): Promise<Readable> {
+  return new Promise((open, refuse) => {
+    const stream = new PassThrough();
+    let isOpen = false;
+    const write = (text: string): void => {
+      isOpen = true;
+      open(stream);
+      // What is one answer, however long, always has its room.
+      if (stream.writableLength + stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
+      if (stream.writable) stream.write(text);
+    };
+    const heartbeat = setInterval(() => write(': still at work\n\n'), heartbeatMs);
+    stream.once('close', () => clearInterval(heartbeat));
+    const send = (event: string, data: unknown): void => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    const end = (event: string, data: unknown): void => {
+      send(event, data);
+      clearInterval(heartbeat);
+      stream.end();
+    };
+    work((event) => send(name, event)).then(
+      (result) => end('result', result),
+      (thrown: unknown) => {
+        if (isOpen) return end('error', renderError(thrown));
+        stream.destroy();
+        refuse(thrown);
+      },
+    );
+  });
+}
+
+// Whether an Accept header asks for the stages as they happen: named outright, and not after JSON.
+
+export function acceptsEventStream(accept: string | undefined): boolean {
+  const ranges = (accept ?? '').split(',').map(parseRange);
+  const best = ranges
+    .filter(({ type, quality }) => quality > 0 && (type === 'text/event-stream' || type === 'application/json'))
+    .sort((a, b) => b.quality - a.quality)[0];
+  return best?.type === 'text/event-stream';
+}
+
+function parseRange(text: string): { type: string; quality: number } {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+  return { type, quality: quality === undefined ? 1 : Number(quality) || 0 };
 }

@@ -1,25 +1,29 @@
 /** Winnow over HTTP. Each body is parsed, the planner asked, errors are mapped; nothing is decided here. */
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { z } from 'zod';
+import type { Agents } from '../../agents/agents.js';
 import { createLogger, type Logger } from '../../agents/logging/logger.js';
 import type { Catalog } from '../../core/catalog/catalog.js';
-import { readVersion } from '../../core/environment.js';
 import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
 import type { Planner } from '../../core/planner.js';
 import { addAgentRoutes, agentRoutes } from './agents/add-agent-routes.js';
-import type { Agents } from './agents/agents.js';
 import { createAnswerWork } from './answer-work.js';
 import { type AuthOptions, addAuth } from './auth/add-auth.js';
-import { answerBrokenRequest } from './broken-request.js';
 import { createConceal } from './conceal.js';
 import { createGate } from './gate.js';
 import { addGracefulStop, type Stop } from './graceful-stop.js';
 import { addMcpRoute, type McpEndpoint } from './mcp-route.js';
-import { renderOpenApi } from './openapi.js';
+import { addOpenApi, type Named } from './openapi.js';
 import { addPlanRoutes, type Outcomes } from './plan-routes.js';
-import { faultProblem } from './problem.js';
+import {
+  answerBrokenRequest,
+  createReportError,
+  faultProblem,
+  REQUEST_ID_HEADER,
+  requestIdOf,
+  sendProblem,
+} from './problem.js';
 import { createReadiness } from './readiness.js';
-import { createReportError, sendProblem } from './report-error.js';
-import { REQUEST_ID_HEADER, requestIdOf } from './request-id.js';
 import { SERVER_DEFAULTS, type ServerOptions } from './server-options.js';
 import { addToolRoutes } from './tool-routes.js';
 
@@ -85,7 +89,6 @@ export function createServer({
   const { heartbeatMs } = options;
   const gate = createGate(options.concurrency);
   const answerWork = createAnswerWork({ gate, stop, heartbeatMs, reportError });
-  const routes = agents ? agentRoutes(agents) : [];
   const conceal = createConceal(planner, agents);
   const measure = (one: Planner) => metrics?.measure(one) ?? one;
   const { plannerOf } = parts;
@@ -93,15 +96,18 @@ export function createServer({
     planner: measure(planner),
     plannerOf: plannerOf && ((catalog: Catalog) => measure(plannerOf(catalog))),
   };
-  addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes });
-  addToolRoutes(app, planner, conceal);
-  if (agents) addAgentRoutes(app, { routes, metrics: agents.metrics, answerWork, stop });
-  if (mcp) addMcpRoute(app, { mcp, gate, stop });
   const ready = createReadiness([
     ...(agents ? [{ run: agents.ready, holdsMs: STORE_CHECK_MS }] : []),
     ...(parts.askModel ? [{ run: parts.askModel, holdsMs: MODEL_CHECK_MS }] : []),
   ]);
-  addServiceRoutes(app, ready, () => renderOpenApi({ version: readVersion(), routes, hasMcp: mcp !== undefined }));
+  const renderOpenApi = addOpenApi(app);
+  app.after(() => {
+    addPlanRoutes(app, { ...measured, logger, conceal, answerWork, outcomes });
+    addToolRoutes(app, planner, conceal);
+    if (agents) addAgentRoutes(app, { routes: agentRoutes(agents), metrics: agents.metrics, answerWork, stop });
+    if (mcp) addMcpRoute(app, { mcp, gate, stop });
+    addServiceRoutes(app, ready, renderOpenApi);
+  });
   app.addHook('onClose', async () => {
     await agents?.close();
     await parts.onClose?.();
@@ -186,21 +192,22 @@ function sendUnknownPath(app: FastifyInstance, request: FastifyRequest, reply: F
 const STORE_CHECK_MS = 5_000;
 const MODEL_CHECK_MS = 60_000;
 
-function addServiceRoutes(
-  app: FastifyInstance,
-  ready: () => Promise<void>,
-  render: () => ReturnType<typeof renderOpenApi>,
-): void {
-  // Made when it is asked for: it takes longer than all else that a server does to start.
-  let document: ReturnType<typeof renderOpenApi> | undefined;
-  app.get('/openapi.json', async () => {
-    document ??= render();
-    return document;
+const STATUS = { name: 'Status', schema: z.object({ status: z.literal('ok') }) };
+
+function addServiceRoutes(app: FastifyInstance, ready: () => Promise<void>, render: () => object): void {
+  const about = (operationId: string, summary: string, answer?: Named) => ({
+    config: { operation: { operationId, summary, answer, isOpen: true } },
   });
-  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get('/healthz', about('health', 'Whether the process answers', STATUS), async () => ({ status: 'ok' }));
   // One that stops has refused the request before it gets here.
-  app.get('/readyz', async () => {
+  app.get('/readyz', about('readiness', 'Whether requests are taken', STATUS), async () => {
     await ready();
     return { status: 'ok' };
+  });
+  // Made when it is asked for: it takes longer than all else that a server does to start.
+  let document: object | undefined;
+  app.get('/openapi.json', about('openapi', 'This document'), async () => {
+    document ??= render();
+    return document;
   });
 }

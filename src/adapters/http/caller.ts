@@ -13,11 +13,6 @@ export function isFields(asked: unknown): asked is Record<string, unknown> {
   return typeof asked === 'object' && asked !== null && !Array.isArray(asked);
 }
 
-/** Whose part of the server a request takes; all callers without a name share one. Undefined: there is no gateway. */
-export function accountOf(caller: Caller | undefined): string | undefined {
-  return caller && (caller.user ?? '');
-}
-
 export function isOperator(caller: Caller | undefined): boolean {
   return caller === undefined || (caller.roles ?? []).includes(OPERATOR_ROLE);
 }

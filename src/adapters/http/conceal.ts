@@ -1,11 +1,11 @@
 /** What the policy hides from the caller is denied in the request itself: the planner knows of no policy. */
 
+import type { Agents } from '../../agents/agents.js';
 import type { Caller } from '../../agents/contracts.js';
-import { hiddenTools } from '../../agents/policy/hidden-tools.js';
+import { hiddenTools } from '../../agents/policy/decide.js';
 import type { Policy } from '../../agents/policy/policy.js';
 import type { View } from '../../core/catalog/scope.js';
 import type { Planner } from '../../core/planner.js';
-import type { Agents } from './agents/agents.js';
 
 interface Concerned {
   user?: string | undefined;

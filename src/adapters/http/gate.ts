@@ -1,4 +1,5 @@
 /** Bounds the requests that run or wait at once: a caller is better told at once than after its own time-out. */
+import { createUserCounts } from '../../agents/quotas.js';
 import { WinnowError } from '../../core/errors.js';
 
 export interface Gate {
@@ -14,27 +15,21 @@ const USER_SHARE = 0.25;
 
 export function createGate(limit: number): Gate {
   const ofUser = Math.max(1, Math.floor(limit * USER_SHARE));
-  const own = new Map<string, number>();
+  const own = createUserCounts();
   let running = 0;
-
-  function count(user: string | undefined, change: 1 | -1): void {
-    running += change;
-    if (user === undefined) return;
-    const left = (own.get(user) ?? 0) + change;
-    if (left === 0) own.delete(user);
-    else own.set(user, left);
-  }
 
   return {
     async run(user, work) {
       if (running >= limit) throw new WinnowError('overloaded', `${limit} requests are waiting. Come back later.`);
-      if (user !== undefined && (own.get(user) ?? 0) >= ofUser)
+      if (own.of(user) >= ofUser)
         throw new WinnowError('quota_exceeded', `${ofUser} requests of yours are under way. Wait for one of them.`);
-      count(user, 1);
+      running += 1;
+      own.add(user, 1);
       try {
         return await work();
       } finally {
-        count(user, -1);
+        running -= 1;
+        own.add(user, -1);
       }
     },
   };

@@ -2,11 +2,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import type { Caller } from '../../agents/contracts.js';
-import { accountOf } from './caller.js';
+import { accountOf } from '../../agents/contracts.js';
 import type { Gate } from './gate.js';
 import type { Stop } from './graceful-stop.js';
-import { REQUEST_ID_HEADER } from './request-id.js';
+import type { Operation } from './openapi.js';
+import { REQUEST_ID_HEADER } from './problem.js';
 
 /** `createMcpEndpoint` makes one. */
 export interface McpEndpoint {
@@ -31,25 +33,79 @@ export interface McpRouteParts {
 
 export function addMcpRoute(app: FastifyInstance, { mcp, gate, stop }: McpRouteParts): void {
   app.addHook('preClose', () => mcp.close(stop.signal));
-  app.route({
-    method: ['GET', 'POST', 'DELETE'],
-    url: MCP_PATH,
-    exposeHeadRoute: false,
-    async handler({ raw, body, identity: { caller }, id }, reply) {
-      const answer = async (): Promise<void> => {
-        reply.hijack();
-        const response = reply.raw.setHeader(REQUEST_ID_HEADER, id);
-        // A client that leaves before its answer is no error.
-        const ended = finished(response).catch(() => {});
-        await mcp.handle({ request: raw, response, body, caller });
-        await ended;
-        // Else a connection that is kept alive would hold a server open that stops.
-        if (stop.isStopping) raw.socket.destroy();
-      };
-      await (isQuestion(raw.method, body) ? gate.run(accountOf(caller), answer) : answer());
-    },
-  });
+  for (const method of ['POST', 'GET', 'DELETE'] as const)
+    app.route({
+      method,
+      url: MCP_PATH,
+      exposeHeadRoute: false,
+      config: { operation: { ...SHARED, ...OPERATIONS[method] } },
+      async handler({ raw, body, identity: { caller }, id }, reply) {
+        const answer = async (): Promise<void> => {
+          reply.hijack();
+          const response = reply.raw.setHeader(REQUEST_ID_HEADER, id);
+          // A client that leaves before its answer is no error.
+          const ended = finished(response).catch(() => {});
+          await mcp.handle({ request: raw, response, body, caller });
+          await ended;
+          // Else a connection that is kept alive would hold a server open that stops.
+          if (stop.isStopping) raw.socket.destroy();
+        };
+        await (isQuestion(raw.method, body) ? gate.run(accountOf(caller), answer) : answer());
+      },
+    });
 }
+
+const MESSAGE = {
+  name: 'McpMessage',
+  schema: z
+    .looseObject({
+      jsonrpc: z.literal('2.0'),
+      id: z
+        .union([z.string(), z.int()])
+        .optional()
+        .describe('Of a request, and of its answer. Absent: a notification.'),
+      method: z.string().optional().describe('For example `initialize`, `tools/list` or `tools/call`.'),
+      params: z.record(z.string(), z.unknown()).optional(),
+    })
+    .describe('A message of the Model Context Protocol (JSON-RPC 2.0).'),
+};
+const SHARED = {
+  answerType: 'text/event-stream',
+  headers: {
+    'mcp-session-id': 'The id of the connection, as the answer to `initialize` gave it in this header.',
+    'mcp-protocol-version': 'As agreed on by `initialize`, for example `2025-06-18`.',
+  },
+  failure: {
+    name: 'McpFailure',
+    schema: z
+      .object({
+        jsonrpc: z.literal('2.0'),
+        id: z.union([z.string(), z.int(), z.null()]),
+        error: z.object({ code: z.int(), message: z.string() }),
+      })
+      .describe('Why MCP takes the message not at all. What a tool does wrong is an answer with `isError`.'),
+  },
+} as const;
+const OPERATIONS = {
+  POST: {
+    operationId: 'mcpSend',
+    summary: 'MCP: send a message',
+    description:
+      'Streamable HTTP: the first message is `initialize`, and all others carry the session that its answer names. A ' +
+      'request is answered as a stream of events, the last of which is its answer.',
+    body: MESSAGE,
+    otherStatuses: { 202: 'Taken: a notification has no answer' },
+  },
+  GET: {
+    operationId: 'mcpListen',
+    summary: 'MCP: listen to what the server tells by itself, such as that the list of tools has changed',
+  },
+  DELETE: {
+    answerType: 'none',
+    operationId: 'mcpEnd',
+    summary: 'MCP: end the connection, with all that is enabled in it',
+  },
+} as const satisfies Readonly<Record<string, Operation>>;
 
 /** A client that only listens, for hours, takes no place of those who ask, and that a call is cancelled must get through. */
 function isQuestion(method: string | undefined, body: unknown): boolean {

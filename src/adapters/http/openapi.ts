@@ -1,153 +1,193 @@
-/** The OpenAPI 3.1 document of the server, made from the same schemas and the same error table that it works by. */
-import { STATUS_CODES } from 'node:http';
-import { ERROR_TABLE } from '../../core/errors.js';
-import { agentPaths } from './agents/openapi-paths.js';
-import type { Route } from './agents/route.js';
-import { MCP_SCHEMAS, mcpPath } from './mcp-openapi.js';
-import {
-  header,
-  type Json,
-  parameters,
-  problemReferences,
-  rolesHeader,
-  securitySchemes,
-  success,
-  userHeader,
-} from './openapi-parts.js';
-import { renderSchemas, type SchemaName, schemaReference } from './openapi-schemas.js';
-import { HTTP_FAULTS, PROBLEM_TYPE } from './problem.js';
-import { REQUEST_ID_HEADER } from './request-id.js';
+/**
+ * The OpenAPI 3.1 document of the server. Each route declares its operation once, with zod schemas, and @fastify/swagger
+ * makes the document of all that are there.
+ */
+import swagger, { type JSONObject } from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { readVersion } from '../../core/environment.js';
+import { clarificationSchema, planSchema, selectionSchema, stepSchema, unplannableSchema } from '../../core/result.js';
+import { GATEWAY_HEADER, ROLES_HEADER, USER_HEADER } from './auth/authenticate.js';
+import { PROBLEM_TYPE, problemSchema, REQUEST_ID_HEADER } from './problem.js';
 
-/** Faults of a raw connection, and of paths that are not in the document, belong to no operation. */
-const FAULTS_OF_NO_OPERATION: readonly number[] = [404, 405, 408, 431];
-const VIEW_STATUSES: readonly number[] = [400, 401, 403, 500, 503];
-
-export interface OpenApiParts {
-  version: string;
-  /** Those for agents. Default: the server has none. */
-  routes?: readonly Route[];
-  /** Default: the server has no `/mcp`. */
-  hasMcp?: boolean;
+/** A schema under the name that it has in the document. */
+export interface Named<Schema extends z.ZodType = z.ZodType> {
+  readonly name: string;
+  readonly schema: Schema;
 }
 
-export function renderOpenApi({ version, routes = [], hasMcp = false }: OpenApiParts): Json {
-  const problems = problemTexts();
-  const all = [...problems.keys()].filter((status) => !FAULTS_OF_NO_OPERATION.includes(status) || isOfTable(status));
-  return {
-    openapi: '3.1.1',
-    info: {
-      title: 'Winnow',
-      version,
-      description:
-        'From a request and a catalogue of tools to a checked plan. Every error is a problem document (RFC 9457).',
-    },
-    paths: {
-      '/v1/plan': {
-        post: planning('plan', 'Choose tools and write a checked plan', { answer: 'PlanResult', statuses: all }),
-      },
-      '/v1/select': { post: planning('select', 'Choose tools only', { answer: 'SelectResult', statuses: all }) },
-      '/v1/tools': { get: toolsOperation() },
-      ...agentPaths(routes),
-      ...(hasMcp ? mcpPath() : {}),
-      '/healthz': { get: statusOperation('health', 'Whether the process answers', []) },
-      '/readyz': { get: statusOperation('readiness', 'Whether requests are taken', [503]) },
-      '/openapi.json': { get: documentOperation() },
-    },
-    security: [{ token: [] }, { gateway: [] }, {}],
-    components: {
-      securitySchemes: securitySchemes(),
-      schemas: renderSchemas(routes, hasMcp ? MCP_SCHEMAS : undefined),
-      parameters: {
-        RequestId: header(REQUEST_ID_HEADER, 'Your id of the request, for the logs.'),
-        User: userHeader(),
-        ...(routes.length > 0 || hasMcp ? { Roles: rolesHeader() } : {}),
-      },
-      headers: { RequestId: { description: 'The id under which the request is logged.', schema: { type: 'string' } } },
-      responses: Object.fromEntries(
-        [...problems].map(([status, text]) => [`Problem${status}`, problemResponse(status, text)]),
-      ),
-    },
-  };
+/** What the document says of a route. */
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly query?: z.ZodType;
+  readonly body?: Named;
+  /** Default: a JSON object of no further form. */
+  readonly answer?: Named | undefined;
+  /** Of an answer that is no JSON; `none` where it is empty. Default: `application/json`. */
+  readonly answerType?: string;
+  /** Default: 200. */
+  readonly status?: number;
+  /** Further statuses of the same answer -> what each means; 202 has none. */
+  readonly otherStatuses?: Readonly<Record<number, string>>;
+  /** Named headers of the request besides those that all have -> what each means. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The answer may be streamed: what an event is called, and what it holds. */
+  readonly streams?: { readonly event: string; readonly data: Named };
+  /** What a failure may be besides a problem document. */
+  readonly failure?: Named;
+  /** Whether roles of the caller count. Default: true. */
+  readonly takesRoles?: boolean;
+  /** It is about the server itself: nobody has to say who asks. Default: false. */
+  readonly isOpen?: boolean;
 }
 
-/** Status -> all that it can mean, one a line; from the error table, then from HTTP itself. */
-function problemTexts(): Map<number, string> {
-  const lines = Object.entries(ERROR_TABLE).map(
-    ([code, { httpStatus, meaning }]) => [httpStatus, `\`${code}\`: ${meaning}`] as const,
-  );
-  const faults = Object.entries(HTTP_FAULTS).map(([status, text]) => [Number(status), text] as const);
-  const texts = new Map<number, string>();
-  for (const [status, line] of [...lines, ...faults]) {
-    texts.set(status, texts.has(status) ? `${texts.get(status)}\n${line}` : line);
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: Operation;
   }
-  return new Map([...texts].sort(([a], [b]) => a - b));
 }
 
-function isOfTable(status: number): boolean {
-  return Object.values(ERROR_TABLE).some(({ httpStatus }) => httpStatus === status);
-}
+const PROBLEM = { name: 'Problem', schema: problemSchema };
+/** Parts of answers that have a name of their own. */
+const PARTS: readonly Named[] = [
+  { name: 'Plan', schema: planSchema },
+  { name: 'Clarification', schema: clarificationSchema },
+  { name: 'Unplannable', schema: unplannableSchema },
+  { name: 'Selection', schema: selectionSchema },
+  { name: 'Step', schema: stepSchema },
+  PROBLEM,
+];
+const USER_TEXT =
+  'Who asks, as a gateway or the operator says: wins over the user of query or body. Refused beside any other token.';
+const ROLES_TEXT = `Roles of the caller, with commas in between; counts beside ${USER_HEADER} only.`;
 
-function problemResponse(status: number, text: string): Json {
-  const isRefusal = status === ERROR_TABLE.overloaded.httpStatus;
-  const retry = { 'Retry-After': { description: 'With `overloaded`: seconds to wait.', schema: { type: 'integer' } } };
-  return {
-    description: `${STATUS_CODES[status] ?? 'The client left'}\n\n${text}`,
-    headers: { [REQUEST_ID_HEADER]: { $ref: '#/components/headers/RequestId' }, ...(isRefusal ? retry : {}) },
-    content: { [PROBLEM_TYPE]: { schema: schemaReference('Problem') } },
+/** To be called before the routes are added. @returns a function that makes the document of them */
+export function addOpenApi(app: FastifyInstance): () => object {
+  const operations: Operation[] = [];
+  app.register(swagger, {
+    convertConstToEnum: false,
+    openapi: {
+      openapi: '3.1.1',
+      info: {
+        title: 'Winnow',
+        version: readVersion(),
+        description:
+          'From a request and a catalogue of tools to a checked plan. Every error is a problem document (RFC 9457).',
+      },
+      security: [{ token: [] }, { gateway: [] }, {}],
+      components: { securitySchemes: SECURITY },
+    },
+    transform({ route, url }) {
+      const { operation } = route.config ?? {};
+      if (!operation) return { schema: { hide: true }, url };
+      operations.push(operation);
+      return { schema: toSchema(operation, String(route.method)), url };
+    },
+  });
+  return () => {
+    const document = Object(app.swagger());
+    const schemas = renderSchemas(operations);
+    const bodies = Object.values<object>(document.paths).flatMap((path) =>
+      Object.values(path).flatMap((operation) => Object(operation).requestBody ?? []),
+    );
+    for (const body of bodies) body.required = !acceptsNothing(body.content['application/json'].schema, schemas);
+    return { ...document, components: { ...document.components, schemas } };
   };
 }
 
-function planning(
-  operationId: string,
-  summary: string,
-  { answer, statuses }: { answer: SchemaName; statuses: readonly number[] },
-): Json {
+/** None is needed on a server of this machine alone, but for what decides for others. */
+const SECURITY = {
+  token: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A token of the operator, of a user, or a JSON Web Token of the issuer that the server trusts.',
+  },
+  gateway: { type: 'apiKey', in: 'header', name: GATEWAY_HEADER, description: 'The secret of a gateway.' },
+} as const;
+
+function toSchema(operation: Operation, method: string) {
+  const { operationId, summary, answer, streams, query, body, failure, status = 200 } = operation;
+  const { answerType = 'application/json', otherStatuses = {}, isOpen = false, takesRoles = true } = operation;
+  const description = [operation.description, streams && streamText(streams, answer)].filter(Boolean).join(' ');
+  const text = { schema: { type: 'string' } };
+  const content = {
+    [answerType]:
+      answerType === 'application/json' ? { schema: answer ? reference(answer) : { type: 'object' } } : text,
+    ...(streams ? { 'text/event-stream': text } : {}),
+  };
+  const answered = (description: string, isEmpty: boolean) =>
+    isEmpty ? { description, type: 'null' } : { description, content };
+  const headers = {
+    ...operation.headers,
+    [REQUEST_ID_HEADER]: 'Your id of the request, for the logs; the answer has it, too.',
+    ...(isOpen ? {} : { [USER_HEADER]: USER_TEXT }),
+    ...(isOpen || !takesRoles ? {} : { [ROLES_HEADER]: ROLES_TEXT }),
+  };
+  const isWriting = method === 'POST' || method === 'PUT';
   return {
     operationId,
     summary,
-    description:
-      'With `accept: text/event-stream` the stages are streamed as they happen: `event: stage` with a TraceEvent, at the end ' +
-      `\`event: result\` with a ${answer} or \`event: error\` with a Problem. What is refused before the first stage is answered by its status.`,
-    parameters: parameters(),
-    requestBody: { required: true, content: { 'application/json': { schema: schemaReference('PlanRequest') } } },
-    responses: {
-      200: success('The result', {
-        'application/json': { schema: schemaReference(answer) },
-        'text/event-stream': { schema: { type: 'string' } },
-      }),
-      ...problemReferences(statuses),
+    ...(description === '' ? {} : { description }),
+    headers: {
+      type: 'object',
+      properties: mapValues(headers, (meaning) => ({ type: 'string', description: meaning })),
+    },
+    ...(query ? { querystring: z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' }) } : {}),
+    // Also where nothing is to be said: then a client sends the type of a body, which the server asks for.
+    ...(isWriting ? { body: body ? reference(body) : { type: 'object' } } : {}),
+    response: {
+      [status]: answered('The answer', answerType === 'none'),
+      ...Object.fromEntries(
+        Object.entries(otherStatuses).map(([other, meaning]) => [other, answered(meaning, other === '202')]),
+      ),
+      default: {
+        description: 'A failure. Its codes and their statuses stand in the schema of a problem.',
+        content: {
+          [PROBLEM_TYPE]: { schema: reference(PROBLEM) },
+          ...(failure ? { 'application/json': { schema: reference(failure) } } : {}),
+        },
+      },
     },
   };
 }
 
-function toolsOperation(): Json {
-  const user = {
-    name: 'user',
-    in: 'query',
-    description: 'Also the private tools of this user.',
-    schema: { type: 'string', minLength: 1 },
-  };
-  return {
-    operationId: 'listTools',
-    summary: 'The tools that the caller sees',
-    parameters: [user, ...parameters()],
-    responses: {
-      200: success('The tools', { 'application/json': { schema: schemaReference('ToolList') } }),
-      ...problemReferences(VIEW_STATUSES),
-    },
-  };
+function streamText({ event, data }: NonNullable<Operation['streams']>, answer: Named | undefined): string {
+  return (
+    `With \`accept: text/event-stream\` it is streamed as it happens: \`event: ${event}\` with a ${data.name} each time, at ` +
+    `the end \`event: result\` with a ${answer?.name} or \`event: error\` with a Problem. What is refused before the first ` +
+    'event is answered by its status.'
+  );
 }
 
-function statusOperation(operationId: string, summary: string, statuses: readonly number[]): Json {
-  const schema = { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] };
-  return {
-    operationId,
-    summary,
-    responses: { 200: success('It does', { 'application/json': { schema } }), ...problemReferences(statuses) },
-  };
+function reference({ name }: Named): { $ref: string } {
+  return { $ref: `#/components/schemas/${name}` };
 }
 
-function documentOperation(): Json {
-  const content = { 'application/json': { schema: { type: 'object' } } };
-  return { operationId: 'openapi', summary: 'This document', responses: { 200: success('OpenAPI 3.1', content) } };
+function renderSchemas(operations: readonly Operation[]): Record<string, JSONObject> {
+  const inputs = operations.flatMap(({ body }) => body ?? []);
+  const outputs = operations.flatMap(({ answer, streams, failure }) => [answer, streams?.data, failure]);
+  return { ...convert(inputs, 'input'), ...convert([...outputs, ...PARTS], 'output') };
+}
+
+function convert(named: readonly (Named | undefined)[], io: 'input' | 'output'): Record<string, JSONObject> {
+  const registry = z.registry<{ id: string }>();
+  for (const one of named) if (one && !registry.has(one.schema)) registry.add(one.schema, { id: one.name });
+  const { schemas } = z.toJSONSchema(registry, {
+    io,
+    unrepresentable: 'any',
+    uri: (id) => `#/components/schemas/${id}`,
+  });
+  return mapValues(schemas, ({ $schema: _dialect, $id: _id, id: _name, ...schema }) => schema as JSONObject);
+}
+
+/** Many clients send no body where all of it is optional. */
+function acceptsNothing({ $ref, ...own }: JSONObject, schemas: Readonly<Record<string, JSONObject>>): boolean {
+  const schema = typeof $ref === 'string' ? schemas[$ref.split('/').at(-1) ?? ''] : own;
+  return schema?.type === 'object' && schema.required === undefined;
+}
+
+function mapValues<Value, Mapped>(values: Readonly<Record<string, Value>>, map: (value: Value) => Mapped) {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
 }

@@ -3,13 +3,21 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
 import type { CallOptions, Planner } from '../../core/planner.js';
-import { parseRequest, type Request } from '../../core/request.js';
-import type { PlanResult, Selection, TraceEvent } from '../../core/result.js';
+import { parseRequest, type Request, requestSchema } from '../../core/request.js';
+import {
+  type PlanResult,
+  resultSchema,
+  type Selection,
+  selectResultSchema,
+  type TraceEvent,
+  traceEventSchema,
+} from '../../core/result.js';
 import type { AnswerWork } from './answer-work.js';
 import { withCaller } from './caller.js';
 import type { Conceal } from './conceal.js';
+import type { Operation } from './openapi.js';
 import { publicEvent, publicSelection } from './public-answer.js';
-import { createRequestPlanners } from './request-planners.js';
+import { createRequestPlanners, requestToolsSchema } from './request-planners.js';
 
 export interface PlanRouteParts {
   planner: Planner;
@@ -28,14 +36,15 @@ type Outcome = { kind: PlanResult['kind'] | 'selection'; mode: Selection['mode']
 
 interface Endpoint {
   path: string;
+  operation: Pick<Operation, 'operationId' | 'summary' | 'answer'>;
   ask(planner: Planner, request: Request, call: CallOptions): Promise<{ answer: unknown; outcome: Outcome }>;
 }
 
 export function addPlanRoutes(app: FastifyInstance, { planner, logger, ...parts }: PlanRouteParts): void {
   const { conceal, answerWork, outcomes } = parts;
   const plannerFor = createPlannerFor(parts);
-  for (const { path, ask } of ENDPOINTS) {
-    app.post(path, async (request, reply) => {
+  for (const { path, operation, ask } of ENDPOINTS) {
+    app.post(path, { config: { operation: { ...SHARED, ...operation } } }, async (request, reply) => {
       const { caller } = request.identity;
       const { tools, ...body } = Object(request.body);
       const own = tools === undefined ? planner : plannerFor(tools);
@@ -70,9 +79,20 @@ function createPlannerFor({ plannerOf }: Pick<PlanRouteParts, 'plannerOf'>): (to
   };
 }
 
+const SHARED = {
+  body: { name: 'PlanRequest', schema: requestSchema.extend({ tools: requestToolsSchema.optional() }) },
+  streams: { event: 'stage', data: { name: 'TraceEvent', schema: traceEventSchema } },
+  takesRoles: false,
+} as const;
+
 const ENDPOINTS: readonly Endpoint[] = [
   {
     path: '/v1/plan',
+    operation: {
+      operationId: 'plan',
+      summary: 'Choose tools and write a checked plan',
+      answer: { name: 'PlanResult', schema: resultSchema },
+    },
     async ask(planner, request, call) {
       const result = await planner.plan(request, call);
       const answer = {
@@ -85,6 +105,11 @@ const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     path: '/v1/select',
+    operation: {
+      operationId: 'select',
+      summary: 'Choose tools only',
+      answer: { name: 'SelectResult', schema: selectResultSchema },
+    },
     async ask(planner, request, call) {
       const result = await planner.select(request, call);
       const answer = { ...publicSelection(result), trace: result.trace.map(publicEvent) };

@@ -2,9 +2,15 @@
  * Errors as problem documents (RFC 9457). Only what is about the caller's own request is told; all else may name
  * files, servers or the words of a model, and goes to the log alone.
  */
-import { STATUS_CODES } from 'node:http';
+
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { type Logger, logFailure } from '../../agents/logging/logger.js';
 import { ERROR_TABLE, type ErrorCode, toWinnowError, WinnowError } from '../../core/errors.js';
+import type { ServerOptions } from './server-options.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
@@ -15,11 +21,18 @@ export const problemSchema = z.object({
   title: z.string().describe('What went wrong, the same for every occurrence.'),
   status: z.int().describe('The HTTP status.'),
   detail: z.string().describe('What went wrong this time.'),
-  code: z.enum(ERROR_CODES),
+  code: z.enum(ERROR_CODES).describe(codeTexts()),
   issues: z.array(z.string()).describe('One problem each, with the path of what is wrong.'),
   requestId: z.string().describe('Under which the log tells more.'),
 });
 export type Problem = z.infer<typeof problemSchema>;
+
+function codeTexts(): string {
+  const lines = Object.entries(ERROR_TABLE).map(
+    ([code, { httpStatus, meaning }]) => `\`${code}\` (${httpStatus}): ${meaning}`,
+  );
+  return ['Of each failure, with its status:', ...lines].join('\n');
+}
 
 /** What HTTP itself finds wrong, before a planner is asked: status -> what is said. */
 export const HTTP_FAULTS = {
@@ -92,4 +105,64 @@ function faultStatusOf(thrown: unknown): FaultStatus | undefined {
 
 function isFaultStatus(status: number): status is FaultStatus {
   return Object.hasOwn(HTTP_FAULTS, status);
+}
+
+// The id under which a request is logged and answered: the caller's own, where it is fit for a log line.
+
+export const REQUEST_ID_HEADER = 'x-request-id';
+const SANE = /^[\w.:+/=@-]{1,128}$/;
+
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers[REQUEST_ID_HEADER];
+  return typeof given === 'string' && SANE.test(given) ? given : randomUUID();
+}
+
+// A failed request: in full to the log, as a problem to the caller. No body, prompt or plan is logged.
+
+export type ReportError = (thrown: unknown, request: FastifyRequest) => Problem;
+
+export function createReportError(
+  logger: Logger,
+  { bodyLimitBytes }: Pick<ServerOptions, 'bodyLimitBytes'>,
+): ReportError {
+  return (thrown, request) => {
+    const problem = toProblem(thrown, request.id, bodyLimitBytes);
+    if (problem.status >= 500)
+      logFailure(logger, toWinnowError(thrown), { requestId: request.id, route: request.routeOptions.url });
+    return problem;
+  };
+}
+
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  // As bytes: to a text fastify adds a charset, which JSON has not.
+  return reply
+    .header(REQUEST_ID_HEADER, problem.requestId)
+    .code(problem.status)
+    .type(PROBLEM_TYPE)
+    .send(Buffer.from(JSON.stringify(problem)));
+}
+
+// What is no HTTP at all never reaches a route: the answer is written onto the socket.
+
+const STATUS_BY_CODE: Readonly<Record<string, FaultStatus>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+};
+
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = STATUS_BY_CODE[error.code ?? ''] ?? 400;
+  const problem = faultProblem(status, randomUUID());
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `content-type: ${PROBLEM_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${problem.requestId}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

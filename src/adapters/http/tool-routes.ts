@@ -26,10 +26,19 @@ export const toolListSchema = z.object({
 });
 export type ToolList = z.infer<typeof toolListSchema>;
 
-const querySchema = z.strictObject({ user: z.string().min(1).optional() });
+const querySchema = z.strictObject({
+  user: z.string().min(1).optional().describe('Also the private tools of this user.'),
+});
+const operation = {
+  operationId: 'listTools',
+  summary: 'The tools that the caller sees',
+  query: querySchema,
+  answer: { name: 'ToolList', schema: toolListSchema },
+  takesRoles: false,
+};
 
 export function addToolRoutes(app: FastifyInstance, planner: Pick<Planner, 'view'>, conceal: Conceal): void {
-  app.get('/v1/tools', async ({ query, identity: { caller } }) => {
+  app.get('/v1/tools', { config: { operation } }, async ({ query, identity: { caller } }) => {
     const asked = parseQuery(withCaller(query, caller));
     return listTools(planner.view(conceal(asked, caller)));
   });

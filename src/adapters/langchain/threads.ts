@@ -2,13 +2,12 @@
  * Which session a thread has, kept in the agent's state and so wherever its checkpoints are. A user message that the
  * session has not seen begins a turn, once, however often the run is resumed.
  */
-import type { BaseMessage } from '@langchain/core/messages';
+import { type BaseMessage, HumanMessage } from '@langchain/core/messages';
 import { z } from 'zod';
 import { type Caller, createSessionInputSchema } from '../../agents/contracts.js';
 import type { AskOptions, Router } from '../../agents/router.js';
 import { WinnowError } from '../../core/errors.js';
 import { approverSchema } from './approval-interrupt.js';
-import { lastTurn } from './turn.js';
 
 export const routingContextSchema = z.object({
   winnow: createSessionInputSchema
@@ -70,4 +69,20 @@ async function isOpen(router: Router, session: string, ask: AskOptions): Promise
     if (error instanceof WinnowError && error.code === 'not_found') return false;
     throw error;
   }
+}
+
+// A turn is one user message and all that it causes.
+
+export interface Turn {
+  /** The one that began it. */
+  readonly message: BaseMessage;
+  readonly before: readonly BaseMessage[];
+  readonly after: readonly BaseMessage[];
+}
+
+/** The last turn. None before the first user message. */
+export function lastTurn(messages: readonly BaseMessage[]): Turn | undefined {
+  const place = messages.findLastIndex((message) => HumanMessage.isInstance(message));
+  const message = messages[place];
+  return message && { message, before: messages.slice(0, place), after: messages.slice(place + 1) };
 }

@@ -7,6 +7,7 @@ import { renderReview } from '../../agents/approvals/render-review.js';
 import type { CallResult } from '../../agents/contracts.js';
 import type { Approval } from '../../agents/records.js';
 import type { CallAskOptions, Router } from '../../agents/router.js';
+import { HIDDEN, spelt } from '../../core/visible-text.js';
 
 const OPEN = new Set(['needs_approval', 'approval_pending']);
 /** What is longer can't be read before it is allowed; somebody else decides on it. */
@@ -65,12 +66,8 @@ export function askingPerson(router: Router, server: PersonServer, onError: (err
 function renderQuestion(approval: Approval): string {
   const { tool, arguments: given, reason } = approval;
   const question = `Allow ${tool} with ${JSON.stringify(given)}? ${reason}`;
-  return [question, ...renderReview(approval)].map(withoutTricks).join('\n');
+  return [question, ...renderReview(approval)].map((line) => line.replace(TRICKS, spelt)).join('\n');
 }
 
-/** Characters that a person does not see, or that turn what they see around, as their codes. */
-function withoutTricks(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]|\p{Variation_Selector}/gu, (character) => {
-    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
-  });
-}
+/** What a person does not see, or what turns round what they see, is told by its code. */
+const TRICKS = new RegExp(`[${HIDDEN}\\p{Variation_Selector}]`, 'gu');

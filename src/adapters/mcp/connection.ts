@@ -16,19 +16,17 @@ import {
   type ServerNotification,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
-import { clientName } from '../../agents/client-name.js';
 import type { Caller, CallResult, CreateSessionInput } from '../../agents/contracts.js';
 import { logFailure } from '../../agents/logging/logger.js';
+import { clientName } from '../../agents/meta-tools.js';
 import type { Router } from '../../agents/router.js';
 import { readVersion } from '../../core/environment.js';
 import { toWinnowError } from '../../core/errors.js';
 import { failed, structured, toResult } from './answers.js';
 import { askingPerson, canAskPerson, type PersonServer } from './ask-person.js';
 import { createConnectionSession } from './connection-session.js';
-import { renderInstructions } from './instructions.js';
-import type { McpOptions } from './mcp-options.js';
-import { createOwnNames } from './own-names.js';
-import type { OwnTool, ToolCall } from './own-tool.js';
+import { type McpOptions, renderInstructions } from './mcp-options.js';
+import { createOwnNames, type OwnTool, type ToolCall } from './own-tool.js';
 import { type PlanningPlanner, planningTools } from './planning-tools.js';
 import { renderTool } from './render-tool.js';
 import { sessionTools } from './session-tools.js';

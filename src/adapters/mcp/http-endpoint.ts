@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
-import type { Caller } from '../../agents/contracts.js';
+import { accountOf, type Caller } from '../../agents/contracts.js';
 import { createPageGuard, LOOPBACK_HOSTS, type PageGuardOptions } from '../http/auth/page-guard.js';
 import { type Connection, createConnection, type McpParts } from './connection.js';
 
@@ -84,7 +84,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
 
   /** A client that is gone did not say so: one that waits for nothing makes room, and it is never a frugal user's. */
   function findRoom(caller: Caller | undefined): 'free' | 'full' | 'own' {
-    const own = [...opened.values()].filter((one) => isSameCaller(one.caller, caller));
+    const own = [...opened.values()].filter((one) => accountOf(one.caller) === accountOf(caller));
     if (caller && own.length >= maxUserConnections) return endOldest(own) ? 'free' : 'own';
     if (opened.size < maxConnections) return 'free';
     const idle = [...opened.values()].filter(({ responses }) => responses === 0);
@@ -117,7 +117,7 @@ export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
 
   function find(id: string, caller: Caller | undefined): Open | undefined {
     const one = opened.get(id);
-    if (!one || !isSameCaller(one.caller, caller)) return undefined;
+    if (!one || accountOf(one.caller) !== accountOf(caller)) return undefined;
     one.caller = caller;
     opened.delete(id);
     opened.set(id, one);
@@ -173,14 +173,10 @@ async function closeWhenIdle(connection: Connection, signal: AbortSignal | undef
 /** Those of the user who has most connections in all. */
 function ofGreediest(among: readonly Open[], all: readonly Open[]): Open[] {
   const counts = new Map<string | undefined, number>();
-  const keyOf = ({ caller }: Open) => caller && (caller.user ?? '');
+  const keyOf = ({ caller }: Open) => accountOf(caller);
   for (const one of all) counts.set(keyOf(one), (counts.get(keyOf(one)) ?? 0) + 1);
   const most = Math.max(0, ...among.map((one) => counts.get(keyOf(one)) ?? 0));
   return among.filter((one) => counts.get(keyOf(one)) === most);
-}
-
-function isSameCaller(one: Caller | undefined, other: Caller | undefined): boolean {
-  return (one === undefined) === (other === undefined) && one?.user === other?.user;
 }
 
 function refuse(response: ServerResponse, status: number, message: string, code: number = CODES.refused): void {

@@ -6,11 +6,11 @@ import { z } from 'zod';
 import { WinnowError } from '../../core/errors.js';
 import { parseOptions } from '../../core/parse.js';
 import type { Learnt } from '../../core/search/rank.js';
-import type { BareEntry } from '../ledger.js';
+import type { BareEntry, WriteAudit } from '../ledger.js';
 import type { TelemetryEvent } from '../records.js';
-import type { WriteAudit } from '../write-audit.js';
 import {
   type EntryName,
+  explainEntry,
   idOfEntry,
   LEARNT_KINDS,
   LEARNT_STATES,
@@ -19,11 +19,8 @@ import {
   learntEntrySchema,
   nameOfEntry,
 } from './entry.js';
-import { explainEntry } from './explain-entry.js';
-import { learn } from './learn.js';
-import { createLearntRanking } from './learnt-ranking.js';
-import { createObserver, type Observation } from './observations.js';
-import { createAlwaysOnProposals } from './propose-always-on.js';
+import { createLearntRanking, learn } from './learn.js';
+import { createAlwaysOnProposals, createObserver, type Observation } from './observations.js';
 
 export const adaptationOptionsSchema = z.strictObject({
   enabled: z.boolean().default(false),

@@ -2,12 +2,11 @@
  * Whether one call may run now: the decision on what would really run, the approval, and one use of the enablement. A
  * call that is asked for ahead takes the same way up to the approval, and stops there.
  */
-
 import { bindingHash } from '../../core/catalog/catalog.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import type { ArgumentSources } from '../../core/result.js';
 import type { ApprovalRequest, Approvals, EditedCall } from '../approvals/approvals.js';
-import { canonicalJson } from '../approvals/canonical-json.js';
+import { canonicalHash, canonicalJson } from '../approvals/canonical-json.js';
 import { destinationOf } from '../approvals/destination.js';
 import type { Digest } from '../approvals/keyed-digest.js';
 import { sourcesFor } from '../argument-sources.js';
@@ -276,4 +275,19 @@ function prepareCopy(prepared: PreparedArguments): PreparedArguments {
 
 function withoutOk<Refused extends { ok: false }>({ ok: _, ...refusal }: Refused): Omit<Refused, 'ok'> {
   return refusal;
+}
+
+// What is kept of a call's values, and no secret: digests, enough to see that two were about the same.
+
+/** Of the arguments and of the top level of the result; only texts, numbers and booleans. */
+export function callValues(given: object, output: unknown): Record<string, string[]> {
+  const values = new Map<string, Set<string>>();
+  for (const source of [given, output]) {
+    if (typeof source !== 'object' || source === null || Array.isArray(source)) continue;
+    for (const [name, value] of Object.entries(source)) {
+      if (!['string', 'number', 'boolean'].includes(typeof value) || Number.isNaN(value)) continue;
+      values.set(name, (values.get(name) ?? new Set()).add(canonicalHash(value)));
+    }
+  }
+  return Object.fromEntries([...values].map(([name, digests]) => [name, [...digests]]));
 }

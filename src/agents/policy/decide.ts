@@ -2,11 +2,12 @@
  * The one decision on a tool. Search, list, enable and run ask this and nothing else: a call passes all that finding
  * passes and more, so nobody finds what they may not run. Pure: the same policy and facts give the same answer.
  */
+
 import { createStepBudget, type StepBudget } from '../../core/catalog/schema/safe-pattern.js';
 import type { Risk, Tool } from '../../core/catalog/tool.js';
-import type { GateCode, Refusal } from '../contracts.js';
+import type { Caller, GateCode, Refusal } from '../contracts.js';
 import type { CallRecord } from '../store/store.js';
-import { type Applying, applyingTo, isCertain, isPossible, type Undecided } from './applying.js';
+import { type Match, type MatchCaller, matchesArguments, matchesCaller } from './match.js';
 import {
   isAbove,
   type Policy,
@@ -16,7 +17,7 @@ import {
   riskOfCall,
   type ToolPolicy,
 } from './policy.js';
-import { findUnmet } from './unmet.js';
+import { findUnmet } from './requirement.js';
 
 export interface Facts {
   /** What for: to be shown, to be enabled, or to be run now. */
@@ -175,4 +176,73 @@ function denyUndecided(settings: PolicySettings, { tool, risk }: ToolFacts, { ma
   const path = partsOf(settings).find((part) => part.match === match)?.path;
   const reason = `The pattern for "${argument}" in ${path} of the policy takes too long on this text.`;
   return deny('not_allowed', reason, `Call ${tool.name} with another or a shorter "${argument}".`, risk);
+}
+
+// Which parts of a policy are about a call; and before there is one, about all or some calls of the tool.
+
+/** A part of which nobody knows whether it is about the call: the pattern for the argument took too long. */
+export interface Undecided {
+  readonly match: Match;
+  readonly argument: string;
+}
+
+export interface Applying<Part> {
+  readonly parts: readonly Part[];
+  readonly undecided?: Undecided | undefined;
+}
+
+interface CallFacts {
+  readonly caller: MatchCaller;
+  readonly risk: Risk;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly budget: StepBudget;
+}
+
+interface AnyCallFacts {
+  readonly caller: MatchCaller;
+  readonly own: ToolPolicy;
+}
+
+/** To this very call. The first part that is undecided ends it: whatever the others say, the call is refused. */
+export function applyingTo<Part extends { readonly match: Match }>(
+  { caller, risk, arguments: given = {}, budget }: CallFacts,
+  parts: readonly Part[],
+): Applying<Part> {
+  const applying: Part[] = [];
+  for (const part of parts) {
+    const { match } = part;
+    if (!matchesCaller(match, caller) || !(match.risk?.includes(risk) ?? true)) continue;
+    const isMet = matchesArguments(match, given, budget);
+    if (typeof isMet === 'object') return { parts: applying, undecided: { match, argument: isMet.undecided } };
+    if (isMet) applying.push(part);
+  }
+  return { parts: applying };
+}
+
+/** To every call of the tool. */
+export function isCertain(match: Match, { caller, own }: AnyCallFacts): boolean {
+  const { risk } = match;
+  return (
+    match.arguments === undefined &&
+    matchesCaller(match, caller) &&
+    (risk === undefined || own.reachableRisks.every((one) => risk.includes(one)))
+  );
+}
+
+/** To some call of the tool. */
+export function isPossible(match: Match, { caller, own }: AnyCallFacts): boolean {
+  return matchesCaller(match, caller) && (match.risk?.some((one) => own.reachableRisks.includes(one)) ?? true);
+}
+
+// What a policy keeps from a caller whatever the session: for plans and lists without one, which must not name it either.
+
+/** @param tools those in the scope of the caller. @returns names, for the `deny` of a request */
+export function hiddenTools(policy: Policy, tools: readonly Tool[], { user, roles = [] }: Caller): string[] {
+  const facts = {
+    purpose: 'find' as const,
+    caller: { user, roles },
+    session: { turn: 1, isEnded: false },
+    now: new Date(),
+  };
+  return tools.filter((tool) => decide(policy, { ...facts, tool }).decision === 'deny').map(({ name }) => name);
 }

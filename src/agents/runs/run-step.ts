@@ -89,7 +89,8 @@ async function callStep(step: ParsedStep, parts: StepParts, attempt: Attempt): P
   await record.setStep({ ...base, status: 'running', attempts: base.attempts + 1, ...waits });
   const { result, attempts } = await callWithRetries(step, { ...parts, input, sources, approval });
   const called = { ...base, attempts: base.attempts + attempts };
-  if (!result.ok && result.granted && edit === undefined) return toEdited(called, { ...result, granted: result.granted });
+  if (!result.ok && result.granted && edit === undefined)
+    return toEdited(called, { ...result, granted: result.granted });
   const state = toState(result, called);
   await record.setStep(edit === undefined ? state : { ...state, notes: [edit, ...(state.notes ?? [])] });
   return undefined;

@@ -4,6 +4,7 @@
  * group. So one user or group can't take them all, and a user who waits for themselves holds nobody else's mutex.
  */
 import PQueue from 'p-queue';
+import { createUserCounts } from '../quotas.js';
 import { type CallFailure, fail } from './failure.js';
 import type { SandboxLimits } from './limits.js';
 
@@ -35,18 +36,11 @@ export function createAdmission(limits: AdmissionLimits): Admission {
   const userPlaces = partOf(limits.concurrency);
   const users = createTurns(userPlaces);
   /** Of each user, waiting and running. */
-  const underWay = new Map<string, number>();
+  const underWay = createUserCounts();
   let waiting = 0;
 
-  function count(user: string | undefined, change: 1 | -1): void {
-    if (user === undefined) return;
-    const left = (underWay.get(user) ?? 0) + change;
-    if (left === 0) underWay.delete(user);
-    else underWay.set(user, left);
-  }
-
   function findFull({ group, user }: Entering): string | undefined {
-    const own = user === undefined ? 0 : (underWay.get(user) ?? 0);
+    const own = underWay.of(user);
     if (own >= userPlaces + partOf(limits.maxQueued)) return `${own} calls of yours are under way (limit userShare).`;
     const hasPlace = places.pending + waiting < limits.concurrency && own < userPlaces && !groups.isBusy(group);
     return hasPlace || waiting < limits.maxQueued
@@ -61,14 +55,14 @@ export function createAdmission(limits: AdmissionLimits): Admission {
       const full = findFull(request);
       if (full !== undefined) return fail('overloaded', full);
       waiting += 1;
-      count(user, 1);
+      underWay.add(user, 1);
       let isWaiting = true;
       const stopWaiting = () => {
         if (isWaiting) waiting -= 1;
         isWaiting = false;
       };
       const patience = startPatience(limits.maxWaitMs, signal);
-      const taken: (() => void)[] = [() => count(user, -1)];
+      const taken: (() => void)[] = [() => underWay.add(user, -1)];
       const leave = () => {
         for (const giveBack of taken.splice(0)) giveBack();
       };

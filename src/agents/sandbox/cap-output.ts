@@ -1,4 +1,7 @@
 /** A result within its room: lists, objects and texts are shortened where the form can be kept, so that references still work. */
+import { isObject } from '../../core/catalog/schema/json.js';
+import type { ContentBlock } from '../contracts.js';
+import type { ToolLimits } from './limits.js';
 
 export interface Capped {
   readonly value: unknown;
@@ -73,4 +76,93 @@ function createKeys(): Cut['keys'] {
 /** By bytes, not within a character. */
 export function cutText(text: string, maxBytes: number): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
+}
+
+// Blocks of content within their room. Texts are cut; what is encoded as base64 (images, audio, files) stays whole or is
+// left out with a text in its place, and no model reads it as words.
+
+interface Media {
+  readonly mimeType: string;
+  readonly base64: string;
+}
+
+/** The block with the number of its bytes in place of its data. */
+export function describeBlock(block: ContentBlock): ContentBlock {
+  const media = mediaOf(block);
+  if (!media) return block;
+  const bytes = bytesOf(media);
+  const { data: _, resource, ...rest } = block;
+  if (!isObject(resource)) return { ...rest, bytes };
+  const { blob: _blob, ...about } = resource;
+  return { ...rest, resource: { ...about, bytes } };
+}
+
+export interface CappedContent {
+  readonly content: readonly ContentBlock[];
+  readonly notes: readonly string[];
+}
+
+export function capContent(
+  blocks: readonly ContentBlock[],
+  { maxOutputBytes, maxMediaBytes }: Pick<ToolLimits, 'maxOutputBytes' | 'maxMediaBytes'>,
+): CappedContent {
+  const room = { words: maxOutputBytes, media: maxMediaBytes };
+  const content: ContentBlock[] = [];
+  let leftOut = 0;
+  let isCut = false;
+  const keep = (block: ContentBlock): boolean => {
+    const media = mediaOf(block)?.base64.length ?? 0;
+    const words = Buffer.byteLength(JSON.stringify(block)) - media;
+    if (media > room.media || words > room.words) return false;
+    room.media -= media;
+    room.words -= words;
+    return content.push(block) > 0;
+  };
+  for (const block of blocks) {
+    if (keep(block)) continue;
+    if (block.type === 'text') {
+      isCut = true;
+      keep(cutBlock(block, room.words));
+    } else {
+      leftOut += 1;
+      keep({ type: 'text', text: `(${nameOf(block)}: left out, it is too large)` });
+    }
+  }
+  const notes = [
+    ...(isCut ? [`Texts of the result were cut to ${maxOutputBytes} bytes together (limit maxOutputBytes).`] : []),
+    ...(leftOut > 0 ? [leftOutNote(leftOut, { maxOutputBytes, maxMediaBytes })] : []),
+  ];
+  return { content, notes };
+}
+
+function leftOutNote(count: number, limits: Pick<ToolLimits, 'maxOutputBytes' | 'maxMediaBytes'>): string {
+  const { maxMediaBytes, maxOutputBytes } = limits;
+  const which = `${maxMediaBytes} bytes of base64 (limit maxMediaBytes) and ${maxOutputBytes} of all else (limit maxOutputBytes)`;
+  return `${count} of the blocks of the result were left out: together they may have ${which}.`;
+}
+
+/** What a cut text takes besides its characters: its form as JSON. */
+const FORM_BYTES = Buffer.byteLength(JSON.stringify({ type: 'text', text: '' }));
+
+/** By its text as JSON, where a character may take up to six bytes. */
+function cutBlock({ text }: ContentBlock, room: number): ContentBlock {
+  const words = cutText(String(text), Math.max(0, room - FORM_BYTES));
+  const escaped = Buffer.byteLength(JSON.stringify(words)) - 2;
+  const over = Math.max(0, escaped - (room - FORM_BYTES));
+  return { type: 'text', text: over === 0 ? words : cutText(words, Math.max(0, Buffer.byteLength(words) - over)) };
+}
+
+function nameOf(block: ContentBlock): string {
+  const media = mediaOf(block);
+  return media ? `${media.mimeType}, ${Math.ceil(bytesOf(media) / 1000)} kB` : block.type;
+}
+
+function mediaOf({ data, mimeType, resource }: ContentBlock): Media | undefined {
+  const held = isObject(resource) ? { base64: resource.blob, mimeType: resource.mimeType } : { base64: data, mimeType };
+  if (typeof held.base64 !== 'string') return undefined;
+  return { base64: held.base64, mimeType: String(held.mimeType ?? 'application/octet-stream').slice(0, 80) };
+}
+
+function bytesOf({ base64 }: Media): number {
+  return Buffer.byteLength(base64, 'base64');
 }

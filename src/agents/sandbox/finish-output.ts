@@ -1,8 +1,7 @@
 /** What a tool gave -> what the caller gets: plain JSON, checked against the promise of the tool, within its room. */
 import type { Tool } from '../../core/catalog/tool.js';
 import { type Check, createValidator } from '../../core/catalog/validate.js';
-import { capOutput } from './cap-output.js';
-import { capContent } from './content.js';
+import { capContent, capOutput } from './cap-output.js';
 import type { ExecutedWell } from './executors/executor.js';
 import { type CallFailure, type CallSuccess, fail } from './failure.js';
 import { toJson } from './json-value.js';

@@ -1,6 +1,7 @@
 /** What a call may take: time, room, turns. Data, so that a file can hold it; resolved once, then complete. */
 import { z } from 'zod';
 import type { Tool } from '../../core/catalog/tool.js';
+import { nearHint } from '../../core/nearest-name.js';
 import { parseOptions } from '../../core/parse.js';
 
 /** The longest time-out. Longer work belongs in a job with an id to ask for. */
@@ -127,4 +128,15 @@ type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 function onlyGiven<T extends object>(values: T): Given<T>;
 function onlyGiven(values: object): object {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+// What of the limits is without effect on a catalogue, in words: a slip in a name leaves a tool with the limits of all.
+
+/** Only names of the system's tools are suggested: who writes limits need not know what users call theirs. */
+export function checkLimits({ named }: Pick<SandboxLimits, 'named'>, tools: readonly Tool[]): string[] {
+  const known = new Set(tools.map(({ name }) => name));
+  const suggested = tools.filter(({ scope }) => scope === 'system').map(({ name }) => name);
+  return named
+    .filter((name) => !known.has(name))
+    .map((name) => `sandbox.tools: there is no tool "${name}"${nearHint(name, suggested)}`);
 }

@@ -2,11 +2,10 @@
 import type { Tool } from '../../core/catalog/tool.js';
 import type { CallResult, Progress } from '../contracts.js';
 import { createAdmission } from './admission.js';
-import { checkLimits } from './check-limits.js';
 import type { Executor } from './executors/executor.js';
 import { type CallFailure, describeThrown, fail } from './failure.js';
 import { finishFailure, finishOutput, READ_FACTOR } from './finish-output.js';
-import { resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
+import { checkLimits, resolveLimits, type SandboxLimitsInput, type ToolLimits } from './limits.js';
 import { prepareArguments } from './prepare-arguments.js';
 import { createRateLimiter, type RateClaim } from './rate-limiter.js';
 import { runWithin } from './run-within.js';

@@ -3,9 +3,15 @@ import type { Catalog } from '../../core/catalog/catalog.js';
 import { createSynonymTable, type Synonyms, type SynonymTable } from '../../core/search/synonyms.js';
 import type { ListOutput, ListRequest } from '../contracts.js';
 import { createToolIndex, type ToolIndex, type ToolIndexOptions } from '../index/tool-index.js';
-import type { SearchCaller, SearchParts } from './caller.js';
-import { createToolLists, type ToolListOptions } from './tool-lists.js';
-import { createToolSearch, type ToolSearch, type ToolSearchParts } from './tool-search.js';
+import {
+  createToolLists,
+  createToolSearch,
+  type SearchCaller,
+  type SearchParts,
+  type ToolListOptions,
+  type ToolSearch,
+  type ToolSearchParts,
+} from './tool-search.js';
 
 export interface DiscoveryParts extends Pick<SearchParts, 'learnt'>, Pick<ToolSearchParts, 'rerank' | 'minConfidence'> {
   /** The tools of now; a reloaded catalogue is indexed in the background. */

@@ -8,7 +8,7 @@ import { orAborted, throwIfCancelled, toWinnowError, type WinnowError } from '..
 import { type Model, noUsage, type Usage } from '../../core/model/model.js';
 import { completeStructured, type Parsed, readJson } from '../../core/model/structured.js';
 import { parse, parseOptions } from '../../core/parse.js';
-import type { NamedPrompt } from '../../core/prompts/prompts.js';
+import { loadNamedPrompt, type NamedPrompt, type PromptPaths } from '../../core/prompts/prompts.js';
 import type { RankedTool } from '../../core/search/rank.js';
 
 export const rerankSettingsSchema = z.strictObject({
@@ -134,4 +134,22 @@ function parseAnswer(text: string): Parsed<Answer> {
   const json = readJson(text, (value) => answerSchema.safeParse(value).success);
   if (!json.ok) return json;
   return parse(answerSchema, json.value, { root: 'answer' });
+}
+
+// A model, settings and the prompt files in use -> what `tool_search` takes as a second opinion.
+
+export interface CreateRerankOptions extends Pick<RerankOptions, 'onFailure' | 'onUsage'> {
+  settings: RerankSettings;
+  /** Files in place of those in `prompts/`. */
+  prompts?: PromptPaths | undefined;
+}
+
+/** Undefined where the settings switch it off. @throws WinnowError `prompt_invalid` */
+export function createRerank(
+  model: Model,
+  { settings: { enabled, ...limits }, prompts, ...told }: CreateRerankOptions,
+): RerankOptions | undefined {
+  if (!enabled) return undefined;
+  const prompt = loadNamedPrompt('rerank-tools', prompts?.['rerank-tools']);
+  return { model, prompt, repair: loadNamedPrompt('repair', prompts?.repair), ...limits, ...told };
 }

@@ -6,9 +6,7 @@ export type StorePlace =
   /** SQLite in one file; made where it is missing. */
   | { file: string }
   /** PostgreSQL: `postgres://user@host:port/database`. */
-  | { url: string }
-  /** Lasts as long as the process; for tests and trials. */
-  | { memory: true };
+  | { url: string };
 
 export interface OpenOptions {
   /** How long a database that another process holds is waited for, in milliseconds. Default: 5,000. */
@@ -19,22 +17,21 @@ export interface OpenOptions {
   onNotice?: ((notice: string) => void) | undefined;
 }
 
-/** @throws WinnowError `store_failed`; `invalid_option` for a place that is none */
-export async function openStore(place: StorePlace, options: OpenOptions = {}): Promise<Store> {
+/**
+ * @param place default: SQLite in memory, which lasts until it is closed, for tests and where nothing has to last
+ * @throws WinnowError `store_failed`; `invalid_option` for a place that is none
+ */
+export async function openStore(place?: StorePlace, options: OpenOptions = {}): Promise<Store> {
   const { busyTimeoutMs = 5_000, connections = 10, onNotice } = options;
-  if ('memory' in place) {
-    const { createMemoryStore } = await import('./memory/memory-store.js');
-    return createMemoryStore();
-  }
   const { createSqlStore } = await import('./sql/sql-store.js');
-  if ('file' in place) {
-    if (place.file === '' || place.file === ':memory:')
-      throw new WinnowError('invalid_option', 'The file of a store needs a path; for none at all, say {memory: true}.');
-    const { openSqlite } = await import('./sql/sqlite.js');
-    return createSqlStore(await openSqlite({ file: place.file, busyTimeoutMs, onNotice }), 'sqlite');
+  if (place && 'url' in place) {
+    if (!/^postgres(?:ql)?:\/\//u.test(place.url))
+      throw new WinnowError('invalid_option', 'The URL of a store begins with postgres:// or postgresql://.');
+    const { openPostgres } = await import('./sql/postgres.js');
+    return createSqlStore(await openPostgres({ url: place.url, connections, busyTimeoutMs }), 'postgres');
   }
-  if (!/^postgres(?:ql)?:\/\//u.test(place.url))
-    throw new WinnowError('invalid_option', 'The URL of a store begins with postgres:// or postgresql://.');
-  const { openPostgres } = await import('./sql/postgres.js');
-  return createSqlStore(await openPostgres({ url: place.url, connections, busyTimeoutMs }), 'postgres');
+  if (place?.file === '' || place?.file === ':memory:')
+    throw new WinnowError('invalid_option', 'The file of a store needs a path; leave the place out for one in memory.');
+  const { openSqlite } = await import('./sql/sqlite.js');
+  return createSqlStore(await openSqlite({ file: place?.file, busyTimeoutMs, onNotice }), 'sqlite');
 }

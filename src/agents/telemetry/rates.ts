@@ -1,7 +1,7 @@
 /** How well discovery works, in figures: of events, by tool, user, project or time. Nothing is sampled. */
 import { z } from 'zod';
 import { GATE_CODES } from '../contracts.js';
-import type { TelemetryEvent } from '../records.js';
+import { type TelemetryEvent, telemetryEventSchema } from '../records.js';
 import { createSearchFollower, type SearchOutcome } from './follow-searches.js';
 
 export const RATE_GROUPS = ['tool', 'user', 'project', 'day', 'hour'] as const;
@@ -126,4 +126,64 @@ function toRates(counts: Counts): Rates {
     enablements: counts.ended,
     unused: share(counts.unused, counts.ended),
   };
+}
+
+// The events of the store, oldest first, page by page: a report over a year holds one page in memory.
+
+/** Of the store, what is read here; see `Journal` there. */
+export interface EventStore {
+  telemetry(query: EventPageQuery): Promise<readonly { readonly place: number; readonly content: unknown }[]>;
+}
+
+export interface EventQuery {
+  user?: string | undefined;
+  project?: string | undefined;
+  /** UTC, ISO 8601. */
+  since?: string | undefined;
+  until?: string | undefined;
+}
+
+interface EventPageQuery extends EventQuery {
+  after?: number | undefined;
+  limit: number;
+}
+
+const PAGE = 1_000;
+
+/** Events of an older form that can no longer be read are counted by `onUnreadable`, not passed over in silence. */
+export async function* readEvents(
+  store: EventStore,
+  query: EventQuery = {},
+  onUnreadable?: (place: number) => void,
+): AsyncGenerator<TelemetryEvent, void, void> {
+  for (let after: number | undefined; ; ) {
+    const page = await store.telemetry({ ...query, after, limit: PAGE });
+    for (const { place, content } of page) {
+      const parsed = telemetryEventSchema.safeParse(content);
+      if (parsed.success) yield parsed.data;
+      else onUnreadable?.(place);
+    }
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    after = last.place;
+  }
+}
+
+// The call behind `GET /v1/telemetry` and the command line: rates of a stretch of time, in groups.
+
+export const telemetryQuerySchema = z.strictObject({
+  by: z.enum(RATE_GROUPS).optional().describe('One row each. Default: the total alone.'),
+  user: z.string().min(1).optional(),
+  project: z.string().min(1).optional(),
+  since: z.iso.datetime().optional().describe('UTC, inclusive. Default: from the first event.'),
+  until: z.iso.datetime().optional().describe('UTC. Default: to the last event.'),
+});
+export type TelemetryReportQuery = z.infer<typeof telemetryQuerySchema>;
+
+/** @param query parsed by `telemetryQuerySchema`. @throws WinnowError `store_failed` */
+export async function reportTelemetry(store: EventStore, query: TelemetryReportQuery = {}): Promise<TelemetryReport> {
+  const { by, ...which } = query;
+  const counter = createRateCounter(by);
+  for await (const event of readEvents(store, which)) counter.observe(event);
+  return counter.report();
 }

@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import { streamEvents } from '../../../src/adapters/http/event-stream.js';
+import { streamEvents } from '../../../src/adapters/http/answer-work.js';
 import { createGate } from '../../../src/adapters/http/gate.js';
 import { parseQuotas } from '../../../src/agents/quotas.js';
 import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
-import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
 import type { PlanRunRecord, Store } from '../../../src/agents/store/store.js';
 import { startAgentServer } from './agents/setup.js';
 
@@ -79,7 +79,7 @@ it('a run of a plan is cancelled when nobody reads what it tells', async () => {
     await nextTurn();
     return 'x'.repeat(200_000);
   };
-  const store = createMemoryStore();
+  const store = await openStore();
   const { url, ask } = await startAgentServer({
     more: { store, executors: [createFunctionExecutor({ file_list })], limits: { rate: { calls: 1_000, seconds: 1 } } },
   });

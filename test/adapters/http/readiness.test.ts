@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createReadiness } from '../../../src/adapters/http/readiness.js';
-import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { serve } from '../../cli/serve-setup.js';
 import { type Behaviour, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.js';
@@ -19,7 +19,7 @@ describe('GET /readyz', () => {
   });
 
   it('is 503 with the reason while the store takes no write, and 200 again after', async () => {
-    const store = createMemoryStore();
+    const store = await openStore();
     let isFull = true;
     const probe = async () => {
       if (isFull) throw new WinnowError('store_failed', 'The store failed: database or disk is full.');

@@ -18,7 +18,7 @@ const enabling = (...names: string[]) => ({ name: 'tool_enable', args: { names }
 
 describe('what the model is shown', () => {
   it('is the meta tools and what the session has enabled, at each call of the model anew', async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const { chat, say } = createRouted({
       router,
       answers: [enabling('file_read'), { name: 'tool_disable', args: { names: ['file_list'] } }, 'done'],
@@ -37,7 +37,7 @@ describe('what the model is shown', () => {
         alwaysLoad: true,
       }),
     ];
-    const { router } = setUp({ tools });
+    const { router } = await setUp({ tools });
     const { chat, say } = createRouted({ router, answers: ['done'] });
     await say('go');
     expect(chat.seen[0]?.definitions.at(-1)).toEqual({
@@ -51,7 +51,7 @@ describe('what the model is shown', () => {
   });
 
   it('leaves out what is enabled for turns that are over', async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const { chat, say } = createRouted({
       router,
       answers: [{ name: 'tool_enable', args: { names: ['lsp_open'], ttl_turns: 1 } }, 'one', 'two'],
@@ -63,7 +63,9 @@ describe('what the model is shown', () => {
 
   it('is a fitting name in place of one that providers refuse, and the call reaches the tool', async () => {
     const name = 'repos/create issue';
-    const { router, runs } = setUp({ tools: [createTool(name, {}, undefined, { risk: 'low', alwaysLoad: true })] });
+    const { router, runs } = await setUp({
+      tools: [createTool(name, {}, undefined, { risk: 'low', alwaysLoad: true })],
+    });
     const { chat, say } = createRouted({
       router,
       answers: ({ tools }, index) => (index === 0 ? { name: tools.at(-1) ?? '' } : 'done'),
@@ -77,7 +79,7 @@ describe('what the model is shown', () => {
 
 describe('a call', () => {
   it('of an enabled tool runs behind the router, with its arguments and its user', async () => {
-    const { router, runs } = setUp();
+    const { router, runs } = await setUp();
     const { say } = createRouted({ router, answers: [enabling('file_read'), READ, 'done'] });
     const messages = await say('read a');
     expect(runs).toMatchObject([{ tool: { name: 'file_read' }, arguments: { path: 'a' }, user: 'ann' }]);
@@ -97,7 +99,7 @@ describe('a call', () => {
     ['is out of service', { name: 'broken' }, 'unavailable'],
     ['has no name that a tool can have', { name: 'x'.repeat(300) }, 'invalid_request'],
   ])('of what %s does not run, and the agent is told why and what to do', async (_, call, code) => {
-    const { router, runs } = setUp();
+    const { router, runs } = await setUp();
     const { say } = createRouted({ router, answers: [call, 'done'] });
     const messages = await say('go');
     expect(answersOf(messages)).toMatchObject([
@@ -112,7 +114,7 @@ describe('a call', () => {
   });
 
   it('with wrong arguments tells the agent each problem', async () => {
-    const { router, runs } = setUp();
+    const { router, runs } = await setUp();
     const { say } = createRouted({
       router,
       answers: [enabling('file_read'), { name: 'file_read', args: { pat: 1 } }, 'done'],
@@ -126,7 +128,7 @@ describe('a call', () => {
   });
 
   it('of a meta tool with wrong arguments is told so, too', async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const { say } = createRouted({ router, answers: [{ name: 'tool_search', args: { query: ' ' } }, 'done'] });
     expect(answersOf(await say('go'))).toMatchObject([
       { status: 'error', content: { ok: false, code: 'invalid_request', reason: expect.stringContaining('query') } },
@@ -134,7 +136,7 @@ describe('a call', () => {
   });
 
   it.each(['v1', 'v2'] as const)('among several of one step is judged by itself (%s)', async (version) => {
-    const { router, runs } = setUp();
+    const { router, runs } = await setUp();
     const { say } = createRouted({
       router,
       version,
@@ -150,7 +152,7 @@ describe('a call', () => {
       { ok: false, code: 'tool_failed', reason: 'no such file', next: 'Use another path.' },
       { ok: true, output: 'text', notes: ['The result was shortened.'], milliseconds: 1 },
     ];
-    const { router } = setUp({ execute: async () => results.shift() ?? Promise.reject(new Error('too often')) });
+    const { router } = await setUp({ execute: async () => results.shift() ?? Promise.reject(new Error('too often')) });
     const { say } = createRouted({ router, answers: [enabling('file_read'), READ, READ, 'done'] });
     const [, failed, shortened] = answersOf(await say('go'));
     expect(failed).toMatchObject({ status: 'error', content: { code: 'tool_failed', reason: 'no such file' } });
@@ -158,7 +160,7 @@ describe('a call', () => {
   });
 
   it('that needs an approval is refused with the id of the approval, and runs once when somebody else has granted it', async () => {
-    const { router, runs } = setUp();
+    const { router, runs } = await setUp();
     const deploy = { name: 'deploy', args: { to: 'test' } };
     const { say } = createRouted({ router, answers: [enabling('deploy'), deploy, 'waiting', deploy, deploy, 'done'] });
     const refused = answersOf(await say('deploy')).at(-1)?.content;
@@ -175,7 +177,7 @@ describe('the signal of a run', () => {
   it('reaches the tool that runs', async () => {
     const controller = new AbortController();
     const signals: (AbortSignal | undefined)[] = [];
-    const { router } = setUp({
+    const { router } = await setUp({
       async execute({ signal }) {
         signals.push(signal);
         controller.abort();
@@ -191,22 +193,22 @@ describe('the signal of a run', () => {
 
 describe("the agent's own tools", () => {
   const now = tool(async () => 'noon', { name: 'now', description: 'The time.', schema: z.object({}) });
-  const create = (ungated: readonly string[] | undefined, model: ScriptedChat) =>
+  const create = async (ungated: readonly string[] | undefined, model: ScriptedChat) =>
     createAgent({
       model,
       tools: [now, { type: 'web_search' }],
-      middleware: [createRoutingMiddleware({ router: setUp().router, ungated })],
+      middleware: [createRoutingMiddleware({ router: (await setUp()).router, ungated })],
     });
 
   it('pass no gate where they are named, and those of the provider are left alone', async () => {
     const chat = new ScriptedChat([{ name: 'now' }, 'done']);
-    const { messages } = await create(['now'], chat).invoke(saying('when?'));
+    const { messages } = await (await create(['now'], chat)).invoke(saying('when?'));
     expect(chat.seen[0]?.tools).toEqual(['now', 'web_search', ...META, 'ask_user']);
     expect(answersOf(messages)).toEqual([{ name: 'now', status: 'success', content: 'noon' }]);
   });
 
   it('open no way to a tool of the router that has such a name', async () => {
-    const { router, runs } = setUp();
+    const { router, runs } = await setUp();
     const { say } = createRouted({ router, ungated: ['file_read'], answers: [READ, 'done'] });
     expect(answersOf(await say('go'))).toMatchObject([{ content: { code: 'not_enabled' } }]);
     expect(runs).toEqual([]);
@@ -214,7 +216,7 @@ describe("the agent's own tools", () => {
 
   it('are refused where they are not', async () => {
     const chat = new ScriptedChat(['done']);
-    await expect(create(undefined, chat).invoke(saying('when?'))).rejects.toMatchObject({
+    await expect((await create(undefined, chat)).invoke(saying('when?'))).rejects.toMatchObject({
       cause: { code: 'invalid_option', message: expect.stringMatching(/\(now\).*"ungated"/) },
     });
     expect(chat.seen).toEqual([]);
@@ -223,7 +225,7 @@ describe("the agent's own tools", () => {
 
 describe('a store that fails', () => {
   it('ends the run: it is nothing that an agent can mend', async () => {
-    const { router, store } = setUp({ tools: TOOLS });
+    const { router, store } = await setUp({ tools: TOOLS });
     const { say } = createRouted({ router, answers: [READ, 'done'] });
     store.sessions.enablements = () => Promise.reject(new Error('disk full'));
     await expect(say('go')).rejects.toThrow('disk full');
@@ -231,7 +233,7 @@ describe('a store that fails', () => {
 });
 
 async function createTools() {
-  const { router, searched } = setUp();
+  const { router, searched } = await setUp();
   const { id } = await router.createSession({ user: 'ann' });
   const [search, enable, disable] = createMetaTools(router, id, { caller: { user: 'ann' } });
   if (!search || !enable || !disable) throw new Error('there are three meta tools');
@@ -266,7 +268,7 @@ describe('the meta tools of a session', () => {
   });
 
   it('are cancelled by the signal of the run and by that of the session', async () => {
-    const { router, searched } = setUp();
+    const { router, searched } = await setUp();
     const { id } = await router.createSession();
     const [outer, inner] = [new AbortController(), new AbortController()];
     const [search] = createMetaTools(router, id, { signal: outer.signal });
@@ -278,7 +280,7 @@ describe('the meta tools of a session', () => {
   });
 
   it("are refused to others: another's session looks like none", async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const { id } = await router.createSession({ user: 'ann' });
     const [search] = createMetaTools(router, id, { caller: { user: 'bob' } });
     await expect(search?.invoke({ query: 'read' })).rejects.toMatchObject({ code: 'not_found' });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Command, MemorySaver } from '@langchain/langgraph';
 import type { ApprovalResume } from '../../../src/adapters/langchain/index.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
-import { setUp } from '../../agents/setup.js';
+import { type Setup, setUp } from '../../agents/setup.js';
 import { answersOf, type ChatAnswer, createRouted, saying } from './setup.js';
 
 describe('the threads of an agent', () => {
@@ -20,7 +20,7 @@ describe('the threads of an agent', () => {
 
   describe('a thread', () => {
     it('has one session, and each user message begins one turn of it, however many steps it takes', async () => {
-      const { router } = setUp();
+      const { router } = await setUp();
       const { say } = createRouted({ router, answers: [ENABLE, { name: 'ask_user' }, 'one', 'two', 'three'] });
       await say('one');
       await say('two');
@@ -34,12 +34,14 @@ describe('the threads of an agent', () => {
       const file = join(folder, 'restart.db');
       const checkpointer = new MemorySaver();
       const before = await openStore({ file });
-      await createRouted({ router: setUp({ store: before }).router, checkpointer, answers: [ENABLE, 'one'] }).say(
-        'one',
-      );
+      await createRouted({
+        router: (await setUp({ store: before })).router,
+        checkpointer,
+        answers: [ENABLE, 'one'],
+      }).say('one');
       await before.close();
       const store = await openStore({ file });
-      const { router, runs } = setUp({ store });
+      const { router, runs } = await setUp({ store });
       const { chat, say } = createRouted({ router, checkpointer, answers: [{ name: 'lsp_open' }, 'two'] });
       await say('two');
       expect(chat.seen[0]?.tools).toContain('lsp_open');
@@ -49,7 +51,7 @@ describe('the threads of an agent', () => {
     });
 
     it('begins no turn where a run of the same message goes on after a failure', async () => {
-      const { router } = setUp();
+      const { router } = await setUp();
       const answers = [ENABLE, new Error('the server failed'), 'one', 'two'];
       const { run, say } = createRouted({ router, answers: () => answers.shift() ?? '' });
       await expect(say('one')).rejects.toThrow('the server failed');
@@ -61,7 +63,7 @@ describe('the threads of an agent', () => {
     });
 
     it('begins no turn where it is run again without a new message', async () => {
-      const { router } = setUp();
+      const { router } = await setUp();
       const { run, say } = createRouted({ router, answers: ['one', 'one again'] });
       await say('one');
       await run({ messages: [] });
@@ -69,7 +71,7 @@ describe('the threads of an agent', () => {
     });
 
     it('sees nothing of what another thread of the same agent has enabled', async () => {
-      const { router } = setUp();
+      const { router } = await setUp();
       const checkpointer = new MemorySaver();
       await createRouted({ router, checkpointer, answers: [ENABLE, 'one'] }).say('one');
       const { agent, chat } = createRouted({ router, checkpointer, answers: ['one'] });
@@ -79,10 +81,10 @@ describe('the threads of an agent', () => {
     });
 
     it.each([
-      ['was idle for too long', async ({ pass }: ReturnType<typeof setUp>) => pass(2_000)],
-      ['has ended', async ({ router }: ReturnType<typeof setUp>, id: string) => void (await router.endSession(id))],
+      ['was idle for too long', async ({ pass }: Setup) => pass(2_000)],
+      ['has ended', async ({ router }: Setup, id: string) => void (await router.endSession(id))],
     ])('whose session %s gets a new one', async (_, end) => {
-      const all = setUp({ options: { sessionIdleMs: 1_000 } });
+      const all = await setUp({ options: { sessionIdleMs: 1_000 } });
       const { chat, say } = createRouted({ router: all.router, answers: [ENABLE, 'one', 'two'] });
       await say('one');
       const [first] = await all.router.sessions();
@@ -96,7 +98,7 @@ describe('the threads of an agent', () => {
     });
 
     it('that now works for somebody else gets a session of theirs', async () => {
-      const { router } = setUp();
+      const { router } = await setUp();
       const checkpointer = new MemorySaver();
       await createRouted({ router, checkpointer, answers: [ENABLE, 'one'] }).say('one');
       const { chat, say } = createRouted({ router, checkpointer, context: { user: 'bob' }, answers: ['two'] });
@@ -108,14 +110,14 @@ describe('the threads of an agent', () => {
 
   describe('the context of a run', () => {
     it('says what the session is for', async () => {
-      const { router } = setUp();
+      const { router } = await setUp();
       const context = { user: 'ann', roles: ['dev'], project: 'p', riskCeiling: 'low' as const };
       await createRouted({ router, context, answers: ['done'] }).say('go');
       expect(await router.sessions()).toMatchObject([context]);
     });
 
     it('may name an open session, in which each message begins a turn', async () => {
-      const { router } = setUp();
+      const { router } = await setUp();
       const { id } = await router.createSession({ user: 'ann' });
       await router.enable(id, { names: ['lsp_open'] });
       const { chat, say } = createRouted({ router, context: { session: id }, answers: ['one'] });
@@ -128,14 +130,14 @@ describe('the threads of an agent', () => {
       ['does not exist', { session: 'nothing' }, 'not_found'],
       ['is not that of the user', { user: 'bob' }, 'not_found'],
     ])('that names a session which %s ends the run', async (_, context, code) => {
-      const { router } = setUp();
+      const { router } = await setUp();
       const { id } = await router.createSession({ user: 'ann' });
       const { say } = createRouted({ router, context: { session: id, ...context }, answers: ['one'] });
       await expect(say('one')).rejects.toMatchObject({ code });
     });
 
     it('with a field that nobody knows is refused with its name', async () => {
-      const { router } = setUp();
+      const { router } = await setUp();
       const { agent } = createRouted({ router, answers: ['one'] });
       const context = JSON.parse('{"winnow": {"usr": "ann"}}');
       const config = { configurable: { thread_id: '1' }, context };
@@ -153,7 +155,8 @@ describe('an interrupt for an approval', () => {
   const OLGA = { user: 'olga', roles: ['operator'] };
 
   /** Up to the first interrupt. */
-  async function paused(call: ChatAnswer = DEPLOY, setup = setUp()) {
+  async function paused(call: ChatAnswer = DEPLOY, given?: Setup) {
+    const setup = given ?? (await setUp());
     const routed = createRouted({ router: setup.router, onApproval: 'interrupt', answers: [ENABLE, call, 'done'] });
     const result = await routed.agent.invoke(saying('deploy'), routed.config);
     const [asked] = await setup.router.approvals.list({ state: 'pending' });
@@ -184,7 +187,7 @@ describe('an interrupt for an approval', () => {
     });
 
     it('says where its arguments come from, where it is a step of a plan', async () => {
-      const setup = setUp();
+      const setup = await setUp();
       const { router } = setup;
       const sources = { to: { source: 'unknown' }, token: { source: 'step', references: ['${s1.token}'] } } as const;
       const told = { to: sources.to, token: { ...sources.token, references: [...sources.token.references] } };
@@ -292,13 +295,10 @@ describe('an interrupt for an approval', () => {
     });
 
     it.each([
-      ['its time is over', ({ pass }: ReturnType<typeof setUp>) => pass(16 * 60_000)],
-      [
-        'the policy has changed',
-        ({ setPolicy }: ReturnType<typeof setUp>) => setPolicy({ riskCeiling: 'high', pinned: ['x'] }),
-      ],
+      ['its time is over', ({ pass }: Setup) => pass(16 * 60_000)],
+      ['the policy has changed', ({ setPolicy }: Setup) => setPolicy({ riskCeiling: 'high', pinned: ['x'] })],
     ])('is asked for anew where %s when the run is resumed', async (_, change) => {
-      const setup = setUp();
+      const setup = await setUp();
       const { agent, configFor, runs, approval } = await paused(DEPLOY, setup);
       change(setup);
       const approve = resume(APPROVE);

@@ -11,14 +11,14 @@ import {
   type ElicitResult,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { type Agents, type AgentsParts, createAgents } from '../../../src/adapters/http/agents/agents.js';
 import { type ConnectionOptions, createConnection, type McpParts } from '../../../src/adapters/mcp/connection.js';
 import { type McpOptionsInput, resolveMcpOptions } from '../../../src/adapters/mcp/mcp-options.js';
+import { type Agents, type AgentsParts, createAgents } from '../../../src/agents/agents.js';
 import type { CreateSessionInput } from '../../../src/agents/contracts.js';
 import { createPolicy, type PolicyInput } from '../../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../../src/agents/policy/policy-file.js';
 import { createFunctionExecutor, type ToolFunction } from '../../../src/agents/sandbox/executors/functions.js';
-import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createTool } from '../../support/create-tool.js';
 import { recordLog } from '../http/setup.js';
@@ -91,7 +91,7 @@ export async function createWorld({
   const released = createSignal();
   const catalog = createCatalog(TOOLS);
   const agents = createAgents({
-    store: createMemoryStore(),
+    store: await openStore(),
     catalog: () => catalog,
     policy: fixedPolicy(createPolicy({ ...DENIED, ...policy })),
     limits: { timeoutMs: 20_000 },

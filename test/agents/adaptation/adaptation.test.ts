@@ -6,8 +6,7 @@ import {
   type AdaptationOptions,
   createAdaptation,
 } from '../../../src/agents/adaptation/adaptation.js';
-import { learntEntrySchema } from '../../../src/agents/adaptation/entry.js';
-import { explainEntry } from '../../../src/agents/adaptation/explain-entry.js';
+import { explainEntry, learntEntrySchema } from '../../../src/agents/adaptation/entry.js';
 import { decide } from '../../../src/agents/policy/decide.js';
 import { createPolicy } from '../../../src/agents/policy/policy.js';
 import type { TelemetryEvent } from '../../../src/agents/records.js';

@@ -11,7 +11,7 @@ const BOB = { user: 'bob', roles: ['operator'] };
 const MINUTE = 60_000;
 
 async function ask(options: Parameters<typeof setUp>[0] = {}) {
-  const setup = setUp(options);
+  const setup = await setUp(options);
   const { id } = await setup.router.createSession({ user: 'ann' });
   await setup.router.enable(id, { names: ['deploy'], ttl_turns: 20 });
   const asked = await setup.router.call(id, DEPLOY);
@@ -56,7 +56,7 @@ describe('a call that needs approval', () => {
   });
 
   it('needs one also where the tool is always on', async () => {
-    const { router } = setUp({ policy: { pinned: ['deploy'] } });
+    const { router } = await setUp({ policy: { pinned: ['deploy'] } });
     const { id } = await router.createSession({ user: 'ann' });
     expect(await router.call(id, DEPLOY)).toMatchObject({ code: 'needs_approval' });
   });
@@ -90,7 +90,7 @@ describe('a call that needs approval', () => {
     const note = (metadata: object) =>
       createTool('note', {}, undefined, { risk: 'high', origin: 'notes', metadata: { ...metadata } });
     let catalog = createCatalog([note({ http })]);
-    const { router } = setUp({ catalog: () => catalog });
+    const { router } = await setUp({ catalog: () => catalog });
     const { id } = await router.createSession({ user: 'ann' });
     await router.enable(id, { names: ['note'] });
     await router.call(id, { tool: 'note', arguments: {} });
@@ -122,7 +122,7 @@ describe('a call that needs approval', () => {
   });
 
   it('is not asked for in a session without a user: nobody could be another', async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const { id } = await router.createSession();
     await router.enable(id, { names: ['deploy'] });
     expect(await router.call(id, DEPLOY)).toMatchObject({ code: 'approval_not_allowed' });
@@ -189,7 +189,7 @@ describe('a granted approval does not run', () => {
       risk: 'high',
       description: 'new',
     });
-    const swapped = setUp({ store, tools: TOOLS.map((tool) => (tool.name === 'deploy' ? other : tool)) });
+    const swapped = await setUp({ store, tools: TOOLS.map((tool) => (tool.name === 'deploy' ? other : tool)) });
     expect(await router.approvals.list({ state: 'granted' })).toHaveLength(1);
     expect(await swapped.router.call(id, DEPLOY)).toMatchObject({ code: 'needs_approval' });
     expect(swapped.runs).toEqual([]);
@@ -335,7 +335,7 @@ describe('a decision', () => {
   });
 
   it('on nothing is an answer', async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     expect(await router.approvals.grant('none', { by: BOB })).toEqual({
       ok: false,
       code: 'approval_unknown',

@@ -10,7 +10,7 @@ const BOB = { user: 'bob', roles: ['operator'] };
 const MINUTE = 60_000;
 
 async function ask(options: Parameters<typeof setUp>[0] = {}, asked: Record<string, unknown> = ASKED) {
-  const setup = setUp(options);
+  const setup = await setUp(options);
   const { router } = setup;
   const { id } = await router.createSession({ user: 'ann' });
   await router.enable(id, { names: ['deploy'], ttl_turns: 20 });
@@ -235,7 +235,7 @@ describe('an edit that changes nothing', () => {
   it('is one of a tool that has another definition by now', async () => {
     const { store, approval } = await ask();
     const other = createTool('deploy', { properties: { to: {}, dry: {} } }, undefined, { risk: 'high' });
-    const later = setUp({ store, tools: TOOLS.map((tool) => (tool.name === 'deploy' ? other : tool)) });
+    const later = await setUp({ store, tools: TOOLS.map((tool) => (tool.name === 'deploy' ? other : tool)) });
     expect(await later.router.approvals.grant(approval, { by: BOB, arguments: EDITED })).toMatchObject({
       ok: false,
       code: 'approval_mismatch',

@@ -8,7 +8,7 @@ const BOB = { user: 'bob', roles: ['operator'] };
 const MINUTE = 60_000;
 
 async function open(options: Parameters<typeof setUp>[0] = {}) {
-  const setup = setUp(options);
+  const setup = await setUp(options);
   const { router } = setup;
   const { id } = await router.createSession({ user: 'ann' });
   const ask = (input: Partial<RequestApprovalInput> = {}, session = id) =>

@@ -1,6 +1,7 @@
 /** The index over its life: built, given weights, exported and taken over. */
 import { describe, expect, it } from '@jest/globals';
 import { INDEX_VERSION } from '../../../src/agents/index/generation.js';
+import { createWeightsKeeper } from '../../../src/agents/index/kept-index.js';
 import { snapshotSchema } from '../../../src/agents/index/snapshot.js';
 import {
   createToolIndex,
@@ -8,9 +9,8 @@ import {
   indexStatusSchema,
   type ToolIndex,
 } from '../../../src/agents/index/tool-index.js';
-import { createWeightsKeeper } from '../../../src/agents/index/weights-keeper.js';
 import type { BareEntry } from '../../../src/agents/ledger.js';
-import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
 import type { Documents } from '../../../src/agents/store/store.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { WinnowError } from '../../../src/core/errors.js';
@@ -312,7 +312,7 @@ describe('the weights that are kept', () => {
 
   describe('weights that an operator gave', () => {
     it('hold at once, are in the audit, and are taken over by others on the same store', async () => {
-      const { snapshots } = createMemoryStore();
+      const { snapshots } = await openStore();
       const [first, second] = [server(snapshots), server(snapshots, { title: 2 })];
       await first.set(GIVEN, 'olga');
       expect(first.weights()).toEqual(GIVEN);
@@ -325,7 +325,7 @@ describe('the weights that are kept', () => {
     });
 
     it('give way to those of the configuration when they are taken back, everywhere', async () => {
-      const { snapshots } = createMemoryStore();
+      const { snapshots } = await openStore();
       const [first, second] = [server(snapshots), server(snapshots, { title: 2 })];
       await first.set(GIVEN);
       await second.refresh();
@@ -336,7 +336,7 @@ describe('the weights that are kept', () => {
     });
 
     it('stay as they were where the store fails', async () => {
-      const { snapshots } = createMemoryStore();
+      const { snapshots } = await openStore();
       const { set, weights, trail } = server({
         ...snapshots,
         put: () => Promise.reject(new Error('the disk is full')),
@@ -346,7 +346,7 @@ describe('the weights that are kept', () => {
     });
 
     it('are not undone by a look into the store that began before', async () => {
-      const { snapshots } = createMemoryStore();
+      const { snapshots } = await openStore();
       let go = () => {};
       const held = new Promise<void>((resolve) => {
         go = resolve;
@@ -363,7 +363,7 @@ describe('the weights that are kept', () => {
     });
 
     it('may come from a version that knows more fields', async () => {
-      const { snapshots } = createMemoryStore();
+      const { snapshots } = await openStore();
       await snapshots.put({ owner: 'index', name: 'weights', content: { name: 1, author: 3 }, updatedAt: '' });
       const { refresh, weights } = server(snapshots);
       await refresh();
@@ -377,7 +377,7 @@ describe('the weights that are kept', () => {
     ])(
       'that are not usable in the store (%s) are told once, and the configured ones hold',
       async (_, content, words) => {
-        const { snapshots } = createMemoryStore();
+        const { snapshots } = await openStore();
         const { refresh, set, weights, told } = server(snapshots, { title: 2 });
         await set(GIVEN);
         await snapshots.put({ owner: 'index', name: 'weights', content, updatedAt: '' });
@@ -389,7 +389,7 @@ describe('the weights that are kept', () => {
     );
 
     it('are an error where the store can not be read, and stay as they were', async () => {
-      const { snapshots } = createMemoryStore();
+      const { snapshots } = await openStore();
       const failed = new WinnowError('store_failed', 'the disk is gone');
       const { refresh, set, weights, told } = server({ ...snapshots, get: () => Promise.reject(failed) });
       await set(GIVEN);

@@ -158,7 +158,7 @@ describe('a policy file', () => {
     ['is a text', 'allow everything\n', 'policy'],
   ])('that %s keeps the old policy and says so, to the caller and in the audit', async (_, text, word) => {
     const source = await openPolicyFile(write('riskCeiling: low\n'));
-    const { router } = setUp({ policy: source });
+    const { router } = await setUp({ policy: source });
     const kept = source.current();
     write(text);
     expect(await router.reloadPolicy()).toMatchObject({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { fail } from '../../../src/agents/sandbox/failure.js';
-import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import type { CallResult } from '../../../src/agents/contracts.js';
-import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
+import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
+import { fail } from '../../../src/agents/sandbox/failure.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
 import { createScript, done, planOf } from './setup.js';
 
 describe('planning again', () => {
@@ -107,7 +107,7 @@ describe('planning again', () => {
   });
 
   it('is kept in the store: a run that was planned again is resumed with its new plan', async () => {
-    const { planRuns } = createMemoryStore();
+    const { planRuns } = await openStore();
     const waiting: CallResult = { ok: false, code: 'needs_approval', reason: 'r', next: 'n', approval: 'a1' };
     const script = createScript({ bad: [fail('tool_failed', 'x')], write: [waiting, done('written')] });
     const options = { run: script.run, store: planRuns };

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { fail } from '../../../src/agents/sandbox/failure.js';
+import type { CallResult } from '../../../src/agents/contracts.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import type { RunStep } from '../../../src/agents/runs/run-step.js';
-import type { CallResult } from '../../../src/agents/contracts.js';
-import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
+import { fail } from '../../../src/agents/sandbox/failure.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
 import type { PlanRuns } from '../../../src/agents/store/store.js';
 import { createScript, done, planOf, statuses } from './setup.js';
 
@@ -48,7 +48,7 @@ describe('a step that needs an approval', () => {
 describe('a run in the store', () => {
   /** The store after a process has ended in the middle of a step: its lease is over, and it renews it no more. */
   async function crashIn(tool: string): Promise<PlanRuns> {
-    const { planRuns } = createMemoryStore();
+    const { planRuns } = await openStore();
     let claims = 0;
     const claim: PlanRuns['claim'] = (id, lease) =>
       claims++ === 0 ? planRuns.claim(id, { ...lease, until: lease.at }) : new Promise(() => undefined);
@@ -96,7 +96,7 @@ describe('a run in the store', () => {
   });
 
   it('is not there for another user, nor under another id', async () => {
-    const { planRuns } = createMemoryStore();
+    const { planRuns } = await openStore();
     const script = createScript({ t: [done(1)] });
     await runPlan(planOf(['s1', 't']), { run: script.run, store: planRuns, runId: 'r1', user: 'anna' });
     for (const [id, user] of [
@@ -112,7 +112,7 @@ describe('a run in the store', () => {
   });
 
   it('is run by one process at a time, and free when it has ended', async () => {
-    const { planRuns } = createMemoryStore();
+    const { planRuns } = await openStore();
     let go: () => void = () => {};
     const script = createScript({
       t: [
@@ -132,7 +132,7 @@ describe('a run in the store', () => {
   });
 
   it('is given up at once when another process has taken it', async () => {
-    const { planRuns } = createMemoryStore();
+    const { planRuns } = await openStore();
     const script = createScript({
       t: [({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(done(1))))],
     });
@@ -144,7 +144,7 @@ describe('a run in the store', () => {
   });
 
   it('is kept step by step: before a tool is called, the store knows of it', async () => {
-    const { planRuns } = createMemoryStore();
+    const { planRuns } = await openStore();
     const script = createScript({
       t: [
         async () => {
@@ -159,14 +159,19 @@ describe('a run in the store', () => {
   });
 
   it('that can not be written stops the run, and no step goes on unseen', async () => {
-    const { planRuns } = createMemoryStore();
+    const { planRuns } = await openStore();
     const signals: AbortSignal[] = [];
+    let begin: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
     const script = createScript({
-      quick: [done(1)],
+      quick: [() => begun.then(() => done(1))],
       slow: [
         ({ signal }) =>
           new Promise((resolve) => {
             signals.push(signal);
+            begin();
             signal.addEventListener('abort', () => resolve(fail('cancelled', 'x')));
           }),
       ],
@@ -185,7 +190,7 @@ describe('a run in the store', () => {
   });
 
   it('refuses to repeat a step that it does not have', async () => {
-    const { planRuns } = createMemoryStore();
+    const { planRuns } = await openStore();
     const script = createScript({ t: [done(1)] });
     await runPlan(planOf(['s1', 't']), { run: script.run, store: planRuns, runId: 'r1' });
     await expect(resumePlan('r1', { run: script.run, store: planRuns, repeat: ['s9'] })).rejects.toMatchObject({

@@ -1,11 +1,11 @@
 /** What of a run is kept: no secret, and all that is needed to go on, or a question for what is missing. */
 import { describe, expect, it } from '@jest/globals';
-import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
+import type { CallResult } from '../../../src/agents/contracts.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import { createToolRunner } from '../../../src/agents/runs/tool-runner.js';
+import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { createSandbox } from '../../../src/agents/sandbox/sandbox.js';
-import type { CallResult } from '../../../src/agents/contracts.js';
-import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScript, done, planOf, type StepSpec, statuses } from './setup.js';
 
@@ -32,7 +32,7 @@ const LOGGED_IN = done({ ticket: 'ticket-of-ann', greeting: 'hello hunter-22' })
 
 /** Runs until a step waits, and gives what a new process finds in the store. */
 async function pause(...steps: StepSpec[]) {
-  const { planRuns: store } = createMemoryStore();
+  const { planRuns: store } = await openStore();
   const script = createScript({ login: [LOGGED_IN], act: [waiting, done('acted')] });
   const options = { run: script.run, store, secretNames };
   const paused = await runPlan(planOf(...steps), { ...options, runId: 'r' });
@@ -80,7 +80,7 @@ describe('secrets in a run', () => {
   });
 
   it('make a call of the plan before one of unknown outcome, since nobody can tell whether it was the same', async () => {
-    const { planRuns: store } = createMemoryStore();
+    const { planRuns: store } = await openStore();
     const wrong: CallResult = { ok: false, code: 'tool_failed', reason: 'no', next: 'x' };
     const script = createScript({ act: [done('acted')], read: [wrong], gate: [waiting, done('open')] });
     const act = { pin: 'hunter-22', text: 'now' };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import { createGatedRunner, createToolRunner } from '../../../src/agents/runs/tool-runner.js';
+import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { createSandbox } from '../../../src/agents/sandbox/sandbox.js';
-import { setUp } from '../setup.js';
 import { createTool } from '../../support/create-tool.js';
+import { setUp } from '../setup.js';
 
 const TOOLS = [
   createTool('read', { properties: { limit: { type: 'integer', default: 3 } } }, undefined, {
@@ -28,7 +28,7 @@ const step = (id: string, tool: string, input = {}) => ({ id, tool, arguments: i
 
 describe('a plan under the gate of a session', () => {
   it('waits for the approval of what is high in risk, and goes on when another grants it', async () => {
-    const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { router } = await setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
     const { id } = await router.createSession({ user: 'ann' });
     const run = createGatedRunner({ router, session: id, caller: { user: 'ann' } });
     const paused = await runPlan({ steps: [step('s1', 'read'), step('s2', 'deploy', { to: '${s1.place}' })] }, { run });
@@ -63,7 +63,7 @@ describe('a plan under the gate of a session', () => {
     ];
 
     async function paused() {
-      const setup = setUp({ tools, prepare: sandbox.prepare, execute: sandbox.run });
+      const setup = await setUp({ tools, prepare: sandbox.prepare, execute: sandbox.run });
       const { id } = await setup.router.createSession({ user: 'ann' });
       const run = createGatedRunner({ router: setup.router, session: id, caller: { user: 'ann' } });
       const first = await runPlan({ steps }, { run });
@@ -72,7 +72,9 @@ describe('a plan under the gate of a session', () => {
 
     it('resumes with these, its secrets as they were, and later steps see what came of them', async () => {
       const { router, id, run, first, approval } = await paused();
-      expect(await router.approvals.grant(approval, { by: BOB, arguments: { to: 'db-1' } })).toMatchObject({ ok: true });
+      expect(await router.approvals.grant(approval, { by: BOB, arguments: { to: 'db-1' } })).toMatchObject({
+        ok: true,
+      });
       const resumed = await resumePlan(first, { run });
       expect(resumed).toMatchObject({
         state: 'paused',
@@ -104,7 +106,7 @@ describe('a plan under the gate of a session', () => {
     });
 
     it('resumes from the store, where its secrets are given again and are not kept', async () => {
-      const setup = setUp({ tools, prepare: sandbox.prepare, execute: sandbox.run });
+      const setup = await setUp({ tools, prepare: sandbox.prepare, execute: sandbox.run });
       const { router, store } = setup;
       const { id } = await router.createSession({ user: 'ann' });
       const run = createGatedRunner({ router, session: id });
@@ -113,7 +115,10 @@ describe('a plan under the gate of a session', () => {
       const first = await runPlan({ steps: steps.slice(0, 2) }, { ...kept, runId: 'r1' });
       await router.approvals.grant(first.steps.s2?.approval ?? '', { by: BOB, arguments: { to: 'db-1' } });
       const again = { ...kept, arguments: { s2: { token: 's3cret' } } };
-      expect(await resumePlan('r1', again)).toMatchObject({ state: 'done', steps: { s2: { output: 'deployed to db-1' } } });
+      expect(await resumePlan('r1', again)).toMatchObject({
+        state: 'done',
+        steps: { s2: { output: 'deployed to db-1' } },
+      });
       const { steps: states } = (await store.planRuns.get('r1')) ?? {};
       expect(states).toMatchObject({ s2: { arguments: { to: 'db-1' } } });
       expect(JSON.stringify(states)).not.toContain('s3cret');
@@ -121,7 +126,7 @@ describe('a plan under the gate of a session', () => {
   });
 
   it('shows where its arguments come from to whoever approves, and keeps it in the audit', async () => {
-    const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { router } = await setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
     const { id } = await router.createSession({ user: 'ann' });
     const run = createGatedRunner({ router, session: id });
     const steps = [
@@ -150,7 +155,7 @@ describe('a plan under the gate of a session', () => {
   });
 
   it('is bound to the same call as one without a plan, of which no sources are told', async () => {
-    const { router } = setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
+    const { router } = await setUp({ tools: TOOLS, prepare: sandbox.prepare, execute: sandbox.run });
     const { id } = await router.createSession({ user: 'ann' });
     const call = { tool: 'deploy', arguments: { to: 'web-3' } };
     expect(await router.call(id, call)).toMatchObject({ code: 'needs_approval' });
@@ -164,7 +169,7 @@ describe('a plan under the gate of a session', () => {
   });
 
   it('can run nothing that the session may not, although the sandbox could', async () => {
-    const { router, runs } = setUp({ tools: TOOLS });
+    const { router, runs } = await setUp({ tools: TOOLS });
     const { id } = await router.createSession({ user: 'ann' });
     const run = await runPlan({ steps: [step('s1', 'hidden')] }, { run: createGatedRunner({ router, session: id }) });
     expect(run).toMatchObject({ state: 'failed', steps: { s1: { failure: { code: 'not_enabled' } } } });
@@ -172,7 +177,7 @@ describe('a plan under the gate of a session', () => {
   });
 
   it("is the caller's own: in another's session, which looks like none, nothing runs", async () => {
-    const { router, runs } = setUp({ tools: TOOLS });
+    const { router, runs } = await setUp({ tools: TOOLS });
     const { id: session } = await router.createSession({ user: 'ann' });
     const run = createGatedRunner({ router, session, caller: { user: 'bob' } });
     expect((await runPlan({ steps: [step('s1', 'read')] }, { run })).steps.s1).toMatchObject({
@@ -182,7 +187,7 @@ describe('a plan under the gate of a session', () => {
   });
 
   it('fails with the reason when there is no such session', async () => {
-    const { router } = setUp({ tools: TOOLS });
+    const { router } = await setUp({ tools: TOOLS });
     const run = await runPlan(
       { steps: [step('s1', 'read')] },
       { run: createGatedRunner({ router, session: 'nobody' }) },

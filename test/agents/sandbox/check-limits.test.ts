@@ -1,6 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { checkLimits } from '../../../src/agents/sandbox/check-limits.js';
-import { resolveLimits } from '../../../src/agents/sandbox/limits.js';
+import { checkLimits, resolveLimits } from '../../../src/agents/sandbox/limits.js';
 import { createTool } from '../../support/create-tool.js';
 
 const TOOLS = [

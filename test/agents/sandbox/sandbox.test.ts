@@ -2,10 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { callResultSchema, type Progress } from '../../../src/agents/contracts.js';
 import type { Executor } from '../../../src/agents/sandbox/executors/executor.js';
-import { createFunctionExecutor, type ToolFunction } from '../../../src/agents/sandbox/executors/functions.js';
+import {
+  createFunctionExecutor,
+  createSkillExecutor,
+  type ToolFunction,
+} from '../../../src/agents/sandbox/executors/functions.js';
 import { createHttpExecutor } from '../../../src/agents/sandbox/executors/http/http.js';
 import { createMcpExecutor } from '../../../src/agents/sandbox/executors/mcp.js';
-import { createSkillExecutor } from '../../../src/agents/sandbox/executors/skills.js';
 import { resolveLimits } from '../../../src/agents/sandbox/limits.js';
 import { createSandbox, type SandboxParts } from '../../../src/agents/sandbox/sandbox.js';
 import { createLiveExecutors } from '../../../src/cli/live-executors.js';

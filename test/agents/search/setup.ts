@@ -1,8 +1,8 @@
 /** A caller, a search and an index over a few tools, as the router would put them together. */
 
 import { type SearchInput, searchInputSchema } from '../../../src/agents/contracts.js';
-import type { SearchCaller } from '../../../src/agents/search/caller.js';
 import { createDiscovery, type DiscoveryParts } from '../../../src/agents/search/discovery.js';
+import type { SearchCaller } from '../../../src/agents/search/tool-search.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';

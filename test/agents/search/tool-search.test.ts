@@ -3,10 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { type Adaptation, createAdaptation } from '../../../src/agents/adaptation/adaptation.js';
 import { listOutputSchema, searchOutputSchema } from '../../../src/agents/contracts.js';
 import { createDiscovery } from '../../../src/agents/search/discovery.js';
-import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
 import { createMetrics } from '../../../src/agents/telemetry/metrics.js';
-import { readEvents } from '../../../src/agents/telemetry/read-events.js';
-import { reportTelemetry } from '../../../src/agents/telemetry/report.js';
+import { readEvents, reportTelemetry } from '../../../src/agents/telemetry/rates.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { makeTool } from '../../core/selection/setup.js';
@@ -269,7 +268,7 @@ describe('discovery', () => {
   ];
 
   async function together() {
-    const store = createMemoryStore();
+    const store = await openStore();
     const catalog = createCatalog(TOOLS);
     const adaptation: Adaptation = createAdaptation({
       store: store.weights,
@@ -280,7 +279,7 @@ describe('discovery', () => {
     const discovery = createDiscovery({ catalog: () => catalog, learnt: adaptation.learntFor });
     await discovery.index.settled();
     const metrics = createMetrics({ index: discovery.index.status });
-    const made = setUpRouter({
+    const made = await setUpRouter({
       tools: TOOLS,
       store,
       search: discovery.search,

@@ -1,7 +1,7 @@
 /** What a session has: enabled tools, their companions, its settings and how it is read. */
 import { describe, expect, it } from '@jest/globals';
-import { companionsOf } from '../../../src/agents/sessions/companions.js';
-import { parseSessionSettings } from '../../../src/agents/sessions/session-settings.js';
+import { parseSessionSettings } from '../../../src/agents/parts.js';
+import { companionsOf } from '../../../src/agents/sessions/enabling.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
 import { createTool } from '../../support/create-tool.js';
@@ -9,7 +9,7 @@ import { loadFixture } from '../../support/fixtures.js';
 import { setUp, TOOLS } from '../setup.js';
 
 async function open(options: Parameters<typeof setUp>[0] = {}) {
-  const setup = setUp(options);
+  const setup = await setUp(options);
   const { id } = await setup.router.createSession({ user: 'ann' });
   const enabled = async () =>
     (await setup.router.session(id)).enabled
@@ -173,7 +173,7 @@ describe('tool_enable', () => {
   });
 
   it('is hidden while the policy denies it, and there again when it does not, without being asked for again', async () => {
-    const { router, setPolicy } = setUp();
+    const { router, setPolicy } = await setUp();
     const { id } = await router.createSession();
     await router.enable(id, { names: ['lsp_open'] });
     const names = async () => {
@@ -189,7 +189,7 @@ describe('tool_enable', () => {
   });
 
   it('takes a name once however often it is given, and once more does no harm', async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const { id } = await router.createSession();
     const first = await router.enable(id, { names: ['lsp_open', 'lsp_open'] });
     expect(first.enabled).toEqual([{ name: 'lsp_open', expires_after_turns: 3 }]);
@@ -254,7 +254,7 @@ describe('companions', () => {
 
   it('that the caller must not know of bring nothing along, in whose answer they would be named', async () => {
     const rules = [{ name: 'no b', match: { tool: 'b' }, decision: 'deny' as const }];
-    const { router, setPolicy } = setUp({ tools: CHAIN, policy: { rules } });
+    const { router, setPolicy } = await setUp({ tools: CHAIN, policy: { rules } });
     const { id } = await router.createSession();
     expect(await router.enable(id, { names: ['a'] })).toMatchObject({ related_tools: [], not_added: [] });
     setPolicy({});
@@ -263,7 +263,7 @@ describe('companions', () => {
 
   it('that produce what a denied producer would need are not told either', async () => {
     const rules = [{ name: 'no hotels', match: { tool: 'list_hotels' }, decision: 'deny' as const }];
-    const { router, setPolicy } = setUp({ tools: HOTELS, policy: { rules } });
+    const { router, setPolicy } = await setUp({ tools: HOTELS, policy: { rules } });
     const { id } = await router.createSession();
     expect(await router.enable(id, { names: ['hotel_prices'] })).toMatchObject({ related_tools: [], not_added: [] });
     setPolicy({});
@@ -275,7 +275,7 @@ describe('companions', () => {
 
   it('that are refused for now are not enabled behind their refusal', async () => {
     const tools = [related('a', 'deploy'), createTool('deploy', {}, undefined, { risk: 'high' })];
-    const { router, setPolicy } = setUp({ tools, policy: { riskCeiling: 'medium' } });
+    const { router, setPolicy } = await setUp({ tools, policy: { riskCeiling: 'medium' } });
     const { id } = await router.createSession();
     expect((await router.enable(id, { names: ['a'] })).not_added).toMatchObject([
       { name: 'deploy', code: 'too_risky' },
@@ -298,7 +298,7 @@ describe('the settings of sessions', () => {
   });
 
   it('reach the agent: enabling says from when its client shows the tool', async () => {
-    const { router } = setUp({ options: parseSessionSettings({ visibleFrom: 'next_turn' }) });
+    const { router } = await setUp({ options: parseSessionSettings({ visibleFrom: 'next_turn' }) });
     const { id } = await router.createSession();
     expect(await router.enable(id, { names: ['lsp_open'] })).toMatchObject({
       callable_from: 'now',
@@ -320,7 +320,7 @@ describe('the settings of sessions', () => {
 
 describe('a name that is not known', () => {
   it('is answered with those that may be meant, of what the caller may find alone', async () => {
-    const { router, setPolicy } = setUp();
+    const { router, setPolicy } = await setUp();
     const { id } = await router.createSession({ user: 'ann' });
     const nextOf = async (name: string) => {
       const { rejected } = await router.enable(id, { names: [name] });
@@ -335,7 +335,9 @@ describe('a name that is not known', () => {
   });
 
   it('says no more of a tool that is denied than of one that does not exist', async () => {
-    const { router } = setUp({ policy: { rules: [{ name: 'x', match: { tool: 'lsp_open' }, decision: 'deny' }] } });
+    const { router } = await setUp({
+      policy: { rules: [{ name: 'x', match: { tool: 'lsp_open' }, decision: 'deny' }] },
+    });
     const { id } = await router.createSession({ user: 'ann' });
     const { rejected } = await router.enable(id, { names: ['lsp_open', 'lsp_opem'] });
     const [denied, unknown] = rejected.map(({ name, ...one }) => JSON.stringify(one).replaceAll(name, 'NAME'));
@@ -343,7 +345,7 @@ describe('a name that is not known', () => {
   });
 
   it('is answered for the first five of a request', async () => {
-    const { router } = setUp();
+    const { router } = await setUp();
     const { id } = await router.createSession({ user: 'ann' });
     const names = Array.from({ length: 60 }, (_, place) => `file_rea${place % 10}${'x'.repeat(place / 10)}`);
     const { rejected } = await router.enable(id, { names });
@@ -358,7 +360,7 @@ const alwaysOn = (user: string) => (user === 'ann' ? ['file_list', 'deploy'] : [
 
 describe('what was approved as always on', () => {
   it('is there for its user alone', async () => {
-    const { router } = setUp({ alwaysOn });
+    const { router } = await setUp({ alwaysOn });
     const enabledFor = async (user: string) =>
       (await router.createSession({ user })).enabled.map(({ name, via }) => `${name} ${via}`);
     expect(await enabledFor('ann')).toEqual(['ask_user always', 'file_list learnt', 'deploy learnt']);
@@ -366,7 +368,7 @@ describe('what was approved as always on', () => {
   });
 
   it('is hidden where the policy denies it, refused above the ceiling, and approved where its risk is high', async () => {
-    const { router, setPolicy } = setUp({ alwaysOn, policy: NO_LISTS });
+    const { router, setPolicy } = await setUp({ alwaysOn, policy: NO_LISTS });
     const { id } = await router.createSession({ user: 'ann' });
     const { matches } = await router.search(id, { query: 'x' });
     const shown = [...(await router.session(id)).enabled, ...matches].map(({ name }) => name);

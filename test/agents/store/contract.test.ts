@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'winnow-store-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
-describeStore('in memory', () => openStore({ memory: true }));
+describeStore('in memory', () => openStore());
 describeStore('in SQLite', () => openStore({ file: join(folder, `${++files}.db`) }));
 
 it('a store of the first version is read, and keeps from then on what came later', async () => {

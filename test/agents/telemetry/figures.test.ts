@@ -5,8 +5,7 @@ import { createToolIndex } from '../../../src/agents/index/tool-index.js';
 import type { TelemetryEvent } from '../../../src/agents/records.js';
 import { createSearchFollower, type SearchOutcome } from '../../../src/agents/telemetry/follow-searches.js';
 import { createMetrics } from '../../../src/agents/telemetry/metrics.js';
-import { telemetryReportSchema } from '../../../src/agents/telemetry/rates.js';
-import { reportTelemetry } from '../../../src/agents/telemetry/report.js';
+import { reportTelemetry, telemetryReportSchema } from '../../../src/agents/telemetry/rates.js';
 import { TOOLS } from '../../core/selection/setup.js';
 import { call, disable, enable, expire, search, storeOf } from './setup.js';
 

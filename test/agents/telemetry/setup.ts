@@ -1,6 +1,6 @@
 /** Events of sessions, written down shortly: `search('a', ['x', 'y'])`, `enable('a', 'x')`, `call('a', 'x')`. */
 import type { TelemetryEvent } from '../../../src/agents/records.js';
-import type { EventStore } from '../../../src/agents/telemetry/read-events.js';
+import type { EventStore } from '../../../src/agents/telemetry/rates.js';
 
 export interface About {
   at?: string;

@@ -1,13 +1,12 @@
 /** What was learnt from use, over HTTP. Operators see and decide on all of it; a person sees and takes back their own. */
 import { z } from 'zod';
 import { learntQuerySchema } from '../../../agents/adaptation/adaptation.js';
-import { idOfEntry, type LearntEntry, learntEntrySchema } from '../../../agents/adaptation/entry.js';
-import { explainEntry } from '../../../agents/adaptation/explain-entry.js';
+import { explainEntry, idOfEntry, type LearntEntry, learntEntrySchema } from '../../../agents/adaptation/entry.js';
+import type { Agents } from '../../../agents/agents.js';
 import type { Caller } from '../../../agents/contracts.js';
 import { refuseInputSchema } from '../../../agents/records.js';
 import { WinnowError } from '../../../core/errors.js';
 import { isOperator, requireOperator } from '../caller.js';
-import type { Agents } from './agents.js';
 import { BY, withDecider } from './approval-routes.js';
 import { type Route, route } from './route.js';
 

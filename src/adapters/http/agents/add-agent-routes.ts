@@ -1,19 +1,14 @@
 /** Puts the endpoints for agents into the server: each request is parsed, asked and answered by its route. */
 import type { FastifyInstance } from 'fastify';
-import type { AnswerWork } from '../answer-work.js';
-import { leavingOf } from '../answer-work.js';
+import type { Agents } from '../../../agents/agents.js';
+import { type AnswerWork, leavingOf } from '../answer-work.js';
 import type { Stop } from '../graceful-stop.js';
 import { adaptationRoutes } from './adaptation-routes.js';
-import type { Agents } from './agents.js';
 import { approvalRoutes } from './approval-routes.js';
-import { definitionRoutes } from './definition-routes.js';
-import { indexRoutes } from './index-routes.js';
-import { operatorRoutes } from './operator-routes.js';
-import { planRunRoutes } from './plan-run-routes.js';
+import { definitionRoutes, indexRoutes, operatorRoutes, ruleRoutes } from './operator-routes.js';
 import { privateToolRoutes } from './private-tool-routes.js';
 import type { Route } from './route.js';
-import { ruleRoutes } from './rule-routes.js';
-import { sessionRoutes } from './session-routes.js';
+import { planRunRoutes, sessionRoutes } from './session-routes.js';
 
 export interface AgentRouteParts {
   routes: readonly Route[];
@@ -38,7 +33,13 @@ export function agentRoutes(agents: Agents): Route[] {
 
 export function addAgentRoutes(app: FastifyInstance, { routes, metrics, answerWork, stop }: AgentRouteParts): void {
   for (const route of routes) addRoute(app, route, { answerWork, stop });
-  app.get('/metrics', async (_request, reply) => {
+  const operation = {
+    operationId: 'metrics',
+    summary: 'Figures for Prometheus, as they happen in this process',
+    answerType: 'text/plain',
+    isOpen: true,
+  };
+  app.get('/metrics', { config: { operation } }, async (_request, reply) => {
     const text = await metrics.render();
     return reply.type(metrics.contentType).send(text);
   });
@@ -52,6 +53,12 @@ function addRoute(
   app.route<{ Params: { id?: string } }>({
     method: route.method,
     url: route.path,
+    config: {
+      operation: {
+        ...route,
+        ...(route.refusedStatus ? { otherStatuses: { [route.refusedStatus]: 'A refusal' } } : {}),
+      },
+    },
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     async handler(request, reply) {
       const { body, query, identity } = request;

@@ -1,5 +1,6 @@
 /** Approvals over HTTP. Who decides has proven who they are; a caller sees what they asked for or may decide on. */
 import { z } from 'zod';
+import type { Agents } from '../../../agents/agents.js';
 import { nothingToDecide } from '../../../agents/approvals/refusals.js';
 import { type Caller, OPERATOR_ROLE } from '../../../agents/contracts.js';
 import {
@@ -13,7 +14,6 @@ import {
 } from '../../../agents/records.js';
 import { WinnowError } from '../../../core/errors.js';
 import { isFields, isOperator } from '../caller.js';
-import type { Agents } from './agents.js';
 import { type Route, route } from './route.js';
 
 const BASE = '/v1/approvals';

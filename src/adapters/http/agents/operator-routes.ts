@@ -1,11 +1,17 @@
 /** What is about all users: the audit and the figures of telemetry. For operators; a user sees their own figures. */
 import { z } from 'zod';
+import type { Agents } from '../../../agents/agents.js';
+import { type Definitions, heldToolSchema } from '../../../agents/definitions.js';
+import { givenWeightsSchema } from '../../../agents/index/kept-index.js';
+import { DEFAULT_MAX_SNAPSHOT_BYTES, SNAPSHOT_LEVELS, snapshotSchema } from '../../../agents/index/snapshot.js';
+import { importedIndexSchema, indexStatusSchema } from '../../../agents/index/tool-index.js';
+import { listedRuleSchema, ruleListSchema } from '../../../agents/kept-rules.js';
+import { catalogReloadSchema } from '../../../agents/live-catalog.js';
 import { auditEntrySchema, auditQuerySchema } from '../../../agents/records.js';
-import { telemetryReportSchema } from '../../../agents/telemetry/rates.js';
-import { telemetryQuerySchema } from '../../../agents/telemetry/report.js';
+import { telemetryQuerySchema, telemetryReportSchema } from '../../../agents/telemetry/rates.js';
+import { ruleSchema } from '../../../core/catalog/rule.js';
 import { WinnowError } from '../../../core/errors.js';
 import { isOperator, requireOperator } from '../caller.js';
-import type { Agents } from './agents.js';
 import { type Route, route } from './route.js';
 
 const trailSchema = z.object({ entries: z.array(auditEntrySchema).describe('Newest first.') });
@@ -38,6 +44,163 @@ export function operatorRoutes({ router, telemetry }: Pick<Agents, 'router' | 't
         if (user === undefined || (query.user !== undefined && query.user !== user))
           throw new WinnowError('not_found', 'There are no figures of this user that you may see.');
         return telemetry({ ...query, user });
+      },
+    }),
+  ];
+}
+
+// The index of tools over HTTP: its state, reading the catalogue and building anew, and its way to another process. For operators.
+
+const rebuildInputSchema = z.strictObject({ weights: givenWeightsSchema.optional() });
+const rebuiltSchema = indexStatusSchema.extend({
+  catalog: catalogReloadSchema.optional().describe('What became of the sources; absent where they are fixed.'),
+});
+const exportQuerySchema = z.strictObject({
+  level: z.enum(SNAPSHOT_LEVELS).default('meta').describe('meta: what it was made of; full: the index itself, too.'),
+  max_bytes: z.int().min(1).max(DEFAULT_MAX_SNAPSHOT_BYTES).optional().describe('A larger full one becomes meta.'),
+});
+const SNAPSHOT = { name: 'IndexSnapshot', schema: snapshotSchema };
+/** For what stands around the index in the body. */
+const ENVELOPE_BYTES = 1_048_576;
+
+export function indexRoutes({ index, rebuild }: Pick<Agents, 'index' | 'rebuild'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/index',
+      operationId: 'getIndex',
+      summary: 'The state of the index of tools; for operators',
+      answer: { name: 'IndexStatus', schema: indexStatusSchema },
+      handle({ caller }) {
+        requireOperator(caller);
+        return index.status();
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/index/rebuild',
+      operationId: 'rebuildIndex',
+      summary: 'Read the catalogue anew and build the index of it; for operators',
+      description:
+        'Answers when the index has settled; searches are answered by the last one meanwhile. A source that can not be read ' +
+        'keeps the tools that it gave before, and is listed under `catalog.kept`. `weights` are kept in the store: they hold ' +
+        'after a restart, and within seconds for all servers on it, before those of the configuration.',
+      body: { name: 'RebuildIndexRequest', schema: rebuildInputSchema },
+      answer: { name: 'RebuiltIndex', schema: rebuiltSchema },
+      handle({ body, caller }) {
+        requireOperator(caller);
+        return rebuild({ weights: body.weights, by: caller?.user });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/index/snapshot',
+      operationId: 'exportIndex',
+      summary: 'The index as one document, for another process; for operators',
+      query: exportQuerySchema,
+      answer: SNAPSHOT,
+      handle({ query, caller }) {
+        requireOperator(caller);
+        return index.exportSnapshot({ level: query.level, maxBytes: query.max_bytes });
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/index/snapshot',
+      operationId: 'importIndex',
+      summary: 'Take over an index that was built elsewhere, if it is of the same tools and weights; for operators',
+      body: { name: 'IndexSnapshotInput', schema: z.unknown().describe('As GET /v1/index/snapshot answers it.') },
+      bodyLimitBytes: DEFAULT_MAX_SNAPSHOT_BYTES + ENVELOPE_BYTES,
+      answer: { name: 'ImportedIndex', schema: importedIndexSchema },
+      handle({ body, caller }) {
+        requireOperator(caller);
+        return index.importSnapshot(body);
+      },
+    }),
+  ];
+}
+
+// Definitions of tools that wait until somebody has looked. For operators.
+
+const CHANGES = '/v1/tools/changes';
+const acceptSchema = z.strictObject({
+  ids: z.array(z.string()).min(1).optional().describe('As the list has them. Default: all that wait, unseen.'),
+});
+
+export function definitionRoutes(definitions: Definitions): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: CHANGES,
+      operationId: 'listToolChanges',
+      summary: 'New and changed definitions of sources that are not trusted: they wait for a look; for operators',
+      answer: { name: 'ToolChanges', schema: z.object({ held: z.array(heldToolSchema) }) },
+      async handle({ caller }) {
+        requireOperator(caller);
+        return { held: [...(await definitions.held())] };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${CHANGES}/accept`,
+      operationId: 'acceptToolChanges',
+      summary: 'Take definitions that were looked at; for operators',
+      needsProof: true,
+      body: { name: 'AcceptRequest', schema: acceptSchema },
+      answer: { name: 'AcceptedTools', schema: z.object({ accepted: z.array(z.string()) }) },
+      async handle({ body, caller }) {
+        requireOperator(caller);
+        return { accepted: await definitions.accept(body.ids, caller?.user ?? 'operator') };
+      },
+    }),
+  ];
+}
+
+// The rules of selection over HTTP: those in force, and those that operators keep here. For operators.
+
+const RULES = '/v1/rules';
+const { name, ...fields } = ruleSchema.shape;
+/** What it adds is looked at where it is kept. */
+const bodySchema = z.strictObject({ ...fields, name: name.optional().describe('As in the path; may be left out.') });
+
+export function ruleRoutes({ rules }: Pick<Agents, 'rules'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: RULES,
+      operationId: 'listRules',
+      summary: 'The rules of selection that are in force, and where each is from; for operators',
+      answer: { name: 'RuleList', schema: ruleListSchema },
+      handle({ caller }) {
+        requireOperator(caller);
+        return rules.list();
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${RULES}/:id`,
+      operationId: 'putRule',
+      summary: 'Keep a rule under its name, in the place of the one of that name; for operators',
+      description:
+        'It counts from the next request on, after the rules of the catalogue; their names are taken. A name that no tool ' +
+        'has is taken as a catalogue file takes it, adds nothing, and is listed under `unknownTools`.',
+      body: { name: 'RuleRequest', schema: bodySchema },
+      answer: { name: 'Rule', schema: listedRuleSchema },
+      handle({ id, body, caller }) {
+        requireOperator(caller);
+        return rules.put(body, { name: id, by: caller?.user });
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${RULES}/:id`,
+      operationId: 'removeRule',
+      summary: 'Remove a rule that is kept here, by its name; for operators',
+      answer: { name: 'RemovedRule', schema: z.object({ removed: z.string() }) },
+      async handle({ id, caller }) {
+        requireOperator(caller);
+        await rules.remove(id, caller?.user);
+        return { removed: id };
       },
     }),
   ];

@@ -1,11 +1,11 @@
 /** A user's own tools over HTTP. With a gateway they are always the caller's: nobody reads or writes another's, also no operator. */
 import { z } from 'zod';
+import type { Agents } from '../../../agents/agents.js';
 import type { Caller } from '../../../agents/contracts.js';
 import { privateEntrySchema } from '../../../agents/private-tools.js';
 import type { Tool } from '../../../core/catalog/tool.js';
 import { WinnowError } from '../../../core/errors.js';
 import { listedToolSchema } from '../tool-routes.js';
-import type { Agents } from './agents.js';
 import { type Route, route } from './route.js';
 
 const BASE = '/v1/private-tools';

@@ -3,22 +3,13 @@ import { z } from 'zod';
 import type { Caller } from '../../../agents/contracts.js';
 import { parseInput } from '../../../core/parse.js';
 import { type Identity, unauthenticated } from '../auth/authenticate.js';
+import type { Named, Operation } from '../openapi.js';
 
-/** A schema under the name that it has in the OpenAPI document. */
-export interface Named<Schema extends z.ZodType = z.ZodType> {
-  readonly name: string;
-  readonly schema: Schema;
-}
-
-interface Description {
+interface Description extends Omit<Operation, 'body' | 'query'> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With `:id` for the one parameter that a path may have. */
   readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description?: string;
   readonly answer: Named;
-  /** Default: 200. */
   readonly status?: 200 | 201;
   /** Of an answer with `ok: false`. Default: as any other. */
   readonly refusedStatus?: 200;
@@ -26,8 +17,6 @@ interface Description {
   readonly needsProof?: boolean;
   /** Longest body, in bytes. Default: that of the server. */
   readonly bodyLimitBytes?: number;
-  /** The answer may be streamed: what an event is called, and what it holds. */
-  readonly streams?: { readonly event: string; readonly data: Named };
 }
 
 /** A request as it came. */

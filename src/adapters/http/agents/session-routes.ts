@@ -1,7 +1,6 @@
 /** Sessions over HTTP: what an agent asks, turn by turn. A refusal is an answer for the agent, so its status is 200. */
-
-import type { Caller } from '../../../agents/contracts.js';
 import {
+  type Caller,
   callInputSchema,
   callResultSchema,
   createSessionInputSchema,
@@ -16,6 +15,8 @@ import {
   sessionViewSchema,
 } from '../../../agents/contracts.js';
 import type { Router } from '../../../agents/router.js';
+import { planRunEventSchema, planRunSchema } from '../../../agents/runs/plan-run.js';
+import { type PlanRuns, resumePlanInputSchema, runPlanInputSchema } from '../../../agents/runs/plan-runs.js';
 import { isFields } from '../caller.js';
 import { type Route, route } from './route.js';
 
@@ -119,4 +120,34 @@ function agentRoutes(router: Router): Route[] {
 /** The operator's own program may open a session for anybody. */
 function withOwner(body: unknown, caller: Caller | undefined): unknown {
   return caller && isFields(body) ? { ...body, user: caller.user, roles: caller.roles } : body;
+}
+
+// Plans run over HTTP, whole or as a stream of what happens to each step.
+
+const ANSWER = { name: 'PlanRun', schema: planRunSchema };
+const STREAMS = { event: 'change', data: { name: 'PlanRunEvent', schema: planRunEventSchema } };
+
+export function planRunRoutes(plans: PlanRuns): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/plans/run',
+      operationId: 'runPlan',
+      summary: 'Run a plan step by step; each step passes the same gate as a call',
+      body: { name: 'RunPlanRequest', schema: runPlanInputSchema },
+      answer: ANSWER,
+      streams: STREAMS,
+      handle: ({ body, ...ask }) => plans.run(body, ask),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/plans/runs/:id/resume',
+      operationId: 'resumePlan',
+      summary: 'Go on with a run that waited for an approval, was cancelled or broke off',
+      body: { name: 'ResumePlanRequest', schema: resumePlanInputSchema },
+      answer: ANSWER,
+      streams: STREAMS,
+      handle: ({ id, body, ...ask }) => plans.resume(id, body, ask),
+    }),
+  ];
 }

@@ -17,8 +17,7 @@ import { WinnowError } from '../../../core/errors.js';
 import type { Model, Usage } from '../../../core/model/model.js';
 import { loadNamedPrompt } from '../../../core/prompts/prompts.js';
 import { toolsFromLangChain } from '../bound-tools.js';
-import { renderConversation } from './render-conversation.js';
-import { type StepParts, type TakenStep, takeStep } from './take-step.js';
+import { renderConversation, type StepParts, type TakenStep, takeStep } from './take-step.js';
 
 export interface ChatModelOptions {
   /** From `createModel`; it stays the caller's to close. */

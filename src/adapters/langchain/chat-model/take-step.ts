@@ -1,15 +1,18 @@
 /** One step of an agent over the model seam: the prompt, the answer under a schema, one repair. */
+
+import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
+import { z } from 'zod';
+import { isObject } from '../../../core/catalog/schema/json.js';
 import { secretNamesOf } from '../../../core/catalog/schema/paths.js';
-import type { Tool } from '../../../core/catalog/tool.js';
+import type { JsonSchema, Tool } from '../../../core/catalog/tool.js';
+import { WinnowError } from '../../../core/errors.js';
 import { type Completion, type Model, noUsage, type Usage } from '../../../core/model/model.js';
-import { completeStructured, type Parsed } from '../../../core/model/structured.js';
-import { fittedSchemas } from '../../../core/planning/fitted.js';
+import { completeStructured, type Parsed, readJson } from '../../../core/model/structured.js';
+import { fittedSchemas, withoutNulls } from '../../../core/planning/fitted.js';
+import { prefixDefinitions } from '../../../core/planning/plan-schema.js';
 import { renderType } from '../../../core/planning/render-tool.js';
 import type { NamedPrompt } from '../../../core/prompts/prompts.js';
 import { oneLine } from '../../../core/visible-text.js';
-import { readStep, type Step } from './read-step.js';
-import type { Conversation } from './render-conversation.js';
-import { stepSchema } from './step-schema.js';
 
 export interface StepParts {
   readonly model: Model;
@@ -68,4 +71,113 @@ function renderTool(tool: Tool): string {
   const { input } = fittedSchemas(tool);
   const description = oneLine(tool.description);
   return `- ${tool.name} ${renderType(input, input)}${description ? `: ${description}` : ''}`;
+}
+
+// Messages -> the two parts of a prompt. The conversation only grows at its end, so that a model server's cache holds
+// all of it but the last step; and what a tool returns stands on one line, so that it can pose as nobody else.
+
+export interface Conversation {
+  /** The system messages. */
+  readonly instructions: string;
+  readonly conversation: string;
+}
+
+/** @throws WinnowError `invalid_request` for content that is no text */
+export function renderConversation(messages: readonly BaseMessage[]): Conversation {
+  const names = new Map(messages.flatMap(callsOf).map(({ id, name }) => [id, name]));
+  const instructions = messages.filter((message) => SystemMessage.isInstance(message)).map(textOf);
+  const lines = messages.filter((message) => !SystemMessage.isInstance(message)).flatMap((one) => render(one, names));
+  return { instructions: instructions.join('\n\n'), conversation: lines.join('\n') };
+}
+
+function render(message: BaseMessage, names: ReadonlyMap<string | undefined, string>): string[] {
+  if (AIMessage.isInstance(message)) return renderSteps(message);
+  const text = textOf(message);
+  if (!ToolMessage.isInstance(message)) return [`${HumanMessage.isInstance(message) ? 'User' : message.type}: ${text}`];
+  const name = message.name ?? names.get(message.tool_call_id) ?? 'the tool';
+  return [`Result of ${name}: ${text.includes('\n') ? JSON.stringify(text) : text}`];
+}
+
+/** As the model has to write them itself. */
+function renderSteps(message: AIMessage): string[] {
+  const calls = callsOf(message).map(({ name, args }) => JSON.stringify({ tool: name, arguments: args }));
+  const steps = calls.length > 0 ? calls : [JSON.stringify({ answer: message.text })];
+  return steps.map((step) => `You: ${step}`);
+}
+
+function callsOf(message: BaseMessage): NonNullable<AIMessage['tool_calls']> {
+  return AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
+}
+
+function textOf(message: BaseMessage): string {
+  const { content } = message;
+  const other = typeof content === 'string' ? undefined : content.find(({ type }) => type !== 'text');
+  if (other === undefined) return message.text;
+  const advice = 'this model reads text only';
+  throw new WinnowError('invalid_request', `messages: a ${message.type} message holds ${other.type}; ${advice}.`);
+}
+
+// The text of a model -> a step, or the problems to repair.
+
+export type Step = { tool: string; arguments: Record<string, unknown> } | { answer: string };
+
+const answeredStepSchema = z.union([
+  z.object({
+    tool: z.string(),
+    arguments: z
+      .record(z.string(), z.unknown())
+      .nullish()
+      .transform((given) => given ?? {}),
+  }),
+  z.object({ answer: z.string() }),
+]);
+
+export interface ReadStepOptions {
+  tools: ReadonlyMap<string, Tool>;
+  canAnswer: boolean;
+}
+
+/** Arguments are not checked: who runs the tool does, and tells the model. */
+export function readStep(
+  { text, finish }: Pick<Completion, 'text' | 'finish'>,
+  { tools, canAnswer }: ReadStepOptions,
+): Parsed<Step> {
+  const json = readJson(text, (value) => answeredStepSchema.safeParse(value).success);
+  if (!json.ok)
+    return { ok: false, issues: finish !== 'stop' ? ['the answer was cut: write a shorter one'] : json.issues };
+  const step = answeredStepSchema.safeParse(json.value);
+  if (!step.success) return { ok: false, issues: ['neither {"tool":"name","arguments":{...}} nor {"answer":"..."}'] };
+  if ('answer' in step.data)
+    return canAnswer ? { ok: true, value: step.data } : { ok: false, issues: ['answer: a tool has to be called now'] };
+  const tool = tools.get(step.data.tool);
+  if (!tool)
+    return { ok: false, issues: [`tool: there is no "${step.data.tool}"; there are ${[...tools.keys()].join(', ')}`] };
+  return {
+    ok: true,
+    value: { tool: tool.name, arguments: withoutNulls(step.data.arguments, fittedSchemas(tool).input) },
+  };
+}
+
+// The schema under which a step is decoded: a call of one of the bound tools with its own arguments, or an answer.
+
+export interface StepSchemaOptions {
+  /** Whether the model may answer in place of a call. */
+  canAnswer: boolean;
+}
+
+export function stepSchema(tools: readonly Tool[], { canAnswer }: StepSchemaOptions): JsonSchema {
+  const definitions: Record<string, JsonSchema> = {};
+  const calls = tools.map((tool, place) => {
+    const prefix = `t${place + 1}`;
+    const { $defs, ...input } = fittedSchemas(tool).input;
+    for (const [name, schema] of Object.entries(isObject($defs) ? $defs : {}))
+      if (isObject(schema)) definitions[`${prefix}_${name}`] = prefixDefinitions(schema, prefix);
+    return member({ tool: { const: tool.name }, arguments: prefixDefinitions(input, prefix) });
+  });
+  const members = [...calls, ...(canAnswer ? [member({ answer: { type: 'string' } })] : [])];
+  return { anyOf: members, ...(Object.keys(definitions).length > 0 ? { $defs: definitions } : {}) };
+}
+
+function member(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }

@@ -3,18 +3,21 @@
  * once a turn, from one line a tool, and kept in the agent's state; what was not chosen does not run. A selection that
  * fails never fails the run.
  */
-import { AIMessage } from '@langchain/core/messages';
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import type { ClientTool } from '@langchain/core/tools';
 import { Command } from '@langchain/langgraph';
 import { createMiddleware } from 'langchain';
 import { z } from 'zod';
+import { createCatalog } from '../../../core/catalog/catalog.js';
+import type { Rule } from '../../../core/catalog/rule.js';
 import { toWinnowError, WinnowError } from '../../../core/errors.js';
-import type { PlanRequest } from '../../../core/request.js';
+import { createPlanner, type Planner, type PlannerParts } from '../../../core/planner.js';
+import type { Message, PlanRequest } from '../../../core/request.js';
 import type { SelectResult } from '../../../core/result.js';
 import { refusalMessage } from '../answers.js';
-import { type BoundTool, isOwnTool } from '../shown-tools.js';
-import { lastTurn, type Turn } from '../turn.js';
-import { createSelectableSets, type SelectableSet, type SetParts } from './selectable-set.js';
-import { toRequest } from './turn-request.js';
+import { toolsFromLangChain } from '../bound-tools.js';
+import { type BoundTool, isOwnTool } from '../routing-middleware.js';
+import { lastTurn, type Turn } from '../threads.js';
 
 export interface ToolSelectorOptions {
   /** What `createPlanner` takes besides the catalogue, which is made of the agent's tools: model, options, prompts. */
@@ -143,4 +146,62 @@ function sortTools(tools: readonly BoundTool[], always: ReadonlySet<string>) {
     /** Of the provider, which runs them itself. */
     others: tools.filter((tool) => !isOwnTool(tool)),
   };
+}
+
+// What an agent was told -> what a planner is asked: the last user message, and all before it as history.
+
+/** The planner cuts the history to its window, and says no more of system messages: they are about the agent. */
+export function toRequest({ message, before }: Turn, maxTools: number | undefined): PlanRequest {
+  const request = { message: message.text, history: before.flatMap(toMessage) };
+  return maxTools === undefined ? request : { ...request, maxTools };
+}
+
+function toMessage(message: BaseMessage): Message[] {
+  if (HumanMessage.isInstance(message)) return [{ role: 'user', content: message.text }];
+  if (ToolMessage.isInstance(message)) return [{ role: 'tool', content: message.text }];
+  if (!AIMessage.isInstance(message)) return [];
+  const calls = message.tool_calls?.map(({ name, args }) => `${name}(${JSON.stringify(args)})`) ?? [];
+  return [{ role: 'assistant', content: [message.text, ...calls].filter(Boolean).join(' ') }];
+}
+
+// A set of bound tools as a planner sees it, made once a set: an agent hands the same objects on at each step.
+
+export interface SelectableSet {
+  readonly tools: readonly ClientTool[];
+  /** Changes when a name, a description or a schema does; the same in every process. */
+  readonly fingerprint: string;
+  readonly names: ReadonlySet<string>;
+  readonly planner: Pick<Planner, 'select'>;
+}
+
+export interface SetParts {
+  readonly planner: Omit<PlannerParts, 'catalog'>;
+  readonly rules?: readonly Rule[] | undefined;
+}
+
+/** Agents with other tools that share a middleware, or tools that other middleware puts in and takes out. */
+const MAX_SETS = 16;
+
+/** @returns a function that throws WinnowError `invalid_catalog` for tools that are not usable, `invalid_option` */
+export function createSelectableSets({ planner: parts, rules = [] }: SetParts) {
+  /** The one used last stands last. */
+  const known: SelectableSet[] = [];
+  return (tools: readonly ClientTool[]): SelectableSet => {
+    const place = known.findIndex((set) => isSame(set.tools, tools));
+    const [found] = place < 0 ? [] : known.splice(place, 1);
+    const set = found ?? build(tools);
+    known.push(set);
+    if (known.length > MAX_SETS) known.shift();
+    return set;
+  };
+
+  function build(tools: readonly ClientTool[]): SelectableSet {
+    const catalog = createCatalog(toolsFromLangChain(tools), { name: "the agent's tools", rules });
+    const names = new Set(catalog.tools.map(({ name }) => name));
+    return { tools, names, fingerprint: catalog.fingerprint, planner: createPlanner({ ...parts, catalog }) };
+  }
+}
+
+function isSame(one: readonly ClientTool[], other: readonly ClientTool[]): boolean {
+  return one.length === other.length && one.every((tool, place) => tool === other[place]);
 }

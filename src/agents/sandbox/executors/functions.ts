@@ -27,3 +27,15 @@ export function createFunctionExecutor(functions: Readonly<Record<string, ToolFu
     },
   };
 }
+
+// A skill is run by reading it: its output is the text of its instructions, which the agent then follows.
+
+export function createSkillExecutor(): Executor {
+  return {
+    canRun: (tool) => runnerOf(tool) === 'skill' && tool.instructions !== undefined,
+    async run({ tool }) {
+      if (tool.instructions === undefined) return fail('not_runnable', `The skill ${tool.name} has no instructions.`);
+      return { ok: true, output: tool.instructions };
+    },
+  };
+}

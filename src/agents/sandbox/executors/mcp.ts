@@ -2,17 +2,20 @@
  * MCP tools: one connection a server, opened at the first call and shared by all. A call that the server has not
  * seen is made once more on a new connection; one that was lost on the way only if it may be repeated.
  */
+
+import { type ContentBlock, ContentBlockSchema } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { isObject } from '../../../core/catalog/schema/json.js';
 import { targetOf } from '../../../core/catalog/sources/mcp.js';
 import { McpFailure } from '../../../core/catalog/sources/mcp-connection.js';
 import type { McpServer } from '../../../core/catalog/sources/source.js';
 import type { Tool } from '../../../core/catalog/tool.js';
 import { orAborted } from '../../../core/errors.js';
+import { describeBlock } from '../cap-output.js';
 import { type CallFailure, describeThrown, fail } from '../failure.js';
 import { REMOTE_TIMEOUT_MS } from '../limits.js';
 import { type Executed, type Executor, type ExecutorCall, runnerOf } from './executor.js';
-import { readMcpContent } from './mcp-content.js';
 import { type McpAnswer, type McpSession, openMcpSession } from './mcp-session.js';
-import { readMcpTarget } from './mcp-target.js';
 
 export interface McpExecutorOptions {
   /** For the start of a server and its handshake, in milliseconds. Default: 30,000, since many come by `npx`. */
@@ -117,5 +120,59 @@ function toExecuted(answer: McpAnswer, server: string): Executed {
       return fail('connection_lost', `${who} broke off in the middle of the call: ${answer.reason}`);
     case 'refused':
       return fail('tool_failed', `${who} refused the call: ${answer.reason}`);
+  }
+}
+
+// Which server has a tool, and what the server itself calls it; as `catalog/sources/mcp.ts` writes it.
+
+const targetSchema = z.object({
+  server: z.string().min(1),
+  tool: z.string().min(1),
+  target: z.string().optional(),
+});
+export type McpTarget = z.infer<typeof targetSchema>;
+
+export function readMcpTarget(tool: Tool): McpTarget | undefined {
+  return targetSchema.safeParse(tool.metadata.mcp).data;
+}
+
+// What an MCP tool gave: its blocks as they came, for whoever shows them, and one value, for models and plans.
+
+/** The value is the structured content; else the text, read as JSON where it is an object or a list; else the blocks without their data. */
+export function readMcpContent(answer: Extract<McpAnswer, { ok: true }>): Executed {
+  const content = answer.content.map(readBlock);
+  const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  if (answer.isError) {
+    const failure = fail('tool_failed', texts.join('\n') || 'The tool reported an error without words.');
+    return { ...failure, content };
+  }
+  const { structuredContent } = answer;
+  if (isObject(structuredContent)) return { ok: true, output: structuredContent, content, isStructured: true };
+  return { ok: true, output: outputOf(content, texts), content };
+}
+
+/** A block of another form would make clients refuse the whole result. */
+function readBlock(block: unknown): ContentBlock {
+  const parsed = ContentBlockSchema.safeParse(block);
+  if (parsed.success) return parsed.data;
+  const type = JSON.stringify(Object(block).type)?.slice(0, 80);
+  return { type: 'text', text: `(a block of type ${type} that is not of the form of MCP was left out)` };
+}
+
+function outputOf(content: readonly ContentBlock[], texts: readonly string[]): unknown {
+  if (texts.length < content.length) return content.map(describeBlock);
+  const [first] = texts;
+  if (texts.length !== 1 || first === undefined) return texts.length === 0 ? null : texts.join('\n');
+  return parseStructured(first) ?? first;
+}
+
+/** Older servers write their objects as text; a plan can only refer to fields of objects. */
+function parseStructured(text: string): unknown {
+  if (!/^\s*[[{]/u.test(text)) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isObject(parsed) || Array.isArray(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -1,9 +1,7 @@
 /** Approvals: what two could race for is one UPDATE with its condition, and its count says who won. */
 import type { Kysely } from 'kysely';
 import type { ApprovalRecord, Approvals } from '../store.js';
-import { matching } from './conditions.js';
-import { orNull, parseJson, parseSources, present, toJson } from './rows.js';
-import type { ApprovalsTable, Tables } from './tables.js';
+import { matching, type Tables, toRecord, toRow } from './tables.js';
 
 export function createSqlApprovals(database: Kysely<Tables>): Approvals {
   return {
@@ -52,7 +50,7 @@ export function createSqlApprovals(database: Kysely<Tables>): Approvals {
             .executeTakeFirstOrThrow();
           if (pending >= mostPending) return undefined;
         }
-        await transaction.insertInto('approvals').values(toRow(approval)).execute();
+        await transaction.insertInto('approvals').values(rowOf(approval)).execute();
         return approval;
       }),
 
@@ -73,10 +71,10 @@ export function createSqlApprovals(database: Kysely<Tables>): Approvals {
       return rows.map(toApproval);
     },
 
-    async decide(id, { granted, ...decision }) {
+    async decide(id, decision) {
       const changed = await database
         .updateTable('approvals')
-        .set({ ...decision, ...grantedRow(granted) })
+        .set({ ...toRow(decision), grantedHash: decision.granted?.argumentsHash ?? null })
         .where('id', '=', id)
         .where('state', '=', 'pending')
         .where('expiresAt', '>', decision.decidedAt)
@@ -118,26 +116,11 @@ export function createSqlApprovals(database: Kysely<Tables>): Approvals {
   };
 }
 
-function grantedRow(granted: ApprovalRecord['granted']): Pick<ApprovalsTable, 'granted' | 'grantedHash'> {
-  return { granted: granted ? toJson(granted.arguments) : null, grantedHash: orNull(granted?.argumentsHash) };
+/** A call with the granted arguments finds its approval by their hash, too. */
+function rowOf(approval: ApprovalRecord): Tables['approvals'] {
+  return { ...toRow(approval), grantedHash: approval.granted?.argumentsHash ?? null };
 }
 
-function toRow({ sources, runs, granted, decidedBy, decidedAt, usedAt, ...approval }: ApprovalRecord): ApprovalsTable {
-  return {
-    ...approval,
-    arguments: toJson(approval.arguments),
-    sources: sources ? toJson(sources) : null,
-    runs: runs ? toJson(runs) : null,
-    ...grantedRow(granted),
-    decidedBy: orNull(decidedBy),
-    decidedAt: orNull(decidedAt),
-    usedAt: orNull(usedAt),
-  };
-}
-
-function toApproval({ sources, runs, granted, grantedHash, ...row }: ApprovalsTable): ApprovalRecord {
-  const known = runs === null ? {} : { runs: parseJson(runs) as NonNullable<ApprovalRecord['runs']> };
-  const isEdited = granted !== null && grantedHash !== null;
-  const edited = isEdited ? { granted: { arguments: parseJson(granted), argumentsHash: grantedHash } } : {};
-  return { ...present(row), arguments: parseJson(row.arguments), ...parseSources(sources), ...known, ...edited };
+function toApproval({ grantedHash: _, ...row }: Tables['approvals']): ApprovalRecord {
+  return toRecord(row);
 }

@@ -1,9 +1,7 @@
 /** Runs of plans, a row for each step, so that steps that end at once do not overwrite each other. */
 import type { Kysely } from 'kysely';
 import type { PlanRunRecord, PlanRuns } from '../store.js';
-import { matching } from './conditions.js';
-import { orNull, parseJson, present, toJson } from './rows.js';
-import type { PlanRunsTable, PlanStepsTable, Tables } from './tables.js';
+import { matching, type Tables, toJson, toRecord, toRow } from './tables.js';
 
 export function createSqlPlanRuns(database: Kysely<Tables>): PlanRuns {
   const stepsOf = (ids: string[]) =>
@@ -11,22 +9,10 @@ export function createSqlPlanRuns(database: Kysely<Tables>): PlanRuns {
   return {
     create: (run) =>
       database.transaction().execute(async (transaction) => {
-        const { id, plan, state, createdAt, updatedAt } = run;
-        await transaction
-          .insertInto('planRuns')
-          .values({
-            id,
-            plan: toJson(plan),
-            state,
-            createdAt,
-            updatedAt,
-            session: orNull(run.session),
-            user: orNull(run.user),
-            leaseOwner: null,
-            leaseUntil: null,
-          })
-          .execute();
-        for (const [step, value] of Object.entries(run.steps))
+        const { steps, ...row } = run;
+        const { id, updatedAt } = run;
+        await transaction.insertInto('planRuns').values(toRow(row)).execute();
+        for (const [step, value] of Object.entries(steps))
           await transaction
             .insertInto('planSteps')
             .values({ run: id, step, state: toJson(value), updatedAt })
@@ -83,9 +69,9 @@ export function createSqlPlanRuns(database: Kysely<Tables>): PlanRuns {
 }
 
 function toRun(
-  { leaseOwner: _, leaseUntil: __, ...row }: PlanRunsTable,
-  steps: readonly PlanStepsTable[],
+  { leaseOwner: _, leaseUntil: __, ...row }: Tables['planRuns'],
+  steps: readonly Tables['planSteps'][],
 ): PlanRunRecord {
-  const own = steps.filter(({ run }) => run === row.id).map(({ step, state }) => [step, parseJson(state)]);
-  return { ...present(row), plan: parseJson(row.plan), steps: Object.fromEntries(own) };
+  const own = steps.filter(({ run }) => run === row.id).map(({ step, state }) => [step, JSON.parse(state)]);
+  return { ...toRecord<Omit<PlanRunRecord, 'steps'>>(row), steps: Object.fromEntries(own) };
 }

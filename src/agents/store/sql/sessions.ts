@@ -1,9 +1,7 @@
 /** Sessions and what is enabled in them. Every change begins with a write to the session's row, which others wait for. */
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { mergeEnablements } from '../enabling.js';
-import type { EnablementRecord, SessionRecord, Sessions } from '../store.js';
-import { orNull, parseTexts, present, toJson } from './rows.js';
-import type { EnablementsTable, SessionsTable, Tables } from './tables.js';
+import type { EnablementRecord, Enabling, SessionRecord, Sessions } from '../store.js';
+import { type EnablementsTable, type Tables, toRecord, toRow } from './tables.js';
 
 const MAX_REMOVED = 500;
 
@@ -162,22 +160,44 @@ async function clear(transaction: Transaction<Tables>, ids: string[]): Promise<E
   return transaction.deleteFrom('enablements').where('session', 'in', ids).returningAll().execute();
 }
 
-function toRow(session: SessionRecord): SessionsTable {
-  const { user, project, riskCeiling, endedAt, roles, ...rest } = session;
-  return {
-    ...rest,
-    roles: toJson(roles),
-    user: orNull(user),
-    project: orNull(project),
-    riskCeiling: orNull(riskCeiling),
-    endedAt: orNull(endedAt),
-  };
-}
-
-function toSession(row: SessionsTable): SessionRecord {
-  return { ...present(row), roles: parseTexts(row.roles) };
+function toSession(row: Tables['sessions']): SessionRecord {
+  return toRecord<SessionRecord>(row);
 }
 
 function toEnablement({ session: _, once, ...row }: EnablementsTable): EnablementRecord {
   return { ...row, once: once === 1 };
+}
+
+/** How new enablements meet those that are there: they add and prolong, never shorten, up to the limit. */
+function mergeEnablements(
+  present: readonly EnablementRecord[],
+  added: Enabling['enablements'],
+  { limit, turn }: { limit: number; turn: number },
+) {
+  const isLive = (one: EnablementRecord) => one.untilTurn >= turn && (!one.once || one.calls === 0);
+  const live = new Map(present.filter(isLive).map((one) => [one.tool, one]));
+  const changed: EnablementRecord[] = [];
+  const overLimit: string[] = [];
+  for (const one of added) {
+    const before = live.get(one.tool);
+    if (!before && live.size >= limit) {
+      overLimit.push(one.tool);
+      continue;
+    }
+    const now = before ? prolong(before, one) : { ...one, calls: 0 };
+    live.set(one.tool, now);
+    changed.push(now);
+  }
+  return { changed, overLimit };
+}
+
+function prolong(before: EnablementRecord, { tool, via, untilTurn, once }: Enabling['enablements'][number]) {
+  return {
+    tool,
+    // What was asked for by name is no companion any more.
+    via: via === 'asked' ? via : before.via,
+    untilTurn: Math.max(before.untilTurn, untilTurn),
+    once: before.once && once,
+    calls: before.calls,
+  };
 }

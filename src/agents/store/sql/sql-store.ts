@@ -1,15 +1,13 @@
 /** A store over a database that is open: its tables are brought to this version first. */
 import type { Kysely } from 'kysely';
-import type { Store } from '../store.js';
+import type { PrunedKind, Store } from '../store.js';
 import { createSqlApprovals } from './approvals.js';
-import { createSqlDocuments } from './documents.js';
 import { createSqlJournal } from './journal.js';
+import { createSqlDocuments, createSqlWeights } from './keyed-records.js';
 import { type Dialect, migrate } from './migrations.js';
 import { createSqlPlanRuns } from './plan-runs.js';
-import { pruneSql } from './prune.js';
 import { createSqlSessions } from './sessions.js';
 import type { Tables } from './tables.js';
-import { createSqlWeights } from './weights.js';
 
 /** @throws WinnowError `store_failed` */
 export async function createSqlStore(database: Kysely<Tables>, dialect: Dialect): Promise<Store> {
@@ -32,11 +30,59 @@ export async function createSqlStore(database: Kysely<Tables>, dialect: Dialect)
     keys: createSqlDocuments(database, 'keys'),
     weights: createSqlWeights(database),
     planRuns: createSqlPlanRuns(database),
-    prune: (kind, before) => pruneSql(database, kind, before),
+    prune: (kind, before) => PRUNE[kind](database, before),
     probe: () => probes.put({ owner: '', name: 'probe', content: null, updatedAt: new Date().toISOString() }),
     close: () => {
       closing ??= database.destroy();
       return closing;
     },
   };
+}
+
+const MAX_REMOVED = 500;
+
+type Prune = (database: Kysely<Tables>, before: string) => Promise<number>;
+
+/** Each takes away some of what is older than an instant, in one short transaction, and says how many. */
+const PRUNE: Readonly<Record<PrunedKind, Prune>> = {
+  audit: (database, before) => pruneJournal(database, 'audit', before),
+  telemetry: (database, before) => pruneJournal(database, 'telemetry', before),
+
+  async approvals(database, before) {
+    const removed = await database
+      .deleteFrom('approvals')
+      .where('id', 'in', (from) =>
+        from
+          .selectFrom('approvals')
+          .select('id')
+          .where('requestedAt', '<', before)
+          .where('expiresAt', '<', before)
+          .limit(MAX_REMOVED),
+      )
+      .returning('id')
+      .execute();
+    return removed.length;
+  },
+
+  runs: (database, before) =>
+    database.transaction().execute(async (transaction) => {
+      const removed = await transaction
+        .deleteFrom('planRuns')
+        .where('id', 'in', (from) =>
+          from.selectFrom('planRuns').select('id').where('updatedAt', '<', before).limit(MAX_REMOVED),
+        )
+        .returning('id')
+        .execute();
+      const ids = removed.map(({ id }) => id);
+      if (ids.length > 0) await transaction.deleteFrom('planSteps').where('run', 'in', ids).execute();
+      return ids.length;
+    }),
+};
+
+/** From the front, since the order of places is that of time: only as far as it is old, and no whole table is read. */
+async function pruneJournal(database: Kysely<Tables>, table: 'audit' | 'telemetry', before: string): Promise<number> {
+  const oldest = await database.selectFrom(table).select(['place', 'at']).orderBy('place').limit(MAX_REMOVED).execute();
+  const places = oldest.filter(({ at }) => at < before).map(({ place }) => place);
+  if (places.length > 0) await database.deleteFrom(table).where('place', 'in', places).execute();
+  return places.length;
 }

@@ -1,5 +1,5 @@
 /**
- * SQLite in one file, by the native package `libsql`, which is loaded here and only when a store is asked for.
+ * SQLite in one file or in memory, by the native package `libsql`, which is loaded here and only when a store is asked for.
  * WAL and `synchronous=FULL`: a write that was acknowledged is on the disk.
  */
 import {
@@ -18,8 +18,8 @@ import { createPrivateFile, loadNative, tightenFiles } from './sqlite-file.js';
 import type { Tables } from './tables.js';
 
 export interface SqliteOptions {
-  /** Path of the file, made where it is missing; its folder must be there. */
-  file: string;
+  /** Path of the file, made where it is missing; its folder must be there. Undefined: in memory. */
+  file: string | undefined;
   busyTimeoutMs: number;
   /** Told that the store is a new one, or that others could read it. */
   onNotice?: ((notice: string) => void) | undefined;
@@ -58,8 +58,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Kysely<Tables>
 async function openFile({ file, busyTimeoutMs, onNotice }: SqliteOptions): Promise<SqliteDatabase> {
   const { default: Database } = await loadNative();
   try {
-    const isNew = createPrivateFile(file);
-    const database = new Database(file);
+    const isNew = file !== undefined && createPrivateFile(file);
+    const database = new Database(file ?? ':memory:');
     // The switch to WAL can't be waited for from outside; after it, the driver waits without holding the event loop.
     const settings = [
       `busy_timeout = ${busyTimeoutMs}`,
@@ -69,7 +69,7 @@ async function openFile({ file, busyTimeoutMs, onNotice }: SqliteOptions): Promi
     ];
     for (const setting of settings) database.prepare(`PRAGMA ${setting}`).all();
     if (isNew) onNotice?.(`a new, empty store was made at ${file}; if there should have been one, check the path`);
-    for (const notice of tightenFiles(file)) onNotice?.(notice);
+    for (const notice of file === undefined ? [] : tightenFiles(file)) onNotice?.(notice);
     // libsql 0.5 leaves a statement that met a busy database in progress, and then nothing can be committed, until the
     // same statement runs again (tursodatabase/libsql-client-ts issue 352). So there is one that begins, kept.
     const begin = database.prepare(BEGIN);
@@ -89,7 +89,7 @@ async function openFile({ file, busyTimeoutMs, onNotice }: SqliteOptions): Promi
     const message = messageOf(error);
     throw new WinnowError(
       'store_failed',
-      `The store ${file} can't be opened: ${message}. Check that its folder is there and can be written.`,
+      `The store ${file ?? 'in memory'} can't be opened: ${message}. Check that its folder is there and can be written.`,
       { cause: error },
     );
   }

@@ -1,147 +1,109 @@
-/** The tables as Kysely sees them; the columns in the database are the same names in snake case. */
-import type { Generated } from 'kysely';
+/**
+ * The tables as Kysely sees them: the columns are the fields of the records, in the database in snake case. What is
+ * missing in a record is null in its row, and what is nested is JSON.
+ */
+import { type Generated, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type {
+  ApprovalRecord,
+  AuditRecord,
+  CallRecord,
+  DocumentRecord,
+  EnablementRecord,
+  PlanRunRecord,
+  SessionRecord,
+  TelemetryRecord,
+  WeightRecord,
+} from '../store.js';
 
-export interface SessionsTable {
-  id: string;
-  user: string | null;
-  /** JSON. */
-  roles: string;
-  project: string | null;
-  riskCeiling: string | null;
-  turn: number;
-  createdAt: string;
-  activeAt: string;
-  endedAt: string | null;
+/** Fields that are JSON in every table that has them. */
+const JSON_FIELDS = [
+  'arguments',
+  'content',
+  'details',
+  'granted',
+  'plan',
+  'roles',
+  'runs',
+  'sources',
+  'values',
+] as const;
+type JsonField = (typeof JSON_FIELDS)[number];
+
+type RowOf<Kept> = {
+  [Field in keyof Kept]-?:
+    | (Field extends JsonField ? string : Exclude<Kept[Field], undefined>)
+    | (Record<never, never> extends Pick<Kept, Field> ? null : never);
+};
+/** Grows with every row: the order in which things were written. */
+interface Placed {
+  place: Generated<number>;
 }
 
-export interface EnablementsTable {
+export type EnablementsTable = Omit<EnablementRecord, 'once'> & {
   session: string;
-  tool: string;
-  via: string;
-  untilTurn: number;
   /** 0 or 1: SQLite has no booleans. */
   once: number;
-  calls: number;
-}
-
-export interface ApprovalsTable {
-  id: string;
-  session: string;
-  user: string;
-  tool: string;
-  /** JSON. */
-  arguments: string;
-  argumentsHash: string;
-  /** JSON. */
-  sources: string | null;
-  /** JSON. */
-  runs: string | null;
-  /** JSON. */
-  granted: string | null;
-  grantedHash: string | null;
-  policyVersion: string;
-  state: 'pending' | 'granted' | 'refused' | 'used' | 'expired';
-  grant: 'once' | 'session';
-  reason: string;
-  requestedAt: string;
-  expiresAt: string;
-  decidedBy: string | null;
-  decidedAt: string | null;
-  usedAt: string | null;
-}
-
-export interface AuditTable {
-  place: Generated<number>;
-  at: string;
-  event: string;
-  outcome: string;
-  session: string | null;
-  user: string | null;
-  turn: number | null;
-  tool: string | null;
-  code: string | null;
-  reason: string | null;
-  argumentsHash: string | null;
-  /** JSON. */
-  sources: string | null;
-  approval: string | null;
-  policyVersion: string | null;
-}
-
-export interface TelemetryTable {
-  place: Generated<number>;
-  at: string;
-  type: string;
-  session: string;
-  user: string | null;
-  project: string | null;
-  tool: string | null;
-  /** JSON. */
-  content: string;
-}
-
-export interface CallsTable {
-  place: Generated<number>;
-  session: string;
-  tool: string;
-  turn: number;
-  at: string;
-  /** JSON. */
-  values: string;
-}
-
-export interface DocumentsTable {
-  collection: string;
-  owner: string;
-  name: string;
-  /** JSON. */
-  content: string;
-  updatedAt: string;
-}
-
-export interface WeightsTable {
-  level: string;
-  subject: string;
-  kind: string;
-  key: string;
-  value: number;
-  evidence: number;
-  state: string;
-  /** JSON. */
-  details: string;
-  updatedAt: string;
-}
-
-export interface PlanRunsTable {
-  id: string;
-  session: string | null;
-  user: string | null;
-  /** JSON. */
-  plan: string;
-  state: string;
-  createdAt: string;
-  updatedAt: string;
-  leaseOwner: string | null;
-  leaseUntil: string | null;
-}
-
-export interface PlanStepsTable {
-  run: string;
-  step: string;
-  /** JSON. */
-  state: string;
-  updatedAt: string;
-}
+};
 
 export interface Tables {
-  sessions: SessionsTable;
+  sessions: RowOf<SessionRecord>;
   enablements: EnablementsTable;
-  approvals: ApprovalsTable;
-  audit: AuditTable;
-  telemetry: TelemetryTable;
-  calls: CallsTable;
-  documents: DocumentsTable;
-  weights: WeightsTable;
-  planRuns: PlanRunsTable;
-  planSteps: PlanStepsTable;
+  approvals: RowOf<ApprovalRecord> & { grantedHash: string | null };
+  audit: RowOf<AuditRecord> & Placed;
+  telemetry: RowOf<TelemetryRecord> & Placed;
+  calls: RowOf<CallRecord> & Placed;
+  documents: RowOf<DocumentRecord> & { collection: string };
+  weights: RowOf<WeightRecord>;
+  planRuns: RowOf<Omit<PlanRunRecord, 'steps'>> & { leaseOwner: string | null; leaseUntil: string | null };
+  /** `state` is JSON. */
+  planSteps: { run: string; step: string; state: string; updatedAt: string };
+}
+
+/** A row holds all fields of its record; `undefined` is null. */
+export function toRow<Kept extends object>(record: Kept): RowOf<Kept> {
+  const isJson = new Set<string>(JSON_FIELDS);
+  return Object.fromEntries(
+    Object.entries(record).map(([field, value]) => [
+      field,
+      isJson.has(field) && value !== undefined ? toJson(value) : (value ?? null),
+    ]),
+  ) as RowOf<Kept>;
+}
+
+/** The record that `toRow` was given. */
+export function toRecord<Kept>(row: object): Kept {
+  const isJson = new Set<string>(JSON_FIELDS);
+  return Object.fromEntries(
+    Object.entries(row)
+      .filter(([, value]) => value !== null)
+      .map(([field, value]) => [field, isJson.has(field) ? JSON.parse(value) : value]),
+  ) as Kept;
+}
+
+export function toJson(value: unknown): string {
+  return JSON.stringify(value ?? null);
+}
+
+/** Of queries whose filters may each be absent. */
+interface Filter {
+  /** Column -> the value that it must have; absent: any. */
+  equal?: Readonly<Record<string, string | undefined>>;
+  /** Column -> the least value, this one included. */
+  from?: Readonly<Record<string, string | undefined>>;
+  /** Column -> the end, this one not included. */
+  before?: Readonly<Record<string, string | undefined>>;
+}
+
+/** All that is given must hold; nothing given holds always. */
+export function matching({ equal = {}, from = {}, before = {} }: Filter): RawBuilder<SqlBool> {
+  const parts = [
+    ...given(equal).map(([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${value}`),
+    ...given(from).map(([column, value]) => sql<SqlBool>`${sql.ref(column)} >= ${value}`),
+    ...given(before).map(([column, value]) => sql<SqlBool>`${sql.ref(column)} < ${value}`),
+  ];
+  return parts.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`${sql.join(parts, sql` and `)}`;
+}
+
+function given(columns: Readonly<Record<string, string | undefined>>): [string, string][] {
+  return Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
 }

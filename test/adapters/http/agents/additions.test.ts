@@ -3,12 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { createLivePlanner } from '../../../../src/adapters/http/agents/live-planner.js';
 import { createKeptRules } from '../../../../src/agents/kept-rules.js';
+import { createAuditWriter } from '../../../../src/agents/ledger.js';
+import { createLivePlanner } from '../../../../src/agents/live-catalog.js';
 import { createPrivateTools } from '../../../../src/agents/private-tools.js';
-import { createSkillExecutor } from '../../../../src/agents/sandbox/executors/skills.js';
+import { createSkillExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
 import { openStore, type StorePlace } from '../../../../src/agents/store/open-store.js';
-import { createAuditWriter } from '../../../../src/agents/write-audit.js';
 import { type Catalog, createCatalog } from '../../../../src/core/catalog/catalog.js';
 import type { Rule } from '../../../../src/core/catalog/rule.js';
 import { createPlanner } from '../../../../src/core/planner.js';
@@ -143,7 +143,7 @@ describe('rules over HTTP', () => {
   }
 
   /** As `winnow serve` puts it together: one store, the planner over the tools of now, the rules beside it. */
-  async function start({ place = { memory: true }, policy, answers = ANSWERS }: Options = {}) {
+  async function start({ place, policy, answers = ANSWERS }: Options = {}) {
     const model = createScriptedModel({ answers: ({ stage }) => answers[stage] });
     const store = await openStore(place);
     const base = createCatalog(TOOLS, { rules: [OWN] });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { CatalogReload } from '../../../../src/agents/live-catalog.js';
-import { createMemoryStore } from '../../../../src/agents/store/memory/memory-store.js';
+import { openStore } from '../../../../src/agents/store/open-store.js';
 import { createCatalog } from '../../../../src/core/catalog/catalog.js';
 import { SEARCH_FIELDS } from '../../../../src/core/search/keyword-index.js';
 import { createTool } from '../../../support/create-tool.js';
@@ -47,7 +47,7 @@ describe('POST /v1/index/rebuild', () => {
 
 it('follows the tools of now also where the store can not be read, and says so', async () => {
   let catalog = createCatalog(TOOLS);
-  const store = createMemoryStore();
+  const store = await openStore();
   const list = () => Promise.reject(new Error('the disk is gone'));
   const { agents } = await startAgentServer({
     more: { store: { ...store, rules: { ...store.rules, list } }, catalog: () => catalog },
@@ -109,7 +109,7 @@ describe('the weights of a running index', () => {
 
   it('that are not usable in the store are told once, and the tools of now are followed', async () => {
     let catalog = createCatalog(TOOLS);
-    const store = createMemoryStore();
+    const store = await openStore();
     const told: string[] = [];
     const { agents } = await startAgentServer({
       more: { store, catalog: () => catalog, onUnusableWeights: ({ message }) => void told.push(message) },

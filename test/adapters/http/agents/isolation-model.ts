@@ -6,17 +6,16 @@
 import fc from 'fast-check';
 import { Client } from 'undici';
 import { agentRoutes } from '../../../../src/adapters/http/agents/add-agent-routes.js';
-import { createAgents } from '../../../../src/adapters/http/agents/agents.js';
 import { createServer } from '../../../../src/adapters/http/app.js';
 import { createAuthenticate } from '../../../../src/adapters/http/auth/authenticate.js';
 import { createMcpEndpoint } from '../../../../src/adapters/mcp/http-endpoint.js';
 import { resolveMcpOptions } from '../../../../src/adapters/mcp/mcp-options.js';
+import { createAgents } from '../../../../src/agents/agents.js';
 import { createLogger } from '../../../../src/agents/logging/logger.js';
 import { createPolicy } from '../../../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../../../src/agents/policy/policy-file.js';
-import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
-import { createSkillExecutor } from '../../../../src/agents/sandbox/executors/skills.js';
-import { createMemoryStore } from '../../../../src/agents/store/memory/memory-store.js';
+import { createFunctionExecutor, createSkillExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
+import { openStore } from '../../../../src/agents/store/open-store.js';
 import { createCatalog } from '../../../../src/core/catalog/catalog.js';
 import { createPlanner } from '../../../../src/core/planner.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
@@ -41,7 +40,7 @@ async function openWorld() {
   const catalog = createCatalog(TOOLS);
   const functions = Object.fromEntries(TOOLS.map(({ name }) => [name, () => name]));
   const agents = createAgents({
-    store: createMemoryStore(),
+    store: await openStore(),
     catalog: () => catalog,
     policy: fixedPolicy(createPolicy({})),
     executors: [createFunctionExecutor(functions), createSkillExecutor()],

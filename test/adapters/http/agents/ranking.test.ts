@@ -1,7 +1,6 @@
 /** What orders the answers of a search: what was learnt, and the model that is asked again. */
 import { describe, expect, it } from '@jest/globals';
-import { createRerank } from '../../../../src/agents/search/create-rerank.js';
-import { parseRerankSettings } from '../../../../src/agents/search/rerank.js';
+import { createRerank, parseRerankSettings } from '../../../../src/agents/search/rerank.js';
 import { WinnowError } from '../../../../src/core/errors.js';
 import type { Model } from '../../../../src/core/model/model.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../../support/scripted-model.js';

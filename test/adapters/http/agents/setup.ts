@@ -1,8 +1,8 @@
 /** A server for agents on a free port, over tools whose runs are written down. */
 
-import { type AgentsParts, createAgents } from '../../../../src/adapters/http/agents/agents.js';
 import type { ServerParts } from '../../../../src/adapters/http/app.js';
 import { createAuthenticate } from '../../../../src/adapters/http/auth/authenticate.js';
+import { type AgentsParts, createAgents } from '../../../../src/agents/agents.js';
 import { createPolicy, type PolicyInput } from '../../../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../../../src/agents/policy/policy-file.js';
 import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
@@ -43,7 +43,7 @@ export interface AgentServerOptions extends Partial<Omit<ServerParts, 'agents'>>
 }
 
 export async function startAgentServer(options: AgentServerOptions = {}) {
-  const { place = { memory: true }, policy = {}, more = {}, ...parts } = options;
+  const { place, policy = {}, more = {}, ...parts } = options;
   const catalog = createCatalog(TOOLS);
   const runs: string[] = [];
   const run = (name: string, output: unknown) => (input: Readonly<Record<string, unknown>>) => {

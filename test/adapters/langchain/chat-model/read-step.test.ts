@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readStep } from '../../../../src/adapters/langchain/chat-model/read-step.js';
+import { readStep } from '../../../../src/adapters/langchain/chat-model/take-step.js';
 import { createTool } from '../../../support/create-tool.js';
 
 const optional = { properties: { path: { type: 'string' }, line: { type: 'integer' } }, required: ['path'] };

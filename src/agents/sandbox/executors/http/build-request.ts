@@ -1,7 +1,9 @@
 /** An operation and its arguments -> the HTTP request. No argument can change the host, the path's form or a header of ours. */
-import { buildBody, type GivenArgument } from './build-body.js';
-import type { ArgumentTarget, HttpTarget } from './http-target.js';
-import { serializeCookie, serializeHeader, serializePath, serializeQuery } from './serialize-parameter.js';
+
+import { z } from 'zod';
+import { isObject } from '../../../../core/catalog/schema/json.js';
+import type { Tool } from '../../../../core/catalog/tool.js';
+import { serializeCookie, serializeHeader, serializePath, serializeQuery, toText } from './serialize-parameter.js';
 
 export interface HttpRequest {
   readonly method: string;
@@ -84,4 +86,100 @@ function readCookies(given: readonly GivenArgument[]): Record<string, string> {
     .filter(({ value }) => value !== null)
     .map(({ argument, value, place }) => serializeCookie(place, encodeURIComponent(place.name ?? argument), value));
   return cookies.length === 0 ? {} : { cookie: cookies.join('; ') };
+}
+
+// The facts of an operation's HTTP call; as `catalog/sources/openapi.ts` writes them.
+
+const argumentTargetSchema = z.object({
+  in: z.enum(['path', 'query', 'header', 'cookie', 'body']),
+  name: z.string().optional(),
+  style: z.string().optional(),
+  explode: z.boolean().optional(),
+  allowReserved: z.boolean().optional(),
+  contentType: z.string().optional(),
+});
+export type ArgumentTarget = z.infer<typeof argumentTargetSchema>;
+
+const credentialSchema = z.object({
+  scheme: z.string(),
+  in: z.enum(['header', 'query', 'cookie']),
+  name: z.string(),
+  form: z.enum(['bearer', 'basic']).optional(),
+});
+export type Credential = z.infer<typeof credentialSchema>;
+
+const httpTargetSchema = z.object({
+  method: z.enum(['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH']),
+  path: z.string().startsWith('/'),
+  server: z.string().optional(),
+  parameters: z.record(z.string(), argumentTargetSchema),
+  contentType: z.string().optional(),
+  security: z.array(z.array(credentialSchema)).optional(),
+});
+export type HttpTarget = z.infer<typeof httpTargetSchema>;
+
+/** Undefined for what is no operation, and for TRACE, which only repeats what it was sent. */
+export function readHttpTarget(tool: Tool): HttpTarget | undefined {
+  return httpTargetSchema.safeParse(tool.metadata.http).data;
+}
+
+// The arguments of a request's body, in the media type of the document.
+
+export interface GivenArgument {
+  readonly argument: string;
+  readonly value: unknown;
+  readonly place: ArgumentTarget;
+}
+
+export interface Body {
+  readonly bytes: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Undefined where there is nothing to send. */
+export async function buildBody(
+  contentType: string | undefined,
+  given: readonly GivenArgument[],
+  issues: string[],
+): Promise<Body | undefined> {
+  if (contentType === undefined || given.length === 0) return undefined;
+  const whole = given.find(({ place }) => place.name === undefined);
+  const value = whole
+    ? whole.value
+    : Object.fromEntries(given.map(({ argument, value, place }) => [place.name ?? argument, value]));
+  const type = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (isJson(type)) return textBody(JSON.stringify(value), contentType);
+  if (type === 'application/x-www-form-urlencoded' && isObject(value)) return textBody(toForm(value), contentType);
+  if (type === 'multipart/form-data' && isObject(value)) return toMultipart(value);
+  if (typeof value === 'string') return textBody(value, contentType);
+  issues.push(`${whole?.argument ?? 'body'}: must be a text, since the operation takes ${type}`);
+  return undefined;
+}
+
+function isJson(type: string): boolean {
+  return /^application\/(?:[\w.-]+\+)?json$/u.test(type);
+}
+
+function textBody(text: string, contentType: string): Body {
+  return { bytes: Buffer.from(text, 'utf8'), headers: { 'content-type': contentType } };
+}
+
+/** Lists are repeated, nested objects are JSON: the defaults of OpenAPI's "Encoding Object". */
+function toForm(value: Readonly<Record<string, unknown>>): string {
+  return new URLSearchParams(fieldsOf(value)).toString();
+}
+
+async function toMultipart(value: Readonly<Record<string, unknown>>): Promise<Body> {
+  const form = new FormData();
+  for (const [name, text] of fieldsOf(value)) form.append(name, text);
+  const written = new Response(form);
+  const contentType = written.headers.get('content-type') ?? 'multipart/form-data';
+  return { bytes: new Uint8Array(await written.arrayBuffer()), headers: { 'content-type': contentType } };
+}
+
+function fieldsOf(value: Readonly<Record<string, unknown>>): [string, string][] {
+  return Object.entries(value).flatMap(([name, part]): [string, string][] => {
+    if (part === null) return [];
+    return (Array.isArray(part) ? part : [part]).map((item) => [name, toText(item)]);
+  });
 }

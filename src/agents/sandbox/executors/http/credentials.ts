@@ -5,8 +5,7 @@
 import { readVariable } from '../../../../core/environment.js';
 import { createKeyMask } from '../../../../core/secret-forms.js';
 import { type CallFailure, fail } from '../../failure.js';
-import type { HttpRequest } from './build-request.js';
-import type { Credential, HttpTarget } from './http-target.js';
+import type { Credential, HttpRequest, HttpTarget } from './build-request.js';
 
 /** Security scheme of the document -> name of the variable with its secret; for `basic` it is `user:password`. */
 export type SecretNames = Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@
  * section "Parameter Object", which are those of RFC 6570. What a style has no form for is written as JSON.
  */
 import { isObject } from '../../../../core/catalog/schema/json.js';
-import type { ArgumentTarget } from './http-target.js';
+import type { ArgumentTarget } from './build-request.js';
 
 type Encode = (text: string) => string;
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { buildRequest } from '../../../../../src/agents/sandbox/executors/http/build-request.js';
-import type { ArgumentTarget, HttpTarget } from '../../../../../src/agents/sandbox/executors/http/http-target.js';
+import {
+  type ArgumentTarget,
+  buildRequest,
+  type HttpTarget,
+} from '../../../../../src/agents/sandbox/executors/http/build-request.js';
 
 /** Also halves of characters. */
 const anyText = fc.array(fc.nat(0xffff)).map((codes) => String.fromCharCode(...codes));

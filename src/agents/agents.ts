@@ -3,35 +3,27 @@
  * telemetry. Everything that lasts is in the store, so several processes may share it.
  */
 
-import { type Adaptation, type AdaptationOptions, createAdaptation } from '../../../agents/adaptation/adaptation.js';
-import type { Definitions } from '../../../agents/definitions.js';
-import { keepSnapshot } from '../../../agents/index/snapshot-keeper.js';
-import type { ImportedIndex, IndexStatus, ToolIndex } from '../../../agents/index/tool-index.js';
-import {
-  createWeightsKeeper,
-  type GivenWeights,
-  type WeightsKeeperParts,
-} from '../../../agents/index/weights-keeper.js';
-import { createKeptRules, type KeptRules } from '../../../agents/kept-rules.js';
-import type { CatalogReload } from '../../../agents/live-catalog.js';
-import type { RouterOptions } from '../../../agents/parts.js';
-import type { PolicySource } from '../../../agents/policy/policy-file.js';
-import { createPrivateTools, type PrivateTools } from '../../../agents/private-tools.js';
-import { createRouter, type Router } from '../../../agents/router.js';
-import type { Executor } from '../../../agents/sandbox/executors/executor.js';
-import type { SandboxLimitsInput } from '../../../agents/sandbox/limits.js';
-import { createSandbox } from '../../../agents/sandbox/sandbox.js';
-import { createDiscovery, type DiscoveryParts } from '../../../agents/search/discovery.js';
-import type { Store } from '../../../agents/store/store.js';
-import { createMetrics, type Metrics } from '../../../agents/telemetry/metrics.js';
-import type { TelemetryReport } from '../../../agents/telemetry/rates.js';
-import { readEvents } from '../../../agents/telemetry/read-events.js';
-import { reportTelemetry, type TelemetryReportQuery } from '../../../agents/telemetry/report.js';
-import { createToolChanges } from '../../../agents/tool-changes.js';
-import { createAuditWriter } from '../../../agents/write-audit.js';
-import type { Catalog } from '../../../core/catalog/catalog.js';
-import type { Planner } from '../../../core/planner.js';
-import { createPlanRuns, type PlanRuns } from './plan-runs.js';
+import type { Catalog } from '../core/catalog/catalog.js';
+import type { Planner } from '../core/planner.js';
+import { type Adaptation, type AdaptationOptions, createAdaptation } from './adaptation/adaptation.js';
+import type { Definitions } from './definitions.js';
+import { createWeightsKeeper, type GivenWeights, keepSnapshot, type WeightsKeeperParts } from './index/kept-index.js';
+import type { ImportedIndex, IndexStatus, ToolIndex } from './index/tool-index.js';
+import { createKeptRules, type KeptRules } from './kept-rules.js';
+import { createAuditWriter } from './ledger.js';
+import type { CatalogReload } from './live-catalog.js';
+import { createToolChanges, type RouterOptions } from './parts.js';
+import type { PolicySource } from './policy/policy-file.js';
+import { createPrivateTools, type PrivateTools } from './private-tools.js';
+import { createRouter, type Router } from './router.js';
+import { createPlanRuns, type PlanRuns } from './runs/plan-runs.js';
+import type { Executor } from './sandbox/executors/executor.js';
+import type { SandboxLimitsInput } from './sandbox/limits.js';
+import { createSandbox } from './sandbox/sandbox.js';
+import { createDiscovery, type DiscoveryParts } from './search/discovery.js';
+import type { Store } from './store/store.js';
+import { createMetrics, type Metrics } from './telemetry/metrics.js';
+import { readEvents, reportTelemetry, type TelemetryReport, type TelemetryReportQuery } from './telemetry/rates.js';
 
 export interface AgentsParts {
   /** Closed by `close`. */

@@ -1,0 +1,165 @@
+/** What can be set about the index of a server. */
+
+import { z } from 'zod';
+import { toWinnowError, WinnowError } from '../../core/errors.js';
+import { parseOptions } from '../../core/parse.js';
+import { fieldWeightsSchema } from '../../core/search/keyword-index.js';
+import type { WriteAudit } from '../ledger.js';
+import { tellOnce } from '../merged-documents.js';
+import type { Documents } from '../store/store.js';
+import { DEFAULT_MAX_SNAPSHOT_BYTES, SNAPSHOT_LEVELS } from './snapshot.js';
+import type { ImportedIndex, ToolIndex } from './tool-index.js';
+
+export const indexSettingsSchema = z.strictObject({
+  weights: fieldWeightsSchema.prefault({}).describe('How much a word counts in each field; only proportions matter.'),
+  whileBuilding: z
+    .enum(['previous', 'refuse'])
+    .default('previous')
+    .describe('What answers while the next index is built: the last one, or `index_building`.'),
+  snapshot: z
+    .enum(SNAPSHOT_LEVELS)
+    .default('none')
+    .describe('What is kept in the store after each build; a full one is taken over at the next start, where it fits.'),
+  maxSnapshotBytes: z.int().min(1).default(DEFAULT_MAX_SNAPSHOT_BYTES).describe('A larger one is kept as `meta`.'),
+});
+export type IndexSettings = z.output<typeof indexSettingsSchema>;
+
+/** @throws WinnowError `invalid_option` naming each field that is wrong. */
+export function parseIndexSettings(input: unknown): IndexSettings {
+  return parseOptions(indexSettingsSchema, input, 'index');
+}
+
+// Brings the index over a restart: what was built last is kept in the store, and taken over where it still fits.
+
+export interface SnapshotKeeperParts extends Pick<IndexSettings, 'snapshot' | 'maxSnapshotBytes'> {
+  index: ToolIndex;
+  store: Documents;
+  /** Told when a snapshot can't be kept or taken over; the index itself is as good without. */
+  onFailure?: ((error: WinnowError) => void) | undefined;
+  /** Default: the clock of the machine. */
+  clock?: (() => Date) | undefined;
+}
+
+export interface SnapshotKeeper {
+  /** Takes over what is kept. Undefined: nothing is, or it is broken. */
+  restore(): Promise<ImportedIndex | undefined>;
+  /** Keeps the index of now, if it is ready and not kept already. Never throws. */
+  save(): Promise<void>;
+}
+
+const OWNER = 'index';
+const NAME = 'latest';
+
+export function createSnapshotKeeper(parts: SnapshotKeeperParts): SnapshotKeeper {
+  const { index, store, snapshot: level, maxSnapshotBytes: maxBytes, onFailure, clock = () => new Date() } = parts;
+  let kept: string | undefined;
+
+  async function quietly<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      onFailure?.(toWinnowError(error));
+      return undefined;
+    }
+  }
+
+  return {
+    restore: () =>
+      quietly(async () => {
+        const document = await store.get(OWNER, NAME);
+        if (!document) return undefined;
+        const imported = await index.importSnapshot(document.content);
+        if (imported.snapshot === 'taken') kept = imported.fingerprint;
+        return imported;
+      }),
+
+    async save() {
+      await quietly(async () => {
+        const { state, fingerprint } = index.status();
+        if (level === 'none' || state !== 'ready' || fingerprint === kept) return;
+        const content = index.exportSnapshot({ level, maxBytes });
+        await keepSnapshot(store, content, clock());
+        kept = fingerprint;
+      });
+    },
+  };
+}
+
+/** Puts a snapshot where a server finds it at its next start. @throws WinnowError `store_failed` */
+export async function keepSnapshot(store: Documents, content: unknown, now: Date): Promise<void> {
+  await store.put({ owner: OWNER, name: NAME, content, updatedAt: now.toISOString() });
+}
+
+// Weights that an operator gave while the server ran: kept in the store, so that a restart and the other servers on it
+// have them, too. They hold before those of the configuration, until they are taken back.
+
+export const givenWeightsSchema = fieldWeightsSchema
+  .nullable()
+  .describe('How much a word counts in each field from now on; what is left out has its default. null: as configured.');
+export type GivenWeights = z.output<typeof givenWeightsSchema>;
+
+/** Another version of the server may have fields that this one does not know. */
+const keptWeightsSchema = fieldWeightsSchema.strip();
+
+export interface WeightsKeeperParts {
+  index: Pick<ToolIndex, 'setWeights'>;
+  store: Documents;
+  /** They hold where none are kept. Default: those of `fieldWeightsSchema`. */
+  configured?: z.input<typeof fieldWeightsSchema> | undefined;
+  /** Told of kept weights that are not usable, once; those of `configured` then hold. Default: nothing is told. */
+  onUnusable?: ((error: WinnowError) => void) | undefined;
+  audit: WriteAudit;
+  clock?: (() => Date) | undefined;
+}
+
+export interface WeightsKeeper {
+  /** Takes over what is in the store now. @throws WinnowError `store_failed` */
+  refresh(): Promise<void>;
+  /** @throws WinnowError `store_failed`; the old ones then stay */
+  set(weights: GivenWeights, by?: string): Promise<void>;
+}
+
+const WEIGHTS = 'weights';
+const PLACE = 'weights in the store';
+
+export function createWeightsKeeper(parts: WeightsKeeperParts): WeightsKeeper {
+  const { index, store, configured = {}, onUnusable, audit, clock = () => new Date() } = parts;
+  const tell = tellOnce(onUnusable, ({ message }) => message);
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: what was read before a change must not take its place after it. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Another version may have kept them, for fields that only it knows: that must not keep this one from its work. */
+  function read(content: unknown): z.input<typeof fieldWeightsSchema> {
+    try {
+      return parseOptions(keptWeightsSchema, content, PLACE);
+    } catch (error) {
+      if (!(error instanceof WinnowError)) throw error;
+      tell(error);
+      return configured;
+    }
+  }
+
+  return {
+    refresh: () =>
+      inTurn(async () => {
+        const kept = await store.get(OWNER, WEIGHTS);
+        index.setWeights(kept ? read(kept.content) : configured);
+      }),
+
+    set: (weights, by) =>
+      inTurn(async () => {
+        if (weights) {
+          await store.put({ owner: OWNER, name: WEIGHTS, content: weights, updatedAt: clock().toISOString() });
+        } else await store.remove(OWNER, WEIGHTS);
+        const reason = weights ? JSON.stringify(weights) : 'Those of the configuration again.';
+        await audit({ event: 'index_weighed', outcome: 'allowed', user: by, reason });
+        index.setWeights(weights ?? configured);
+      }),
+  };
+}
