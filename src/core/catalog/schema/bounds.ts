@@ -19,7 +19,7 @@ const IN_PLACE = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'
 const DEFINITIONS = new Set(['$defs', 'definitions']);
 
 /** The schemas that a node judges by: those of the same value, and those of parts of the value. */
-export function partsOf(node: JsonSchema, root: unknown): Record<'same' | 'inner', JsonSchema[]> {
+function partsOf(node: JsonSchema, root: unknown): Record<'same' | 'inner', JsonSchema[]> {
   const children = childrenOf(node).filter(({ keyword }) => !DEFINITIONS.has(keyword));
   const target = typeof node.$ref === 'string' ? [resolveReference(root, node.$ref)] : [];
   const values = (isSame: boolean) =>

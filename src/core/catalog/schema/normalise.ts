@@ -12,6 +12,7 @@ import {
   listOf,
   mapChildren,
   mergeSchemas,
+  objectOf,
   type SchemaChild,
   sameJson,
   showJson,
@@ -102,7 +103,7 @@ function withoutHidden(node: JsonSchema, hidden: Run['hidden']): JsonSchema {
 
 /** One node of an older draft (04, 06, 07) or of OpenAPI 3.0 in the words of 2020-12. The meaning stays. */
 function upgradeNode(node: JsonSchema): JsonSchema {
-  const { nullable, example, additionalItems, ...next }: Record<string, unknown> = node;
+  const { nullable, example, additionalItems, dependencies, ...next }: Record<string, unknown> = node;
   for (const [exclusive, bound] of [
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum'],
@@ -112,6 +113,10 @@ function upgradeNode(node: JsonSchema): JsonSchema {
   }
   if (Array.isArray(next.items)) Object.assign(next, { prefixItems: next.items, items: additionalItems });
   if (example !== undefined) next.examples ??= [example];
+  for (const [name, demanded] of Object.entries(objectOf(dependencies))) {
+    const keyword = Array.isArray(demanded) ? 'dependentRequired' : 'dependentSchemas';
+    next[keyword] = { [name]: demanded, ...objectOf(next[keyword]) };
+  }
   const schema = withoutUndefined(next);
   return nullable === true ? withNull(schema) : schema;
 }
@@ -144,7 +149,7 @@ const KEYWORDS: ReadonlyMap<string, Test> = new Map(
       ['type', (value) => isFilled(listOf(value)) && listOf(value).every(isJsonType)],
       ['required', (value) => Array.isArray(value) && value.every(isText)],
       ['enum anyOf oneOf allOf prefixItems', isFilled],
-      ['properties patternProperties dependentSchemas dependentRequired dependencies', isObject],
+      ['properties patternProperties dependentSchemas dependentRequired', isObject],
       ['items additionalProperties unevaluatedItems unevaluatedProperties contains', isSchema],
       ['propertyNames not if then else', isSchema],
       ['examples', Array.isArray],

@@ -241,7 +241,7 @@ function withJoined(nodes: readonly unknown[], root: JsonSchema): JsonSchema[] {
 }
 
 /** The parts of a value; a long text counts for several. */
-function weightOf(value: unknown): number {
+export function weightOf(value: unknown): number {
   if (typeof value === 'string') return 1 + value.length / 100;
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, part) => sum + weightOf(part), 1);
