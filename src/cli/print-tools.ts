@@ -7,7 +7,7 @@ import { renderSummary } from '../core/catalog/summary.js';
 import { renderIssue, type Tool } from '../core/catalog/tool.js';
 import { ERROR_TABLE, WinnowError } from '../core/errors.js';
 import { nearHint } from '../core/nearest-name.js';
-import { fittedSchemas } from '../core/planning/fitted.js';
+import { fittedSchemas } from '../core/catalog/schema/normalise.js';
 import { countWarnings, type LoadedTools, loadTools, toolSourcesOf } from './load-tools.js';
 import { printable, printableLine, renderJson } from './printable.js';
 import { readConfig } from './read-config.js';

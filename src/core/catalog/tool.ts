@@ -7,8 +7,7 @@ import { nearestName } from '../nearest-name.js';
 import { parse } from '../parse.js';
 import { hidesText, oneLine, visibleText } from '../visible-text.js';
 import { RISKS, type Risk, riskOf } from './risk.js';
-import { childrenOf, isObject, mapChildren } from './schema/json.js';
-import type { JsonSchema } from './schema/json-schema.js';
+import { childrenOf, isObject, type JsonSchema, mapChildren } from './schema/json.js';
 
 export type { JsonSchema };
 export { RISKS, type Risk };

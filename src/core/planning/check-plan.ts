@@ -3,11 +3,11 @@
  * go back to fields that exist and fit. All problems are found in one go, one a line, each with its path.
  */
 import { isObject } from '../catalog/schema/json.js';
+import { fittedSchemas, withoutNulls } from '../catalog/schema/normalise.js';
 import { fillDefaults, fits, type Subschema, subschemaAt } from '../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import type { SourceName, Step } from '../result.js';
-import { fittedSchemas, withoutNulls } from './fitted.js';
 import {
   findBroken,
   findReferences,

@@ -1,10 +1,10 @@
 /** A tool as stage two shows it: everything that is known about it, in the order in which a plan needs it. */
 import { isObject } from '../catalog/schema/json.js';
+import { fittedSchemas } from '../catalog/schema/normalise.js';
 import { resolveReference } from '../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
 import { literal, oneLine } from '../visible-text.js';
-import { fittedSchemas } from './fitted.js';
 
 /** Of the type of a result, and of the arguments, in characters: one huge schema must not push the other tools out. */
 const MAX_RESULT = 2000;

@@ -11,7 +11,7 @@ import type { DecideParts } from './decide/read.js';
 import { groundSteps } from './ground.js';
 import { planAnswerSchema } from './plan-schema.js';
 import { renderTools } from './render-tool.js';
-import { renderToday } from './today.js';
+import { renderToday } from './times.js';
 
 export type Written =
   | {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonSchema, Tool } from '../../../src/core/catalog/tool.js';
-import { parseTool } from '../../../src/core/catalog/tool.js';
+import { type JsonSchema, parseTool, type Tool } from '../../../src/core/catalog/tool.js';
 import { createValidator, validatorFor } from '../../../src/core/catalog/validate.js';
 
 function toolOf(inputSchema: JsonSchema): Tool {

@@ -1,15 +1,15 @@
 /** The schema of a plan, what it lets a model write, and the order of steps. */
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import { fittedSchemas } from '../../../src/core/catalog/schema/normalise.js';
 import { fits, subschemaAt } from '../../../src/core/catalog/schema/paths.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { checkPlan, type DraftStep, levelsOf, orderEffects } from '../../../src/core/planning/check-plan.js';
 import { resultFields } from '../../../src/core/planning/decide/sources.js';
-import { fittedSchemas } from '../../../src/core/planning/fitted.js';
 import { planAnswerSchema } from '../../../src/core/planning/plan-schema.js';
 import { type Leaf, renderPath, textsIn } from '../../../src/core/planning/references.js';
-import { renderToday } from '../../../src/core/planning/today.js';
+import { renderToday } from '../../../src/core/planning/times.js';
 import type { Step } from '../../../src/core/result.js';
 import { compileSchema } from '../../support/compile-schema.js';
 import { createTool } from '../../support/create-tool.js';

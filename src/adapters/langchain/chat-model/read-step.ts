@@ -1,9 +1,9 @@
 /** The text of a model -> a step, or the problems to repair. */
 import { z } from 'zod';
+import { fittedSchemas, withoutNulls } from '../../../core/catalog/schema/normalise.js';
 import type { Tool } from '../../../core/catalog/tool.js';
 import type { Completion } from '../../../core/model/model.js';
 import { type Parsed, readJson } from '../../../core/model/structured.js';
-import { fittedSchemas, withoutNulls } from '../../../core/planning/fitted.js';
 
 export type Step = { tool: string; arguments: Record<string, unknown> } | { answer: string };
 

@@ -1,7 +1,7 @@
 /** The schema under which a step is decoded: a call of one of the bound tools with its own arguments, or an answer. */
 import { isObject } from '../../../core/catalog/schema/json.js';
+import { fittedSchemas } from '../../../core/catalog/schema/normalise.js';
 import type { JsonSchema, Tool } from '../../../core/catalog/tool.js';
-import { fittedSchemas } from '../../../core/planning/fitted.js';
 import { prefixDefinitions } from '../../../core/planning/plan-schema.js';
 
 export interface StepSchemaOptions {

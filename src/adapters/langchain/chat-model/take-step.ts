@@ -1,9 +1,10 @@
 /** One step of an agent over the model seam: the prompt, the answer under a schema, one repair. */
+
+import { fittedSchemas } from '../../../core/catalog/schema/normalise.js';
 import { secretNamesOf } from '../../../core/catalog/schema/paths.js';
 import type { Tool } from '../../../core/catalog/tool.js';
 import { type Completion, type Model, noUsage, type Usage } from '../../../core/model/model.js';
 import { completeStructured, type Parsed } from '../../../core/model/structured.js';
-import { fittedSchemas } from '../../../core/planning/fitted.js';
 import { renderType } from '../../../core/planning/render-tool.js';
 import type { NamedPrompt } from '../../../core/prompts/prompts.js';
 import { oneLine } from '../../../core/visible-text.js';

@@ -1,6 +1,5 @@
 /** Words about JSON values, and the two ways through the schemas inside a schema, that all schema code shares. */
 import equal from 'fast-deep-equal';
-import type { JsonSchema } from './json-schema.js';
 
 export const JSON_TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
 export type JsonType = (typeof JSON_TYPES)[number];
@@ -149,3 +148,5 @@ function mergeValues(keyword: string, left: unknown, right: unknown): unknown {
   if (merged.some(([, schema]) => schema === undefined)) return undefined;
   return { ...left, ...right, ...Object.fromEntries(merged) };
 }
+
+export type JsonSchema = { readonly [key: string]: unknown };

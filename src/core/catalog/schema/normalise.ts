@@ -2,7 +2,9 @@
  * Any schema as one dialect: draft 2020-12, with `$ref` to its own `$defs` only. What JSON Schema has no word for is left
  * out with a note, so that a validator takes the rest. Pure: nobody's object changes, and nothing is fetched.
  */
-import type { JsonSchema } from '../tool.js';
+
+import { oncePer } from '../../kept.js';
+import type { JsonSchema, Tool } from '../tool.js';
 import {
   isJsonType,
   isObject,
@@ -19,7 +21,7 @@ import {
   typesOf,
   withoutUndefined,
 } from './json.js';
-import { dereference, nameOfReference } from './paths.js';
+import { dereference, fits, nameOfReference, type Subschema, subschemaAt } from './paths.js';
 import { isPattern } from './safe-pattern.js';
 
 export interface NormalisedSchema {
@@ -236,4 +238,37 @@ function mergeAllOf(node: JsonSchema): JsonSchema {
   const { allOf, ...rest } = node;
   if (!Array.isArray(allOf)) return node;
   return allOf.reduce<JsonSchema | undefined>((sum, member) => sum && mergeSchemas(sum, member), rest) ?? node;
+}
+
+export interface Fitted {
+  readonly input: JsonSchema;
+  readonly output: JsonSchema | undefined;
+  /** One change a line, each with its path; those of results begin with `returns`. */
+  readonly notes: readonly string[];
+}
+
+export const fittedSchemas = oncePer((tool: Tool): Fitted => {
+  const input = normaliseArguments(tool.inputSchema);
+  const output = tool.outputSchema && normaliseSchema(tool.outputSchema);
+  const notes = [...input.notes, ...(output?.notes ?? []).map((note) => `returns ${note}`)];
+  return { input: input.schema, output: output?.schema, notes };
+});
+
+/**
+ * A copy of arguments without `null` for what is left out, as servers with strict schemas write it, also in objects inside.
+ * It stays where the tool takes it, and as an element of a list.
+ */
+export function withoutNulls(values: Readonly<Record<string, unknown>>, schema: Subschema): Record<string, unknown> {
+  const kept = Object.entries(values).flatMap(([name, value]) => {
+    const inner = schema && subschemaAt(schema, [name]);
+    if (value === null && !(inner && fits({ type: 'null' }, inner))) return [];
+    return [[name, withoutInnerNulls(value, inner)] as const];
+  });
+  return Object.fromEntries(kept);
+}
+
+function withoutInnerNulls(value: unknown, schema: Subschema): unknown {
+  if (isObject(value)) return withoutNulls(value, schema);
+  if (!Array.isArray(value)) return value;
+  return value.map((item, place) => withoutInnerNulls(item, schema && subschemaAt(schema, [place])));
 }

@@ -3,19 +3,18 @@
  * the sources have for it, with `null` for what nobody said.
  */
 import { isObject } from '../../catalog/schema/json.js';
+import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
-import { fittedSchemas } from '../fitted.js';
 import { weakest } from '../ground.js';
 import { findReferences } from '../references.js';
+import { formOf } from '../times.js';
 import { leaveOutUngiven, NULL, type Question } from './given.js';
-import { createJsonWriter, type JsonWriter } from './json-writer.js';
+import { createJsonWriter, type JsonWriter, writeOwnWords } from './json-writer.js';
 import { choicesFor, type Giving, isList, type Option, type Place, type PlainPlace, referencesFor } from './options.js';
-import { writeOwnWords } from './own-words.js';
 import type { Open } from './read.js';
 import { isClosed, isText, plainSchema, type SourceContext } from './sources.js';
-import { formOf } from './times.js';
 
 /** What the answer begins with. */
 export const OPENING = '{';

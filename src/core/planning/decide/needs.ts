@@ -1,13 +1,13 @@
 /** What a step waits for: required arguments that only another tool's result can hold, and the tools that may hold them. */
 
 import { type Argument, isGiven, type Provision, producerGraph, stemsOf } from '../../catalog/producers.js';
+import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { fits } from '../../catalog/schema/paths.js';
 import type { View } from '../../catalog/scope.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Request } from '../../request.js';
-import { fittedSchemas } from '../fitted.js';
+import { spansOf } from './options.js';
 import { candidatesFor, isText, plainSchema, resultFields, type SourceContext } from './sources.js';
-import { spansOf } from './spans.js';
 
 /** A weaker provision is a guess, and no step is added for it. */
 const MIN_SCORE = 0.45;

@@ -7,8 +7,8 @@ import { dereference, type Field, fieldsOf } from '../../catalog/schema/paths.js
 import { createStepBudget, findSafePattern } from '../../catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
+import { formOf, momentsIn } from '../times.js';
 import type { Said } from './said.js';
-import { formOf, momentsIn } from './times.js';
 
 export interface Candidate {
   readonly value: unknown;

@@ -2,25 +2,25 @@
 import { isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
 import { RISKS } from '../../catalog/risk.js';
 import { isObject, sameJson } from '../../catalog/schema/json.js';
+import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { subschemaAt } from '../../catalog/schema/paths.js';
 import type { Tool } from '../../catalog/tool.js';
 import { renderPhrase } from '../../language.js';
 import type { SourceName } from '../../result.js';
 import { oneLine } from '../../visible-text.js';
 import { checkPlan, levelsOf } from '../check-plan.js';
-import { fittedSchemas } from '../fitted.js';
 import { renderPath } from '../references.js';
 import { renderType } from '../render-tool.js';
-import { dayIn } from '../today.js';
+import { dayIn } from '../times.js';
 import type { Written } from '../write.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { findTool, type ToolOfAsk } from './choose-tools.js';
-import { withWantedItems } from './items.js';
+import { withWantedItems } from './given.js';
 import { awaited, canProvide, saidIn } from './needs.js';
+import { spansOf } from './options.js';
 import type { DecideParts, Read } from './read.js';
 import { readSaid, type Said } from './said.js';
 import { plainSchema, resultFields, type SourceContext } from './sources.js';
-import { spansOf } from './spans.js';
 
 export interface StepParts extends DecideParts {
   /** Those that selection hands on. */

@@ -1,7 +1,22 @@
-/** Days and times in the form that a schema asks for. */
-import type { JsonSchema } from '../../catalog/tool.js';
-import { offsetIn } from '../today.js';
-import type { Moment, SaidTime } from './said.js';
+/** Days and times: those of the user, and in the form that a schema asks for. */
+
+import type { JsonSchema } from '../catalog/tool.js';
+import type { Request } from '../request.js';
+
+/** A day, a time of day, or both, by the clock on the user's wall. */
+export interface Moment {
+  /** `YYYY-MM-DD`. */
+  readonly date?: string;
+  /** `HH:mm:ss`. */
+  readonly time?: string;
+}
+
+/** Words that name a day, a time or a window of time. */
+export interface SaidTime {
+  readonly text: string;
+  readonly start: Moment;
+  readonly end?: Moment;
+}
 
 /** How a value is written, in the letters of date formats: `YYYY-MM-DD`, `HH:mm`. */
 type Form = string;
@@ -119,4 +134,45 @@ function zoneSuffix(timeZone: string | undefined): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const size = Math.abs(minutes);
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+}
+
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+interface Calendar {
+  readonly format: Intl.DateTimeFormat;
+  readonly zone: string;
+}
+
+/** A calendar takes fifty times as long to make as to use. `undefined` stands for the zone of this machine. */
+const calendars = new Map<string | undefined, Calendar>();
+const MAX_CALENDARS = 100;
+
+/** `2026-11-22 (Sunday), time zone Asia/Shanghai`. */
+export function renderToday({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): string {
+  const { zone } = calendarOf(timeZone);
+  const date = today ?? dayIn(timeZone);
+  const weekday = WEEKDAYS[new Date(`${date}T00:00:00Z`).getUTCDay()];
+  return `${date} (${weekday}), time zone ${zone}`;
+}
+
+/** YYYY-MM-DD, by the clock. `undefined` stands for the zone of this machine. */
+export function dayIn(timeZone: string | undefined): string {
+  return calendarOf(timeZone).format.format(new Date());
+}
+
+function calendarOf(timeZone: string | undefined): Calendar {
+  const known = calendars.get(timeZone);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat('sv-SE', { ...(timeZone ? { timeZone } : {}), dateStyle: 'short' });
+  const calendar = { format, zone: timeZone ?? format.resolvedOptions().timeZone };
+  if (calendars.size < MAX_CALENDARS) calendars.set(timeZone, calendar);
+  return calendar;
+}
+
+/** Minutes by which the clock of a zone is ahead of UTC. `undefined` stands for the zone of this machine. */
+export function offsetIn(timeZone: string | undefined, at = new Date()): number {
+  const format = new Intl.DateTimeFormat('en', { ...(timeZone ? { timeZone } : {}), timeZoneName: 'longOffset' });
+  const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [, sign, hours, minutes] = /([+-])(\d{2}):(\d{2})/u.exec(name) ?? [];
+  return hours === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 }
