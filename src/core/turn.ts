@@ -74,7 +74,6 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
       signal,
       usage,
       facts: { requestId: call.requestId ?? randomUUID(), session, secretNames: secretNamesOf(view.tools) },
-      /** Tokens of the tools that an earlier round chose. */
       taken: 0,
       /** The work, with its end by the budget of time told apart from the caller's own. */
       inTime: async <T>(work: Promise<T>): Promise<T> => {
@@ -86,7 +85,6 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
           throw new WinnowError('model_timeout', `The request took longer than ${limit}.`, { cause: error });
         }
       },
-      /** What is visible besides the tools of a selection. */
       rest: (selection: Selection) =>
         viewOf({ ...request, deny: [...(request.deny ?? []), ...selection.tools.map((tool) => tool.name)] }),
       /** The same turn, looking for what is missing, with the request as its context. */
@@ -96,7 +94,6 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
         const taken = totalTokens(toolsOf(kept.tools, view), schemaTokens);
         return { ...turn, request: { ...rest, message: `${request.message} (${need})`, maxTools }, taken };
       },
-      /** What every result tells of the way to it. */
       told: (selection: Selection) => ({
         usage: {
           ...usage,

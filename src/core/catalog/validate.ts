@@ -133,7 +133,6 @@ function uniqueItems(isAsked: boolean, work: StepBudget): DataValidateFunction {
   return validate;
 }
 
-/** Equal objects are written alike, whatever the order of their keys. */
 function inOrder(_: string, part: unknown): unknown {
   return isObject(part)
     ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
@@ -176,7 +175,6 @@ function pointerOf(path: OpenPlace['path']): string {
 const TOO_MUCH_WORK = `(arguments): takes more than ${MOST_WORK} steps to be checked against the schema: give less at once`;
 
 const MAX_ISSUES = 20;
-/** Of those that are looked at: the forms that a value may have are compared error by error. */
 const MAX_ERRORS = 200;
 const MAX_LISTED = 40;
 /** Say only that something below them is wrong, which the other issues tell. */
@@ -184,7 +182,6 @@ const SUMMARIES = new Set(['if', 'anyOf', 'oneOf']);
 
 type Test = (error: ErrorObject) => boolean;
 
-/** One problem a line: `date: must match format "date"`. None where all depend on what is not known. */
 function renderIssues(errors: readonly ErrorObject[], isOpen: Test): string[] {
   const told = withoutHopelessForms(errors.slice(0, MAX_ERRORS), isOpen);
   const facts = told.filter(({ keyword }) => !SUMMARIES.has(keyword));

@@ -193,7 +193,6 @@ export function orderEffects(steps: readonly Step[], tools: ReadonlyMap<string, 
   });
 }
 
-/** A step stands one level behind the last of those it depends on. Dependencies only go back (checked before). */
 export function levelsOf(steps: readonly Pick<Step, 'id' | 'dependsOn'>[]): string[][] {
   const levelOf = new Map<string, number>();
   const levels: string[][] = [];

@@ -11,7 +11,6 @@ import { dayIn, formOf, momentsIn } from './times.js';
 
 interface Known {
   readonly said: Said;
-  /** All that was said, folded. */
   readonly text: string;
   readonly day: string;
   readonly timeZone: string | undefined;

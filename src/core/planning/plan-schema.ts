@@ -57,7 +57,6 @@ const inputOf = oncePer((tool: Tool) => {
   return { input: withReferences(input), own: own.map(([name, schema]) => [name, withReferences(schema)] as const) };
 });
 
-/** The same schema, in which a reference may stand for each value. */
 function withReferences(schema: JsonSchema): JsonSchema {
   return mapChildren(schema, ({ keyword, value }) =>
     keyword === 'properties' || keyword === 'items' ? orReference(value) : value,

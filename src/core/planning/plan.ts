@@ -19,7 +19,6 @@ interface Models {
 
 interface Stage {
   readonly selection: Selection;
-  /** Whether another round of selection may look for a tool that is missing. */
   readonly isRoundLeft: boolean;
 }
 

@@ -5,9 +5,7 @@ import type { Request } from '../request.js';
 
 /** A day, a time of day, or both, by the clock on the user's wall. */
 export interface Moment {
-  /** `YYYY-MM-DD`. */
   readonly date?: string;
-  /** `HH:mm:ss`. */
   readonly time?: string;
 }
 
@@ -26,7 +24,6 @@ const TIME = 'HH:mm';
 /** A form that a description, pattern or example spells out. */
 const SPELT =
   /(?:Y{4}|y{4})(?:[-/.]?)(?:MM|mm)(?:[-/.]?)(?:DD|dd)(?:(?:[T ]|'T')(?:HH|hh)(?::?(?:mm|MM))?(?::?(?:ss|SS))?Z?)?|(?:DD|dd)[-/.](?:MM|mm)[-/.](?:Y{4}|y{4})|(?:MM|mm)[-/.](?:DD|dd)[-/.](?:Y{4}|y{4})|(?:HH|hh):(?:mm|MM)(?::(?:ss|SS))?/u;
-/** A value that stands there as an example. */
 const SAMPLE = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?|(?<![\d:])\d{2}:\d{2}(?::\d{2})?(?![\d:])/u;
 
 /**
@@ -53,7 +50,6 @@ export function formOf(schema: JsonSchema): Form | undefined {
   return typeof schema.pattern === 'string' ? patternForm(schema.pattern) : undefined;
 }
 
-/** An offset that the description names: values are expected in it. */
 function namedOffset({ description }: JsonSchema): string | undefined {
   return typeof description === 'string' ? /[+-]\d{2}:\d{2}/u.exec(description)?.[0] : undefined;
 }
@@ -127,7 +123,6 @@ function writeMoment(
     .replace(/Z$/u, zone);
 }
 
-/** `Z`, `+08:00`. */
 function zoneSuffix(timeZone: string | undefined): string {
   const minutes = offsetIn(timeZone);
   if (minutes === 0) return 'Z';

@@ -186,7 +186,6 @@ async function fallBack(reason: string, context: StageContext): Promise<Outcome>
   return { mode: 'fallback', reason, tools: selected, leftOut };
 }
 
-/** What caller, catalogue or rules want, whoever chooses. */
 const WANTED: ReadonlySet<SelectedTool['via']> = new Set(['required', 'always', 'rule']);
 
 /** Whether a further round has a place to fill: one that is not wanted already. */

@@ -70,7 +70,6 @@ function measure(root: JsonSchema): Map<JsonSchema, Size> {
   return sizes;
 }
 
-/** As many nodes as take the time that compiling the patterns takes. */
 function patternNodes({ pattern, patternProperties }: JsonSchema): number {
   const patterns = [...(typeof pattern === 'string' ? [pattern] : []), ...Object.keys(objectOf(patternProperties))];
   const sizes = patterns.map((one) => Math.min(sizeOfPattern(one), MOST_PATTERN_SIZE));

@@ -31,16 +31,13 @@ export interface NormalisedSchema {
 }
 
 export interface NormaliseOptions {
-  /** Where references lead. Default: the schema itself. */
   readonly root?: JsonSchema;
-  /** Properties with this mark are left out. Default: none. */
   readonly hidden?: 'readOnly' | 'writeOnly';
 }
 
 interface Run extends NormaliseOptions {
   readonly root: JsonSchema;
   readonly notes: Set<string>;
-  /** Reference -> its name below `$defs`. */
   readonly names: Map<string, string>;
 }
 
@@ -190,7 +187,6 @@ function mend(written: JsonSchema, note: (text: string) => void): JsonSchema {
   return withoutUndefined({ ...node, default: kept });
 }
 
-/** A value of one of the types: itself, or 10 for "10", true for "True". Else undefined. */
 function convert(value: unknown, types: readonly JsonType[]): unknown {
   if (types.length === 0 || isOfType(value, types)) return value;
   const isPlain = typeof value === 'string' && /^(?:-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?|true|false)$/i.test(value);
@@ -233,7 +229,6 @@ function argumentsRoot(schema: JsonSchema, run: Run): JsonSchema {
   return { ...root, type: 'object', properties, ...rest };
 }
 
-/** `allOf` becomes part of the node where that is plain. */
 function mergeAllOf(node: JsonSchema): JsonSchema {
   const { allOf, ...rest } = node;
   if (!Array.isArray(allOf)) return node;

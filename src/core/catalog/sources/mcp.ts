@@ -41,7 +41,6 @@ const configSchema = z.object({ mcpServers: z.record(z.string().min(1), mcpServe
 
 export interface McpConfig {
   readonly servers: Readonly<Record<string, McpServer>>;
-  /** Servers that can't be reached as they are written. */
   readonly failures: readonly SourceFailure[];
 }
 
@@ -73,7 +72,6 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   return { servers, failures };
 }
 
-/** The folder that an editor has open: that above `.vscode`, else that of the file. */
 function workspaceOf(path: string): string {
   const folder = dirname(resolve(path));
   return basename(folder) === '.vscode' ? dirname(folder) : folder;
@@ -81,15 +79,12 @@ function workspaceOf(path: string): string {
 
 interface Expansion {
   context: ReadContext;
-  /** Takes the names without a value. */
   missing: Set<string>;
-  /** Stands for `${workspaceFolder}`. */
   folder: string;
 }
 
 const VARIABLE = /\$\{(?:(input:[\w-]+)|(?:env:)?(\w+)(?::-([^}]*))?)\}/gu;
 
-/** Puts values in the place of `${NAME}`, `${env:NAME}` and `${NAME:-default}`, in all texts. */
 function expandVariables(server: McpServer, { context: { variable }, missing, folder }: Expansion): McpServer {
   return JSON.parse(JSON.stringify(server), (_, part: unknown) => {
     if (typeof part !== 'string') return part;

@@ -96,9 +96,7 @@ function contextExceeded(promptTokens: number, room: number, contextTokens: numb
 type Asked = Pick<ReaderRequest, 'prompt' | 'opening' | 'signal'>;
 
 interface Begun {
-  /** Holds all tokens but the last. */
   sequence: LlamaContextSequence;
-  /** Prompt and opening. */
   tokens: Token[];
   usage: Usage;
   signal: AbortSignal | undefined;

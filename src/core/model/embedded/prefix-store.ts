@@ -39,7 +39,6 @@ export interface PrefixStoreOptions {
   identity: string;
   /** All states together; the one saved last stays whatever its size. Default: 2 GiB. */
   maxBytes?: number;
-  /** Told once of each trouble. */
   onWarning?: ((message: string) => void) | undefined;
 }
 

@@ -42,7 +42,6 @@ export interface ModelStatus extends Omit<ModelEntry, 'file' | 'hub' | 'pieces'>
 }
 
 export interface PullProgress {
-  /** In words, for example `huggingface.co`. */
   source: string;
   /** What is on the disk, with what an earlier run left. Falls only where a download has to start over. */
   bytes: number;
@@ -76,7 +75,6 @@ export async function modelStatus(options: EnsureModelOptions = {}): Promise<Mod
   return { ...known, state: bytesOnDisk > 0 ? 'partial' : 'absent', path, bytesOnDisk };
 }
 
-/** 0 where there is none. */
 async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.size ?? 0;
 }
@@ -123,14 +121,12 @@ export async function ensureModel(options: EnsureModelOptions = {}): Promise<Mod
 
 const WAYS_OUT = 'Give a model file with --model-file FILE, or a model server with --base-url URL.';
 
-/** A fault that no other source can heal. */
 function isOfFolder(error: unknown): boolean {
   return /^(?:ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|EISDIR)$/u.test(String(Object(error).code));
 }
 
 type Pull = EnsureModelOptions & { model: ModelEntry; path: string; part: string };
 
-/** Asks one source after the other. Each is asked again as long as that changes what is there: connections break. */
 async function pullFromAny(pull: Pull): Promise<void> {
   const { model, part, signal, onNotice } = pull;
   const faults: string[] = [];
@@ -192,7 +188,6 @@ export function formatBytes(bytes: number): string {
 
 export interface LockOptions {
   signal?: AbortSignal | undefined;
-  /** Called once when another owner has to be waited for. */
   onWait?: ((owner: string) => void) | undefined;
   /** So long without a touch means that the owner is dead. Default: 15,000. */
   staleAfterInMs?: number | undefined;

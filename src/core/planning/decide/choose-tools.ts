@@ -16,11 +16,8 @@ import type { Read } from './read.js';
 
 export interface ToolOfAsk {
   readonly ask: string;
-  /** Undefined where no tool serves the ask. */
   readonly tool: Tool | undefined;
-  /** Of the choice, between 0 and 1. */
   readonly probability: number;
-  /** All that were looked at. */
   readonly ranked: readonly LookedAt[];
 }
 
@@ -118,7 +115,6 @@ function readingsOf(choice: ToolChoice) {
   return { byName, none, names, readAbout, readAlone };
 }
 
-/** How much likelier the request makes one of some names than an empty request does. */
 type LiftOf = (names: readonly string[]) => number;
 
 function liftsOf(asked: readonly RankedName[], unasked: readonly RankedName[]): LiftOf {
@@ -131,7 +127,6 @@ interface Looking extends ToolChoice {
   readonly reading: readonly RankedName[];
   readonly liftOf: LiftOf;
   readonly none: string;
-  /** The likeliest tools of the other asks. */
   readonly others: readonly string[];
 }
 
@@ -177,7 +172,6 @@ async function lookAtLikely(ask: string, looking: Looking): Promise<LookedAt[]> 
   return looked;
 }
 
-/** Tools that work on the result of one, and that no other ask is for. */
 async function lookAtConsumers(
   tool: Tool,
   ask: string,
@@ -212,7 +206,6 @@ function oddsOf(probability: number): number {
   return bounded / (1 - bounded);
 }
 
-/** `name(arguments): what it does`. */
 function renderCandidate({ name, inputSchema, description }: Tool): string {
   const names = Object.keys(Object(inputSchema.properties)).map(renderKey);
   const text = oneLine(description);
@@ -233,7 +226,6 @@ function byNames(one: Tool, other: Tool): number {
   return one.name < other.name ? -1 : 1;
 }
 
-/** A name that no tool has. */
 function noneAmong(byName: ReadonlyMap<string, Tool>): string {
   let none = 'none';
   while (byName.has(none)) none = `${none}_of_these`;

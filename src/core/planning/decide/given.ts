@@ -16,15 +16,12 @@ const ROUNDED = 0.001;
 
 /** An optional argument that was written: whether the request gives it is asked when all are there. */
 export interface Question {
-  /** Where its value begins. */
   readonly mark: Mark;
   readonly beginnings: readonly Choice[];
-  /** How likely `null` was there. */
   readonly unsaid: number;
   leaveOut(): void;
 }
 
-/** Asks the same questions of an empty request. */
 export async function leaveOutUngiven(questions: readonly Question[], open: Open): Promise<void> {
   const given = (unsaid: number) => (1 - unsaid + ROUNDED) / (unsaid + ROUNDED);
   for (const { mark, beginnings, unsaid, leaveOut } of questions) {
@@ -60,7 +57,6 @@ export async function withWantedItems(
   return wanted;
 }
 
-/** Not an object, and not from an earlier step. */
 function isSaid(item: unknown): boolean {
   return typeof item === 'number' || (typeof item === 'string' && !item.startsWith('${'));
 }

@@ -16,7 +16,6 @@ export interface JsonWriter {
   rank(choices: readonly Choice[], names?: number): Promise<readonly RankedName[]>;
   /** How likely one of the choices is among them, between 0 and 1; nothing is written. */
   probabilityOf(choice: Choice, choices: readonly Choice[]): Promise<number>;
-  /** A place to come back to. */
   mark(): Mark;
   /** Takes back all that was written behind the mark. */
   back(mark: Mark): void;
@@ -26,7 +25,6 @@ export interface JsonWriter {
   likeliest(count: number, text: string): ReturnType<TokenReader['likeliest']>;
 }
 
-/** All that is written up to a place. */
 export interface Mark {
   readonly path: readonly Token[];
   readonly pending: string;
@@ -34,7 +32,6 @@ export interface Mark {
 
 export interface WrittenText {
   readonly text: string;
-  /** Of its least sure token. */
   readonly probability: number;
   /** What the model would write behind the quotation mark, where one token holds both: `", "` or `"]`. */
   readonly after: string;
@@ -114,7 +111,6 @@ export function readYes(open: Open): Promise<number> {
   return createJsonWriter(open).probabilityOf(yes, [yes, { text: 'no', ends: 'string' }]);
 }
 
-/** Where a JSON string ends that is written so far. */
 function closingQuote(text: string): number | undefined {
   for (let place = 0; place < text.length; place++) {
     if (text[place] === '\\') place++;

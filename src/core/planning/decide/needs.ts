@@ -65,7 +65,6 @@ export function canProvide(producer: Tool, consumer: Tool, argument: string): bo
   return resultFields(output).some(({ path, schema }) => path.at(-1) === argument && fits(schema, wanted));
 }
 
-/** `email`, also of the items of a list. */
 function formatOf({ schema }: Argument, root: JsonSchema): unknown {
   const plain = plainSchema(schema, root);
   return plain.format ?? plainSchema(plain.items, root).format;

@@ -14,20 +14,16 @@ export interface Place {
 }
 
 export interface PlainPlace extends Place {
-  /** Without references and alternatives. */
   readonly schema: JsonSchema;
 }
 
-/** What a step has to give. */
 export interface Giving {
-  /** The schema of all its arguments: where `$ref` looks. */
   readonly root: JsonSchema;
   readonly context: SourceContext;
   /** Words of the request that an argument of the step, or of a producer that it waits for, has taken. */
   readonly taken: ReadonlySet<string>;
 }
 
-/** Something that may stand in a place, as it is written. */
 export interface Option extends Choice {
   readonly candidate: Candidate;
 }

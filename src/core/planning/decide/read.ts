@@ -22,13 +22,10 @@ export interface DecideParts {
   readonly prompts: Prompts;
   readonly view: View;
   readonly request: Request;
-  /** Lines before the message; see `renderContext`. */
   readonly context: string;
-  /** Whether arguments that were left out are written down where the tool has a default for them. */
   readonly defaults: boolean;
   readonly usage: Usage;
   readonly trace: Trace;
-  /** For the call log. */
   readonly facts: RequestFacts;
   readonly signal: AbortSignal | undefined;
 }
@@ -45,7 +42,6 @@ export type Read = <T>(
 ) => Promise<T>;
 
 const MAX_KEPT = 1000;
-/** Of a model that keeps none itself. */
 const keptOf = oncePer((_: Model): Readings => {
   const kept = new Map<string, unknown>();
   return { get: (key) => kept.get(key), set: (key, value) => keepLatest(kept, [key, value], MAX_KEPT) };

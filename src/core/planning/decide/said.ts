@@ -23,12 +23,10 @@ export interface Said {
   readonly durations: readonly SaidDuration[];
 }
 
-/** What Recognizers-Text finds. */
 type ModelResult = ReturnType<typeof recognizeDateTime>[number];
 
 /** Languages of which Recognizers-Text reads dates and times, with its names for them. */
 const CULTURES: Readonly<Record<string, string>> = { en: 'en-us', zh: 'zh-cn', es: 'es-es', fr: 'fr-fr' };
-/** Languages of which it reads numbers only. */
 const NUMBER_CULTURES: Readonly<Record<string, string>> = { ...CULTURES, pt: 'pt-br', ja: 'ja-jp', de: 'de-de' };
 
 /** Of each message so many characters are read: the libraries take a second for ten thousand, and what is asked stands early. */

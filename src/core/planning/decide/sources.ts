@@ -34,7 +34,6 @@ export interface SourceContext {
 
 export interface Place {
   readonly name: string;
-  /** Without references and alternatives. */
   readonly schema: JsonSchema;
   readonly required: boolean;
 }
@@ -93,7 +92,6 @@ export function candidatesFor(place: Place, context: Known): Candidate[] {
   return [...found.values()];
 }
 
-/** Whether the schema lists all values. */
 export function isClosed(schema: JsonSchema): boolean {
   return 'const' in schema || Array.isArray(schema.enum);
 }
@@ -126,7 +124,6 @@ export function boundsOf(schema: JsonSchema): (value: unknown) => boolean {
   };
 }
 
-/** Formats that a run of words seldom has. */
 const FORMS: Readonly<Record<string, RegExp>> = {
   email: /^[^\s@]+@[^\s@]+$/u,
   uri: /^[a-z][a-z\d+.-]*:\S+$/iu,
@@ -146,7 +143,6 @@ export function isDuration(name: string, schema: JsonSchema): boolean {
   return namedUnits(name, schema).length > 0;
 }
 
-/** Durations in the unit that the argument names; in each unit where it names none. */
 function durationsIn({ durations }: Said, name: string, schema: JsonSchema): Candidate[] {
   const named = namedUnits(name, schema);
   const sizes = named.length > 0 ? named : Object.values(UNITS);
@@ -157,7 +153,6 @@ function durationsIn({ durations }: Said, name: string, schema: JsonSchema): Can
     .filter(({ value }) => Number.isInteger(value));
 }
 
-/** Letters and digits alone, in lower case. */
 export function folded(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }

@@ -23,7 +23,6 @@ import { readSaid, type Said } from './said.js';
 import { plainSchema, resultFields, type SourceContext } from './sources.js';
 
 export interface StepParts extends DecideParts {
-  /** Those that selection hands on. */
   readonly tools: readonly Tool[];
   readonly message: string;
   readonly read: Read;
@@ -38,7 +37,6 @@ interface Draft {
   readonly from: Record<string, SourceName>;
   readonly purpose: string;
   readonly missing: readonly string[];
-  /** Words of the request that it has taken. */
   readonly taken: readonly string[];
   /** The argument of another step that its result is for; undefined where an ask named it. */
   readonly serves: Served | undefined;
@@ -228,7 +226,6 @@ function earlierLine({ id, tool, arguments: values }: Draft): string {
   return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${type}\n`;
 }
 
-/** The question back, or the checked plan. */
 function toWritten(
   drafts: readonly Draft[],
   { unserved, confidence }: { unserved: string[]; confidence: number },
