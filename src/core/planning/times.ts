@@ -131,37 +131,16 @@ function zoneSuffix(timeZone: string | undefined): string {
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
 }
 
-const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-
-interface Calendar {
-  readonly format: Intl.DateTimeFormat;
-  readonly zone: string;
-}
-
-/** A calendar takes fifty times as long to make as to use. `undefined` stands for the zone of this machine. */
-const calendars = new Map<string | undefined, Calendar>();
-const MAX_CALENDARS = 100;
-
 /** `2026-11-22 (Sunday), time zone Asia/Shanghai`. */
 export function renderToday({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): string {
-  const { zone } = calendarOf(timeZone);
   const date = today ?? dayIn(timeZone);
-  const weekday = WEEKDAYS[new Date(`${date}T00:00:00Z`).getUTCDay()];
-  return `${date} (${weekday}), time zone ${zone}`;
+  const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(new Date(date));
+  return `${date} (${weekday}), time zone ${timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone}`;
 }
 
 /** YYYY-MM-DD, by the clock. `undefined` stands for the zone of this machine. */
 export function dayIn(timeZone: string | undefined): string {
-  return calendarOf(timeZone).format.format(new Date());
-}
-
-function calendarOf(timeZone: string | undefined): Calendar {
-  const known = calendars.get(timeZone);
-  if (known) return known;
-  const format = new Intl.DateTimeFormat('sv-SE', { ...(timeZone ? { timeZone } : {}), dateStyle: 'short' });
-  const calendar = { format, zone: timeZone ?? format.resolvedOptions().timeZone };
-  if (calendars.size < MAX_CALENDARS) calendars.set(timeZone, calendar);
-  return calendar;
+  return new Intl.DateTimeFormat('sv-SE', { ...(timeZone ? { timeZone } : {}), dateStyle: 'short' }).format(new Date());
 }
 
 /** Minutes by which the clock of a zone is ahead of UTC. `undefined` stands for the zone of this machine. */

@@ -81,12 +81,8 @@ describe('over a server', () => {
     const bad = [
       ['no answer', emptyAnswer()],
       ['an answer that was cut behind the names', cutJson(GOOD)],
-      ['an answer that was cut inside the first name', cutJson({ selected_tools: ['play_song'] })],
-      ['a bare list', answer('["play_song"]')],
-      ['the wrong key', wrongKey()],
       ['a refusal', refusal()],
       ['only unknown names', answerJson({ selected_tools: ['music_player'], reason: '' })],
-      ['another type', answerJson({ selected_tools: 'play_song' })],
     ] as const;
 
     it.each(bad)('is repaired: %s', async (_, behaviour) => {
@@ -109,10 +105,7 @@ describe('over a server', () => {
   describe('a server that fails', () => {
     const passing = [
       ['HTTP 429', rateLimited()],
-      ['HTTP 500', fail(500, 'oops')],
-      ['a connection cut before the answer', cutBeforeAnswer()],
       ['a connection cut half-way', cutInsideBody()],
-      ['a stream cut half-way', cutInsideStream()],
       ['a body that is no JSON', send(200, '<html>')],
     ] as const;
 

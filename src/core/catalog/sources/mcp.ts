@@ -58,7 +58,7 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   for (const [name, written] of Object.entries(parsed.value.mcpServers)) {
     if (written.disabled === true) continue;
     const missing = new Set<string>();
-    const server = expandVariables(written, { context, missing, folder: workspaceOf(path) });
+    const server = expandVariables(written, { ...context, missing, folder: workspaceOf(path) });
     const source = `${describeSource(path)}#${name}`;
     const fail = (problem: string) => failures.push({ source, error: sourceFailed(source, problem) });
     const [variable] = missing;
@@ -77,15 +77,13 @@ function workspaceOf(path: string): string {
   return basename(folder) === '.vscode' ? dirname(folder) : folder;
 }
 
-interface Expansion {
-  context: ReadContext;
-  missing: Set<string>;
-  folder: string;
-}
-
 const VARIABLE = /\$\{(?:(input:[\w-]+)|(?:env:)?(\w+)(?::-([^}]*))?)\}/gu;
 
-function expandVariables(server: McpServer, { context: { variable }, missing, folder }: Expansion): McpServer {
+/** @param missing takes the names without a value */
+function expandVariables(
+  server: McpServer,
+  { variable, missing, folder }: Pick<ReadContext, 'variable'> & { missing: Set<string>; folder: string },
+): McpServer {
   return JSON.parse(JSON.stringify(server), (_, part: unknown) => {
     if (typeof part !== 'string') return part;
     return part.replace(VARIABLE, (written, input: string | undefined, key = '', fallback?: string) => {

@@ -12,9 +12,9 @@ import { findReferences } from '../references.js';
 import { formOf } from '../times.js';
 import { leaveOutUngiven, NULL, type Question } from './given.js';
 import { createJsonWriter, type JsonWriter, writeOwnWords } from './json-writer.js';
-import { choicesFor, type Giving, isList, type Option, type Place, type PlainPlace, referencesFor } from './options.js';
+import { choicesFor, type Giving, isList, type Option, referencesFor } from './options.js';
 import type { Open } from './read.js';
-import { isClosed, isText, plainSchema, type SourceContext } from './sources.js';
+import { isClosed, isText, type Place, type PlainPlace, plainSchema, type SourceContext } from './sources.js';
 
 export const OPENING = '{';
 

@@ -25,7 +25,8 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
   const earlier = (request.history ?? []).map(({ content }) => content);
   const asks = await readAsks(message, { context, read, earlier });
   trace.add('planning', asks.length === 1 ? 'one thing is asked for' : `${asks.length} things are asked for`, { asks });
-  const chosen = await chooseTools(asks, { tools, message, read, readUnasked, ...parts });
+  const deciding = { tools, message, read, readUnasked, ...parts };
+  const chosen = await chooseTools(asks, deciding);
   trace.add('planning', 'a tool for each ask', {
     asks: chosen.map(({ ask, tool, ranked }) => ({
       ask,
@@ -33,7 +34,7 @@ export async function decidePlan(tools: readonly Tool[], parts: DecideParts): Pr
       ranked: ranked.map(({ tool: { name }, ...one }) => ({ name, ...one })),
     })),
   });
-  return decideSteps(chosen, { tools, message, read, readUnasked, ...parts });
+  return decideSteps(chosen, deciding);
 }
 
 const OPENING = '{"count": ';

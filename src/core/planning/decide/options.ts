@@ -5,17 +5,15 @@ import { fits } from '../../catalog/schema/paths.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import { ATOM } from './said.js';
-import { type Candidate, candidatesFor, isDuration, isNumber, plainSchema, type SourceContext } from './sources.js';
-
-export interface Place {
-  readonly name: string;
-  readonly schema: unknown;
-  readonly required: boolean;
-}
-
-export interface PlainPlace extends Place {
-  readonly schema: JsonSchema;
-}
+import {
+  type Candidate,
+  candidatesFor,
+  isDuration,
+  isNumber,
+  type PlainPlace,
+  plainSchema,
+  type SourceContext,
+} from './sources.js';
 
 export interface Giving {
   readonly root: JsonSchema;

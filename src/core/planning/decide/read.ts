@@ -1,6 +1,7 @@
 /** One reading of a plan by deciding: a prompt, what its answer begins with, and what is made of the probabilities. */
 import { createHash } from 'node:crypto';
 import type { View } from '../../catalog/scope.js';
+import type { Tool } from '../../catalog/tool.js';
 import { keepLatest, oncePer } from '../../kept.js';
 import {
   addUsage,
@@ -40,6 +41,15 @@ export type Read = <T>(
   opening: string,
   use: (open: Open) => Promise<T>,
 ) => Promise<T>;
+
+/** A plan under way. */
+export interface Deciding extends DecideParts {
+  /** Those that selection hands on. */
+  readonly tools: readonly Tool[];
+  readonly message: string;
+  readonly read: Read;
+  readonly readUnasked: Read;
+}
 
 const MAX_KEPT = 1000;
 const keptOf = oncePer((_: Model): Readings => {

@@ -34,14 +34,17 @@ export interface SourceContext {
 
 export interface Place {
   readonly name: string;
-  readonly schema: JsonSchema;
+  readonly schema: unknown;
   readonly required: boolean;
 }
+
+/** Its schema is without references and alternatives. */
+export type PlainPlace = Place & { readonly schema: JsonSchema };
 
 /** The same with the runs of words that are left to choose among. References are told by the steps. */
 export type Known = Omit<SourceContext, 'results' | 'texts'> & { readonly spans: readonly string[] };
 
-type Source = (place: Place, context: Known) => readonly Candidate[];
+type Source = (place: PlainPlace, context: Known) => readonly Candidate[];
 
 const values = (from: SourceName, found: readonly unknown[]): Candidate[] => found.map((value) => ({ value, from }));
 
@@ -81,7 +84,7 @@ const preset: Source = ({ schema, required }) =>
 const ALL: readonly Source[] = [enumerated, computed, request, preset];
 
 /** All that may stand there, each value once, by the first source that has it. */
-export function candidatesFor(place: Place, context: Known): Candidate[] {
+export function candidatesFor(place: PlainPlace, context: Known): Candidate[] {
   const found = new Map<string, Candidate>();
   const isWithin = boundsOf(place.schema);
   for (const source of isClosed(place.schema) ? [enumerated, preset] : ALL)

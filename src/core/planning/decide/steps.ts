@@ -18,16 +18,9 @@ import { findTool, type ToolOfAsk } from './choose-tools.js';
 import { withWantedItems } from './given.js';
 import { awaited, canProvide, saidIn } from './needs.js';
 import { spansOf } from './options.js';
-import type { DecideParts, Read } from './read.js';
+import type { Deciding } from './read.js';
 import { readSaid, type Said } from './said.js';
 import { plainSchema, resultFields, type SourceContext } from './sources.js';
-
-export interface StepParts extends DecideParts {
-  readonly tools: readonly Tool[];
-  readonly message: string;
-  readonly read: Read;
-  readonly readUnasked: Read;
-}
 
 /** A step under way, with the required arguments that have no source. */
 interface Draft {
@@ -56,7 +49,7 @@ interface About {
 const MAX_PRODUCERS = 3;
 const MAX_DESCRIPTION = 200;
 
-export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts): Promise<Written> {
+export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding): Promise<Written> {
   const unserved = chosen.flatMap(({ ask, tool }) => (tool ? [] : [ask]));
   const served = chosen.flatMap(({ ask, tool }) => (tool ? [{ ask, tool }] : []));
   if (served.length === 0) return { kind: 'unplannable', reason: renderPhrase('noTool', parts.request) };
@@ -229,7 +222,7 @@ function earlierLine({ id, tool, arguments: values }: Draft): string {
 function toWritten(
   drafts: readonly Draft[],
   { unserved, confidence }: { unserved: string[]; confidence: number },
-  { request, message, defaults, trace }: StepParts,
+  { request, message, defaults, trace }: Deciding,
 ): Written {
   const missing = drafts.flatMap(({ tool, missing }) => missing.map((name) => ({ tool, name })));
   if (missing.length > 0) {
