@@ -131,10 +131,6 @@ describe('a plan by writing', () => {
       ],
     });
   });
-
-  it('has no part of the request that is not served: it is not known', async () => {
-    expect((await ask([VALID])).result).toMatchObject({ unserved: [] });
-  });
 });
 
 /** French, whose patterns take seconds to compile, is read in said.test.ts. */

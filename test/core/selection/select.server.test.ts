@@ -9,11 +9,8 @@ import type { CallOptions, Planner } from '../../../src/core/planner.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { type ScriptedServer, type ServerScript, startScriptedServer } from '../../support/scripted-server.js';
 import {
-  answer,
   answerJson,
-  cutBeforeAnswer,
   cutInsideBody,
-  cutInsideStream,
   cutJson,
   emptyAnswer,
   fail,
@@ -26,7 +23,6 @@ import {
   refusal,
   refusesJsonSchema,
   send,
-  wrongKey,
 } from '../../support/server-behaviours.js';
 import { makeTool, namesOf, naming, plannerOf, planOf, TOOLS } from './setup.js';
 
