@@ -1,7 +1,7 @@
 /** A run of `winnow eval`: set up, done, judged and printed. An interrupt ends it cleanly, a second one at once. */
 import { join } from 'node:path';
 import { toWinnowError, WinnowError } from '../core/errors.js';
-import { withLock } from '../core/model/store/lock.js';
+import { withLock } from '../core/model/store/model-file.js';
 import { type EvaluationEnd, evaluate } from '../eval/evaluate.js';
 import { type BarResult, parseGate } from '../eval/gate.js';
 import { openRunFolder } from '../eval/run-folder.js';

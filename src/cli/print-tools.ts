@@ -1,13 +1,13 @@
 /** The tools of a catalogue, one of them, and every problem of its sources, as people or programs read them. */
 
 import { renderFlag, scanTools } from '../core/catalog/scan.js';
+import { fittedSchemas } from '../core/catalog/schema/normalise.js';
 import { createScope, type View } from '../core/catalog/scope.js';
 import { describeSource } from '../core/catalog/sources/source.js';
 import { renderSummary } from '../core/catalog/summary.js';
 import { renderIssue, type Tool } from '../core/catalog/tool.js';
 import { ERROR_TABLE, WinnowError } from '../core/errors.js';
 import { nearHint } from '../core/nearest-name.js';
-import { fittedSchemas } from '../core/planning/fitted.js';
 import { countWarnings, type LoadedTools, loadTools, toolSourcesOf } from './load-tools.js';
 import { printable, printableLine, renderJson } from './printable.js';
 import { readConfig } from './read-config.js';

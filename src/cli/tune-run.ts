@@ -4,7 +4,7 @@ import { createLogger } from '../agents/logging/logger.js';
 import { toWinnowError, WinnowError } from '../core/errors.js';
 import type { ModelSettings } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
-import { withLock } from '../core/model/store/lock.js';
+import { withLock } from '../core/model/store/model-file.js';
 import { type Options, resolveOptions } from '../core/options.js';
 import type { AnswerCacheOptions } from '../eval/answer-cache.js';
 import type { EvaluationCase } from '../eval/case.js';

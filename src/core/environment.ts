@@ -2,17 +2,11 @@
 import { readFileSync } from 'node:fs';
 
 const VARIABLES = {
-  /** Winnow's own cache folder. */
   cacheFolder: 'WINNOW_CACHE',
-  /** The folder in which every program has its cache. */
   cacheHome: 'XDG_CACHE_HOME',
-  /** An OpenAI-compatible endpoint. */
   baseUrl: 'WINNOW_BASE_URL',
-  /** The model's name there, or in the local store. */
   model: 'WINNOW_MODEL',
-  /** A GGUF file. */
   modelFile: 'WINNOW_MODEL_FILE',
-  /** A configuration file. */
   config: 'WINNOW_CONFIG',
   /** A file, or the URL of a PostgreSQL database, which may hold a password. */
   store: 'WINNOW_STORE',

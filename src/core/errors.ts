@@ -4,103 +4,70 @@
  */
 
 interface ErrorMeaning {
-  /** What went wrong, for people. */
   meaning: string;
-  /** HTTP status of an answer that carries it. */
   httpStatus: number;
-  /** Exit code of the command line. */
   exitCode: number;
-  /** Whether the same call may succeed later without a change. */
   retry: boolean;
 }
 
+const final = (facts: Omit<ErrorMeaning, 'retry'>): ErrorMeaning => ({ ...facts, retry: false });
+const passing = (facts: Omit<ErrorMeaning, 'retry'>): ErrorMeaning => ({ ...facts, retry: true });
+
+/** `final`: the same call fails again. `passing`: it may succeed later without a change. */
 export const ERROR_TABLE = {
-  invalid_request: {
-    meaning: 'The request is not of the documented form.',
-    httpStatus: 400,
-    exitCode: 2,
-    retry: false,
-  },
-  invalid_option: {
+  invalid_request: final({ meaning: 'The request is not of the documented form.', httpStatus: 400, exitCode: 2 }),
+  invalid_option: final({
     meaning: 'An option, flag or configuration value is not usable.',
     httpStatus: 500,
     exitCode: 2,
-    retry: false,
-  },
-  invalid_catalog: {
+  }),
+  invalid_catalog: final({
     meaning: 'The catalogue, or an entry of it under --strict, is not usable.',
     httpStatus: 500,
     exitCode: 3,
-    retry: false,
-  },
-  source_failed: { meaning: 'A catalogue source could not be read.', httpStatus: 502, exitCode: 3, retry: true },
-  unauthenticated: {
-    meaning: 'The caller did not prove who they are.',
-    httpStatus: 401,
-    exitCode: 2,
-    retry: false,
-  },
-  forbidden: {
+  }),
+  source_failed: passing({ meaning: 'A catalogue source could not be read.', httpStatus: 502, exitCode: 3 }),
+  unauthenticated: final({ meaning: 'The caller did not prove who they are.', httpStatus: 401, exitCode: 2 }),
+  forbidden: final({
     meaning: 'The request comes from a place, or by a way, that may not ask.',
     httpStatus: 403,
     exitCode: 2,
-    retry: false,
-  },
-  not_found: {
+  }),
+  not_found: final({
     meaning: 'What was asked for does not exist, or is not visible to the caller.',
     httpStatus: 404,
     exitCode: 2,
-    retry: false,
-  },
-  prompt_invalid: {
+  }),
+  prompt_invalid: final({
     meaning: 'A prompt file is missing, or its placeholders are not the expected ones.',
     httpStatus: 500,
     exitCode: 2,
-    retry: false,
-  },
-  model_unavailable: { meaning: 'No model can be loaded or reached.', httpStatus: 503, exitCode: 4, retry: true },
-  model_refused: {
+  }),
+  model_unavailable: passing({ meaning: 'No model can be loaded or reached.', httpStatus: 503, exitCode: 4 }),
+  model_refused: final({
     meaning: 'The model server refused the call (key, model name, or form).',
     httpStatus: 502,
     exitCode: 4,
-    retry: false,
-  },
-  model_failed: { meaning: 'The model server failed, also after retries.', httpStatus: 502, exitCode: 4, retry: true },
-  model_timeout: { meaning: 'The model did not answer in time.', httpStatus: 504, exitCode: 4, retry: true },
-  context_exceeded: {
+  }),
+  model_failed: passing({ meaning: 'The model server failed, also after retries.', httpStatus: 502, exitCode: 4 }),
+  model_timeout: passing({ meaning: 'The model did not answer in time.', httpStatus: 504, exitCode: 4 }),
+  context_exceeded: final({
     meaning: 'The prompt is larger than the context of the model.',
     httpStatus: 413,
     exitCode: 4,
-    retry: false,
-  },
-  plan_invalid: {
+  }),
+  plan_invalid: passing({
     meaning: 'The model wrote no valid plan, also after the repair.',
     httpStatus: 502,
     exitCode: 5,
-    retry: true,
-  },
-  overloaded: { meaning: 'Too many requests are waiting.', httpStatus: 503, exitCode: 6, retry: true },
-  quota_exceeded: { meaning: 'A limit for one user is reached.', httpStatus: 429, exitCode: 6, retry: true },
-  store_failed: {
-    meaning: 'The store can not be opened, read or written.',
-    httpStatus: 503,
-    exitCode: 7,
-    retry: true,
-  },
-  conflict: {
-    meaning: 'Another process is changing the same thing.',
-    httpStatus: 409,
-    exitCode: 6,
-    retry: true,
-  },
-  gate_failed: {
-    meaning: 'An evaluation is below a bar that was set for it.',
-    httpStatus: 422,
-    exitCode: 8,
-    retry: false,
-  },
-  cancelled: { meaning: 'The caller cancelled the request.', httpStatus: 499, exitCode: 130, retry: false },
-  internal: { meaning: 'A fault of Winnow itself: please report it.', httpStatus: 500, exitCode: 1, retry: false },
+  }),
+  overloaded: passing({ meaning: 'Too many requests are waiting.', httpStatus: 503, exitCode: 6 }),
+  quota_exceeded: passing({ meaning: 'A limit for one user is reached.', httpStatus: 429, exitCode: 6 }),
+  store_failed: passing({ meaning: 'The store can not be opened, read or written.', httpStatus: 503, exitCode: 7 }),
+  conflict: passing({ meaning: 'Another process is changing the same thing.', httpStatus: 409, exitCode: 6 }),
+  gate_failed: final({ meaning: 'An evaluation is below a bar that was set for it.', httpStatus: 422, exitCode: 8 }),
+  cancelled: final({ meaning: 'The caller cancelled the request.', httpStatus: 499, exitCode: 130 }),
+  internal: final({ meaning: 'A fault of Winnow itself: please report it.', httpStatus: 500, exitCode: 1 }),
 } as const satisfies Record<string, ErrorMeaning>;
 
 export type ErrorCode = keyof typeof ERROR_TABLE;
@@ -151,7 +118,6 @@ export function toWinnowError(error: unknown): WinnowError {
   return new WinnowError('internal', message, { cause: error });
 }
 
-/** Throws `cancelled` when the signal has fired. */
 export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new WinnowError('cancelled', 'The request was cancelled.', { cause: signal.reason });
 }
@@ -184,7 +150,6 @@ export function isNeverConnected(code: string): boolean {
   return UNREACHED.test(code) || isUntrusted(code);
 }
 
-/** Whether a server answers with a certificate that is not accepted. */
 export function isUntrusted(code: string): boolean {
   return UNTRUSTED.test(code);
 }

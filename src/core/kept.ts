@@ -23,9 +23,7 @@ export function keepLatest<Key, Value>(kept: Map<Key, Value>, [key, value]: read
 export interface Opening<T> {
   /** @throws what opening it throws */
   get(): Promise<T>;
-  /** Undefined while nobody has asked, or since it failed or was forgotten. */
   peek(): Promise<T> | undefined;
-  /** The next who asks opens another one. */
   forget(): void;
 }
 

@@ -30,7 +30,6 @@ export function languageOf({ message: whole, locale }: Pick<Request, 'message' |
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-/** A message of mostly Latin words only names something in another script. */
 function isMostlyLatin(message: string): boolean {
   const words = [...segmenter.segment(message)].filter(({ isWordLike }) => isWordLike);
   return words.filter(({ segment }) => /\p{Script=Latin}/u.test(segment)).length > words.length / 2;

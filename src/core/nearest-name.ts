@@ -2,7 +2,6 @@
 import { distance } from 'fastest-levenshtein';
 
 export interface NearestOptions {
-  /** Letters that may be wrong, as a share of the letters. Default: 0.4. */
   maxSlips?: number;
 }
 
@@ -26,12 +25,10 @@ export function nearestNames(
     .map(({ name }) => name);
 }
 
-/** The known name with the fewest wrong letters. */
 export function nearestName(wrong: string, known: readonly string[], options?: NearestOptions): string | undefined {
   return nearestNames(wrong, known, options)[0];
 }
 
-/** For the end of a message; empty where no name is near. */
 export function nearHint(wrong: string, known: readonly string[]): string {
   const near = nearestNames(wrong, known);
   return near.length === 0 ? '' : `; near: ${near.join(', ')}`;

@@ -7,7 +7,6 @@ import { type ErrorCode, WinnowError } from './errors.js';
 import { nearestName } from './nearest-name.js';
 
 export interface Place {
-  /** Stands for the path of a problem of the whole input. Default: `input`. */
   root?: string;
   /** Path of the input in something larger, for example `adaptation` in a configuration. */
   within?: string;
@@ -54,7 +53,6 @@ export function parseOptions<Schema extends z.ZodType>(
   return parseAs(schema, input, { code: 'invalid_option', problem: 'Options are not usable', within });
 }
 
-/** Other problems keep the words of zod. */
 const unknownKeys: z.core.$ZodErrorMap = (issue) => {
   if (issue.code !== 'unrecognized_keys') return undefined;
   const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];

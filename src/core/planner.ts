@@ -1,34 +1,13 @@
 /** The path of a request, in order: scope, selection, plan, one more round where a tool is missing, result. */
-import type { Catalog } from './catalog/catalog.js';
-import type { Rule } from './catalog/rule.js';
-import type { ToolFilter, View } from './catalog/scope.js';
-import type { Model } from './model/model.js';
-import type { OptionsInput } from './options.js';
+import type { View } from './catalog/scope.js';
 import { createPlanningStage } from './planning/plan.js';
-import { loadPrompts, type PromptPaths } from './prompts/prompts.js';
+import { loadPrompts } from './prompts/prompts.js';
 import type { PlanRequest } from './request.js';
 import type { PlanResult, SelectResult } from './result.js';
-import type { Stage } from './selection/candidates.js';
 import { createSelectionStage, hasRoomForMore, keptForMore, mergeRounds } from './selection/select.js';
-import { type CallOptions, createTurns } from './turn.js';
+import { type CallOptions, createTurns, type PlannerParts } from './turn.js';
 
-export type { CallOptions };
-
-export interface PlannerParts {
-  catalog: Catalog;
-  model: Model;
-  /** For planning; without it `model` does both. */
-  planningModel?: Model | undefined;
-  options?: OptionsInput | undefined;
-  /** Files in place of those in `prompts/`. */
-  prompts?: PromptPaths | undefined;
-  /** Takes tools away from a caller's view, for example by policy. */
-  filter?: ToolFilter | undefined;
-  /** For measuring: stages of selection in place of `DEFAULT_STAGES`. */
-  stages?: readonly Stage[] | undefined;
-  /** Asked at each request, so they may change while all that is kept of the tools stays. Default: those of the catalogue. */
-  rules?: (() => readonly Rule[]) | undefined;
-}
+export type { CallOptions, PlannerParts };
 
 export interface Planner {
   /** @throws WinnowError `invalid_request`, `plan_invalid`, `cancelled`, or an error of the planning model. */

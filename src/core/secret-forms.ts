@@ -8,7 +8,6 @@ const SHORTEST_KEY_CHARACTERS = 4;
 /** What looks like a key, whoever's it is; servers quote them with stars inside. */
 const KEY_IN_TEXT = /\b(?:Bearer\s+[\w.~+/=*-]{6,}|sk-[\w*.-]{5,}[\w*-])/gi;
 
-/** The text without what looks like a key. */
 export function maskKeysIn(text: string): string {
   return text.replace(KEY_IN_TEXT, MASK);
 }

@@ -9,10 +9,11 @@ import { throwIfCancelled, WinnowError } from './errors.js';
 import { type Model, noUsage } from './model/model.js';
 import { type OptionsInput, resolveOptions } from './options.js';
 import { unseenHistory } from './prompts/context.js';
+import type { PromptPaths } from './prompts/prompts.js';
 import { type PlanRequest, parseRequest, type Request } from './request.js';
 import type { PlanResult, SelectedTool, Selection, SelectResult, TraceEvent } from './result.js';
 import { createSchemaTokens, createViewTokens, totalTokens } from './selection/budget.js';
-import type { Kept } from './selection/candidates.js';
+import type { Kept, Stage } from './selection/candidates.js';
 import { createTrace } from './trace.js';
 
 export interface CallOptions {
@@ -23,12 +24,19 @@ export interface CallOptions {
   requestId?: string | undefined;
 }
 
-export interface TurnParts {
+export interface PlannerParts {
   catalog: Catalog;
   model: Model;
+  /** For planning; without it `model` does both. */
   planningModel?: Model | undefined;
   options?: OptionsInput | undefined;
+  /** Files in place of those in `prompts/`. */
+  prompts?: PromptPaths | undefined;
+  /** Takes tools away from a caller's view, for example by policy. */
   filter?: ToolFilter | undefined;
+  /** For measuring: stages of selection in place of `DEFAULT_STAGES`. */
+  stages?: readonly Stage[] | undefined;
+  /** Asked at each request, so they may change while all that is kept of the tools stays. Default: those of the catalogue. */
   rules?: (() => readonly Rule[]) | undefined;
 }
 
@@ -36,7 +44,7 @@ export type Turns = ReturnType<typeof createTurns>;
 export type Turn = ReturnType<Turns['begin']>;
 
 /** What all requests of a planner share, resolved once. @throws WinnowError `invalid_option` */
-export function createTurns({ catalog, model, planningModel = model, ...parts }: TurnParts) {
+export function createTurns({ catalog, model, planningModel = model, ...parts }: PlannerParts) {
   const options = resolveOptions(parts.options);
   const viewOf = createScope(catalog, parts.filter);
   const rules = parts.rules ?? (() => catalog.rules);
@@ -74,7 +82,6 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
       signal,
       usage,
       facts: { requestId: call.requestId ?? randomUUID(), session, secretNames: secretNamesOf(view.tools) },
-      /** Tokens of the tools that an earlier round chose. */
       taken: 0,
       /** The work, with its end by the budget of time told apart from the caller's own. */
       inTime: async <T>(work: Promise<T>): Promise<T> => {
@@ -86,7 +93,6 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
           throw new WinnowError('model_timeout', `The request took longer than ${limit}.`, { cause: error });
         }
       },
-      /** What is visible besides the tools of a selection. */
       rest: (selection: Selection) =>
         viewOf({ ...request, deny: [...(request.deny ?? []), ...selection.tools.map((tool) => tool.name)] }),
       /** The same turn, looking for what is missing, with the request as its context. */
@@ -96,7 +102,6 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
         const taken = totalTokens(toolsOf(kept.tools, view), schemaTokens);
         return { ...turn, request: { ...rest, message: `${request.message} (${need})`, maxTools }, taken };
       },
-      /** What every result tells of the way to it. */
       told: (selection: Selection) => ({
         usage: {
           ...usage,

@@ -16,7 +16,6 @@ export function visibleText(text: string): string {
   return text.replace(LINE_BREAK, '\n').replace(UNSEEN, (part, joined: string | undefined) => joined ?? keptOf(part));
 }
 
-/** Whether a text has what is not seen, and is taken out of it. */
 export function hidesText(text: string): boolean {
   const bare = text.replace(LINE_BREAK, '\n');
   return bare !== visibleText(bare);

@@ -3,7 +3,7 @@
  * what may be spent, and whether answers are remembered, does not.
  */
 import { WinnowError } from '../core/errors.js';
-import { dayIn } from '../core/planning/today.js';
+import { dayIn } from '../core/planning/times.js';
 import type { CaseSource } from './case-source.js';
 import type { Suite } from './suite.js';
 

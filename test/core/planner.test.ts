@@ -123,14 +123,6 @@ describe('the path of a request', () => {
       model.assertDone();
     },
   );
-
-  it('uses one model for selection and another for planning', async () => {
-    const model = createScriptedModel({ answers: [naming('play_song')] });
-    const planningModel = createScriptedModel({ answers: [planOf('play_song')] });
-    const { kind } = await plannerOf({ model, planningModel }).plan({ message: 'music' });
-    expect(kind).toBe('plan');
-    expect([model.calls[0]?.stage, planningModel.calls[0]?.stage]).toEqual(['selection', 'planning']);
-  });
 });
 
 describe('the language of the user', () => {
@@ -210,13 +202,6 @@ describe('history', () => {
       expect(prompt.user).toContain('message 28.\nuser: message 29.');
       expect(prompt.user).not.toContain('message 27.');
     }
-  });
-
-  it('of any length leaves the prompt short', async () => {
-    const model = createScriptedModel({ answers: [naming('play_song')] });
-    const long = history.map(({ role, content }) => ({ role, content: content.repeat(10_000) }));
-    await plannerOf({ model, options: { historyCharacters: 500 } }).select({ message: 'do it', history: long });
-    expect(model.calls[0]?.prompt.user.length).toBeLessThan(1_000);
   });
 });
 

@@ -17,7 +17,6 @@ export interface Catalog {
 }
 
 export interface CatalogOptions {
-  /** For messages. Default: "catalog". */
   name?: string;
   rules?: readonly Rule[];
   /** Where each tool stood, for messages. Default: its origin. */

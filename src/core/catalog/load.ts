@@ -19,7 +19,6 @@ import {
 } from './sources/source.js';
 import { type EntryIssue, renderIssue, type Tool } from './tool.js';
 
-/** The part of a pino logger that is used. */
 export interface LoadLogger {
   debug(facts: object, message: string): void;
   warn(facts: object, message: string): void;
@@ -54,7 +53,6 @@ export interface CatalogChanges {
 
 /** What a source, or one server of it, gave. */
 interface Given {
-  /** The source in words. */
   readonly spec: string;
   readonly parsed: ParsedReading;
 }

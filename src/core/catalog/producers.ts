@@ -11,7 +11,6 @@ import type { JsonSchema, Tool } from './tool.js';
 /** A field of a tool's result that can provide an argument. Scores run from 0.2 to 1. */
 export interface Provision {
   readonly producer: Tool;
-  /** From the root of the result, for example `['rooms', 0, 'id']`. */
   readonly path: readonly (string | number)[];
   /** The output schema has a field of this name. Else the path is a guess: the first field, or the argument's name. */
   readonly isDeclared: boolean;
@@ -39,7 +38,6 @@ export interface ProducerGraph {
 
 interface Profile {
   readonly tool: Tool;
-  /** Stems of its name: what its result is about. */
   readonly words: readonly string[];
   readonly arguments: readonly Argument[];
   readonly fields: readonly ResultField[];
@@ -59,7 +57,6 @@ const NAME_IN_TEXT = /\w(?:[\w.-]*\w)?/gu;
 /** Nobody creates a thing to learn its id; a handle of one server seldom fits another; who waits for one is a detour. */
 const RISK_FACTOR = { low: 1, medium: 0.9, high: 0.8 } as const;
 const [OTHER_ORIGIN, WAITS] = [0.6, 0.6];
-/** The graph of a view, built at its first use. */
 export const producerGraph = oncePer((view: View) => createProducerGraph(view.tools));
 
 function createProducerGraph(tools: readonly Tool[]): ProducerGraph {
@@ -98,7 +95,6 @@ function provisionsOf(profile: Profile, argument: Argument, isNamed: boolean): P
   return found.map(({ path, score }) => ({ producer, path, isDeclared, score: factor * (base + share * score) }));
 }
 
-/** Who asks for the thing itself does not find it. */
 function factorOf({ tool, arguments: own }: Profile, argument: Argument, isNamed: boolean): number {
   const required = own.filter(({ isRequired }) => isRequired);
   const asksForIt = required.some(({ key }) => key === argument.key);
@@ -258,9 +254,7 @@ function isValue({ token, before, isBehindName }: Token, { words, things, schema
 }
 
 interface ResultField extends Field {
-  /** Stems of the field's own name; of an element, those of its list. */
   readonly words: readonly string[];
-  /** Stems of the names of the objects and lists around the field. */
   readonly owners: ReadonlySet<string>;
 }
 

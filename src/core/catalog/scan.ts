@@ -27,7 +27,6 @@ type Known = Pick<Flag, 'kind' | 'reason'>;
 type Finder = (text: string) => Finding[];
 
 const MAX_EXCERPT = 120;
-/** Between two words of a sentence that belong together. */
 const GAP = '[^.!?。！？\\n]{0,40}?';
 
 /** More text of one tool is not read, so that no tool holds all others up; that is flagged, too. */
@@ -67,7 +66,6 @@ interface Text {
   readonly text: string;
 }
 
-/** One flag a kind and reason is enough for each text. */
 function flagsIn({ where, text }: Text, finders: readonly Finder[]): Flag[] {
   const found = finders.flatMap((find) => find(text));
   const first = new Map(found.map((one) => [`${one.kind} ${one.reason}`, one]));
@@ -107,7 +105,6 @@ function hiddenIn({ hidden = [] }: Tool): Flag[] {
 
 const WORD = /\p{L}+/gu;
 
-/** Letters of two scripts that look alike, in one word. */
 function findMixed(text: string): Finding[] {
   if (!/\p{Script=Cyrillic}/u.test(text)) return [];
   const isMixed = (word: string) => /\p{Script=Cyrillic}/u.test(word) && /\p{Script=Latin}/u.test(word);
@@ -134,10 +131,8 @@ function findEncoded(text: string): Finding[] {
 const NAME = /[\p{L}\p{N}]+(?:[_-]+[\p{L}\p{N}]+)*/gu;
 /** What no word of prose is: several words, joined as identifiers are. */
 const JOINED = /[_-]|\p{Ll}\p{Lu}/u;
-/** Prose has hyphens, and names of products, too. */
 const SURELY_JOINED = /_|^\p{Ll}.*\p{Lu}/u;
 
-/** `get_user`, `getUser` and `get-user` are one name. */
 function nameKey(name: string): string {
   return name.replace(/[_-]/gu, '').toLowerCase();
 }
@@ -184,7 +179,6 @@ const PSEUDO = new RegExp(
   `<\\|\\w{1,40}\\|>|<{1,2}/?SYS>{1,2}|\\[/?INST\\]|<!--[^>]{0,400}-->|\`\`\`(?:${ROLE})(?!\\p{L})`,
   'giu',
 );
-/** Begin and end of an element around a sentence. */
 const TAG = /<(?<end>\/?)(?<name>\p{L}[\p{L}\p{N}_:-]{0,40})>/gu;
 const MIN_WORDS_OF_ELEMENT = 6;
 
@@ -218,12 +212,10 @@ function findElements(text: string): Finding[] {
   });
 }
 
-/** What is quoted is spoken of, not said. */
 const QUOTED =
   /(?<![\p{L}\p{N}])(?:'[^'\n]{1,80}'|"[^"\n]{1,80}"|`[^`\n]{1,80}`|‘[^’\n]{1,80}’|“[^”\n]{1,80}”)(?!\p{L})/gu;
 
 const OPENED = new RegExp(`(?:^|[\\n.!?:;,。！？，；(>\\]*-]|(?:^|[^\\p{L}])(?:${DATA.openers.join('|')}))\\s*$`, 'u');
-/** As many characters before a sentence say whether it opens there. */
 const BEFORE = 24;
 
 const SENTENCES = DATA.sentences.map(({ kind, reason, opens = false, parts }) => ({
@@ -257,7 +249,6 @@ function openingMatches(text: string, pattern: RegExp, known: Known): Finding[] 
   return found;
 }
 
-/** Words with their endings, or as they are; scripts without spaces have no borders between words. */
 function toPattern(words: string, isExact: boolean): string {
   const literal = toLiteral(words);
   return /^[a-z]/u.test(words) ? `(?<!\\p{L})${literal}${isExact ? '' : '\\p{L}{0,3}'}(?!\\p{L})` : literal;

@@ -9,11 +9,8 @@ import type { Tool } from './tool.js';
 export interface ScopeRequest {
   /** Sees the system tools and those private to this user. Without it: system tools only. */
   user?: string | undefined;
-  /** Names to which the view is limited. */
   allow?: readonly string[] | undefined;
-  /** Names that are taken away; stronger than `allow`. */
   deny?: readonly string[] | undefined;
-  /** Only tools of these origins (file, server or folder). */
   origin?: readonly string[] | undefined;
 }
 

@@ -7,8 +7,7 @@ import { nearestName } from '../nearest-name.js';
 import { parse } from '../parse.js';
 import { hidesText, oneLine, visibleText } from '../visible-text.js';
 import { RISKS, type Risk, riskOf } from './risk.js';
-import { childrenOf, isObject, mapChildren } from './schema/json.js';
-import type { JsonSchema } from './schema/json-schema.js';
+import { childrenOf, isObject, type JsonSchema, mapChildren } from './schema/json.js';
 
 export type { JsonSchema };
 export { RISKS, type Risk };
@@ -93,7 +92,6 @@ type Entry = z.output<typeof toolEntrySchema>;
 export type Scope = Entry['scope'];
 
 export interface Tool extends Readonly<Omit<Entry, 'annotations' | 'server'>> {
-  /** Fields out of which hidden characters were taken. Absent: out of none. */
   readonly hidden?: readonly string[];
   readonly toolType: ToolType;
   readonly risk: Risk;
@@ -107,16 +105,13 @@ export interface EntryIssue {
   readonly entry: string;
   readonly name?: string;
   readonly message: string;
-  /** For this the entry is no tool of the catalogue. */
   readonly isLeftOut?: true;
 }
 
-/** What is wrong at a place. A name is cut, since it may be anything. */
 export function warning(entry: string, message: string, name?: unknown): EntryIssue {
   return { level: 'warning', entry, message, ...(typeof name === 'string' ? { name: name.slice(0, 80) } : {}) };
 }
 
-/** `file[3] name: message` */
 export function renderIssue({ entry, name, message }: EntryIssue): string {
   return `${entry}${name === undefined ? '' : ` ${name}`}: ${message}`;
 }

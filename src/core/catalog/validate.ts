@@ -7,11 +7,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidateFunction } from 'ajv/dist/types/index.js';
 import ajvFormats from 'ajv-formats';
 import { oncePer } from '../kept.js';
-import { isObject, joinPath, jsonTypeOf, showJson, typesOf } from './schema/json.js';
+import { demandNodes } from './schema/bounds.js';
+import { isObject, joinPath, jsonTypeOf, listOf, mapChildren, objectOf, showJson, typesOf } from './schema/json.js';
 import { normaliseSchema } from './schema/normalise.js';
-import { pointerParts } from './schema/paths.js';
+import { pointerParts, weightOf } from './schema/paths.js';
 import { createSafePattern, createStepBudget, isRegExp, type StepBudget } from './schema/safe-pattern.js';
-import { createWorkCount, MOST_WORK } from './schema/work.js';
 import type { JsonSchema, Tool } from './tool.js';
 
 export type CheckResult = { ok: true } | { ok: false; issues: string[] };
@@ -42,14 +42,42 @@ export const validatorFor = oncePer((tool: Tool): Check => {
 });
 
 function compile(schema: JsonSchema): Check {
-  const { ajv, budget } = compilerOf(Ajv2020);
+  const { ajv, patterns, work } = compilerOf(Ajv2020);
+  const counted = withSteps(schema);
   try {
-    return toCheck(ajv.compile(schema), { budget, countWork: createWorkCount(schema) });
+    return toCheck(ajv.compile(counted), { patterns, work });
   } catch {
     return compile({ type: 'object' });
   } finally {
-    ajv.removeSchema(schema);
+    ajv.removeSchema(counted);
   }
+}
+
+/** Takes about a tenth of a second. Arguments take some hundred steps; a result of 1 MiB takes about a third of it. */
+const MOST_WORK = 2 ** 18;
+const STEPS = 'x-winnow-steps';
+
+/** What a node asks of a value: comparisons with what it lists, and of each part of the value. */
+interface Steps {
+  readonly own: number;
+  readonly each: number;
+}
+
+/** Each node counts its steps as it is tried: references in forms can double them with each level of the value. */
+function withSteps(node: JsonSchema): JsonSchema {
+  const { properties, patternProperties, required, enum: values, const: only } = node;
+  const listed = weightOf([values, only]);
+  const steps: Steps = {
+    own: listed + Object.keys(objectOf(properties)).length + listOf(required).length + demandNodes(node),
+    each: 1 + Object.keys(objectOf(patternProperties)).length,
+  };
+  return { ...mapChildren(node, ({ value }) => (isObject(value) ? withSteps(value) : value)), [STEPS]: steps };
+}
+
+function spend(work: StepBudget, steps: number): true {
+  work.left -= steps;
+  if (work.left < 0) throw new RangeError(TOO_MUCH_WORK);
+  return true;
 }
 
 /**
@@ -57,10 +85,10 @@ function compile(schema: JsonSchema): Check {
  * and judges as fast. `ownProperties`: an argument may be called `constructor`. The patterns of one check share the budget.
  */
 const compilerOf = oncePer((Ajv: typeof Ajv2020) => {
-  const budget = createStepBudget();
+  const [patterns, work] = [createStepBudget(), { left: MOST_WORK }];
   const regExp = (pattern: string) => {
     const { matches } = createSafePattern(pattern);
-    return { test: (text: string) => matches(text, budget) === true, toString: () => pattern };
+    return { test: (text: string) => matches(text, patterns) === true, toString: () => pattern };
   };
   const code = { regExp: Object.assign(regExp, { code: 'createSafePattern' }), optimize: false };
   const more = { strict: false, validateSchema: false, ownProperties: true, logger: false } as const;
@@ -68,20 +96,30 @@ const compilerOf = oncePer((Ajv: typeof Ajv2020) => {
   ajvFormats.default(ajv);
   // Its own compares each element with each other.
   ajv.removeKeyword('uniqueItems');
-  ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', compile: uniqueItems, errors: true });
+  const compareAll = (isAsked: boolean) => uniqueItems(isAsked, work);
+  ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', compile: compareAll, errors: true });
+  const count = ({ own, each }: Steps, value: unknown) => spend(work, own + each * sizeOf(value));
+  ajv.addKeyword({ keyword: STEPS, before: '$ref', schemaType: 'object', validate: count, errors: false });
   // Tool authors mean clock times and local dates; RFC 3339 wants a time zone and seconds.
   const time = String.raw`([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(z|[+-]\d\d:?\d\d)?$`;
   const dateTime = new RegExp(String.raw`^(\d{4}-\d\d-\d\d)[t ]${time}`, 'i');
   ajv.addFormat('time', new RegExp(`^${time}`, 'i'));
   ajv.addFormat('date-time', (text: string) => isDay(dateTime.exec(text)?.[1]));
   ajv.addFormat('regex', isRegExp);
-  return { ajv, budget };
+  return { ajv, patterns, work };
 });
 
-function uniqueItems(isAsked: boolean): DataValidateFunction {
+/** Parts of a value without what is inside of them; a long text counts for several. */
+function sizeOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return weightOf(value);
+  return 1 + (Array.isArray(value) ? value : Object.keys(value)).length;
+}
+
+function uniqueItems(isAsked: boolean, work: StepBudget): DataValidateFunction {
   const validate: DataValidateFunction = (items: readonly unknown[]) => {
     const places = new Map<string, number>();
     for (const [place, item] of isAsked ? items.entries() : []) {
+      spend(work, weightOf(item));
       const text = JSON.stringify(item, inOrder);
       const first = places.get(text);
       places.set(text, place);
@@ -95,7 +133,6 @@ function uniqueItems(isAsked: boolean): DataValidateFunction {
   return validate;
 }
 
-/** Equal objects are written alike, whatever the order of their keys. */
 function inOrder(_: string, part: unknown): unknown {
   return isObject(part)
     ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
@@ -107,21 +144,16 @@ function isDay(text = ''): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-interface Bounds {
-  readonly budget: StepBudget;
-  readonly countWork: (value: unknown) => number;
-}
-
-function toCheck(validate: ValidateFunction, { budget, countWork }: Bounds): Check {
+function toCheck(validate: ValidateFunction, { patterns, work }: Record<'patterns' | 'work', StepBudget>): Check {
   return (value, open = []) => {
-    Object.assign(budget, createStepBudget());
+    Object.assign(patterns, createStepBudget());
+    work.left = MOST_WORK;
     try {
-      if (countWork(value) > MOST_WORK) return { ok: false, issues: [TOO_MUCH_WORK] };
       if (validate(value)) return { ok: true };
     } catch (error) {
       // A schema that refers to itself without end, or a value nested too deeply.
       if (!(error instanceof RangeError)) throw error;
-      return { ok: false, issues: ['(arguments): nested too deeply to be checked'] };
+      return { ok: false, issues: [work.left < 0 ? TOO_MUCH_WORK : '(arguments): nested too deeply to be checked'] };
     }
     const issues = renderIssues(validate.errors ?? [], (error) => open.some((place) => dependsOn(error, place)));
     return issues.length === 0 ? { ok: true } : { ok: false, issues };
@@ -143,7 +175,6 @@ function pointerOf(path: OpenPlace['path']): string {
 const TOO_MUCH_WORK = `(arguments): takes more than ${MOST_WORK} steps to be checked against the schema: give less at once`;
 
 const MAX_ISSUES = 20;
-/** Of those that are looked at: the forms that a value may have are compared error by error. */
 const MAX_ERRORS = 200;
 const MAX_LISTED = 40;
 /** Say only that something below them is wrong, which the other issues tell. */
@@ -151,7 +182,6 @@ const SUMMARIES = new Set(['if', 'anyOf', 'oneOf']);
 
 type Test = (error: ErrorObject) => boolean;
 
-/** One problem a line: `date: must match format "date"`. None where all depend on what is not known. */
 function renderIssues(errors: readonly ErrorObject[], isOpen: Test): string[] {
   const told = withoutHopelessForms(errors.slice(0, MAX_ERRORS), isOpen);
   const facts = told.filter(({ keyword }) => !SUMMARIES.has(keyword));

@@ -9,7 +9,6 @@ export interface TrieNode {
   readonly tokens: readonly Token[];
   /** `null`: the end of a name. */
   readonly edges: Map<Token | null, TrieNode>;
-  /** Set on the nodes behind the end of a name. */
   name?: string;
 }
 
@@ -57,12 +56,10 @@ export function createChoiceTrie(choices: readonly Choice[], reader: Pick<TokenR
 
 export interface RankedName {
   readonly name: string;
-  /** Of being the next name, among the names of the trie. */
   readonly probability: number;
 }
 
 export interface RankOptions {
-  /** How many names are wanted. */
   names: number;
   /** Most questions to the model; each costs the time of one token or a few. */
   maxSteps: number;
@@ -119,7 +116,6 @@ export async function probabilityOf(
   return node.name === name ? probability : 0;
 }
 
-/** How likely each edge is, in the order of the node's edges; they sum to 1. */
 async function sharesOf({ node, path }: Pick<Branch, 'node' | 'path'>, reader: TokenReader): Promise<number[]> {
   const tokens = [...node.edges.values()].map((child) => child.tokens);
   const weights = await reader.weigh(path, tokens.flat());
@@ -131,7 +127,6 @@ async function sharesOf({ node, path }: Pick<Branch, 'node' | 'path'>, reader: T
   return sums.map((mass) => (total > 0 && Number.isFinite(total) ? mass / total : 1 / sums.length));
 }
 
-/** Where there is only one way on, nothing is asked. */
 function skipForced(branch: Branch): Branch {
   let { node, path } = branch;
   while (node.name === undefined && node.edges.size === 1) {

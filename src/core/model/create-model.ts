@@ -10,9 +10,7 @@ import type { EnsureModelOptions } from './store/model-file.js';
 export interface ModelSettings extends Omit<OpenAIModelOptions, 'baseUrl' | 'model' | 'timeoutMs'> {
   /** An OpenAI-compatible endpoint; with it nothing local is loaded or downloaded. */
   baseUrl?: string | undefined;
-  /** Name of the model at the endpoint, or of a model in the local store. */
   model?: string | undefined;
-  /** A GGUF file of one's own. */
   modelFile?: string | undefined;
   /** Endpoint: longest time of one call with its retries, in milliseconds. Default: 60,000. */
   callTimeoutMs?: number | undefined;

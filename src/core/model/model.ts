@@ -20,11 +20,9 @@ export interface Prompt {
 
 /** What a call is for. It changes no answer: it is what the call log says of it. */
 export interface CallAbout {
-  /** The part of Winnow that asks, for example `selection/select`. */
   readonly module: string;
   readonly promptName: string;
   readonly promptHash: string;
-  /** What the placeholders of the prompt were filled with. */
   readonly variables: Readonly<Record<string, unknown>>;
   readonly requestId?: string;
   /** The caller's session, so that its requests can be found together. */
@@ -33,16 +31,13 @@ export interface CallAbout {
   readonly secretNames?: readonly string[];
 }
 
-/** What every call that is made for one request says of it. */
 export type RequestFacts = Pick<CallAbout, 'requestId' | 'session' | 'secretNames'>;
 
 /** Counted by the server, or by the tokenizer of the embedded model. All in tokens. */
 export interface Usage {
   /** Model calls, with failed ones and repairs. */
   calls: number;
-  /** Prompt tokens that were really read. */
   read: number;
-  /** Prompt tokens that the server's cache already held. */
   cached: number;
   written: number;
 }
@@ -57,7 +52,6 @@ export interface CompletionRequest extends ModelRequest {
   stage: Stage;
   /** The answer is decoded under this schema where the server can; the caller checks it all the same. */
   schema?: { name: string; schema: JsonSchema };
-  /** Upper bound of the answer, in tokens. */
   maxTokens: number;
 }
 
@@ -92,7 +86,6 @@ export interface TokenReader {
   weigh(path: readonly Token[], candidates: readonly Token[]): Promise<readonly number[]>;
   /** The likeliest tokens after prompt, opening and `path`, best first; at least the first is there. */
   likeliest(path: readonly Token[], count: number): Promise<readonly LikelyToken[]>;
-  /** What was read since the reader was opened. */
   usage(): Usage;
   /**
    * Must be called once; gives the place in the queue back.
@@ -109,7 +102,6 @@ export interface ReaderRequest extends ModelRequest {
 }
 
 export interface ModelLimits {
-  /** Prompt and answer together, in tokens. */
   contextTokens: number;
   /** Most values in an enum of a response schema, and most characters of all values when there are over 250. */
   enumValues: number;

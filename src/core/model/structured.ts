@@ -12,7 +12,6 @@ export interface StructuredRequest<T> {
   request: CompletionRequest;
   parse: (completion: Completion) => Parsed<T>;
   repair: NamedPrompt<'repair'>;
-  /** Counts every attempt, also failed ones. */
   usage: Usage;
   /** Told when a repair begins, with the problems. */
   onRepair?: (issues: readonly string[]) => void;
@@ -50,7 +49,6 @@ export function readJson(text: string, fits: (value: unknown) => boolean = () =>
   return { ok: false, issues: [answer === '' ? 'the answer is empty' : 'the answer holds no complete JSON'] };
 }
 
-/** Undefined where the text is no JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -59,7 +57,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** All of it where the thoughts have no end. */
 function withoutThoughts(text: string): string {
   const end = text.lastIndexOf('</think>');
   if (end >= 0) return text.slice(end + '</think>'.length);
@@ -85,7 +82,6 @@ function balanced(text: string): string[] {
 
 const PART = /"(?:\\.|[^"\\])*"?|[[\]{}]/gsu;
 
-/** The place behind the bracket that closes the one at `start`. */
 function closingOf(text: string, start: number): number | undefined {
   let depth = 0;
   for (const { index, 0: part } of text.slice(start).matchAll(PART)) {

@@ -3,11 +3,11 @@
  * go back to fields that exist and fit. All problems are found in one go, one a line, each with its path.
  */
 import { isObject } from '../catalog/schema/json.js';
+import { fittedSchemas, withoutNulls } from '../catalog/schema/normalise.js';
 import { fillDefaults, fits, type Subschema, subschemaAt } from '../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { validatorFor } from '../catalog/validate.js';
 import type { SourceName, Step } from '../result.js';
-import { fittedSchemas, withoutNulls } from './fitted.js';
 import {
   findBroken,
   findReferences,
@@ -193,7 +193,6 @@ export function orderEffects(steps: readonly Step[], tools: ReadonlyMap<string, 
   });
 }
 
-/** A step stands one level behind the last of those it depends on. Dependencies only go back (checked before). */
 export function levelsOf(steps: readonly Pick<Step, 'id' | 'dependsOn'>[]): string[][] {
   const levelOf = new Map<string, number>();
   const levels: string[][] = [];

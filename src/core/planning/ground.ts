@@ -1,18 +1,16 @@
 /** Where the arguments of a written plan come from, told after the fact in the words of plans by deciding. */
 import { isObject } from '../catalog/schema/json.js';
+import { fittedSchemas } from '../catalog/schema/normalise.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import type { Request } from '../request.js';
 import type { SourceName, Step } from '../result.js';
 import { readSaid, type Said } from './decide/said.js';
 import { folded, isClosed, plainSchema } from './decide/sources.js';
-import { formOf, momentsIn } from './decide/times.js';
-import { fittedSchemas } from './fitted.js';
 import { findReferences } from './references.js';
-import { dayIn } from './today.js';
+import { dayIn, formOf, momentsIn } from './times.js';
 
 interface Known {
   readonly said: Said;
-  /** All that was said, folded. */
   readonly text: string;
   readonly day: string;
   readonly timeZone: string | undefined;

@@ -3,9 +3,9 @@
  * wrong argument name can't be written where the server decodes under schemas.
  */
 import { isObject, mapChildren, objectOf } from '../catalog/schema/json.js';
+import { fittedSchemas } from '../catalog/schema/normalise.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
-import { fittedSchemas } from './fitted.js';
 
 const text = { type: 'string' } as const;
 /** A reference that stands alone, for arguments that no plain text can hold. */
@@ -57,7 +57,6 @@ const inputOf = oncePer((tool: Tool) => {
   return { input: withReferences(input), own: own.map(([name, schema]) => [name, withReferences(schema)] as const) };
 });
 
-/** The same schema, in which a reference may stand for each value. */
 function withReferences(schema: JsonSchema): JsonSchema {
   return mapChildren(schema, ({ keyword, value }) =>
     keyword === 'properties' || keyword === 'items' ? orReference(value) : value,

@@ -1,25 +1,18 @@
 /** Stage two as the planner calls it: the full schemas of the chosen tools, and a plan by deciding or by writing. */
 import { WinnowError } from '../errors.js';
 import { renderPhrase } from '../language.js';
-import type { Model } from '../model/model.js';
 import { renderContext } from '../prompts/context.js';
 import type { Prompts } from '../prompts/prompts.js';
 import type { Selection } from '../result.js';
 import { withSpan } from '../spans.js';
-import { type Turn, type Turns, toolsOf } from '../turn.js';
+import { type PlannerParts, type Turn, type Turns, toolsOf } from '../turn.js';
 import { decidePlan } from './decide/decide.js';
 import { type Written, writePlan } from './write.js';
 
 export type Planned = Exclude<Written, { kind: 'invalid' }>;
 
-interface Models {
-  readonly model: Model;
-  readonly planningModel?: Model | undefined;
-}
-
 interface Stage {
   readonly selection: Selection;
-  /** Whether another round of selection may look for a tool that is missing. */
   readonly isRoundLeft: boolean;
 }
 
@@ -27,7 +20,7 @@ const NO_TOOLS = 'There are no tools: the catalogue is empty, or all of it is hi
 
 /** @throws WinnowError `plan_invalid`, or an error of the model */
 export function createPlanningStage(
-  { model: selecting, planningModel: model = selecting }: Models,
+  { model: selecting, planningModel: model = selecting }: PlannerParts,
   { prompts, turns: { options } }: { prompts: Prompts; turns: Turns },
 ): (turn: Turn, stage: Stage) => Promise<Planned> {
   const isDecided = options.planning === 'decide' || (options.planning === 'auto' && model.preferredAnswer === 'rank');

@@ -1,6 +1,5 @@
 /** `${s1.path.to[0].field}`, and `${s1['a.b']}` for other names: how a step uses what an earlier step found. */
 export interface Reference {
-  /** As it stands in the plan. */
   readonly text: string;
   readonly step: string;
   readonly path: readonly (string | number)[];
@@ -44,12 +43,10 @@ export interface Leaf {
   readonly text: string;
 }
 
-/** All references inside a value, each with the text that holds it. */
 export function referencesIn(value: unknown): (Reference & { readonly leaf: Leaf })[] {
   return textsIn(value).flatMap((leaf) => findReferences(leaf.text).map((found) => ({ ...found, leaf })));
 }
 
-/** All texts inside a value, with the way to them. */
 export function textsIn(value: unknown, path: readonly (string | number)[] = []): Leaf[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, [...path, index]));

@@ -1,10 +1,10 @@
 /** A tool as stage two shows it: everything that is known about it, in the order in which a plan needs it. */
 import { isObject } from '../catalog/schema/json.js';
+import { fittedSchemas } from '../catalog/schema/normalise.js';
 import { resolveReference } from '../catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
 import { literal, oneLine } from '../visible-text.js';
-import { fittedSchemas } from './fitted.js';
 
 /** Of the type of a result, and of the arguments, in characters: one huge schema must not push the other tools out. */
 const MAX_RESULT = 2000;
@@ -14,7 +14,6 @@ function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (shortened)`;
 }
 
-/** Numbered in the order of the selection. */
 export function renderTools(tools: readonly Tool[]): string {
   return tools.map((tool, place) => `${place + 1}. ${renderTool(tool)}`).join('\n\n') || 'none';
 }
@@ -100,7 +99,6 @@ function renderNode(schema: unknown, place: Place): string {
   return typeof schema.type === 'string' ? oneLine(schema.type) : 'any';
 }
 
-/** Inside itself a type is only named. */
 function renderReference(reference: string, place: Place): string {
   const { root, open } = place;
   if (open.includes(reference)) return oneLine(reference.split('/').at(-1) ?? '') || 'any';
@@ -149,7 +147,6 @@ function isBound(value: unknown): value is number {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 }
 
-/** A name of an argument, in quotes where it is no plain word. */
 export function renderKey(name: string): string {
   return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : literal(name);
 }

@@ -11,7 +11,7 @@ import type { DecideParts } from './decide/read.js';
 import { groundSteps } from './ground.js';
 import { planAnswerSchema } from './plan-schema.js';
 import { renderTools } from './render-tool.js';
-import { renderToday } from './today.js';
+import { renderToday } from './times.js';
 
 export type Written =
   | {
@@ -19,7 +19,6 @@ export type Written =
       goal: string;
       steps: Step[];
       levels: string[][];
-      /** Parts of the request that no tool serves. */
       unserved: string[];
       /** Of the least sure decision, between 0 and 1, where probabilities are known. */
       confidence?: number;
@@ -31,7 +30,6 @@ export type Written =
   | { kind: 'invalid'; issues: string[]; steps: unknown[] };
 
 export interface WriteParts extends Omit<DecideParts, 'view'> {
-  /** Whether the model may ask for tools that it was not shown. */
   readonly canNeedTools: boolean;
   readonly maxTokens: number;
 }
@@ -97,9 +95,7 @@ const written = z.discriminatedUnion('kind', [
 
 interface ReadContext {
   tools: ReadonlyMap<string, Tool>;
-  /** Of the user: the goal of the plan. */
   message: string;
-  /** Whether arguments that were left out are written down where the tool has a default for them. Default: false. */
   defaults?: boolean;
 }
 

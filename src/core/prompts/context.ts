@@ -54,7 +54,6 @@ function renderHistory(history: readonly Message[], window: Window): string[] {
   return lines.length > 0 ? ['Earlier messages:', ...lines] : [];
 }
 
-/** Each on one line. */
 function recentOf(history: readonly Message[], { historyMessages }: Window): Message[] {
   const recent = historyMessages > 0 ? history.slice(-historyMessages) : [];
   return recent.map(({ role, content }) => ({ role, content: oneLine(content) }));

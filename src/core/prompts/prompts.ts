@@ -33,7 +33,6 @@ const REPLACEABLE = {
   repair: { system: ['system'], user: ['user', 'answer', 'issues'] },
 } as const;
 
-/** Each is the file of its name in `prompts/`. */
 export const PROMPTS = {
   ...REPLACEABLE,
   /** Another wording of a prompt, for `winnow tune`. */
@@ -46,7 +45,6 @@ export type PromptName = keyof typeof PROMPTS;
 export type ReplaceableName = keyof typeof REPLACEABLE;
 export const REPLACEABLE_NAMES = Object.keys(REPLACEABLE) as ReplaceableName[];
 
-/** Name of a prompt -> path of the file to use. */
 export type PromptPaths = { [Name in ReplaceableName]?: string | undefined };
 
 export interface NamedPrompt<Name extends PromptName> {
@@ -88,7 +86,6 @@ export function loadNamedPrompt<Name extends PromptName>(
   };
 }
 
-/** The planner's prompts; others are loaded where they are needed. */
 export type Prompts = ReturnType<typeof loadPrompts>;
 
 /** @throws WinnowError `prompt_invalid` */
@@ -110,7 +107,6 @@ export function loadPrompts(paths: PromptPaths = {}) {
   };
 }
 
-/** The file in `prompts/`. */
 export function defaultPromptPath(name: PromptName): string {
   return fileURLToPath(new URL(`../../../prompts/${name}.md`, import.meta.url));
 }
@@ -132,7 +128,6 @@ export function splitPrompt(text: string, where: string): Prompt {
   throw new WinnowError('prompt_invalid', `${where}: needs ${form}, each with text below it.`);
 }
 
-/** A part as a model sees it. */
 export function withoutMarks(part: string): string {
   return `${part}\n`.replace(MARKS, '').trim();
 }

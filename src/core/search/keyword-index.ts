@@ -36,7 +36,6 @@ export const fieldWeightsSchema = z
   .refine((weights) => Object.values(weights).some((one) => one > 0), 'one of the weights must be above 0');
 export type FieldWeights = z.output<typeof fieldWeightsSchema>;
 
-/** Text of each field, before it is cut into words. */
 export function fieldTexts(tool: Tool): Readonly<Record<SearchField, string>> {
   return {
     name: tool.name,
@@ -56,7 +55,6 @@ export interface Share {
   readonly prose: number;
 }
 
-/** By the place of the tool. */
 export type Found = ReadonlyMap<number, Share>;
 
 /** Free text of the tool's author: whoever wants a tool to be found writes there what people ask for. */
@@ -68,7 +66,6 @@ export interface Segment {
   find(term: string): Found;
   /** Terms that begin with the term, or of which it is a slip. */
   near(term: string): readonly string[];
-  /** For `restoreSegment`. */
   toJson(): string;
 }
 
@@ -78,7 +75,6 @@ interface Entry {
   readonly worth: Readonly<Partial<Record<SearchField, number>>>;
 }
 
-/** How much the length of a field counts. */
 const LENGTH_SHARE = 0.4;
 /** Terms of which a segment keeps what they find, for the next query. */
 const MAX_KEPT = 2_000;

@@ -66,11 +66,9 @@ interface Unit {
   readonly worth: number;
 }
 
-/** More words say no more, and cost time. */
 const MAX_UNITS = 40;
 /** What each counts beside a word of the query itself. */
 const WEIGHTS = { synonym: 0.9, near: 0.3, learnt: 0.6, filler: 0.1 };
-/** Too many words are near a shorter one. */
 const MIN_GUESSED_CHARACTERS = 4;
 /** A tool that has a word in name, title and keywords is this much about it. */
 const FULL_STRENGTH = 0.6;
@@ -156,7 +154,6 @@ function joined(layers: readonly Layer[]) {
     near: (term: string) => new Set(layers.flatMap(({ segment }) => segment.near(term))),
     layerOf: (place: number) => numbered.findLastIndex(({ start }) => start <= place),
     toolAt: (place: number) => tools[place] as Tool,
-    /** Tool by tool, those that the caller sees. */
     places: (worthOf: (tool: Tool) => number): Found =>
       new Map(
         tools.flatMap((tool, place): [number, Share][] => {

@@ -32,7 +32,6 @@ export function wordsOf(text: string): string[] {
     .filter((word) => !STOP_WORDS.has(word));
 }
 
-/** Whether a stem says little: requests for any tool hold it. */
 export function isFiller(stem: string): boolean {
   return FILLERS.has(stem);
 }

@@ -7,11 +7,8 @@ import { renderContext } from '../prompts/context.js';
 import { oneLine } from '../visible-text.js';
 import { answerWay, type SelectionCall, type SelectionParts } from './candidates.js';
 
-/** Most of a context that tools may take. */
 const TOOLS_SHARE = 0.6;
-/** Most of a context that is kept free for the answer. */
 const ANSWER_SHARE = 0.25;
-/** A reader of probabilities writes one name at most. */
 const RANK_TOKENS = 64;
 /** Longer names are never written in full; the bound keeps a runaway list short. */
 const TOKENS_PER_NAME = 40;
@@ -62,7 +59,6 @@ export function summaryBudget(parts: SelectionParts, { request }: Pick<Selection
   return Math.min(options.summaryTokens, room);
 }
 
-/** Most tokens of an answer in the way of a list. */
 export function answerTokens(maxTools: number): number {
   return maxTools * TOKENS_PER_NAME + REASON_TOKENS;
 }

@@ -11,7 +11,6 @@ import type { Dropped, SelectedTool } from '../result.js';
 import type { RankedTool } from '../search/rank.js';
 import type { Trace } from '../trace.js';
 
-/** The same for every request of a planner. */
 export interface SelectionParts {
   model: Model;
   options: Options;
@@ -27,18 +26,15 @@ export interface SelectionParts {
   stages?: readonly Stage[] | undefined;
 }
 
-/** One request, or a further round of it. */
 export interface SelectionCall {
   view: View;
   request: Request;
-  /** Those in force when the request came. */
   rules: readonly Rule[];
   usage: Usage;
   /** Tokens of the tools that an earlier round chose: the budget is for all together. */
   taken: number;
   trace: Trace;
   signal: AbortSignal;
-  /** For the call log. */
   facts: RequestFacts;
 }
 
@@ -51,13 +47,11 @@ export interface StageContext {
   drop(names: readonly Dropped[]): void;
 }
 
-/** The prompt that asks for names. */
 export interface Asked {
   readonly prompt: Prompt;
   readonly about: CallAbout;
 }
 
-/** A tool on its way through the stages. */
 export interface Candidate {
   readonly tool: Tool;
   readonly selected: SelectedTool;
@@ -74,7 +68,6 @@ export interface NamedTool {
   readonly via: 'model' | 'keyword';
 }
 
-/** What the model said, by list or by rank. */
 export interface Answer {
   /** Best first, each tool once. */
   readonly named: readonly NamedTool[];
@@ -91,7 +84,6 @@ export interface Candidates {
   /** In the order in which planning sees them. */
   readonly tools: readonly Candidate[];
   readonly answer: Answer;
-  /** Visible tools that the model was not shown. */
   readonly leftOut: number;
 }
 

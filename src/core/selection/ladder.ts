@@ -22,7 +22,6 @@ export interface Sheet {
   readonly tools: readonly Tool[];
   readonly style: SummaryStyle;
   readonly labels: Labels;
-  /** All summaries, one a line. */
   readonly text: string;
 }
 
@@ -30,13 +29,11 @@ export interface Footing {
   readonly rung: SummaryStyle | 'shortlist' | 'shards';
   /** One sheet; several, read side by side, on the rung `shards`. */
   readonly sheets: readonly Sheet[];
-  /** Visible tools that stand on no sheet. */
   readonly leftOut: number;
 }
 
 export interface SheetBudget {
   readonly model: Model;
-  /** Most tokens of all summaries of one sheet. */
   readonly summaryTokens: number;
 }
 

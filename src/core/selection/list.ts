@@ -79,7 +79,6 @@ export function parseAnswer(
   return { ok: true, value: { ...answer, reason: shaped.data.reason ?? '' }, dropped };
 }
 
-/** Known names in their order; unknown and repeated ones are recorded, never credited. */
 function sortNames(
   names: readonly string[],
   { labels, tools }: Sheet,

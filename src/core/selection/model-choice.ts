@@ -72,7 +72,6 @@ async function ask(context: StageContext): Promise<{ answer: Answer; leftOut: nu
   }
 }
 
-/** The first of each list, then the second of each, each tool once. */
 function inTurn(lists: readonly (readonly Tool[])[]): Tool[] {
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   const places = Array.from({ length: longest }, (_, place) => lists.flatMap((list) => list[place] ?? []));

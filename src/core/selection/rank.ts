@@ -12,7 +12,6 @@ import type { RankedTool } from '../search/rank.js';
 import { type Answer, type Asked, missingFor, type NamedTool, type StageContext } from './candidates.js';
 import type { Sheet } from './ladder.js';
 
-/** Those of the sheet's tools, best first. */
 type Keywords = readonly Pick<RankedTool, 'tool' | 'score'>[];
 
 export const OPENING = '{"selected_tools": ["';
@@ -39,7 +38,6 @@ export async function askForRank(sheet: Sheet, asked: Asked, context: StageConte
   const shown = new Set(sheet.tools);
   const keywords = context.keywords().filter(({ tool }) => shown.has(tool));
   const reader = await countFailed(model.openReader({ ...asked, opening: OPENING, signal }), usage);
-  /** For the call log. */
   const readings: { before: readonly string[]; names: readonly RankedName[] }[] = [];
   try {
     const trie = trieOf(sheet, model, reader);
@@ -132,7 +130,6 @@ function toNamed({ tool, probability }: ScoredTool): NamedTool {
 
 const tries = oncePer((_: Model) => new WeakMap<Sheet, TrieNode>());
 
-/** The names are tokenized once a model and sheet. */
 function trieOf(sheet: Sheet, model: Model, reader: TokenReader): TrieNode {
   const known = tries(model);
   const { labels, tools } = sheet;

@@ -3,14 +3,13 @@ import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
 import { toWinnowError } from '../errors.js';
 import { createToolTokens } from '../model/count-tokens.js';
-import type { Model } from '../model/model.js';
 import { renderTool } from '../planning/render-tool.js';
 import { renderContext, searchText } from '../prompts/context.js';
 import type { Prompts } from '../prompts/prompts.js';
 import type { Dropped, SelectedTool, Selection } from '../result.js';
 import { keywordSearchOf, type RankedTool } from '../search/rank.js';
 import { withSpan } from '../spans.js';
-import type { Turn, Turns } from '../turn.js';
+import type { PlannerParts, Turn, Turns } from '../turn.js';
 import { oneLine } from '../visible-text.js';
 import { planningRoom, totalTokens } from './budget.js';
 import {
@@ -30,15 +29,9 @@ const MAX_KEYWORD_MATCHES = 20;
 const PASSTHROUGH_TOKENS = 1500;
 const MAX_TRACED_DROPS = 20;
 
-interface Models {
-  readonly model: Model;
-  readonly planningModel?: Model | undefined;
-  readonly stages?: readonly Stage[] | undefined;
-}
-
 /** Selection as the planner calls it: what all requests share, made once. */
 export function createSelectionStage(
-  { model, planningModel = model, stages }: Models,
+  { model, planningModel = model, stages }: PlannerParts,
   { prompts, turns: { options } }: { prompts: Prompts; turns: Turns },
 ): (turn: Turn, view: View) => Promise<Selection> {
   // What planning shows of a tool is what it costs: a huge schema is shortened there.
@@ -186,7 +179,6 @@ async function fallBack(reason: string, context: StageContext): Promise<Outcome>
   return { mode: 'fallback', reason, tools: selected, leftOut };
 }
 
-/** What caller, catalogue or rules want, whoever chooses. */
 const WANTED: ReadonlySet<SelectedTool['via']> = new Set(['required', 'always', 'rule']);
 
 /** Whether a further round has a place to fill: one that is not wanted already. */

@@ -148,10 +148,8 @@ export const fill: Stage = {
   },
 };
 
-/** The list of a planner, in order. */
 export const DEFAULT_STAGES: readonly Stage[] = [modelChoice, wanted, rules, producers, companions, cap, fill];
 
-/** All conditions that a rule states must hold. */
 export function matchingRules(rules: readonly Rule[], request: Request): Rule[] {
   const budget = createStepBudget('operator');
   return rules.filter(({ when }) => {
@@ -184,7 +182,6 @@ function filling(tool: Tool, selected: Omit<SelectedTool, 'name' | 'fill'>): Can
   return { tool, priority: PRIORITY.fill, selected: { name: tool.name, ...selected, fill: true } };
 }
 
-/** The visible ones of these names. */
 function named(
   names: readonly string[],
   byName: ReadonlyMap<string, Tool>,

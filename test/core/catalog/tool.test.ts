@@ -188,14 +188,11 @@ describe('a name', () => {
     ['is too long', 'x'.repeat(257)],
     ['is one of JavaScript itself', '__proto__'],
     ['is one of every object', 'constructor'],
-    ['is one of every function', 'prototype'],
     ['breaks the line', 'a\nb'],
-    ['holds a null character', 'a\u0000b'],
     ['holds an escape sequence', 'a\u001b[31m'],
     ['holds a quote, which would close the name in the answer', 'a"b'],
     ['holds a backslash', 'a\\b'],
     ['begins with a space', ' a'],
-    ['ends with a space', 'a '],
   ])('that %s is refused', (_, name) => {
     expect(parse({ name })).toMatchObject({
       ok: false,

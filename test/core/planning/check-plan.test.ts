@@ -123,10 +123,7 @@ describe('a plan that is right', () => {
   it.each<[string, DraftStep]>([
     ['a reference inside a text', { id: 's2', tool: 'say', arguments: { text: 'The code is ${s1.stcd}.' } }],
     ['a reference where a pattern is asked for', read({ stcd: '${s1.stcd}' })],
-    ['a reference into a list', read({ stcd: '${s1.nearby[0].stcd}' })],
     ['a reference into a list, the index written as a name', read({ stcd: '${s1.nearby.0.stcd}' })],
-    ['a reference where a date is asked for', read({ stcd: '12345678', day: '${s1.stcd}' })],
-    ['a reference where one of some values is asked for', read({ stcd: '12345678', kind: '${s1.stcd}' })],
     ['a reference to a number where an integer is asked for', read({ stcd: '12345678', hours: '${s1.level}' })],
     [
       'references in a list of which the values must differ',
@@ -153,10 +150,6 @@ describe('a plan that is right', () => {
       'references in one of several forms',
       { id: 's2', tool: 'mark', arguments: { place: { stcd: '${s1.level}', km: '${s1.level}' } } },
     ],
-    [
-      'values under a definition that refers to itself',
-      { id: 's2', tool: 'walk', arguments: { tree: { name: 'a', children: [{ name: '${s1.stcd}' }] } } },
-    ],
   ])('may hold %s', (_, step) => {
     expect(issuesOf(find, step)).toEqual([]);
   });
@@ -180,23 +173,11 @@ describe('a plan that is wrong', () => {
     ],
     ['a missing argument', [{ ...find, arguments: {} }], 's1.arguments.name: is required'],
     ['a value of a wrong type', [{ ...find, arguments: { name: 7 } }], 's1.arguments.name: must be string, not number'],
-    ['a value out of its bounds', [read({ stcd: '12345678', hours: 0 }, 's1')], 's1.arguments.hours: must be >= 1'],
-    [
-      'a value that is none of the list',
-      [read({ stcd: '12345678', kind: 'wind' }, 's1')],
-      's1.arguments.kind: must be one of "rain", "level", not "wind"',
-    ],
     ['a value without the pattern', [read({ stcd: '1' }, 's1')], 's1.arguments.stcd: must match pattern "^[0-9]{8}$"'],
     [
       'a text around a reference for a number',
       [find, read({ stcd: '12345678', hours: '1${s1.level}' })],
       's2.arguments.hours: must be integer, not string',
-    ],
-    ['a wrong date', [read({ stcd: '12345678', day: 'soon' }, 's1')], 's1.arguments.day: must match format "date"'],
-    [
-      'a wrong value in a list',
-      [{ id: 's1', tool: 'compare', arguments: { codes: ['abc', 5] } }],
-      's1.arguments.codes[1]: must be string, not number',
     ],
     [
       'a wrong value deep inside',
@@ -214,11 +195,6 @@ describe('a plan that is wrong', () => {
       's1.arguments.stcd: "${s2.stcd}" refers to s2, which is not an earlier step',
     ],
     [
-      'a step that refers to one that is not there',
-      [find, read({ stcd: '${s7.stcd}' })],
-      's2.arguments.stcd: "${s7.stcd}" refers to s7, which is not an earlier step',
-    ],
-    [
       'a reference to a field that is not there',
       [find, read({ stcd: '${s1.code}' })],
       's2.arguments.stcd: "${s1.code}": the result of find_station has no field code; it has stcd, level, open, nearby',
@@ -232,11 +208,6 @@ describe('a plan that is wrong', () => {
       `s2.arguments.text: "\${s1.@odata.count}": the result of count_all has no field @odata.count; it has ['@odata.count']`,
     ],
     [
-      'a reference inside a text to a field that is not there',
-      [find, { id: 's2', tool: 'say', arguments: { text: 'Code ${s1.code}' } }],
-      's2.arguments.text: "${s1.code}": the result of find_station has no field code; it has stcd, level, open, nearby',
-    ],
-    [
       'a reference to a field of another type',
       [find, read({ stcd: '12345678', hours: '${s1.open}' })],
       's2.arguments.hours: "${s1.open}" is boolean, and integer is asked for',
@@ -245,16 +216,6 @@ describe('a plan that is wrong', () => {
       'a reference to a list where a text is asked for',
       [find, read({ stcd: '${s1.nearby}' })],
       's2.arguments.stcd: "${s1.nearby}" is array of object, and string is asked for',
-    ],
-    [
-      'a reference in a list of a wrong type',
-      [find, { id: 's2', tool: 'compare', arguments: { codes: ['abc', '${s1.level}'] } }],
-      's2.arguments.codes[1]: "${s1.level}" is number, and string is asked for',
-    ],
-    [
-      'a whole result where a text is asked for',
-      [find, read({ stcd: '${s1}' })],
-      's2.arguments.stcd: "${s1}" is object, and string is asked for',
     ],
     [
       'a reference that is malformed',
@@ -274,8 +235,6 @@ describe('a plan that is wrong', () => {
       ],
       's1.dependsOn: "s2" is not an earlier step',
     ],
-    ['a dependency on itself', [{ ...find, dependsOn: ['s1'] }], 's1.dependsOn: "s1" is not an earlier step'],
-    ['a dependency on nothing', [{ ...find, dependsOn: ['s9'] }], 's1.dependsOn: "s9" is not an earlier step'],
   ])('is told of %s', (_, steps, issue) => {
     expect(issuesOf(...steps)).toEqual([issue]);
   });

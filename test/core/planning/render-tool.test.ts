@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { fittedSchemas } from '../../../src/core/catalog/schema/normalise.js';
 import type { JsonSchema } from '../../../src/core/catalog/tool.js';
-import { fittedSchemas } from '../../../src/core/planning/fitted.js';
 import { renderTool, renderTools, renderType } from '../../../src/core/planning/render-tool.js';
 import { createTool } from '../../support/create-tool.js';
 import { FIXTURES, loadFixture } from '../../support/fixtures.js';

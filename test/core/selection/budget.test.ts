@@ -280,11 +280,7 @@ describe('the answer of a list model', () => {
     ['only unknown names', naming('xyzzy', 'plugh'), 'none of xyzzy, plugh'],
     ['no JSON', 'I would take read_mail.', 'JSON'],
     ['nothing', '', 'empty'],
-    ['a bare list', '["read_mail"]', 'selected_tools'],
     ['the wrong key', '{"tools":["read_mail"]}', 'selected_tools'],
-    ['a list of something else', '{"selected_tools":[{"name":"read_mail"}]}', 'selected_tools'],
-    ['a text for a list', '{"selected_tools":"read_mail"}', 'selected_tools'],
-    ['null', 'null', 'selected_tools'],
   ])('is not usable with %s, and says why', (_, text, said) => {
     const parsed = parse(text);
     expect(parsed).toMatchObject({ ok: false });

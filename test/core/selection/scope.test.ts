@@ -52,7 +52,6 @@ describe('a caller never learns of a private tool of another', () => {
       { message: 'x', ...BOB },
       [naming('zebra_ride', 'play_song'), planOf('play_song')],
     ],
-    ['by a near miss of its name', { message: 'x', ...BOB }, [naming('zebra_ridr', 'play_song'), planOf('play_song')]],
     ['by a plan with it', { message: 'x', ...BOB }, [naming('play_song'), planOf('zebra_ride'), planOf('zebra_ride')]],
     ['by the fallback', { message: 'zebra_ride', ...BOB }, [new WinnowError('model_failed', 'x'), planOf('play_song')]],
     [
@@ -142,12 +141,6 @@ describe('lists, origins and availability', () => {
     const planner = plannerOf({ model, filter: (tool, { user }) => user === 'ann' || tool.name !== 'read_mail' });
     expect(namesOf(await planner.select({ message: 'x' }))).toEqual(['play_song']);
     expect(planner.view({ user: 'ann' }).byName.has('read_mail')).toBe(true);
-  });
-
-  it('say what is required and not there', async () => {
-    const model = createScriptedModel({ answers: [naming('play_song')] });
-    const { dropped } = await plannerOf({ model }).select({ message: 'x', require: ['xyzzy'] });
-    expect(namesOf({ tools: dropped })).toEqual(['xyzzy']);
   });
 });
 

@@ -50,13 +50,6 @@ describe('passthrough', () => {
 });
 
 describe('a selection', () => {
-  it('keeps the order of relevance and the reason', async () => {
-    const model = createScriptedModel({ answers: [naming('stock_quote', 'read_mail', 'play_song')] });
-    const selected = await plannerOf({ model }).select({ message: 'x' });
-    expect(selected).toMatchObject({ mode: 'selected', reason: 'they fit', dropped: [], leftOut: 0 });
-    expect(namesOf(selected)).toEqual(['stock_quote', 'read_mail', 'play_song']);
-  });
-
   it('of nothing on purpose is no failure', async () => {
     const model = createScriptedModel({ answers: [naming()] });
     const selected = await plannerOf({ model }).select({ message: 'x' });
@@ -90,25 +83,6 @@ describe('a selection', () => {
     model.assertDone();
   });
 
-  it('can be repaired', async () => {
-    const model = createScriptedModel({ answers: [naming('xyzzy'), naming('play_song')] });
-    const selected = await plannerOf({ model }).select({ message: 'x' });
-    expect(selected).toMatchObject({ mode: 'selected', tools: [{ name: 'play_song', via: 'model', rank: 1 }] });
-    expect(selected.dropped).toEqual([{ name: 'xyzzy', reason: 'unknown' }]);
-  });
-
-  it('that a model did not manage is not called a fault of Winnow', async () => {
-    const model = createScriptedModel({ answers: ['?', '?'] });
-    expect((await plannerOf({ model }).select({ message: 'x' })).reason).not.toMatch(/^internal/u);
-  });
-
-  it('uses the rules of the catalogue', async () => {
-    const rules = [{ name: 'tea time', when: { message: 'tea' }, first: ['brew_coffee'] }];
-    const answers = () => naming('play_song');
-    const model = createScriptedModel({ answers });
-    expect(namesOf(await plannerOf({ model, rules }).select({ message: 'tea' }))).toEqual(['brew_coffee', 'play_song']);
-  });
-
   it('constrains the answer to the visible names where they fit into an enum', async () => {
     const names = (limit: number) => {
       const model = createScriptedModel({ answers: [naming('play_song')], limits: { enumValues: limit } });
@@ -129,14 +103,6 @@ describe('a selection', () => {
     const [few, many] = model.calls.map(({ maxTokens }) => maxTokens);
     expect(few).toBeLessThan(many ?? 0);
   });
-
-  it('of a name that is long is not cut', async () => {
-    const name = `a_${'long_'.repeat(40)}name`;
-    const model = createScriptedModel({ answers: [naming(name)] });
-    expect(namesOf(await plannerOf({ tools: [...TOOLS, makeTool(name)], model }).select({ message: 'x' }))).toEqual([
-      name,
-    ]);
-  });
 });
 
 const NAMED = ['play_song', 'brew_coffee', 'read_mail'];
@@ -148,14 +114,6 @@ describe('the cap of a request', () => {
     expect(model.calls[0]?.prompt.user).toContain('At most 2 tools.');
     expect(namesOf(selected)).toEqual(NAMED.slice(0, 2));
     expect(selected.dropped).toEqual([{ name: 'read_mail', reason: 'cap' }]);
-  });
-
-  it('does not change the part of the prompt that is the same for all', async () => {
-    const model = createScriptedModel({ answers: () => naming(...NAMED) });
-    const planner = plannerOf({ model });
-    for (const maxTools of [1, 5]) await planner.select({ message: 'coffee and a song', maxTools });
-    const [one, other] = model.calls.map(({ prompt }) => prompt.system);
-    expect(one).toBe(other);
   });
 
   it('says nothing where the request has none: the option is about the cut alone', async () => {

@@ -1,14 +1,13 @@
 /** One step of an agent over the model seam: the prompt, the answer under a schema, one repair. */
-
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { z } from 'zod';
 import { isObject } from '../../../core/catalog/schema/json.js';
+import { fittedSchemas, withoutNulls } from '../../../core/catalog/schema/normalise.js';
 import { secretNamesOf } from '../../../core/catalog/schema/paths.js';
 import type { JsonSchema, Tool } from '../../../core/catalog/tool.js';
 import { WinnowError } from '../../../core/errors.js';
 import { type Completion, type Model, noUsage, type Usage } from '../../../core/model/model.js';
 import { completeStructured, type Parsed, readJson } from '../../../core/model/structured.js';
-import { fittedSchemas, withoutNulls } from '../../../core/planning/fitted.js';
 import { prefixDefinitions } from '../../../core/planning/plan-schema.js';
 import { renderType } from '../../../core/planning/render-tool.js';
 import type { NamedPrompt } from '../../../core/prompts/prompts.js';

@@ -19,7 +19,7 @@ const IN_PLACE = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'
 const DEFINITIONS = new Set(['$defs', 'definitions']);
 
 /** The schemas that a node judges by: those of the same value, and those of parts of the value. */
-export function partsOf(node: JsonSchema, root: unknown): Record<'same' | 'inner', JsonSchema[]> {
+function partsOf(node: JsonSchema, root: unknown): Record<'same' | 'inner', JsonSchema[]> {
   const children = childrenOf(node).filter(({ keyword }) => !DEFINITIONS.has(keyword));
   const target = typeof node.$ref === 'string' ? [resolveReference(root, node.$ref)] : [];
   const values = (isSame: boolean) =>
@@ -70,7 +70,6 @@ function measure(root: JsonSchema): Map<JsonSchema, Size> {
   return sizes;
 }
 
-/** As many nodes as take the time that compiling the patterns takes. */
 function patternNodes({ pattern, patternProperties }: JsonSchema): number {
   const patterns = [...(typeof pattern === 'string' ? [pattern] : []), ...Object.keys(objectOf(patternProperties))];
   const sizes = patterns.map((one) => Math.min(sizeOfPattern(one), MOST_PATTERN_SIZE));

@@ -1,6 +1,5 @@
 /** Words about JSON values, and the two ways through the schemas inside a schema, that all schema code shares. */
 import equal from 'fast-deep-equal';
-import type { JsonSchema } from './json-schema.js';
 
 export const JSON_TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
 export type JsonType = (typeof JSON_TYPES)[number];
@@ -9,7 +8,6 @@ export function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value where it is an object, else an empty one. */
 export function objectOf(value: unknown): JsonSchema {
   return isObject(value) ? value : {};
 }
@@ -18,7 +16,6 @@ export function isJsonType(word: unknown): word is JsonType {
   return typeof word === 'string' && (JSON_TYPES as readonly string[]).includes(word);
 }
 
-/** Whole numbers are `integer`. */
 export function jsonTypeOf(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -33,7 +30,6 @@ export function isOfType(value: unknown, types: readonly JsonType[]): boolean {
   return types.includes(type) || (type === 'integer' && types.includes('number'));
 }
 
-/** The `type` of a node as a list; empty where it has none. */
 export function typesOf(node: JsonSchema): JsonType[] {
   return listOf(node.type ?? []).filter(isJsonType);
 }
@@ -42,7 +38,6 @@ export function withoutUndefined(node: JsonSchema): JsonSchema {
   return Object.fromEntries(Object.entries(node).filter(([, value]) => value !== undefined));
 }
 
-/** A list as it is; any other value as a list of one. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value];
 }
@@ -149,3 +144,5 @@ function mergeValues(keyword: string, left: unknown, right: unknown): unknown {
   if (merged.some(([, schema]) => schema === undefined)) return undefined;
   return { ...left, ...right, ...Object.fromEntries(merged) };
 }
+
+export type JsonSchema = { readonly [key: string]: unknown };

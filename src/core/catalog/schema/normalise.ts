@@ -2,7 +2,9 @@
  * Any schema as one dialect: draft 2020-12, with `$ref` to its own `$defs` only. What JSON Schema has no word for is left
  * out with a note, so that a validator takes the rest. Pure: nobody's object changes, and nothing is fetched.
  */
-import type { JsonSchema } from '../tool.js';
+
+import { oncePer } from '../../kept.js';
+import type { JsonSchema, Tool } from '../tool.js';
 import {
   isJsonType,
   isObject,
@@ -12,13 +14,14 @@ import {
   listOf,
   mapChildren,
   mergeSchemas,
+  objectOf,
   type SchemaChild,
   sameJson,
   showJson,
   typesOf,
   withoutUndefined,
 } from './json.js';
-import { dereference, nameOfReference } from './paths.js';
+import { dereference, fits, nameOfReference, type Subschema, subschemaAt } from './paths.js';
 import { isPattern } from './safe-pattern.js';
 
 export interface NormalisedSchema {
@@ -28,16 +31,13 @@ export interface NormalisedSchema {
 }
 
 export interface NormaliseOptions {
-  /** Where references lead. Default: the schema itself. */
   readonly root?: JsonSchema;
-  /** Properties with this mark are left out. Default: none. */
   readonly hidden?: 'readOnly' | 'writeOnly';
 }
 
 interface Run extends NormaliseOptions {
   readonly root: JsonSchema;
   readonly notes: Set<string>;
-  /** Reference -> its name below `$defs`. */
   readonly names: Map<string, string>;
 }
 
@@ -102,7 +102,7 @@ function withoutHidden(node: JsonSchema, hidden: Run['hidden']): JsonSchema {
 
 /** One node of an older draft (04, 06, 07) or of OpenAPI 3.0 in the words of 2020-12. The meaning stays. */
 function upgradeNode(node: JsonSchema): JsonSchema {
-  const { nullable, example, additionalItems, ...next }: Record<string, unknown> = node;
+  const { nullable, example, additionalItems, dependencies, ...next }: Record<string, unknown> = node;
   for (const [exclusive, bound] of [
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum'],
@@ -112,6 +112,10 @@ function upgradeNode(node: JsonSchema): JsonSchema {
   }
   if (Array.isArray(next.items)) Object.assign(next, { prefixItems: next.items, items: additionalItems });
   if (example !== undefined) next.examples ??= [example];
+  for (const [name, demanded] of Object.entries(objectOf(dependencies))) {
+    const keyword = Array.isArray(demanded) ? 'dependentRequired' : 'dependentSchemas';
+    next[keyword] = { [name]: demanded, ...objectOf(next[keyword]) };
+  }
   const schema = withoutUndefined(next);
   return nullable === true ? withNull(schema) : schema;
 }
@@ -144,7 +148,7 @@ const KEYWORDS: ReadonlyMap<string, Test> = new Map(
       ['type', (value) => isFilled(listOf(value)) && listOf(value).every(isJsonType)],
       ['required', (value) => Array.isArray(value) && value.every(isText)],
       ['enum anyOf oneOf allOf prefixItems', isFilled],
-      ['properties patternProperties dependentSchemas dependentRequired dependencies', isObject],
+      ['properties patternProperties dependentSchemas dependentRequired', isObject],
       ['items additionalProperties unevaluatedItems unevaluatedProperties contains', isSchema],
       ['propertyNames not if then else', isSchema],
       ['examples', Array.isArray],
@@ -183,7 +187,6 @@ function mend(written: JsonSchema, note: (text: string) => void): JsonSchema {
   return withoutUndefined({ ...node, default: kept });
 }
 
-/** A value of one of the types: itself, or 10 for "10", true for "True". Else undefined. */
 function convert(value: unknown, types: readonly JsonType[]): unknown {
   if (types.length === 0 || isOfType(value, types)) return value;
   const isPlain = typeof value === 'string' && /^(?:-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?|true|false)$/i.test(value);
@@ -226,9 +229,41 @@ function argumentsRoot(schema: JsonSchema, run: Run): JsonSchema {
   return { ...root, type: 'object', properties, ...rest };
 }
 
-/** `allOf` becomes part of the node where that is plain. */
 function mergeAllOf(node: JsonSchema): JsonSchema {
   const { allOf, ...rest } = node;
   if (!Array.isArray(allOf)) return node;
   return allOf.reduce<JsonSchema | undefined>((sum, member) => sum && mergeSchemas(sum, member), rest) ?? node;
+}
+
+export interface Fitted {
+  readonly input: JsonSchema;
+  readonly output: JsonSchema | undefined;
+  /** One change a line, each with its path; those of results begin with `returns`. */
+  readonly notes: readonly string[];
+}
+
+export const fittedSchemas = oncePer((tool: Tool): Fitted => {
+  const input = normaliseArguments(tool.inputSchema);
+  const output = tool.outputSchema && normaliseSchema(tool.outputSchema);
+  const notes = [...input.notes, ...(output?.notes ?? []).map((note) => `returns ${note}`)];
+  return { input: input.schema, output: output?.schema, notes };
+});
+
+/**
+ * A copy of arguments without `null` for what is left out, as servers with strict schemas write it, also in objects inside.
+ * It stays where the tool takes it, and as an element of a list.
+ */
+export function withoutNulls(values: Readonly<Record<string, unknown>>, schema: Subschema): Record<string, unknown> {
+  const kept = Object.entries(values).flatMap(([name, value]) => {
+    const inner = schema && subschemaAt(schema, [name]);
+    if (value === null && !(inner && fits({ type: 'null' }, inner))) return [];
+    return [[name, withoutInnerNulls(value, inner)] as const];
+  });
+  return Object.fromEntries(kept);
+}
+
+function withoutInnerNulls(value: unknown, schema: Subschema): unknown {
+  if (isObject(value)) return withoutNulls(value, schema);
+  if (!Array.isArray(value)) return value;
+  return value.map((item, place) => withoutInnerNulls(item, schema && subschemaAt(schema, [place])));
 }

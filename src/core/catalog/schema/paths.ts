@@ -33,7 +33,6 @@ export function dereference(root: unknown, node: unknown, depth = 0): JsonSchema
   return target && { ...target, ...beside };
 }
 
-/** Last word of a reference, as a name for a definition: `#/$defs/Node` -> `Node`. */
 export function nameOfReference(reference: string): string {
   return (
     pointerParts(decoded(reference))
@@ -42,7 +41,6 @@ export function nameOfReference(reference: string): string {
   );
 }
 
-/** The words of a JSON Pointer: `/a~1b/0` -> `a/b`, `0`. */
 export function pointerParts(pointer: string): string[] {
   const parts = pointer.split('/').slice(1);
   return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
@@ -81,7 +79,6 @@ interface Walk {
 
 const FIELDS = ['properties', 'additionalProperties', 'patternProperties', 'items', 'prefixItems'];
 
-/** All that the node and its forms say of one field. A node that only names its type leaves the word to its forms. */
 function stepInto(node: JsonSchema, step: string | number, { root, depth }: Walk): JsonSchema[] {
   if (depth > MAX_DEPTH) return [{}];
   const forms = formsOf(node, root);
@@ -111,7 +108,6 @@ function propertyAt(node: JsonSchema, name: string): unknown {
   return isObject(node.patternProperties) || Object.keys(properties).length === 0 ? true : undefined;
 }
 
-/** The schemas that a node refers to or is made of. */
 function formsOf(node: JsonSchema, root: JsonSchema): JsonSchema[] {
   const target = typeof node.$ref === 'string' ? resolveReference(root, node.$ref) : undefined;
   return [target, node.allOf, node.anyOf, node.oneOf].flatMap(listOf).filter(isObject);
@@ -179,7 +175,6 @@ interface Kind {
   readonly items: unknown;
 }
 
-/** The types that a value may have, by the node itself or by its forms; none where neither says it. */
 function kindsOf(node: unknown, root: JsonSchema, depth = 0): Kind[] {
   if (!isObject(node) || depth > MAX_DEPTH) return [];
   const values = 'const' in node ? [node.const] : Array.isArray(node.enum) ? node.enum : undefined;
@@ -240,14 +235,12 @@ function withJoined(nodes: readonly unknown[], root: JsonSchema): JsonSchema[] {
   return [...joined];
 }
 
-/** The parts of a value; a long text counts for several. */
-function weightOf(value: unknown): number {
+export function weightOf(value: unknown): number {
   if (typeof value === 'string') return 1 + value.length / 100;
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, part) => sum + weightOf(part), 1);
 }
 
-/** Names of the arguments that the schemas of these tools mark secret. */
 export const secretNamesOf = oncePer((tools: readonly Tool[]): readonly string[] => {
   return [...new Set(tools.flatMap(({ inputSchema }) => secretArgumentNames(inputSchema)))];
 });
@@ -262,7 +255,6 @@ export function isMarkedSecret(node: JsonSchema): boolean {
  */
 export function secretArgumentNames(schema: JsonSchema): string[] {
   const names = new Set<string>();
-  /** Each with the argument that it stands for. */
   const visited = new Map<JsonSchema, Set<string | undefined>>();
   const childrenOnce = oncePer(childrenOf);
   const visit = (node: unknown, argument: string | undefined): void => {

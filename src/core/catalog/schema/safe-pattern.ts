@@ -10,7 +10,6 @@ export interface SafePattern {
    * @param budget shared by patterns that are tried together. Default: each try has one of its own.
    */
   matches(text: string, budget?: StepBudget): boolean | undefined;
-  /** What is not decided does not match. */
   test(text: string): boolean;
   /** ajv shares the compiled form between patterns of one text. */
   toString(): string;
@@ -58,14 +57,12 @@ export function createSafePattern(pattern: string, { ignoreCase = false } = {}):
   return { matches, test: (text) => matches(text) === true, toString: () => pattern };
 }
 
-/** For messages about a text that is none. */
 export const NO_PATTERN = 'not a regular expression of RE2, which has neither look-around nor back-references';
 
 export function isPattern(text: string): boolean {
   return findSafePattern(text) !== undefined;
 }
 
-/** Undefined where the text is none. */
 export function findSafePattern(text: string): SafePattern | undefined {
   try {
     return createSafePattern(text);

@@ -15,7 +15,6 @@ export interface BodyBounds {
   readonly onCutStream?: () => void;
 }
 
-/** The same answer, whose body fails above so many bytes or commas. */
 export function boundBody(response: Response, bounds: BodyBounds = {}): Response {
   const { maxBytes = MOST_BODY_BYTES, maxCommas = MOST_BODY_COMMAS, onCutStream } = bounds;
   const { body, status, statusText, headers } = response;
@@ -52,7 +51,6 @@ function commasIn(chunk: Uint8Array): number {
 
 const EMPTY_LINES = ['\n\n', '\r\n\r\n', '\r\r'];
 
-/** Behind the last empty line; 0 where there is none. */
 function endOfEvents(chunk: Uint8Array): number {
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   return EMPTY_LINES.reduce((end, line) => {

@@ -38,7 +38,6 @@ export const jsonFormat: SourceFormat = { kind: 'json', names: /\.(?:jsonl|ndjso
  */
 export const skillsFormat: SourceFormat = { kind: 'skills', names: /(?:^|[\\/])SKILL\.md$/, read: readSkillsSource };
 
-/** The first that recognises a file reads it; entries are what remains. */
 const FORMATS: readonly SourceFormat[] = [openApiFormat, mcpFormat, skillsFormat, jsonFormat];
 
 /** @throws WinnowError `source_failed`, `cancelled` */
@@ -128,7 +127,6 @@ async function readJsonSource(path: string, context: ReadContext): Promise<Sourc
   return [{ origin, entries, issues: nextCursor ? [cut] : [] }];
 }
 
-/** A line that is no JSON is one bad entry, not a bad file. */
 function parseJsonLines(text: string, origin: string): SourceReading {
   const issues: EntryIssue[] = [];
   const entries = text.split(/\r?\n/).flatMap((line, index): unknown[] => {
@@ -161,7 +159,6 @@ async function readSkillsSource(path: string, context: ReadContext): Promise<Sou
   return readings;
 }
 
-/** An entry, or what is wrong with the file. */
 async function parseSkill(text: string, file: string): Promise<Record<string, unknown> | string> {
   const [, matter, instructions = ''] = FRONT_MATTER.exec(text) ?? [];
   if (matter === undefined) return 'the file must begin with "---", name, description, "---"';

@@ -12,11 +12,9 @@ import { type McpServer, type ReadContext, reasonOf } from './source.js';
 
 /** A server that never ends its list is cut here, with an error. */
 const MAX_PAGES = 1000;
-/** Of all pages as JSON: some 30,000 tools of the usual size. */
 const MAX_LIST_CHARACTERS = 2 ** 25;
 const FAREWELL_TIMEOUT_MS = 3_000;
 const MAX_STDERR_CHARACTERS = 500;
-/** A page of HTML is no message. */
 const MAX_BODY_CHARACTERS = 200;
 /** The SDK wants a time-out of its own for each request; the signals are the ones that bound them. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -138,7 +136,6 @@ function createTransport(server: McpServer): StdioClientTransport | StreamableHT
   });
 }
 
-/** What the process wrote on stderr last, without the values of its environment. */
 function listenTo({ stderr }: StdioClientTransport, server: McpServer): () => string {
   const mask = createKeyMask('command' in server ? Object.values(server.env ?? {}) : []);
   let words = '';
@@ -161,7 +158,6 @@ function describeFailure(server: McpServer, error: unknown): string {
   return `failed (${mask(failureReason(error))}). ${adviceOn(server, statusOf(error))}`;
 }
 
-/** With the status, where the server answered with one: the SDK's own words leave it out. */
 export function failureReason(error: unknown): string {
   const status = statusOf(error);
   const [, body = ''] = /^Streamable HTTP error: (?:Error POSTing to endpoint: *)?(.*)$/su.exec(reasonOf(error)) ?? [];

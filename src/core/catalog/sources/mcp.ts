@@ -41,7 +41,6 @@ const configSchema = z.object({ mcpServers: z.record(z.string().min(1), mcpServe
 
 export interface McpConfig {
   readonly servers: Readonly<Record<string, McpServer>>;
-  /** Servers that can't be reached as they are written. */
   readonly failures: readonly SourceFailure[];
 }
 
@@ -59,7 +58,7 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   for (const [name, written] of Object.entries(parsed.value.mcpServers)) {
     if (written.disabled === true) continue;
     const missing = new Set<string>();
-    const server = expandVariables(written, { context, missing, folder: workspaceOf(path) });
+    const server = expandVariables(written, { ...context, missing, folder: workspaceOf(path) });
     const source = `${describeSource(path)}#${name}`;
     const fail = (problem: string) => failures.push({ source, error: sourceFailed(source, problem) });
     const [variable] = missing;
@@ -73,24 +72,18 @@ export async function loadMcpConfig(path: string, context: ReadContext): Promise
   return { servers, failures };
 }
 
-/** The folder that an editor has open: that above `.vscode`, else that of the file. */
 function workspaceOf(path: string): string {
   const folder = dirname(resolve(path));
   return basename(folder) === '.vscode' ? dirname(folder) : folder;
 }
 
-interface Expansion {
-  context: ReadContext;
-  /** Takes the names without a value. */
-  missing: Set<string>;
-  /** Stands for `${workspaceFolder}`. */
-  folder: string;
-}
-
 const VARIABLE = /\$\{(?:(input:[\w-]+)|(?:env:)?(\w+)(?::-([^}]*))?)\}/gu;
 
-/** Puts values in the place of `${NAME}`, `${env:NAME}` and `${NAME:-default}`, in all texts. */
-function expandVariables(server: McpServer, { context: { variable }, missing, folder }: Expansion): McpServer {
+/** @param missing takes the names without a value */
+function expandVariables(
+  server: McpServer,
+  { variable, missing, folder }: Pick<ReadContext, 'variable'> & { missing: Set<string>; folder: string },
+): McpServer {
   return JSON.parse(JSON.stringify(server), (_, part: unknown) => {
     if (typeof part !== 'string') return part;
     return part.replace(VARIABLE, (written, input: string | undefined, key = '', fallback?: string) => {

@@ -34,7 +34,6 @@ export const openApiFormat: SourceFormat = {
   read: readOpenApiSource,
 };
 
-/** One operation, with the document and the path item that it stands in. */
 interface Operation {
   readonly document: JsonSchema;
   readonly operation: JsonSchema;
@@ -42,7 +41,6 @@ interface Operation {
   readonly method: (typeof METHODS)[number];
   readonly route: string;
   readonly location: string;
-  /** One problem a line. */
   readonly problems: string[];
 }
 
@@ -126,7 +124,6 @@ function toSnakeCase(text: string): string {
   return splitIdentifier(text).join('_');
 }
 
-/** JSON where it is offered, else the first media type. */
 function firstContent(content: unknown): { type: string; schema: unknown } | undefined {
   const types = Object.entries(objectOf(content));
   const [type, media] = types.find(([name]) => isJsonMedia(name)) ?? types[0] ?? [];
@@ -160,11 +157,9 @@ interface Argument {
   readonly name: string;
   readonly schema: unknown;
   readonly isRequired: boolean;
-  /** Where it goes in the HTTP call. */
   readonly target: JsonSchema;
 }
 
-/** Parameters of all places and the body, as the arguments of one tool. */
 function collectArguments(source: Operation) {
   const body = readBody(source);
   const placed = new Map<string, Argument>();

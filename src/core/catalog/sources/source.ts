@@ -58,28 +58,22 @@ export interface SourceReading {
   /** Stands before the index of an entry in messages; the origin of the entries that name none. */
   readonly origin: string;
   readonly entries: readonly unknown[];
-  /** The catalogue's own name, where the file has one. */
   readonly name?: string;
   readonly rules?: readonly unknown[];
   readonly issues?: readonly EntryIssue[];
-  /** MCP only: the server's name in the configuration. */
   readonly server?: string;
 }
 
 export interface ReadContext {
-  /** For one URL, or one MCP server from its start to its last page. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** The value of a variable that a configuration names as `${NAME}`. */
   readonly variable?: ((name: string) => string | undefined) | undefined;
 }
 
-/** One format of a file, folder or URL. */
 export interface SourceFormat {
   readonly kind: 'json' | 'openapi' | 'skills' | 'mcp';
-  /** The end of a name that tells the format. */
   readonly names: RegExp;
-  /** Whether what a `.json` file holds is of the format. */
   holds?(content: Readonly<Record<string, unknown>>): boolean;
   /**
    * A server of an MCP configuration may fail while others answer.
@@ -88,7 +82,6 @@ export interface SourceFormat {
   read(path: string, context: ReadContext): Promise<readonly (SourceReading | SourceFailure)[]>;
 }
 
-/** A tool with the place where it stood, for messages about clashes. */
 export interface PlacedTool {
   readonly tool: Tool;
   readonly place: string;

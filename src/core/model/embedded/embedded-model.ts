@@ -12,8 +12,7 @@ import {
   withUsage,
 } from '../model.js';
 import { gbnfFromSchema } from './gbnf.js';
-import { createPrefixStore, fileIdentity } from './prefix-store.js';
-import { createReadingStore } from './reading-store.js';
+import { createPrefixStore, createReadingStore, fileIdentity } from './prefix-store.js';
 import { createPromptTokenizer, loadRuntime, type Runtime, type RuntimeOptions } from './runtime.js';
 import { createSequencePool, createTurnstile, rewind } from './sequences.js';
 
@@ -97,9 +96,7 @@ function contextExceeded(promptTokens: number, room: number, contextTokens: numb
 type Asked = Pick<ReaderRequest, 'prompt' | 'opening' | 'signal'>;
 
 interface Begun {
-  /** Holds all tokens but the last. */
   sequence: LlamaContextSequence;
-  /** Prompt and opening. */
   tokens: Token[];
   usage: Usage;
   signal: AbortSignal | undefined;

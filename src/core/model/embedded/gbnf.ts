@@ -30,14 +30,11 @@ const SCALARS = new Map(
 );
 const FORMATS = new Map(Object.entries({ date: 'date', time: 'time', 'date-time': 'moment' }));
 
-/** The grammar under construction. */
 interface Build {
   readonly root: JsonSchema;
-  /** By the names of their rules. */
   readonly bodies: Map<string, string>;
   /** Of each node, made once: a node inside itself has the same forms again. */
   readonly forms: Map<unknown, readonly JsonSchema[]>;
-  /** Rules of objects and lists, by their forms. */
   readonly names: Map<JsonSchema, string>;
 }
 
@@ -66,7 +63,6 @@ function ruleOf(node: unknown, build: Build): string {
   return bodies.length === 0 || bodies.includes('any') ? 'any' : define(alternatives(bodies), build);
 }
 
-/** What a grammar can say of a value. */
 const SAID = new Set([
   ...['type', 'const', 'enum', 'format', 'properties', 'required', 'additionalProperties'],
   ...['items', 'prefixItems', 'minItems', 'maxItems'],
@@ -181,7 +177,6 @@ function objectBody({ properties, required, additionalProperties }: JsonSchema, 
   return `"{" ${whole.includes(' | ') ? define(whole, build) : whole} "}"`;
 }
 
-/** A text as a literal of the grammar. */
 function literal(text: string): string {
   const escaped = text.replace(/["\\]/gu, String.raw`\$&`).replaceAll('\n', String.raw`\n`);
   return `"${escaped.replaceAll('\r', String.raw`\r`)}"`;

@@ -2,13 +2,27 @@
  * Evaluated prefixes on disk, so that a restart reads no prefix twice. A file is used only when model, runtime and
  * tokens are the same, and has its name only once all of it is on the disk: a wrong one could crash the runtime. The
  * folder is bounded; what was not used for the longest time goes first. A disk that refuses costs the keeping, never the
- * request.
+ * request. Beside them lie the readings of prompts without a request.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf } from '../../errors.js';
+import { keepLatest } from '../../kept.js';
+import type { Readings } from '../model.js';
+import { parseJson } from '../structured.js';
 
 export interface PrefixStore {
   /** Loads the prefix through `load(file)`; false when there is none that can be trusted. */
@@ -25,7 +39,6 @@ export interface PrefixStoreOptions {
   identity: string;
   /** All states together; the one saved last stays whatever its size. Default: 2 GiB. */
   maxBytes?: number;
-  /** Told once of each trouble. */
   onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -117,4 +130,49 @@ export function fileIdentity(path: string): string {
   } finally {
     closeSync(file);
   }
+}
+
+const MAX_KEPT = 5000;
+/** About 15,000 readings; a file that has grown beyond is begun anew. */
+const MAX_BYTES = 4 * 1024 ** 2;
+
+/**
+ * Readings on disk: a new process reads none of them again. Lines are appended, each a key and its value; one that is broken
+ * counts for nothing.
+ * @param identity whatever makes a reading another one when it changes: model file, context size, version of the runtime */
+export function createReadingStore({ folder, identity }: { folder: string; identity: string }): Readings {
+  const name = createHash('sha256').update(identity).digest('hex').slice(0, 32);
+  const file = join(folder, `${name}.readings`);
+  let kept: Map<string, unknown> | undefined;
+  /** Read at the first question: who plans otherwise needs none of it. */
+  const all = () => {
+    kept ??= new Map(readLines(file));
+    return kept;
+  };
+  return {
+    get: (key) => all().get(key),
+    set(key, value) {
+      keepLatest(all(), [key, value], MAX_KEPT);
+      try {
+        mkdirSync(folder, { recursive: true });
+        appendFileSync(file, `${JSON.stringify([key, value])}\n`, { mode: 0o600 });
+      } catch {
+        // The disk refuses: what is in memory serves this process.
+      }
+    },
+  };
+}
+
+function readLines(file: string): [string, unknown][] {
+  try {
+    if (statSync(file).size > MAX_BYTES) rmSync(file);
+    const lines = readFileSync(file, 'utf8').split('\n').map(parseJson);
+    return lines.flatMap((line): [string, unknown][] => (isEntry(line) ? [line] : [])).slice(-MAX_KEPT);
+  } catch {
+    return [];
+  }
+}
+
+function isEntry(line: unknown): line is [string, unknown] {
+  return Array.isArray(line) && line.length === 2 && typeof line[0] === 'string' && line[1] !== null;
 }

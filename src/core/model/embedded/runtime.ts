@@ -22,7 +22,6 @@ export interface Runtime {
 }
 
 export interface RuntimeOptions {
-  /** A GGUF file. */
   modelFile: string;
   /** Prompt and answer together, in tokens. Default: 16,384, or what the model was trained for. */
   contextTokens?: number | undefined;
@@ -83,7 +82,6 @@ const MAX_KEPT = 4;
 /** A prompt as the model's own chat format writes it. */
 export interface PromptTokens {
   readonly tokens: Token[];
-  /** Tokens that stay the same whatever the user part is. */
   readonly stable: number;
   /** Tokens that stay the same whatever stands behind the lead of the user part; without a lead the same number. */
   readonly led: number;
@@ -102,7 +100,6 @@ export function createPromptTokenizer({ chat, model }: Pick<Runtime, 'chat' | 'm
     return chat.generateContextState({ chatHistory }).contextText.tokenize(model.tokenizer);
   };
   const kept = new Map<string, Token[]>();
-  /** What all prompts have in common that begin so. */
   const beginningOf = (system: string, lead: string): Token[] => {
     const key = `${lead.length} ${lead}${system}`;
     const read = () => {

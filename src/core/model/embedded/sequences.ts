@@ -15,7 +15,6 @@ export interface Turnstile {
    * gets its error at once.
    */
   hold<T>(signal: AbortSignal | undefined, work: (leave: () => void) => Promise<T>): Promise<T>;
-  /** Refuses newcomers and waits for who is inside. */
   close(): Promise<void>;
 }
 
@@ -98,9 +97,7 @@ export async function rewind(sequence: LlamaContextSequence, tokens: readonly To
 
 interface Slot {
   readonly sequence: LlamaContextSequence;
-  /** What stays the same in the prompts that begin with it. */
   prefix: readonly Token[];
-  /** Whether its prefix had been asked for before. */
   comesAgain: boolean;
 }
 
@@ -116,7 +113,6 @@ const MUCH = 256;
  */
 function createSequenceChoice(sequences: readonly LlamaContextSequence[]) {
   const slots = sequences.map((sequence): Slot => ({ sequence, prefix: [], comesAgain: false }));
-  /** Each once, the one asked for last at the end. */
   let recent: (readonly Token[])[] = [];
   return ({ tokens, stable }: PromptTokens): LlamaContextSequence => {
     const isIn = (held: readonly Token[]) => commonLength(held, tokens) >= Math.max(1, stable * 0.9);
@@ -132,7 +128,6 @@ function createSequenceChoice(sequences: readonly LlamaContextSequence[]) {
     return slot.sequence;
   };
 
-  /** What is forgotten, then what is had back from disk, then what is read again the soonest. */
   function leastMissed(): Slot {
     const loss = ({ prefix, comesAgain }: Slot) =>
       (recent.includes(prefix) ? 2e6 : 0) + (comesAgain ? 0 : 1e6) + prefix.length;

@@ -16,11 +16,9 @@ export type Client = <T>(call: Call, work: (post: Post) => Promise<T>) => Promis
 export interface Call {
   prompt: Prompt;
   signal: AbortSignal | undefined;
-  /** Counts every attempt, and the tokens of those that were answered. */
   usage: Usage;
 }
 
-/** One exchange with its further attempts. @throws ServerFailure */
 export type Post = <T>(question: Question<T>) => Promise<T>;
 
 interface Question<T> {
@@ -28,7 +26,6 @@ interface Question<T> {
   body: object;
   /** An answer of another form is a failure that may pass. */
   answer: z.ZodType<T>;
-  /** Tokens, where the server counts none. */
   estimate(answer: T): { prompt: number; written: number };
 }
 

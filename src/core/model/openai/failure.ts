@@ -34,7 +34,6 @@ export function isContextExceeded({ status = 0, text }: FailureFacts): boolean {
   return status >= 400 && CONTEXT_EXCEEDED.test(text);
 }
 
-/** Whether the same request may succeed a moment later. */
 export function isPassing(facts: FailureFacts): boolean {
   const { status, code, text } = facts;
   if (status === undefined) return code === undefined || !isNeverConnected(code);
@@ -42,7 +41,6 @@ export function isPassing(facts: FailureFacts): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501);
 }
 
-/** The failure of a call with this prompt as it leaves the room. */
 export function toModelError({ facts }: ServerFailure, settings: OpenAISettings, prompt: Prompt): WinnowError {
   const { baseUrl, model } = settings;
   const { status, code, text } = facts;

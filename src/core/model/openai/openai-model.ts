@@ -112,10 +112,8 @@ function toCompletion(answer: ChatAnswer): Omit<Completion, 'usage'> {
   return { text: writtenIn(answer), finish, ...(written ? { logprobs: written } : {}) };
 }
 
-/** From the strictest down. */
 const FORMATS = ['json_schema', 'json_object', 'text'] as const;
 
-/** What some servers or models refuse of a question. */
 interface AnswerForm {
   readonly format: (typeof FORMATS)[number];
   readonly temperature: boolean;
@@ -151,7 +149,6 @@ function createFormFinder() {
   };
 }
 
-/** Without what the server refused; undefined where that is no part of the form. */
 function lowerForm(form: AnswerForm, facts: FailureFacts): AnswerForm | undefined {
   const { status = 0, text } = facts;
   const isRefused = status === 400 || ([404, 422, 501].includes(status) && /response_format|schema|json/i.test(text));

@@ -13,7 +13,6 @@ import type { OpenAISettings } from './options.js';
 /** Alternatives asked for; vLLM gives at most 20 unless told otherwise. */
 const TOP_TOKENS = 20;
 
-/** The `openReader` of one model. */
 export function createReaderOpener(settings: OpenAISettings, call: Client) {
   const { model, extraBody } = settings;
   return async ({ prompt, opening, signal }: ReaderRequest): Promise<TokenReader> => {
@@ -62,7 +61,6 @@ export function renderRawPrompt({ system, user }: Prompt, opening: string): stri
   return `${system}\n\nRequest: ${user}\n\nAnswer: ${opening}`;
 }
 
-/** Best first. */
 function toLikely(found: readonly (readonly [text: string, logprob: number])[]): LikelyToken[] {
   const likely = found.map(([text, logprob]) => ({ token: text, text, probability: Math.exp(logprob) }));
   return likely.sort((one, other) => other.probability - one.probability);
@@ -98,7 +96,6 @@ function noProbabilities({ baseUrl, model }: OpenAISettings, why: string): Winno
 /** A separator stays with the word after it; scripts without case are cut at each character, as is all else. */
 const PIECE = /[_\-./ ]?(?:\p{Lo}|\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+)|[\s\S]/gu;
 
-/** The pieces of a text; joined they are the text. */
 export function piecesOf(text: string): string[] {
   return text.match(PIECE) ?? [];
 }

@@ -4,14 +4,15 @@
  * Not by the downloader of node-llama-cpp: it checks no checksum, tries a hub out of reach for twelve minutes before it
  * gives up, and writes its pieces in no order, so that no other source could go on with them.
  */
+
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, rename, rm, stat, statfs } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { mkdir, readFile, rename, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
+import { homedir, hostname } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Environment, readEnvironment } from '../../environment.js';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
-import { withLock } from './lock.js';
 import {
   DEFAULT_MODEL,
   type DownloadOptions,
@@ -41,7 +42,6 @@ export interface ModelStatus extends Omit<ModelEntry, 'file' | 'hub' | 'pieces'>
 }
 
 export interface PullProgress {
-  /** In words, for example `huggingface.co`. */
   source: string;
   /** What is on the disk, with what an earlier run left. Falls only where a download has to start over. */
   bytes: number;
@@ -75,7 +75,6 @@ export async function modelStatus(options: EnsureModelOptions = {}): Promise<Mod
   return { ...known, state: bytesOnDisk > 0 ? 'partial' : 'absent', path, bytesOnDisk };
 }
 
-/** 0 where there is none. */
 async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.size ?? 0;
 }
@@ -122,14 +121,12 @@ export async function ensureModel(options: EnsureModelOptions = {}): Promise<Mod
 
 const WAYS_OUT = 'Give a model file with --model-file FILE, or a model server with --base-url URL.';
 
-/** A fault that no other source can heal. */
 function isOfFolder(error: unknown): boolean {
   return /^(?:ENOSPC|EDQUOT|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|EISDIR)$/u.test(String(Object(error).code));
 }
 
 type Pull = EnsureModelOptions & { model: ModelEntry; path: string; part: string };
 
-/** Asks one source after the other. Each is asked again as long as that changes what is there: connections break. */
 async function pullFromAny(pull: Pull): Promise<void> {
   const { model, part, signal, onNotice } = pull;
   const faults: string[] = [];
@@ -187,4 +184,50 @@ export function formatBytes(bytes: number): string {
   const step = Math.min(bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3), units.length - 1);
   const value = bytes / 1000 ** step;
   return `${step === 0 ? Math.round(value) : value.toFixed(value < 10 ? 2 : 1)} ${units[step]}`;
+}
+
+export interface LockOptions {
+  signal?: AbortSignal | undefined;
+  onWait?: ((owner: string) => void) | undefined;
+  /** So long without a touch means that the owner is dead. Default: 15,000. */
+  staleAfterInMs?: number | undefined;
+}
+
+/**
+ * One process at a time, by a lock file that its owner touches again and again. One that nobody has touched for a while is of a
+ * process that died.
+ * @throws WinnowError `cancelled` while it waits; else what `run` throws
+ */
+export async function withLock<T>(path: string, options: LockOptions, run: () => Promise<T>): Promise<T> {
+  const { signal, onWait, staleAfterInMs = 15_000 } = options;
+  let isTold = false;
+  for (; ; await delay(100, undefined, { signal }).catch(() => undefined)) {
+    throwIfCancelled(signal);
+    if (await create(path)) break;
+    const touched = await stat(path).catch(() => undefined);
+    const owner = await readFile(path, 'utf8').catch(() => '');
+    if (touched && touched.mtimeMs < Date.now() - staleAfterInMs) await rm(path, { force: true });
+    else if (owner !== '' && !isTold) {
+      isTold = true;
+      onWait?.(owner);
+    }
+  }
+  const touch = () => void utimes(path, new Date(), new Date()).catch(() => undefined);
+  const timer = setInterval(touch, staleAfterInMs / 10).unref();
+  try {
+    return await run();
+  } finally {
+    clearInterval(timer);
+    await rm(path, { force: true });
+  }
+}
+
+async function create(path: string): Promise<boolean> {
+  try {
+    await writeFile(path, `process ${process.pid} on ${hostname()}`, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (Object(error).code === 'EEXIST') return false;
+    throw error;
+  }
 }

@@ -43,15 +43,11 @@ export interface DownloadOptions {
 }
 
 export interface Download extends DownloadOptions {
-  /** Path of the file that grows. */
   part: string;
-  /** Takes the bytes on the disk. */
   onBytes(bytes: number): void;
 }
 
-/** One of the places that the file of a model comes from. */
 export interface Source {
-  /** For messages and progress. */
   title: string;
   /** Appends what follows on the bytes that are there; what was written before a fault stays. */
   append(have: number, download: Download): Promise<void>;

@@ -3,29 +3,25 @@
  * the sources have for it, with `null` for what nobody said.
  */
 import { isObject } from '../../catalog/schema/json.js';
+import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Choice } from '../../model/choices.js';
 import type { SourceName } from '../../result.js';
-import { fittedSchemas } from '../fitted.js';
 import { weakest } from '../ground.js';
 import { findReferences } from '../references.js';
+import { formOf } from '../times.js';
 import { leaveOutUngiven, NULL, type Question } from './given.js';
-import { createJsonWriter, type JsonWriter } from './json-writer.js';
-import { choicesFor, type Giving, isList, type Option, type Place, type PlainPlace, referencesFor } from './options.js';
-import { writeOwnWords } from './own-words.js';
+import { createJsonWriter, type JsonWriter, writeOwnWords } from './json-writer.js';
+import { choicesFor, type Giving, isList, type Option, referencesFor } from './options.js';
 import type { Open } from './read.js';
-import { isClosed, isText, plainSchema, type SourceContext } from './sources.js';
-import { formOf } from './times.js';
+import { isClosed, isText, type Place, type PlainPlace, plainSchema, type SourceContext } from './sources.js';
 
-/** What the answer begins with. */
 export const OPENING = '{';
 
 export interface DecidedArguments {
   readonly arguments: Record<string, unknown>;
   readonly from: Record<string, SourceName>;
-  /** Required arguments without a source. */
   readonly missing: readonly string[];
-  /** Of the least sure choice. */
   readonly probability: number;
   /** Words of the request that the arguments have taken, and those that were taken before. */
   readonly taken: readonly string[];
@@ -56,7 +52,6 @@ const MAX_FIELD_TOKENS = 12;
  */
 const NOT_SAID = { argument: 0.8, item: 0.15 };
 
-/** One reading of the prompt: as it is, or with an empty request. */
 type ReadPrompt = <T>(use: (open: Open) => Promise<T>) => Promise<T>;
 
 /** @param question.references arguments that are settled already: references to earlier steps */
@@ -82,7 +77,6 @@ export async function decideArguments(
   return { arguments: value, from, missing, probability, taken: [...taken] };
 }
 
-/** Writes behind `{` and up to `}`. */
 async function writeObject(schema: JsonSchema, writing: Writing) {
   const { writer, references, questions } = writing;
   const properties = isObject(schema.properties) ? schema.properties : {};
@@ -145,7 +139,6 @@ function isOpen(value: unknown): value is string {
   return typeof value === 'string' && /^\$\{s\d+\.$/u.test(value);
 }
 
-/** Whether any source has something for an optional argument. */
 function isPossible(place: Place, writing: Writing): boolean {
   const schema = plainSchema(place.schema, writing.root);
   if (isList(schema)) return isPossible({ ...place, schema: schema.items }, writing);
@@ -153,7 +146,6 @@ function isPossible(place: Place, writing: Writing): boolean {
   return choicesFor({ ...place, schema }, writing).length > 0;
 }
 
-/** Writes one value, or `null` where nobody said one. */
 async function writeValue(place: Place, writing: Writing): Promise<Value | undefined> {
   const schema = plainSchema(place.schema, writing.root);
   const plain = { ...place, schema };
@@ -238,7 +230,6 @@ async function writeList(place: PlainPlace, writing: Writing): Promise<Value | u
   };
 }
 
-/** One of what the sources have, or where a text is asked for, the model's own words. */
 async function writeChoice(
   place: PlainPlace,
   { isFree, ...writing }: Writing & { isFree: boolean },

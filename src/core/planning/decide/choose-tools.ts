@@ -3,24 +3,19 @@
  * are looked at one by one: does this tool do what is asked for? What counts is how much likelier the request makes an
  * answer than an empty request does: a tool that fits everything, and a "yes" that comes to everything, say nothing.
  */
-import type { View } from '../../catalog/scope.js';
 import type { Tool } from '../../catalog/tool.js';
 import { createNameTrie, type RankedName, rankNames } from '../../model/choices.js';
 import type { TokenReader } from '../../model/model.js';
-import type { Request } from '../../request.js';
 import { oneLine } from '../../visible-text.js';
 import { renderKey } from '../render-tool.js';
 import { readYes } from './json-writer.js';
 import { producersOf } from './needs.js';
-import type { Read } from './read.js';
+import type { Deciding } from './read.js';
 
 export interface ToolOfAsk {
   readonly ask: string;
-  /** Undefined where no tool serves the ask. */
   readonly tool: Tool | undefined;
-  /** Of the choice, between 0 and 1. */
   readonly probability: number;
-  /** All that were looked at. */
   readonly ranked: readonly LookedAt[];
 }
 
@@ -32,16 +27,6 @@ interface LookedAt {
   readonly fits: number;
   /** That it does it, beside no tool; above 1 it does. */
   readonly odds: number;
-}
-
-export interface ToolChoice {
-  readonly tools: readonly Tool[];
-  readonly view: View;
-  readonly request: Request;
-  readonly message: string;
-  readonly context: string;
-  readonly read: Read;
-  readonly readUnasked: Read;
 }
 
 const OPENING = '{"steps": [{"do": ';
@@ -63,7 +48,7 @@ const FIT_OPENING = '{"does it": "';
  */
 const CLOSES = 0.6;
 
-export async function chooseTools(asks: readonly string[], choice: ToolChoice): Promise<ToolOfAsk[]> {
+export async function chooseTools(asks: readonly string[], choice: Deciding): Promise<ToolOfAsk[]> {
   const { none, names, readAbout, readAlone } = readingsOf(choice);
   const together = await readAbout(choice.message, async (reader) => {
     const trie = createNameTrie(names, reader);
@@ -93,13 +78,13 @@ export async function chooseTools(asks: readonly string[], choice: ToolChoice): 
 }
 
 /** The tool that gives what is asked for, by one reading; undefined where "none" is likelier than any. */
-export async function findTool(ask: string, choice: ToolChoice): Promise<Tool | undefined> {
+export async function findTool(ask: string, choice: Deciding): Promise<Tool | undefined> {
   const { byName, readAlone } = readingsOf(choice);
   const [best] = await readAlone(ask);
   return best && byName.get(best.name);
 }
 
-function readingsOf(choice: ToolChoice) {
+function readingsOf(choice: Deciding) {
   const byName = new Map([...choice.tools].sort(byNames).map((tool) => [tool.name, tool]));
   const none = noneAmong(byName);
   const names = [...byName.keys(), none];
@@ -118,7 +103,6 @@ function readingsOf(choice: ToolChoice) {
   return { byName, none, names, readAbout, readAlone };
 }
 
-/** How much likelier the request makes one of some names than an empty request does. */
 type LiftOf = (names: readonly string[]) => number;
 
 function liftsOf(asked: readonly RankedName[], unasked: readonly RankedName[]): LiftOf {
@@ -127,11 +111,10 @@ function liftsOf(asked: readonly RankedName[], unasked: readonly RankedName[]): 
   return (names) => share(asked, names) / share(unasked, names);
 }
 
-interface Looking extends ToolChoice {
+interface Looking extends Deciding {
   readonly reading: readonly RankedName[];
   readonly liftOf: LiftOf;
   readonly none: string;
-  /** The likeliest tools of the other asks. */
   readonly others: readonly string[];
 }
 
@@ -177,7 +160,6 @@ async function lookAtLikely(ask: string, looking: Looking): Promise<LookedAt[]> 
   return looked;
 }
 
-/** Tools that work on the result of one, and that no other ask is for. */
 async function lookAtConsumers(
   tool: Tool,
   ask: string,
@@ -212,7 +194,6 @@ function oddsOf(probability: number): number {
   return bounded / (1 - bounded);
 }
 
-/** `name(arguments): what it does`. */
 function renderCandidate({ name, inputSchema, description }: Tool): string {
   const names = Object.keys(Object(inputSchema.properties)).map(renderKey);
   const text = oneLine(description);
@@ -233,7 +214,6 @@ function byNames(one: Tool, other: Tool): number {
   return one.name < other.name ? -1 : 1;
 }
 
-/** A name that no tool has. */
 function noneAmong(byName: ReadonlyMap<string, Tool>): string {
   let none = 'none';
   while (byName.has(none)) none = `${none}_of_these`;

@@ -2,10 +2,12 @@
  * Writes JSON with a model that is asked at choices alone: what the schema forces goes in one batch with the next choice,
  * and a choice is made by next-token probabilities among the texts that are possible there.
  */
-
+import type { JsonSchema } from '../../catalog/tool.js';
 import { type Choice, createChoiceTrie, probabilityOf, type RankedName, rankNames } from '../../model/choices.js';
 import type { Token, TokenReader } from '../../model/model.js';
+import { isIdentifier } from '../ground.js';
 import type { Open } from './read.js';
+import { boundsOf, folded, type SourceContext } from './sources.js';
 
 export interface JsonWriter {
   /** Writes what has to stand here; nothing is asked. */
@@ -14,7 +16,6 @@ export interface JsonWriter {
   rank(choices: readonly Choice[], names?: number): Promise<readonly RankedName[]>;
   /** How likely one of the choices is among them, between 0 and 1; nothing is written. */
   probabilityOf(choice: Choice, choices: readonly Choice[]): Promise<number>;
-  /** A place to come back to. */
   mark(): Mark;
   /** Takes back all that was written behind the mark. */
   back(mark: Mark): void;
@@ -24,7 +25,6 @@ export interface JsonWriter {
   likeliest(count: number, text: string): ReturnType<TokenReader['likeliest']>;
 }
 
-/** All that is written up to a place. */
 export interface Mark {
   readonly path: readonly Token[];
   readonly pending: string;
@@ -32,7 +32,6 @@ export interface Mark {
 
 export interface WrittenText {
   readonly text: string;
-  /** Of its least sure token. */
   readonly probability: number;
   /** What the model would write behind the quotation mark, where one token holds both: `", "` or `"]`. */
   readonly after: string;
@@ -112,7 +111,6 @@ export function readYes(open: Open): Promise<number> {
   return createJsonWriter(open).probabilityOf(yes, [yes, { text: 'no', ends: 'string' }]);
 }
 
-/** Where a JSON string ends that is written so far. */
 function closingQuote(text: string): number | undefined {
   for (let place = 0; place < text.length; place++) {
     if (text[place] === '\\') place++;
@@ -127,4 +125,41 @@ function unescaped(text: string): string {
   } catch {
     return text;
   }
+}
+
+const MAX_TOKENS = 120;
+/** So many beginnings of a text are looked at. */
+const LIKELY = 50;
+
+/**
+ * A text in the model's own words, where it would sooner begin it so than like anything that was said. What comes out as a
+ * part of what was said is no word of its own: `petit@hill.org` of `l.petit@hill.org`.
+ *
+ * @returns undefined, with nothing written, where one of the options is meant
+ */
+export async function writeOwnWords(
+  schema: JsonSchema,
+  options: readonly Choice[],
+  { writer, context }: { writer: JsonWriter; context: Pick<SourceContext, 'texts'> },
+): Promise<{ text: string; probability: number } | undefined> {
+  const isCopy = (inner: string) =>
+    options.some(({ text }) => text.startsWith(inner, 1) || inner.startsWith(text.slice(1)));
+  // Marks may share a token with the quotation mark: `"/`, `"${`.
+  const [opening] = await writer.likeliest(1, '');
+  const inner = opening?.text.trimStart().slice(1) ?? '';
+  if (inner !== '' && isCopy(inner)) return undefined;
+  const likely = await writer.likeliest(LIKELY, '"');
+  const [next] = likely;
+  const copied = likely.filter(({ text }) => isCopy(text)).reduce((sum, { probability }) => sum + probability, 0);
+  if (!next || isCopy(next.text) || next.probability <= copied) return undefined;
+  const mark = writer.mark();
+  writer.force('"');
+  const { text, probability } = await writer.writeText(MAX_TOKENS);
+  const isSaid = context.texts.some((said) => folded(said).includes(folded(text)));
+  if (text !== '' && !isIdentifier(text) && !isSaid && boundsOf(schema)(text)) {
+    writer.force('"');
+    return { text, probability };
+  }
+  writer.back(mark);
+  return undefined;
 }

@@ -1,13 +1,13 @@
 /** What a step waits for: required arguments that only another tool's result can hold, and the tools that may hold them. */
 
 import { type Argument, isGiven, type Provision, producerGraph, stemsOf } from '../../catalog/producers.js';
+import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { fits } from '../../catalog/schema/paths.js';
 import type { View } from '../../catalog/scope.js';
 import type { JsonSchema, Tool } from '../../catalog/tool.js';
 import type { Request } from '../../request.js';
-import { fittedSchemas } from '../fitted.js';
+import { spansOf } from './options.js';
 import { candidatesFor, isText, plainSchema, resultFields, type SourceContext } from './sources.js';
-import { spansOf } from './spans.js';
 
 /** A weaker provision is a guess, and no step is added for it. */
 const MIN_SCORE = 0.45;
@@ -65,7 +65,6 @@ export function canProvide(producer: Tool, consumer: Tool, argument: string): bo
   return resultFields(output).some(({ path, schema }) => path.at(-1) === argument && fits(schema, wanted));
 }
 
-/** `email`, also of the items of a list. */
 function formatOf({ schema }: Argument, root: JsonSchema): unknown {
   const plain = plainSchema(schema, root);
   return plain.format ?? plainSchema(plain.items, root).format;

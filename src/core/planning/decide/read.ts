@@ -1,6 +1,7 @@
 /** One reading of a plan by deciding: a prompt, what its answer begins with, and what is made of the probabilities. */
 import { createHash } from 'node:crypto';
 import type { View } from '../../catalog/scope.js';
+import type { Tool } from '../../catalog/tool.js';
 import { keepLatest, oncePer } from '../../kept.js';
 import {
   addUsage,
@@ -22,13 +23,10 @@ export interface DecideParts {
   readonly prompts: Prompts;
   readonly view: View;
   readonly request: Request;
-  /** Lines before the message; see `renderContext`. */
   readonly context: string;
-  /** Whether arguments that were left out are written down where the tool has a default for them. */
   readonly defaults: boolean;
   readonly usage: Usage;
   readonly trace: Trace;
-  /** For the call log. */
   readonly facts: RequestFacts;
   readonly signal: AbortSignal | undefined;
 }
@@ -44,8 +42,16 @@ export type Read = <T>(
   use: (open: Open) => Promise<T>,
 ) => Promise<T>;
 
+/** A plan under way. */
+export interface Deciding extends DecideParts {
+  /** Those that selection hands on. */
+  readonly tools: readonly Tool[];
+  readonly message: string;
+  readonly read: Read;
+  readonly readUnasked: Read;
+}
+
 const MAX_KEPT = 1000;
-/** Of a model that keeps none itself. */
 const keptOf = oncePer((_: Model): Readings => {
   const kept = new Map<string, unknown>();
   return { get: (key) => kept.get(key), set: (key, value) => keepLatest(kept, [key, value], MAX_KEPT) };

@@ -5,23 +5,7 @@
 import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
-import { offsetIn } from '../today.js';
-import { ATOM } from './spans.js';
-
-/** A day, a time of day, or both, by the clock on the user's wall. */
-export interface Moment {
-  /** `YYYY-MM-DD`. */
-  readonly date?: string;
-  /** `HH:mm:ss`. */
-  readonly time?: string;
-}
-
-/** Words that name a day, a time or a window of time. */
-export interface SaidTime {
-  readonly text: string;
-  readonly start: Moment;
-  readonly end?: Moment;
-}
+import { type Moment, offsetIn, type SaidTime } from '../times.js';
 
 export interface SaidNumber {
   readonly text: string;
@@ -39,12 +23,10 @@ export interface Said {
   readonly durations: readonly SaidDuration[];
 }
 
-/** What Recognizers-Text finds. */
 type ModelResult = ReturnType<typeof recognizeDateTime>[number];
 
 /** Languages of which Recognizers-Text reads dates and times, with its names for them. */
 const CULTURES: Readonly<Record<string, string>> = { en: 'en-us', zh: 'zh-cn', es: 'es-es', fr: 'fr-fr' };
-/** Languages of which it reads numbers only. */
 const NUMBER_CULTURES: Readonly<Record<string, string>> = { ...CULTURES, pt: 'pt-br', ja: 'ja-jp', de: 'de-de' };
 
 /** Of each message so many characters are read: the libraries take a second for ten thousand, and what is asked stands early. */
@@ -283,3 +265,6 @@ async function loadRecognizers() {
   const { default: library } = await import('@microsoft/recognizers-text-suite');
   return library;
 }
+
+/** An address, a path, a code or a day is one word, whatever marks it holds. */
+export const ATOM = /[#/~+]?[\p{Script=Latin}\p{N}_]+(?:[@/._:\\+-]+[\p{Script=Latin}\p{N}_]+)*/gu;

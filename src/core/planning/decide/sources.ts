@@ -7,8 +7,8 @@ import { dereference, type Field, fieldsOf } from '../../catalog/schema/paths.js
 import { createStepBudget, findSafePattern } from '../../catalog/schema/safe-pattern.js';
 import type { JsonSchema } from '../../catalog/tool.js';
 import type { SourceName } from '../../result.js';
+import { formOf, momentsIn } from '../times.js';
 import type { Said } from './said.js';
-import { formOf, momentsIn } from './times.js';
 
 export interface Candidate {
   readonly value: unknown;
@@ -34,15 +34,17 @@ export interface SourceContext {
 
 export interface Place {
   readonly name: string;
-  /** Without references and alternatives. */
-  readonly schema: JsonSchema;
+  readonly schema: unknown;
   readonly required: boolean;
 }
+
+/** Its schema is without references and alternatives. */
+export type PlainPlace = Place & { readonly schema: JsonSchema };
 
 /** The same with the runs of words that are left to choose among. References are told by the steps. */
 export type Known = Omit<SourceContext, 'results' | 'texts'> & { readonly spans: readonly string[] };
 
-type Source = (place: Place, context: Known) => readonly Candidate[];
+type Source = (place: PlainPlace, context: Known) => readonly Candidate[];
 
 const values = (from: SourceName, found: readonly unknown[]): Candidate[] => found.map((value) => ({ value, from }));
 
@@ -82,7 +84,7 @@ const preset: Source = ({ schema, required }) =>
 const ALL: readonly Source[] = [enumerated, computed, request, preset];
 
 /** All that may stand there, each value once, by the first source that has it. */
-export function candidatesFor(place: Place, context: Known): Candidate[] {
+export function candidatesFor(place: PlainPlace, context: Known): Candidate[] {
   const found = new Map<string, Candidate>();
   const isWithin = boundsOf(place.schema);
   for (const source of isClosed(place.schema) ? [enumerated, preset] : ALL)
@@ -93,7 +95,6 @@ export function candidatesFor(place: Place, context: Known): Candidate[] {
   return [...found.values()];
 }
 
-/** Whether the schema lists all values. */
 export function isClosed(schema: JsonSchema): boolean {
   return 'const' in schema || Array.isArray(schema.enum);
 }
@@ -126,7 +127,6 @@ export function boundsOf(schema: JsonSchema): (value: unknown) => boolean {
   };
 }
 
-/** Formats that a run of words seldom has. */
 const FORMS: Readonly<Record<string, RegExp>> = {
   email: /^[^\s@]+@[^\s@]+$/u,
   uri: /^[a-z][a-z\d+.-]*:\S+$/iu,
@@ -146,7 +146,6 @@ export function isDuration(name: string, schema: JsonSchema): boolean {
   return namedUnits(name, schema).length > 0;
 }
 
-/** Durations in the unit that the argument names; in each unit where it names none. */
 function durationsIn({ durations }: Said, name: string, schema: JsonSchema): Candidate[] {
   const named = namedUnits(name, schema);
   const sizes = named.length > 0 ? named : Object.values(UNITS);
@@ -157,7 +156,6 @@ function durationsIn({ durations }: Said, name: string, schema: JsonSchema): Can
     .filter(({ value }) => Number.isInteger(value));
 }
 
-/** Letters and digits alone, in lower case. */
 export function folded(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }

@@ -2,33 +2,25 @@
 import { isGiven, type Provision, producerGraph } from '../../catalog/producers.js';
 import { RISKS } from '../../catalog/risk.js';
 import { isObject, sameJson } from '../../catalog/schema/json.js';
+import { fittedSchemas } from '../../catalog/schema/normalise.js';
 import { subschemaAt } from '../../catalog/schema/paths.js';
 import type { Tool } from '../../catalog/tool.js';
 import { renderPhrase } from '../../language.js';
 import type { SourceName } from '../../result.js';
 import { oneLine } from '../../visible-text.js';
 import { checkPlan, levelsOf } from '../check-plan.js';
-import { fittedSchemas } from '../fitted.js';
 import { renderPath } from '../references.js';
 import { renderType } from '../render-tool.js';
-import { dayIn } from '../today.js';
+import { dayIn } from '../times.js';
 import type { Written } from '../write.js';
 import { decideArguments, OPENING } from './arguments.js';
 import { findTool, type ToolOfAsk } from './choose-tools.js';
-import { withWantedItems } from './items.js';
+import { withWantedItems } from './given.js';
 import { awaited, canProvide, saidIn } from './needs.js';
-import type { DecideParts, Read } from './read.js';
+import { spansOf } from './options.js';
+import type { Deciding } from './read.js';
 import { readSaid, type Said } from './said.js';
 import { plainSchema, resultFields, type SourceContext } from './sources.js';
-import { spansOf } from './spans.js';
-
-export interface StepParts extends DecideParts {
-  /** Those that selection hands on. */
-  readonly tools: readonly Tool[];
-  readonly message: string;
-  readonly read: Read;
-  readonly readUnasked: Read;
-}
 
 /** A step under way, with the required arguments that have no source. */
 interface Draft {
@@ -38,7 +30,6 @@ interface Draft {
   readonly from: Record<string, SourceName>;
   readonly purpose: string;
   readonly missing: readonly string[];
-  /** Words of the request that it has taken. */
   readonly taken: readonly string[];
   /** The argument of another step that its result is for; undefined where an ask named it. */
   readonly serves: Served | undefined;
@@ -58,7 +49,7 @@ interface About {
 const MAX_PRODUCERS = 3;
 const MAX_DESCRIPTION = 200;
 
-export async function decideSteps(chosen: readonly ToolOfAsk[], parts: StepParts): Promise<Written> {
+export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding): Promise<Written> {
   const unserved = chosen.flatMap(({ ask, tool }) => (tool ? [] : [ask]));
   const served = chosen.flatMap(({ ask, tool }) => (tool ? [{ ask, tool }] : []));
   if (served.length === 0) return { kind: 'unplannable', reason: renderPhrase('noTool', parts.request) };
@@ -228,11 +219,10 @@ function earlierLine({ id, tool, arguments: values }: Draft): string {
   return `Earlier: ${id} = ${tool.name}(${given.join(', ')})${type}\n`;
 }
 
-/** The question back, or the checked plan. */
 function toWritten(
   drafts: readonly Draft[],
   { unserved, confidence }: { unserved: string[]; confidence: number },
-  { request, message, defaults, trace }: StepParts,
+  { request, message, defaults, trace }: Deciding,
 ): Written {
   const missing = drafts.flatMap(({ tool, missing }) => missing.map((name) => ({ tool, name })));
   if (missing.length > 0) {

@@ -186,11 +186,8 @@ describe('a wrong entry is left out with its place and name', () => {
   it.each([
     ['no name', { description: 'x' }, undefined, 'name'],
     ['the name __proto__', { ...tool, name: '__proto__' }, '__proto__', 'not allowed'],
-    ['the name constructor', { ...tool, name: 'constructor' }, 'constructor', 'not allowed'],
-    ['a line break in the name', { ...tool, name: 'a\nb' }, 'a\nb', 'no hidden or control character'],
     ['a 1 MB description', { ...tool, description: 'x'.repeat(1024 * 1024) }, 'a', 'description'],
     ['a schema that is a string', { ...tool, inputSchema: 'string' }, 'a', 'inputSchema'],
-    ['a schema that is a list', { ...tool, outputSchema: [] }, 'a', 'outputSchema'],
     ['a schema of an impossible form', { ...tool, inputSchema: { properties: [] } }, 'a', 'inputSchema.properties'],
     ['an output of an impossible form', { ...tool, outputSchema: { type: 1 } }, 'a', 'outputSchema.type'],
     ['an unknown toolType', { ...tool, toolType: 'robot' }, 'a', 'toolType: "robot"'],

@@ -146,11 +146,9 @@ describe('an MCP server on stdio', () => {
   it.each([
     ['says nothing', undefined, undefined, 'high'],
     ['says that it reads', undefined, reads, 'high'],
-    ['says that it destroys nothing', false, { destructiveHint: false }, 'high'],
     ['is trusted and says that it reads', true, reads, 'low'],
     ['is trusted and says that it destroys nothing', true, { destructiveHint: false }, 'medium'],
     ['is trusted and says nothing', true, undefined, 'high'],
-    ['is trusted and speaks of its title alone', true, { title: 'A' }, 'high'],
     ['is trusted and contradicts itself', true, { ...reads, destructiveHint: true }, 'high'],
   ])('does not lower the risk of its tools by its own word: it %s', async (_, trust, annotations, risk) => {
     const server = offering({ name: 'a', ...(annotations ? { annotations } : {}) });

@@ -105,7 +105,6 @@ describe('an OpenAPI document', () => {
     ['nullable around a reference', { name: 'a', owner: null }, true],
     ['nullable with an enum', { name: 'a', owner: { kind: null } }, true],
     ['a null where none may be', { name: null }, false],
-    ['a value outside the enum', { name: 'a', owner: { kind: 'ghost' } }, false],
     ['a readOnly property, which a request must not hold', { name: 'a', id: 7 }, false],
     ['a writeOnly property', { name: 'a', secret: 'x' }, true],
   ])('of version 3.0 is put into JSON Schema: %s', async (_, value, valid) => {
@@ -179,7 +178,6 @@ describe('a document with faults', () => {
     ['a reference to another file', { schema: { $ref: 'other.yaml#/Pet' } }, 'bundle other files'],
     ['a reference to a prototype', { schema: { $ref: '#/constructor' } }, 'leads nowhere'],
     ['a parameter without a name', { name: undefined }, 'no usable name'],
-    ['a parameter of an unknown place', { in: 'moon' }, 'no usable name'],
   ])('keeps the tool and warns of %s, naming the operation', async (_, parameter, message) => {
     const parameters = [{ name: 'a', in: 'query', ...parameter }];
     const { names, issues } = await readDocument({ '/a': { get: { operationId: 'a', parameters } } });

@@ -112,14 +112,12 @@ describe('gbnfFromSchema', () => {
     ['a text with escapes', { type: 'string' }, ['"a\\n\\u4f60\\""', '"你😀"'], ['"\n"', '"\\x"', '"a']],
     ['numbers', { type: 'number' }, ['0', '-1.5', '1e+21', '5e-324'], ['01', '1.', '+1', '"1"']],
     ['whole numbers', { type: 'integer' }, ['7', '-7'], ['7.5']],
-    ['several types', { type: ['integer', 'null'] }, ['null', '4'], ['"4"']],
     [
       'a list',
       { type: 'array', items: integer, minItems: 1, maxItems: 2 },
       ['[1]', '[1,2]'],
       ['[]', '[1,2,3]', '[1,]'],
     ],
-    ['a list of none', { type: 'array', items: integer, maxItems: 0 }, ['[]'], ['[1]']],
     [
       'a list of places, whose order is left to the check',
       { type: 'array', prefixItems: [integer, { type: 'string' }], minItems: 2 },
@@ -229,9 +227,7 @@ moment ::= "\\"" year "T" clock "\\""
   it.each<[string, JsonSchema, string]>([
     ['not', text({ not: { const: 'x' } }), '"x"'],
     ['a pattern', text({ pattern: '^\\d+$' }), '"x"'],
-    ['a length', text({ minLength: 2, maxLength: 3 }), '"x"'],
     ['a range', closed({ a: { type: 'integer', minimum: 0 } }), '-1'],
-    ['patterns that must all hold', closed({ a: { allOf: [{ pattern: 'x' }, { pattern: 'y' }] } }), '"x"'],
     ['a reference to nothing', closed({ a: { $ref: '#/$defs/none' } }), '[1]'],
     ['a reference to itself', { ...closed({ a: { $ref: '#/$defs/a' } }), $defs: { a: { $ref: '#/$defs/a' } } }, '[1]'],
     [

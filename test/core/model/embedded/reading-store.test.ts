@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { createReadingStore } from '../../../../src/core/model/embedded/reading-store.js';
+import { createReadingStore } from '../../../../src/core/model/embedded/prefix-store.js';
 
 let folder: string;
 beforeEach(async () => {

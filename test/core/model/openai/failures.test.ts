@@ -9,7 +9,6 @@ import {
   answer,
   cutBeforeAnswer,
   cutInsideBody,
-  cutInsideStream,
   fail,
   hang,
   nextTokens,
@@ -32,7 +31,6 @@ describe('failures that may pass', () => {
     ['408', fail(408, 'slow')],
     ['a connection cut before the answer', cutBeforeAnswer()],
     ['a connection cut inside the body', cutInsideBody()],
-    ['a connection cut inside a stream', cutInsideStream()],
     ['a body that is not JSON', send(200, '<html>')],
     ['an error with status 200', send(200, { error: { message: 'upstream failed' } })],
   ])('tries again after %s, and counts both calls', async (_, behaviour) => {
@@ -80,8 +78,6 @@ describe('failures that may pass', () => {
 describe('failures that do not pass', () => {
   it.each([
     ['a wrong key', fail(401, `Incorrect API key provided: ${KEY}.`), 'model_refused', 'Incorrect API key'],
-    ['a key that may not', fail(401, 'No.'), 'model_refused', 'Check the key'],
-    ['a forbidden model', fail(403, 'Not for you.'), 'model_refused', 'Not for you'],
     ['an unknown model', fail(404, 'The model `x` does not exist.'), 'model_refused', 'The model `x` does not exist'],
     ['a spent quota', fail(429, 'insufficient_quota'), 'model_refused', 'insufficient_quota. Check the quota'],
     [
@@ -156,10 +152,8 @@ describe('the words of a server', () => {
   it.each([
     ['all of the prompt', `Content filter: ${SECRETIVE.system}\n${SECRETIVE.user}`, 'Content filter: […]'],
     ['the message', 'Bad: "log in with hunter2secret, please". Stop.', 'Bad: "[…]'],
-    ['in other letters', 'Bad: LOG IN WITH HUNTER2SECRET', 'Bad: […]'],
     ['across a line', 'Bad: hello there Request: log in', 'Bad: […]'],
     ['as JSON in JSON', 'Input: "messages:\\\\nuser: hello there\\\\nRequest: log"', 'Input: "[…]'],
-    ['cut inside of a word', 'Bad: Request: log in with hunter2s... (cut)', 'Bad: […]'],
     ['the description of a tool', 'Bad: Water level of a station', 'Bad: […]'],
     ['a code of the request alone', 'Flagged: "hunter2secret"!', 'Flagged: "[…]'],
   ])('end where they quote the prompt: %s', (_, text, rest) => expect(untilQuotation(text, SECRETIVE)).toBe(rest));

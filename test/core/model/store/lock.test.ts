@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { withLock } from '../../../../src/core/model/store/lock.js';
+import { withLock } from '../../../../src/core/model/store/model-file.js';
 import { errorOf } from './store-setup.js';
 
 let folder: string;

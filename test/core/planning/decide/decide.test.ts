@@ -161,19 +161,6 @@ describe('what is asked for', () => {
     expect(Object(result).steps).toHaveLength(2);
   });
 
-  it('is told by the list itself, whatever number came before it', async () => {
-    const { result } = await decide(
-      [weather, note],
-      { message: BOTH },
-      {
-        asks: asks.replace('2,', '5,'),
-        tool: (message) => (message === BOTH ? together : chooses(message, 'weather')),
-        arguments: { weather: place },
-      },
-    );
-    expect(Object(result).steps).toHaveLength(2);
-  });
-
   it('stays without a step where no tool serves it, and the plan tells', async () => {
     const { result } = await decide(
       [weather, note],
@@ -353,15 +340,6 @@ describe('steps on the way', () => {
       },
     );
     expect(result).toMatchObject({ steps: [{}, { arguments: { parcel_id: '${s1[0].parcel_id}' } }] });
-  });
-
-  it('leave nothing to ask where they settle all arguments', async () => {
-    const { prompts } = await decide(
-      [findParcel, weigh],
-      { message: HEAVY },
-      { tool: single(HEAVY, 'parcel_weight'), arguments: named },
-    );
-    expect(prompts.filter((name) => name === 'fill-arguments')).toHaveLength(1);
   });
 
   it('count for the tool that waits for them, where the model names the first step', async () => {

@@ -1,9 +1,9 @@
 /** Days and times in the form of a schema, and runs of words. */
 import { describe, expect, it } from '@jest/globals';
 import { createJsonWriter } from '../../../../src/core/planning/decide/json-writer.js';
+import { spansOf } from '../../../../src/core/planning/decide/options.js';
 import { candidatesFor } from '../../../../src/core/planning/decide/sources.js';
-import { spansOf } from '../../../../src/core/planning/decide/spans.js';
-import { formOf, momentsIn } from '../../../../src/core/planning/decide/times.js';
+import { formOf, momentsIn } from '../../../../src/core/planning/times.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
 import { answering } from './setup.js';
 

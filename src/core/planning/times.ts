@@ -1,7 +1,20 @@
-/** Days and times in the form that a schema asks for. */
-import type { JsonSchema } from '../../catalog/tool.js';
-import { offsetIn } from '../today.js';
-import type { Moment, SaidTime } from './said.js';
+/** Days and times: those of the user, and in the form that a schema asks for. */
+
+import type { JsonSchema } from '../catalog/tool.js';
+import type { Request } from '../request.js';
+
+/** A day, a time of day, or both, by the clock on the user's wall. */
+export interface Moment {
+  readonly date?: string;
+  readonly time?: string;
+}
+
+/** Words that name a day, a time or a window of time. */
+export interface SaidTime {
+  readonly text: string;
+  readonly start: Moment;
+  readonly end?: Moment;
+}
 
 /** How a value is written, in the letters of date formats: `YYYY-MM-DD`, `HH:mm`. */
 type Form = string;
@@ -11,7 +24,6 @@ const TIME = 'HH:mm';
 /** A form that a description, pattern or example spells out. */
 const SPELT =
   /(?:Y{4}|y{4})(?:[-/.]?)(?:MM|mm)(?:[-/.]?)(?:DD|dd)(?:(?:[T ]|'T')(?:HH|hh)(?::?(?:mm|MM))?(?::?(?:ss|SS))?Z?)?|(?:DD|dd)[-/.](?:MM|mm)[-/.](?:Y{4}|y{4})|(?:MM|mm)[-/.](?:DD|dd)[-/.](?:Y{4}|y{4})|(?:HH|hh):(?:mm|MM)(?::(?:ss|SS))?/u;
-/** A value that stands there as an example. */
 const SAMPLE = /\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?|(?<![\d:])\d{2}:\d{2}(?::\d{2})?(?![\d:])/u;
 
 /**
@@ -38,7 +50,6 @@ export function formOf(schema: JsonSchema): Form | undefined {
   return typeof schema.pattern === 'string' ? patternForm(schema.pattern) : undefined;
 }
 
-/** An offset that the description names: values are expected in it. */
 function namedOffset({ description }: JsonSchema): string | undefined {
   return typeof description === 'string' ? /[+-]\d{2}:\d{2}/u.exec(description)?.[0] : undefined;
 }
@@ -112,11 +123,30 @@ function writeMoment(
     .replace(/Z$/u, zone);
 }
 
-/** `Z`, `+08:00`. */
 function zoneSuffix(timeZone: string | undefined): string {
   const minutes = offsetIn(timeZone);
   if (minutes === 0) return 'Z';
   const two = (value: number) => String(value).padStart(2, '0');
   const size = Math.abs(minutes);
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+}
+
+/** `2026-11-22 (Sunday), time zone Asia/Shanghai`. */
+export function renderToday({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): string {
+  const date = today ?? dayIn(timeZone);
+  const weekday = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(new Date(date));
+  return `${date} (${weekday}), time zone ${timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+}
+
+/** YYYY-MM-DD, by the clock. `undefined` stands for the zone of this machine. */
+export function dayIn(timeZone: string | undefined): string {
+  return new Intl.DateTimeFormat('sv-SE', { ...(timeZone ? { timeZone } : {}), dateStyle: 'short' }).format(new Date());
+}
+
+/** Minutes by which the clock of a zone is ahead of UTC. `undefined` stands for the zone of this machine. */
+export function offsetIn(timeZone: string | undefined, at = new Date()): number {
+  const format = new Intl.DateTimeFormat('en', { ...(timeZone ? { timeZone } : {}), timeZoneName: 'longOffset' });
+  const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [, sign, hours, minutes] = /([+-])(\d{2}):(\d{2})/u.exec(name) ?? [];
+  return hours === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 }
