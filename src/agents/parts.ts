@@ -12,9 +12,9 @@ import type {
   SearchRequest,
 } from './contracts.js';
 import type { PolicySource } from './policy/policy-file.js';
-import type { Quotas } from './quotas.js';
+import type { QuotasInput } from './quotas.js';
 import type { TelemetryEvent } from './records.js';
-import type { Retention } from './retention.js';
+import type { RetentionInput } from './retention.js';
 import type { Store } from './store/store.js';
 import type { ToolChanges } from './tool-changes.js';
 
@@ -82,7 +82,7 @@ export interface RouterOptions {
   /** When clients put newly enabled tools before their model. Default: `next_request`. */
   visibleFrom?: 'next_request' | 'next_turn' | undefined;
   /** For how long records last. Default: that of `retentionSchema`. */
-  retention?: Retention | undefined;
+  retention?: RetentionInput | undefined;
   /** How much one user may take. Default: that of `quotasSchema`. */
-  quotas?: Quotas | undefined;
+  quotas?: QuotasInput | undefined;
 }

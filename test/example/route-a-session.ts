@@ -3,10 +3,10 @@ import {
   createFunctionExecutor,
   createRouter,
   createSandbox,
-  loadCatalog,
   openPolicyFile,
   openStore,
-} from '../../src/index.js';
+} from '../../src/agents/index.js';
+import { loadCatalog } from '../../src/index.js';
 
 const { catalog } = await loadCatalog({ sources: ['fixtures/catalogs/coding-agent.json'] });
 const store = await openStore({ file: 'agents.db' });

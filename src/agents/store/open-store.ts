@@ -19,7 +19,12 @@ export interface OpenOptions {
   onNotice?: ((notice: string) => void) | undefined;
 }
 
-/** @throws WinnowError `store_failed`; `invalid_option` for a place that is none */
+/**
+ * Sessions, approvals, audit and runs: in a SQLite file, in PostgreSQL, or in memory.
+ * @throws WinnowError `store_failed`; `invalid_option` for a place that is none
+ * @example
+ * const store = await openStore({ file: 'agents.db' });
+ */
 export async function openStore(place: StorePlace, options: OpenOptions = {}): Promise<Store> {
   const { busyTimeoutMs = 5_000, connections = 10, onNotice } = options;
   if ('memory' in place) {

@@ -1,5 +1,6 @@
 /** Puts the endpoints for agents into the server: each request is parsed, asked and answered by its route. */
 import type { FastifyInstance } from 'fastify';
+import { WinnowError } from '../../../core/errors.js';
 import type { AnswerWork } from '../answer-work.js';
 import { leavingOf } from '../answer-work.js';
 import type { Stop } from '../graceful-stop.js';
@@ -39,8 +40,9 @@ export function agentRoutes(agents: Agents): Route[] {
 export function addAgentRoutes(app: FastifyInstance, { routes, metrics, answerWork, stop }: AgentRouteParts): void {
   for (const route of routes) addRoute(app, route, { answerWork, stop });
   app.get('/metrics', async (_request, reply) => {
-    const text = await metrics.render();
-    return reply.type(metrics.contentType).send(text);
+    if (!metrics)
+      throw new WinnowError('not_found', 'Figures for Prometheus need a package. Install it: npm install prom-client');
+    return reply.type(metrics.contentType).send(await metrics.render());
   });
 }
 

@@ -2,6 +2,11 @@
 import { fail } from '../failure.js';
 import { type Executor, runnerOf } from './executor.js';
 
+/**
+ * Gives the instructions of a skill as its result.
+ * @example
+ * const sandbox = createSandbox({ executors: [createSkillExecutor()] });
+ */
 export function createSkillExecutor(): Executor {
   return {
     canRun: (tool) => runnerOf(tool) === 'skill' && tool.instructions !== undefined,
