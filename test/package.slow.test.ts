@@ -4,7 +4,10 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { PAGES, snippetsOf } from './support/pages.js';
+
+jest.setTimeout(600_000);
 
 const run = promisify(execFile);
 const TSC = resolve('node_modules/typescript/bin/tsc');
@@ -108,6 +111,7 @@ async function functionsOf(entry: string): Promise<{ name: string; example: stri
   return (await Promise.all(found)).flat();
 }
 
+const toOutput = (error: { stdout: string }) => error.stdout;
 const renderExample = (name: string, example: string) => `export async function ${name}Example() {\n${example}}\n`;
 
 describe('the package', () => {
@@ -132,8 +136,16 @@ describe('the package', () => {
     const imports = names.map(([entry, found]) => `import { ${found.map(({ name }) => name)} } from '${entry}';`);
     const examples = names.flatMap(([, found]) => found.map(({ name, example }) => renderExample(name, example)));
     expect(examples.length).toBeGreaterThan(30);
-    const tell = (error: { stdout: string }) => error.stdout;
-    expect(await compile({ 'examples.ts': [...imports, GIVEN, ...examples].join('\n') }).catch(tell)).toBeUndefined();
+    expect(
+      await compile({ 'examples.ts': [...imports, GIVEN, ...examples].join('\n') }).catch(toOutput),
+    ).toBeUndefined();
+  });
+
+  it('compiles the snippets of the pages', async () => {
+    const texts = PAGES.flatMap(snippetsOf).filter(({ language }) => language === 'ts');
+    const files = texts.map(({ text }, place) => [`snippet-${place}.ts`, text] as const);
+    expect(files.length).toBeGreaterThan(3);
+    expect(await compile(Object.fromEntries(files)).catch(toOutput)).toBeUndefined();
   });
 
   it('brings its command with the example catalogue', async () => {
