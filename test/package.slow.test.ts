@@ -73,7 +73,8 @@ beforeAll(async () => {
   await run('tar', ['-xzf', await pack(join(folder, 'packed')), '--strip-components=1', '-C', installed]);
   // What it depends on, and what the consumer has of its own.
   await symlink(resolve('node_modules'), join(installed, 'node_modules'));
-  await symlink(resolve('node_modules/@types'), join(consumer, 'node_modules/@types'));
+  for (const name of ['@types', 'langchain'])
+    await symlink(resolve('node_modules', name), join(consumer, 'node_modules', name));
   await writeFile(join(consumer, 'package.json'), '{ "type": "module" }');
   await writeFile(join(consumer, 'tools.json'), '[{ "name": "read_level", "toolType": "builtin" }]');
 });
