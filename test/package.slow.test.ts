@@ -4,15 +4,20 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { PAGES, snippetsOf } from './support/pages.js';
+
+jest.setTimeout(600_000);
 
 const run = promisify(execFile);
 const TSC = resolve('node_modules/typescript/bin/tsc');
 
 const USE = `
-import { createPlanner, loadCatalog, type Model, type PlanResult } from 'winnow';
-import { createToolSelector } from 'winnow/langchain';
-import { createMcpEndpoint, resolveMcpOptions, type McpOptions } from 'winnow/mcp';
+import { createPlanner, loadCatalog, type Model, type PlanResult } from 'winnow-planner';
+import { createRouter } from 'winnow-planner/agents';
+import { createCaseRunner } from 'winnow-planner/eval';
+import { createToolSelector } from 'winnow-planner/langchain';
+import { createMcpEndpoint, resolveMcpOptions, type McpOptions } from 'winnow-planner/mcp';
 
 const model: Model = {
   id: 'own',
@@ -29,13 +34,27 @@ const model: Model = {
 const { catalog } = await loadCatalog({ sources: ['tools.json'] });
 const result: PlanResult = await createPlanner({ catalog, model }).plan({ message: 'What is the level?' });
 const options: McpOptions = resolveMcpOptions({});
-const inside: string = 'winnow/dist/planner.js';
+const inside: string = 'winnow-planner/dist/planner.js';
 const refused: unknown = await import(inside).catch((error: { code: string }) => error.code);
 const steps = result.kind === 'plan' ? result.steps.map(({ tool }) => tool) : [];
-const kinds = [typeof createToolSelector, typeof createMcpEndpoint, typeof options];
+const entries = [createRouter, createCaseRunner, createToolSelector, createMcpEndpoint];
+const kinds = [...entries.map((one) => typeof one), typeof options];
 console.log(JSON.stringify({ steps, kinds, refused }));
 `;
-const WRONG = `import { createPlanner } from 'winnow';\ncreatePlanner({ catalog: 7 });\n`;
+const WRONG = `import { createPlanner } from 'winnow-planner';\ncreatePlanner({ catalog: 7 });\n`;
+
+/** What the examples take as given. */
+const GIVEN = `
+import type { Catalog, Model, Planner } from 'winnow-planner';
+import type { Discovery, PolicySource, Router, RunnablePlan, Sandbox, Store, ToolFunction } from 'winnow-planner/agents';
+import type { CaseRecord, EvaluationCase, SuitePlanners } from 'winnow-planner/eval';
+declare const catalog: Catalog, model: Model, planner: Planner, discovery: Discovery, policy: PolicySource;
+declare const router: Router, plan: RunnablePlan, sandbox: Sandbox, store: Store, session: string;
+declare const functions: Record<string, ToolFunction>, planners: SuitePlanners, one: EvaluationCase, record: CaseRecord;
+declare const tools: Parameters<typeof toolsFromLangChain>[0];
+declare const console: { log(...words: unknown[]): void; warn(): void; error(): void; debug(): void };
+`;
+const ENTRIES = ['', '/agents', '/eval', '/langchain', '/mcp'].map((path) => `winnow-planner${path}`);
 
 const OPTIONS = {
   compilerOptions: {
@@ -49,12 +68,13 @@ let consumer: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'winnow-package-'));
   consumer = join(folder, 'consumer');
-  const installed = join(consumer, 'node_modules', 'winnow');
+  const installed = join(consumer, 'node_modules', 'winnow-planner');
   await mkdir(installed, { recursive: true });
   await run('tar', ['-xzf', await pack(join(folder, 'packed')), '--strip-components=1', '-C', installed]);
   // What it depends on, and what the consumer has of its own.
   await symlink(resolve('node_modules'), join(installed, 'node_modules'));
-  await symlink(resolve('node_modules/@types'), join(consumer, 'node_modules/@types'));
+  for (const name of ['@types', 'langchain'])
+    await symlink(resolve('node_modules', name), join(consumer, 'node_modules', name));
   await writeFile(join(consumer, 'package.json'), '{ "type": "module" }');
   await writeFile(join(consumer, 'tools.json'), '[{ "name": "read_level", "toolType": "builtin" }]');
 });
@@ -76,13 +96,32 @@ async function compile(files: Readonly<Record<string, string>>): Promise<void> {
   await run(process.execPath, [TSC, '-p', '.'], { cwd: consumer });
 }
 
+/** Of each function that an entry exports, as its published type declaration has it. */
+async function functionsOf(entry: string): Promise<{ name: string; example: string }[]> {
+  const { exports } = JSON.parse(await readFile('package.json', 'utf8'));
+  const path = join(consumer, 'node_modules/winnow-planner', exports[entry.replace('winnow-planner', '.')].types);
+  const statements = (await readFile(path, 'utf8')).matchAll(/^export \{([^}]*)\} from '([^']+)'/gmu);
+  const found = [...statements].map(async ([, names = '', file = '']) => {
+    const text = await readFile(join(path, '..', file.replace(/\.js$/u, '.d.ts')), 'utf8');
+    return (names.match(/\w+/gu) ?? []).flatMap((name) => {
+      const form = new RegExp(`@example\\n((?: \\* .*\\n)+) \\*/\\nexport declare function ${name}\\b`, 'u');
+      const [, example] = form.exec(text) ?? [];
+      return example === undefined ? [] : [{ name, example: example.replace(/^ \* /gmu, '') }];
+    });
+  });
+  return (await Promise.all(found)).flat();
+}
+
+const toOutput = (error: { stdout: string }) => error.stdout;
+const renderExample = (name: string, example: string) => `export async function ${name}Example() {\n${example}}\n`;
+
 describe('the package', () => {
   it('is found by its names, typed, and plans; what is inside stays inside', async () => {
     await compile({ 'use.ts': USE });
     const { stdout } = await run(process.execPath, ['out/use.js'], { cwd: consumer });
     expect(JSON.parse(stdout)).toEqual({
       steps: ['read_level'],
-      kinds: ['function', 'function', 'object'],
+      kinds: ['function', 'function', 'function', 'function', 'object'],
       refused: 'ERR_PACKAGE_PATH_NOT_EXPORTED',
     });
   });
@@ -93,16 +132,25 @@ describe('the package', () => {
     });
   });
 
-  it('compiles the examples of the README', async () => {
-    const examples = ['plan-a-request.ts', 'route-a-session.ts'].map(async (name) => {
-      const text = await readFile(join('test/example', name), 'utf8');
-      return [name, text.replace('../../src/index.js', 'winnow')] as const;
-    });
-    await compile(Object.fromEntries(await Promise.all(examples)));
+  it('compiles the example of every function', async () => {
+    const names = await Promise.all(ENTRIES.map(async (entry) => [entry, await functionsOf(entry)] as const));
+    const imports = names.map(([entry, found]) => `import { ${found.map(({ name }) => name)} } from '${entry}';`);
+    const examples = names.flatMap(([, found]) => found.map(({ name, example }) => renderExample(name, example)));
+    expect(examples.length).toBeGreaterThan(30);
+    expect(
+      await compile({ 'examples.ts': [...imports, GIVEN, ...examples].join('\n') }).catch(toOutput),
+    ).toBeUndefined();
+  });
+
+  it('compiles the snippets of the pages', async () => {
+    const texts = PAGES.flatMap(snippetsOf).filter(({ language }) => language === 'ts');
+    const files = texts.map(({ text }, place) => [`snippet-${place}.ts`, text] as const);
+    expect(files.length).toBeGreaterThan(3);
+    expect(await compile(Object.fromEntries(files)).catch(toOutput)).toBeUndefined();
   });
 
   it('brings its command with the example catalogue', async () => {
-    const main = join(consumer, 'node_modules/winnow/dist/cli/main.js');
+    const main = join(consumer, 'node_modules/winnow-planner/dist/cli/main.js');
     const { stdout } = await run(process.execPath, [main, 'tools', 'list'], { cwd: consumer });
     expect(stdout).toContain('lookup_station_code');
   });

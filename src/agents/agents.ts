@@ -22,7 +22,7 @@ import type { SandboxLimitsInput } from './sandbox/limits.js';
 import { createSandbox } from './sandbox/sandbox.js';
 import { createDiscovery, type DiscoveryParts } from './search/discovery.js';
 import type { Store } from './store/store.js';
-import { createMetrics, type Metrics } from './telemetry/metrics.js';
+import type { Metrics, MetricsOptions } from './telemetry/metrics.js';
 import { readEvents, reportTelemetry, type TelemetryReport, type TelemetryReportQuery } from './telemetry/rates.js';
 
 export interface AgentsParts {
@@ -54,6 +54,8 @@ export interface AgentsParts {
   onUnusableWeights?: WeightsKeeperParts['onUnusable'];
   /** Learning from use. Default: off. */
   adaptation?: AdaptationOptions | undefined;
+  /** Counts for Prometheus; its module needs the package prom-client. Default: nothing is counted. */
+  createMetrics?: ((options: MetricsOptions) => Metrics) | undefined;
   options?: RouterOptions | undefined;
   /** Default: the clock of the machine. */
   clock?: (() => Date) | undefined;
@@ -82,7 +84,8 @@ export interface Agents {
   readonly rules: KeptRules;
   readonly adaptation: Adaptation;
   readonly index: ToolIndex;
-  readonly metrics: Metrics;
+  /** Undefined: nothing is counted. */
+  readonly metrics: Metrics | undefined;
   readonly plans: PlanRuns;
   readonly policy: PolicySource['current'];
   /** @throws WinnowError `store_failed` */
@@ -129,7 +132,7 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
   const { index } = discovery;
   const configured = parts.index?.weights;
   const weights = createWeightsKeeper({ index, store: store.snapshots, configured, onUnusable, audit, clock });
-  const metrics = createMetrics({ index: index.status, isNamed: isSystemName(catalog) });
+  const metrics = parts.createMetrics?.({ index: index.status, isNamed: isSystemName(catalog) });
   const router = createRouter({
     store,
     catalog,
@@ -140,12 +143,12 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
     handOut: discovery.handOut,
     prepare: sandbox.prepare,
     execute: sandbox.run,
-    onEvent: metrics.observe,
+    onEvent: metrics?.observe,
     options,
     clock,
   });
 
-  const replanner = parts.planner && { plan: metrics.measurePlan(parts.planner.plan) };
+  const replanner = parts.planner && { plan: metrics?.measurePlan(parts.planner.plan) ?? parts.planner.plan };
 
   let told = catalog();
   /** Index and clients hear of the tools of now; the same ones again cost nothing. */

@@ -16,7 +16,7 @@ import type {
   SearchRequest,
 } from './contracts.js';
 import type { PolicySource } from './policy/policy-file.js';
-import type { Quotas, Retention } from './quotas.js';
+import type { QuotasInput, RetentionInput } from './quotas.js';
 import type { TelemetryEvent } from './records.js';
 import type { Store } from './store/store.js';
 
@@ -85,9 +85,9 @@ export interface RouterOptions {
   /** When clients put newly enabled tools before their model. Default: `next_request`. */
   visibleFrom?: 'next_request' | 'next_turn' | undefined;
   /** For how long records last. Default: that of `retentionSchema`. */
-  retention?: Retention | undefined;
+  retention?: RetentionInput | undefined;
   /** How much one user may take. Default: that of `quotasSchema`. */
-  quotas?: Quotas | undefined;
+  quotas?: QuotasInput | undefined;
 }
 
 // Who shows tools to clients hears that others may be callable now. Whether they are, each looks for its own session.

@@ -59,6 +59,12 @@ export interface PrivateTools {
   remove(user: string, name: string): Promise<void>;
 }
 
+/**
+ * Tools of single users, kept in the store, beside those of a catalogue.
+ * @example
+ * const tools = createPrivateTools({ base: () => catalog, store: store.privateTools });
+ * await tools.add('ann', { name: 'standup', toolType: 'skill', instructions: 'Two minutes each.' });
+ */
 export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
   const { base, store, onIssue, audit, clock = () => new Date() } = parts;
   const { maxBytes = parseQuotas().privateToolBytes } = parts;

@@ -103,21 +103,22 @@ const LOOK = { isLook: true } as const;
 /** Characters. */
 const MAX_AUDITED_QUERY = 200;
 
+/**
+ * Sessions of agents: search, enable and call pass one policy, and everything is in the store.
+ * @example
+ * const { search } = createDiscovery({ catalog: () => catalog });
+ * const { prepare, run: execute } = createSandbox({ executors: [createFunctionExecutor(functions)] });
+ * const router = createRouter({ store, catalog: () => catalog, policy, search, prepare, execute });
+ */
 export function createRouter(parts: RouterParts): Router {
   const { store, catalog, clock = () => new Date() } = parts;
   const { changes = createToolChanges() } = parts;
-  const { sessionIdleMs = DAY_MS, visibleFrom = 'next_request', retention = parseRetention() } = parts.options ?? {};
-  const { quotas = parseQuotas() } = parts.options ?? {};
+  const { sessionIdleMs = DAY_MS, visibleFrom = 'next_request' } = parts.options ?? {};
+  const quotas = parseQuotas(parts.options?.quotas);
   const policy = () => parts.policy.current();
   const ledger = createLedger({ journal: store.journal, clock, onEvent: parts.onEvent });
-  const situationOf = createSituations({
-    sessions: store.sessions,
-    catalog,
-    policy,
-    alwaysOn: parts.alwaysOn,
-    clock,
-    sessionIdleMs,
-  });
+  const { alwaysOn } = parts;
+  const situationOf = createSituations({ sessions: store.sessions, catalog, policy, alwaysOn, clock, sessionIdleMs });
   const approvals = createApprovals({
     store: store.approvals,
     policy,
@@ -130,7 +131,7 @@ export function createRouter(parts: RouterParts): Router {
   const { pass: _pass, ask: _ask, ...openApprovals } = approvals;
   const digest = createKeyedDigest(store.keys);
   const gate = createCallGate({ store, approvals, prepare: parts.prepare, digest });
-  const removeOld = createRetention(store, retention, clock);
+  const removeOld = createRetention(store, parseRetention(parts.options?.retention), clock);
   const sessions = createSessions({
     store: store.sessions,
     situationOf,

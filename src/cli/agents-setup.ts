@@ -15,6 +15,8 @@ import { parseQuotas, parseRetention } from '../agents/quotas.js';
 import { openStore } from '../agents/store/open-store.js';
 import type { Store } from '../agents/store/store.js';
 import { type EntryIssue, renderIssue } from '../core/catalog/tool.js';
+import { messageOf } from '../core/errors.js';
+import { loadOptional } from '../core/optional-package.js';
 import type { Planner } from '../core/planner.js';
 import { type AgentFlags, storePlaceOf } from './agent-options.js';
 import { openCatalog } from './catalog-setup.js';
@@ -119,6 +121,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
     limits: config.sandbox,
     options: { ...parseSessionSettings(config.sessions ?? {}), retention: parseRetention(config.retention), quotas },
     adaptation,
+    createMetrics: await loadMetrics(logger),
     index,
     onUnusableWeights: ({ code, message }) =>
       logger.warn(
@@ -197,6 +200,17 @@ function policyPathOf({ flags, config }: Pick<AgentsSetup, 'flags' | 'config'>):
 /** The defaults of the policy where no file says otherwise. */
 export async function openPolicy(path: string | undefined): Promise<PolicySource> {
   return path === undefined ? fixedPolicy(createPolicy()) : openPolicyFile(path);
+}
+
+/** Undefined where prom-client is not installed: a server answers without figures, too. */
+async function loadMetrics(logger: Setup['logger']) {
+  try {
+    const packages = { packages: ['prom-client'], neededBy: 'GET /metrics' };
+    return (await loadOptional(() => import('../agents/telemetry/metrics.js'), packages)).createMetrics;
+  } catch (error) {
+    logger.info(messageOf(error));
+    return undefined;
+  }
 }
 
 /** Undefined where no model is there to give one. */

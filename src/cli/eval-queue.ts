@@ -1,9 +1,10 @@
 /** Workers on any machines do the cases of a run. No model is opened here: the workers say which one they have. */
 import { readVersion } from '../core/environment.js';
+import { loadOptional } from '../core/optional-package.js';
 import type { Evaluator } from './eval-evaluator.js';
 import type { RunIdentity } from './eval-settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
-import { DEFAULT_WINDOW } from './queue-options.js';
+import { DEFAULT_WINDOW, QUEUE_PACKAGES } from './queue-options.js';
 import { isStoreName } from './stored-models.js';
 
 export interface QueueContext {
@@ -20,7 +21,7 @@ export async function openQueueEvaluator(
   run: RunIdentity,
   { onNotice, signal }: QueueContext,
 ): Promise<Evaluator> {
-  const { openQueueCommand } = await import('../eval/queue/queue-command.js');
+  const { openQueueCommand } = await loadOptional(() => import('../eval/queue/queue-command.js'), QUEUE_PACKAGES);
   const { paceSchema, runIdOf } = await import('../eval/queue/queued-run.js');
   const { flags, suites, options, promptHashes } = setup;
   const { queue: url = '', window = DEFAULT_WINDOW, rate, attempts, lostAfter, cache } = flags;

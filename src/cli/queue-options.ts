@@ -13,6 +13,8 @@ export interface QueueFlags {
 }
 
 export const DEFAULT_WINDOW = 200;
+/** What `winnow eval --queue` and `winnow worker` need besides Winnow. */
+export const QUEUE_PACKAGES = { packages: ['bullmq', 'ioredis'], neededBy: 'A queue' };
 
 export function addQueueOptions(command: Command): Command {
   return command

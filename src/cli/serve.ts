@@ -60,7 +60,7 @@ async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
     const { tokenFile, ...auth } = await openAuth(flags, setup.config.auth);
     const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
     const { connections: maxUserConnections } = parseQuotas(setup.config.quotas);
-    const shared = { planner: agents.metrics.measure(planner), logger };
+    const shared = { planner: agents.metrics?.measure(planner) ?? planner, logger };
     const hosts = { allowedHosts: allowedHosts(auth), maxUserConnections };
     const mcp = openMcpEndpoint({ ...shared, ...hosts, flags, router: agents.router });
     const askModel = flags.readyModel ? () => askForOneToken(setup.model) : undefined;

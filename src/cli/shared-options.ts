@@ -24,7 +24,7 @@ export interface SharedFlags {
 export function addSharedOptions(command: Command): Command {
   return command
     .option('-c, --catalog <source>', 'file, URL or folder with tools; may be given more than once', collect)
-    .option('--config <file>', 'configuration file (YAML or JSON); see the README')
+    .option('--config <file>', 'configuration file (YAML or JSON)')
     .option('--strict', 'refuse a catalogue with a wrong entry')
     .option(
       '--set <option=value>',

@@ -1,6 +1,8 @@
 /** `winnow worker`: does cases of `winnow eval --queue`, here or on any machine, until it is told to stop. */
 import { Command } from 'commander';
 import { WinnowError } from '../core/errors.js';
+import { loadOptional } from '../core/optional-package.js';
+import { QUEUE_PACKAGES } from './queue-options.js';
 import { addSharedOptions, collect, wholeNumber } from './shared-options.js';
 import type { WorkerFlags } from './worker-run.js';
 
@@ -13,7 +15,7 @@ export function workerCommand(): Command {
     .option('-j, --jobs <number>', 'cases at once', wholeNumber, 1)
     .action(async (flags: WorkerFlags) => {
       refuseFlagsOfTheRun(flags);
-      const { runWorker } = await import('./worker-run.js');
+      const { runWorker } = await loadOptional(() => import('./worker-run.js'), QUEUE_PACKAGES);
       await runWorker(flags);
     });
 }

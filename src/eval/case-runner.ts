@@ -36,6 +36,16 @@ export interface CaseRunnerOptions extends Offer {
   prices?: Prices | undefined;
 }
 
+/**
+ * Does a case and scores the answer.
+ * @example
+ * const run = createCaseRunner({
+ *   suites: new Map([['mine', planners]]),
+ *   ...{ only: undefined, maxTools: 8, today: '2026-01-31', ignoreCase: false },
+ *   ...{ candidates: 'all', distractors: 0, seed: 1 },
+ * });
+ * const record = await run({ case: one, repeat: 0 });
+ */
 export function createCaseRunner(options: CaseRunnerOptions): CaseRunner {
   const tokensOfAll = new WeakMap<View, number>();
   return async ({ case: one, repeat }, signal) => {

@@ -87,8 +87,12 @@ export interface CasePlace {
 const KNOWN = new Set(Object.keys(caseLineSchema.shape));
 
 /**
+ * One line of a case file.
  * @returns the case, and the names of fields that Winnow does not know and leaves out of account.
  * @throws WinnowError `invalid_request` naming file, line and field.
+ * @example
+ * const line = '{"query": "Read a.txt", "expectedTools": ["file_read"]}';
+ * const { case: one } = parseCase(line, { suite: 'mine', file: 'mine.jsonl', line: 1 });
  */
 export function parseCase(text: string, place: CasePlace): { case: EvaluationCase; unknownFields: string[] } {
   const where = `${place.file}:${place.line}`;

@@ -45,7 +45,12 @@ export interface SuitePlannerOptions extends AnsweringModel {
   onStablePart: RecorderOptions['onStablePart'];
 }
 
-/** @throws WinnowError `invalid_option`, `prompt_invalid` */
+/**
+ * Planners over a catalogue that record every call of the model.
+ * @throws WinnowError `invalid_option`, `prompt_invalid`
+ * @example
+ * const planners = createSuitePlanners({ catalog }, { model, options: {}, onStablePart: () => {} });
+ */
 export function createSuitePlanners(
   suite: Pick<Suite, 'catalog'> & Partial<Suite>,
   parts: SuitePlannerOptions,

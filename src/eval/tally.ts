@@ -30,6 +30,13 @@ const TIMES = [
   ['selectionTime', 'selection'],
 ] as const;
 
+/**
+ * Metrics over many records, with intervals.
+ * @example
+ * const tally = createTally();
+ * tally.add(record);
+ * console.log(tally.metrics());
+ */
 export function createTally(): Tally {
   const places = new Map<string, number>();
   const series = new Map<string, Series>();

@@ -1,4 +1,4 @@
-/** The two halves of a set of cases, and a mean with its interval, as the tables of the README show them. */
+/** The two halves of a set of cases, and a mean with its interval, as the tables of FIGURES.md show them. */
 import { createHash } from 'node:crypto';
 import { bootstrapMean, FRACTIONS } from '../../dist/eval/statistics.js';
 

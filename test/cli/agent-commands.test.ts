@@ -312,7 +312,7 @@ describe('winnow run', () => {
     expect(JSON.parse(text)).toMatchObject({ state: 'failed', steps: { s1: { failure: { code: 'timeout' } } } });
   });
 
-  it('runs the first steps of the README with results that are as their catalogue says', async () => {
+  it('runs the worked example with results that are as their catalogue says', async () => {
     const config = { catalog: [resolve('fixtures/catalogs/coding-agent.json')], sandbox: { outputCheck: 'refuse' } };
     await writeFile(at('refuse.yaml'), JSON.stringify(config));
     const words = ['plan.json', '--tools-module', 'tools.mjs'].map((word) =>

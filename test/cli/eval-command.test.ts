@@ -152,9 +152,9 @@ describe('npm run eval', () => {
   });
 });
 
-describe('the commands of the README', () => {
+describe('the commands of the page', () => {
   it('work in their order', async () => {
-    const [, block = ''] = /^## Evaluation\n\n```sh\n(.*?)```/msu.exec(readFileSync('README.md', 'utf8')) ?? [];
+    const [, block = ''] = /^```sh\n(.*?)```/msu.exec(readFileSync('src/eval/README.md', 'utf8')) ?? [];
     const lines = [...block.matchAll(/^npx winnow (eval [^#\n]*)/gmu)].map(([, words = '']) => words);
     const outcomes = [];
     for (const line of lines) {

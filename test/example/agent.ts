@@ -11,17 +11,16 @@ import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messag
 import { GraphRecursionError, MemorySaver } from '@langchain/langgraph';
 import { createAgent } from 'langchain';
 import { createChatModel, createRoutingMiddleware } from '../../src/adapters/langchain/index.js';
-import { readEnvironment } from '../../src/core/environment.js';
 import {
   createDiscovery,
   createFunctionExecutor,
-  createModel,
   createRouter,
   createSandbox,
-  loadCatalog,
   openPolicyFile,
   openStore,
-} from '../../src/index.js';
+} from '../../src/agents/index.js';
+import { readEnvironment } from '../../src/core/environment.js';
+import { createModel, loadCatalog } from '../../src/index.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { SCRIPTED_STEPS } from './agent/scripted-steps.js';
 import { createWorkspace } from './agent/workspace.js';

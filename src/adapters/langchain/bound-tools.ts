@@ -17,6 +17,8 @@ export interface LangChainToolsOptions {
  * `builtin`). `metadata` may hold `risk`, `category`, `keywords` and `aliases`; the rest of it stays in `metadata`.
  * @throws WinnowError `invalid_option` for a tool that only its provider can run, `invalid_catalog` for one that is
  * not usable, each named
+ * @example
+ * const catalog = createCatalog(toolsFromLangChain(tools));
  */
 export function toolsFromLangChain(
   bound: readonly BindToolsInput[],

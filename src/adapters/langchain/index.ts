@@ -1,7 +1,7 @@
-/** `winnow/langchain`: agents of LangChain on Winnow. Needs the packages `langchain` and `@langchain/langgraph`. */
-export { type ApprovalInterrupt, type ApprovalResume, approvalResumeSchema } from './approval-interrupt.js';
+/** `winnow-planner/langchain`: agents of LangChain. Needs the packages `langchain`, `@langchain/core` and `@langchain/langgraph`. */
+export type { ApprovalInterrupt, ApprovalResume } from './approval-interrupt.js';
 export { toolsFromLangChain } from './bound-tools.js';
-export { type ChatModelOptions, createChatModel, WinnowChatModel } from './chat-model/chat-model.js';
+export { type ChatModelOptions, createChatModel, type WinnowChatModel } from './chat-model/chat-model.js';
 export { createMetaTools } from './meta-tools.js';
 export { createRoutingMiddleware, type RoutingMiddlewareOptions } from './routing-middleware.js';
 export type { RoutingContext } from './threads.js';

@@ -13,6 +13,8 @@ export const META_NAMES = ['tool_search', 'tool_enable', 'tool_disable'] as cons
  * @param sessionId of `router.createSession`
  * @param ask who asks, and a signal besides that of each run
  * @throws (when called) WinnowError `invalid_request`, `not_found`, `store_failed`, `cancelled`
+ * @example
+ * const tools = createMetaTools(router, session);
  */
 export function createMetaTools(router: Router, sessionId: string, ask: AskOptions = {}): DynamicStructuredTool[] {
   return META_NAMES.map((name) => {

@@ -33,6 +33,8 @@ export interface RoutingMiddlewareOptions {
  * A run throws WinnowError `store_failed`, `cancelled`, `not_found` for a `winnow.session` that is none, and
  * `invalid_option` for tools of the agent that `ungated` does not name; from inside a step as `cause` of LangChain's
  * MiddlewareError.
+ * @example
+ * const middleware = [createRoutingMiddleware({ router, onApproval: 'interrupt' })];
  */
 export function createRoutingMiddleware(options: RoutingMiddlewareOptions) {
   const { router, onApproval = 'refuse' } = options;

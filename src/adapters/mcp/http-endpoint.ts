@@ -54,6 +54,11 @@ const HOUR_MS = 3_600_000;
 /** As the SDK's own transport numbers them. */
 const CODES = { refused: -32_000, unknown: -32_001 } as const;
 
+/**
+ * Streamable HTTP for a web server of your own: give each request to `handle`.
+ * @example
+ * const endpoint = createMcpEndpoint({ router, options: resolveMcpOptions(), logger: console });
+ */
 export function createMcpEndpoint(parts: McpHttpParts): McpEndpoint {
   const { maxConnections = 1_000, maxUserConnections = 64, idleMs = HOUR_MS } = parts;
   const allowedHosts = 'allowedHosts' in parts ? parts.allowedHosts : LOOPBACK_HOSTS;

@@ -28,7 +28,12 @@ export const mcpOptionsSchema = z.strictObject({
 export type McpOptions = z.output<typeof mcpOptionsSchema>;
 export type McpOptionsInput = z.input<typeof mcpOptionsSchema>;
 
-/** @throws WinnowError `invalid_option` naming each option that is wrong. */
+/**
+ * The options with their defaults.
+ * @throws WinnowError `invalid_option` naming each option that is wrong.
+ * @example
+ * const options = resolveMcpOptions({ toolPrefix: 'winnow_' });
+ */
 export function resolveMcpOptions(input: McpOptionsInput = {}): McpOptions {
   const problem = 'Options of the MCP server are not usable';
   return parseAs(mcpOptionsSchema, input, { code: 'invalid_option', problem, root: 'options' });

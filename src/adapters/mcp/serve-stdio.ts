@@ -19,8 +19,12 @@ export interface StdioOptions extends Pick<ConnectionOptions, 'onClient'> {
 const LAST_WORDS_MS = 1_500;
 
 /**
+ * Serves one client over the pipes of this process.
  * Resolves when the client has left, or the signal has fired, and the session has ended.
  * @param owner in whose name the session is opened
+ * @example
+ * const parts = { router, options: resolveMcpOptions(), logger: console };
+ * await serveStdio(parts, { user: 'ann' }, { stdin: process.stdin, stdout: process.stdout });
  */
 export async function serveStdio(
   parts: McpParts,

@@ -36,7 +36,12 @@ export interface CallLogOptions {
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** @throws WinnowError `invalid_option` when the file cannot be opened. */
+/**
+ * One JSON line for each call of a model.
+ * @throws WinnowError `invalid_option` when the file cannot be opened.
+ * @example
+ * const log = createCallLog({ destination: 'calls.jsonl' });
+ */
 export function createCallLog(options: CallLogOptions): CallLog {
   const { destination, includesSecrets = false, secrets = [], onError } = options;
   let file = destination === 'off' ? undefined : openForAppending(destination);
@@ -70,7 +75,11 @@ function openForAppending(path: string): number {
   }
 }
 
-/** The model itself when the log is off. A reader has one line, written when it is closed. */
+/**
+ * The model itself when the log is off. A reader has one line, written when it is closed.
+ * @example
+ * const logged = withCallLog(model, createCallLog({ destination: 'calls.jsonl' }));
+ */
 export function withCallLog(model: Model, log: CallLog): Model {
   if (!log.isOn) return model;
   return watchModel(model, (request) => {

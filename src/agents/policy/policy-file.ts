@@ -14,7 +14,12 @@ export interface PolicySource {
   reload(): Promise<PolicyReload>;
 }
 
-/** @throws WinnowError `invalid_option` naming file and field; there is no policy to keep yet. */
+/**
+ * A policy file that can be read again while the program runs.
+ * @throws WinnowError `invalid_option` naming file and field; there is no policy to keep yet.
+ * @example
+ * const policy = await openPolicyFile('policy.yaml');
+ */
 export async function openPolicyFile(path: string): Promise<PolicySource> {
   const state = { policy: await loadPolicy(path) };
   return {
@@ -35,7 +40,11 @@ export async function openPolicyFile(path: string): Promise<PolicySource> {
   };
 }
 
-/** A policy that never changes. */
+/**
+ * A policy that never changes.
+ * @example
+ * const policy = fixedPolicy(createPolicy({ default: 'allow' }));
+ */
 export function fixedPolicy(policy: Policy): PolicySource {
   return {
     current: () => policy,

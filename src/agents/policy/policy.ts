@@ -99,7 +99,11 @@ export interface Policy {
   of(tool: Tool): ToolPolicy;
 }
 
-/** @throws WinnowError `invalid_option`, one issue a line with the path of the field. */
+/**
+ * @throws WinnowError `invalid_option`, one issue a line with the path of the field.
+ * @example
+ * const policy = createPolicy({ rules: [{ name: 'no installs', match: { tool: 'package_install' }, decision: 'deny' }] });
+ */
 export function createPolicy(input: PolicyInput = {}): Policy {
   const problem = 'The policy is not usable';
   const settings = parseAs(policySchema, input, { code: 'invalid_option', problem, root: 'policy' });

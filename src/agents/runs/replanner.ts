@@ -20,7 +20,12 @@ export interface ReplanOptions {
   withOutputs?: boolean;
 }
 
-/** Undefined where the planner finds no other plan. */
+/**
+ * For `replan` of a run: asks the planner once more, with the failure in the history.
+ * Undefined where the planner finds no other plan.
+ * @example
+ * const replan = createReplanner(planner.plan, { message: 'Delete old.txt' });
+ */
 export function createReplanner(
   plan: PlanAgain,
   request: PlanRequest,

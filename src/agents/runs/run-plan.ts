@@ -55,7 +55,12 @@ export interface ResumeOptions extends Omit<RunPlanOptions, 'runId' | 'dryRun'> 
 const DEFAULT_CONCURRENCY = 8;
 const DEFAULT_LEASE_MS = 30_000;
 
-/** @throws WinnowError `invalid_request` for a plan that can't be run; `store_failed` */
+/**
+ * Runs a plan step by step; steps of one level run side by side.
+ * @throws WinnowError `invalid_request` for a plan that can't be run; `store_failed`
+ * @example
+ * const run = await runPlan(plan, { run: createGatedRunner({ router, session }), store: store.planRuns });
+ */
 export async function runPlan(plan: RunnablePlan, options: RunPlanOptions): Promise<PlanRun> {
   const ordered = orderSteps(plan);
   const run: PlanRun = {
@@ -72,6 +77,8 @@ export async function runPlan(plan: RunnablePlan, options: RunPlanOptions): Prom
 /**
  * Goes on with a run of the store, or with one that `runPlan` returned: what is done stays, the rest is run.
  * @throws WinnowError `not_found`, `conflict` while another process runs it, `invalid_request`, `store_failed`
+ * @example
+ * const run = await resumePlan('5d52574b-…', { run: createGatedRunner({ router, session }), store: store.planRuns });
  */
 export async function resumePlan(run: string | PlanRun, options: ResumeOptions): Promise<PlanRun> {
   const open = (recordOptions: RecordOptions) =>

@@ -19,7 +19,12 @@ const secretFieldsOf = oncePer(({ inputSchema, outputSchema }: Tool): readonly s
   [inputSchema, outputSchema ?? {}].flatMap(secretArgumentNames),
 );
 
-/** `tools`: the `byName` of the caller's view. There is no gate in between: where one is wanted, run its `call`. */
+/**
+ * Runs steps in the sandbox alone.
+ * `tools`: the `byName` of the caller's view. There is no gate in between: where one is wanted, run its `call`.
+ * @example
+ * const run = await runPlan(plan, createToolRunner(sandbox, planner.view().byName));
+ */
 export function createToolRunner(sandbox: Sandbox, tools: ReadonlyMap<string, Tool>): ToolRunner {
   return {
     async run({ tool: name, arguments: input, user, session, signal, onProgress }): Promise<CallResult> {
@@ -49,7 +54,11 @@ export interface GatedRunnerParts {
 /** Codes with which the router turns a call away before the gate: nothing has run. */
 const TURNED_AWAY = new Set(['invalid_request', 'not_found']);
 
-/** Every step passes the policy, the approvals and the audit of the session, as a call of its agent does. */
+/**
+ * Every step passes the policy, the approvals and the audit of the session, as a call of its agent does.
+ * @example
+ * const run = await runPlan(plan, { run: createGatedRunner({ router, session }) });
+ */
 export function createGatedRunner({ router, session, caller }: GatedRunnerParts): RunStep {
   return async ({ tool, arguments: input, sources, approval, signal, onProgress }) => {
     const call = { tool, arguments: input, ...(approval === undefined ? {} : { approval }) };

@@ -49,7 +49,15 @@ export interface Sandbox {
 const MAX_PROGRESS = 1_000;
 const MAX_PROGRESS_CHARACTERS = 1_000;
 
-/** @throws WinnowError `invalid_option` */
+/**
+ * Checks arguments, bounds time, memory and rates of calls, and runs them by the first executor that can.
+ * @throws WinnowError `invalid_option`
+ * @example
+ * const sandbox = createSandbox({
+ *   executors: [createFunctionExecutor({ greet: () => 'hello' })],
+ *   limits: { timeoutMs: 10_000 },
+ * });
+ */
 export function createSandbox(parts: SandboxParts): Sandbox {
   const limits = resolveLimits(parts.limits);
   const admission = createAdmission(limits);

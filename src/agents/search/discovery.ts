@@ -31,7 +31,13 @@ export interface Discovery {
   readonly handOut: (request: ListRequest, caller: SearchCaller) => Promise<ListOutput>;
 }
 
-/** @throws WinnowError `invalid_option` for wrong weights. */
+/**
+ * The index of a catalogue, with the search and the lists over it.
+ * @throws WinnowError `invalid_option` for wrong weights.
+ * @example
+ * const discovery = createDiscovery({ catalog: () => catalog });
+ * await discovery.index.settled();
+ */
 export function createDiscovery({ catalog, synonyms = [], ...parts }: DiscoveryParts): Discovery {
   const tools = () => catalog().tools;
   const index = createToolIndex(tools(), parts.index);

@@ -18,8 +18,11 @@ export interface OpenOptions {
 }
 
 /**
+ * Sessions, approvals, audit and runs: in a SQLite file, in PostgreSQL, or in memory.
  * @param place default: SQLite in memory, which lasts until it is closed, for tests and where nothing has to last
  * @throws WinnowError `store_failed`; `invalid_option` for a place that is none
+ * @example
+ * const store = await openStore({ file: 'agents.db' });
  */
 export async function openStore(place?: StorePlace, options: OpenOptions = {}): Promise<Store> {
   const { busyTimeoutMs = 5_000, connections = 10, onNotice } = options;

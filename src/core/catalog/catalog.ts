@@ -24,8 +24,11 @@ export interface CatalogOptions {
 }
 
 /**
+ * Tools that a program has in hand, as a catalogue. Sources of any form go through `loadCatalog`.
  * @throws WinnowError `invalid_catalog` when two system tools, or two tools of one user, have the same name (both
  * places are named), and for an entry that nobody made a tool of.
+ * @example
+ * const catalog = createCatalog(toolsFromLangChain(tools));
  */
 export function createCatalog(tools: readonly Tool[], options: CatalogOptions = {}): Catalog {
   const seen = new Map<string, string>();

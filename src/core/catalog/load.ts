@@ -76,6 +76,8 @@ export interface LoadedCatalog {
  * @throws WinnowError `source_failed` when no source could be read, or under `strict` when one could not;
  * `invalid_catalog` for clashing names, and under `strict` for wrong entries; `invalid_option` without a
  * source; `cancelled`
+ * @example
+ * const { catalog, issues } = await loadCatalog({ sources: ['openapi.yaml', 'mcp.json'] });
  */
 export async function loadCatalog(options: LoadOptions): Promise<LoadedCatalog> {
   const { sources, previous, strict, signal, variable, logger, timeoutMs = DEFAULT_SOURCE_TIMEOUT_MS } = options;

@@ -23,7 +23,13 @@ export interface CreateModelHooks extends Pick<EnsureModelOptions, 'onProgress' 
   localModels?: LocalModels | undefined;
 }
 
-/** @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
+/**
+ * The model of an endpoint where `baseUrl` is set, else the local one.
+ * @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled`
+ * @example
+ * const local = await createModel({});
+ * const remote = await createModel({ baseUrl: 'http://127.0.0.1:8080/v1', model: 'my-model' });
+ */
 export async function createModel(settings: ModelSettings, hooks: CreateModelHooks = {}): Promise<Model> {
   const { modelFile: file, threads, callTimeoutMs, baseUrl, model, contextTokens, ...ofEndpoint } = settings;
   const { localModels, ...pull } = hooks;
@@ -56,6 +62,12 @@ export interface LocalModels {
   open(key: string, load: () => Promise<Model>): Promise<Model>;
 }
 
+/**
+ * Lets several `createModel` calls share the weights of one file in memory.
+ * @example
+ * const localModels = createLocalModels();
+ * const small = await createModel({ contextTokens: 8_192 }, { localModels });
+ */
 export function createLocalModels(): LocalModels {
   const opened = new Map<string, { model: Promise<Model>; users: number }>();
   return {

@@ -1,4 +1,4 @@
-/** The outcomes as markdown, as the README shows them: a table a set, the duels, the bars. */
+/** The outcomes as markdown, as FIGURES.md shows them: a table a set, the duels, the bars. */
 import type { Estimate } from '../../../src/eval/statistics.js';
 import { renderNumber, renderTable } from '../statistics.mjs';
 import { judgeBars, renderDifference, total } from './bars.js';

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { ToolFunction } from '../../../src/index.js';
+import type { ToolFunction } from '../../../src/agents/index.js';
 
 const FILES: Readonly<Record<string, string>> = {
   'package.json': '{ "name": "web-shop", "type": "module" }\n',

@@ -1,6 +1,7 @@
 /** Puts the endpoints for agents into the server: each request is parsed, asked and answered by its route. */
 import type { FastifyInstance } from 'fastify';
 import type { Agents } from '../../../agents/agents.js';
+import { WinnowError } from '../../../core/errors.js';
 import { type AnswerWork, leavingOf } from '../answer-work.js';
 import type { Stop } from '../graceful-stop.js';
 import { adaptationRoutes } from './adaptation-routes.js';
@@ -40,8 +41,9 @@ export function addAgentRoutes(app: FastifyInstance, { routes, metrics, answerWo
     isOpen: true,
   };
   app.get('/metrics', { config: { operation } }, async (_request, reply) => {
-    const text = await metrics.render();
-    return reply.type(metrics.contentType).send(text);
+    if (!metrics)
+      throw new WinnowError('not_found', 'Figures for Prometheus need a package. Install it: npm install prom-client');
+    return reply.type(metrics.contentType).send(await metrics.render());
   });
 }
 

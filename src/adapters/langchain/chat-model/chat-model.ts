@@ -34,7 +34,12 @@ interface ChatCallOptions extends BaseChatModelCallOptions {
   tools?: readonly Tool[];
 }
 
-/** @throws WinnowError `prompt_invalid` */
+/**
+ * A chat model of LangChain over any model of Winnow.
+ * @throws WinnowError `prompt_invalid`
+ * @example
+ * const chat = createChatModel({ model: await createModel({}) });
+ */
 export function createChatModel(options: ChatModelOptions): WinnowChatModel {
   return new WinnowChatModel(options);
 }

@@ -54,6 +54,8 @@ const stateSchema = z.object({
  * For `createAgent({ model, tools, middleware: [createToolSelector({ planner: { model: await createModel({}) } })] })`.
  * A run throws, as `cause` of LangChain's MiddlewareError, WinnowError `invalid_option` where `alwaysInclude` names no
  * tool of the agent or an option of the planner is wrong, `invalid_catalog` for a tool that is not usable, `cancelled`.
+ * @example
+ * const middleware = [createToolSelector({ planner: { model }, alwaysInclude: ['ask_user'] })];
  */
 export function createToolSelector(options: ToolSelectorOptions) {
   const { maxTools, onUnselected = 'refuse', onSelection } = options;

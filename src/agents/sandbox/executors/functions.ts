@@ -15,7 +15,11 @@ export interface FunctionContext {
 /** Its result, or the result of its promise, is the output. What it throws is a failure of the tool. */
 export type ToolFunction = (input: Readonly<Record<string, unknown>>, context: FunctionContext) => unknown;
 
-/** Name of a builtin system tool -> its function. */
+/**
+ * Name of a builtin system tool -> its function.
+ * @example
+ * const functions = createFunctionExecutor({ file_read: async ({ path }) => ({ content: `the text of ${path}` }) });
+ */
 export function createFunctionExecutor(functions: Readonly<Record<string, ToolFunction>>): Executor {
   const byName = new Map(Object.entries(functions));
   return {

@@ -26,7 +26,12 @@ export interface McpExecutorOptions {
 
 type Reached = { ok: true; session: McpSession } | CallFailure;
 
-/** Name of a server, as in `metadata.mcp.server` of its tools -> how it is started or reached. */
+/**
+ * Calls tools on their MCP servers.
+ * Name of a server, as in `metadata.mcp.server` of its tools -> how it is started or reached.
+ * @example
+ * const mcp = createMcpExecutor({ files: { command: 'node', args: ['server.mjs'] } });
+ */
 export function createMcpExecutor(
   servers: Readonly<Record<string, McpServer>>,
   { connectTimeoutMs = 30_000, onLastWords }: McpExecutorOptions = {},

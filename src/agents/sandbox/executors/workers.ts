@@ -61,6 +61,8 @@ const YOUNG_SHARE = 0.25;
 /**
  * Name of a builtin system tool -> the module that holds its function.
  * @throws WinnowError `invalid_option` for a module that is no `file:` URL
+ * @example
+ * const workers = createWorkerExecutor({ file_read: { module: new URL('./tools.mjs', import.meta.url) } });
  */
 export function createWorkerExecutor(
   functions: Readonly<Record<string, WorkerFunction>>,

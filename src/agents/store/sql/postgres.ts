@@ -7,7 +7,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely';
-import { WinnowError } from '../../../core/errors.js';
+import { loadOptional } from '../../../core/optional-package.js';
 import { guardDriver } from './guarded-driver.js';
 import type { Tables } from './tables.js';
 
@@ -22,9 +22,12 @@ export interface PostgresOptions {
 
 const BIGINT_TYPE = 20;
 
-/** @throws WinnowError `store_failed` */
+/** @throws WinnowError `invalid_option` where `pg` is not installed */
 export async function openPostgres({ url, connections, busyTimeoutMs }: PostgresOptions): Promise<Kysely<Tables>> {
-  const { default: pg } = await loadDriver();
+  const { default: pg } = await loadOptional(() => import('pg'), {
+    packages: ['pg'],
+    neededBy: 'A store with a postgres:// URL',
+  });
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
@@ -46,14 +49,4 @@ export async function openPostgres({ url, connections, busyTimeoutMs }: Postgres
       createDriver: () => guardDriver(new PostgresDriver({ pool }), { busyTimeoutMs }),
     },
   });
-}
-
-async function loadDriver() {
-  try {
-    return await import('pg');
-  } catch (error) {
-    throw new WinnowError('store_failed', "The package pg can't be loaded; a store with a URL needs it.", {
-      cause: error,
-    });
-  }
 }

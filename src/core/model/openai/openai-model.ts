@@ -12,7 +12,12 @@ import { createReaderOpener } from './token-reader.js';
 /** What OpenAI takes in one strict schema and in one request; other servers take at least as much. */
 const SERVER_LIMITS = { enumValues: 1_000, enumCharacters: 15_000, tools: 128 };
 
-/** Nothing is sent before the first call. @throws WinnowError `invalid_option`; no message quotes a key */
+/**
+ * A model at an OpenAI-compatible endpoint.
+ * Nothing is sent before the first call. @throws WinnowError `invalid_option`; no message quotes a key
+ * @example
+ * const model = createOpenAIModel({ baseUrl: 'https://api.openai.com/v1', model: 'gpt-4o-mini', apiKey: 'sk-…' });
+ */
 export function createOpenAIModel(options: OpenAIModelOptions): Model {
   const settings = parseOptions(optionsSchema, options, 'model');
   const askInForm = createFormFinder();

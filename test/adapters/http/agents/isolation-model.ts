@@ -3,6 +3,7 @@
  * be those that it gets on a server of its own, where the other side's things do not exist: so nothing of the other is
  * seen, and nothing of it is changed.
  */
+
 import fc from 'fast-check';
 import { Client } from 'undici';
 import { agentRoutes } from '../../../../src/adapters/http/agents/add-agent-routes.js';
@@ -16,6 +17,7 @@ import { createPolicy } from '../../../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../../../src/agents/policy/policy-file.js';
 import { createFunctionExecutor, createSkillExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
 import { openStore } from '../../../../src/agents/store/open-store.js';
+import { createMetrics } from '../../../../src/agents/telemetry/metrics.js';
 import { createCatalog } from '../../../../src/core/catalog/catalog.js';
 import { createPlanner } from '../../../../src/core/planner.js';
 import { createScriptedModel } from '../../../support/scripted-model.js';
@@ -44,6 +46,7 @@ async function openWorld() {
     catalog: () => catalog,
     policy: fixedPolicy(createPolicy({})),
     executors: [createFunctionExecutor(functions), createSkillExecutor()],
+    createMetrics,
     clock: () => new Date(time.now),
   });
   await agents.index.settled();

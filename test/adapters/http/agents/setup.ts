@@ -7,6 +7,7 @@ import { createPolicy, type PolicyInput } from '../../../../src/agents/policy/po
 import { fixedPolicy } from '../../../../src/agents/policy/policy-file.js';
 import { createFunctionExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
 import { openStore, type StorePlace } from '../../../../src/agents/store/open-store.js';
+import { createMetrics } from '../../../../src/agents/telemetry/metrics.js';
 import { createCatalog } from '../../../../src/core/catalog/catalog.js';
 import type { Tool } from '../../../../src/core/catalog/tool.js';
 import type { CompletionRequest } from '../../../../src/core/model/model.js';
@@ -56,6 +57,7 @@ export async function startAgentServer(options: AgentServerOptions = {}) {
     catalog: () => catalog,
     policy: fixedPolicy(createPolicy(policy)),
     planner,
+    createMetrics,
     executors: [
       createFunctionExecutor({
         file_read: run('file_read', { text: 'hello' }),

@@ -46,7 +46,12 @@ export interface HttpExecutorParts {
   resolve?: ResolveName;
 }
 
-/** @throws WinnowError `invalid_option` naming each option that is wrong */
+/**
+ * Sends the requests of tools that come from an OpenAPI document.
+ * @throws WinnowError `invalid_option` naming each option that is wrong
+ * @example
+ * const http = createHttpExecutor({ secrets: { 'https://api.example.com': { apiKey: 'MY_API_KEY' } } });
+ */
 export function createHttpExecutor(input: HttpExecutorOptions = {}, parts: HttpExecutorParts = {}): HttpExecutor {
   const options = parseOptions(httpExecutorOptionsSchema, input, 'http');
   const guard = createAddressGuard({ allowed: options.privateAddresses, ...parts });
