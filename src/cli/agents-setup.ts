@@ -7,31 +7,33 @@ import { createDefinitions } from '../agents/definitions.js';
 import { parseIndexSettings } from '../agents/index/index-settings.js';
 import { createSnapshotKeeper, type SnapshotKeeper } from '../agents/index/snapshot-keeper.js';
 import { createKeptRules } from '../agents/kept-rules.js';
+import { withCallLog } from '../agents/logging/call-log.js';
 import { createPolicy } from '../agents/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../agents/policy/policy-file.js';
 import { createPrivateTools } from '../agents/private-tools.js';
 import { parseQuotas } from '../agents/quotas.js';
 import { parseRetention } from '../agents/retention.js';
+import { createRerank } from '../agents/search/create-rerank.js';
+import { parseRerankSettings, type RerankOptions } from '../agents/search/rerank.js';
 import { parseSessionSettings } from '../agents/sessions/session-settings.js';
 import { openStore } from '../agents/store/open-store.js';
 import type { Store } from '../agents/store/store.js';
 import { createAuditWriter } from '../agents/write-audit.js';
 import { type EntryIssue, renderIssue } from '../core/catalog/tool.js';
+import { WinnowError } from '../core/errors.js';
 import type { Planner } from '../core/planner.js';
-import { type AgentFlags, storePlaceOf } from './agent-options.js';
 import { openCatalog } from './catalog-setup.js';
-import type { DiscoveryFlags } from './discovery-options.js';
-import { type OpenRerank, openRerank } from './rerank-setup.js';
-import type { Setup } from './set-up.js';
-import type { SharedFlags } from './shared-options.js';
+import type { AgentFlags, PlanningFlags } from './flags.js';
+import { blockSettings } from './model-settings.js';
+import { storePlaceOf } from './read-config.js';
+import { openModel, promptPaths, type Setup } from './set-up.js';
 import { tellAtStart, tellFlagged } from './tell-at-start.js';
-import { type Chore, startUpkeep } from './upkeep.js';
-import { watchPolicy } from './watch-policy.js';
+import { type Chore, startUpkeep, watchPolicy } from './upkeep.js';
 
 export interface AgentsSetup
   extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'>,
     Partial<Pick<Setup, 'plannerOf' | 'model' | 'localModels' | 'callLog'>> {
-  flags: AgentFlags & DiscoveryFlags & Pick<SharedFlags, 'prompt'>;
+  flags: AgentFlags & Pick<PlanningFlags, 'prompt'>;
   /** For the progress of a model that is fetched. Default: that of the process. */
   stderr?: NodeJS.WriteStream | undefined;
   signal?: AbortSignal | undefined;
@@ -73,7 +75,7 @@ export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
 interface Parts {
   store: Store;
   policy: PolicySource;
-  rerank: OpenRerank['rerank'];
+  rerank: RerankOptions | undefined;
 }
 
 async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts) {
@@ -84,7 +86,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
   const definitions = createDefinitions({
     base: () => live.current().catalog,
     store: store.definitions,
-    reviewNew: setup.flags.reviewNew ?? config.reviewNew,
+    reviewNew: config.reviewNew,
     onIssue,
     onFirst: (origin, tools) =>
       logger.info({ origin, tools }, 'a source seen for the first time: its tools are accepted'),
@@ -105,7 +107,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
       plannerOf: (catalog) => plannerOf(catalog, rules.inForce),
     });
   const { snapshot, maxSnapshotBytes, ...index } = parseIndexSettings(config.index ?? {});
-  const adaptation = adaptationOf(setup);
+  const { adaptation = {} } = config;
   const agents = createAgents({
     store,
     catalog: privateTools.catalog,
@@ -201,17 +203,30 @@ export async function openPolicy(path: string | undefined): Promise<PolicySource
   return path === undefined ? fixedPolicy(createPolicy()) : openPolicyFile(path);
 }
 
-/** Undefined where no model is there to give one. */
-async function openOpinion({ model, callLog, ...setup }: AgentsSetup): Promise<OpenRerank> {
-  if (!model || !callLog) return { rerank: undefined, close: async () => {} };
-  return openRerank({ ...setup, model, callLog, stderr: setup.stderr ?? process.stderr });
+interface OpenOpinion {
+  /** Undefined: switched off, or no model is there to give one. */
+  readonly rerank: RerankOptions | undefined;
+  /** Closes the model, where it is one of its own. */
+  close(): Promise<void>;
 }
 
-function adaptationOf({ flags, config }: AgentsSetup): AdaptationOptions {
-  const { adaptation: enabled, learnEvery: learnEveryMinutes } = flags;
-  return {
-    ...config.adaptation,
-    ...(enabled === undefined ? {} : { enabled }),
-    ...(learnEveryMinutes === undefined ? {} : { learnEveryMinutes }),
-  };
+/** The second opinion on what a search found. */
+async function openOpinion(setup: AgentsSetup): Promise<OpenOpinion> {
+  const { flags, config, logger, model, callLog, signal, localModels, stderr = process.stderr } = setup;
+  if (!model || !callLog) return { rerank: undefined, close: async () => {} };
+  const { model: block, ...given } = config.rerank ?? {};
+  const settings = parseRerankSettings(given);
+  if (block?.baseUrl !== undefined && block.name === undefined)
+    throw new WinnowError('invalid_option', 'rerank.model.name: the endpoint needs the name of a model.');
+  const context = { stderr, signal, localModels };
+  const own =
+    settings.enabled && block
+      ? withCallLog(await openModel(blockSettings(block, { place: 'rerank.model' }), context), callLog)
+      : undefined;
+  const rerank = createRerank(own ?? model, {
+    settings,
+    prompts: promptPaths(flags, config),
+    onFailure: ({ code, message }) => logger.warn({ code }, `no second opinion on a search: ${message}`),
+  });
+  return { rerank, close: async () => own?.close() };
 }

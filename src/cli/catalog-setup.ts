@@ -6,11 +6,10 @@ import { loadSourceSynonyms, type Synonyms } from '../agents/search/source-synon
 import type { WriteAudit } from '../agents/write-audit.js';
 import { loadCatalog } from '../core/catalog/load.js';
 import { toWinnowError } from '../core/errors.js';
-import type { AgentFlags } from './agent-options.js';
-import { openExecutors } from './executors.js';
-import { createLiveExecutors, type LiveExecutors } from './live-executors.js';
+import { createLiveExecutors, type LiveExecutors, openExecutors } from './executors.js';
+import type { AgentFlags } from './flags.js';
+import { sourceOptions } from './load-tools.js';
 import type { Setup } from './set-up.js';
-import { sourceOptions } from './source-options.js';
 
 export interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'> {
   flags: AgentFlags;

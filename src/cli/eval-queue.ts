@@ -1,10 +1,10 @@
 /** Workers on any machines do the cases of a run. No model is opened here: the workers say which one they have. */
 import { readVersion } from '../core/environment.js';
 import type { Evaluator } from './eval-evaluator.js';
+import { DEFAULT_WINDOW } from './eval-options.js';
 import type { RunIdentity } from './eval-settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
-import { DEFAULT_WINDOW } from './queue-options.js';
-import { isStoreName } from './stored-models.js';
+import { isStoreName } from './model-settings.js';
 
 export interface QueueContext {
   onNotice: (text: string) => void;

@@ -10,17 +10,19 @@ import { createHttpExecutor } from '../agents/sandbox/executors/http/http.js';
 import { createMcpExecutor } from '../agents/sandbox/executors/mcp.js';
 import { createSkillExecutor } from '../agents/sandbox/executors/skills.js';
 import { createWorkerExecutor } from '../agents/sandbox/executors/workers.js';
+import { fail } from '../agents/sandbox/failure.js';
 import type { Catalog } from '../core/catalog/catalog.js';
 import { detectSource } from '../core/catalog/sources/formats.js';
 import { loadMcpConfig } from '../core/catalog/sources/mcp.js';
 import type { McpServer, ReadContext } from '../core/catalog/sources/source.js';
+import type { Tool } from '../core/catalog/tool.js';
 import { messageOf, WinnowError } from '../core/errors.js';
-import type { AgentFlags } from './agent-options.js';
 import type { ConfigFile } from './config-file.js';
-import { sourceOptions } from './source-options.js';
+import type { AgentFlags } from './flags.js';
+import { sourceOptions } from './load-tools.js';
 
 export interface ExecutorParts {
-  flags: Pick<AgentFlags, 'toolsModule' | 'workerModule'>;
+  flags: Pick<AgentFlags, 'toolsModule'>;
   config: ConfigFile;
   /** Of the catalogue. */
   sources: readonly string[];
@@ -45,7 +47,7 @@ export async function openExecutors({
   logger,
 }: ExecutorParts): Promise<OpenExecutors> {
   const toolsModule = flags.toolsModule ?? config.toolsModule;
-  const workerModule = flags.workerModule ?? config.workerModule;
+  const { workerModule } = config;
   const functions = toolsModule === undefined ? {} : await loadFunctions(toolsModule);
   const names = new Set(catalog.tools.filter((tool) => runnerOf(tool) === 'function').map(({ name }) => name));
   for (const name of Object.keys(functions).filter((one) => !names.has(one)))
@@ -140,4 +142,66 @@ function twoServers(name: string): WinnowError {
     'invalid_option',
     `Two sources have an MCP server "${name}", and calls could reach the wrong one. Rename one of them.`,
   );
+}
+
+/** What runs tools, replaced while it runs: a call that is under way ends where it began. */
+export interface LiveExecutors extends Executor {
+  close(): Promise<void>;
+  /** New calls go to these; the old ones are closed when their last call has ended. */
+  replace(next: readonly Executor[]): void;
+}
+
+interface Generation {
+  readonly executors: readonly Executor[];
+  running: number;
+  isOld: boolean;
+}
+
+export function createLiveExecutors(first: readonly Executor[]): LiveExecutors {
+  let current: Generation = { executors: first, running: 0, isOld: false };
+  const closing = new Set<Promise<unknown>>();
+
+  function retire(generation: Generation): void {
+    generation.isOld = true;
+    if (generation.running === 0) closeAll(generation);
+  }
+
+  function closeAll({ executors }: Generation): void {
+    const work = Promise.allSettled(executors.map((one) => one.close?.()));
+    closing.add(work);
+    void work.then(() => closing.delete(work));
+  }
+
+  const find = (tool: Tool) => current.executors.find((one) => one.canRun(tool));
+  return {
+    canRun: (tool) => find(tool) !== undefined,
+    defaultTimeoutMs: (tool) => find(tool)?.defaultTimeoutMs?.(tool),
+
+    async run(call) {
+      const generation = current;
+      const executor = find(call.tool);
+      // Between the question and the call it may have been replaced.
+      if (!executor) return fail('not_runnable', `No executor can run ${call.tool.name}.`);
+      generation.running += 1;
+      try {
+        return await executor.run(call);
+      } finally {
+        generation.running -= 1;
+        if (generation.isOld && generation.running === 0) closeAll(generation);
+      }
+    },
+
+    replace(next) {
+      const old = current;
+      current = { executors: next, running: 0, isOld: false };
+      retire(old);
+    },
+
+    async close() {
+      // Also under running calls: whoever closes waits no longer for them.
+      if (!current.isOld) closeAll(current);
+      current.isOld = true;
+      await Promise.all(closing);
+    },
+  };
 }

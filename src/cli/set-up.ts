@@ -8,11 +8,11 @@ import type { Model } from '../core/model/model.js';
 import type { OptionsInput } from '../core/options.js';
 import { createPlanner, type Planner, type PlannerParts } from '../core/planner.js';
 import type { ConfigFile } from './config-file.js';
+import type { PlanningFlags } from './flags.js';
 import { type LoadedTools, loadTools, requireSources } from './load-tools.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from './model-settings.js';
-import { createProgressBar } from './progress-bar.js';
+import { createProgressBar } from './progress.js';
 import { logLevelOf, readConfig } from './read-config.js';
-import type { SharedFlags } from './shared-options.js';
 
 /** What tools there are, before any model. */
 export interface ToolSetup extends LoadedTools {
@@ -46,27 +46,31 @@ interface SetupParts {
   logTo?: { write(text: string): void } | undefined;
 }
 
-export async function setUp(flags: SharedFlags & { example?: boolean }, parts: SetupParts): Promise<Setup> {
-  const tools = await readTools(flags, parts);
+export async function setUp(flags: PlanningFlags & { example?: boolean }, parts: SetupParts): Promise<Setup> {
+  const { stderr: _, ...quiet } = parts;
+  const tools = await readTools(flags, quiet);
   const planning = await openPlanning(flags, tools.config, parts);
   return { ...tools, ...planning, planner: planning.plannerOf(tools.loaded.catalog) };
 }
 
-/** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed` */
+/**
+ * With `stderr`, it says there where the catalogue is the example.
+ * @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed`
+ */
 export async function readTools(
-  flags: Pick<SharedFlags, 'catalog' | 'config' | 'strict' | 'apiKeyEnv' | 'planningApiKeyEnv'> & { example?: boolean },
-  { signal, defaultLogLevel, logTo, needsSources = false }: Omit<SetupParts, 'stderr'>,
+  flags: Pick<PlanningFlags, 'catalog' | 'config' | 'strict' | 'apiKeyEnv'> & { example?: boolean },
+  { signal, stderr, defaultLogLevel, logTo, needsSources = false }: Partial<SetupParts>,
 ): Promise<ToolSetup> {
   const config = await readConfig(flags);
   if (needsSources) requireSources(flags, config);
   const level = logLevelOf(config, defaultLogLevel);
   const logger = createLogger({ level, secrets: configuredSecrets(flags, config), destination: logTo });
-  return { ...(await loadTools(flags, config, { logger, signal })), config, logger };
+  return { ...(await loadTools(flags, config, { logger, signal, stderr })), config, logger };
 }
 
 /** @throws WinnowError `invalid_option`, `prompt_invalid`, `model_unavailable` */
 export async function openPlanning(
-  flags: SharedFlags,
+  flags: PlanningFlags,
   config: ConfigFile,
   { signal, stderr }: SetupParts,
 ): Promise<PlanningSetup> {
@@ -98,17 +102,17 @@ export async function openPlanning(
   };
 }
 
-export function openCallLog(flags: SharedFlags, config: ConfigFile): CallLog {
+export function openCallLog(flags: PlanningFlags, config: ConfigFile): CallLog {
   return createCallLog({
     destination: flags.callLog ?? config.callLog ?? 'off',
-    includesSecrets: flags.callLogSecrets ?? config.callLogSecrets,
+    includesSecrets: config.callLogSecrets,
     secrets: configuredSecrets(flags, config),
   });
 }
 
 /** Files in place of the prompts that come with the package. */
 export function promptPaths(
-  flags: Pick<SharedFlags, 'prompt'>,
+  flags: Pick<PlanningFlags, 'prompt'>,
   { prompts }: ConfigFile,
 ): NonNullable<PlannerParts['prompts']> {
   return { ...prompts, ...texts(flags.prompt) };
@@ -129,9 +133,9 @@ export interface OpenModels {
 }
 
 /** All settings are read before the first model is opened. @throws WinnowError `invalid_option`, `model_unavailable` */
-export async function openModels(flags: SharedFlags, config: ConfigFile, context: ModelContext): Promise<OpenModels> {
+export async function openModels(flags: PlanningFlags, config: ConfigFile, context: ModelContext): Promise<OpenModels> {
   const settings = modelSettings(flags, config);
-  const planningSettings = planningModelSettings(flags, config, settings);
+  const planningSettings = planningModelSettings(config, settings);
   const model = await openModel(settings, context);
   try {
     const planningModel = planningSettings && (await openModel(planningSettings, context));
@@ -161,7 +165,7 @@ export async function openModel(
   }
 }
 
-export function plannerOptions(flags: SharedFlags): OptionsInput {
+export function plannerOptions(flags: PlanningFlags): OptionsInput {
   const given = { ...flags.set, ...(flags.maxTools === undefined ? {} : { maxTools: flags.maxTools }) };
   return given as OptionsInput;
 }

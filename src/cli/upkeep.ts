@@ -1,5 +1,7 @@
 /** What a server does now and then beside its answers: each thing one at a time, none of it keeping the process alive. */
+import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger } from '../agents/logging/logger.js';
+import type { Router } from '../agents/router.js';
 
 export interface Chore {
   /** For the log, for example `learning from use`. */
@@ -39,4 +41,33 @@ function oneAtATime({ name, work }: Pick<Chore, 'name' | 'work'>, logger: Pick<L
     },
     ended: async (): Promise<void> => running,
   };
+}
+
+/** Between two looks at the file. */
+const INTERVAL_MS = 250;
+
+/**
+ * Reads the policy anew when its file changes. By its date and not by events of the file system: editors replace files.
+ * @returns a function that ends it
+ */
+export function watchPolicy(
+  path: string,
+  { router, logger }: { router: Pick<Router, 'reloadPolicy'>; logger: Pick<Logger, 'info' | 'warn' | 'error'> },
+): () => void {
+  let isBroken = false;
+  const reload = async (): Promise<void> => {
+    const outcome = await router.reloadPolicy();
+    const { version } = outcome;
+    const isMended = isBroken && outcome.ok;
+    isBroken = !outcome.ok;
+    if (!outcome.ok)
+      logger.error({ policy: path, version, issues: outcome.issues }, `the policy stays: ${outcome.reason}`);
+    else if (outcome.isChanged) logger.info({ policy: path, version }, 'the policy has changed');
+    else if (isMended) logger.info({ policy: path, version }, 'the policy can be read again, and is what it was');
+  };
+  const listener = (): void => {
+    reload().catch((error: unknown) => logger.warn({ err: error }, 'the change of the policy is not in the audit'));
+  };
+  watchFile(path, { interval: INTERVAL_MS, persistent: false }, listener);
+  return () => unwatchFile(path, listener);
 }

@@ -1,21 +1,16 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, describe, expect, it, jest } from '@jest/globals';
-import { mcpCommand } from '../../src/cli/mcp-command.js';
-import { serveCommand } from '../../src/cli/serve-command.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { serveCommand } from '../../src/cli/commands/serve.js';
 import { recordLog } from '../adapters/http/setup.js';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answer } from '../support/server-behaviours.js';
 import { runHere } from './run-here.js';
-
-const cache = mkdtempSync(join(tmpdir(), 'winnow-serve-cache-'));
-process.env.WINNOW_CACHE = cache;
-afterAll(() => rmSync(cache, { recursive: true }));
+import { configured } from './serve-setup.js';
 
 // The first test of a run loads the model client.
 jest.setTimeout(60_000);
@@ -101,11 +96,8 @@ describe('winnow serve', () => {
     await rm(folder, { recursive: true });
   });
 
-  it.each([
-    ['serve', serveCommand()],
-    ['mcp', mcpCommand()],
-  ])('is refused without tools: %s says how to name them', async (name, command) => {
-    const { error, stdout } = await runHere([command], [name]);
+  it.each(['serve', 'mcp'])('is refused without tools: %s says how to name them', async (name) => {
+    const { error, stdout } = await runHere([name]);
     expect(stdout).toBe('');
     expect(error).toMatchObject({
       code: 'invalid_option',
@@ -121,7 +113,7 @@ describe('winnow serve', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const words = ['serve', '--port', String(Object(other.address()).port), ...model, '--catalog', catalog];
-    const { stderr, error } = await runHere([serveCommand()], words);
+    const { stderr, error } = await runHere(words);
     expect([stderr, String(error)]).toEqual([
       expect.stringContaining('this name is not allowed'),
       expect.stringContaining('Cannot listen on 127.0.0.1'),
@@ -138,7 +130,7 @@ describe('winnow serve', () => {
   });
 
   it('hands its limits to the server', async () => {
-    const running = await serve('--port', '0', '--body-limit', '10', '--json');
+    const running = await serve('--port', '0', '--json', ...configured({ server: { bodyLimitBytes: 10 } }));
     const address = await addressOf(running.stdout);
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${address}/v1/plan`, {
@@ -164,15 +156,8 @@ describe('winnow serve', () => {
     other.close();
   });
 
-  it.each([
-    ['--port', '65536'],
-    ['--port', 'x'],
-    ['--concurrency', '0'],
-    ['--body-limit', '1.5'],
-  ])('refuses %s %s', async (flag, value) => {
-    const command = serveCommand()
-      .exitOverride()
-      .configureOutput({ writeErr: () => {} });
-    await expect(command.parseAsync([flag, value], { from: 'user' })).rejects.toThrow('must be a whole number');
+  it.each(['65536', 'x'])('refuses port %s', async (port) => {
+    const { stderr, exitCode } = await runHere(['serve', '--port', port]);
+    expect([stderr, exitCode]).toEqual([expect.stringContaining('must be a whole number from 0 to 65535'), 2]);
   });
 });

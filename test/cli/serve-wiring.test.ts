@@ -4,17 +4,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { serveCommand } from '../../src/cli/serve-command.js';
-import { recordLog } from '../adapters/http/setup.js';
 import { openClient } from '../adapters/mcp/setup.js';
 import { type PetApi, startPetApi } from '../agents/sandbox/executors/http/pet-api.js';
 import { type Behaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answerJson, fail, hang } from '../support/server-behaviours.js';
-import { NO_MODEL, serve } from './serve-setup.js';
+import { configured, NO_MODEL, serve } from './serve-setup.js';
 
 // The first test of a run loads the model client.
 jest.setTimeout(60_000);
@@ -116,25 +113,10 @@ describe('the tools of an API', () => {
 
 /** `winnow serve` with MCP under `/mcp`: what its flags wire together. */
 describe('winnow serve at /mcp', () => {
-  async function serve(...words: string[]) {
-    const stdout = new PassThrough();
-    const model = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none'];
-    const done = serveCommand({ stdout, logger: recordLog().logger })
-      .exitOverride()
-      .parseAsync(
-        ['--port', '0', '--json', '--catalog', resolve('fixtures/catalogs/assistant.json'), ...model, ...words],
-        {
-          from: 'user',
-        },
-      );
-    done.catch(() => {});
-    const [line] = await Promise.race([once(stdout, 'data'), done.then(() => ['{}'])]);
-    const address = new URL(JSON.parse(String(line)).address);
-    const stop = async () => {
-      process.emit('SIGTERM');
-      await done;
-    };
-    return { url: `http://127.0.0.1:${address.port}/mcp`, stop };
+  async function open(...words: string[]) {
+    const catalog = ['--catalog', resolve('fixtures/catalogs/assistant.json')];
+    const { address, stop } = await serve(...NO_MODEL, ...catalog, ...words);
+    return { url: `${address}/mcp`, stop };
   }
 
   async function statusFor(url: string, headers: Record<string, string>): Promise<number | undefined> {
@@ -147,7 +129,7 @@ describe('winnow serve at /mcp', () => {
   }
 
   it('serves clients with their private tools, under the names that are wanted, and stops while one listens', async () => {
-    const { url, stop } = await serve('--tool-prefix', 'w_');
+    const { url, stop } = await open(...configured({ mcp: { toolPrefix: 'w_' } }));
     const transport = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers: { 'x-winnow-user': 'ann' } },
     });
@@ -158,22 +140,22 @@ describe('winnow serve at /mcp', () => {
     await stop();
   });
 
-  it('is reached under the names of this machine, under others where the flags say so, and not at all without it', async () => {
-    const own = await serve();
+  it('is reached under the names of this machine, under others where the configuration says so, and not at all without it', async () => {
+    const own = await open();
     expect(await statusFor(own.url, {})).toBe(400);
     expect(await statusFor(own.url, { host: 'tools.example' })).toBe(403);
     await own.stop();
-    const named = await serve('--host-name', 'tools.example');
+    const named = await open(...configured({ server: { hostNames: ['tools.example'] } }));
     expect(await statusFor(named.url, { host: 'tools.example', origin: 'https://tools.example' })).toBe(400);
     expect(await statusFor(named.url, { origin: 'https://evil.example' })).toBe(403);
     await named.stop();
-    const none = await serve('--no-mcp');
+    const none = await open(...configured({ mcp: { http: false } }));
     expect(await statusFor(none.url, {})).toBe(404);
     await none.stop();
   });
 });
 
-/** `winnow serve --rerank`: which model orders what a search found, and what is left when it does not. */
+/** `rerank` of `winnow serve`: which model orders what a search found, and what is left when it does not. */
 describe('a second opinion on a search', () => {
   const tool = (name: string) => ({ name, toolType: 'builtin', risk: 'low', description: `A ${name} of the garden.` });
   const opinion = { intent: 'dig', top_k_tools: ['spade'], confidence: 0.8, need_clarification: false };
@@ -205,41 +187,40 @@ describe('a second opinion on a search', () => {
     return { ...found, first: found.matches[0].name, log: server.log };
   }
 
+  const ON = configured({ rerank: { enabled: true } });
   const modelsAsked = ({ requests }: ScriptedServer) => requests.map(({ body }) => body.model);
 
-  it('asks the model that plans, where it is switched on, by the flag or by the file', async () => {
+  it('asks the model that plans, where it is switched on', async () => {
     const model = await startModel(answerJson(opinion));
     expect(await searchWith(model)).toMatchObject({ ranked_by: 'rules', first: 'hose' });
     expect(modelsAsked(model)).toEqual([]);
-    const asked = await searchWith(model, '--rerank', '--call-log', at('calls.jsonl'));
+    const asked = await searchWith(model, ...ON, '--call-log', at('calls.jsonl'));
     expect(asked).toMatchObject({ ranked_by: 'model', first: 'spade', confidence: 0.8 });
     expect(modelsAsked(model)).toEqual(['big']);
     expect(await readFile(at('calls.jsonl'), 'utf8')).toContain('"promptName":"rerank-tools"');
-    await writeFile(at('on.yaml'), 'rerank: { enabled: true, minConfidence: 0.9 }\n');
-    const unsure = await searchWith(model, '--config', at('on.yaml'));
+    const unsure = await searchWith(model, ...configured({ rerank: { enabled: true, minConfidence: 0.9 } }));
     expect(unsure).toMatchObject({ ranked_by: 'rules', degraded: expect.stringContaining('0.8 is below 0.9') });
-    expect(await searchWith(model, '--config', at('on.yaml'), '--rerank-confidence', '0.5')).toMatchObject({
-      ranked_by: 'model',
-    });
-    expect(await searchWith(model, '--config', at('on.yaml'), '--no-rerank')).not.toHaveProperty('degraded');
   });
 
   it('may have a model of its own, which is opened only where it is asked', async () => {
     const big = await startModel(fail(500, 'the big one is not asked'));
     const small = await startModel(answerJson(opinion));
-    await writeFile(at('own.yaml'), `rerank: { model: { baseUrl: "${small.baseUrl}", name: small } }\n`);
-    expect(await searchWith(big, '--config', at('own.yaml'), '--rerank')).toMatchObject({ ranked_by: 'model' });
+    const own = { rerank: { enabled: true, model: { baseUrl: small.baseUrl, name: 'small' } } };
+    expect(await searchWith(big, ...configured(own))).toMatchObject({ ranked_by: 'model' });
     expect([modelsAsked(big), modelsAsked(small)]).toEqual([[], ['small']]);
   });
 
   it('leaves the order of the rules when the model is too slow or fails, and the log knows more than the agent', async () => {
-    const slow = await searchWith(await startModel(hang()), '--rerank', '--rerank-timeout', '50');
+    const slow = await searchWith(
+      await startModel(hang()),
+      ...configured({ rerank: { enabled: true, timeoutMs: 50 } }),
+    );
     expect(slow).toMatchObject({
       ranked_by: 'rules',
       first: 'hose',
       degraded: 'the model did not answer within 50 ms',
     });
-    const { log, ...refused } = await searchWith(await startModel(fail(401, 'key sk-77 is bad')), '--rerank');
+    const { log, ...refused } = await searchWith(await startModel(fail(401, 'key sk-77 is bad')), ...ON);
     expect(refused).toMatchObject({
       ranked_by: 'rules',
       first: 'hose',
@@ -250,20 +231,13 @@ describe('a second opinion on a search', () => {
   });
 
   it.each([
-    ['a time that is none', ['--rerank-timeout', '0'], /whole number above 0/u],
-    ['a share above 1', ['--rerank-confidence', '1.5'], /from 0 to 1/u],
-    ['an unknown key of the file', ['--config', 'unknown'], /rerank: .*treshold/u],
-    ['a model without a name', ['--config', 'nameless'], /rerank\.model\.name/u],
-  ])('refuses %s', async (_, words, message) => {
-    await writeFile(at('unknown'), 'rerank: { treshold: 0.5 }\n');
-    await writeFile(at('nameless'), 'rerank: { enabled: true, model: { baseUrl: "http://127.0.0.1:9/v1" } }\n');
-    const [flag = '', value = ''] = words;
-    const given = [flag, flag === '--config' ? at(value) : value];
-    const command = serveCommand({ logger: recordLog().logger })
-      .exitOverride()
-      .configureOutput({ writeErr: () => {} });
-    const model = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none', '--catalog', at('tools.json')];
-    await expect(command.parseAsync(['--port', '0', ...model, ...given], { from: 'user' })).rejects.toThrow(message);
+    ['a time that is none', { timeoutMs: 0 }, /rerank\.timeoutMs: /u],
+    ['a share above 1', { minConfidence: 1.5 }, /rerank\.minConfidence: /u],
+    ['an unknown key', { treshold: 0.5 }, /rerank: .*treshold/u],
+    ['a model without a name', { enabled: true, model: { baseUrl: 'http://127.0.0.1:9/v1' } }, /rerank\.model\.name/u],
+  ])('refuses %s', async (_, rerank, message) => {
+    const words = [...NO_MODEL, '--catalog', at('tools.json'), ...configured({ rerank })];
+    await expect(serve(...words)).rejects.toThrow(message);
   });
 });
 
