@@ -1,5 +1,4 @@
 /** From flags and configuration to all that agents need: the store, the policy, what runs tools, and the upkeep of them. */
-
 import { type Agents, createAgents } from '../adapters/http/agents/agents.js';
 import { createLivePlanner } from '../adapters/http/agents/live-planner.js';
 import { type AdaptationOptions, adaptationOptionsSchema } from '../agents/adaptation/adaptation.js';
@@ -19,16 +18,17 @@ import { parseSessionSettings } from '../agents/sessions/session-settings.js';
 import { openStore } from '../agents/store/open-store.js';
 import type { Store } from '../agents/store/store.js';
 import { createAuditWriter } from '../agents/write-audit.js';
+import { createCatalog } from '../core/catalog/catalog.js';
 import { type EntryIssue, renderIssue } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import type { Planner } from '../core/planner.js';
 import { openCatalog } from './catalog-setup.js';
 import type { AgentFlags, PlanningFlags } from './flags.js';
+import { loadTools } from './load-tools.js';
 import { blockSettings } from './model-settings.js';
-import { storePlaceOf } from './read-config.js';
+import { readConfig, requireStoreFile, requireStorePlace, storePlaceOf } from './read-config.js';
 import { openModel, promptPaths, type Setup } from './set-up.js';
-import { tellAtStart, tellFlagged } from './tell-at-start.js';
-import { type Chore, startUpkeep, watchPolicy } from './upkeep.js';
+import { type Chore, startUpkeep, tellAtStart, tellFlagged, watchPolicy } from './upkeep.js';
 
 export interface AgentsSetup
   extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'>,
@@ -229,4 +229,39 @@ async function openOpinion(setup: AgentsSetup): Promise<OpenOpinion> {
     onFailure: ({ code, message }) => logger.warn({ code }, `no second opinion on a search: ${message}`),
   });
   return { rerank, close: async () => own?.close() };
+}
+
+interface WhatIsNeeded {
+  /** The catalogue with private tools; what is wrong with it goes to stderr. Default: no tools. */
+  needsTools?: boolean;
+  /** Nothing need be kept. */
+  storeIsOptional?: boolean;
+  /** What it writes may be the first of the store. Default: a store that is not there is an error. */
+  mayCreate?: boolean;
+}
+
+/** @throws WinnowError `invalid_option`, `store_failed`, or what the work throws */
+export async function withStoredAgents<Result>(
+  flags: Pick<AgentFlags, 'store' | 'policy'> & Pick<PlanningFlags, 'config' | 'catalog'>,
+  work: (agents: Agents) => Promise<Result>,
+  { needsTools = false, storeIsOptional = false, mayCreate = false }: WhatIsNeeded = {},
+): Promise<Result> {
+  const config = await readConfig(flags);
+  const place = storeIsOptional ? storePlaceOf(flags, config) : requireStorePlace(flags, config);
+  if (place && !mayCreate) requireStoreFile(place);
+  const policy = await openPolicy(flags.policy ?? config.policy);
+  const { stderr } = process;
+  const catalog = needsTools ? (await loadTools(flags, config, { stderr })).loaded.catalog : createCatalog([]);
+  // As the server weighs its fields, so that a snapshot fits.
+  const { weights } = parseIndexSettings(config.index ?? {});
+  const options = parseSessionSettings(config.sessions ?? {});
+  const store = await openStore(place ?? { memory: true });
+  const agents = createAgents({ store, catalog: () => catalog, policy, index: { weights }, options, executors: [] });
+  try {
+    // With the private tools, in lists as in the index.
+    if (needsTools) await agents.refresh();
+    return await work(agents);
+  } finally {
+    await agents.close();
+  }
 }

@@ -1,8 +1,10 @@
 /** What the common flags make: a catalogue, a model, a planner. Flags win over the environment, that over the file. */
-
 import { type CallLog, createCallLog, withCallLog } from '../agents/logging/call-log.js';
 import { createLogger, type Logger, type LogLevel } from '../agents/logging/logger.js';
 import type { Catalog } from '../core/catalog/catalog.js';
+import { createScope } from '../core/catalog/scope.js';
+import { orAborted, throwIfCancelled } from '../core/errors.js';
+import { createOpening } from '../core/kept.js';
 import { createLocalModels, createModel, type LocalModels, type ModelSettings } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
 import type { OptionsInput } from '../core/options.js';
@@ -172,4 +174,50 @@ export function plannerOptions(flags: PlanningFlags): OptionsInput {
 
 function texts(values: Record<string, unknown> | undefined): Record<string, string> {
   return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, String(value)]));
+}
+
+/** Planning whose model is opened by the first request that needs it: who starts a server must not wait for a model. */
+export interface LazyPlanning {
+  plannerOf(catalog: Catalog, rules?: PlannerParts['rules']): Planner;
+  /** Gives up on a model that is being opened. */
+  close(): Promise<void>;
+}
+
+/** @param open asked once; again where it failed, with the next request */
+export function createLazyPlanning(open: (signal: AbortSignal) => Promise<PlanningSetup>): LazyPlanning {
+  const life = new AbortController();
+  const opening = createOpening(() => open(life.signal));
+
+  return {
+    plannerOf(catalog, rules) {
+      const viewOf = createScope(catalog);
+      let kept: Planner | undefined;
+      const planner = async (signal: AbortSignal | undefined): Promise<Planner> => {
+        const setup = await unlessCancelled(opening.get(), signal);
+        kept ??= setup.plannerOf(catalog, rules);
+        return kept;
+      };
+      return {
+        plan: async (request, call) => (await planner(call?.signal)).plan(request, call),
+        select: async (request, call) => (await planner(call?.signal)).select(request, call),
+        view: (request = {}) => viewOf(request),
+      };
+    },
+
+    async close() {
+      life.abort();
+      const setup = await opening.peek()?.catch(() => undefined);
+      await setup?.close();
+    },
+  };
+}
+
+/** A model may take minutes to load: who does not want it any more does not wait. */
+async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  throwIfCancelled(signal);
+  return orAborted(work, signal).catch((error: unknown) => {
+    throwIfCancelled(signal);
+    throw error;
+  });
 }

@@ -103,7 +103,7 @@ const leaves = (one: Command, path = ''): [string, Command][] =>
 const COMMANDS = leaves(createProgram());
 
 describe('every command', () => {
-  it('is one of thirty-odd, with ninety flags at most', () => {
+  it('is one of 35 at most, with 80 flags at most in all', () => {
     const flags = new Set(COMMANDS.flatMap(([, { options }]) => options.map(({ long }) => long)));
     expect(COMMANDS.length).toBeLessThanOrEqual(35);
     expect(flags.size).toBeLessThanOrEqual(80);
@@ -118,6 +118,14 @@ describe('every command', () => {
     const known = options.flatMap(({ long, short }) => [long, short]);
     expect(typed.filter((flag) => !known.includes(flag))).toEqual([]);
   });
+
+  it.each(
+    createProgram()
+      .commands.filter(({ commands }) => commands.length > 0)
+      .map((one) => [one.name()]),
+  )('winnow %s shows an example beside the commands below it', async (name) =>
+    expect((await runHere([name, '--help'])).stdout).toMatch(/\nExamples?:\n {2}winnow /u),
+  );
 
   it.each(COMMANDS.filter(([, { options }]) => options.some(({ long }) => long === '--config')))(
     'winnow %s has its configuration by -c',

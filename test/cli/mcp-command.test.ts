@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { createPolicy, type Policy, type PolicyInput } from '../../src/agents/policy/policy.js';
 import { openStore } from '../../src/agents/store/open-store.js';
-import { tellWhoGrants } from '../../src/cli/tell-at-start.js';
+import { tellWhoGrants } from '../../src/cli/upkeep.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { type Answer, openClient } from '../adapters/mcp/setup.js';
 import { createTool } from '../support/create-tool.js';

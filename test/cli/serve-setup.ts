@@ -63,10 +63,10 @@ export async function serve(...words: string[]) {
     while (!log.text().includes(text)) await new Promise((wait) => setTimeout(wait, 10));
   }
 
-  async function stop(): Promise<void> {
-    process.emit('SIGTERM');
+  async function stop(signal: 'SIGINT' | 'SIGTERM' = 'SIGTERM'): Promise<void> {
+    process.emit(signal);
     await done;
   }
 
-  return { address, ask, logged, stop, log, done };
+  return { address, ask, logged, stop, log, done, stdout };
 }

@@ -51,7 +51,7 @@ export function approvalsCommand(): Command {
 }
 
 async function listApprovals(_: string[], flags: FlagsOf<typeof LIST>): Promise<void> {
-  const { withStoredAgents } = await import('../stored-agents.js');
+  const { withStoredAgents } = await import('../agents-setup.js');
   const { state, user, limit } = flags;
   const { approvals, texts } = await withStoredAgents(flags, async ({ router }) => {
     const listed = await router.approvals.list({ state, user, limit });
@@ -61,7 +61,7 @@ async function listApprovals(_: string[], flags: FlagsOf<typeof LIST>): Promise<
 }
 
 async function decide(id: string, verb: 'grant' | 'refuse', flags: FlagsOf<typeof GRANT>): Promise<void> {
-  const { withStoredAgents } = await import('../stored-agents.js');
+  const { withStoredAgents } = await import('../agents-setup.js');
   const { OPERATOR_ROLE } = await import('../../agents/contracts.js');
   // Whoever may write the store is its operator.
   const by = { user: flags.by, roles: [...(flags.role ?? []), OPERATOR_ROLE] };

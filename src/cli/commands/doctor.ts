@@ -99,7 +99,7 @@ async function tryPolicy(flags: Flags, config: ConfigFile, tools: LoadedTools | 
 }
 
 async function tryExecutors(flags: Flags, config: ConfigFile, tools: LoadedTools): Promise<string> {
-  const { openExecutors } = await import('../executors.js');
+  const { openExecutors } = await import('../catalog-setup.js');
   const { catalog } = tools.loaded;
   const warnings: string[] = [];
   const logger = { warn: (_: unknown, message = '') => void warnings.push(message) };

@@ -18,7 +18,7 @@ export function indexCommand(): Command {
         flags: { ...CONFIG, ...CATALOG, ...STORE, out: text('--out <file>', 'in place of stdout') },
         examples: ['winnow index export -c winnow.yaml --out index.json'],
         async run(_, flags) {
-          const { withStoredAgents } = await import('../stored-agents.js');
+          const { withStoredAgents } = await import('../agents-setup.js');
           const { writeFile } = await import('node:fs/promises');
           const snapshot = await withStoredAgents(
             flags,
@@ -40,7 +40,7 @@ export function indexCommand(): Command {
         flags: { ...CONFIG, ...CATALOG, ...STORE, ...JSON_OUTPUT },
         examples: ['winnow index import index.json -c winnow.yaml'],
         async run([file = ''], flags) {
-          const { withStoredAgents } = await import('../stored-agents.js');
+          const { withStoredAgents } = await import('../agents-setup.js');
           const content = await readJson('The snapshot', file);
           const imported = await withStoredAgents(flags, ({ keepSnapshot }) => keepSnapshot(content), {
             needsTools: true,

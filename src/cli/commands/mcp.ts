@@ -7,8 +7,7 @@ import type { OpenAgents } from '../agents-setup.js';
 import { choice, command, type FlagsOf, text } from '../command.js';
 import { AGENTS, CALLER, PLANNING } from '../flags.js';
 import { createStopSignal } from '../interrupts.js';
-import type { LazyPlanning } from '../lazy-planning.js';
-import type { PlanningSetup, ToolSetup } from '../set-up.js';
+import type { LazyPlanning, PlanningSetup, ToolSetup } from '../set-up.js';
 import { EXAMPLE } from './serve.js';
 
 const FLAGS = {
@@ -39,7 +38,7 @@ async function serveClient(flags: Flags): Promise<void> {
   const { serveStdio } = await import('../../adapters/mcp/serve-stdio.js');
   const { resolveMcpOptions } = await import('../../adapters/mcp/mcp-options.js');
   const { readTools } = await import('../set-up.js');
-  const { tellWhoGrants } = await import('../tell-at-start.js');
+  const { tellWhoGrants } = await import('../upkeep.js');
   const stop = createStopSignal();
   const kept = keepStdout();
   const { signal } = stop;
@@ -85,8 +84,7 @@ async function planningFor(
   { config }: ToolSetup,
   signal: AbortSignal,
 ): Promise<PlanningSetup | LazyPlanning | undefined> {
-  const { createLazyPlanning } = await import('../lazy-planning.js');
-  const { openPlanning } = await import('../set-up.js');
+  const { createLazyPlanning, openPlanning } = await import('../set-up.js');
   const { stderr } = process;
   if (config.rerank?.enabled === true) return openPlanning(flags, config, { signal, stderr });
   if (config.mcp?.planner === false) return undefined;

@@ -24,7 +24,7 @@ export function telemetryCommand(): Command {
     },
     examples: ['winnow telemetry -c winnow.yaml --group-by tool', 'winnow telemetry --since 2026-11-01T00:00:00Z'],
     async run(_, flags) {
-      const { withStoredAgents } = await import('../stored-agents.js');
+      const { withStoredAgents } = await import('../agents-setup.js');
       const { parseInput } = await import('../../core/parse.js');
       const { telemetryQuerySchema } = await import('../../agents/telemetry/report.js');
       const { groupBy: by, user, since, until } = flags;
@@ -46,7 +46,7 @@ export function auditCommand(): Command {
     },
     examples: ['winnow audit -c winnow.yaml --user ann', 'winnow audit --tool file_delete --json'],
     async run(_, flags) {
-      const { withStoredAgents } = await import('../stored-agents.js');
+      const { withStoredAgents } = await import('../agents-setup.js');
       const { user, tool, since, limit } = flags;
       const given = Object.entries({ user, tool, since, limit }).filter(([, value]) => value !== undefined);
       const entries = await withStoredAgents(flags, ({ router }) => router.audit(Object.fromEntries(given)));

@@ -8,7 +8,7 @@ import { createMcpExecutor } from '../../../src/agents/sandbox/executors/mcp.js'
 import { createSkillExecutor } from '../../../src/agents/sandbox/executors/skills.js';
 import { resolveLimits } from '../../../src/agents/sandbox/limits.js';
 import { createSandbox, type SandboxParts } from '../../../src/agents/sandbox/sandbox.js';
-import { createLiveExecutors } from '../../../src/cli/executors.js';
+import { createLiveExecutors } from '../../../src/cli/catalog-setup.js';
 import type { ToolEntry } from '../../../src/core/catalog/tool.js';
 import { createTool } from '../../support/create-tool.js';
 

@@ -1,20 +1,110 @@
-/** What the flags of winnow serve wire together: an API, MCP, the second opinion on a search, and rules. */
+/** winnow serve: how it starts and stops, and what it wires together: an API, MCP, the second opinion on a search, rules. */
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { serveCommand } from '../../src/cli/commands/serve.js';
 import { openClient } from '../adapters/mcp/setup.js';
 import { type PetApi, startPetApi } from '../agents/sandbox/executors/http/pet-api.js';
 import { type Behaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answerJson, fail, hang } from '../support/server-behaviours.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { runHere } from './run-here.js';
 import { configured, NO_MODEL, serve } from './serve-setup.js';
 
 // The first test of a run loads the model client.
 jest.setTimeout(60_000);
+
+describe('winnow serve', () => {
+  const PLAN = { kind: 'clarification', question: 'Which one?', missing: ['station'] };
+  const ask = (address: string) =>
+    fetch(`${address}/v1/plan`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"message": "Water level?"}',
+    });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'listens on this machine alone, says so first, answers by the model, and stops by %s',
+    async (signal) => {
+      const model = await startScriptedServer(() => answerJson(PLAN));
+      const { address, stdout, log, stop } = await serve('--base-url', model.baseUrl, '--model', 'scripted');
+      expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect(stdout.read()).toBeNull();
+      expect(log.lines()[0]).toMatchObject({ level: 'info', msg: 'listening', address });
+      expect(await (await ask(address)).json()).toMatchObject(PLAN);
+      await stop(signal);
+      await model.close();
+      await expect(fetch(`${address}/healthz`)).rejects.toThrow('fetch failed');
+      expect([process.listenerCount('SIGINT'), process.listenerCount('SIGTERM')]).toEqual([0, 0]);
+    },
+  );
+
+  it('says first where it listens, and on stderr alone, though there was something to tell of the sources', async () => {
+    const folder = temporaryFolder();
+    const catalog = join(folder, 'tools.json');
+    await writeFile(catalog, JSON.stringify([{ name: 'read_level', toolType: 'builtin' }, { name: '__proto__' }]));
+    const sources = ['--catalog', catalog, '--catalog', join(folder, 'none.json')];
+    let told = '';
+    const stdout = jest.spyOn(process.stdout, 'write').mockImplementation(() => true);
+    const stderr = jest.spyOn(process.stderr, 'write');
+    const ready = new Promise<void>((resolve) => {
+      stderr.mockImplementation((text) => {
+        told += text;
+        if (told.includes('as long as this process')) resolve();
+        return true;
+      });
+    });
+    const done = serveCommand().parseAsync(['--port', '0', ...NO_MODEL, ...sources], { from: 'user' });
+    await Promise.race([ready, done]);
+    process.emit('SIGTERM');
+    await done.finally(() => stderr.mockRestore());
+    expect(stdout).not.toHaveBeenCalled();
+    stdout.mockRestore();
+    const [first = '', ...others] = told.trim().split('\n');
+    expect(JSON.parse(first)).toMatchObject({ msg: 'listening', address: expect.stringMatching(/^http:.*:\d+$/u) });
+    expect(others.join('\n')).toContain('name: this name is not allowed');
+    expect(others.join('\n')).toContain("none.json can't be found");
+  });
+
+  it.each(['serve', 'mcp'])('is refused without tools: %s says how to name them', async (name) => {
+    const { error, stdout } = await runHere([name]);
+    expect(stdout).toBe('');
+    expect(error).toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/^No tools are named\..*--catalog.*winnow\.yaml.*--example/u),
+    });
+  });
+
+  it('says which port is taken, and what is wrong with its sources all the same', async () => {
+    const catalog = join(temporaryFolder(), 'tools.json');
+    await writeFile(catalog, JSON.stringify([{ name: 'read_level', toolType: 'builtin' }, { name: '__proto__' }]));
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const port = String(Object(other.address()).port);
+    const { stderr, error } = await runHere(['serve', '--port', port, ...NO_MODEL, '--catalog', catalog]);
+    const message = expect.stringContaining(`Cannot listen on 127.0.0.1, port ${port} (EADDRINUSE)`);
+    expect(error).toMatchObject({ code: 'invalid_option', message });
+    expect(stderr).toContain('this name is not allowed');
+    other.close();
+  });
+
+  it('hands its limits to the server', async () => {
+    const { address, stop } = await serve(...NO_MODEL, ...configured({ server: { bodyLimitBytes: 10 } }));
+    expect((await ask(address)).status).toBe(413);
+    await stop();
+  });
+
+  it.each(['65536', 'x'])('refuses port %s', async (port) => {
+    const { stderr, exitCode } = await runHere(['serve', '--port', port]);
+    expect([stderr, exitCode]).toEqual([expect.stringContaining('must be a whole number from 0 to 65535'), 2]);
+  });
+});
 
 /** The operations of an OpenAPI document through `winnow serve`: found, approved where they write, sent with their secret. */
 describe('the tools of an API', () => {
