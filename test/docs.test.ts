@@ -8,26 +8,9 @@ import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { createPolicy } from '../src/agents/policy/policy.js';
 import { resolveLimits } from '../src/agents/sandbox/limits.js';
-import { adaptationCommand } from '../src/cli/adaptation-command.js';
-import { approvalsCommand } from '../src/cli/approvals-command.js';
 import { authSettingsSchema } from '../src/cli/auth-setup.js';
 import { loadConfigFile } from '../src/cli/config-file.js';
-import { evalCommand } from '../src/cli/eval-command.js';
-import { indexCommand } from '../src/cli/index-command.js';
-import { mcpCommand } from '../src/cli/mcp-command.js';
-import { modelCommand } from '../src/cli/model-command.js';
-import { planCommand, selectCommand } from '../src/cli/plan-command.js';
-import { policyCommand } from '../src/cli/policy-command.js';
-import { privateToolsCommand } from '../src/cli/private-tools-command.js';
-import { rulesCommand } from '../src/cli/rules-command.js';
-import { runCommand } from '../src/cli/run-command.js';
-import { serveCommand } from '../src/cli/serve-command.js';
-import { sessionsCommand } from '../src/cli/sessions-command.js';
-import { storeCommand } from '../src/cli/store-command.js';
-import { telemetryCommand } from '../src/cli/telemetry-command.js';
-import { toolsCommand } from '../src/cli/tools-command.js';
-import { tuneCommand } from '../src/cli/tune-command.js';
-import { workerCommand } from '../src/cli/worker-command.js';
+import { createProgram } from '../src/cli/program.js';
 import { runHere } from './cli/run-here.js';
 import { serve } from './cli/serve-setup.js';
 import { PAGES, snippetsOf } from './support/pages.js';
@@ -35,12 +18,7 @@ import { startScriptedServer } from './support/scripted-server.js';
 import { answerJson } from './support/server-behaviours.js';
 import { temporaryFolder } from './support/temporary-folder.js';
 
-const COMMANDS = [
-  ...[planCommand(), selectCommand(), runCommand(), serveCommand(), mcpCommand(), sessionsCommand()],
-  ...[approvalsCommand(), telemetryCommand(), adaptationCommand(), privateToolsCommand(), rulesCommand()],
-  ...[storeCommand(), indexCommand(), policyCommand(), toolsCommand(), modelCommand(), evalCommand(), tuneCommand()],
-  workerCommand(),
-];
+const COMMANDS = createProgram().commands;
 const snippets = PAGES.flatMap(snippetsOf);
 const inLanguage = (language: string) => snippets.filter((one) => one.language === language);
 
@@ -121,7 +99,7 @@ describe('the snippets', () => {
       return [name, words.split(' '), output] as const;
     }),
   )('of %s prints what stands there', async (_, words, output) => {
-    expect((await runHere(COMMANDS, words)).stdout).toBe(output);
+    expect((await runHere(words)).stdout).toBe(output);
   });
 
   it('of HTTP is answered with a plan', async () => {

@@ -7,31 +7,32 @@ import { createSnapshotKeeper, parseIndexSettings, type SnapshotKeeper } from '.
 import { createKeptRules } from '../agents/kept-rules.js';
 import { createAuditWriter } from '../agents/ledger.js';
 import { createLivePlanner } from '../agents/live-catalog.js';
+import { withCallLog } from '../agents/logging/call-log.js';
 import { parseSessionSettings } from '../agents/parts.js';
 import { createPolicy } from '../agents/policy/policy.js';
 import { fixedPolicy, openPolicyFile, type PolicySource } from '../agents/policy/policy-file.js';
 import { createPrivateTools } from '../agents/private-tools.js';
 import { parseQuotas, parseRetention } from '../agents/quotas.js';
+import { createRerank, parseRerankSettings, type RerankOptions } from '../agents/search/rerank.js';
 import { openStore } from '../agents/store/open-store.js';
 import type { Store } from '../agents/store/store.js';
+import { createCatalog } from '../core/catalog/catalog.js';
 import { type EntryIssue, renderIssue } from '../core/catalog/tool.js';
-import { messageOf } from '../core/errors.js';
+import { messageOf, WinnowError } from '../core/errors.js';
 import { loadOptional } from '../core/optional-package.js';
 import type { Planner } from '../core/planner.js';
-import { type AgentFlags, storePlaceOf } from './agent-options.js';
 import { openCatalog } from './catalog-setup.js';
-import type { DiscoveryFlags } from './discovery-options.js';
-import { type OpenRerank, openRerank } from './rerank-setup.js';
-import type { Setup } from './set-up.js';
-import type { SharedFlags } from './shared-options.js';
-import { tellAtStart, tellFlagged } from './tell-at-start.js';
-import { type Chore, startUpkeep } from './upkeep.js';
-import { watchPolicy } from './watch-policy.js';
+import type { AgentFlags, PlanningFlags } from './flags.js';
+import { loadTools } from './load-tools.js';
+import { blockSettings } from './model-settings.js';
+import { readConfig, requireStoreFile, requireStorePlace, storePlaceOf } from './read-config.js';
+import { openModel, promptPaths, type Setup } from './set-up.js';
+import { type Chore, startUpkeep, tellAtStart, tellFlagged, watchPolicy } from './upkeep.js';
 
 export interface AgentsSetup
   extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'>,
     Partial<Pick<Setup, 'plannerOf' | 'model' | 'localModels' | 'callLog'>> {
-  flags: AgentFlags & DiscoveryFlags & Pick<SharedFlags, 'prompt'>;
+  flags: AgentFlags & Pick<PlanningFlags, 'prompt'>;
   /** For the progress of a model that is fetched. Default: that of the process. */
   stderr?: NodeJS.WriteStream | undefined;
   signal?: AbortSignal | undefined;
@@ -73,7 +74,7 @@ export async function openAgents(setup: AgentsSetup): Promise<OpenAgents> {
 interface Parts {
   store: Store;
   policy: PolicySource;
-  rerank: OpenRerank['rerank'];
+  rerank: RerankOptions | undefined;
 }
 
 async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts) {
@@ -84,7 +85,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
   const definitions = createDefinitions({
     base: () => live.current().catalog,
     store: store.definitions,
-    reviewNew: setup.flags.reviewNew ?? config.reviewNew,
+    reviewNew: config.reviewNew,
     onIssue,
     onFirst: (origin, tools) =>
       logger.info({ origin, tools }, 'a source seen for the first time: its tools are accepted'),
@@ -105,7 +106,7 @@ async function putTogether(setup: AgentsSetup, { store, policy, rerank }: Parts)
       plannerOf: (catalog) => plannerOf(catalog, rules.inForce),
     });
   const { snapshot, maxSnapshotBytes, ...index } = parseIndexSettings(config.index ?? {});
-  const adaptation = adaptationOf(setup);
+  const { adaptation = {} } = config;
   const agents = createAgents({
     store,
     catalog: privateTools.catalog,
@@ -202,6 +203,43 @@ export async function openPolicy(path: string | undefined): Promise<PolicySource
   return path === undefined ? fixedPolicy(createPolicy()) : openPolicyFile(path);
 }
 
+interface OpenOpinion {
+  /** Undefined: switched off, or no model is there to give one. */
+  readonly rerank: RerankOptions | undefined;
+  /** Closes the model, where it is one of its own. */
+  close(): Promise<void>;
+}
+
+/** The second opinion on what a search found. */
+async function openOpinion(setup: AgentsSetup): Promise<OpenOpinion> {
+  const { flags, config, logger, model, callLog, signal, localModels, stderr = process.stderr } = setup;
+  if (!model || !callLog) return { rerank: undefined, close: async () => {} };
+  const { model: block, ...given } = config.rerank ?? {};
+  const settings = parseRerankSettings(given);
+  if (block?.baseUrl !== undefined && block.name === undefined)
+    throw new WinnowError('invalid_option', 'rerank.model.name: the endpoint needs the name of a model.');
+  const context = { stderr, signal, localModels };
+  const own =
+    settings.enabled && block
+      ? withCallLog(await openModel(blockSettings(block, { place: 'rerank.model' }), context), callLog)
+      : undefined;
+  const rerank = createRerank(own ?? model, {
+    settings,
+    prompts: promptPaths(flags, config),
+    onFailure: ({ code, message }) => logger.warn({ code }, `no second opinion on a search: ${message}`),
+  });
+  return { rerank, close: async () => own?.close() };
+}
+
+interface WhatIsNeeded {
+  /** The catalogue with private tools; what is wrong with it goes to stderr. Default: no tools. */
+  needsTools?: boolean;
+  /** Nothing need be kept. */
+  storeIsOptional?: boolean;
+  /** What it writes may be the first of the store. Default: a store that is not there is an error. */
+  mayCreate?: boolean;
+}
+
 /** Undefined where prom-client is not installed: a server answers without figures, too. */
 async function loadMetrics(logger: Setup['logger']) {
   try {
@@ -213,17 +251,28 @@ async function loadMetrics(logger: Setup['logger']) {
   }
 }
 
-/** Undefined where no model is there to give one. */
-async function openOpinion({ model, callLog, ...setup }: AgentsSetup): Promise<OpenRerank> {
-  if (!model || !callLog) return { rerank: undefined, close: async () => {} };
-  return openRerank({ ...setup, model, callLog, stderr: setup.stderr ?? process.stderr });
-}
-
-function adaptationOf({ flags, config }: AgentsSetup): AdaptationOptions {
-  const { adaptation: enabled, learnEvery: learnEveryMinutes } = flags;
-  return {
-    ...config.adaptation,
-    ...(enabled === undefined ? {} : { enabled }),
-    ...(learnEveryMinutes === undefined ? {} : { learnEveryMinutes }),
-  };
+/** @throws WinnowError `invalid_option`, `store_failed`, or what the work throws */
+export async function withStoredAgents<Result>(
+  flags: Pick<AgentFlags, 'store' | 'policy'> & Pick<PlanningFlags, 'config' | 'catalog'>,
+  work: (agents: Agents) => Promise<Result>,
+  { needsTools = false, storeIsOptional = false, mayCreate = false }: WhatIsNeeded = {},
+): Promise<Result> {
+  const config = await readConfig(flags);
+  const place = storeIsOptional ? storePlaceOf(flags, config) : requireStorePlace(flags, config);
+  if (place && !mayCreate) requireStoreFile(place);
+  const policy = await openPolicy(flags.policy ?? config.policy);
+  const { stderr } = process;
+  const catalog = needsTools ? (await loadTools(flags, config, { stderr })).loaded.catalog : createCatalog([]);
+  // As the server weighs its fields, so that a snapshot fits.
+  const { weights } = parseIndexSettings(config.index ?? {});
+  const options = parseSessionSettings(config.sessions ?? {});
+  const store = await openStore(place);
+  const agents = createAgents({ store, catalog: () => catalog, policy, index: { weights }, options, executors: [] });
+  try {
+    // With the private tools, in lists as in the index.
+    if (needsTools) await agents.refresh();
+    return await work(agents);
+  } finally {
+    await agents.close();
+  }
 }

@@ -1,15 +1,15 @@
 /** Who may ask `winnow serve`, from flags and the configuration's `auth`. Secrets come from the environment, never from a file. */
-
+import { randomBytes } from 'node:crypto';
+import { link, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { AuthOptions } from '../adapters/http/auth/add-auth.js';
 import { type AuthParts, createAuthenticate } from '../adapters/http/auth/authenticate.js';
 import { createVerifyJwt, jwtSettingsSchema } from '../adapters/http/auth/jwt.js';
 import { readVariable } from '../core/environment.js';
-import { WinnowError } from '../core/errors.js';
+import { messageOf, WinnowError } from '../core/errors.js';
+import { cacheFolder } from '../core/model/store/model-file.js';
 import { parseOptions } from '../core/parse.js';
-import { isLoopback } from './is-loopback.js';
-import { openOperatorToken } from './operator-token.js';
-import type { ServeFlags } from './serve-flags.js';
 
 const variable = z.string().min(1).describe('Environment variable that holds the secret.');
 export const authSettingsSchema = z.strictObject({
@@ -37,7 +37,7 @@ const MIN_SECRET_CHARACTERS = 16;
 
 /** @throws WinnowError `invalid_option`, also for an address that others reach while nobody has to prove who they are */
 export async function openAuth(
-  { host, hostName }: Pick<ServeFlags, 'host' | 'hostName'>,
+  { host, hostNames }: { host: string; hostNames?: readonly string[] | undefined },
   settings: unknown,
 ): Promise<AuthOptions & { tokenFile: string }> {
   const { tokens, jwt, gateway } = parseOptions(authSettingsSchema, settings ?? {}, 'auth');
@@ -50,8 +50,13 @@ export async function openAuth(
   };
   const authenticate = createAuthenticate(parts);
   if (authenticate.isOpen && !isLoopback(host)) throw reachedByOthers(host);
-  const isNamed = hostName !== undefined || isLoopback(host);
-  return { tokenFile: path, authenticate, hostNames: isNamed ? [host, ...(hostName ?? [])] : undefined };
+  const isNamed = hostNames !== undefined || isLoopback(host);
+  return { tokenFile: path, authenticate, hostNames: isNamed ? [host, ...(hostNames ?? [])] : undefined };
+}
+
+/** Whether an address is reached from this machine alone. */
+function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|::1)$/.test(host);
 }
 
 function secretOf(name: string, key: string): string {
@@ -67,4 +72,52 @@ function reachedByOthers(host: string): WinnowError {
     `Others reach --host ${host}, so callers must prove who they are: name auth.tokens, auth.jwt or auth.gateway in the ` +
       'configuration, for example "auth: {tokens: [{env: ANN_TOKEN, user: ann, roles: [operator]}]}".',
   );
+}
+
+const TOKEN_BYTES = 32;
+const OTHERS = 0o077;
+
+/** Of this machine: made at the first start, readable by the account that runs the server alone. */
+export interface OperatorToken {
+  readonly token: string;
+  readonly path: string;
+}
+
+/** @param path default: `operator-token` in Winnow's own folder. @throws WinnowError `invalid_option` where it can't be kept */
+export async function openOperatorToken(path = join(cacheFolder(), 'operator-token')): Promise<OperatorToken> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await create(path).catch(onOld);
+    if (await isOfOthers(path)) await renew(path);
+    const token = (await readFile(path, 'utf8')).trim();
+    if (token.length >= TOKEN_BYTES) return { token, path };
+    throw new Error('it is shorter than a token; remove it, and a new one is made');
+  } catch (cause) {
+    throw new WinnowError('invalid_option', `The operator's token ${path} is not usable: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** Whoever could read or place the old one knows it. Windows tells neither mode nor owner. */
+async function isOfOthers(path: string): Promise<boolean> {
+  const file = await lstat(path);
+  if (!file.isFile()) return true;
+  return process.geteuid !== undefined && ((file.mode & OTHERS) !== 0 || file.uid !== process.geteuid());
+}
+
+async function renew(path: string): Promise<void> {
+  await rm(path);
+  await create(path);
+}
+
+async function create(path: string): Promise<void> {
+  const whole = `${path}.${randomBytes(4).toString('hex')}`;
+  await writeFile(whole, `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
+  // So that another process never reads half of it.
+  await link(whole, path).finally(() => rm(whole));
+}
+
+function onOld(error: unknown): void {
+  if (Object(error).code !== 'EEXIST') throw error;
 }

@@ -1,16 +1,35 @@
 /** The catalogue of a server with all that hangs on its sources: what runs the tools, and the words of its trade. */
 
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import type { WriteAudit } from '../agents/ledger.js';
 import { createLiveCatalog, type LiveCatalog } from '../agents/live-catalog.js';
+import type { Logger } from '../agents/logging/logger.js';
 import type { PolicySource } from '../agents/policy/policy-file.js';
+import { type Executor, runnerOf } from '../agents/sandbox/executors/executor.js';
+import {
+  createFunctionExecutor,
+  createSkillExecutor,
+  type ToolFunction,
+} from '../agents/sandbox/executors/functions.js';
+import { createHttpExecutor } from '../agents/sandbox/executors/http/http.js';
+import { createMcpExecutor } from '../agents/sandbox/executors/mcp.js';
+import { createWorkerExecutor } from '../agents/sandbox/executors/workers.js';
+import { fail } from '../agents/sandbox/failure.js';
 import { loadSourceSynonyms, type Synonyms } from '../agents/search/source-synonyms.js';
+import type { Catalog } from '../core/catalog/catalog.js';
 import { loadCatalog } from '../core/catalog/load.js';
-import { toWinnowError } from '../core/errors.js';
-import type { AgentFlags } from './agent-options.js';
-import { openExecutors } from './executors.js';
-import { createLiveExecutors, type LiveExecutors } from './live-executors.js';
+import { detectSource } from '../core/catalog/sources/formats.js';
+import { loadMcpConfig } from '../core/catalog/sources/mcp.js';
+import type { McpServer, ReadContext } from '../core/catalog/sources/source.js';
+import type { Tool } from '../core/catalog/tool.js';
+import { messageOf, toWinnowError, WinnowError } from '../core/errors.js';
+import type { ConfigFile } from './config-file.js';
+import type { AgentFlags } from './flags.js';
+import { sourceOptions } from './load-tools.js';
 import type { Setup } from './set-up.js';
-import { sourceOptions } from './source-options.js';
 
 export interface CatalogSetup extends Pick<Setup, 'loaded' | 'sources' | 'isStrict' | 'config' | 'logger'> {
   flags: AgentFlags;
@@ -75,6 +94,191 @@ export async function openCatalog(setup: CatalogSetup): Promise<OpenCatalog> {
         logger.info({ ...counts, failed: failed.length, warnings: warnings.length }, 'the catalogue was read anew');
         return report;
       },
+    },
+  };
+}
+
+export interface ExecutorParts {
+  flags: Pick<AgentFlags, 'toolsModule'>;
+  config: ConfigFile;
+  /** Of the catalogue. */
+  sources: readonly string[];
+  catalog: Catalog;
+  logger: Pick<Logger, 'warn'>;
+}
+
+export interface OpenExecutors {
+  executors: Executor[];
+  /** How many tools of the catalogue one of them can run. */
+  runnable: number;
+  /** Changes when others would be opened for the same flags: other servers, other tools of the module in threads. */
+  fingerprint: string;
+}
+
+/** @throws WinnowError `invalid_option`, `source_failed` */
+export async function openExecutors({
+  flags,
+  config,
+  sources,
+  catalog,
+  logger,
+}: ExecutorParts): Promise<OpenExecutors> {
+  const toolsModule = flags.toolsModule ?? config.toolsModule;
+  const { workerModule } = config;
+  const functions = toolsModule === undefined ? {} : await loadFunctions(toolsModule);
+  const names = new Set(catalog.tools.filter((tool) => runnerOf(tool) === 'function').map(({ name }) => name));
+  for (const name of Object.keys(functions).filter((one) => !names.has(one)))
+    logger.warn({ module: toolsModule, function: name }, 'the catalogue has no builtin tool of this name');
+  const servers = await findServers(sources, sourceOptions(config));
+  const threads = workerModule === undefined ? {} : inWorker(workerModule, catalog);
+  const executors = [
+    createFunctionExecutor(functions),
+    createMcpExecutor(servers, {
+      onLastWords: (facts) => logger.warn(facts, 'the MCP server did not start: the end of its stderr'),
+    }),
+    openHttp(config, logger),
+    createSkillExecutor(),
+    // The last: which functions its module has is not known before one is called.
+    ...(workerModule === undefined ? [] : [createWorkerExecutor(threads)]),
+  ];
+  const runnable = catalog.tools.filter((tool) => executors.some((executor) => executor.canRun(tool))).length;
+  // A hash: configurations of servers hold keys.
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([servers, threads]))
+    .digest('hex');
+  return { executors, runnable, fingerprint };
+}
+
+/** A key that is missing is told now, and not only by the first call that fails. */
+function openHttp({ http: options }: ConfigFile, logger: Pick<Logger, 'warn'>): Executor {
+  const http = createHttpExecutor(options);
+  for (const { origin, scheme, variable } of http.unsetSecrets()) {
+    const facts = { variable, api: origin, scheme };
+    logger.warn(facts, `the variable ${variable} is not set: calls of ${origin} that need "${scheme}" fail`);
+  }
+  return http;
+}
+
+/** Exported functions, and those of a default export, whose names need be no identifiers. */
+async function loadFunctions(path: string): Promise<Record<string, ToolFunction>> {
+  const loaded: Record<string, unknown> = await importModule(path);
+  const { default: listed, ...named } = loaded;
+  const functions = Object.entries({ ...Object(listed), ...named }).filter(isNamedFunction);
+  if (functions.length > 0) return Object.fromEntries(functions);
+  throw new WinnowError(
+    'invalid_option',
+    `--tools-module: ${path} exports no function. Export one a tool, under the name of the tool.`,
+  );
+}
+
+async function importModule(path: string): Promise<Record<string, unknown>> {
+  try {
+    return await import(pathToFileURL(resolve(path)).href);
+  } catch (error) {
+    const reason = messageOf(error);
+    throw new WinnowError('invalid_option', `--tools-module: ${path} can't be loaded: ${reason}`, { cause: error });
+  }
+}
+
+function isNamedFunction(entry: [string, unknown]): entry is [string, ToolFunction] {
+  return typeof entry[1] === 'function';
+}
+
+function inWorker(path: string, { tools }: Catalog) {
+  const module = pathToFileURL(resolve(path)).href;
+  const builtin = tools.filter((tool) => runnerOf(tool) === 'function');
+  return Object.fromEntries(builtin.map(({ name }) => [name, { module }]));
+}
+
+/** The servers by the names that their tools have in `metadata.mcp`. */
+async function findServers(sources: readonly string[], context: ReadContext): Promise<Record<string, McpServer>> {
+  const found = new Map<string, McpServer>();
+  for (const source of sources) {
+    for (const [name, server] of Object.entries(await serversOf(source, context))) {
+      if (found.has(name) && !isDeepStrictEqual(found.get(name), server)) throw twoServers(name);
+      found.set(name, server);
+    }
+  }
+  return Object.fromEntries(found);
+}
+
+/** None where the source can't be read: its tools are not in the catalogue, and that was told when it was loaded. */
+async function serversOf(source: string, context: ReadContext): Promise<Readonly<Record<string, McpServer>>> {
+  try {
+    const spec = await detectSource(source, context);
+    if (spec.kind !== 'mcp') return {};
+    return 'servers' in spec ? spec.servers : (await loadMcpConfig(spec.path, context)).servers;
+  } catch (error) {
+    if (error instanceof WinnowError && error.code === 'source_failed') return {};
+    throw error;
+  }
+}
+
+function twoServers(name: string): WinnowError {
+  return new WinnowError(
+    'invalid_option',
+    `Two sources have an MCP server "${name}", and calls could reach the wrong one. Rename one of them.`,
+  );
+}
+
+/** What runs tools, replaced while it runs: a call that is under way ends where it began. */
+export interface LiveExecutors extends Executor {
+  close(): Promise<void>;
+  /** New calls go to these; the old ones are closed when their last call has ended. */
+  replace(next: readonly Executor[]): void;
+}
+
+interface Generation {
+  readonly executors: readonly Executor[];
+  running: number;
+  isOld: boolean;
+}
+
+export function createLiveExecutors(first: readonly Executor[]): LiveExecutors {
+  let current: Generation = { executors: first, running: 0, isOld: false };
+  const closing = new Set<Promise<unknown>>();
+
+  function retire(generation: Generation): void {
+    generation.isOld = true;
+    if (generation.running === 0) closeAll(generation);
+  }
+
+  function closeAll({ executors }: Generation): void {
+    const work = Promise.allSettled(executors.map((one) => one.close?.()));
+    closing.add(work);
+    void work.then(() => closing.delete(work));
+  }
+
+  const find = (tool: Tool) => current.executors.find((one) => one.canRun(tool));
+  return {
+    canRun: (tool) => find(tool) !== undefined,
+    defaultTimeoutMs: (tool) => find(tool)?.defaultTimeoutMs?.(tool),
+
+    async run(call) {
+      const generation = current;
+      const executor = find(call.tool);
+      // Between the question and the call it may have been replaced.
+      if (!executor) return fail('not_runnable', `No executor can run ${call.tool.name}.`);
+      generation.running += 1;
+      try {
+        return await executor.run(call);
+      } finally {
+        generation.running -= 1;
+        if (generation.isOld && generation.running === 0) closeAll(generation);
+      }
+    },
+
+    replace(next) {
+      const old = current;
+      current = { executors: next, running: 0, isOld: false };
+      retire(old);
+    },
+
+    async close() {
+      // Also under running calls: whoever closes waits no longer for them.
+      if (!current.isOld) closeAll(current);
+      current.isOld = true;
+      await Promise.all(closing);
     },
   };
 }

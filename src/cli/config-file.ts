@@ -1,7 +1,9 @@
-/** The configuration file: YAML or JSON. Every key is optional; an unknown key is refused with the nearest known one. */
+/** Every key of the configuration file in one schema. The whole file is checked when it is read, whatever the command needs of it. */
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
+import { SERVER_DEFAULTS } from '../adapters/http/server-options.js';
+import { LOG_LEVELS } from '../agents/logging/logger.js';
 import { messageOf, WinnowError } from '../core/errors.js';
 import { optionsSchema } from '../core/options.js';
 import { parseAs } from '../core/parse.js';
@@ -9,86 +11,174 @@ import { REPLACEABLE_NAMES, type ReplaceableName } from '../core/prompts/prompts
 
 type PathSchema = z.ZodType<string, string>;
 
-const settings = z.record(z.string(), z.unknown());
-
 const modelSchema = (path: PathSchema) =>
   z.strictObject({
-    baseUrl: z.url().optional(),
-    name: z.string().optional(),
-    apiKeyEnv: z.string().optional().describe('Environment variable with the key; keys do not belong in files.'),
-    file: path.optional().describe('A GGUF file.'),
-    contextTokens: z.int().min(512).optional(),
-    timeoutMs: z.int().min(1).optional().describe('Endpoint: longest time of a call with its retries, in ms.'),
+    baseUrl: z.url().optional().describe('OpenAI-compatible endpoint. Default: none, the local model.'),
+    name: z.string().optional().describe('Name of the model there, or in the local store.'),
+    apiKeyEnv: z
+      .string()
+      .optional()
+      .describe('Environment variable with the key; keys do not belong in files. Default: WINNOW_API_KEY.'),
+    file: path.optional().describe('A GGUF file. Default: that of the local store.'),
+    contextTokens: z.int().min(512).optional().describe('Context, in tokens. Default: as the model has it.'),
+    timeoutMs: z.int().min(1).optional().describe('Endpoint: a call with its retries, in ms. Default: 60,000.'),
     temperature: z.number().min(0).optional().describe('Endpoint. Default: 0.'),
     maxRetries: z.int().min(0).optional().describe('Endpoint: further attempts of a call that may pass. Default: 2.'),
-    retryDelayMs: z.int().min(0).optional().describe('Endpoint: first pause between them; it doubles. Default: 500.'),
+    retryDelayMs: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Endpoint: first pause between attempts, in ms; it doubles. Default: 500.'),
     logprobs: z.boolean().optional().describe('Endpoint: ask for the probability of each token. Default: false.'),
     headers: z
       .record(z.string(), z.string())
       .optional()
-      .describe('Endpoint: sent with each request; ${NAME} stands for a variable of the environment.'),
-    extraBody: settings.optional().describe('Endpoint: further fields of each request body.'),
+      .describe('Endpoint: sent with each request; ${NAME} stands for a variable of the environment. Default: none.'),
+    extraBody: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Endpoint: further fields of each request body. Default: none.'),
     threads: z.int().min(1).optional().describe('Local model. Default: the cores that are there.'),
   });
 
 const promptsSchema = (path: PathSchema) => {
-  const entries = REPLACEABLE_NAMES.map((name) => [name, path.optional()]);
+  const entries = REPLACEABLE_NAMES.map((name) => [name, path.optional().describe('A file in place of this prompt.')]);
   return z.strictObject(Object.fromEntries(entries) as Record<ReplaceableName, z.ZodOptional<PathSchema>>);
 };
 
+const serverSchema = z.strictObject({
+  hostNames: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Names, besides that of --host, under which others reach the server.'),
+  concurrency: z
+    .int()
+    .min(1)
+    .default(SERVER_DEFAULTS.concurrency)
+    .describe('Most requests at once; one more is asked to come back.'),
+  bodyLimitBytes: z
+    .int()
+    .min(1)
+    .default(SERVER_DEFAULTS.bodyLimitBytes)
+    .describe('Longest body of a request, in bytes.'),
+  stopTimeoutMs: z
+    .int()
+    .min(1)
+    .default(SERVER_DEFAULTS.stopTimeoutMs)
+    .describe('Time that running requests get to end when the server stops, in ms.'),
+  readyModel: z.boolean().default(false).describe('GET /readyz asks the model, too, at most once a minute.'),
+});
+
+/** With its defaults. */
+export const parseServerSettings = (settings: z.input<typeof serverSchema> = {}) => serverSchema.parse(settings);
+
+/** Schemas that stand beside what they configure. Each is loaded where its key is in the file. */
+const SECTIONS = {
+  server: async () => serverSchema.describe('winnow serve.'),
+  auth: async () =>
+    (await import('./auth-setup.js')).authSettingsSchema.describe('Who may ask winnow serve, and by what proof.'),
+  mcp: async () =>
+    (await import('../adapters/mcp/mcp-options.js')).mcpOptionsSchema
+      .extend({
+        http: z.boolean().default(true).describe('MCP under /mcp of winnow serve.'),
+        planner: z.boolean().default(true).describe('winnow mcp: the tools plan and select, which need a model.'),
+      })
+      .describe('Winnow as an MCP server.'),
+  sessions: async () => (await import('../agents/parts.js')).sessionSettingsSchema.describe('Sessions of agents.'),
+  retention: async () => (await import('../agents/quotas.js')).retentionSchema.describe('How long records last.'),
+  quotas: async () => (await import('../agents/quotas.js')).quotasSchema.describe('How much one user may take.'),
+  sandbox: async () =>
+    (await import('../agents/sandbox/limits.js')).sandboxLimitsSchema.describe('Time-outs, rates and room of calls.'),
+  http: async () =>
+    (await import('../agents/sandbox/executors/http/http.js')).httpExecutorOptionsSchema.describe('OpenAPI tools.'),
+  index: async () =>
+    (await import('../agents/index/kept-index.js')).indexSettingsSchema.describe('The index of tools.'),
+  adaptation: async () =>
+    (await import('../agents/adaptation/adaptation.js')).adaptationOptionsSchema.describe('Learning from use.'),
+};
+type Sections = typeof SECTIONS;
+type SectionName = keyof Sections;
+/** As they stand in the file. Defaults are filled in where they are used, with the flags. */
+type Given = { [Name in SectionName]?: z.input<Awaited<ReturnType<Sections[Name]>>> };
+
 /** @param path gives a path of the file as it is from anywhere */
-const configSchema = (path: PathSchema) =>
+const fileSchema = (path: PathSchema) =>
   z.strictObject({
     catalog: z
       .array(path, { error: 'a list is expected, also of one source: [tools.json]' })
       .min(1)
       .optional()
-      .describe('Sources of tools.'),
-    strict: z.boolean().optional(),
+      .describe('Sources of tools. Default: none; plan and select take the example catalogue.'),
+    strict: z.boolean().optional().describe('A wrong entry or a failing source is an error. Default: false.'),
     sourceTimeoutMs: z
       .int()
       .min(1)
       .max(2 ** 31 - 2_000)
       .optional()
       .describe('For one URL, or one MCP server from its start to its last page, in ms. Default: 30,000.'),
-    model: modelSchema(path).optional(),
+    model: modelSchema(path).optional().describe('The model of selection, and of planning where that has none.'),
     planningModel: modelSchema(path)
       .optional()
       .describe('For planning. Without baseUrl and file it is `model`, but for what is named. Default: `model`.'),
-    options: optionsSchema.partial().optional(),
-    prompts: promptsSchema(path).optional(),
-    auth: settings.optional().describe('Who may ask `winnow serve`, and by what proof; see src/cli/auth-setup.ts.'),
+    options: optionsSchema.partial().optional().describe('Of the planner.'),
+    prompts: promptsSchema(path).optional().describe('Prompts of your own.'),
     callLog: z.literal('off').or(path).optional().describe('File for one JSON line a model call. Default: "off".'),
     callLogSecrets: z
       .boolean()
       .optional()
       .describe('Log prompts whole, also where a visible tool has secret arguments. Default: false.'),
-    logLevel: z.string().optional(),
-    store: path.optional().describe('A SQLite file, or a postgres:// URL without a password.'),
-    synonyms: path.optional().describe('A JSON file of words that stand for each other in a search for tools.'),
-    policy: path.optional().describe('What agents may find, enable and run; a file of its own.'),
+    logLevel: z.enum(LOG_LEVELS).optional().describe('Default: warn; of winnow serve: info.'),
+    store: path
+      .optional()
+      .describe('A SQLite file, or a postgres:// URL without a password. Default: memory, as long as the process.'),
+    synonyms: path
+      .optional()
+      .describe('A JSON file of words that stand for each other in a search for tools. Default: none.'),
+    policy: path
+      .optional()
+      .describe('What agents may find, enable and run; a file of its own. Default: high risk asks for an approval.'),
     reviewNew: z
       .boolean()
       .optional()
       .describe('Also the tools of a source seen for the first time wait for a look. Default: false.'),
-    toolsModule: path.optional().describe('A module whose functions run tools of their names.'),
-    workerModule: path.optional().describe('The same, each call in a thread of its own.'),
-    // Checked where they are used, so that what only plans does not load it.
-    sessions: settings.optional().describe('How long sessions last; see src/agents/sessions/session-settings.ts.'),
-    retention: settings.optional().describe('Days that records last; see src/agents/retention.ts.'),
-    quotas: settings.optional().describe('How much one user may take; see src/agents/quotas.ts.'),
-    sandbox: settings.optional().describe('Time-outs, rates and room of calls; see src/agents/sandbox/limits.ts.'),
-    http: settings.optional().describe('Hosts, base URLs and secrets of OpenAPI tools; see executors/http.'),
-    index: settings.optional().describe('The index of tools; see src/agents/index/index-settings.ts.'),
+    toolsModule: path.optional().describe('A module whose functions run tools of their names. Default: none.'),
+    workerModule: path.optional().describe('The same, each call in a thread of its own. Default: none.'),
     rerank: z
       .looseObject({ model: modelSchema(path).optional().describe('Default: the model that plans.') })
       .optional()
-      .describe('A second opinion on what a search found; see src/agents/search/rerank.ts.'),
-    adaptation: settings.optional().describe('Learning from use; see src/agents/adaptation/adaptation.ts.'),
+      .describe('A second opinion on what a search found.'),
   });
 
-export type ConfigFile = z.output<ReturnType<typeof configSchema>>;
+const NO_PATH: PathSchema = z.string().min(1);
+
+/** @param names the sections that are needed */
+async function configSchema(path: PathSchema, names: readonly string[]) {
+  const wanted = (Object.keys(SECTIONS) as SectionName[]).map(async (name) => {
+    return [name, names.includes(name) ? (await SECTIONS[name]()).optional() : z.unknown().optional()] as const;
+  });
+  const sections = Object.fromEntries(await Promise.all(wanted));
+  if (!names.includes('rerank')) return fileSchema(path).extend(sections);
+  const { rerankSettingsSchema } = await import('../agents/search/rerank.js');
+  const { rerank } = fileSchema(path).shape;
+  const enabled = rerankSettingsSchema.shape.enabled.describe('Whether the model is asked.');
+  return fileSchema(path).extend({
+    ...sections,
+    rerank: rerank
+      .unwrap()
+      .extend({ ...rerankSettingsSchema.shape, enabled })
+      .strict()
+      .optional(),
+  });
+}
+
+export type ConfigFile = z.output<ReturnType<typeof fileSchema>> & Given;
 export type ModelBlock = NonNullable<ConfigFile['model']>;
+
+/** For editors, and for `winnow options`. */
+export async function configJsonSchema() {
+  const schema = await configSchema(NO_PATH, [...Object.keys(SECTIONS), 'rerank']);
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+}
 
 /** Relative paths of the file are resolved from its folder. @throws WinnowError `invalid_option` naming file and key. */
 export async function loadConfigFile(path: string): Promise<ConfigFile> {
@@ -100,15 +190,26 @@ export async function loadConfigFile(path: string): Promise<ConfigFile> {
     const message = `The configuration file ${path} can't be read: ${messageOf(cause)}`;
     throw new WinnowError('invalid_option', message, { cause });
   }
-  const fromFolder = z
-    .string()
-    .min(1)
-    .transform((text) => resolveFrom(dirname(path), text));
+  if (isCatalog(content))
+    throw new WinnowError('invalid_option', `${path} holds tools, and no configuration: give it by --catalog ${path}.`);
+  const fromFolder = NO_PATH.transform((text) => resolveFrom(dirname(path), text));
   const problem = `The configuration file ${path} is not usable`;
-  const config = parseAs(configSchema(fromFolder), content, { code: 'invalid_option', problem, root: 'file' });
-  // Only the options that were given: the defaults are filled in when flags have been added.
-  const { options }: ConfigFile = Object(content);
-  return options ? { ...config, options } : config;
+  const schema = await configSchema(fromFolder, Object.keys(Object(content)));
+  const config = parseAs(schema, content, { code: 'invalid_option', problem, root: 'file' });
+  // What was given, without defaults: flags may be added to it.
+  const asGiven = ['options', ...Object.keys(SECTIONS)].filter((name) => name in Object(content));
+  const { rerank }: ConfigFile = config;
+  return {
+    ...config,
+    ...Object.fromEntries(asGiven.map((name) => [name, Object(content)[name]])),
+    ...(rerank && { rerank: { ...Object(content).rerank, ...(rerank.model && { model: rerank.model }) } }),
+  };
+}
+
+/** `-c tools.json` is a likely slip. */
+function isCatalog(content: unknown): boolean {
+  const keys = ['mcpServers', 'servers', 'openapi', 'swagger', 'tools'];
+  return Array.isArray(content) || keys.some((key) => key in Object(content));
 }
 
 /** A URL and an absolute path stay as they are; the prefix of a kind of source stays before its path. */

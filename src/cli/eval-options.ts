@@ -1,97 +1,118 @@
-/** The flags of `winnow eval`, and what of them a resumed run must have the same. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { addQueueOptions, type QueueFlags } from './queue-options.js';
-import { addSharedOptions, assign, calendarDay, collect, type SharedFlags, wholeNumber } from './shared-options.js';
-
-export interface EvalFlags extends SharedFlags, QueueFlags {
-  suite?: string[];
-  cases?: string[];
-  only?: 'select' | 'plan';
-  candidates: 'all' | 'only';
-  distractors: number;
-  limit?: number;
-  sample?: number;
-  seed: number;
-  tag?: string[];
-  failingOf?: string;
-  ignoreCase?: boolean;
-  today?: string;
-  jobs: number;
-  repeat: number;
-  out?: string;
-  name?: string;
-  resume?: boolean;
-  retryErrors?: boolean;
-  /** False with `--no-cache`. */
-  cache: boolean;
-  prices?: string;
-  gate?: string;
-  json?: boolean;
-}
+/** The flags of `winnow eval`; those about cases and runs are also of `winnow tune`. */
+import { InvalidArgumentError } from 'commander';
+import { WinnowError } from '../core/errors.js';
+import { choice, type FlagsOf, list, text, toggle, untoggle, valued, withDefault } from './command.js';
+import { assign, calendarDay, JSON_OUTPUT, PLANNING, type PlanningFlags, UNITS_IN_MS, wholeNumber } from './flags.js';
 
 /** Where runs go without `--out`, and where `history` looks. */
 export const RUNS_FOLDER = '.winnow/eval';
 
-export function addEvalOptions(command: Command): Command {
-  return addQueueOptions(addRunOptions(addCaseOptions(addSharedOptions(command))));
+export const SUITE = {
+  suite: list(
+    '--suite <set>',
+    'cases and tools: SET.cases.jsonl, SET.tools.json; or cases/SET.jsonl, catalogs/SET.json',
+  ),
+};
+export const JOBS = { jobs: withDefault(valued('-j, --jobs <number>', 'cases at once', wholeNumber), 1) };
+
+/** Which cases, how they are judged, and where the run is kept. */
+export const CASES = {
+  ...PLANNING,
+  ...SUITE,
+  cases: list('--cases <file>', 'a file of cases for the catalogue of --catalog'),
+  only: choice('--only <stage>', 'one stage alone; plan is given the expected tools and others', ['select', 'plan']),
+  limit: valued('--limit <number>', 'at most the first so many cases of each set', wholeNumber),
+  sample: valued('--sample <number>', 'so many cases of each set, by chance', wholeNumber),
+  seed: withDefault(valued('--seed <number>', 'for all that is by chance', countingNumber), 1),
+  tag: list('--tag <tag>', 'only cases with this tag'),
+  ignoreCase: toggle('--ignore-case', 'upper and lower case of argument values do not count'),
+  today: valued('--today <date>', 'day of the cases that name none, YYYY-MM-DD (default: today)', calendarDay),
+  ...JOBS,
+  out: text('--out <folder>', 'folder of the run (default: a new one in .winnow)'),
+  resume: toggle('--resume', 'go on with the run in --out: nothing is done twice'),
+  cache: untoggle('--no-cache', 'ask the model also what was asked before'),
+  ...JSON_OUTPUT,
+};
+
+export const GATE = {
+  gate: text('--gate <bars>', 'bars for the exit code: recall@8>=0.85,precision>=0.3,noWorseThan=RUN'),
+};
+export const QUEUE = {
+  queue: text('--queue <url>', 'Redis between winnow eval and its workers: redis://127.0.0.1:6379; see winnow worker'),
+};
+
+export const EVAL = {
+  ...CASES,
+  candidates: withDefault(
+    choice('--candidates <which>', 'only: each case sees the tools that it names', ['all', 'only']),
+    'all',
+  ),
+  distractors: withDefault(
+    valued('--distractors <number>', 'with --candidates only: so many other tools, by chance', countingNumber),
+    0,
+  ),
+  failingOf: text('--failing-of <run>', 'only cases that are not right in that run'),
+  repeat: withDefault(
+    valued('--repeat <number>', 'how often each case is done; only the first try may be cached', wholeNumber),
+    1,
+  ),
+  name: text('--name <name>', 'name of the run (default: that of its folder)'),
+  retryErrors: toggle('--retry-errors', 'with --resume: cases that ended with an error are done again'),
+  prices: text(
+    '--prices <file>',
+    'price table: {"currency": "USD", "models": {"NAME": {"read": 1, "cached": 0.1, "written": 4}}} a million tokens',
+  ),
+  ...GATE,
+  ...QUEUE,
+  rate: valued('--rate <cases/time>', 'with --queue: most cases begun by all workers together, 10/s or 600/m', rateOf),
+  window: valued('--window <number>', 'with --queue: most cases in Redis at once (default: 200)', wholeNumber),
+  attempts: valued('--attempts <number>', 'with --queue: tries where the model server fails (default: 3)', wholeNumber),
+  lostAfter: valued('--lost-after <seconds>', 'with --queue: silence that loses a worker (default: 30)', wholeNumber),
+};
+export type EvalFlags = FlagsOf<typeof EVAL>;
+
+export const DEFAULT_WINDOW = 200;
+/** What `winnow eval --queue` and `winnow worker` need besides Winnow. */
+export const QUEUE_PACKAGES = { packages: ['bullmq', 'ioredis'], neededBy: 'A queue' };
+
+/** What says which model there is, and how it is reached: the workers have it. */
+const MODEL_FLAGS = [
+  'callLog',
+  'baseUrl',
+  'modelFile',
+  'apiKeyEnv',
+] as const satisfies readonly (keyof PlanningFlags)[];
+
+const toFlag = (name: string) => name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
+
+/** A flag that would have no effect is an error. @throws WinnowError `invalid_option` */
+export function refuseQueueFlags(flags: EvalFlags): void {
+  const { queue, rate, window, attempts, lostAfter, jobs } = flags;
+  const ofQueue = Object.entries({ rate, window, attempts, lostAfter });
+  const [alone] = ofQueue.find(([, value]) => value !== undefined) ?? [];
+  if (queue === undefined && alone !== undefined)
+    throw new WinnowError('invalid_option', `--${toFlag(alone)} goes with --queue.`);
+  const given = MODEL_FLAGS.map((name) => [name, flags[name]] as const);
+  const ofWorkers = [['jobs', jobs > 1 ? jobs : undefined] as const, ...given];
+  const [ofWorker] = ofWorkers.find(([, value]) => value !== undefined) ?? [];
+  if (queue !== undefined && ofWorker !== undefined) {
+    const message = `--${toFlag(ofWorker)} does not go with --queue: give it to winnow worker.`;
+    throw new WinnowError('invalid_option', message);
+  }
 }
 
-/** Which cases, and how they are judged. */
-function addCaseOptions(command: Command): Command {
-  return command
-    .option(
-      '--suite <set>',
-      'cases with their catalogue: SET.cases.jsonl and SET.tools.json, or FOLDER/NAME for FOLDER/cases/NAME.jsonl and FOLDER/catalogs/NAME.json; repeatable',
-      collect,
-    )
-    .option('--cases <file>', 'a file of cases for the catalogue of --catalog; repeatable', collect)
-    .addOption(
-      new Option('--only <stage>', 'judge one stage alone: plan gives it the expected tools and others').choices([
-        'select',
-        'plan',
-      ]),
-    )
-    .addOption(
-      new Option('--candidates <which>', 'only: each case sees the tools that it names')
-        .choices(['all', 'only'])
-        .default('all'),
-    )
-    .option('--distractors <number>', 'with --candidates only: so many other tools, by chance', countingNumber, 0)
-    .option('--limit <number>', 'at most the first so many cases of each set', wholeNumber)
-    .option('--sample <number>', 'so many cases of each set, by chance', wholeNumber)
-    .option('--seed <number>', 'for all that is by chance', countingNumber, 1)
-    .option('--tag <tag>', 'only cases with this tag; repeatable', collect)
-    .option('--failing-of <run>', 'only cases that are not right in that run')
-    .option('--ignore-case', 'upper and lower case of argument values do not count')
-    .option('--today <date>', 'day of the cases that name none, YYYY-MM-DD (default: today)', calendarDay);
+function rateOf(words: string): { cases: number; perMs: number } {
+  const [, cases, unit = ''] = /^([1-9]\d*)\/([smh])$/u.exec(words.trim()) ?? [];
+  const perMs = UNITS_IN_MS[unit];
+  if (cases === undefined || perMs === undefined) {
+    throw new InvalidArgumentError('must be cases a second, minute or hour, such as 10/s, 600/m or 5000/h.');
+  }
+  return { cases: Number(cases), perMs };
 }
 
-/** How they are done, and what comes of it. */
-function addRunOptions(command: Command): Command {
-  return command
-    .option('-j, --jobs <number>', 'cases at once', wholeNumber, 1)
-    .option(
-      '--repeat <number>',
-      'how often each case is done; only the first try may come from the cache',
-      wholeNumber,
-      1,
-    )
-    .option('--out <folder>', `folder of the run (default: a new one in ${RUNS_FOLDER})`)
-    .option('--name <name>', 'name of the run (default: that of its folder)')
-    .option('--resume', 'go on with the run in --out: no case is done twice, none is missing')
-    .option('--retry-errors', 'with --resume: cases that ended with an error are done again')
-    .option('--no-cache', 'ask the model also what was asked before')
-    .option(
-      '--prices <file>',
-      'price table: {"currency": "USD", "models": {"NAME": {"read": 1, "cached": 0.1, "written": 4}}} a million tokens',
-    )
-    .option('--gate <bars>', 'bars that give the exit code: recall@8>=0.85,precision>=0.3,noWorseThan=RUN')
-    .option('--json', 'print the summary as JSON');
-}
-
-function countingNumber(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isInteger(value) || value < 0)
+function countingNumber(words: string): number {
+  const value = Number(words);
+  if (words.trim() === '' || !Number.isInteger(value) || value < 0)
     throw new InvalidArgumentError('must be a whole number.');
   return value;
 }

@@ -1,7 +1,6 @@
 /** Progress of an evaluation for people: rate, time left, and what was found so far. */
 import type { CaseRecord } from '../eval/record.js';
-import { type Bar, type BarPlace, createBar, type ProgressStream } from './bar.js';
-import { renderDuration } from './progress-bar.js';
+import { type Bar, type BarPlace, createBar, type ProgressStream, renderDuration } from './progress.js';
 
 export interface EvaluationProgress extends Pick<Bar, 'note' | 'stop'> {
   /** A case that an earlier process did: it counts in all but the rate. Before the first `see`. */

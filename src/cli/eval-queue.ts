@@ -2,10 +2,10 @@
 import { readVersion } from '../core/environment.js';
 import { loadOptional } from '../core/optional-package.js';
 import type { Evaluator } from './eval-evaluator.js';
+import { DEFAULT_WINDOW, QUEUE_PACKAGES } from './eval-options.js';
 import type { RunIdentity } from './eval-settings.js';
 import type { EvaluationSetup } from './eval-setup.js';
-import { DEFAULT_WINDOW, QUEUE_PACKAGES } from './queue-options.js';
-import { isStoreName } from './stored-models.js';
+import { isStoreName } from './model-settings.js';
 
 export interface QueueContext {
   onNotice: (text: string) => void;

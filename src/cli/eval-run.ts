@@ -8,6 +8,7 @@ import { openRunFolder } from '../eval/run-folder.js';
 import { writeOutputs } from '../eval/write-outputs.js';
 import { type Evaluator, openLocalEvaluator } from './eval-evaluator.js';
 import type { EvalFlags } from './eval-options.js';
+import { refuseQueueFlags } from './eval-options.js';
 import { createEvaluationProgress } from './eval-progress.js';
 import { openQueueEvaluator } from './eval-queue.js';
 import { identifyRun, type RunIdentity, startOf } from './eval-settings.js';
@@ -15,8 +16,7 @@ import { type EvaluationSetup, setUpEvaluation } from './eval-setup.js';
 import { judgeBars, refuseOtherRuns, setExitCode, setExitCodeOfErrors, withGate } from './gate-outcome.js';
 import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { makeOut } from './out-folder.js';
-import { printable, renderJson } from './printable.js';
-import { refuseQueueFlags } from './queue-options.js';
+import { printable, renderJson } from './output.js';
 import { renderRun } from './render-eval.js';
 
 /** @throws WinnowError `cancelled` after an interrupt; may set `process.exitCode`: a gate is not passed, no case was answered */

@@ -8,7 +8,7 @@ import { onlyOf } from '../eval/run-scope.js';
 import { writeComparisonJUnit } from '../eval/write-comparison-junit.js';
 import { writeOutputs } from '../eval/write-outputs.js';
 import { judgeBars, refuseOtherRuns, setExitCode, withGate } from './gate-outcome.js';
-import { printable, renderJson } from './printable.js';
+import { printable, renderJson } from './output.js';
 import { renderComparison, renderHistory } from './render-comparison.js';
 import { renderRun } from './render-eval.js';
 

@@ -1,11 +1,11 @@
 /** The catalogue of a command: by flag, by configuration, or the example; what is wrong with its sources is told. */
+import { fileURLToPath } from 'node:url';
 import { type LoadedCatalog, type LoadLogger, loadCatalog } from '../core/catalog/load.js';
+import { DEFAULT_SOURCE_TIMEOUT_MS } from '../core/catalog/sources/formats.js';
+import { readVariable } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
 import type { ConfigFile } from './config-file.js';
-import { defaultCatalogPath, exampleNotice } from './default-catalog.js';
-import type { Output } from './output.js';
-import { printableLine } from './printable.js';
-import { sourceOptions } from './source-options.js';
+import { counted, printableLine } from './output.js';
 
 export interface ToolSources {
   sources: readonly string[];
@@ -26,7 +26,7 @@ export interface ToolSourceFlags {
 
 interface LoadToolsParts {
   /** Where it is said that the catalogue is the example, and, without a logger, what is wrong with its sources. */
-  stderr?: Output['stderr'] | undefined;
+  stderr?: Pick<NodeJS.WritableStream, 'write'> | undefined;
   logger?: LoadLogger | undefined;
   /** All problems are wanted, and not only those of the first kind: they are left to the caller. Default: false. */
   isLenient?: boolean;
@@ -72,8 +72,21 @@ function renderProblems(loaded: LoadedCatalog): string {
   const { failures } = loaded;
   const warnings = countWarnings(loaded);
   const count =
-    warnings === 0
-      ? []
-      : [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}: see winnow tools check, with the same sources`];
+    warnings === 0 ? [] : [`${counted(warnings, 'warning')}: see winnow tools check, with the same sources`];
   return [...failures.map(({ error }) => error.message), ...count].map((line) => `${printableLine(line)}\n`).join('');
+}
+
+/** How the sources of a catalogue are read, for every command alike. */
+export function sourceOptions({ sourceTimeoutMs = DEFAULT_SOURCE_TIMEOUT_MS }: Pick<ConfigFile, 'sourceTimeoutMs'>) {
+  return { timeoutMs: sourceTimeoutMs, variable: readVariable };
+}
+
+/** The catalogue that comes with the package, for a first try without one of your own: `src/cli` and `dist/cli` lie equally deep below the package root. */
+function defaultCatalogPath(): string {
+  return fileURLToPath(new URL('../../fixtures/catalogs/hydrology.json', import.meta.url));
+}
+
+/** Told where nobody named a catalogue, so that no answer about the example is taken for one about their own tools. */
+export function exampleNotice(name: string): string {
+  return `Catalogue: the example "${name}" that comes with Winnow; yours with --catalog.\n`;
 }

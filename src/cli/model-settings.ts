@@ -2,12 +2,11 @@
 import { readEnvironment, readVariable } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
 import type { ModelSettings } from '../core/model/create-model.js';
+import { DEFAULT_MODEL } from '../core/model/store/sources.js';
 import type { ConfigFile, ModelBlock } from './config-file.js';
-import type { SharedFlags } from './shared-options.js';
-import { isStoreName } from './stored-models.js';
+import type { PlanningFlags } from './flags.js';
 
-type Flags = Pick<SharedFlags, 'baseUrl' | 'model' | 'apiKeyEnv' | 'modelFile'>;
-type PlanningFlags = Pick<SharedFlags, 'planningBaseUrl' | 'planningModel' | 'planningApiKeyEnv' | 'planningModelFile'>;
+type Flags = Pick<PlanningFlags, 'baseUrl' | 'model' | 'apiKeyEnv' | 'modelFile'>;
 
 const OPENAI = { variable: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1' };
 
@@ -23,12 +22,7 @@ export function modelSettings(flags: Flags, config: ConfigFile): ModelSettings {
   const isTheirs = named === undefined && file === undefined && name !== undefined && !isStoreName(name);
   const theirKey = isTheirs ? readVariable(OPENAI.variable) : undefined;
   const baseUrl = named ?? (theirKey === undefined ? undefined : OPENAI.baseUrl);
-  if (baseUrl !== undefined && name === undefined) {
-    throw new WinnowError(
-      'invalid_option',
-      'The endpoint needs the name of a model: --model, WINNOW_MODEL or model.name.',
-    );
-  }
+  if (baseUrl !== undefined && name === undefined) throw unnamed('', '--model, WINNOW_MODEL or model.name');
   const ofFlag = flags.apiKeyEnv === undefined ? undefined : requireVariable(flags.apiKeyEnv, '--api-key-env');
   const apiKey = ofFlag ?? theirKey ?? readVariable('WINNOW_API_KEY');
   return blockSettings({ ...config.model, baseUrl, name, file }, { place: 'model', apiKey });
@@ -36,35 +30,25 @@ export function modelSettings(flags: Flags, config: ConfigFile): ModelSettings {
 
 /**
  * Undefined: one model does both. With no endpoint and no file of its own, it is the model of selection but for what
- * the block and the flags say.
+ * the block says.
  * @throws WinnowError `invalid_option` as `modelSettings` does
  */
 export function planningModelSettings(
-  flags: PlanningFlags,
-  config: ConfigFile,
+  { planningModel: block = {} }: Pick<ConfigFile, 'planningModel'>,
   selection: ModelSettings,
 ): ModelSettings | undefined {
-  const { planningBaseUrl, planningModel, planningApiKeyEnv, planningModelFile } = flags;
-  const block: ModelBlock = {
-    ...config.planningModel,
-    ...(planningModelFile === undefined ? {} : { file: planningModelFile, baseUrl: undefined }),
-    ...(planningBaseUrl === undefined ? {} : { baseUrl: planningBaseUrl }),
-    ...(planningModel === undefined ? {} : { name: planningModel }),
-  };
+  if (Object.values(block).every((value) => value === undefined)) return undefined;
+  const { baseUrl, name, file } = block;
+  if (baseUrl !== undefined && name === undefined) throw unnamed('of planning ', 'planningModel.name');
   const place = 'planningModel';
-  const apiKey = planningApiKeyEnv && requireVariable(planningApiKeyEnv, '--planning-api-key-env');
-  if (Object.values({ ...block, apiKey }).every((value) => value === undefined)) return undefined;
-  if (block.baseUrl !== undefined && block.name === undefined) {
-    throw new WinnowError(
-      'invalid_option',
-      'The endpoint of planning needs the name of a model: --planning-model or planningModel.name.',
-    );
-  }
-  if (block.baseUrl !== undefined || block.file !== undefined) return blockSettings(block, { place, apiKey });
-  const { baseUrl } = selection;
-  const own = blockSettings({ ...block, baseUrl }, { place, apiKey, fallbackKey: selection.apiKey });
+  if (baseUrl !== undefined || file !== undefined) return blockSettings(block, { place });
+  const own = blockSettings({ ...block, baseUrl: selection.baseUrl }, { place, fallbackKey: selection.apiKey });
   const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
-  return { ...selection, ...given, ...(block.name === undefined ? {} : { modelFile: undefined }) };
+  return { ...selection, ...given, ...(name === undefined ? {} : { modelFile: undefined }) };
+}
+
+function unnamed(whose: string, places: string): WinnowError {
+  return new WinnowError('invalid_option', `The endpoint ${whose}needs the name of a model: ${places}.`);
 }
 
 interface BlockContext {
@@ -96,11 +80,11 @@ export function blockSettings(block: ModelBlock, { place, apiKey, fallbackKey }:
 const HEADER_VARIABLE = /\$\{(\w+)\}/gu;
 
 /** Values that no log may hold: each key, and each variable that a header names. */
-export function configuredSecrets(flags: Pick<SharedFlags, 'apiKeyEnv' | 'planningApiKeyEnv'>, config: ConfigFile) {
+export function configuredSecrets({ apiKeyEnv }: Pick<Flags, 'apiKeyEnv'>, config: ConfigFile): string[] {
   const blocks = [config.model, config.planningModel, config.rerank?.model];
   const headers = blocks.flatMap((block) => Object.values(block?.headers ?? {}));
   const variables = [
-    ...['WINNOW_API_KEY', OPENAI.variable, flags.apiKeyEnv, flags.planningApiKeyEnv],
+    ...['WINNOW_API_KEY', OPENAI.variable, apiKeyEnv],
     ...blocks.map((block) => block?.apiKeyEnv),
     ...headers.flatMap((text) => [...text.matchAll(HEADER_VARIABLE)].map(([, name]) => name)),
   ];
@@ -119,4 +103,16 @@ function requireVariable(name: string, place: string): string {
   const value = readVariable(name);
   if (value !== undefined) return value;
   throw new WinnowError('invalid_option', `${place}: the environment variable ${name} is not set.`);
+}
+
+/** A name of the local store says nothing of what is in a file: a run is known by the file's id. */
+export function isStoreName(name: string): boolean {
+  return name === DEFAULT_MODEL.name;
+}
+
+/** What the store calls the file with this id. Undefined: it is none of the store's, or a model of an endpoint. */
+export function storeNameOf(id: string): string | undefined {
+  const { file, bytes, name } = DEFAULT_MODEL;
+  const start = `${file}:${bytes}:`;
+  return id.startsWith(start) && /^[\da-f]{16}$/u.test(id.slice(start.length)) ? name : undefined;
 }

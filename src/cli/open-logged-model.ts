@@ -1,16 +1,18 @@
 /** Models as evaluation and tuning ask them: every call is logged where that is wanted, and the answers have a place. */
-
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { withCallLog } from '../agents/logging/call-log.js';
-import { createLocalModels, type ModelSettings } from '../core/model/create-model.js';
+import type { ModelSettings } from '../core/model/create-model.js';
+import { createLocalModels } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
-import { type AnswerCacheOptions, createAnswerCache } from '../eval/answer-cache.js';
+import { cacheFolder, formatBytes } from '../core/model/store/model-file.js';
+import { ANSWERS_FOLDER, type AnswerCacheOptions, createAnswerCache } from '../eval/answer-cache.js';
 import { pairId } from '../eval/model-pair.js';
 import type { AnsweringModel } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
-import { answersFolder } from './kept-answers.js';
+import type { PlanningFlags } from './flags.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openCallLog, openModel } from './set-up.js';
-import type { SharedFlags } from './shared-options.js';
 
 export interface LoggedModel {
   readonly model: Model;
@@ -38,7 +40,7 @@ interface Context {
  */
 export async function openLoggedModel(
   settings: ModelSettings,
-  { flags, config, ...context }: Context & { flags: SharedFlags; config: ConfigFile },
+  { flags, config, ...context }: Context & { flags: PlanningFlags; config: ConfigFile },
 ): Promise<LoggedModel> {
   const callLog = openCallLog(flags, config);
   try {
@@ -59,12 +61,12 @@ export async function openLoggedModel(
 
 /** The models of both stages. @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */
 export async function openAnsweringModels(
-  flags: SharedFlags,
+  flags: PlanningFlags,
   config: ConfigFile,
   context: Context & { cache: boolean },
 ): Promise<AnsweringModels> {
   const settings = modelSettings(flags, config);
-  const planningSettings = planningModelSettings(flags, config, settings);
+  const planningSettings = planningModelSettings(config, settings);
   const opened: { close(): unknown }[] = [];
   const localModels = createLocalModels();
   const close = async () => {
@@ -99,4 +101,25 @@ export async function openAnsweringModels(
 /** Two servers may have different models of one name, and one may be asked in different ways. */
 function answersOf({ baseUrl, temperature, logprobs, extraBody }: ModelSettings, stage?: string): AnswerCacheOptions {
   return { folder: answersFolder(), parameters: { baseUrl, temperature, logprobs, extraBody, stage } };
+}
+
+/** Where the answers of models are kept on disk. */
+function answersFolder(): string {
+  return join(cacheFolder(), ANSWERS_FOLDER);
+}
+
+/** Says on stderr how much was forgotten. */
+export function clearAnswers(): void {
+  const folder = answersFolder();
+  const bytes = sizeOf(folder);
+  rmSync(folder, { recursive: true, force: true });
+  process.stderr.write(`${formatBytes(bytes)} of answers are forgotten.\n`);
+}
+
+function sizeOf(folder: string): number {
+  try {
+    return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  } catch {
+    return 0;
+  }
 }

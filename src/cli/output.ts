@@ -1,20 +1,77 @@
-/** Where commands write: data to stdout, as JSON or for people. */
-import { printable, renderJson } from './printable.js';
+/**
+ * What commands write: data to stdout, as JSON or for people. Text of strangers (names, arguments and users come from tool
+ * servers and callers) is made safe for a terminal: what it obeys, or nobody sees, is spelt as `\u{202e}`.
+ */
+import pc from 'picocolors';
 
-export interface OutputOptions {
-  stdout?: Pick<NodeJS.WritableStream, 'write'>;
-  stderr?: Pick<NodeJS.WritableStream, 'write'>;
+/** Colours only where a person looks: stdout may be a file or a pipe, also on a build machine that likes colours. */
+export const colours = pc.createColors(pc.isColorSupported && process.stdout.isTTY === true);
+
+export function print({ json }: { json?: boolean }, { value, text }: { value: unknown; text: string }): void {
+  process.stdout.write(`${json ? renderJson(value) : printable(text)}\n`);
 }
-export type Output = Required<OutputOptions>;
 
-export function outputOf(options: OutputOptions): Output {
-  return { stdout: process.stdout, stderr: process.stderr, ...options };
+/** `3 tools`, `1 tool`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-export function print(
-  { stdout }: Output,
-  { json }: { json?: boolean },
-  { value, text }: { value: unknown; text: string },
-): void {
-  stdout.write(`${json ? renderJson(value) : printable(text)}\n`);
+/** Line separators are not of \p{C}, and some terminals break a line at them. */
+const HIDDEN = String.raw`\p{C}\p{Zl}\p{Zp}`;
+const HIDDEN_IN_LINE = new RegExp(`[${HIDDEN}]`, 'gu');
+/** Own colours stay; all else that begins with ESC is spelt. */
+const OWN_COLOUR = String.raw`\u001b\[(?:1|2|22|31|32|33|36|39)m`;
+const HIDDEN_IN_TEXT = new RegExp(`${OWN_COLOUR}|(?![\\n\\t])[${HIDDEN}]`, 'gu');
+
+/** One value within a line: line breaks and colours are spelt too. */
+export function printableLine(text: string): string {
+  return text.replace(HIDDEN_IN_LINE, spell);
+}
+
+/** A whole text with line breaks and colours of Winnow's own. */
+export function printable(text: string): string {
+  return text.replace(HIDDEN_IN_TEXT, (found) => (found.length > 2 ? found : spell(found)));
+}
+
+/** JSON of the same value, without a character that a terminal obeys. */
+export function renderJson(value: unknown): string {
+  const text = JSON.stringify(value, null, 2);
+  return text.replace(HIDDEN_IN_LINE, (found) => (found === '\n' ? found : found.split('').map(spellUnit).join('')));
+}
+
+function spellUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+function spell(hidden: string): string {
+  return `\\u{${hidden.codePointAt(0)?.toString(16)}}`;
+}
+
+/** Numbers stand to the right: all columns but the first so many. */
+export function renderTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  { leftColumns = 1 }: { leftColumns?: number } = {},
+): string {
+  const cells = rows.map((row) => row.map(printableLine));
+  const widths = head.map((title, column) =>
+    Math.max(...[title, ...cells.map((row) => row[column] ?? '')].map(widthOf)),
+  );
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => pad(cell, widths[column] ?? 0, column < leftColumns))
+      .join('  ')
+      .trimEnd();
+  return [colours.bold(line(head)), ...cells.map((row) => line(row))].join('\n');
+}
+
+const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303F\uFF00-\uFF60]/u;
+
+function widthOf(text: string): number {
+  return [...text].reduce((width, character) => width + (WIDE.test(character) ? 2 : 1), 0);
+}
+
+function pad(text: string, width: number, isLeft: boolean): string {
+  const space = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return isLeft ? `${text}${space}` : `${space}${text}`;
 }

@@ -1,26 +1,53 @@
 /** The configuration file of a command, and what of it no planner is needed for. */
 import { existsSync } from 'node:fs';
 import { LOG_LEVELS, type LogLevel } from '../agents/logging/logger.js';
+import type { StorePlace } from '../agents/store/open-store.js';
 import { readEnvironment } from '../core/environment.js';
 import { WinnowError } from '../core/errors.js';
 import { type ConfigFile, loadConfigFile } from './config-file.js';
-import type { SharedFlags } from './shared-options.js';
+import type { AgentFlags, PlanningFlags } from './flags.js';
 
-const CONFIG_FILE = 'winnow.yaml';
+export const CONFIG_FILE = 'winnow.yaml';
 
-/** The file that flag or environment name, else `winnow.yaml` of this folder; empty without one. @throws WinnowError `invalid_option` */
-export async function readConfig({ config }: Pick<SharedFlags, 'config'>): Promise<ConfigFile> {
-  const path = config ?? readEnvironment().config ?? (existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined);
+/** The file that flag or environment name, else `winnow.yaml` of this folder. Undefined: there is none. */
+export function configPathOf({ config }: Pick<PlanningFlags, 'config'>): string | undefined {
+  return config ?? readEnvironment().config ?? (existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined);
+}
+
+/** Empty without a file. @throws WinnowError `invalid_option` */
+export async function readConfig(flags: Pick<PlanningFlags, 'config'>): Promise<ConfigFile> {
+  const path = configPathOf(flags);
   return path === undefined ? {} : loadConfigFile(path);
 }
 
-/** @throws WinnowError `invalid_option` that blames the variable or the file, whichever says the wrong word */
+/** @throws WinnowError `invalid_option` for a word in the environment that is no level */
 export function logLevelOf({ logLevel }: Pick<ConfigFile, 'logLevel'>, byDefault: LogLevel = 'warn'): LogLevel {
-  const ofEnvironment = readEnvironment().logLevel;
-  const level = ofEnvironment ?? logLevel;
-  if (level === undefined) return byDefault;
-  const known = LOG_LEVELS.find((one) => one === level);
+  const word = readEnvironment().logLevel;
+  if (word === undefined) return logLevel ?? byDefault;
+  const known = LOG_LEVELS.find((one) => one === word);
   if (known) return known;
-  const place = ofEnvironment === undefined ? 'logLevel of the configuration file' : 'WINNOW_LOG_LEVEL';
-  throw new WinnowError('invalid_option', `${place}: "${level}" is none of ${LOG_LEVELS.join(', ')}.`);
+  throw new WinnowError('invalid_option', `WINNOW_LOG_LEVEL: "${word}" is none of ${LOG_LEVELS.join(', ')}.`);
+}
+
+type StoreFlags = Pick<AgentFlags, 'store'>;
+
+/** Flags win over the environment, it over the file. Undefined: nothing names a store. */
+export function storePlaceOf({ store }: StoreFlags, config: Pick<ConfigFile, 'store'>): StorePlace | undefined {
+  const text = store ?? readEnvironment().store ?? config.store;
+  if (text === undefined) return undefined;
+  return /^[a-z][a-z0-9+.-]+:\/\//iu.test(text) ? { url: text } : { file: text };
+}
+
+/** Of a server that is looked at. @throws WinnowError `invalid_option` */
+export function requireStorePlace(flags: StoreFlags, config: Pick<ConfigFile, 'store'>): StorePlace {
+  const place = storePlaceOf(flags, config);
+  if (place) return place;
+  throw new WinnowError('invalid_option', 'Name the store of the server: --store, WINNOW_STORE or store in the file.');
+}
+
+/** A look makes no store: an empty one would read as if nothing had happened. @throws WinnowError `invalid_option` */
+export function requireStoreFile(place: StorePlace): void {
+  if (!('file' in place) || existsSync(place.file)) return;
+  const advice = 'Name that of the server: --store, WINNOW_STORE or store in the file.';
+  throw new WinnowError('invalid_option', `There is no store ${place.file}. ${advice}`);
 }

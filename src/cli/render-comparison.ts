@@ -3,9 +3,8 @@ import type { ComparedMetric, Comparison } from '../eval/compare.js';
 import type { History, HistoryGroup } from '../eval/history.js';
 import { scopeOf } from '../eval/run-scope.js';
 import type { RunSummary } from '../eval/run-summary.js';
-import { colours as pc } from './colours.js';
+import { colours as pc, renderTable } from './output.js';
 import { renderValue } from './render-eval.js';
-import { renderTable } from './render-table.js';
 
 const MAX_NAMED_CASES = 20;
 

@@ -3,8 +3,7 @@
 import { VIAS } from '../core/result.js';
 import type { BarResult } from '../eval/gate.js';
 import type { RunMetric, RunSummary } from '../eval/run-summary.js';
-import { colours as pc } from './colours.js';
-import { renderTable } from './render-table.js';
+import { colours as pc, renderTable } from './output.js';
 
 const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Cost', time: 'Time' } as const;
 

@@ -1,18 +1,20 @@
 /** What the common flags make: a catalogue, a model, a planner. Flags win over the environment, that over the file. */
-
 import { type CallLog, createCallLog, withCallLog } from '../agents/logging/call-log.js';
 import { createLogger, type Logger, type LogLevel } from '../agents/logging/logger.js';
 import type { Catalog } from '../core/catalog/catalog.js';
+import { createScope } from '../core/catalog/scope.js';
+import { orAborted, throwIfCancelled } from '../core/errors.js';
+import { createOpening } from '../core/kept.js';
 import { createLocalModels, createModel, type LocalModels, type ModelSettings } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
 import type { OptionsInput } from '../core/options.js';
 import { createPlanner, type Planner, type PlannerParts } from '../core/planner.js';
 import type { ConfigFile } from './config-file.js';
+import type { PlanningFlags } from './flags.js';
 import { type LoadedTools, loadTools, requireSources } from './load-tools.js';
 import { configuredSecrets, modelSettings, planningModelSettings } from './model-settings.js';
-import { createProgressBar } from './progress-bar.js';
+import { createProgressBar } from './progress.js';
 import { logLevelOf, readConfig } from './read-config.js';
-import type { SharedFlags } from './shared-options.js';
 
 /** What tools there are, before any model. */
 export interface ToolSetup extends LoadedTools {
@@ -46,27 +48,31 @@ interface SetupParts {
   logTo?: { write(text: string): void } | undefined;
 }
 
-export async function setUp(flags: SharedFlags & { example?: boolean }, parts: SetupParts): Promise<Setup> {
-  const tools = await readTools(flags, parts);
+export async function setUp(flags: PlanningFlags & { example?: boolean }, parts: SetupParts): Promise<Setup> {
+  const { stderr: _, ...quiet } = parts;
+  const tools = await readTools(flags, quiet);
   const planning = await openPlanning(flags, tools.config, parts);
   return { ...tools, ...planning, planner: planning.plannerOf(tools.loaded.catalog) };
 }
 
-/** @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed` */
+/**
+ * With `stderr`, it says there where the catalogue is the example.
+ * @throws WinnowError `invalid_option`, `invalid_catalog`, `source_failed`
+ */
 export async function readTools(
-  flags: Pick<SharedFlags, 'catalog' | 'config' | 'strict' | 'apiKeyEnv' | 'planningApiKeyEnv'> & { example?: boolean },
-  { signal, defaultLogLevel, logTo, needsSources = false }: Omit<SetupParts, 'stderr'>,
+  flags: Pick<PlanningFlags, 'catalog' | 'config' | 'strict' | 'apiKeyEnv'> & { example?: boolean },
+  { signal, stderr, defaultLogLevel, logTo, needsSources = false }: Partial<SetupParts>,
 ): Promise<ToolSetup> {
   const config = await readConfig(flags);
   if (needsSources) requireSources(flags, config);
   const level = logLevelOf(config, defaultLogLevel);
   const logger = createLogger({ level, secrets: configuredSecrets(flags, config), destination: logTo });
-  return { ...(await loadTools(flags, config, { logger, signal })), config, logger };
+  return { ...(await loadTools(flags, config, { logger, signal, stderr })), config, logger };
 }
 
 /** @throws WinnowError `invalid_option`, `prompt_invalid`, `model_unavailable` */
 export async function openPlanning(
-  flags: SharedFlags,
+  flags: PlanningFlags,
   config: ConfigFile,
   { signal, stderr }: SetupParts,
 ): Promise<PlanningSetup> {
@@ -98,17 +104,17 @@ export async function openPlanning(
   };
 }
 
-export function openCallLog(flags: SharedFlags, config: ConfigFile): CallLog {
+export function openCallLog(flags: PlanningFlags, config: ConfigFile): CallLog {
   return createCallLog({
     destination: flags.callLog ?? config.callLog ?? 'off',
-    includesSecrets: flags.callLogSecrets ?? config.callLogSecrets,
+    includesSecrets: config.callLogSecrets,
     secrets: configuredSecrets(flags, config),
   });
 }
 
 /** Files in place of the prompts that come with the package. */
 export function promptPaths(
-  flags: Pick<SharedFlags, 'prompt'>,
+  flags: Pick<PlanningFlags, 'prompt'>,
   { prompts }: ConfigFile,
 ): NonNullable<PlannerParts['prompts']> {
   return { ...prompts, ...texts(flags.prompt) };
@@ -129,9 +135,9 @@ export interface OpenModels {
 }
 
 /** All settings are read before the first model is opened. @throws WinnowError `invalid_option`, `model_unavailable` */
-export async function openModels(flags: SharedFlags, config: ConfigFile, context: ModelContext): Promise<OpenModels> {
+export async function openModels(flags: PlanningFlags, config: ConfigFile, context: ModelContext): Promise<OpenModels> {
   const settings = modelSettings(flags, config);
-  const planningSettings = planningModelSettings(flags, config, settings);
+  const planningSettings = planningModelSettings(config, settings);
   const model = await openModel(settings, context);
   try {
     const planningModel = planningSettings && (await openModel(planningSettings, context));
@@ -161,11 +167,57 @@ export async function openModel(
   }
 }
 
-export function plannerOptions(flags: SharedFlags): OptionsInput {
+export function plannerOptions(flags: PlanningFlags): OptionsInput {
   const given = { ...flags.set, ...(flags.maxTools === undefined ? {} : { maxTools: flags.maxTools }) };
   return given as OptionsInput;
 }
 
 function texts(values: Record<string, unknown> | undefined): Record<string, string> {
   return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, String(value)]));
+}
+
+/** Planning whose model is opened by the first request that needs it: who starts a server must not wait for a model. */
+export interface LazyPlanning {
+  plannerOf(catalog: Catalog, rules?: PlannerParts['rules']): Planner;
+  /** Gives up on a model that is being opened. */
+  close(): Promise<void>;
+}
+
+/** @param open asked once; again where it failed, with the next request */
+export function createLazyPlanning(open: (signal: AbortSignal) => Promise<PlanningSetup>): LazyPlanning {
+  const life = new AbortController();
+  const opening = createOpening(() => open(life.signal));
+
+  return {
+    plannerOf(catalog, rules) {
+      const viewOf = createScope(catalog);
+      let kept: Planner | undefined;
+      const planner = async (signal: AbortSignal | undefined): Promise<Planner> => {
+        const setup = await unlessCancelled(opening.get(), signal);
+        kept ??= setup.plannerOf(catalog, rules);
+        return kept;
+      };
+      return {
+        plan: async (request, call) => (await planner(call?.signal)).plan(request, call),
+        select: async (request, call) => (await planner(call?.signal)).select(request, call),
+        view: (request = {}) => viewOf(request),
+      };
+    },
+
+    async close() {
+      life.abort();
+      const setup = await opening.peek()?.catch(() => undefined);
+      await setup?.close();
+    },
+  };
+}
+
+/** A model may take minutes to load: who does not want it any more does not wait. */
+async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  throwIfCancelled(signal);
+  return orAborted(work, signal).catch((error: unknown) => {
+    throwIfCancelled(signal);
+    throw error;
+  });
 }

@@ -25,7 +25,7 @@ import { catchInterrupts, type Interrupts } from './interrupts.js';
 import { modelSettings, planningModelSettings } from './model-settings.js';
 import { openLoggedModel } from './open-logged-model.js';
 import { chooseOut, makeOut } from './out-folder.js';
-import { printable, renderJson } from './printable.js';
+import { printable, renderJson } from './output.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { plannerOptions, promptPaths as promptPathsOf } from './set-up.js';
 import { TUNING_FOLDER, type TuneFlags } from './tune-options.js';
@@ -88,7 +88,7 @@ async function runIn(out: string, flags: TuneFlags, signals: Interrupts): Promis
 /** A prompt is tuned on the model that will read it. @throws WinnowError `invalid_option` where that is not one model */
 function tunedModelSettings(flags: TuneFlags, config: ConfigFile): ModelSettings {
   const settings = modelSettings(flags, config);
-  const planning = planningModelSettings(flags, config, settings);
+  const planning = planningModelSettings(config, settings);
   if (planning === undefined || flags.only === 'select') return settings;
   if (flags.only === 'plan') return planning;
   const message =

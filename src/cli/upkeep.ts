@@ -1,5 +1,99 @@
-/** What a server does now and then beside its answers: each thing one at a time, none of it keeping the process alive. */
+/** What a server does beside its answers: what it tells at its start, chores now and then, and the watch on its policy. */
+
+import { unwatchFile, watchFile } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { Agents } from '../agents/agents.js';
+import { scanReviewed } from '../agents/definitions.js';
+import type { IndexStatus } from '../agents/index/tool-index.js';
 import type { Logger } from '../agents/logging/logger.js';
+import { checkPolicy } from '../agents/policy/check-policy.js';
+import type { Policy } from '../agents/policy/policy.js';
+import type { Router } from '../agents/router.js';
+import type { Catalog } from '../core/catalog/catalog.js';
+import { renderFlag } from '../core/catalog/scan.js';
+import type { Tool } from '../core/catalog/tool.js';
+import type { ConfigFile } from './config-file.js';
+
+export interface StartFacts {
+  agents: Agents;
+  config: ConfigFile;
+  /** Undefined: no file holds the policy. */
+  policyPath: string | undefined;
+  /** Weights of the index as the configuration has them, with the defaults. */
+  weights: IndexStatus['weights'];
+}
+
+export function tellAtStart(
+  { agents, config, policyPath, weights }: StartFacts,
+  logger: Pick<Logger, 'debug' | 'info' | 'warn'>,
+): void {
+  if (policyPath !== undefined)
+    for (const { level, message } of checkPolicy(agents.policy(), agents.catalog().tools))
+      logger[level === 'unchecked' ? 'debug' : 'warn']({ policy: policyPath }, message);
+  for (const problem of agents.checkLimits()) logger.warn(problem);
+  if (!agents.policy().settings.strict)
+    logger.warn(
+      { policy: policyPath },
+      'the policy is not strict: what it refuses runs all the same, without approvals',
+    );
+  const given = agents.index.status().weights;
+  if (isDeepStrictEqual(given, weights)) return;
+  // Who has changed the configuration must see why nothing has changed.
+  const isOverruled = config.index?.weights !== undefined;
+  const back = 'POST /v1/index/rebuild with {"weights": null} goes back to those of the configuration';
+  logger[isOverruled ? 'warn' : 'info']({ weights: given }, `the weights of the index are those in the store: ${back}`);
+}
+
+/** Flags block nothing: they say what to read before somebody else's tool is used. */
+export async function tellFlagged(catalog: Catalog, logger: Pick<Logger, 'warn'>): Promise<void> {
+  const flagged = [...(await scanReviewed(catalog))];
+  if (flagged.length === 0) return;
+  const told = flagged.slice(0, MAX_TOLD).map(([tool, [flag]]) => `${tool.name}: ${flag ? renderFlag(flag) : ''}`);
+  logger.warn(
+    { flagged: told },
+    `${flagged.length} tool${flagged.length === 1 ? '' : 's'} of sources that are not trusted: not all of their text is a description. Read it: winnow tools check`,
+  );
+}
+
+const MAX_TOLD = 10;
+
+export interface GrantFacts {
+  agents: Pick<Agents, 'policy' | 'catalog'>;
+  /** No other process sees the approvals. */
+  isTrial: boolean;
+  /** Of the one session there is. */
+  user: string | undefined;
+}
+
+/** Over stdio: that nobody can grant what needs an approval, and what to do. @returns to be told of the client, on which it may depend */
+export function tellWhoGrants(
+  { agents, isTrial, user }: GrantFacts,
+  logger: Pick<Logger, 'warn'>,
+): (client: { canAskPerson: boolean }) => void {
+  const policy = agents.policy();
+  if (!policy.settings.strict || !agents.catalog().tools.some((tool) => mayAsk(policy, tool))) return () => {};
+  const isAsked = policy.settings.approvals.self === 'ask';
+  const warn = (why: string, todo: string) =>
+    logger.warn(
+      `nobody can grant an approval: ${why}. Calls of high risk, and what rules ask for, are refused. ${todo}`,
+    );
+  const elsewhere = 'Give --store FILE, and decide in a terminal: `winnow approvals grant ID --by NAME --store FILE`';
+  if (user === undefined) warn('the session has no user who could ask for one', 'Give --user NAME.');
+  else if (isTrial && !isAsked) {
+    const here = 'set approvals: {self: ask} in the policy, so that your MCP client asks you';
+    warn('approvals are in the memory of this process', `${elsewhere}; or ${here}.`);
+  } else if (isTrial) {
+    return ({ canAskPerson }) => {
+      if (!canAskPerson) warn('this MCP client can not ask its person (elicitation)', `${elsewhere}.`);
+    };
+  }
+  return () => {};
+}
+
+function mayAsk(policy: Policy, tool: Tool): boolean {
+  const { rules, reachableRisks } = policy.of(tool);
+  return reachableRisks.includes('high') || rules.some(({ decision }) => decision === 'needs_approval');
+}
 
 export interface Chore {
   /** For the log, for example `learning from use`. */
@@ -39,4 +133,33 @@ function oneAtATime({ name, work }: Pick<Chore, 'name' | 'work'>, logger: Pick<L
     },
     ended: async (): Promise<void> => running,
   };
+}
+
+/** Between two looks at the file. */
+const INTERVAL_MS = 250;
+
+/**
+ * Reads the policy anew when its file changes. By its date and not by events of the file system: editors replace files.
+ * @returns a function that ends it
+ */
+export function watchPolicy(
+  path: string,
+  { router, logger }: { router: Pick<Router, 'reloadPolicy'>; logger: Pick<Logger, 'info' | 'warn' | 'error'> },
+): () => void {
+  let isBroken = false;
+  const reload = async (): Promise<void> => {
+    const outcome = await router.reloadPolicy();
+    const { version } = outcome;
+    const isMended = isBroken && outcome.ok;
+    isBroken = !outcome.ok;
+    if (!outcome.ok)
+      logger.error({ policy: path, version, issues: outcome.issues }, `the policy stays: ${outcome.reason}`);
+    else if (outcome.isChanged) logger.info({ policy: path, version }, 'the policy has changed');
+    else if (isMended) logger.info({ policy: path, version }, 'the policy can be read again, and is what it was');
+  };
+  const listener = (): void => {
+    reload().catch((error: unknown) => logger.warn({ err: error }, 'the change of the policy is not in the audit'));
+  };
+  watchFile(path, { interval: INTERVAL_MS, persistent: false }, listener);
+  return () => unwatchFile(path, listener);
 }

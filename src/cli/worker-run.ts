@@ -10,15 +10,15 @@ import type { QueuedRun } from '../eval/queue/queued-run.js';
 import { createSuitePlanners, promptHashesOf } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
 import { loadSuites } from './eval-suites.js';
+import type { PlanningFlags } from './flags.js';
 import { catchInterrupts } from './interrupts.js';
 import { loadTools } from './load-tools.js';
+import { storeNameOf } from './model-settings.js';
 import { openAnsweringModels } from './open-logged-model.js';
 import { logLevelOf, readConfig } from './read-config.js';
 import { promptPaths } from './set-up.js';
-import type { SharedFlags } from './shared-options.js';
-import { storeNameOf } from './stored-models.js';
 
-export interface WorkerFlags extends SharedFlags {
+export interface WorkerFlags extends PlanningFlags {
   queue: string;
   suite?: string[];
   jobs: number;

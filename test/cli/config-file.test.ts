@@ -2,36 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Command } from 'commander';
-import { adaptationCommand } from '../../src/cli/adaptation-command.js';
-import { approvalsCommand } from '../../src/cli/approvals-command.js';
 import { loadConfigFile } from '../../src/cli/config-file.js';
-import { evalCommand } from '../../src/cli/eval-command.js';
-import { indexCommand } from '../../src/cli/index-command.js';
-import { mcpCommand } from '../../src/cli/mcp-command.js';
-import { planCommand, selectCommand } from '../../src/cli/plan-command.js';
-import { policyCommand } from '../../src/cli/policy-command.js';
-import { privateToolsCommand } from '../../src/cli/private-tools-command.js';
 import { readConfig } from '../../src/cli/read-config.js';
-import { rulesCommand } from '../../src/cli/rules-command.js';
-import { runCommand } from '../../src/cli/run-command.js';
-import { serveCommand } from '../../src/cli/serve-command.js';
-import { sessionsCommand } from '../../src/cli/sessions-command.js';
-import { telemetryCommand } from '../../src/cli/telemetry-command.js';
-import { toolsCommand } from '../../src/cli/tools-command.js';
-import { tuneCommand } from '../../src/cli/tune-command.js';
-import { workerCommand } from '../../src/cli/worker-command.js';
-
-const EVERY_COMMAND = [
-  ...[planCommand(), selectCommand(), runCommand(), serveCommand(), mcpCommand(), sessionsCommand(), evalCommand()],
-  ...[approvalsCommand(), policyCommand(), toolsCommand(), indexCommand(), rulesCommand(), privateToolsCommand()],
-  ...[adaptationCommand(), telemetryCommand(), tuneCommand(), workerCommand()],
-];
-const has = ({ options }: Command, flag: string) => options.some(({ short, long }) => flag === short || flag === long);
-const namedCommands = (command: Command): [string, Command][] => [
-  [command.name(), command],
-  ...command.commands.flatMap(namedCommands),
-];
+import { textOf } from './run-here.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -58,11 +31,6 @@ describe('the configuration file of a command', () => {
       process.chdir(before);
     }
   });
-
-  it.each(EVERY_COMMAND.flatMap(namedCommands).filter(([, one]) => has(one, '--catalog')))(
-    'has tools by -c in %s',
-    (_, command) => expect(has(command, '-c')).toBe(true),
-  );
 });
 
 describe('a configuration file', () => {
@@ -143,7 +111,23 @@ describe('a configuration file', () => {
     ['an endpoint that is none', 'model:\n  baseUrl: here\n', 'model.baseUrl'],
     ['no catalogue', 'catalog: []\n', 'catalog'],
     ['one source without a list', 'catalog: tools.json\n', 'catalog: a list is expected'],
-    ['a list for all', '- a\n', 'file'],
+    ['a level that is none', 'logLevel: loud\n', 'logLevel: '],
+    ['a slip in the sandbox', 'sandbox: { tools: { a: { timeoutMs: soon } } }\n', 'sandbox.tools.a.timeoutMs: '],
+    [
+      'a slip in a key of the sandbox',
+      'sandbox: { timeOutMs: 5 }\n',
+      'sandbox: Unrecognized key "timeOutMs"; nearest: ',
+    ],
+    ['a slip in the quotas', 'quotas: { session: 5 }\n', 'quotas: Unrecognized key "session"; nearest: "sessions"'],
+    ['a slip in the retention', 'retention: { audit: never }\n', 'retention.audit: '],
+    ['a slip in the sessions', 'sessions: { idleMinutes: 0 }\n', 'sessions.idleMinutes: '],
+    ['a slip in the index', 'index: { snapshot: all }\n', 'index.snapshot: '],
+    ['a slip in adaptation', 'adaptation: { enabled: 1 }\n', 'adaptation.enabled: '],
+    ['a slip in the second opinion', 'rerank: { enable: true }\n', 'rerank: Unrecognized key "enable"; nearest: '],
+    ['a slip in who may ask', 'auth: { tokens: [{ env: A }] }\n', 'auth.tokens.0.user: '],
+    ['a slip in OpenAPI tools', 'http: { hosts: [example] }\n', 'http.hosts.0: '],
+    ['a slip in the server', 'server: { concurrency: 0 }\n', 'server.concurrency: '],
+    ['a slip in MCP', 'mcp: { toolPrefix: w. }\n', 'mcp.toolPrefix: at most 32 letters'],
   ])('is refused with %s, naming file and key', async (_, text, key) => {
     const error = await load(text).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringContaining('winnow.yaml') });
@@ -162,3 +146,58 @@ describe('a configuration file', () => {
     });
   });
 });
+
+describe('a file of tools in the place of the configuration', () => {
+  it.each([
+    ['a list', '- a\n'],
+    ['MCP servers', '{"mcpServers": {}}'],
+    ['an OpenAPI document', 'openapi: 3.1.0\n'],
+  ])('is refused with the flag that takes it: %s', async (_, text) => {
+    await expect(load(text)).rejects.toThrow(/winnow\.yaml holds tools, .*give it by --catalog/u);
+  });
+});
+
+describe('the JSON Schema of the file', () => {
+  it('describes each key, and gives each its default, in words or as a value', async () => {
+    const rows = JSON.parse(await textOf(['options', '--json']));
+    expect(rows.length).toBeGreaterThan(100);
+    expect(rows.filter(({ description }: { description: string }) => description === '')).toEqual([]);
+    expect(rows).toContainEqual(expect.objectContaining({ key: 'options.maxTools', default: 8, type: 'integer' }));
+    const hasDefault = ({
+      key,
+      default: value,
+      description,
+    }: {
+      key: string;
+      default?: unknown;
+      description: string;
+    }) => value !== undefined || /default/iu.test(description) || WITHOUT.test(key);
+    expect(rows.filter((row: never) => !hasDefault(row)).map(({ key }: { key: string }) => key)).toEqual([]);
+  });
+
+  it('is what an editor needs: known keys only, with ranges and choices', async () => {
+    const schema = JSON.parse(await textOf(['options', '--json-schema']));
+    expect(schema).toMatchObject({
+      $schema: expect.stringContaining('json-schema.org'),
+      additionalProperties: false,
+      properties: {
+        sandbox: { additionalProperties: false, properties: { timeoutMs: { type: 'integer', minimum: 1 } } },
+        logLevel: { enum: expect.arrayContaining(['debug']) },
+        catalog: { type: 'array', items: { type: 'string' } },
+      },
+    });
+  });
+
+  it('is shown for people, all of it or what has a word', async () => {
+    const all = await textOf(['options']);
+    expect(all).toContain('options.maxTools = 8  integer\n    Most tools that selection hands on');
+    expect(all).toContain('sourceTimeoutMs  integer\n    For one URL, ');
+    const some = await textOf(['options', 'quotas.']);
+    expect(some.split('\n').filter((line) => line.startsWith('quotas.'))).toHaveLength(6);
+    expect(some).not.toContain('sandbox');
+    expect(await textOf(['options', 'zzz'])).toBe('no option has "zzz"\n');
+  });
+});
+
+/** What has none: who somebody is, which model, and keys that must be given. */
+const WITHOUT = /^(?:auth\.|(?:planningModel|rerank\.model|model)\.name$|prompts\.|sandbox\.\w*[rR]ate\.)/u;

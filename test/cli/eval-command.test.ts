@@ -99,7 +99,12 @@ describe('a run', () => {
     const prices = join(setup.folder, 'prices.json');
     const row = (written: number) => ({ read: 0, written });
     writeFileSync(prices, JSON.stringify({ models: { m: row(1e6), large: row(1e7) } }));
-    const words = ['--planning-model', 'large', '--prices', prices];
+    const plannedBy = (name: string) => {
+      const config = join(setup.folder, `${name}.yaml`);
+      writeFileSync(config, `planningModel: { name: ${name} }\n`);
+      return ['--config', config];
+    };
+    const words = [...plannedBy('large'), '--prices', prices];
     expect(await evaluate(words)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('m + large') });
     const models = setup.server.requests.map(({ body }) => body.model);
     expect(models.filter((name) => name === 'm')).toHaveLength(8);
@@ -111,7 +116,7 @@ describe('a run', () => {
     const again = asked();
     await evaluate([...words, '--out', join(setup.folder, 'again')]);
     expect(asked()).toBe(again);
-    const other = await evaluate(['--planning-model', 'larger', '--resume']);
+    const other = await evaluate([...plannedBy('larger'), '--resume']);
     expect(String(other.error)).toContain('m + larger');
   });
 
@@ -152,9 +157,9 @@ describe('npm run eval', () => {
   });
 });
 
-describe('the commands of the page', () => {
+describe('the commands of the README', () => {
   it('work in their order', async () => {
-    const [, block = ''] = /^```sh\n(.*?)```/msu.exec(readFileSync('src/eval/README.md', 'utf8')) ?? [];
+    const [, block = ''] = /^## Evaluation\n\n```sh\n(.*?)```/msu.exec(readFileSync('README.md', 'utf8')) ?? [];
     const lines = [...block.matchAll(/^npx winnow (eval [^#\n]*)/gmu)].map(([, words = '']) => words);
     const outcomes = [];
     for (const line of lines) {

@@ -3,10 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Command } from 'commander';
-import { evalCommand } from '../../src/cli/eval-command.js';
-import { tuneCommand } from '../../src/cli/tune-command.js';
-import { workerCommand } from '../../src/cli/worker-command.js';
+import { tuneCommand } from '../../src/cli/commands/tune.js';
 import { defaultPromptPath } from '../../src/core/prompts/prompts.js';
 import type { Behaviour } from '../support/scripted-server.js';
 import { answerJson, fail } from '../support/server-behaviours.js';
@@ -186,7 +183,7 @@ describe('the folder of a run', () => {
   });
 
   it('tells in the help of tune what may be written for its budget', () => {
-    expect(tuneCommand().helpInformation()).toMatch(/--budget <time>[^-]*\(default: 30m\)/u);
+    expect(tuneCommand().helpInformation()).toMatch(/--budget <time>[^-]*\(default:\s+30m\)/u);
   });
 
   it('goes on where an earlier process ended before the first case', async () => {
@@ -213,17 +210,8 @@ describe('the folder of a run', () => {
 });
 
 async function refusalOf(words: readonly string[]): Promise<string> {
-  const stderr = jest.spyOn(process.stderr, 'write').mockImplementation(() => true);
-  const program = new Command('winnow').enablePositionalOptions().exitOverride();
-  for (const command of [evalCommand(), workerCommand()]) program.addCommand(command.exitOverride());
-  try {
-    await program.parseAsync([...words], { from: 'user' });
-    return 'nothing';
-  } catch (error) {
-    return String(error);
-  } finally {
-    stderr.mockRestore();
-  }
+  const { error } = await runEval(words);
+  return error === undefined ? 'nothing' : String(error);
 }
 
 const queue = ['--queue', 'redis://127.0.0.1:1'];
@@ -253,11 +241,6 @@ describe('refused, before anything is loaded', () => {
     ],
     ['a model file, which a worker has', ['eval', ...queue, '--model-file', 'x'], '--model-file does not go with'],
     ['a key, which a worker has', ['eval', ...queue, '--api-key-env', 'X'], '--api-key-env does not go with'],
-    [
-      'a model for planning, which a worker has',
-      ['eval', ...queue, '--planning-model', 'large'],
-      '--planning-model does not go with --queue: give it to winnow worker',
-    ],
     ['a worker without a queue', ['worker'], "required option '--queue <url>' not specified"],
     ['a worker without tools', ['worker', ...queue], 'give --suite SET or --catalog SOURCE'],
     [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { loadSuites } from '../../src/cli/eval-suites.js';
-import { storeNameOf } from '../../src/cli/stored-models.js';
+import { storeNameOf } from '../../src/cli/model-settings.js';
 import { readVersion } from '../../src/core/environment.js';
 import { createModelOn } from '../../src/core/model/embedded/embedded-model.js';
 import { DEFAULT_MODEL } from '../../src/core/model/store/sources.js';

@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { selectCommand } from '../../src/cli/plan-command.js';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { runHere } from './run-here.js';
 
@@ -43,7 +42,7 @@ afterAll(async () => {
 async function openedBy(planningModel: object) {
   const config = { catalog: ['tools.json'], model: { file: 'own.gguf' }, planningModel };
   await writeFile(at('winnow.yaml'), JSON.stringify(config));
-  const { stderr, error } = await runHere([selectCommand()], ['select', 'x', '--config', at('winnow.yaml')]);
+  const { stderr, error } = await runHere(['select', 'x', '--config', at('winnow.yaml')]);
   expect(error).toBeUndefined();
   return stderr.trim().split('\n');
 }
@@ -74,7 +73,7 @@ it('a local runtime that is installed but does not run here is told, with why an
   const usual = open;
   open = () => Promise.reject(new Error('no binary for this processor'));
   const words = ['select', 'x', '--catalog', at('tools.json'), '--model-file', at('own.gguf')];
-  const { exitCode, stdout, error } = await runHere([selectCommand()], words);
+  const { exitCode, stdout, error } = await runHere(words);
   open = usual;
   expect({ exitCode, stdout }).toEqual({ exitCode: ERROR_TABLE.model_unavailable.exitCode, stdout: '' });
   expect(String(error)).toContain(`The local model ${at('own.gguf')} can't be loaded: no binary for this processor.`);

@@ -1,12 +1,14 @@
 /** The command line as its users have it: a process with arguments, two streams and an exit code. */
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { type ScriptedServer, type ServerScript, startScriptedServer } from '../support/scripted-server.js';
 import { answer, answerJson, hang } from '../support/server-behaviours.js';
-import { runCli } from './run-cli.js';
+import { COMMAND, runCli } from './run-cli.js';
 
 jest.setTimeout(60_000);
 
@@ -110,5 +112,35 @@ describe('the process', () => {
     ['its usage', ['plan', '--help'], /^Usage: winnow plan /u],
   ])('prints %s and ends well', async (_, words, form) => {
     expect(await runCli(words)).toEqual({ exitCode: 0, stdout: expect.stringMatching(form), stderr: '' });
+  });
+});
+
+describe('output through a pipe', () => {
+  const NAMES = Array.from({ length: 2_000 }, (_, place) => `tool_${place}`);
+  const large = () => join(folder, 'large.json');
+  beforeAll(async () => {
+    const tools = NAMES.map((name) => ({ name, toolType: 'builtin', description: name.repeat(20) }));
+    await writeFile(large(), JSON.stringify(tools));
+  });
+
+  /** @param reader what stands behind the pipe; the exit code of the command is its last line */
+  const piped = (words: string, reader: string) => {
+    const command = COMMAND.map((word) => `'${word}'`).join(' ');
+    const line = `${command} ${words} | ${reader}; echo "\${PIPESTATUS[0]}"`;
+    return promisify(execFile)('bash', ['-c', line], { maxBuffer: 10 ** 8 });
+  };
+
+  it('is whole, more than a pipe holds and however slowly it is read', async () => {
+    const { stdout } = await piped(`tools list --json --catalog ${large()}`, '(sleep 1; cat)');
+    expect(stdout.length).toBeGreaterThan(300_000);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.pop()).toBe('0');
+    expect(JSON.parse(lines.join('\n')).map(({ name }: { name: string }) => name)).toEqual(NAMES);
+  });
+
+  it('ends quietly where the reader has had enough', async () => {
+    const { stdout, stderr } = await piped(`tools list --catalog ${large()}`, 'head -n 1');
+    expect(stdout).toMatch(/^tool_0: .*\n0\n$/u);
+    expect(stderr).toBe(`Reading ${large()}\n`);
   });
 });

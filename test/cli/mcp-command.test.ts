@@ -7,15 +7,13 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { createPolicy, type Policy, type PolicyInput } from '../../src/agents/policy/policy.js';
 import { openStore } from '../../src/agents/store/open-store.js';
-import { approvalsCommand } from '../../src/cli/approvals-command.js';
-import { mcpCommand } from '../../src/cli/mcp-command.js';
-import { mcpOptionsOf } from '../../src/cli/mcp-options.js';
-import { tellWhoGrants } from '../../src/cli/tell-at-start.js';
+import { tellWhoGrants } from '../../src/cli/upkeep.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { type Answer, openClient } from '../adapters/mcp/setup.js';
 import { createTool } from '../support/create-tool.js';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answer } from '../support/server-behaviours.js';
+import { runHere, textOf } from './run-here.js';
 
 // Each test starts a process that loads its sources one by one.
 jest.setTimeout(60_000);
@@ -46,6 +44,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'winnow-mcp-'));
   await writeFile(at('tools.json'), JSON.stringify({ tools: TOOLS }));
   await writeFile(at('tools.mjs'), MODULE);
+  await writeFile(at('mcp.yaml'), 'mcp: { toolPrefix: w_ }\n');
+  await writeFile(at('no-planner.yaml'), 'mcp: { planner: false }\n');
   model = await startScriptedServer(() =>
     answer('{"kind": "plan", "steps": [{"id": "s1", "tool": "file_list", "arguments": {}}]}'),
   );
@@ -79,7 +79,7 @@ it('finds, enables, is refused, waits for somebody else in another process, runs
   const { ask, names, changed, client, errors, log } = await start([
     ...store,
     ...['--tools-module', at('tools.mjs'), '--user', 'ann', '--role', 'dev', '--project', 'site'],
-    ...['--base-url', model.baseUrl, '--model', 'scripted', '--tool-prefix', 'w_', '--risk-ceiling', 'high'],
+    ...['--base-url', model.baseUrl, '--model', 'scripted', '--config', at('mcp.yaml'), '--risk-ceiling', 'high'],
   ]);
   const own = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call', 'plan', 'select'].map((name) => `w_${name}`);
   expect(await names()).toEqual(own);
@@ -92,8 +92,7 @@ it('finds, enables, is refused, waits for somebody else in another process, runs
   const asked = { path: 'old.txt' };
   const { code, approval } = await ask('file_delete', asked);
   expect(code).toBe('needs_approval');
-  const grant = approvalsCommand({ stdout: { write: () => true } });
-  await grant.parseAsync(['grant', approval, ...store, '--by', 'bob'], { from: 'user' });
+  await textOf(['approvals', 'grant', approval, ...store, '--by', 'bob']);
   expect(await ask('file_delete', asked)).toEqual({ gone: 'old.txt', for: 'ann' });
   expect(await ask('file_delete', asked)).toMatchObject({ code: 'needs_approval' });
 
@@ -114,12 +113,13 @@ it('finds, enables, is refused, waits for somebody else in another process, runs
 
 it('asks the person at the client where the policy lets them decide', async () => {
   await writeFile(at('self.yaml'), 'approvals: { self: ask }\n');
-  const words = ['--tools-module', at('tools.mjs'), '--policy', at('self.yaml'), '--user', 'ann', '--no-planner'];
+  const words = ['--tools-module', at('tools.mjs'), '--policy', at('self.yaml'), '--config', at('no-planner.yaml')];
   const questions: string[] = [];
-  const { ask, log } = await start(words, ({ message }) => {
+  const { ask, names, log } = await start([...words, '--user', 'ann'], ({ message }) => {
     questions.push(message);
     return { action: 'accept', content: {} };
   });
+  expect(await names()).not.toContain('plan');
   await ask('tool_enable', { names: ['file_delete'] });
   expect(await ask('file_delete', { path: 'old.txt' })).toEqual({ gone: 'old.txt', for: 'ann' });
   expect(questions).toEqual([expect.stringContaining('Allow file_delete with {"path":"old.txt"}?')]);
@@ -175,21 +175,7 @@ describe('over stdio', () => {
   });
 });
 
-describe('the flags of MCP', () => {
-  it('become its options, seconds as milliseconds; what is not said is left to the defaults', () => {
-    const flags = { toolPrefix: 'w_', turnPause: 0.25, clientFollowsList: true };
-    expect(mcpOptionsOf(flags)).toEqual({ toolPrefix: 'w_', turnPauseMs: 250, followsList: true });
-    expect(mcpOptionsOf({})).toEqual({ toolPrefix: '', turnPauseMs: 300_000, followsList: false });
-    expect(() => mcpOptionsOf({ toolPrefix: 'w.' })).toThrow('toolPrefix: at most 32 letters, digits, _ and -');
-  });
-
-  it.each([
-    ['--turn-pause', '-1', 'must be a number of seconds'],
-    ['--risk-ceiling', 'huge', 'Allowed choices are low, medium, high'],
-  ])('refuses %s %s', async (flag, value, words) => {
-    const command = mcpCommand()
-      .exitOverride()
-      .configureOutput({ writeErr: () => {} });
-    await expect(command.parseAsync([flag, value], { from: 'user' })).rejects.toThrow(words);
-  });
+it('winnow mcp refuses a risk that is none', async () => {
+  const { stderr, exitCode } = await runHere(['mcp', '--risk-ceiling', 'huge']);
+  expect([stderr, exitCode]).toEqual([expect.stringContaining('Allowed choices are low, medium, high'), 2]);
 });

@@ -1,25 +1,20 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { modelCommand } from '../../src/cli/model-command.js';
+import { modelCommand } from '../../src/cli/commands/model.js';
 import { CONTENT, CONTENT_HASH, errorOf, FILE, fileHash, type Setup, setUp } from '../core/model/store/store-setup.js';
+import { type Printed, runHere } from './run-here.js';
 
 let setup: Setup;
 beforeEach(async () => {
   setup = await setUp();
 });
-afterEach(async () => {
-  process.exitCode = undefined;
-  await setup.close();
-});
+afterEach(() => setup.close());
 
-async function run(...words: string[]): Promise<{ stdout: string; stderr: string }> {
-  const stdout = new PassThrough();
-  const stderr = new PassThrough();
-  const { folder, ...store } = setup.options;
-  await modelCommand({ stdout, stderr, store }).parseAsync([...words, '--folder', folder], { from: 'user' });
-  return { stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
+async function run(...words: string[]): Promise<Printed> {
+  const printed = await runHere(words, modelCommand(setup.options));
+  if (printed.error !== undefined) throw printed.error;
+  return printed;
 }
 
 describe('winnow model pull', () => {
@@ -49,7 +44,7 @@ describe('winnow model pull', () => {
 
 describe('winnow model list', () => {
   it('shows what is here', async () => {
-    expect((await run('list')).stdout).toBe('small                  180.0 kB  absent  Apache-2.0\n');
+    expect((await run('list')).stdout).toBe(`small                  180.0 kB  absent  Apache-2.0  ${setup.path}\n`);
     await run('pull');
     expect((await run('list')).stdout).toContain('present');
   });
@@ -60,30 +55,22 @@ describe('winnow model list', () => {
   });
 });
 
-describe('winnow model path', () => {
-  it('prints the path of a model that is here', async () => {
-    await writeFile(setup.path, CONTENT);
-    expect((await run('path')).stdout).toBe(`${setup.path}\n`);
-  });
-
-  it('throws without fetching when it is not', async () => {
-    expect((await errorOf(run('path'))).code).toBe('not_found');
-    expect(setup.hub.requests).toEqual([]);
-  });
-});
-
 describe('winnow model verify', () => {
   it('says that a right file is ok', async () => {
     await writeFile(setup.path, CONTENT);
-    expect((await run('verify')).stdout).toBe(`${setup.path}: ok\n`);
-    expect(process.exitCode).toBeUndefined();
+    expect(await run('verify')).toMatchObject({ stdout: `${setup.path}: ok\n`, exitCode: 0 });
   });
 
   it('sets the exit code for a wrong one, and says what to do', async () => {
     await writeFile(setup.path, Buffer.alloc(CONTENT.length, 'wrong'));
-    const { stdout, stderr } = await run('verify', 'small', '--json');
+    const { stdout, stderr, exitCode } = await run('verify', 'small', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ name: 'small', ok: false });
     expect(stderr).toContain('winnow model pull');
-    expect(process.exitCode).toBe(4);
+    expect(exitCode).toBe(4);
+  });
+
+  it('throws without fetching when there is none', async () => {
+    expect((await errorOf(run('verify'))).code).toBe('not_found');
+    expect(setup.hub.requests).toEqual([]);
   });
 });

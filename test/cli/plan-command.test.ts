@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { planCommand, selectCommand } from '../../src/cli/plan-command.js';
+import { planCommand, selectCommand } from '../../src/cli/commands/plan.js';
 import type { ErrorCode } from '../../src/core/errors.js';
 import { resultSchema, selectResultSchema } from '../../src/core/result.js';
 import { type ScriptedServer, type ServerScript, startScriptedServer } from '../support/scripted-server.js';
@@ -73,7 +73,9 @@ describe('winnow plan', () => {
   it('has a plan written by the model for planning, where there is one', async () => {
     const other = await startScriptedServer([answerJson(PLAN)]);
     others.push(other);
-    const words = ['--planning-base-url', other.baseUrl, '--planning-model', 'large'];
+    const config = join(folder, 'winnow.yaml');
+    await writeFile(config, `planningModel: { baseUrl: "${other.baseUrl}", name: large }\n`);
+    const words = ['-c', config];
     const log = join(folder, 'calls.jsonl');
     expect(await run('plan', ['level', ...words, '--call-log', log])).toContain('s1  find_station');
     expect(server?.requests).toEqual([]);

@@ -1,29 +1,32 @@
-/** Commands within the process of the test: what they print, and how the process would end. */
+/** The command line within the process of the test: what it prints, and how the process would end. */
 import { jest } from '@jest/globals';
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { createProgram } from '../../src/cli/program.js';
 import { WinnowError } from '../../src/core/errors.js';
 
 export interface Printed {
   stdout: string;
   stderr: string;
+  /** Both, in order. */
+  text: string;
   /** As the process would end with it. */
   exitCode: number;
   error?: unknown;
 }
 
-/** @param words the name of one of the commands, and what follows it */
-export async function runHere(commands: readonly Command[], words: readonly string[]): Promise<Printed> {
-  const printed = { stdout: '', stderr: '' };
+/** @param words what stands behind `winnow`; behind its name, where one command is given */
+export async function runHere(words: readonly string[], program: Command = createProgram()): Promise<Printed> {
+  const printed = { stdout: '', stderr: '', text: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     jest.spyOn(process[name], 'write').mockImplementation((text) => {
       printed[name] += String(text);
+      printed.text += String(text);
       return true;
     });
   }
-  const program = new Command('winnow').enablePositionalOptions().exitOverride();
-  for (const command of commands) program.addCommand(command.exitOverride());
+  process.exitCode = undefined;
   try {
-    await program.parseAsync([...words], { from: 'user' });
+    await program.exitOverride().parseAsync([...words], { from: 'user' });
     return { ...printed, exitCode: Number(process.exitCode ?? 0) };
   } catch (error) {
     return { ...printed, exitCode: error instanceof WinnowError ? error.meaning.exitCode : 2, error };
@@ -31,4 +34,11 @@ export async function runHere(commands: readonly Command[], words: readonly stri
     process.exitCode = undefined;
     jest.restoreAllMocks();
   }
+}
+
+/** What it printed. @throws what it threw */
+export async function textOf(words: readonly string[], program?: Command): Promise<string> {
+  const { text, error } = await runHere(words, program);
+  if (error !== undefined) throw error;
+  return text;
 }

@@ -5,13 +5,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { openStore } from '../../src/agents/store/open-store.js';
-import { openOperatorToken } from '../../src/cli/operator-token.js';
-import { serveCommand } from '../../src/cli/serve-command.js';
+import { openOperatorToken } from '../../src/cli/auth-setup.js';
+import { serveCommand } from '../../src/cli/commands/serve.js';
 import { SEARCH_FIELDS } from '../../src/core/search/keyword-index.js';
 import { recordLog } from '../adapters/http/setup.js';
 import { type PostgresServer, startPostgres, whyNoPostgres } from '../agents/store/postgres.js';
-import { readSources } from '../support/source-files.js';
-import { NO_MODEL, serve } from './serve-setup.js';
+import { configured, NO_MODEL, serve } from './serve-setup.js';
 
 // The first test of a run loads the model client.
 jest.setTimeout(60_000);
@@ -177,24 +176,6 @@ it('says that nothing lasts where no store is named, and refuses what it can not
     await expect(command.parseAsync(words, { from: 'user' })).rejects.toMatchObject({ code });
   }
   expect(process.listenerCount('SIGTERM')).toBe(0);
-});
-
-it('is loaded by no other command: what only plans stays light', () => {
-  const files = new Map(readSources().map((file) => [file.path, file]));
-  const isStatic = (text: string, path: string) =>
-    new RegExp(`^(?:import|export) (?!type )[^;]*?/${path.split('/').at(-1)?.replace('.ts', '.js')}'`, 'mu').test(text);
-  const seen = new Set<string>();
-  const visit = (path: string): void => {
-    const file = files.get(path);
-    if (!file || seen.has(path)) return;
-    seen.add(path);
-    for (const next of file.imports) if (isStatic(file.text, next)) visit(next);
-  };
-  visit('cli/main.ts');
-  expect(seen).toContain('cli/serve-command.ts');
-  expect([...seen].filter((path) => /^(?:routing|execution|store)\/|^server\/(?!server-options)/u.test(path))).toEqual(
-    [],
-  );
 });
 
 /** A catalogue that changes while `winnow serve` answers: read anew when it is told to, kept where it is broken. */
@@ -388,7 +369,7 @@ function withServer(): void {
   it('shares sessions, approvals, private tools and the audit, and keeps them', async () => {
     const store = ['--store', await postgres.createDatabase()];
     const tools = ['--catalog', join(folder, 'tools.json'), '--tools-module', join(folder, 'tools.mjs')];
-    const open = () => serve(...NO_MODEL, ...store, ...tools, '--adaptation');
+    const open = () => serve(...NO_MODEL, ...store, ...tools, ...configured({ adaptation: { enabled: true } }));
     const [one, other] = [await open(), await open()];
     const { id } = await one.ask('POST /v1/sessions', {});
     const session = `/v1/sessions/${id}`;

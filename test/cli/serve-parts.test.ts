@@ -1,16 +1,20 @@
-/** Parts of winnow serve: its chores, what it tells at the start, planning that is opened late, and executors. */
-import { describe, expect, it } from '@jest/globals';
+/** Parts of winnow serve and mcp: chores, what is told at the start, late planning, executors, signals, stdout of a protocol. */
+
+import { PassThrough } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { createAgents } from '../../src/agents/agents.js';
 import { createCallLog } from '../../src/agents/logging/call-log.js';
 import { createPolicy } from '../../src/agents/policy/policy.js';
 import { fixedPolicy } from '../../src/agents/policy/policy-file.js';
 import type { Executor, ExecutorCall } from '../../src/agents/sandbox/executors/executor.js';
 import { openStore } from '../../src/agents/store/open-store.js';
-import { createLazyPlanning } from '../../src/cli/lazy-planning.js';
-import { createLiveExecutors } from '../../src/cli/live-executors.js';
+import { createLiveExecutors } from '../../src/cli/catalog-setup.js';
+import { keepStdout } from '../../src/cli/commands/mcp.js';
+import { createStopSignal, onSignal } from '../../src/cli/interrupts.js';
 import type { PlanningSetup } from '../../src/cli/set-up.js';
-import { tellAtStart, tellFlagged } from '../../src/cli/tell-at-start.js';
-import { startUpkeep } from '../../src/cli/upkeep.js';
+import { createLazyPlanning } from '../../src/cli/set-up.js';
+import { startUpkeep, tellAtStart, tellFlagged } from '../../src/cli/upkeep.js';
 import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createLocalModels } from '../../src/core/model/create-model.js';
 import { ASKED, answeringPlanner, recordLog, TOOLS } from '../adapters/http/setup.js';
@@ -266,4 +270,73 @@ describe('executors that are replaced', () => {
     expect(live.canRun(call.tool)).toBe(false);
     expect(await live.run(call)).toMatchObject({ ok: false, code: 'not_runnable' });
   });
+});
+
+afterEach(() => {
+  process.removeAllListeners('SIGINT');
+  process.removeAllListeners('SIGTERM');
+});
+
+/** As signal-exit does it: who finds nobody else at the signal ends the process. */
+function listenAsLibrary(): { wouldKill: () => boolean } {
+  let others = Number.NaN;
+  process.on('SIGTERM', () => {
+    others = process.listenerCount('SIGTERM') - 1;
+  });
+  return { wouldKill: () => others === 0 };
+}
+
+describe('a handler of a signal', () => {
+  it('is still there when a library behind it asks who listens, though it takes itself away', () => {
+    const stop = createStopSignal();
+    const library = listenAsLibrary();
+    process.emit('SIGTERM');
+    expect(stop.signal.aborted).toBe(true);
+    expect(library.wouldKill()).toBe(false);
+  });
+
+  it('is gone by the next signal, which does what it does by itself', async () => {
+    const stop = createStopSignal();
+    const library = listenAsLibrary();
+    process.emit('SIGTERM');
+    await nextTurn();
+    process.emit('SIGTERM');
+    expect(library.wouldKill()).toBe(true);
+    expect(stop.signal.aborted).toBe(true);
+  });
+
+  it('hears the signals that it is for, until it is taken away', async () => {
+    let heard = 0;
+    const forget = onSignal(['SIGINT'], () => {
+      heard += 1;
+    });
+    process.emit('SIGTERM');
+    expect(heard).toBe(0);
+    process.emit('SIGINT');
+    process.emit('SIGINT');
+    forget();
+    await nextTurn();
+    process.emit('SIGINT');
+    expect(heard).toBe(2);
+  });
+});
+
+it('keeps stdout for one writer: the rest goes to stderr, until it is released', () => {
+  const stdout = new PassThrough({ encoding: 'utf8' });
+  const stderr = new PassThrough({ encoding: 'utf8' });
+  const kept = keepStdout({ stdout, stderr });
+  stdout.write('chatter\n');
+  kept.stdout.write('{"id": 1}\n');
+  kept.release();
+  stdout.write('later\n');
+  expect([stdout.read(), stderr.read()]).toEqual(['{"id": 1}\nlater\n', 'chatter\n']);
+});
+
+it('says to its writer that the reader is gone, and to nobody else', async () => {
+  const stdout = new PassThrough();
+  const kept = keepStdout({ stdout, stderr: new PassThrough() });
+  const failed = new Promise((resolve) => kept.stdout.on('error', resolve));
+  stdout.destroy(new Error('EPIPE'));
+  kept.stdout.write('{"id": 1}\n');
+  await expect(failed).resolves.toMatchObject({ code: expect.any(String) });
 });

@@ -1,11 +1,11 @@
 /** `winnow serve` in this process, on a free port, until it is stopped as a service manager would stop it. */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach } from '@jest/globals';
-import { serveCommand } from '../../src/cli/serve-command.js';
+import { serveCommand } from '../../src/cli/commands/serve.js';
 import { recordLog } from '../adapters/http/setup.js';
 
 export type Answer = ReturnType<typeof JSON.parse>;
@@ -16,6 +16,14 @@ export const NO_MODEL = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'none
 const cache = mkdtempSync(join(tmpdir(), 'winnow-serve-cache-'));
 process.env.WINNOW_CACHE = cache;
 afterAll(() => rmSync(cache, { recursive: true }));
+
+let configs = 0;
+/** The flag of a configuration file with this in it. */
+export function configured(content: object): string[] {
+  const path = join(cache, `config-${configs++}.json`);
+  writeFileSync(path, JSON.stringify(content));
+  return ['--config', path];
+}
 
 const running = new Set<Promise<unknown>>();
 // One that a failed test has left behind would keep the process alive.
@@ -55,10 +63,10 @@ export async function serve(...words: string[]) {
     while (!log.text().includes(text)) await new Promise((wait) => setTimeout(wait, 10));
   }
 
-  async function stop(): Promise<void> {
-    process.emit('SIGTERM');
+  async function stop(signal: 'SIGINT' | 'SIGTERM' = 'SIGTERM'): Promise<void> {
+    process.emit(signal);
     await done;
   }
 
-  return { address, ask, logged, stop, log, done };
+  return { address, ask, logged, stop, log, done, stdout };
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { tuneCommand } from '../../src/cli/tune-command.js';
+import { tuneCommand } from '../../src/cli/commands/tune.js';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answerJson } from '../support/server-behaviours.js';

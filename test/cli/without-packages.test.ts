@@ -3,8 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { openStore } from '../../src/agents/store/open-store.js';
-import { evalCommand } from '../../src/cli/eval-command.js';
-import { workerCommand } from '../../src/cli/worker-command.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';
 import { NO_MODEL, serve } from './serve-setup.js';
@@ -18,11 +16,11 @@ const QUEUE = ['--queue', 'redis://127.0.0.1:9', '--catalog', 'fixtures/catalogs
 
 describe('without the package', () => {
   it.each([
-    ['eval', evalCommand, ['--cases', 'fixtures/cases/hydrology.jsonl', '--limit', '1']],
-    ['worker', workerCommand, ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'm']],
-  ])('bullmq, winnow %s --queue says how to install it', async (name, command, words) => {
+    ['eval', ['--cases', 'fixtures/cases/hydrology.jsonl', '--limit', '1']],
+    ['worker', ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'm']],
+  ])('bullmq, winnow %s --queue says how to install it', async (name, words) => {
     const out = name === 'eval' ? ['--out', join(temporaryFolder(), 'run')] : [];
-    const { error } = await runHere([command()], [name, ...QUEUE, ...words, ...out]);
+    const { error } = await runHere([name, ...QUEUE, ...words, ...out]);
     expect(error).toMatchObject({
       code: 'invalid_option',
       message: expect.stringMatching(/needs the package bullmq.*npm install bullmq ioredis/u),

@@ -3,7 +3,6 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { planCommand } from '../../src/cli/plan-command.js';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { startScriptedServer } from '../support/scripted-server.js';
 import { answerJson } from '../support/server-behaviours.js';
@@ -27,7 +26,7 @@ afterAll(async () => {
 });
 
 const run = (...words: string[]) =>
-  runHere([planCommand()], ['plan', 'What is the level?', '--catalog', join(folder, 'tools.json'), ...words]);
+  runHere(['plan', 'What is the level?', '--catalog', join(folder, 'tools.json'), ...words]);
 
 describe('without the local runtime', () => {
   it('an endpoint is used, and nothing local is loaded or fetched', async () => {

@@ -106,7 +106,8 @@ function factsOf(model: Model, { stage = 'selection', about }: Asked, { completi
   };
 }
 
-const LEFT_OUT = 'A visible tool has an argument marked secret; --call-log-secrets logs its calls whole.';
+const LEFT_OUT =
+  'A visible tool has an argument marked secret; callLogSecrets: true in the configuration logs its calls whole.';
 
 function wordsOf(log: CallLog, asked: Asked, { completion, reading, error }: CallEnd) {
   const { prompt, about } = asked;

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { createReadiness } from '../../../src/adapters/http/readiness.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import { WinnowError } from '../../../src/core/errors.js';
-import { serve } from '../../cli/serve-setup.js';
+import { configured, serve } from '../../cli/serve-setup.js';
 import { type Behaviour, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.js';
 import { answerJson, fail } from '../../support/server-behaviours.js';
 import { startAgentServer } from './agents/setup.js';
@@ -41,12 +41,12 @@ describe('GET /readyz', () => {
   }
 
   it.each([
-    ['fails', fail(400, 'no'), ['--ready-model'], 503],
-    ['answers', answerJson({ ok: true }), ['--ready-model'], 200],
-    ['fails, and nobody wants to know', fail(400, 'no'), [], 200],
-  ])('asks a model that %s where a flag says so', async (_, behaviour, words, status) => {
-    const answer = await serveWith(behaviour, ...words);
-    expect([answer.status, answer.asked > 0]).toEqual([status, words.length > 0]);
+    ['fails', fail(400, 'no'), true, 503],
+    ['answers', answerJson({ ok: true }), true, 200],
+    ['fails, and nobody wants to know', fail(400, 'no'), false, 200],
+  ])('asks a model that %s where the configuration says so', async (_, behaviour, readyModel, status) => {
+    const answer = await serveWith(behaviour, ...configured({ server: { readyModel } }));
+    expect([answer.status, answer.asked > 0]).toEqual([status, readyModel]);
   });
 });
 

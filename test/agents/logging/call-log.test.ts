@@ -164,7 +164,7 @@ describe('the call log', () => {
       const [selection, planning] = entries();
       expect([selection, planning]).toMatchObject([{ stage: 'selection' }, { stage: 'planning' }]);
       for (const line of entries()) {
-        expect(line).toMatchObject({ outcome: 'ok', leftOut: expect.stringContaining('--call-log-secrets') });
+        expect(line).toMatchObject({ outcome: 'ok', leftOut: expect.stringContaining('callLogSecrets: true') });
         for (const words of ['prompt', 'variables', 'answer', 'error']) expect(line).not.toHaveProperty(words);
       }
     });

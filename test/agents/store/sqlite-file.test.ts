@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
 import { openStore } from '../../../src/agents/store/open-store.js';
-import { storeCommand } from '../../../src/cli/store-command.js';
+import { storeCommand } from '../../../src/cli/commands/store.js';
 import { session } from './records.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'winnow-file-'));
@@ -20,7 +20,7 @@ async function openTold(file: string) {
   return { store, notices };
 }
 
-const copy = (...words: string[]) => storeCommand({ stdout: process.stderr }).parseAsync(words, { from: 'user' });
+const copy = (...words: string[]) => storeCommand().parseAsync(words, { from: 'user' });
 
 it('a new store is readable by its owner alone, and says that it is new', async () => {
   const { store, notices } = await openTold(at('new.db'));

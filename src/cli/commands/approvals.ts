@@ -1,0 +1,139 @@
+/** `winnow approvals`: the way for a person to see what agents wait for, and to decide. */
+import type { Command } from 'commander';
+import type { Approval, ApprovalOutput } from '../../agents/records.js';
+import type { Router } from '../../agents/router.js';
+import { ERROR_TABLE } from '../../core/errors.js';
+import { choice, command, type FlagsOf, group, required, text, toggle, valued } from '../command.js';
+import { BY, CALLER, CATALOG, CONFIG, JSON_OUTPUT, POLICY, STORE, USER, wholeNumber } from '../flags.js';
+import { parseArguments } from '../input.js';
+import { print, printableLine } from '../output.js';
+
+const LOOK = { ...CONFIG, ...STORE, ...POLICY, ...JSON_OUTPUT };
+const LIST = {
+  ...LOOK,
+  ...USER,
+  state: choice('--state <state>', 'only in this state', ['pending', 'granted', 'refused', 'used', 'expired']),
+  limit: valued('--limit <number>', 'most approvals shown', wholeNumber),
+};
+const DECIDE = {
+  ...LOOK,
+  by: required(BY.by),
+  role: CALLER.role,
+  reason: text('--reason <text>', 'told to the one who asks'),
+};
+const GRANT = {
+  ...DECIDE,
+  ...CATALOG,
+  forSession: toggle('--for-session', 'all equal calls of the session, not one call only'),
+  arguments: text(
+    '--arguments <json>',
+    'with exactly these in place of those asked for, as a JSON object; secrets stay',
+  ),
+};
+
+export function approvalsCommand(): Command {
+  return group('approvals', 'what agents wait for: list, grant, refuse', 'winnow approvals list --state pending', [
+    command({
+      name: 'list',
+      about: 'newest first',
+      flags: LIST,
+      examples: ['winnow approvals list -c winnow.yaml --state pending'],
+      run: listApprovals,
+    }),
+    command({
+      name: 'grant',
+      words: '<id>',
+      about: 'let the call be made; who asks may decide only under approvals.self: ask',
+      flags: GRANT,
+      examples: ['winnow approvals grant 6155f8af-217e-45fb-ab26-29fd8402fa73 --by bob --reason "it is old"'],
+      run: ([id = ''], flags) => decide(id, 'grant', flags),
+    }),
+    command({
+      name: 'refuse',
+      words: '<id>',
+      about: 'refuse the call',
+      flags: DECIDE,
+      examples: ['winnow approvals refuse 6155f8af-217e-45fb-ab26-29fd8402fa73 --by bob --reason "we need it"'],
+      run: ([id = ''], flags) => decide(id, 'refuse', flags),
+    }),
+  ]);
+}
+
+async function listApprovals(_: string[], flags: FlagsOf<typeof LIST>): Promise<void> {
+  const { withStoredAgents } = await import('../agents-setup.js');
+  const { state, user, limit } = flags;
+  const { approvals, texts } = await withStoredAgents(flags, async ({ router }) => {
+    const listed = await router.approvals.list({ state, user, limit });
+    return { approvals: listed, texts: await Promise.all(listed.map((one) => describeApproval(one, router))) };
+  });
+  print(flags, { value: approvals, text: texts.length === 0 ? 'no approvals' : texts.join('\n\n') });
+}
+
+async function decide(id: string, verb: 'grant' | 'refuse', flags: FlagsOf<typeof GRANT>): Promise<void> {
+  const { withStoredAgents } = await import('../agents-setup.js');
+  const { OPERATOR_ROLE } = await import('../../agents/contracts.js');
+  // Whoever may write the store is its operator.
+  const by = { user: flags.by, roles: [...(flags.role ?? []), OPERATOR_ROLE] };
+  const input = { by, ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
+  const edited = flags.arguments === undefined ? {} : { arguments: parseArguments(flags.arguments) };
+  const granting = { ...input, ...edited, grant: flags.forSession ? ('session' as const) : ('once' as const) };
+  const { outcome, shown } = await withStoredAgents(
+    flags,
+    async ({ router }) => {
+      const { approvals } = router;
+      const decided =
+        verb === 'grant'
+          ? await approvals.grant(id, granting, 'terminal')
+          : await approvals.refuse(id, input, 'terminal');
+      return describeOutcome(decided, router);
+    },
+    { needsTools: flags.arguments !== undefined },
+  );
+  const isOfOther = !outcome.ok && outcome.code === 'approval_mismatch';
+  const advice = isOfOther && flags.policy === undefined && flags.config === undefined ? POLICY_ADVICE : '';
+  print(flags, { value: outcome, text: shown + advice });
+  if (!outcome.ok) process.exitCode = ERROR_TABLE.invalid_request.exitCode;
+}
+
+const POLICY_ADVICE = '\nIf the server has a policy, name it here: --policy FILE, or its --config.';
+
+type Trail = Pick<Router, 'audit'>;
+
+async function describeOutcome(outcome: ApprovalOutput, trail: Trail) {
+  if (!outcome.ok) return { outcome, shown: `${outcome.code}: ${outcome.reason}\n${outcome.next}` };
+  return { outcome, shown: await describeApproval(outcome.approval, trail) };
+}
+
+async function describeApproval(approval: Approval, trail: Trail): Promise<string> {
+  const { renderArguments } = await import('../render-result.js');
+  const { renderReview } = await import('../../agents/approvals/render-review.js');
+  const isOfGate = approval.decidedBy === undefined || approval.reason === (await reasonOfGate(approval, trail));
+  const { tool, arguments: given, sources } = approval;
+  const call = sources
+    ? [printableLine(tool), ...renderArguments(approval)]
+    : [printableLine(`${tool} ${JSON.stringify(given)}`)];
+  return renderApproval(approval, [...call, ...renderReview(approval).map(printableLine)], isOfGate);
+}
+
+const MOST_ENTRIES = 1_000;
+
+/** Who decides without a word leaves the reason of the gate where theirs would be; the trail has what was asked. */
+async function reasonOfGate({ id, session, tool, requestedAt }: Approval, trail: Trail): Promise<string | undefined> {
+  const query = { session, tool, event: 'approval_requested', since: requestedAt, limit: MOST_ENTRIES } as const;
+  return (await trail.audit(query)).find(({ approval }) => approval === id)?.reason;
+}
+
+function renderApproval(approval: Approval, call: readonly string[], isOfGate: boolean): string {
+  const { id, state, expiresAt } = approval;
+  const [user, reason] = [approval.user, approval.reason].map(printableLine);
+  const decidedBy = approval.decidedBy && printableLine(approval.decidedBy);
+  // Used, or over its time, after somebody else had granted it.
+  const verb = state === 'granted' || state === 'refused' ? state : `${state}, granted`;
+  const head = decidedBy === undefined ? state : `${verb} by ${decidedBy}`;
+  return [
+    isOfGate ? `${id}  ${head}` : `${id}  ${head}: ${reason}`,
+    ...call.map((line) => `  ${line}`),
+    isOfGate ? `  asked by ${user}: ${reason}` : `  asked by ${user}`,
+    `  until ${expiresAt}`,
+  ].join('\n');
+}

@@ -1,0 +1,178 @@
+/** `winnow doctor`: is all there that a request needs? Each part is tried; what fails says what to do. No secret is printed. */
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { toWinnowError, WinnowError } from '../../core/errors.js';
+import { command, type FlagsOf } from '../command.js';
+import type { ConfigFile } from '../config-file.js';
+import { AGENTS, JSON_OUTPUT, PLANNING } from '../flags.js';
+import type { LoadedTools } from '../load-tools.js';
+import { colours, counted, print, printableLine } from '../output.js';
+
+const FLAGS = { ...PLANNING, ...AGENTS, ...JSON_OUTPUT };
+type Flags = FlagsOf<typeof FLAGS>;
+
+interface Finding {
+  readonly part: string;
+  readonly ok: boolean;
+  /** What was found, or what is wrong and what to do. */
+  readonly text: string;
+}
+
+export function doctorCommand(): Command {
+  return command({
+    name: 'doctor',
+    about: 'try configuration, sources, policy, store and model, and say what to do where one fails (exit code 1)',
+    flags: FLAGS,
+    examples: ['winnow doctor', 'winnow doctor -c winnow.yaml --json'],
+    async run(_, flags) {
+      const findings = await examine(flags);
+      const lines = findings.map(({ part, ok, text }) => {
+        const mark = ok ? colours.green('ok    ') : colours.red('wrong ');
+        return `${mark} ${part.padEnd(14)}  ${printableLine(text)}`;
+      });
+      print(flags, { value: findings, text: lines.join('\n') });
+      if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+    },
+  });
+}
+
+/** What can't be told without a configuration is not told. */
+async function examine(flags: Flags): Promise<Finding[]> {
+  const { configPathOf, readConfig } = await import('../read-config.js');
+  let config: ConfigFile = {};
+  const whole = await tryPart('configuration', async () => {
+    config = await readConfig(flags);
+    return configPathOf(flags) ?? 'no file: defaults, flags and environment. Write one with: winnow init';
+  });
+  const mask = await createMask(flags, config);
+  if (!whole.ok) return [{ ...whole, text: mask(whole.text) }];
+  const opened: LoadedTools[] = [];
+  const sources = await tryPart('sources', async () => {
+    const tools = await loadSources(flags, config);
+    opened.push(tools);
+    return renderSources(tools);
+  });
+  const findings = [
+    ...[whole, sources, await tryPart('policy', () => tryPolicy(flags, config, opened[0]))],
+    ...(await Promise.all(opened.map((tools) => tryPart('runnable tools', () => tryExecutors(flags, config, tools))))),
+    await tryPart('store', () => tryStore(flags, config)),
+    ...(await tryModels(flags, config)),
+  ];
+  return findings.map((one) => ({ ...one, text: mask(one.text) }));
+}
+
+async function tryPart(part: string, work: () => Promise<string>): Promise<Finding> {
+  try {
+    return { part, ok: true, text: await work() };
+  } catch (error) {
+    return { part, ok: false, text: toWinnowError(error).message };
+  }
+}
+
+const wrong = (message: string) => new WinnowError('invalid_option', message);
+
+async function loadSources(flags: Flags, config: ConfigFile): Promise<LoadedTools> {
+  const { loadTools, requireSources } = await import('../load-tools.js');
+  requireSources(flags, config);
+  const loaded = await loadTools(flags, config, { isLenient: true });
+  const { failures, catalog } = loaded.loaded;
+  if (failures.length > 0) throw wrong(failures.map(({ error }) => error.message).join(' '));
+  if (catalog.tools.length === 0) throw wrong('The sources hold no usable tool. See why with: winnow tools check');
+  return loaded;
+}
+
+function renderSources({ loaded, sources }: LoadedTools): string {
+  const warnings = loaded.issues.filter(({ level }) => level === 'warning').length;
+  const more = warnings === 0 ? '' : `; ${counted(warnings, 'warning')}: winnow tools check`;
+  return `${counted(loaded.catalog.tools.length, 'tool')} of ${counted(sources.length, 'source')}${more}`;
+}
+
+async function tryPolicy(flags: Flags, config: ConfigFile, tools: LoadedTools | undefined): Promise<string> {
+  const { openPolicy } = await import('../agents-setup.js');
+  const { findPolicyNotes } = await import('./policy.js');
+  const path = flags.policy ?? config.policy;
+  const policy = (await openPolicy(path)).current();
+  const notes = tools ? await findPolicyNotes(policy, config, tools.loaded.catalog.tools) : [];
+  const problems = notes.filter(({ level }) => level === 'problem').map(({ message }) => message);
+  if (problems.length > 0) throw wrong(`${problems.join('; ')}. See: winnow policy check`);
+  return path ?? 'the default: calls of high risk wait for an approval';
+}
+
+async function tryExecutors(flags: Flags, config: ConfigFile, tools: LoadedTools): Promise<string> {
+  const { openExecutors } = await import('../catalog-setup.js');
+  const { catalog } = tools.loaded;
+  const warnings: string[] = [];
+  const logger = { warn: (_: unknown, message = '') => void warnings.push(message) };
+  const { executors, runnable } = await openExecutors({ flags, config, sources: tools.sources, catalog, logger });
+  for (const executor of executors) await executor.close?.();
+  if (warnings.length > 0) throw wrong(warnings.join('; '));
+  const advice = runnable < catalog.tools.length ? '; functions of the others: toolsModule in the configuration' : '';
+  return `${runnable} of ${catalog.tools.length}${advice}`;
+}
+
+/** A look makes no store. */
+async function tryStore(flags: Flags, config: ConfigFile): Promise<string> {
+  const { storePlaceOf } = await import('../read-config.js');
+  const { openStore } = await import('../../agents/store/open-store.js');
+  const place = storePlaceOf(flags, config);
+  if (!place) return 'memory: sessions and approvals end with the process. Name a file: store in the configuration';
+  if ('file' in place && !existsSync(place.file)) {
+    const { dirname } = await import('node:path');
+    if (!existsSync(dirname(place.file))) throw wrong(`The folder of the store ${place.file} is not there: make it.`);
+    return `${place.file}: not there yet, a server makes it`;
+  }
+  const store = await openStore(place);
+  await store.probe().finally(() => store.close());
+  return 'file' in place ? place.file : 'the database answers and can be written to';
+}
+
+async function tryModels(flags: Flags, config: ConfigFile): Promise<Finding[]> {
+  const { modelSettings, planningModelSettings } = await import('../model-settings.js');
+  const { askForOneToken } = await import('./serve.js');
+  const { createModel } = await import('../../core/model/create-model.js');
+  const ask = async (settings: ReturnType<typeof modelSettings>): Promise<string> => {
+    if (settings.baseUrl === undefined) return tryLocalModel(settings);
+    const model = await createModel(settings);
+    await askForOneToken(model).finally(() => model.close());
+    return `${settings.model} at ${settings.baseUrl} answers`;
+  };
+  const first = await tryPart('model', async () => ask(modelSettings(flags, config)));
+  if (config.planningModel === undefined) return [first];
+  const second = await tryPart('planning model', async () => {
+    const settings = planningModelSettings(config, modelSettings(flags, config));
+    return settings ? ask(settings) : 'the same';
+  });
+  return [first, second];
+}
+
+/** Loading it takes a minute: only what it needs is looked for. */
+async function tryLocalModel({
+  model: name,
+  modelFile,
+}: {
+  model?: string | undefined;
+  modelFile?: string | undefined;
+}) {
+  const { importLibrary } = await import('../../core/model/embedded/runtime.js');
+  const { formatBytes, modelStatus } = await import('../../core/model/store/model-file.js');
+  await importLibrary();
+  if (modelFile !== undefined) {
+    if (existsSync(modelFile)) return modelFile;
+    throw wrong(`There is no model file ${modelFile}. Correct the path, or leave it out.`);
+  }
+  const { name: known, path, state, bytes } = await modelStatus({ name });
+  if (state === 'present') return `${known}, local: ${path}`;
+  const endpoint = 'or name an endpoint: model.baseUrl and model.name';
+  throw wrong(`${known} is not here yet (${state}). Fetch its ${formatBytes(bytes)}: winnow model pull; ${endpoint}.`);
+}
+
+/** Errors of servers and drivers may quote what they were given. */
+async function createMask(flags: Flags, config: ConfigFile): Promise<(text: string) => string> {
+  const { createKeyMask, maskKeysIn } = await import('../../core/secret-forms.js');
+  const { configuredSecrets } = await import('../model-settings.js');
+  const { storePlaceOf } = await import('../read-config.js');
+  const place = storePlaceOf(flags, config);
+  const url = place && 'url' in place && URL.canParse(place.url) ? new URL(place.url) : undefined;
+  const mask = createKeyMask([...configuredSecrets(flags, config), url && decodeURIComponent(url.password)]);
+  return (text) => maskKeysIn(mask(text));
+}

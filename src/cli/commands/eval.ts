@@ -1,0 +1,81 @@
+/** `winnow eval`: measures selection and plans on cases, compares runs, and looks at those that are there. */
+import type { Command } from 'commander';
+import { command, group, text } from '../command.js';
+import { EVAL, GATE, RUNS_FOLDER } from '../eval-options.js';
+import { JSON_OUTPUT } from '../flags.js';
+
+export function evalCommand(): Command {
+  const made = command({
+    name: 'eval',
+    about: 'measure selection and plans on cases with known answers',
+    flags: EVAL,
+    examples: [
+      'winnow eval --suite fixtures/assistant --only select --sample 12 --out runs/a',
+      'winnow eval --suite fixtures/assistant --out runs/b --gate "recall@8>=0.85,noWorseThan=runs/a"',
+    ],
+    async run(_, flags) {
+      const { runEvaluation } = await import('../eval-run.js');
+      await runEvaluation(flags);
+    },
+  });
+  for (const one of [compareCommand(), historyCommand(), reportCommand(), cacheCommand()]) made.addCommand(one);
+  // Else a flag after the name of a command below would be taken for one of this command.
+  return made.enablePositionalOptions();
+}
+
+function compareCommand(): Command {
+  return command({
+    name: 'compare',
+    words: '<first> <second>',
+    about: 'two runs case by case: what was won, what was lost, and whether it is more than chance',
+    flags: { ...GATE, junit: text('--junit <file>', 'write what was won and lost, and the bars'), ...JSON_OUTPUT },
+    examples: ['winnow eval compare runs/a runs/b --gate "right>=0.8"'],
+    async run([first = '', second = ''], flags) {
+      const { printComparison } = await import('../finished-runs.js');
+      await printComparison(first, second, flags);
+    },
+  });
+}
+
+function historyCommand(): Command {
+  return command({
+    name: 'history',
+    words: '[folder]',
+    about: `the runs in a folder (default: ${RUNS_FOLDER}) over time, each set of cases by itself`,
+    flags: JSON_OUTPUT,
+    examples: ['winnow eval history runs'],
+    async run([folder = RUNS_FOLDER], flags) {
+      const { printHistory } = await import('../finished-runs.js');
+      await printHistory(folder, flags);
+    },
+  });
+}
+
+function reportCommand(): Command {
+  return command({
+    name: 'report',
+    words: '<run>',
+    about: 'write the summary, the table, the JUnit file and the page of a run anew, from its cases',
+    flags: { ...GATE, ...JSON_OUTPUT },
+    examples: ['winnow eval report runs/a'],
+    async run([path = ''], flags) {
+      const { writeReport } = await import('../finished-runs.js');
+      await writeReport(path, flags);
+    },
+  });
+}
+
+function cacheCommand(): Command {
+  return group('cache', 'the answers that models gave before', 'winnow eval cache clear', [
+    command({
+      name: 'clear',
+      about: 'forget them',
+      flags: {},
+      examples: ['winnow eval cache clear'],
+      async run() {
+        const { clearAnswers } = await import('../open-logged-model.js');
+        clearAnswers();
+      },
+    }),
+  ]);
+}

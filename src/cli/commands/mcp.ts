@@ -1,0 +1,124 @@
+/** `winnow mcp`: one MCP client over stdin and stdout, as it stands in a client's configuration. */
+import { Writable } from 'node:stream';
+import type { Command } from 'commander';
+import type { CreateSessionInput } from '../../agents/contracts.js';
+import { RISKS } from '../../core/catalog/risk.js';
+import type { OpenAgents } from '../agents-setup.js';
+import { choice, command, type FlagsOf, text } from '../command.js';
+import { AGENTS, CALLER, PLANNING } from '../flags.js';
+import { createStopSignal } from '../interrupts.js';
+import type { LazyPlanning, PlanningSetup, ToolSetup } from '../set-up.js';
+import { EXAMPLE } from './serve.js';
+
+const FLAGS = {
+  ...PLANNING,
+  ...AGENTS,
+  ...EXAMPLE,
+  ...CALLER,
+  project: text('--project <name>', 'for telemetry and adaptation'),
+  riskCeiling: choice('--risk-ceiling <risk>', 'tools above it can not be found or run', RISKS),
+};
+type Flags = FlagsOf<typeof FLAGS>;
+
+export function mcpCommand(): Command {
+  return command({
+    name: 'mcp',
+    about: 'serve one MCP client over stdin and stdout; risky calls need a --user, since somebody else approves',
+    flags: FLAGS,
+    examples: [
+      'winnow mcp -c winnow.yaml --user ann',
+      '{"mcpServers": {"winnow": {"command": "winnow", "args": ["mcp", "-c", "/path/to/winnow.yaml", "--user", "ann"]}}}',
+    ],
+    run: (_, flags) => serveClient(flags),
+  });
+}
+
+/** Returns when the client has left. @throws WinnowError as `winnow serve` does */
+async function serveClient(flags: Flags): Promise<void> {
+  const { serveStdio } = await import('../../adapters/mcp/serve-stdio.js');
+  const { resolveMcpOptions } = await import('../../adapters/mcp/mcp-options.js');
+  const { readTools } = await import('../set-up.js');
+  const { tellWhoGrants } = await import('../upkeep.js');
+  const stop = createStopSignal();
+  const kept = keepStdout();
+  const { signal } = stop;
+  try {
+    const tools = await readTools(flags, { signal, needsSources: true });
+    const { http: _, planner: hasPlanner = true, ...options } = tools.config.mcp ?? {};
+    const { agents, planner, isTrial, close } = await open(flags, tools, signal);
+    const { logger } = tools;
+    if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
+    try {
+      const shown = hasPlanner ? planner : undefined;
+      const parts = { router: agents.router, planner: shown, options: resolveMcpOptions(options), logger };
+      const onClient = tellWhoGrants({ agents, isTrial, user: flags.user }, logger);
+      await serveStdio(parts, ownerOf(flags), { stdin: process.stdin, stdout: kept.stdout, signal, onClient });
+    } finally {
+      await close();
+    }
+  } finally {
+    kept.release();
+    stop.forget();
+  }
+}
+
+async function open(
+  flags: Flags,
+  tools: ToolSetup,
+  signal: AbortSignal,
+): Promise<OpenAgents & { close(): Promise<void> }> {
+  const { openAgents } = await import('../agents-setup.js');
+  const planning = await planningFor(flags, tools, signal);
+  try {
+    const opened = await openAgents({ ...tools, ...planning, flags, signal });
+    return { ...opened, close: () => opened.agents.close().finally(() => planning?.close()) };
+  } catch (error) {
+    await planning?.close();
+    throw error;
+  }
+}
+
+/** Only a second opinion on searches needs the model from the start; clients give a server some seconds to start. */
+async function planningFor(
+  flags: Flags,
+  { config }: ToolSetup,
+  signal: AbortSignal,
+): Promise<PlanningSetup | LazyPlanning | undefined> {
+  const { createLazyPlanning, openPlanning } = await import('../set-up.js');
+  const { stderr } = process;
+  if (config.rerank?.enabled === true) return openPlanning(flags, config, { signal, stderr });
+  if (config.mcp?.planner === false) return undefined;
+  return createLazyPlanning((life) => openPlanning(flags, config, { signal: life, stderr }));
+}
+
+function ownerOf({ user, role: roles = [], project, riskCeiling }: Flags): CreateSessionInput {
+  return {
+    roles,
+    ...(user === undefined ? {} : { user }),
+    ...(project === undefined ? {} : { project }),
+    ...(riskCeiling === undefined ? {} : { riskCeiling }),
+  };
+}
+
+/**
+ * stdout for the protocol alone: whatever else in this process prints, for example a function of the user's that runs a
+ * tool, goes to stderr and does not break a message in two. What is kept fails where its reader is gone.
+ */
+export function keepStdout({ stdout, stderr }: { stdout: Writable; stderr: Writable } = process) {
+  const { write } = stdout;
+  const kept = new Writable({
+    decodeStrings: false,
+    write: (chunk, encoding, done) => void write.call(stdout, chunk, encoding, done),
+  });
+  // The write that failed says it too; unheard, it would end the process.
+  const onError = (): void => {};
+  stdout.on('error', onError);
+  stdout.write = stderr.write.bind(stderr);
+  return {
+    stdout: kept,
+    release(): void {
+      stdout.write = write;
+      stdout.off('error', onError);
+    },
+  };
+}

@@ -1,0 +1,181 @@
+/** `winnow run`: a plan, step by step under the policy. A step that waits for an approval pauses the run. */
+import type { Command } from 'commander';
+import type { Agents } from '../../agents/agents.js';
+import type { Caller } from '../../agents/contracts.js';
+import type { PlanRun, RunnablePlan } from '../../agents/runs/plan-run.js';
+import { ERROR_TABLE, WinnowError } from '../../core/errors.js';
+import { command, type FlagsOf, list, text, toggle, valued } from '../command.js';
+import { AGENTS, CALLER, CATALOG, CONFIG, JSON_OUTPUT, wholeNumber } from '../flags.js';
+import { readJson } from '../input.js';
+import { createStopSignal } from '../interrupts.js';
+import { print, printableLine, renderTable } from '../output.js';
+
+const FLAGS = {
+  ...CONFIG,
+  ...CATALOG,
+  ...AGENTS,
+  ...CALLER,
+  session: text(
+    '--session <id>',
+    'a session whose enabled tools are used (default: one of its own, with those of the plan)',
+  ),
+  resume: text('--resume <run>', 'go on with this run of the store, in place of a plan'),
+  repeat: list('--repeat <step>', 'with --resume: run this step of unknown outcome again'),
+  secrets: text('--secrets <file>', 'with --resume: secret arguments as JSON, {"s1": {"pin": "…"}}; - reads stdin'),
+  dryRun: toggle('--dry-run', 'show each call, run nothing'),
+  retries: valued('--retries <number>', 'further calls of a step that failed in a way that may pass', wholeNumber),
+  ...JSON_OUTPUT,
+};
+type Flags = FlagsOf<typeof FLAGS>;
+
+export function runCommand(): Command {
+  return command({
+    name: 'run',
+    words: '[plan]',
+    about: 'run a plan, as winnow plan --json prints it; a step may wait for an approval; - reads it from stdin',
+    flags: FLAGS,
+    examples: [
+      'winnow run plan.json -c winnow.yaml --user ann',
+      'winnow run plan.json --catalog tools.json --tools-module tools.mjs --dry-run',
+      'winnow run --resume 5d52574b-5299-4a59-abf6-9c60a50027ad -c winnow.yaml --user ann',
+    ],
+    run: ([path], flags) => runPlan(path, flags),
+  });
+}
+
+/** @throws WinnowError `invalid_option`, `invalid_request`, `not_found`, `conflict`, `store_failed`, `cancelled` */
+async function runPlan(path: string | undefined, flags: Flags): Promise<void> {
+  if ((path === undefined) === (flags.resume === undefined))
+    throw new WinnowError('invalid_option', 'Name a file with a plan, or a run by --resume: one of the two.');
+  const interrupt = createStopSignal(['SIGINT']);
+  const { agents, isTrial } = await open(flags, interrupt.signal);
+  try {
+    if (flags.resume !== undefined && isTrial)
+      throw new WinnowError('invalid_option', '--resume: name the --store in which the run is kept.');
+    const run = await start(agents, { path, flags, signal: interrupt.signal });
+    const lines = [renderRun(run), ...(await renderWaiting(run, agents)), ...nextSteps(run, flags, isTrial)];
+    print(flags, { value: run, text: lines.join('\n') });
+    if (run.state !== 'done' && run.state !== 'planned') process.exitCode = ERROR_TABLE.plan_invalid.exitCode;
+  } finally {
+    interrupt.forget();
+    await agents.close();
+  }
+}
+
+async function open(flags: Flags, signal: AbortSignal) {
+  const { openAgents } = await import('../agents-setup.js');
+  const { readTools } = await import('../set-up.js');
+  return openAgents({ ...(await readTools(flags, { signal, stderr: process.stderr })), flags });
+}
+
+interface Start {
+  path: string | undefined;
+  flags: Flags;
+  signal: AbortSignal;
+}
+
+async function start(agents: Agents, { path, flags, signal }: Start): Promise<PlanRun> {
+  const { resumePlanInputSchema, runPlanInputSchema } = await import('../../agents/runs/plan-runs.js');
+  const { parseInput } = await import('../../core/parse.js');
+  const { plans, router } = agents;
+  const ask = { signal, ...callerOf(flags) };
+  if (flags.resume !== undefined) {
+    const given = flags.secrets === undefined ? {} : await readJson('--secrets: the file', flags.secrets);
+    const again = parseInput(resumePlanInputSchema, { repeat: flags.repeat, arguments: given });
+    return plans.resume(flags.resume, again, ask);
+  }
+  const plan = await readPlan(path ?? '-');
+  const session = flags.session ?? (await openSession(agents, plan, flags));
+  const request = runPlanInputSchema.parse({ session, plan, dryRun: flags.dryRun, retries: flags.retries });
+  const run = await plans.run(request, flags.session === undefined ? { signal } : ask);
+  // Else it is still needed: an approval is bound to it.
+  if (flags.session === undefined && (run.state === 'done' || run.state === 'planned'))
+    await router.endSession(session);
+  return run;
+}
+
+/** Who is named goes on in sessions and runs of their own only, as over HTTP. */
+function callerOf({ user, role: roles = [] }: Flags): { caller?: Caller } {
+  return user === undefined ? {} : { caller: { user, roles } };
+}
+
+async function readPlan(path: string): Promise<RunnablePlan> {
+  const { runnablePlanSchema } = await import('../../agents/runs/plan-run.js');
+  const { parseAs } = await import('../../core/parse.js');
+  const problem = `The plan ${path} can't be run`;
+  return parseAs(runnablePlanSchema, await readJson('The plan', path), {
+    ...{ code: 'invalid_request', problem, root: 'plan' },
+  });
+}
+
+async function openSession({ router }: Agents, plan: RunnablePlan, flags: Flags): Promise<string> {
+  const { user, role: roles = [] } = flags;
+  const { id } = await router.createSession({ roles, ...(user === undefined ? {} : { user }) });
+  const names = [...new Set(plan.steps.map(({ tool }) => tool))];
+  // A dry run uses nothing: what it enabled would stand in the figures as enabled and never called.
+  const rejected = flags.dryRun
+    ? await router.wouldReject(id, { names })
+    : (await router.enable(id, { names })).rejected;
+  for (const { name, code, reason } of rejected)
+    process.stderr.write(`not enabled: ${printableLine(`${name} (${code}): ${reason}`)}\n`);
+  return id;
+}
+
+function renderRun({ id, state, plan, steps, notes }: PlanRun): string {
+  const rows = plan.steps.map((step) => {
+    const known = steps[step.id];
+    const { output, failure, approval, arguments: given = step.arguments } = known ?? {};
+    const waits = approval === undefined ? '' : ` (approval ${approval})`;
+    const end = failure ? `${failure.reason}${waits}` : JSON.stringify(output ?? given);
+    return [step.id, step.tool, known?.status ?? 'pending', shorten(end)];
+  });
+  const table = renderTable(['step', 'tool', 'state', 'result'], rows, { leftColumns: 4 });
+  return [table, '', ...notes.map((note) => `note ${note}`), `run ${id}: ${state}`].join('\n');
+}
+
+/** What the steps that wait would do, as whoever approves them sees it: where their arguments come from, secrets masked. */
+async function renderWaiting({ steps }: PlanRun, { router }: Agents): Promise<string[]> {
+  const { renderArguments } = await import('../render-result.js');
+  const ids = Object.values(steps).flatMap(({ status, approval }) => (status === 'needs_approval' && approval) || []);
+  const approvals = await Promise.all(ids.map((id) => router.approvals.get(id)));
+  return approvals.flatMap((one) =>
+    one?.sources ? [`${printableLine(one.tool)} waits for an approval with`, ...renderArguments(one)] : [],
+  );
+}
+
+/** What to do so that it goes on; nothing where it does not wait for anybody. */
+function nextSteps({ id, state, steps }: PlanRun, flags: Flags, isTrial: boolean): string[] {
+  const known = Object.values(steps);
+  if (known.some(({ failure }) => failure?.code === 'approval_not_allowed'))
+    return ['Next: give --user, since somebody else approves what a user asks for.'];
+  if (state !== 'paused') return [];
+  if (isTrial) return ['Next: run it with --store, which keeps the run until somebody has approved the step.'];
+  const approvals = known.flatMap(({ status, approval }) => (status === 'needs_approval' && approval) || []);
+  const store = flagsAgain(flags, ['config', 'store', 'policy']);
+  const all = store + flagsAgain(flags, ['catalog', 'toolsModule', 'user', 'role']);
+  const grants = approvals.map((approval) => `  winnow approvals grant ${approval} --by NAME${store}`);
+  return ['Next:', ...grants, `  winnow run --resume ${id}${all}`];
+}
+
+type TypedFlag = 'config' | 'store' | 'policy' | 'catalog' | 'toolsModule' | 'user' | 'role';
+
+/** As they are typed, quoted for a shell; a URL with a password in it is left out. Empty where none was given. */
+export function flagsAgain(flags: Pick<Flags, TypedFlag>, names: readonly TypedFlag[]): string {
+  return names
+    .flatMap((name) => [flags[name] ?? []].flat().map((value) => [name, value] as const))
+    .filter(([, value]) => !(URL.canParse(value) && new URL(value).password !== ''))
+    .map(([name, value]) => ` ${FLAGS[name].form.replace(/^-\w, | <.*/gu, '')} ${quoted(value)}`)
+    .join('');
+}
+
+function quoted(value: string): string {
+  return /^[\w@%+=:,./-]+$/u.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+const MAX_CHARACTERS = 160;
+
+/** For the eye; --json has it whole. */
+function shorten(end: string): string {
+  const characters = [...end];
+  return characters.length <= MAX_CHARACTERS ? end : `${characters.slice(0, MAX_CHARACTERS).join('')}…`;
+}

@@ -1,0 +1,168 @@
+/** `winnow serve`: planning and agents over HTTP until SIGINT or SIGTERM. Its address is the first thing it logs. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { createServer } from '../../adapters/http/app.js';
+import type { Agents } from '../../agents/agents.js';
+import type { Logger } from '../../agents/logging/logger.js';
+import { messageOf, WinnowError } from '../../core/errors.js';
+import type { Model } from '../../core/model/model.js';
+import { command, type FlagsOf, text, toggle, valued, withDefault } from '../command.js';
+import { AGENTS, JSON_OUTPUT, PLANNING } from '../flags.js';
+import { createStopSignal } from '../interrupts.js';
+import type { Setup } from '../set-up.js';
+
+export const EXAMPLE = { example: toggle('--example', 'serve the example catalogue that comes with Winnow') };
+
+const FLAGS = {
+  ...PLANNING,
+  ...AGENTS,
+  ...EXAMPLE,
+  host: withDefault(text('--host <address>', 'address to listen on'), '127.0.0.1'),
+  port: withDefault(valued('--port <number>', 'port to listen on; 0 takes a free one', portNumber), 8787),
+  ...JSON_OUTPUT,
+};
+type Flags = FlagsOf<typeof FLAGS>;
+
+interface ServeOutput {
+  stdout?: Pick<NodeJS.WritableStream, 'write'>;
+  stderr?: NodeJS.WriteStream;
+  /** In place of the logger of the command line. */
+  logger?: Logger;
+}
+
+export function serveCommand(output: ServeOutput = {}): Command {
+  return command({
+    name: 'serve',
+    about: 'answer requests over HTTP, and MCP under /mcp; GET /openapi.json describes it',
+    flags: FLAGS,
+    examples: [
+      'winnow serve -c winnow.yaml',
+      'winnow serve --catalog tools.json --tools-module tools.mjs --store agents.db --port 8080',
+    ],
+    run: (_, flags) => serve(flags, output),
+  });
+}
+
+function portNumber(words: string): number {
+  const port = Number(words);
+  if (words.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError('must be a whole number from 0 to 65535.');
+  return port;
+}
+
+async function serve(flags: Flags, output: ServeOutput): Promise<void> {
+  const { setUp } = await import('../set-up.js');
+  const { stdout = process.stdout, stderr = process.stderr } = output;
+  const stop = createStopSignal();
+  const lines = holdLines(stderr);
+  try {
+    const setup = await setUp(flags, {
+      ...{ signal: stop.signal, stderr, defaultLogLevel: 'info', logTo: lines },
+      needsSources: true,
+    });
+    const logger = output.logger ?? setup.logger;
+    const { app, agents, tokenFile, isTrial, runnable } = await createApp(setup, { flags, logger, stderr });
+    const forgetReload = reloadOn('SIGHUP', agents, logger);
+    try {
+      const address = await listen(app, flags);
+      const models = { model: setup.model.id, planningModel: setup.planningModel?.id };
+      const tools = setup.loaded.catalog.tools.length;
+      lines.release(() => logger.info({ address, tools, runnable, ...models }, 'listening'));
+      logger.info({ file: tokenFile }, "the operator's token, which deciding on approvals needs, is in this file");
+      if (isTrial) logger.info('sessions and approvals last as long as this process: give --store a file or a URL');
+      if (flags.json) stdout.write(`${JSON.stringify({ address })}\n`);
+      await stop.fired;
+      logger.info('stopping');
+    } finally {
+      forgetReload();
+      await app.close();
+    }
+  } finally {
+    lines.release();
+    stop.forget();
+  }
+}
+
+interface AppParts {
+  flags: Flags;
+  logger: Logger;
+  stderr: NodeJS.WriteStream;
+}
+
+async function createApp(setup: Setup, { flags, logger, stderr }: AppParts) {
+  const { createServer: create } = await import('../../adapters/http/app.js');
+  const { allowedHosts } = await import('../../adapters/http/auth/add-auth.js');
+  const { createMcpEndpoint } = await import('../../adapters/mcp/http-endpoint.js');
+  const { resolveMcpOptions } = await import('../../adapters/mcp/mcp-options.js');
+  const { parseQuotas } = await import('../../agents/quotas.js');
+  const { openAgents } = await import('../agents-setup.js');
+  const { openAuth } = await import('../auth-setup.js');
+  const { parseServerSettings } = await import('../config-file.js');
+  const { close, config, plannerOf } = setup;
+  const { hostNames, readyModel, ...options } = parseServerSettings(config.server);
+  const { http: hasMcp = true, planner: _, ...mcpOptions } = config.mcp ?? {};
+  try {
+    const { tokenFile, ...auth } = await openAuth({ host: flags.host, hostNames }, config.auth);
+    const { agents, planner = setup.planner, ...facts } = await openAgents({ ...setup, flags, logger, stderr });
+    const measured = agents.metrics?.measure(planner) ?? planner;
+    const endpoint = {
+      ...{ planner: measured, logger, router: agents.router, options: resolveMcpOptions(mcpOptions) },
+      ...{ allowedHosts: allowedHosts(auth), maxUserConnections: parseQuotas(config.quotas).connections },
+    };
+    const mcp = hasMcp ? createMcpEndpoint(endpoint) : undefined;
+    const askModel = readyModel ? () => askForOneToken(setup.model) : undefined;
+    const parts = { ...auth, plannerOf, planner, agents, mcp, options, logger, askModel, onClose: close };
+    return { app: create(parts), agents, tokenFile, ...facts };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const MODEL_ANSWER_MS = 30_000;
+
+/** @throws WinnowError `model_unavailable`, whatever is wrong with the model */
+export async function askForOneToken(model: Model): Promise<void> {
+  const signal = AbortSignal.timeout(MODEL_ANSWER_MS);
+  const prompt = { system: 'Answer with one word.', user: 'ping' };
+  try {
+    await model.complete({ stage: 'selection', prompt, maxTokens: 8, signal });
+  } catch (error) {
+    throw new WinnowError('model_unavailable', `The model does not answer: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function listen(app: ReturnType<typeof createServer>, { host, port }: Flags): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    const code = String(Reflect.get(Object(error), 'code') ?? error);
+    throw new WinnowError(
+      'invalid_option',
+      `Cannot listen on ${host}, port ${port} (${code}): choose another --host or --port.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Keeps log lines until `release`: what `first` writes goes out before them. Idempotent. */
+function holdLines(destination: { write(line: string): unknown }) {
+  const held: string[] = [];
+  let isReleased = false;
+  return {
+    write: (line: string): void => void (isReleased ? destination.write(line) : held.push(line)),
+    release(first?: () => void): void {
+      isReleased = true;
+      first?.();
+      for (const line of held.splice(0)) destination.write(line);
+    },
+  };
+}
+
+/** As other servers do: the sources are read anew, and what is asked meanwhile is answered by what there is. */
+function reloadOn(signal: NodeJS.Signals, { rebuild }: Pick<Agents, 'rebuild'>, logger: Logger): () => void {
+  const reload = (): void => {
+    rebuild().catch((error: unknown) => logger.error({ err: error }, 'the catalogue could not be read anew'));
+  };
+  process.on(signal, reload);
+  return () => process.off(signal, reload);
+}

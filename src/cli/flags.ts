@@ -1,0 +1,82 @@
+/** Flags that several commands have, and how the text of a flag is read. Flags of one command stand beside that command. */
+import { InvalidArgumentError } from 'commander';
+import { type FlagsOf, list, text, toggle, valued } from './command.js';
+
+export const CONFIG = {
+  config: text('-c, --config <file>', 'configuration file, YAML or JSON (default: winnow.yaml of this folder)'),
+};
+export const JSON_OUTPUT = { json: toggle('--json', 'print JSON') };
+export const CATALOG = { catalog: list('--catalog <source>', 'tools: a file, a folder of skills, or a URL') };
+export const STRICT = { strict: toggle('--strict', 'a wrong entry or a failing source is an error') };
+export const USER = {
+  user: text('--user <name>', 'who asks: whose private tools are seen, and whom the policy judges'),
+};
+export const CALLER = { ...USER, role: list('--role <role>', 'role of the user, for the policy') };
+export const BY = { by: text('--by <user>', 'who decides, for the audit') };
+
+/** What a planner needs: tools, options and models. */
+export const PLANNING = {
+  ...CONFIG,
+  ...CATALOG,
+  ...STRICT,
+  set: valued('--set <option=value>', 'an option of the planner; see winnow options; repeatable', assign),
+  maxTools: valued('--max-tools <number>', 'most tools that the plan is made of', wholeNumber),
+  prompt: valued('--prompt <name=file>', 'a prompt file in place of the default one; repeatable', assign),
+  model: text('--model <name>', 'model at the endpoint, or in the local store'),
+  baseUrl: text('--base-url <url>', 'OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1'),
+  apiKeyEnv: text('--api-key-env <variable>', 'name of the environment variable that holds the key'),
+  modelFile: text('--model-file <file>', 'a GGUF file of your own'),
+  callLog: text('--call-log <file>', 'write one JSON line a model call to this file'),
+};
+export type PlanningFlags = FlagsOf<typeof PLANNING>;
+
+export const STORE = {
+  store: text('--store <file-or-url>', 'SQLite file or postgres:// URL with sessions and approvals'),
+};
+export const POLICY = { policy: text('--policy <file>', 'what agents may find, enable and run (YAML or JSON)') };
+
+/** What agents keep, may do, and are run by. */
+export const AGENTS = {
+  ...STORE,
+  ...POLICY,
+  toolsModule: text('--tools-module <file>', 'ES module whose functions run the builtin tools of their names'),
+};
+export type AgentFlags = FlagsOf<typeof AGENTS>;
+
+/** `fill=off` -> `{fill: false}`; numbers and true/false are read as such. */
+export function assign(text: string, earlier: Record<string, unknown> | undefined): Record<string, unknown> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('write it as name=value.');
+  return { ...earlier, [text.slice(0, at).trim()]: readValue(text.slice(at + 1).trim()) };
+}
+
+function readValue(text: string): unknown {
+  if (text === 'on' || text === 'true') return true;
+  if (text === 'off' || text === 'false') return false;
+  return /^-?\d+(?:\.\d+)?$/u.test(text) ? Number(text) : text;
+}
+
+/** As text. */
+export function calendarDay(text: string): string {
+  const day = /^\d{4}-\d{2}-\d{2}$/u.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);
+  const isThere = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+  if (!isThere) throw new InvalidArgumentError('must be a day of the calendar, YYYY-MM-DD.');
+  return text;
+}
+
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('must be a whole number above 0.');
+  return value;
+}
+
+/** Of a unit, in milliseconds. */
+export const UNITS_IN_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** `90s`, `30m`, `1.5h` -> milliseconds. */
+export function duration(text: string): number {
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([smh])$/u.exec(text.trim()) ?? [];
+  const milliseconds = Number(amount) * (UNITS_IN_MS[unit] ?? Number.NaN);
+  if (!(milliseconds > 0)) throw new InvalidArgumentError('write it as 90s, 30m or 2h.');
+  return milliseconds;
+}

@@ -1,0 +1,45 @@
+/** All commands. Nothing but commander and picocolors is loaded with them: flags, help and errors wait for no other library. */
+import { Command } from 'commander';
+import { readVersion } from '../core/environment.js';
+import { withExamples } from './command.js';
+import { approvalsCommand } from './commands/approvals.js';
+import { completionCommand } from './commands/completion.js';
+import { doctorCommand } from './commands/doctor.js';
+import { evalCommand } from './commands/eval.js';
+import { indexCommand } from './commands/index-snapshot.js';
+import { initCommand } from './commands/init.js';
+import { mcpCommand } from './commands/mcp.js';
+import { modelCommand } from './commands/model.js';
+import { optionsCommand } from './commands/options.js';
+import { planCommand, selectCommand } from './commands/plan.js';
+import { policyCommand } from './commands/policy.js';
+import { auditCommand, telemetryCommand } from './commands/report.js';
+import { runCommand } from './commands/run.js';
+import { serveCommand } from './commands/serve.js';
+import { storeCommand } from './commands/store.js';
+import { toolsCommand } from './commands/tools.js';
+import { tuneCommand } from './commands/tune.js';
+import { workerCommand } from './commands/worker.js';
+
+export function createProgram(): Command {
+  const program = new Command('winnow')
+    .description('Plans for systems with many tools: choose by one line a tool, load the schemas of only the chosen.')
+    .version(readVersion())
+    // Else a flag behind `eval compare` would be taken for one of `eval`.
+    .enablePositionalOptions();
+  const commands = [
+    ...[initCommand(), doctorCommand(), planCommand(), selectCommand(), runCommand(), serveCommand(), mcpCommand()],
+    ...[toolsCommand(), policyCommand(), approvalsCommand(), auditCommand(), telemetryCommand()],
+    ...[storeCommand(), indexCommand(), modelCommand(), evalCommand(), tuneCommand(), workerCommand()],
+    ...[optionsCommand(), completionCommand(() => program)],
+  ];
+  for (const one of commands) program.addCommand(one);
+  letThrow(program);
+  return withExamples(program, ['winnow init', 'winnow plan "What is the weather in Oslo?" --catalog tools.json']);
+}
+
+/** Else commander ends the process itself, and a mistyped flag would end with the code of a fault of Winnow. */
+function letThrow(command: Command): void {
+  command.exitOverride();
+  for (const below of command.commands) letThrow(below);
+}

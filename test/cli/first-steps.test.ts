@@ -1,0 +1,137 @@
+/** What a newcomer runs first: `winnow init` in a folder of their own, and `winnow doctor` where something fails. */
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadConfigFile } from '../../src/cli/config-file.js';
+import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
+import { answer, fail } from '../support/server-behaviours.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { runHere, textOf } from './run-here.js';
+
+const home = process.cwd();
+let folder: string;
+const servers: ScriptedServer[] = [];
+beforeEach(() => {
+  folder = temporaryFolder();
+  process.chdir(folder);
+});
+afterEach(async () => {
+  process.chdir(home);
+  delete process.env.WINNOW_TEST_KEY;
+  for (const server of servers.splice(0)) await server.close();
+});
+
+async function write(path: string, content: unknown): Promise<void> {
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+}
+const TOOL = { name: 'read_level', toolType: 'builtin', risk: 'low', description: 'Reads.', inputSchema: {} };
+
+describe('winnow init', () => {
+  it('finds tools in each form, and nothing else', async () => {
+    await write('mcp.json', { mcpServers: { a: { command: 'a' } } });
+    await write('.vscode/mcp.json', { servers: { b: { url: 'https://b.example/mcp' } } });
+    await write('claude_desktop_config.json', { mcpServers: { c: { command: 'c' } } });
+    await write('api.yaml', 'info: { title: Pets }\nopenapi: 3.1.0\n');
+    await write('openai.json', [{ type: 'function', function: { name: 'f', parameters: {} } }]);
+    await write('anthropic.json', { tools: [{ name: 'g', input_schema: {} }] });
+    await write('lines.jsonl', `${JSON.stringify(TOOL)}\n`);
+    await write('skills/pdf/SKILL.md', '---\nname: pdf\n---\n');
+    for (const name of ['package.json', 'tsconfig.json']) await write(name, { name: 'mine', servers: [] });
+    await write('people.json', [{ name: 'ann' }]);
+    await write('broken.json', '{');
+    const text = await textOf(['init']);
+    expect(text).toMatch(/^winnow\.yaml is written with\n(?: {2}\S+ {2}[\w ]+\n){8}Next: winnow doctor\n$/u);
+    const { catalog } = await loadConfigFile(join(folder, 'winnow.yaml'));
+    expect(catalog?.map((path) => path.slice(folder.length + 1))).toEqual([
+      ...['anthropic.json', 'api.yaml', 'claude_desktop_config.json', 'lines.jsonl', 'mcp.json', 'openai.json'],
+      ...['.vscode/mcp.json', 'skills'],
+    ]);
+  });
+
+  it('writes what is taken with each of its comments as a key', async () => {
+    expect(await textOf(['init'])).toContain('no tools were found here');
+    const written = await readFile('winnow.yaml', 'utf8');
+    expect(await loadConfigFile(join(folder, 'winnow.yaml'))).toEqual({});
+    await write('all.yaml', written.replace(/^# (?=\s*-? ?[a-zA-Z]+:(?: |$)(?!.* .*\.$))/gmu, ''));
+    const keys = ['catalog', 'model', 'options', 'policy', 'store', 'toolsModule', 'sandbox', 'auth'];
+    expect(Object.keys(await loadConfigFile(join(folder, 'all.yaml'))).sort()).toEqual(keys.sort());
+  });
+
+  it('writes over nothing', async () => {
+    await write('winnow.yaml', 'strict: true\n');
+    const { error, exitCode } = await runHere(['init']);
+    expect([String(error), exitCode]).toEqual([expect.stringContaining('is there already, and stays as it is'), 2]);
+    expect(await readFile('winnow.yaml', 'utf8')).toBe('strict: true\n');
+  });
+});
+
+describe('winnow doctor', () => {
+  async function endpoint(behaviour = answer('pong')): Promise<{ baseUrl: string; name: string; apiKeyEnv: string }> {
+    const server = await startScriptedServer(() => behaviour);
+    servers.push(server);
+    return { baseUrl: server.baseUrl, name: 'm', apiKeyEnv: 'WINNOW_TEST_KEY' };
+  }
+  const SECRET = 'secret-key-123';
+
+  async function diagnose(config: object) {
+    process.env.WINNOW_TEST_KEY ??= SECRET;
+    await write('winnow.yaml', config);
+    const { stdout, stderr, exitCode } = await runHere(['doctor', '--json']);
+    expect(stdout + stderr).not.toContain(SECRET);
+    const findings: { part: string; ok: boolean; text: string }[] = JSON.parse(stdout);
+    const wrong = findings.filter(({ ok }) => !ok).map(({ part, text }) => `${part}: ${text}`);
+    return { exitCode, wrong, parts: findings.map(({ part }) => part) };
+  }
+
+  it('says that all is well, and makes no store', async () => {
+    await write('tools.json', [TOOL]);
+    await write('tools.mjs', 'export const read_level = () => 1;');
+    await write('policy.yaml', 'rules: [{ name: a, match: { tool: read_level }, decision: allow }]\n');
+    const rest = { policy: 'policy.yaml', store: 'agents.db', toolsModule: 'tools.mjs' };
+    const config = { catalog: ['tools.json'], model: await endpoint(), planningModel: await endpoint(), ...rest };
+    const parts = ['configuration', 'sources', 'policy', 'runnable tools', 'store', 'model', 'planning model'];
+    expect(await diagnose(config)).toEqual({ exitCode: 0, wrong: [], parts });
+    expect(existsSync('agents.db')).toBe(false);
+    const text = await textOf(['doctor']);
+    expect(text).toContain('ok     sources         1 tool of 1 source\n');
+    expect(text).toMatch(/ok {5}model {11}m at http:\S+ answers\n/u);
+  });
+
+  it.each<[string, object, string]>([
+    ['no tools', {}, 'sources: No tools are named. Give --catalog FILE'],
+    ['a source that is not there', { catalog: ['none.json'] }, "none.json can't be found"],
+    ['a policy that is not there', { policy: 'none.yaml' }, 'policy: '],
+    ['a policy that names no tool', { policy: 'slip.yaml' }, 'rules "slip": matches no tool. See: winnow policy check'],
+    ['a store in no folder', { store: 'none/agents.db' }, 'none/agents.db is not there: make it'],
+    ['a module that is not there', { toolsModule: 'none.mjs' }, 'runnable tools: --tools-module: '],
+    ['no model file', { model: { file: 'none.gguf' } }, 'model: There is no model file '],
+    [
+      'an endpoint without a name',
+      { model: { baseUrl: 'http://127.0.0.1:9/v1' } },
+      '--model, WINNOW_MODEL or model.name',
+    ],
+    ['a slip in the file', { sandbox: { timeoutMs: 'soon' } }, 'configuration: The configuration file winnow.yaml'],
+  ])('says what to do about %s', async (_, config, text) => {
+    await write('tools.json', [TOOL]);
+    await write('slip.yaml', 'rules: [{ name: slip, match: { tool: read_levle }, decision: deny }]\n');
+    const rest = 'catalog' in config || Object.keys(config).length === 0 ? {} : { catalog: ['tools.json'] };
+    const { exitCode, wrong } = await diagnose({ model: await endpoint(), ...rest, ...config });
+    expect([exitCode, wrong]).toEqual([1, [expect.stringContaining(text)]]);
+  });
+
+  it('tells a model that refuses, without the key that the server quotes', async () => {
+    await write('tools.json', [TOOL]);
+    const model = await endpoint(fail(401, `Incorrect API key provided: ${SECRET}`));
+    const { exitCode, wrong } = await diagnose({ catalog: ['tools.json'], model });
+    expect([exitCode, wrong]).toEqual([1, [expect.stringMatching(/^model: The model does not answer: .*Incorrect/u)]]);
+  });
+
+  it('tells a key that is not set by the name of its variable', async () => {
+    await write('tools.json', [TOOL]);
+    const model = { ...(await endpoint()), apiKeyEnv: 'WINNOW_NO_SUCH_KEY' };
+    const { wrong } = await diagnose({ catalog: ['tools.json'], model });
+    expect(wrong).toEqual(['model: model.apiKeyEnv: the environment variable WINNOW_NO_SUCH_KEY is not set.']);
+  });
+});
