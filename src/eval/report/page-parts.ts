@@ -8,8 +8,8 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { WinnowError } from '../../core/errors.js';
 
-/** The same folder seen from `src` and from `dist`. */
-const FOLDER = new URL('./page/', import.meta.url);
+/** The build leaves it in `src`, which lies beside `dist`. */
+export const PAGE_FOLDER = '../../../src/eval/report/page/';
 
 /** Libraries of the page: the file for browsers beside the main file, and its value where it exports none. */
 const LIBRARIES = [
@@ -75,7 +75,7 @@ const scopeName = (name: string) => `scope_${name.replace(/\W/gu, '_')}`;
 
 async function readPart(name: string | URL): Promise<string> {
   try {
-    return await readFile(new URL(name, FOLDER), 'utf8');
+    return await readFile(new URL(name, new URL(PAGE_FOLDER, import.meta.url)), 'utf8');
   } catch (cause) {
     throw new WinnowError('internal', `The report's page lacks its file ${name}: install the package again.`, {
       cause,

@@ -25,6 +25,9 @@ function isProgram(path: string): boolean {
   }
 }
 
+/** Of how many records the metrics are: their intervals take seconds for thousands. */
+const MEASURED = 1_000;
+
 export interface OpenedReport {
   readonly page: Page;
   /** Console output, errors of scripts, and every request but that for the file itself: all must stay empty. */
@@ -61,7 +64,8 @@ export async function startReportBrowser(): Promise<ReportBrowser> {
       const earlier = before && {
         before: { promptText: () => undefined, ...before, run: describeRun(before.records, { name: 'Before' }) },
       };
-      await renderReport({ run: describeRun(records, run), records, promptText, ...earlier, out });
+      const described = describeRun(records.slice(0, MEASURED), { planned: records.length, ...run });
+      await renderReport({ run: described, records, promptText, ...earlier, out });
       return out;
     },
     async open(file, { hash = '', ...options } = {}) {

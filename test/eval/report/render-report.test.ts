@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type CaseRecord, caseRecordSchema } from '../../../src/eval/record.js';
+import { PAGE_FOLDER } from '../../../src/eval/report/page-parts.js';
 import { renderReport } from '../../../src/eval/report/render-report.js';
 import type { CaseRow, ReportRun } from '../../../src/eval/report/report-data.js';
 import { describeRun } from './describe-run.js';
@@ -84,6 +85,15 @@ describe('a report', () => {
     const out = join(folder, 'streamed.html');
     const facts = await renderReport({ run: describeRun([]), records: records(), promptText: () => undefined, out });
     expect(facts).toEqual({ records: 25, bytes: readFileSync(out).length });
+  });
+
+  it('takes its page from the folder that the package holds, also after the build', () => {
+    const { files } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const found = ['src', 'dist'].map(
+      (zone) => new URL(PAGE_FOLDER, `file:///${zone}/eval/report/page-parts.js`).pathname,
+    );
+    expect(found).toEqual(['/src/eval/report/page/', '/src/eval/report/page/']);
+    expect(files).toContain('src/eval/report/page');
   });
 
   it('names no address outside itself and lets none be reached', async () => {

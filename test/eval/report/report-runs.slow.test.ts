@@ -56,7 +56,7 @@ inBrowser(`reports of other runs${skipped}`, () => {
     });
     const { page, noise } = await browser.open(file, { hash: `#case=${encodeURIComponent(evil)}` });
     await page.locator('.request').waitFor();
-    for (const details of await page.locator('.case details:not([open]) > summary').all()) await details.click();
+    await page.evaluate("for (const one of document.querySelectorAll('.case details')) one.open = true");
     for (const pre of await page.locator('.calls pre').all()) expect(await pre.textContent()).toContain('harmed');
     expect(await page.evaluate('window.harmed')).toBeUndefined();
     expect(await page.locator('.request .query').textContent()).toBe(evil);
@@ -76,7 +76,7 @@ inBrowser(`reports of other runs${skipped}`, () => {
       ['', ' #2', ' #3'].map((repeat) => `${records[4]?.id}${repeat}`),
     );
     await page.evaluate(`location.hash = '#case=' + encodeURIComponent('${records[4]?.id}#2')`);
-    await page.locator('[open] small', { hasText: '#2' }).waitFor();
+    await page.locator('#list > li > details[open] > summary > small', { hasText: '#2' }).waitFor();
   });
 
   it('tells cases of one id in two suites apart', async () => {
@@ -119,7 +119,7 @@ inBrowser(`reports of other runs${skipped}`, () => {
     await page.locator('.request').waitFor();
     expect(await page.locator('.request .query').textContent()).toBe(last?.query);
     expect(noise).toEqual([]);
-  });
+  }, 240_000);
 
   it('leaves rows out of sight to the browser: it lays them out when they come into sight', async () => {
     const records = [...generateRun({ cases: 300, seed: 3 }).records()];
@@ -147,7 +147,13 @@ inBrowser(`the report of two runs${skipped}`, () => {
   });
   afterAll(() => browser.close());
 
-  const [before, now] = [5, 6].map((seed) => [...generateRun({ cases: 60, seed }).records()]);
+  /** Each run has prompts of its own. */
+  const [before, now] = [5, 6].map((seed) =>
+    [...generateRun({ cases: 60, seed }).records()].map((record) => ({
+      ...record,
+      calls: record.calls.map((call) => ({ ...call, system: `${call.system}-${seed}` })),
+    })),
+  );
   const isRight = (record: CaseRecord | undefined) => record?.scores.right === 1;
   const changeOf = (record: CaseRecord) => {
     const was = isRight(before?.find(({ id }) => id === record.id));
@@ -157,10 +163,10 @@ inBrowser(`the report of two runs${skipped}`, () => {
   const difference = { mean: -0.1, low: -0.15, high: -0.05, higher: 0, lower: 6, equal: 54, count: 60 };
   const open = async (hash = '') => {
     const file = await browser.write(now ?? [], {
-      promptText: (hash) => `You plan with ${hash}.\nAnswer briefly.`,
+      promptText: (hash) => (hash.endsWith('-6') ? 'You plan.\nAnswer briefly.' : undefined),
       before: {
         records: before ?? [],
-        promptText: (hash) => `You plan with ${hash}.\nAnswer at length.`,
+        promptText: (hash) => (hash.endsWith('-5') ? 'You plan.\nAnswer at length.' : undefined),
         comparison: {
           settings: ['options.maxTools: 8 there, 5 here'],
           metrics: [
