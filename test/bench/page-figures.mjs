@@ -31,19 +31,25 @@ async function measure(file, text) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     const startedAt = performance.now();
     await page.goto(pathToFileURL(resolve(file)).href, { waitUntil: 'commit', timeout: 0 });
-    await page.locator('tr[data-case]').first().waitFor({ timeout: 0 });
+    await page.locator('li[data-case]').first().waitFor({ timeout: 0 });
     const seconds = (performance.now() - startedAt) / 1_000;
     await page.evaluate(watchKeys);
     for (let round = 0; round < ROUNDS; round += 1) {
-      await page.locator('#search').pressSequentially(text, { delay: PAUSE_MS, timeout: 0 });
-      await page.locator('#search').fill('');
+      await page.locator('input[name=q]').pressSequentially(text, { delay: PAUSE_MS, timeout: 0 });
+      await page.locator('input[name=q]').fill('');
     }
     const waits = await page.evaluate(() => globalThis.waits);
     const client = await page.context().newCDPSession(page);
     await client.send('HeapProfiler.collectGarbage');
     const { usedSize } = await client.send('Runtime.getHeapUsage');
-    const rows = await page.locator('tr[data-case]').count();
-    return { seconds, waits, megabytes: usedSize / 1e6, rows, shown: await page.locator('.shown').textContent() };
+    const rows = await page.locator('li[data-case]').count();
+    return {
+      seconds,
+      waits,
+      megabytes: usedSize / 1e6,
+      rows,
+      shown: await page.locator('[role=status]').textContent(),
+    };
   } finally {
     await browser.close();
   }

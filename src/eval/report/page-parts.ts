@@ -1,16 +1,24 @@
 /**
- * The page around the data: one document of the files in `page/`, its scripts joined into one. Its policy lets only
- * this style and this script in, by their hashes, and no address at all.
+ * The page around the data: one document of the files in `page/`. Its policy lets only this style and this script in,
+ * by their hashes, and no address at all.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { WinnowError } from '../../core/errors.js';
 
-/** The same folder seen from `src` and from `dist`. */
-const FOLDER = new URL('./page/', import.meta.url);
+/** The build leaves it in `src`, which lies beside `dist`. */
+export const PAGE_FOLDER = '../../../src/eval/report/page/';
 
-const STYLES = ['base', 'controls', 'summary', 'filters', 'charts', 'list', 'case', 'tools', 'plan', 'calls', 'print'];
-const FIRST_SCRIPT = 'main';
+/** Libraries of the page: the file for browsers beside the main file, and its value where it exports none. */
+const LIBRARIES = [
+  { name: 'lit-html', file: '../lit-html.js' },
+  { name: '@dagrejs/dagre', file: './dagre.esm.js' },
+  { name: 'diff', file: '../dist/diff.min.js', value: 'globalThis.Diff' },
+];
+/** Each after those that it imports. */
+const SCRIPTS = ['format', 'data', 'graph', 'prompts', 'case', 'summary', 'app'];
 
 export interface PageParts {
   /** All before the data. */
@@ -19,65 +27,55 @@ export interface PageParts {
   readonly tail: string;
 }
 
-/** @throws WinnowError `internal` when a file of the page is missing or of a form that cannot be joined. */
+/** @throws WinnowError `internal` when a file of the page is missing or cannot be joined. */
 export async function readPageParts({ title }: { title: string }): Promise<PageParts> {
-  const [template, script, styles] = await Promise.all([
-    readPart('page.html'),
-    joinScripts(FIRST_SCRIPT),
-    Promise.all(STYLES.map((name) => readPart(`${name}.css`))),
-  ]);
-  const style = styles.join('\n');
+  const [template, style, script] = await Promise.all([readPart('page.html'), readPart('page.css'), joinScripts()]);
   const policy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
-  const [beforeHead, beforeData, beforeScript, end] = template.split(/<!-- (?:head|data|script) -->\n/u);
-  if (end === undefined)
-    throw broken('page.html lacks one of the lines "<!-- head -->", "<!-- data -->", "<!-- script -->"');
+  const [beforeHead, beforeData, end] = template.split(/<!-- (?:head|data) -->\n/u);
+  if (end === undefined) throw broken('page.html lacks one of the lines "<!-- head -->" and "<!-- data -->"');
   return {
     head: `${beforeHead}<meta http-equiv="Content-Security-Policy" content="${policy}">
-<title>${escapeHtml(title)}</title>
+<title>${title.replace(/[&<>"]/gu, (sign) => `&#${sign.charCodeAt(0)};`)}</title>
 <style>${style}</style>
 ${beforeData}`,
-    tail: `${beforeScript}<script type="module">${script}</script>\n${end}`,
+    tail: `<script type="module">${script}</script>\n${end}`,
   };
 }
 
-const IMPORT = /^import (\{[^}]*\}) from '\.\/([\w-]+)\.js';$/gmu;
-const EXPORT = /^export (?:async )?(?:function|const) (\w+)/gmu;
-
-/**
- * A page opened from disk cannot import files, so its modules become one script: each once and in its own scope,
- * after those it needs, and what it exports is the value of that scope.
- */
-async function joinScripts(first: string): Promise<string> {
-  const joined = new Map<string, string>();
-  const visit = async (name: string, way: readonly string[]): Promise<void> => {
-    if (way.includes(name)) throw broken(`its scripts import each other in a circle: ${[...way, name].join(', ')}`);
-    if (joined.has(name)) return;
-    const text = await readPart(`${name}.js`);
-    for (const [, , needed = ''] of text.matchAll(IMPORT)) await visit(needed, [...way, name]);
-    joined.set(name, toScope(name, text));
-  };
-  await visit(first, []);
-  const script = [...joined.values()].join('\n');
+/** A page opened from disk cannot import files: each module becomes a scope, and what it exports the value of that scope. */
+async function joinScripts(): Promise<string> {
+  const { resolve } = createRequire(import.meta.url);
+  const libraries = LIBRARIES.map(async ({ name, file, value }) => {
+    const text = await readPart(new URL(file, pathToFileURL(resolve(name))));
+    return toScope(name, value ? `${text}\nreturn ${value};` : text.replace(/^\/\/# source.*$/gmu, ''));
+  });
+  const own = SCRIPTS.map(async (name) => toScope(`./${name}.js`, await readPart(`${name}.js`)));
+  const script = (await Promise.all([...libraries, ...own])).join('\n');
   const odd = /^\s*(?:import|export)\b.*$/mu.exec(script)?.[0] ?? /<\/script|<!--/iu.exec(script)?.[0];
-  if (odd !== undefined) throw broken(`"${odd}" cannot be joined into one script`);
+  if (odd !== undefined) throw broken(`"${odd.slice(0, 80)}" cannot be joined into one script`);
   return script;
 }
 
 function toScope(name: string, text: string): string {
-  const exported = [...text.matchAll(EXPORT)].map(([, found]) => found);
+  const exported = [...text.matchAll(/^export (?:async )?(?:function|const) (\w+)/gmu)].map(([, found]) => found);
   const body = text
-    .replace(IMPORT, (_, names: string, needed: string) => `const ${names} = ${scopeName(needed)};`)
-    .replace(EXPORT, (found) => found.slice('export '.length));
-  return `const ${scopeName(name)} = (() => {\n${body}\nreturn { ${exported.join(', ')} };\n})();`;
+    .replace(
+      /^import (?:\* as )?(\w+|\{[^}]*\}) from '([^']+)';$/gmu,
+      (_, names, from) => `const ${names} = ${scopeName(from)};`,
+    )
+    .replace(/^export (?=async |function |const )/gmu, '')
+    .replace(
+      /export\{([^}]*)\};?/u,
+      (_, names: string) => `return {${names.replace(/([\w$]+) as ([\w$]+)/gu, '$2:$1')}};`,
+    );
+  return `const ${scopeName(name)} = (() => {\n${body}${exported.length > 0 ? `\nreturn { ${exported.join(', ')} };` : ''}\n})();`;
 }
 
-function scopeName(name: string): string {
-  return `scope_${name.replaceAll('-', '_')}`;
-}
+const scopeName = (name: string) => `scope_${name.replace(/\W/gu, '_')}`;
 
-async function readPart(name: string): Promise<string> {
+async function readPart(name: string | URL): Promise<string> {
   try {
-    return await readFile(new URL(name, FOLDER), 'utf8');
+    return await readFile(new URL(name, new URL(PAGE_FOLDER, import.meta.url)), 'utf8');
   } catch (cause) {
     throw new WinnowError('internal', `The report's page lacks its file ${name}: install the package again.`, {
       cause,
@@ -85,19 +83,8 @@ async function readPart(name: string): Promise<string> {
   }
 }
 
-/** Without a `<` in any text no text ends the element; `JSON.parse` reads the same value. */
-export function embedJson(id: string, value: unknown): string {
-  return `<script type="application/json" id="${id}">${JSON.stringify(value).replaceAll('<', '\\u003c')}</script>\n`;
-}
-
 function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/gu, (sign) => ENTITIES[sign] ?? sign);
 }
 
 function broken(message: string): WinnowError {

@@ -1,26 +1,38 @@
 /**
- * A run as one HTML file that needs no server and no network. Records pass through one by one: only one block of each
- * kind is in memory, so the number of cases does not matter. The file appears when it is whole.
+ * A run, or two compared, as one HTML file that needs no server and no network. Records pass through one by one: only
+ * one block of each kind is in memory, so the number of cases does not matter. The file appears when it is whole.
  */
 import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { WinnowError } from '../../core/errors.js';
 import type { CaseRecord } from '../record.js';
-import { createIndexBuilder } from './case-index.js';
-import { createLinePacker } from './packed-lines.js';
-import { embedJson, readPageParts } from './page-parts.js';
-import type { ReportRun } from './report-run.js';
-import { compareRecord, showPlan } from './show-plan.js';
-import type { WholeCase } from './whole-case.js';
+import { readPageParts } from './page-parts.js';
+import {
+  nearestTools,
+  type Place,
+  type ReportComparison,
+  type ReportData,
+  type ReportRun,
+  toRow,
+  type WholeCase,
+} from './report-data.js';
+import { showPlan } from './show-plan.js';
 
-export interface ReportParts {
+export interface ReportedRun {
   run: ReportRun;
   /** In the order in which the page lists them. */
   records: Iterable<CaseRecord> | AsyncIterable<CaseRecord>;
   /** The stable part of a prompt by its hash; undefined where it was not kept: the page then says so. */
   promptText: (hash: string) => string | undefined | Promise<string | undefined>;
+}
+
+export interface ReportParts extends ReportedRun {
+  /** The run before, which the page shows beside this one, case by case. */
+  before?: ReportedRun & { comparison: ReportComparison };
   /** Path of the file to write. */
   out: string;
 }
@@ -31,65 +43,86 @@ export interface ReportFacts {
   bytes: number;
 }
 
-/** Rows of the list in one block. */
-const INDEX_ROWS = 2_000;
-
 /** @throws WinnowError `invalid_option` when the file cannot be written. */
-export async function renderReport(parts: ReportParts): Promise<ReportFacts> {
-  const { run } = parts;
-  const page = await readPageParts({ title: `${run.name} · Winnow evaluation` });
+export async function renderReport({ before, out, ...last }: ReportParts): Promise<ReportFacts> {
+  const reported = before ? [before, last] : [last];
+  const title = reported.map(({ run }) => run.name).join(' and ');
+  const page = await readPageParts({ title: `${title} · Winnow evaluation` });
   const facts = { records: 0 };
-  const unfinished = `${parts.out}.unfinished`;
+  const unfinished = `${out}.unfinished`;
   async function* pieces(): AsyncGenerator<string> {
     yield page.head;
-    yield embedJson('run-data', run);
-    yield* renderBlocks(parts, facts);
+    yield embedJson({ runs: reported.map(({ run }) => run), ...(before && { comparison: before.comparison }) });
+    yield* renderBlocks(reported, facts);
     yield page.tail;
   }
   try {
     await pipeline(Readable.from(pieces()), createWriteStream(unfinished));
-    await rename(unfinished, parts.out);
+    await rename(unfinished, out);
   } catch (error) {
     await rm(unfinished, { force: true });
-    throw toWriteError(error, parts.out);
+    throw toWriteError(error, out);
   }
-  return { ...facts, bytes: (await stat(parts.out)).size };
+  return { ...facts, bytes: (await stat(out)).size };
 }
 
-/** A case goes into a block of cases, what the list needs of it into one of the index, each stable part once. */
-async function* renderBlocks(
-  { run, records, promptText }: Pick<ReportParts, 'run' | 'records' | 'promptText'>,
-  facts: { records: number },
-): AsyncGenerator<string> {
-  const cases = createLinePacker('cases');
-  const prompts = createLinePacker('prompts');
-  const index = createLinePacker('index');
-  const builder = createIndexBuilder();
-  const promptPlaces = new Map<string, [number, number] | null>();
-  const options = { ignoreCase: run.settings.ignoreCase === true };
-  for await (const one of records) {
-    const record = compareRecord(one, options);
-    facts.records += 1;
-    for (const { system } of record.calls) {
-      if (promptPlaces.has(system)) continue;
-      const text = await promptText(system);
-      promptPlaces.set(system, text === undefined ? null : prompts.add(text));
-      if (prompts.isFull) yield await prompts.take();
-    }
-    const line: WholeCase = {
-      record,
-      plan: showPlan(record),
-      prompts: record.calls.map(({ system }) => promptPlaces.get(system) ?? null),
-    };
-    builder.add(record, cases.add(line));
-    if (cases.isFull) yield await cases.take();
-    if (builder.size === INDEX_ROWS) {
-      index.add(builder.take());
-      yield await index.take();
+/** A case goes into a block of cases, what the list needs of it into one of rows, each stable part once. */
+async function* renderBlocks(reported: readonly ReportedRun[], facts: { records: number }): AsyncGenerator<string> {
+  const [cases, rows, prompts] = [createPacker('cases'), createPacker('rows'), createPacker('prompts')];
+  const promptPlaces = new Map<string, Place | null>();
+  for (const [number, { records, promptText }] of reported.entries()) {
+    for await (const record of records) {
+      facts.records += 1;
+      for (const { system } of record.calls) {
+        if (promptPlaces.get(system)) continue;
+        const text = await promptText(system);
+        promptPlaces.set(system, text === undefined ? null : prompts.add(text));
+      }
+      const whole: WholeCase = {
+        record,
+        plan: showPlan(record),
+        needed: nearestTools(record),
+        prompts: record.calls.map(({ system }) => promptPlaces.get(system) ?? null),
+      };
+      rows.add(toRow(record, number, cases.add(whole)));
+      for (const packer of [cases, rows, prompts]) if (packer.isFull) yield await packer.take();
     }
   }
-  index.add(builder.take());
-  for (const packer of [cases, prompts, index]) yield await packer.take();
+  for (const packer of [cases, rows, prompts]) yield await packer.take();
+}
+
+const compress = promisify(gzip);
+
+/** What opening one case reads: a few milliseconds in the browser, yet large enough for gzip to pay. */
+const BLOCK_CHARACTERS = 256 * 1024;
+
+/** Lines of JSON, gzip in base64, within a script element that no browser runs: base64 has no `<` that could end it. */
+function createPacker(kind: 'cases' | 'rows' | 'prompts') {
+  let block = 0;
+  let lines: string[] = [];
+  let characters = 0;
+  return {
+    add(value: unknown): Place {
+      const line = JSON.stringify(value);
+      characters += line.length;
+      return [block, lines.push(line) - 1];
+    },
+    get isFull() {
+      return characters >= BLOCK_CHARACTERS;
+    },
+    /** The lines since the last call as an element of the page; empty where there are none. */
+    async take(): Promise<string> {
+      if (lines.length === 0) return '';
+      const text = lines.join('\n');
+      [block, lines, characters] = [block + 1, [], 0];
+      return `<script type="text/plain" data-block="${kind}">${(await compress(text)).toString('base64')}</script>\n`;
+    },
+  };
+}
+
+/** Without a `<` in any text no text ends the element; `JSON.parse` reads the same value. */
+function embedJson(data: ReportData): string {
+  return `<script type="application/json" id="data">${JSON.stringify(data).replaceAll('<', '\\u003c')}</script>\n`;
 }
 
 /** An error of the file itself names the system call that failed; any other is the caller's own. */

@@ -1,64 +1,98 @@
 /**
- * The plans of a case as the page draws them: which step goes with which is in the record's comparison, here are the
+ * The plans of a case as the page draws them: which step goes with which is in the record's comparison; here are the
  * arrows, and the expected values in the words of a plan.
  */
 import type { Step } from '../../core/result.js';
-import { scorePlan } from '../plan-scores.js';
-import type { CaseRecord, PlanComparison } from '../record.js';
+import type { ArgumentVerdict, CaseRecord } from '../record.js';
 import { fieldsTaken, toPlanValue } from '../references.js';
-import type { ValueOptions } from '../values.js';
 import { type PlanVariant, planVariants } from '../variants.js';
-import type { ShownPlan } from './whole-case.js';
 
-/** A record of an earlier version tells no comparison: it is made here, without the defaults that only the catalogue knows. */
-export function compareRecord(record: CaseRecord, options: ValueOptions): CaseRecord {
-  const { expected, result, comparison } = record;
-  if (comparison || !(result || expected.steps?.length)) return record;
-  return { ...record, comparison: scorePlan(expected, result?.steps ?? [], options).comparison };
+/** hit: in both plans; missing: only expected; extra: only written; unjudged: written, where no edges are known. */
+export type ShownState = 'hit' | 'missing' | 'extra' | 'unjudged';
+
+export interface ShownStep {
+  readonly id: string;
+  readonly tool: string;
+  readonly state: ShownState;
+  readonly uses: readonly { readonly from: string; readonly field: string; readonly state: ShownState }[];
 }
 
-/** Undefined for a record without a comparison. */
-export function showPlan({ expected, result, comparison }: CaseRecord): ShownPlan | undefined {
-  if (!comparison) return undefined;
+export interface ShownPair {
+  readonly expected: { readonly id: string; readonly tool: string; readonly arguments: Step['arguments'] } | undefined;
+  readonly got: Step | undefined;
+  readonly arguments: Readonly<Record<string, ArgumentVerdict>>;
+}
+
+export interface ShownPlan {
+  /** Called `s1`, `s2` and so on, their references written as a plan has them. */
+  readonly expected: readonly ShownStep[];
+  readonly got: readonly ShownStep[];
+  /** The expected steps in their order with those that stand for them, then the steps too many. */
+  readonly pairs: readonly ShownPair[];
+}
+
+/** A plan that nobody expected is drawn as well: all its steps are too many. */
+export function showPlan({ expected, result, comparison }: CaseRecord): ShownPlan {
   const variants = planVariants(expected);
-  const variant = variants.find(({ alternative }) => alternative === comparison.alternative) ?? variants[0];
-  return drawSteps(variant, result?.steps ?? [], comparison);
+  const variant = variants.find(({ alternative }) => alternative === comparison?.alternative) ?? variants[0];
+  const got = result?.steps ?? [];
+  const missing = variant.steps.map((_, place) => ({ expected: place, arguments: {} }));
+  const further = got.map((_, place) => ({ got: place, arguments: {} }));
+  const pairs: NonNullable<typeof comparison>['steps'] = comparison?.steps ?? [
+    ...(expected.steps ? missing : []),
+    ...further,
+  ];
+  const wanted = variant.steps.map((step, place) => ({
+    ...{ id: idOf(place), tool: step.tool },
+    arguments: valuesOf(step, variant),
+  }));
+  return {
+    ...drawSteps({ variant, wanted, got, pairs }),
+    pairs: pairs.map((pair) => ({
+      expected: wanted[pair.expected ?? -1],
+      got: got[pair.got ?? -1],
+      arguments: pair.arguments,
+    })),
+  };
+}
+
+interface DrawParts {
+  variant: PlanVariant;
+  wanted: readonly NonNullable<ShownPair['expected']>[];
+  got: readonly Step[];
+  pairs: readonly { expected?: number | undefined; got?: number | undefined }[];
 }
 
 /** An arrow is right when both plans have it between the same two steps, as edge F1 counts it. */
-function drawSteps(variant: PlanVariant, got: readonly Step[], { steps: pairs }: PlanComparison): ShownPlan {
+function drawSteps({ variant, wanted, got, pairs }: DrawParts): Pick<ShownPlan, 'expected' | 'got'> {
+  const shown = pairs.flatMap(({ expected }) => (expected === undefined ? [] : [expected]));
   const gotOf = new Map(pairs.map((pair) => [pair.expected, got[pair.got ?? -1]?.id]));
   const goldOf = new Map(pairs.map((pair) => [got[pair.got ?? -1]?.id, pair.expected]));
   const key = (from: string | number | undefined, to: string | number | undefined) => `${from} ${to}`;
   const waits = new Set(got.flatMap(({ id, dependsOn }) => dependsOn.map((from) => key(from, id))));
   const edges = new Set(variant.edges?.map(([from, to]) => key(from, to)));
-  const further = variant.edges ? 'extra' : 'unjudged';
+  const further: ShownState = variant.edges ? 'extra' : 'unjudged';
   return {
-    expected: variant.steps.map((step, place) => {
-      const values = valuesOf(step, variant);
-      const fields = fieldsTaken(values);
-      const before = (variant.edges ?? []).filter(([, to]) => to === place).map(([from]) => from);
-      return {
-        id: idOf(place),
-        tool: step.tool,
-        arguments: values,
-        uses: before.map((from) => ({
-          from: idOf(from),
-          field: fields(idOf(from)),
-          state: waits.has(key(gotOf.get(from), gotOf.get(place))) ? 'hit' : 'missing',
-        })),
-      };
-    }),
-    got: got.map((step) => {
+    expected: shown.flatMap((place): ShownStep[] => {
+      const step = wanted[place];
+      if (!step) return [];
       const fields = fieldsTaken(step.arguments);
-      return {
-        id: step.id,
-        uses: step.dependsOn.map((from) => ({
-          from,
-          field: fields(from),
-          state: edges.has(key(goldOf.get(from), goldOf.get(step.id))) ? 'hit' : further,
-        })),
-      };
+      const before = (variant.edges ?? []).filter(([, to]) => to === place).map(([from]) => from);
+      const uses = before.map((from) => ({
+        from: idOf(from),
+        field: fields(idOf(from)),
+        state: waits.has(key(gotOf.get(from), gotOf.get(place))) ? ('hit' as const) : ('missing' as const),
+      }));
+      return [{ id: step.id, tool: step.tool, state: gotOf.get(place) === undefined ? 'missing' : 'hit', uses }];
+    }),
+    got: got.map(({ id, tool, arguments: values, dependsOn }): ShownStep => {
+      const fields = fieldsTaken(values);
+      const uses = dependsOn.map((from) => ({
+        from,
+        field: fields(from),
+        state: edges.has(key(goldOf.get(from), goldOf.get(id))) ? ('hit' as const) : further,
+      }));
+      return { id, tool, state: goldOf.get(id) === undefined ? 'extra' : 'hit', uses };
     }),
   };
 }

@@ -1,7 +1,7 @@
 /** The run around generated records: its settings, and the metrics that a real run would have of them. */
 import { METRICS } from '../../../src/eval/metrics.js';
 import type { CaseRecord } from '../../../src/eval/record.js';
-import type { ReportRun } from '../../../src/eval/report/report-run.js';
+import type { ReportRun } from '../../../src/eval/report/report-data.js';
 import { createTally } from '../../../src/eval/tally.js';
 
 export function describeRun(records: readonly CaseRecord[], more: Partial<ReportRun> = {}): ReportRun {

@@ -1,5 +1,5 @@
 /**
- * Writes a report of a generated run, to look at and to measure; with a fourth argument also a picture of its charts above that of an opened case:
+ * Writes a report of a generated run, to look at and to measure; with a fourth argument also a picture of its head above that of an opened case:
  * `node --import ./test/support/typescript-loader.mjs test/eval/report/example-report.mjs OUT.html [CASES] [REPEATS] [PICTURE.png]`
  */
 import { resolve } from 'node:path';
@@ -10,6 +10,7 @@ import { describeRun } from './describe-run.ts';
 import { generateRun } from './generated-run.ts';
 import { CHROMIUM } from './open-report.ts';
 
+const WIDTH = 1160;
 const [out = 'report.html', cases = '400', repeats = '1', picture] = process.argv.slice(2);
 const started = Date.now();
 const generated = generateRun({ cases: Number(cases), repeats: Number(repeats) });
@@ -20,17 +21,11 @@ const seconds = (Date.now() - started) / 1000;
 const megabytesOfMemory = Math.round(process.resourceUsage().maxRSS / 1024);
 process.stdout.write(`${JSON.stringify({ ...facts, seconds, megabytesOfMemory })}\n`);
 
-/** A window on a part of the page, as the browser shows it. */
-async function shoot(browser, { hash, ready, width, height, top }) {
-  const page = await browser.newPage({ viewport: { width, height }, locale: 'en-GB' });
+/** The top of the page, or of an opened case, as the browser shows it. */
+async function shoot(browser, { hash, ready, height }) {
+  const page = await browser.newPage({ viewport: { width: WIDTH, height }, locale: 'en-GB' });
   await page.goto(`${pathToFileURL(resolve(out)).href}${hash}`);
   await page.locator(ready).first().waitFor();
-  await page.evaluate((place) => {
-    const panel = document.querySelector('#case');
-    const target = document.querySelector(place);
-    if (panel?.contains(target)) panel.scrollTop = target.offsetTop - panel.offsetTop - 90;
-    else target?.scrollIntoView();
-  }, top);
   await page.waitForTimeout(500);
   return (await page.screenshot()).toString('base64');
 }
@@ -40,18 +35,12 @@ if (picture) {
     tags.includes('rain') && cause === 'missing-step' && selection?.mode === 'selected';
   const chain = sample.find(isTelling) ?? sample[0];
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
-  const [width, above, below] = [1160, 830, 790];
+  const heights = [830, 790];
   const parts = [
-    await shoot(browser, { width, height: above, hash: '', ready: '#charts[aria-busy="false"]', top: '#filters' }),
-    await shoot(browser, {
-      width,
-      height: below,
-      hash: `#case=${chain?.id}`,
-      ready: '.case-body',
-      top: '#case .part.tools',
-    }),
+    await shoot(browser, { height: heights[0], hash: '', ready: '.causes' }),
+    await shoot(browser, { height: heights[1], hash: `#case=${chain?.id}`, ready: '.request' }),
   ];
-  const page = await browser.newPage({ viewport: { width, height: above + below } });
+  const page = await browser.newPage({ viewport: { width: WIDTH, height: heights[0] + heights[1] } });
   const images = parts.map((part) => `<img src="data:image/png;base64,${part}">`);
   await page.setContent(`<style>body { margin: 0 } img { display: block }</style>${images.join('')}`);
   await page.screenshot({ path: picture });

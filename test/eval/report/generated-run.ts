@@ -3,7 +3,7 @@
  * They are judged as those of a real run are: metrics and causes have their real names.
  */
 import { createHash } from 'node:crypto';
-import type { SelectedTool, Selection, Step } from '../../../src/core/result.js';
+import type { SelectedTool, Selection, SourceName, Step } from '../../../src/core/result.js';
 import { noAnswer } from '../../../src/eval/no-answer.js';
 import { createRandom, type Random } from '../../../src/eval/random.js';
 import type { CaseRecord, ExpectedStep } from '../../../src/eval/record.js';
@@ -219,7 +219,13 @@ function writeSteps(expected: readonly ExpectedStep[], flaw: Flaw, random: Rando
 
 function toStep(id: string, tool: string, values: Record<string, unknown>): Step {
   const dependsOn = [...new Set([...JSON.stringify(values).matchAll(/\$\{(s\d+)/gu)].map((match) => match[1] ?? ''))];
-  return { id, tool, arguments: values, purpose: '', dependsOn };
+  const from = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, sourceOf(value)]));
+  return { id, tool, arguments: values, from, purpose: '', dependsOn };
+}
+
+function sourceOf(value: unknown): SourceName {
+  if (typeof value === 'number') return 'computed';
+  return String(value).startsWith('${') ? 'step' : 'request';
 }
 
 function edgesOf(steps: readonly ExpectedStep[]): [number, number][] {

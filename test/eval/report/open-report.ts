@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { CaseRecord } from '../../../src/eval/record.js';
-import { renderReport } from '../../../src/eval/report/render-report.js';
-import type { ReportRun } from '../../../src/eval/report/report-run.js';
+import { type ReportedRun, renderReport } from '../../../src/eval/report/render-report.js';
+import type { ReportComparison, ReportRun } from '../../../src/eval/report/report-data.js';
 import { describeRun } from './describe-run.js';
 
 export const CHROMIUM = findProgram(['chromium', 'chromium-browser', 'google-chrome']);
@@ -25,17 +25,27 @@ function isProgram(path: string): boolean {
   }
 }
 
+/** Of how many records the metrics are: their intervals take seconds for thousands. */
+const MEASURED = 1_000;
+
 export interface OpenedReport {
   readonly page: Page;
   /** Console output, errors of scripts, and every request but that for the file itself: all must stay empty. */
   readonly noise: string[];
 }
 
+interface WriteOptions {
+  run?: Partial<ReportRun>;
+  promptText?: ReportedRun['promptText'];
+  before?: {
+    records: readonly CaseRecord[];
+    promptText?: ReportedRun['promptText'];
+    comparison: ReportComparison;
+  };
+}
+
 export interface ReportBrowser {
-  write(
-    records: readonly CaseRecord[],
-    more?: { run?: Partial<ReportRun>; promptText?: (hash: string) => string | undefined },
-  ): Promise<string>;
+  write(records: readonly CaseRecord[], more?: WriteOptions): Promise<string>;
   open(file: string, more?: BrowserContextOptions & { hash?: string }): Promise<OpenedReport>;
   close(): Promise<void>;
 }
@@ -48,10 +58,14 @@ export async function startReportBrowser(): Promise<ReportBrowser> {
   });
   let written = 0;
   return {
-    async write(records, { run = {}, promptText = () => undefined } = {}) {
+    async write(records, { run = {}, promptText = () => undefined, before } = {}) {
       written += 1;
       const out = join(folder, `report-${written}.html`);
-      await renderReport({ run: describeRun(records, run), records, promptText, out });
+      const earlier = before && {
+        before: { promptText: () => undefined, ...before, run: describeRun(before.records, { name: 'Before' }) },
+      };
+      const described = describeRun(records.slice(0, MEASURED), { planned: records.length, ...run });
+      await renderReport({ run: described, records, promptText, ...earlier, out });
       return out;
     },
     async open(file, { hash = '', ...options } = {}) {

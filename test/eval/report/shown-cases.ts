@@ -1,23 +1,30 @@
-/** Which cases the list shows, compared with the records that it should. */
+/** Which cases the list shows, compared with the records that it should: what failed first, then in the order of the run. */
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { CaseRecord } from '../../../src/eval/record.js';
+import { stateOf } from '../../../src/eval/report/report-data.js';
 
-/** What a window of any usual height shows, with some to spare. */
-const MOST_ROWS = 100;
+const ORDER = ['wrong', 'error', 'unjudged', 'right'];
 
 export const idsOf = (records: readonly CaseRecord[]) => records.map(({ id }) => id);
+export const failedFirst = (records: readonly CaseRecord[]) =>
+  [...records].sort((one, other) => ORDER.indexOf(stateOf(one)) - ORDER.indexOf(stateOf(other)));
 
 export const shownIds = (page: Page) =>
-  page.locator('tr[data-case]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-case')));
+  page.locator('#list > li').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-case')));
 export const countShown = async (page: Page) =>
-  Number(((await page.locator('.shown').textContent()) ?? '').replaceAll(',', '').match(/\d+/u)?.[0]);
+  Number(((await page.locator('[role="status"]').textContent()) ?? '').replaceAll(',', '').match(/\d+/u)?.[0]);
 
-/** The count, and the rows in the document in their order: those in sight and no more, however many cases there are. */
+/** Until the list has as many rows: they come in portions. */
+export async function waitForRows(page: Page, count: number): Promise<void> {
+  const rows = page.locator('#list > li');
+  if (count > 0) await rows.nth(count - 1).waitFor({ state: 'attached' });
+  await rows.nth(count).waitFor({ state: 'detached' });
+}
+
+/** The count, and every row in its order. */
 export async function expectShown(page: Page, expected: readonly CaseRecord[]): Promise<void> {
+  await waitForRows(page, expected.length);
   expect(await countShown(page)).toBe(expected.length);
-  const ids = await shownIds(page);
-  expect(ids.length).toBeGreaterThan(0);
-  expect(ids.length).toBeLessThan(MOST_ROWS);
-  expect(ids).toEqual(idsOf(expected).slice(0, ids.length));
+  expect(await shownIds(page)).toEqual(idsOf(failedFirst(expected)));
 }

@@ -1,59 +1,90 @@
-/** The data within the page: the run, the index of all cases, and whole cases, of which only the opened are unpacked. */
+/** The data within the page: the runs, a row of each case, and whole cases, of which only the opened are unpacked. */
 
-/** @import { IndexBlock } from '../case-index.ts' */
-/** @import { WholeCase } from '../whole-case.ts' */
-/** @import { ReportRun } from '../report-run.ts' */
-
-/** @returns {ReportRun} */
-export function readRun() {
-  return JSON.parse(document.getElementById('run-data')?.textContent ?? '');
-}
+/** @import { CaseRow, Place, ReportData, WholeCase } from '../report-data.ts' */
 
 /**
- * @param {string} text Gzip in base64.
- * @returns {Promise<string[]>}
+ * A case with its row in each run; undefined in a run that does not have it.
+ * @typedef {object} Case
+ * @property {string} key Names the case in an address.
+ * @property {CaseRow} row Of the last run that has it: id, request and tags are alike in all.
+ * @property {(CaseRow | undefined)[]} rows
+ * @property {string} verdict
+ * @property {string} [words] What the search looks at; made at the first search.
  */
-async function unpackLines(text) {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let place = 0; place < binary.length; place += 1) bytes[place] = binary.charCodeAt(place);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return (await new Response(stream).text()).split('\n');
+
+/** Words, sign and colour of what became of a case; those that are not right first. @typedef {{word: string, sign: string, tone: string, isFailure?: boolean}} Verdict */
+
+/** @type {Record<string, Verdict>} */
+export const STATES = {
+  wrong: { word: 'wrong', sign: '✗', tone: 'wrong', isFailure: true },
+  error: { word: 'with an error', sign: '!', tone: 'error', isFailure: true },
+  unjudged: { word: 'not judged', sign: '?', tone: 'extra' },
+  right: { word: 'right', sign: '✓', tone: 'right' },
+};
+
+/** Of two runs. @type {Record<string, Verdict>} */
+export const CHANGES = {
+  lost: { word: 'lost', sign: '▼', tone: 'wrong', isFailure: true },
+  failed: { word: 'right in neither', sign: '✗', tone: 'error', isFailure: true },
+  won: { word: 'won', sign: '▲', tone: 'right' },
+  single: { word: 'in one run only', sign: '?', tone: 'extra' },
+  kept: { word: 'right in both', sign: '✓', tone: 'rest' },
+};
+
+/** @returns {ReportData} */
+export const readData = () => JSON.parse(document.getElementById('data')?.textContent ?? '');
+
+/** @param {number} runs @returns {Promise<Case[]>} */
+export async function readCases(runs) {
+  const cases = /** @type {Map<string, Case>} */ (new Map());
+  for (const block of blocksOf('rows')) {
+    for (const line of await unpackLines(block)) {
+      const row = /** @type {CaseRow} */ (JSON.parse(line));
+      const key = `${row.suite ? `${row.suite}/` : ''}${row.id}${row.repeat > 0 ? `#${row.repeat + 1}` : ''}`;
+      const one = cases.get(key) ?? { key, row, rows: Array.from({ length: runs }, () => undefined), verdict: '' };
+      one.rows[row.run] = row;
+      one.row = row;
+      cases.set(key, one);
+    }
+  }
+  return [...cases.values()].map((one) => ({ ...one, verdict: runs > 1 ? changeOf(one) : one.row.state }));
+}
+
+/** @param {Case} one */
+function changeOf({ rows: [first, last] }) {
+  if (!first || !last || first.state === 'unjudged' || last.state === 'unjudged') return 'single';
+  if (last.state === 'right') return first.state === 'right' ? 'kept' : 'won';
+  return first.state === 'right' ? 'lost' : 'failed';
 }
 
 /** @param {string} kind @returns {Element[]} */
 const blocksOf = (kind) => [...document.querySelectorAll(`script[data-block="${kind}"]`)];
 
-/** @returns {Promise<IndexBlock[]>} */
-export async function readIndex() {
-  /** @type {IndexBlock[]} */
-  const blocks = [];
-  for (const block of blocksOf('index')) {
-    for (const line of await unpackLines(block.textContent ?? '')) blocks.push(JSON.parse(line));
-  }
-  return blocks;
+/** Gzip in base64. @param {Element | undefined} block */
+async function unpackLines(block) {
+  const bytes = Uint8Array.from(atob(block?.textContent ?? ''), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return (await new Response(stream).text()).split('\n');
 }
 
 /** How many unpacked blocks of a kind are kept. */
 const KEPT_BLOCKS = 8;
 
 /** @param {string} kind */
-function createLineReader(kind) {
+function createReader(kind) {
   const blocks = blocksOf(kind);
-  /** @type {Map<number, Promise<string[]>>} */
-  const kept = new Map();
-  /** @param {[number, number]} place */
-  return async ([number, line]) => {
-    const lines = kept.get(number) ?? unpackLines(blocks[number]?.textContent ?? '');
+  const kept = /** @type {Map<number, Promise<string[]>>} */ (new Map());
+  return async (/** @type {Place} */ [number, line]) => {
+    const lines = kept.get(number) ?? unpackLines(blocks[number]);
     kept.delete(number);
     kept.set(number, lines);
-    const oldest = kept.keys().next();
-    if (kept.size > KEPT_BLOCKS && !oldest.done) kept.delete(oldest.value);
+    const [oldest] = kept.keys();
+    if (kept.size > KEPT_BLOCKS && oldest !== undefined) kept.delete(oldest);
     return JSON.parse((await lines)[line] ?? 'null');
   };
 }
 
-/** @returns {{readCase(place: [number, number]): Promise<WholeCase>, readPrompt(place: [number, number]): Promise<string>}} */
-export function createCaseReader() {
-  return { readCase: createLineReader('cases'), readPrompt: createLineReader('prompts') };
-}
+/** @type {(place: Place) => Promise<WholeCase>} */
+export const readCase = createReader('cases');
+/** @type {(place: Place) => Promise<string>} */
+export const readPrompt = createReader('prompts');

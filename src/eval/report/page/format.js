@@ -1,93 +1,61 @@
-/** Numbers, times and dates as the reader's language writes them. A missing value is a dash. */
-
-const NONE = '–';
-const score = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const fine = new Intl.NumberFormat(undefined, { minimumFractionDigits: 3, maximumFractionDigits: 3 });
-const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
-const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
-const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
-const fineShare = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
-const seconds = new Intl.NumberFormat(undefined, {
-  style: 'unit',
-  unit: 'second',
-  unitDisplay: 'narrow',
-  maximumFractionDigits: 1,
-});
-const minutes = new Intl.NumberFormat(undefined, {
-  style: 'unit',
-  unit: 'minute',
-  unitDisplay: 'narrow',
-  maximumFractionDigits: 0,
-});
-const hours = new Intl.NumberFormat(undefined, {
-  style: 'unit',
-  unit: 'hour',
-  unitDisplay: 'narrow',
-  maximumFractionDigits: 0,
-});
-const milli = new Intl.NumberFormat(undefined, {
-  style: 'unit',
-  unit: 'millisecond',
-  unitDisplay: 'narrow',
-  maximumFractionDigits: 0,
-});
-const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+/** How values are shown: templates of lit-html, and numbers in the reader's own format. */
+import * as lit from 'lit-html';
 
 /** @typedef {number | null | undefined} Value */
 
-/** @param {Value} value @param {Intl.NumberFormat} format */
-const by = (value, format) => (value === null || value === undefined ? NONE : format.format(value));
+/** Alone or in a list, `false` shows nothing. @param {unknown} value @returns {unknown} */
+const shown = (value) => (Array.isArray(value) ? value.map(shown) : value === false ? lit.nothing : value);
 
-/** @param {Value} value */
-export const formatScore = (value) => by(value, score);
-/** @param {Value} value */
-export const formatFine = (value) => by(value, fine);
-/** @param {Value} value */
-export const formatWhole = (value) => by(value, whole);
-/** 12,345 as "12.3K". @param {Value} value */
-export const formatShort = (value) => by(value, short);
-/** @param {Value} value */
-export const formatShare = (value) => by(value, value && value < 0.1 ? fineShare : share);
+/** Text goes in as text only: nothing a case holds becomes markup. @param {TemplateStringsArray} strings @param {...unknown} values */
+export const html = (strings, ...values) => lit.html(strings, ...values.map(shown));
+
+/** @param {TemplateStringsArray} strings @param {...unknown} values */
+export const svg = (strings, ...values) => lit.svg(strings, ...values.map(shown));
+
+const NONE = '–';
+/** @param {Intl.NumberFormatOptions} options */
+const numbers = (options) => {
+  const format = new Intl.NumberFormat(undefined, options);
+  return (/** @type {Value} */ value) => (value === null || value === undefined ? NONE : format.format(value));
+};
+/** @param {string} name */
+const unit = (name, digits = 0) =>
+  numbers({ style: 'unit', unit: name, unitDisplay: 'narrow', maximumFractionDigits: digits });
+
+export const formatWhole = numbers({ maximumFractionDigits: 0 });
+export const formatShort = numbers({ notation: 'compact', maximumSignificantDigits: 3 });
+export const formatShare = numbers({ style: 'percent', maximumFractionDigits: 0 });
+export const formatScore = numbers({ maximumFractionDigits: 3 });
+const fraction = numbers({ minimumFractionDigits: 3, maximumFractionDigits: 3 });
+const few = numbers({ maximumFractionDigits: 1 });
+const [milli, seconds, minutes] = [unit('millisecond'), unit('second', 1), unit('minute')];
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** @param {Value} value In milliseconds. */
 export function formatDuration(value) {
-  if (value === null || value === undefined) return NONE;
-  if (value < 1000) return milli.format(value);
-  if (value < 100_000) return seconds.format(value / 1000);
-  const total = Math.round(value / 60_000);
-  return total < 60 ? minutes.format(total) : `${hours.format(Math.floor(total / 60))} ${minutes.format(total % 60)}`;
+  const size = Math.abs(value ?? 0);
+  if (size < 1_000) return milli(value);
+  return size < 100_000 ? seconds((value ?? 0) / 1_000) : minutes((value ?? 0) / 60_000);
 }
 
 /** @param {string} text An ISO date and time. */
 export const formatDate = (text) => date.format(new Date(text));
 
-/** @param {Value} value @param {string | undefined} currency */
-export function formatCost(value, currency) {
-  if (value === null || value === undefined) return NONE;
-  const digits = { minimumSignificantDigits: 2, maximumSignificantDigits: 3 };
-  return new Intl.NumberFormat(
-    undefined,
-    currency ? { style: 'currency', currencyDisplay: 'narrowSymbol', currency, ...digits } : digits,
-  ).format(value);
-}
+/** @param {number} count @param {string} one */
+export const formatCount = (count, one) => `${formatWhole(count)} ${one}${count === 1 ? '' : 's'}`;
 
-/** @param {number} count @param {string} one @param {string} [many] */
-export const formatCount = (count, one, many = `${one}s`) => `${whole.format(count)} ${count === 1 ? one : many}`;
-
-/** `not-ranked` as "not ranked", `plan_invalid` as "plan invalid". @param {string} name */
+/** `not-ranked` as "not ranked". @param {string} name */
 export const formatName = (name) => name.replaceAll(/[-_]/gu, ' ');
 
-/**
- * A metric's value in its unit.
- * @param {Value} value
- * @param {string} unit
- * @param {string | undefined} currency
- */
-export function formatMetric(value, unit, currency) {
-  if (unit === 'milliseconds') return formatDuration(value);
-  if (unit === 'currency') return formatCost(value, currency);
-  if (unit === 'fraction') return formatFine(value);
-  return Math.abs(value ?? 0) < 100
-    ? by(value, new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }))
-    : formatWhole(value);
+/** @param {unknown} value As it stands in a plan. */
+export const formatValue = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** A metric's value in its unit. @param {Value} value @param {string} unitName @param {string | undefined} currency */
+export function formatMetric(value, unitName, currency) {
+  if (unitName === 'milliseconds') return formatDuration(value);
+  if (unitName === 'fraction') return fraction(value);
+  if (unitName !== 'currency') return Math.abs(value ?? 0) < 100 ? few(value) : formatWhole(value);
+  const digits = { minimumSignificantDigits: 2, maximumSignificantDigits: 3 };
+  const money = /** @type {const} */ ({ style: 'currency', currencyDisplay: 'narrowSymbol' });
+  return numbers(currency ? { ...money, currency, ...digits } : digits)(value);
 }

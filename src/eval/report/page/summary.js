@@ -1,226 +1,185 @@
-/** The head of the page: what was run, its main figures, and every metric with its 95 % interval on one scale. */
-import { drawing, element } from './dom.js';
-import { formatCount, formatDate, formatDuration, formatMetric, formatShare, formatWhole } from './format.js';
-import { STATE_NAMES, STATES } from './states.js';
+/** The head of the page: what failed, the primary metrics with their intervals, why cases failed, and folded the rest. */
+import {
+  formatCount,
+  formatDate,
+  formatDuration,
+  formatMetric,
+  formatName,
+  formatValue,
+  formatWhole,
+  html,
+  svg,
+} from './format.js';
 
+/** @import { ComparedMetric } from '../../compare.ts' */
 /** @import { RunMetric } from '../../run-summary.ts' */
-/** @import { ReportRun } from '../report-run.ts' */
-/** @import { Case } from './cases.js' */
+/** @import { ReportData, ReportRun } from '../report-data.ts' */
+/** @import { Case, Verdict } from './data.js' */
 
+/** Where the run marks none as primary. */
+const PRIMARY = [
+  'recall',
+  'allNeeded',
+  'planExact',
+  'nodeF1',
+  'edgeF1',
+  'argumentValueF1',
+  'abstention',
+  'tokens.read',
+];
 const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Tokens and cost', time: 'Time' };
 
-/** Metrics that the tile of all outcomes tells, and one that is alike in most runs. */
-const TOLD_FIRST = new Set(['right', 'errors', 'calls']);
+/** A metric of one run, or the difference of two, as text. @typedef {{name: string, label: string, group: string, value: string, interval: string, tone: string, chart: unknown, note: unknown}} Figure */
 
-/** @param {ReportRun} run @param {Case[]} cases */
-export function renderRunHead(run, cases) {
-  const ended = run.endedAt ? formatDuration(Date.parse(run.endedAt) - Date.parse(run.startedAt)) : undefined;
-  const repeats = 1 + cases.reduce((most, { repeat }) => Math.max(most, repeat), 0);
-  const facts = [
-    ['Model', run.model],
-    ['Catalogue', run.suites.map(({ catalog, tools }) => `${catalog} (${formatCount(tools, 'tool')})`).join(', ')],
-    ['Cases', repeats > 1 ? `${formatWhole(run.planned / repeats)} × ${repeats}` : formatWhole(run.planned)],
-    ['Started', formatDate(run.startedAt)],
-    ['Took', ended ?? 'not ended'],
-  ];
-  return [
-    element('p', { class: 'brand' }, sieve(), 'winnow eval'),
-    element('h1', {}, run.name, run.interrupted && element('span', { class: 'badge wrong' }, 'interrupted')),
-    element(
-      'dl',
-      { class: 'facts' },
-      facts.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
-    ),
-    cases.length < run.planned &&
-      element(
-        'p',
-        { class: 'notice', role: 'note' },
-        `${formatWhole(cases.length)} of ${formatCount(run.planned, 'result')} are here: the run is not complete.`,
-      ),
-  ].filter((part) => part !== false);
-}
-
-function sieve() {
-  const dots = [4, 9, 14, 19].map((x) => drawing('circle', { cx: x, cy: 4, r: 2 }));
-  return drawing(
-    'svg',
-    { class: 'sieve', viewBox: '0 0 23 20', width: 23, height: 20, 'aria-hidden': 'true' },
-    dots,
-    drawing('path', { d: 'M1 9h21l-8 6v4l-5-2v-2z' }),
-  );
-}
-
-/** @param {ReportRun} run @param {Case[]} cases */
-export function renderSummary(run, cases) {
-  /** @param {RunMetric['group']} group */
-  const of = (group) => run.metrics.filter((metric) => metric.group === group);
-  /** @param {RunMetric['group']} group */
-  const main = (group) => of(group).filter(({ name }) => !TOLD_FIRST.has(name));
-  const plan = main('plan');
-  const heads = [
-    ...main('selection').slice(0, plan.length > 0 ? 2 : 3),
-    ...plan.slice(0, 1),
-    ...main('cost').slice(0, 1),
-    ...main('time').slice(0, 1),
-  ];
-  const groups = /** @type {const} */ (['selection', 'plan', 'cost', 'time']).filter((group) => of(group).length > 0);
-  return [
-    element(
-      'div',
-      { class: 'tiles' },
-      renderOutcome(cases),
-      heads.map((metric) => renderTile(metric, run.currency)),
-    ),
-    element(
-      'div',
-      { class: 'metric-groups' },
-      groups.map((group) => renderGroup(GROUPS[group], of(group), run.currency)),
-    ),
-    renderSettings(run),
-  ];
-}
-
-/** @param {Case[]} cases */
-function renderOutcome(cases) {
-  /** @param {Case['state']} state */
-  const count = (state) => cases.filter((one) => one.state === state).length;
-  const counts = STATE_NAMES.map((state) => ({ state, count: count(state) }));
-  const judged = count('right') + count('wrong');
-  let left = 0;
-  const bars = counts.map(({ state, count }) => {
-    const width = (100 * count) / Math.max(1, cases.length);
-    left += width;
-    return drawing('rect', { class: `fill-${state}`, x: `${left - width}%`, width: `${width}%`, height: 8 });
+/** @param {ReportData} data @returns {Figure[]} */
+function figuresOf({ runs, comparison }) {
+  const currency = runs[0]?.currency;
+  if (comparison) return comparison.metrics.map((metric) => compareFigure(metric, currency));
+  return (runs[0]?.metrics ?? []).map((metric) => {
+    const { name, label, group, mean, low, high, unit, count } = metric;
+    const format = (/** @type {number | null} */ value) => formatMetric(value, unit, currency);
+    const chart =
+      unit === 'fraction' &&
+      mean !== null &&
+      drawScale({ mean, low: low ?? mean, high: high ?? mean }, [0, 0.25, 0.5, 0.75, 1]);
+    const interval = mean === null ? 'applies to no case' : `${format(low)} to ${format(high)}`;
+    return { name, label, group, value: format(mean), interval, tone: '', chart, note: formatCount(count, 'case') };
   });
-  return element(
-    'div',
-    { class: 'tile' },
-    element('p', { class: 'tile-label' }, 'Right answers'),
-    element('p', { class: 'tile-value' }, formatShare(judged > 0 ? count('right') / judged : null)),
-    drawing('svg', { class: 'outcome-bar', width: '100%', height: 8, 'aria-hidden': 'true' }, bars),
-    element(
-      'p',
-      { class: 'tile-note' },
-      counts
-        .filter(({ state, count }) => state !== 'unjudged' || count > 0)
-        .map(({ state, count }) =>
-          state === 'error' ? formatCount(count, 'error') : `${formatWhole(count)} ${STATES[state].word}`,
-        )
-        .join(' · '),
-    ),
-  );
 }
 
-/** @param {RunMetric} metric @param {string | undefined} currency */
-function renderTile(metric, currency) {
-  const value = formatMetric(metric.mean, metric.unit, currency);
-  return element(
-    'div',
-    { class: 'tile' },
-    element('p', { class: 'tile-label' }, metric.label),
-    element('p', { class: `tile-value ${value.length > 8 ? 'long' : ''}` }, value),
-    metric.unit === 'fraction' && renderInterval(metric),
-    element('p', { class: 'tile-note' }, '95 %: ', formatInterval(metric, currency)),
-  );
+/** A difference counts when its whole interval lies on one side of nought. @param {ComparedMetric} metric @param {string | undefined} currency @returns {Figure} */
+function compareFigure({ name, label, group, unit, better, first, second, difference: { mean, low, high } }, currency) {
+  const format = (/** @type {number} */ value) => formatMetric(value, unit, currency);
+  const [change, from, to] = [mean, low, high].map((value) => `${value > 0 ? '+' : ''}${format(value)}`);
+  const most = 1.15 * Math.max(Math.abs(low), Math.abs(high)) || 1;
+  const at = (/** @type {number} */ value) => (value / most + 1) / 2;
+  const tone = better === 'none' || low * high <= 0 ? '' : low > 0 === (better === 'higher') ? 'right' : 'wrong';
+  const chart = drawScale({ mean: at(mean), low: at(low), high: at(high) }, [0.5]);
+  return {
+    name,
+    label,
+    group,
+    value: `${format(first)} → ${format(second)}`,
+    interval: `${from} to ${to}`,
+    tone,
+    chart,
+    note: html`<b class="tone">${change}</b>`,
+  };
 }
 
-/** @param {RunMetric} metric @param {string | undefined} currency */
-function formatInterval(metric, currency) {
-  const [low, high] = [metric.low, metric.high].map((value) => formatMetric(value, metric.unit, currency));
-  return `${low} to ${high}`;
+/** The interval as a line, the mean as a dot; all as shares of the width. @param {{mean: number, low: number, high: number}} ends @param {number[]} ticks */
+function drawScale({ mean, low, high }, ticks) {
+  const at = (/** @type {number} */ share) => `${2 + 96 * share}%`;
+  return html`<svg class="interval" width="100%" height="14" aria-hidden="true">
+    ${ticks.map((tick) => svg`<line class="tick" x1=${at(tick)} x2=${at(tick)} y1="1" y2="13"></line>`)}
+    <line x1=${at(low)} x2=${at(high)} y1="7" y2="7"></line><circle cx=${at(mean)} cy="7" r="4"></circle>
+  </svg>`;
 }
 
-/** From 0 to 1: the interval as a line, the mean as a dot. @param {RunMetric} metric */
-function renderInterval({ mean, low, high }) {
-  if (mean === null) return false;
-  /** @param {number} value */
-  const at = (value) => `${Math.min(100, Math.max(0, 100 * value))}%`;
-  return drawing(
-    'svg',
-    { class: 'interval', width: '100%', height: 14, 'aria-hidden': 'true' },
-    [0, 0.25, 0.5, 0.75, 1].map((tick) =>
-      drawing('line', { class: 'grid', x1: at(tick), x2: at(tick), y1: 0, y2: 14 }),
-    ),
-    drawing('line', { class: 'span', x1: at(low ?? mean), x2: at(high ?? mean), y1: 7, y2: 7 }),
-    drawing('circle', { class: 'mean', cx: at(mean), cy: 7, r: 4 }),
-  );
+/** @param {ReportData} data @param {Case[]} cases @param {Record<string, Verdict>} verdicts */
+export function renderHead(data, cases, verdicts) {
+  const { runs, comparison } = data;
+  const counts = Object.entries(verdicts).map(([name, verdict]) => ({
+    ...verdict,
+    count: cases.filter((one) => one.verdict === name).length,
+  }));
+  const failed = counts.reduce((sum, { isFailure, count }) => sum + (isFailure ? count : 0), 0);
+  /** @param {string} wanted */
+  const countOf = (wanted) => formatWhole(counts.find(({ word }) => word === wanted)?.count);
+  let left = 0;
+  const bar = counts.map(({ tone, count }) => {
+    const share = (100 * count) / Math.max(1, cases.length);
+    left += share;
+    return svg`<rect class=${tone} x="${left - share}%" width="${share}%" height="12"></rect>`;
+  });
+  const primary = namesOfPrimary(runs.at(-1));
+  const figures = figuresOf(data).filter(({ name }) => primary.includes(name));
+  return html`<header>
+    <p class="tone"><b>winnow eval${runs.length > 1 && ' compare'}</b></p>
+    <h1>${runs.map(({ name }) => name).join(' → ')}</h1>
+    ${runs.map((run, at) => renderRun(run, runs.length > 1 ? `${at === 0 ? 'First' : 'Second'} run` : '', cases.filter(({ rows }) => rows[at]).length))}
+    <h2>${comparison ? `${countOf('lost')} lost, ${countOf('won')} won, of ${formatCount(cases.length, 'case')}` : `${formatWhole(failed)} of ${formatCount(cases.length, 'result')} failed`}</h2>
+    <svg class="bar" width="100%" height="12" aria-hidden="true">${bar}</svg>
+    <p class="row">${counts.map(({ word, sign, tone, count }) => count > 0 && html`<span class=${tone}><b class="tone" aria-hidden="true">${sign}</b> ${formatWhole(count)} ${word}</span>`)}</p>
+    <div class="grid">${figures.map(
+      ({ name, label, value, interval, tone, chart, note }) => html`<div class="card tile ${tone}" data-metric=${name}>
+      <p class="quiet">${label}</p><p class="value">${value}</p>${chart}
+      <small>95 %: ${interval} · ${note}</small></div>`,
+    )}</div>
+  </header>`;
 }
 
-/** @param {string} title @param {RunMetric[]} metrics @param {string | undefined} currency */
-function renderGroup(title, metrics, currency) {
-  const hasScale = metrics.some((metric) => metric.unit === 'fraction');
-  const rows = metrics.map((metric) =>
-    element(
-      'tr',
-      { 'data-metric': metric.name },
-      element('th', { scope: 'row', title: metric.name }, metric.label),
-      hasScale && element('td', { class: 'scale' }, metric.unit === 'fraction' && renderInterval(metric)),
-      element('td', { class: 'number strong' }, formatMetric(metric.mean, metric.unit, currency)),
-      element(
-        'td',
-        { class: 'number muted' },
-        metric.mean === null ? 'applies to no case' : formatInterval(metric, currency),
-      ),
-      element('td', { class: 'number muted count' }, formatWhole(metric.count)),
-    ),
-  );
-  const heads = ['Metric', ...(hasScale ? ['0 to 1'] : []), 'Mean', '95 % interval', 'Cases'];
-  return element(
-    'div',
-    { class: `card metrics${hasScale ? '' : ' plain'}` },
-    element('h2', {}, title),
-    element(
-      'table',
-      {},
-      element(
-        'thead',
-        {},
-        element(
-          'tr',
-          {},
-          heads.map((head) => element('th', { scope: 'col', class: head === 'Cases' ? 'count' : '' }, head)),
-        ),
-      ),
-      element('tbody', {}, rows),
-    ),
-  );
+/** @param {ReportRun | undefined} run */
+function namesOfPrimary(run) {
+  const marked = (run?.metrics ?? []).filter(({ name, primary }) => primary ?? run?.scores[name]?.primary);
+  return marked.length > 0 ? marked.map(({ name }) => name) : PRIMARY;
 }
 
-/** @param {ReportRun} run */
-function renderSettings({ settings, promptHashes }) {
-  /** @param {string} name @param {unknown} value */
-  const row = (name, value) =>
-    element(
-      'tr',
-      {},
-      element('th', { scope: 'row' }, name),
-      element('td', {}, typeof value === 'string' ? value : JSON.stringify(value)),
-    );
-  return element(
-    'details',
-    { class: 'card settings' },
-    element('summary', {}, 'Settings and prompts of this run'),
-    element('div', { class: 'columns' }, [
-      element(
-        'table',
-        {},
-        element('caption', {}, 'Settings'),
-        element(
-          'tbody',
-          {},
-          Object.entries(settings).map(([name, value]) => row(name, value)),
-        ),
-      ),
-      element(
-        'table',
-        {},
-        element('caption', {}, 'Prompt hashes'),
-        element(
-          'tbody',
-          {},
-          Object.entries(promptHashes).map(([name, value]) => row(name, value)),
-        ),
-      ),
-    ]),
+/** @param {ReportRun} run @param {string} title @param {number} done */
+function renderRun({ model, suites, planned, startedAt, endedAt, interrupted }, title, done) {
+  const facts = [
+    title,
+    model,
+    ...suites.map(({ catalog, tools }) => `${catalog} (${formatCount(tools, 'tool')})`),
+    formatDate(startedAt),
+    endedAt ? `took ${formatDuration(Date.parse(endedAt) - Date.parse(startedAt))}` : 'not ended',
+  ];
+  return html`<p class="row quiet">${facts.filter(Boolean).map((fact) => html`<span>${fact}</span>`)}</p>
+    ${(interrupted || done < planned) && html`<p class="card error">${formatWhole(done)} of ${formatCount(planned, 'result')} are here: the run is not complete.</p>`}`;
+}
+
+/** @param {Case[]} cases @param {{runs: number, chosen: string | undefined, onChoose(cause: string): void}} options */
+export function renderCauses(cases, { runs, chosen, onChoose }) {
+  const causes = /** @type {Map<string, number[]>} */ (new Map());
+  for (const { rows } of cases)
+    rows.forEach((row, at) => {
+      if (!row?.cause) return;
+      const counts = causes.get(row.cause) ?? Array.from({ length: runs }, () => 0);
+      causes.set(row.cause, counts.with(at, (counts[at] ?? 0) + 1));
+    });
+  const most = Math.max(...[...causes.values()].flat());
+  const sorted = [...causes].sort(([, one], [, other]) => (other.at(-1) ?? 0) - (one.at(-1) ?? 0));
+  return html`<ul class="card causes">${sorted.map(
+    ([cause, counts]) => html`<li>
+    <button type="button" data-cause=${cause} aria-pressed=${String(cause === chosen)} @click=${() => onChoose(cause === chosen ? '' : cause)}>
+      <span>${formatName(cause)}</span>
+      <svg width="100%" height=${counts.length * 14} aria-hidden="true">
+        ${counts.map((count, at) => svg`<rect class=${at === runs - 1 ? 'wrong' : 'rest'} y=${14 * at + 1} width="${(100 * count) / most}%" height="12" rx="3"></rect>`)}
+      </svg>
+      <span>${counts.map(formatWhole).join(' → ')}</span>
+    </button></li>`,
+  )}${sorted.length === 0 && html`<li class="quiet">No case in view failed.</li>`}</ul>`;
+}
+
+/** @param {ReportData} data */
+export function renderFolded(data) {
+  const { runs, comparison } = data;
+  const figures = figuresOf(data);
+  const [first, last] = [runs[0], runs.at(-1)];
+  const prompts = Object.entries(last?.promptHashes ?? {}).filter(
+    ([name, hash]) => !comparison || first?.promptHashes[name] !== hash,
   );
+  const settings = comparison
+    ? comparison.settings
+    : Object.entries(first?.settings ?? {}).map(([name, value]) => `${name}: ${formatValue(value)}`);
+  return html`<details class="card"><summary>All ${figures.length} metrics</summary>
+    <div class="scroll" tabindex="0" role="group" aria-label="All metrics"><table>
+      <thead><tr>${['Metric', 'Mean', '95 % interval', comparison ? 'Difference' : 'Cases'].map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+      ${Object.entries(GROUPS).map(
+        ([group, title]) => html`<tbody>
+        <tr><th scope="rowgroup" colspan="4"><b>${title}</b></th></tr>
+        ${figures
+          .filter((one) => one.group === group)
+          .map(
+            ({ name, label, value, interval, note, tone }) => html`<tr class=${tone} data-metric=${name}>
+          <th scope="row">${label}</th><td>${value}</td><td>${interval}</td><td>${note}</td></tr>`,
+          )}
+      </tbody>`,
+      )}
+    </table></div></details>
+    <details class="card"><summary>Settings and prompts ${comparison ? 'that differ' : 'of this run'}</summary>
+      <ul>${settings.map((text) => html`<li>${text}</li>`)}
+        ${prompts.map(([name, hash]) => html`<li>Prompt <code>${name}</code> ${comparison ? ': an opened case shows the difference' : hash}</li>`)}
+        ${settings.length + prompts.length === 0 && html`<li>None.</li>`}</ul>
+    </details>`;
 }
