@@ -5,7 +5,7 @@ import type { ModelSettings } from '../core/model/create-model.js';
 import { createLocalModels } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
 import { type AnswerCacheOptions, createAnswerCache } from '../eval/answer-cache.js';
-import { pairId } from '../eval/model-pair.js';
+import { pairId } from '../eval/prices.js';
 import type { AnsweringModel } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
 import { answersFolder } from './kept-answers.js';

@@ -91,7 +91,7 @@ inBrowser(`the page that eval writes${skipped}`, () => {
       'passthrough',
       'passthrough',
     ]);
-    expect(setup.summary().counts).toEqual({ done: 8, answered: 7, errors: 1, right: 6, wrong: 1 });
+    expect((await setup.summary()).counts).toEqual({ done: 8, answered: 7, errors: 1, right: 6, wrong: 1 });
     expect(await tile(page, 'Right answers').locator('.tile-value').textContent()).toBe('86%');
     expect(await tile(page, 'Right answers').locator('.tile-note').textContent()).toBe('6 right · 1 wrong · 1 error');
     expect(await page.locator('.tile-label').allTextContents()).toEqual([
@@ -125,7 +125,7 @@ inBrowser(`the page that eval writes${skipped}`, () => {
 
   it('names a case of which nothing can be said, and counts it neither as right nor as wrong', async () => {
     const { page, noise } = await evaluate(SELECTION, ['--only', 'select']);
-    expect(setup.summary().counts).toEqual({ done: 8, answered: 7, errors: 1, right: 5, wrong: 1 });
+    expect((await setup.summary()).counts).toEqual({ done: 8, answered: 7, errors: 1, right: 5, wrong: 1 });
     expect(await tile(page, 'Right answers').locator('.tile-value').textContent()).toBe('83%');
     expect(await tile(page, 'Right answers').locator('.tile-note').textContent()).toBe(
       '5 right · 1 wrong · 1 not judged · 1 error',

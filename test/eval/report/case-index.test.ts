@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { createTally } from '../../../src/eval/metrics.js';
 import type { CaseRecord } from '../../../src/eval/record.js';
 import { createIndexBuilder, stateOf } from '../../../src/eval/report/case-index.js';
-import { createTally } from '../../../src/eval/tally.js';
 import { createRecord } from './generated-run.js';
 
 const wordsOf = (words: readonly string[], numbers: readonly number[] = []) => numbers.map((at) => words[at]);
@@ -14,7 +14,7 @@ const indexOf = (...records: CaseRecord[]) => {
 const countsOf = (record: CaseRecord) => {
   const tally = createTally();
   tally.add(record);
-  return tally.counts();
+  return tally.facts().counts;
 };
 
 describe('the state of a case', () => {
