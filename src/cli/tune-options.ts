@@ -49,7 +49,7 @@ export function addTuneOptions(command: Command): Command {
     .option('--ignore-case', 'upper and lower case of argument values do not count')
     .option(
       '--metric <name>',
-      'what is to rise, such as recall, right or planExact (default: recall; for plans a mean of four)',
+      'what is to rise, such as recall, right or nodeF1 (default: recall; for plans a mean of four)',
     )
     .addOption(
       new Option('--budget <time>', 'time for all, such as 90s, 30m or 2h')

@@ -38,7 +38,7 @@ const ROWS: Readonly<Record<MetricMeaning['group'], readonly Row[]>> = {
     ['tokens.written', 'Tokens written, a case', 'lower', 'tokens'],
     ['schemaTokensSaved', 'Schema tokens saved'],
   ],
-  time: [['time', 'Time of a case', 'lower', 'milliseconds']],
+  time: [['time', 'Time of a case, mean', 'lower', 'milliseconds']],
 };
 
 const GROUPS = ['selection', 'plan', 'cost', 'time'] as const;

@@ -98,7 +98,7 @@ inBrowser(`the page that eval writes${skipped}`, () => {
       'Right answers',
       'All needed tools chosen or added',
       'Recall of needed tools',
-      'Plans exactly right',
+      'Steps (node F1)',
       'Tokens read, a case',
       'Time of a case, mean',
     ]);

@@ -143,15 +143,6 @@ describe('statistics', () => {
     it('is not defined for more tries than there were', () => {
       expect(passPower(2, 2, 3)).toBeUndefined();
     });
-
-    it('never grows with k', () => {
-      fc.assert(
-        fc.property(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 9 }), (tries, hits) => {
-          const powers = Array.from({ length: tries }, (_, k) => passPower(Math.min(hits, tries), tries, k + 1) ?? 9);
-          expect(powers).toEqual([...powers].sort((one, other) => other - one));
-        }),
-      );
-    });
   });
 
   describe('chance with a seed', () => {
@@ -176,14 +167,6 @@ describe('statistics', () => {
           expect(drawn).toEqual([...new Set(drawn)].sort((one, other) => one - other));
         }),
       );
-    });
-
-    it('draws every item about equally often', () => {
-      const counts = [0, 0, 0, 0, 0];
-      for (let seed = 0; seed < 2_000; seed++) {
-        for (const item of sampleOf([0, 1, 2, 3, 4], 2, createRandom(seed))) counts[item] = (counts[item] ?? 0) + 1;
-      }
-      for (const count of counts) expect(Math.abs(count - 800)).toBeLessThan(100);
     });
   });
 });

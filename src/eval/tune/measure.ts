@@ -41,18 +41,14 @@ const MAX_ERRORS_IN_A_ROW = 8;
 
 export function createMeasurer(parts: MeasurerParts): Measure {
   const { prompt, budget, jobs, stop, cancel } = parts;
-  const known = new Map<string, Measured>();
   return async (variant, cases, reserve) => {
     const keyOf = (id: string) => ['case', prompt, variant.hash, id];
     const found = new Map<string, Measured>();
     const missing: EvaluationCase[] = [];
     for (const one of cases) {
-      const memory = `${variant.hash} ${one.id}`;
-      const measured = known.get(memory) ?? (await budget.recall<Measured>(keyOf(one.id)));
-      if (measured) {
-        known.set(memory, measured);
-        found.set(one.id, measured);
-      } else missing.push(one);
+      const measured = await budget.recall<Measured>(keyOf(one.id));
+      if (measured) found.set(one.id, measured);
+      else missing.push(one);
     }
     if (missing.length === 0) return found;
     const stableParts = new Map<string, number>();
@@ -83,7 +79,6 @@ export function createMeasurer(parts: MeasurerParts): Measure {
         return;
       }
       const measured = toMeasured(record, parts, stableParts);
-      known.set(`${variant.hash} ${id}`, measured);
       found.set(id, measured);
       await budget.keep(keyOf(id), measured, measured.calls);
     };

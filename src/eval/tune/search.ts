@@ -33,7 +33,7 @@ export interface TunePromptParts
 }
 
 export const BUDGET_ENDED = 'the budget is used up';
-export interface Found {
+interface Found {
   best: Variant;
   tried: Tried[];
   /** Why it ended. */
@@ -180,7 +180,7 @@ export async function pairsOf(
 }
 
 /** Failures and right cases by turns, so that also a small batch shows what is repaired and what is broken. */
-export function byUse(cases: readonly EvaluationCase[], isFailing: (one: EvaluationCase) => boolean): EvaluationCase[] {
+function byUse(cases: readonly EvaluationCase[], isFailing: (one: EvaluationCase) => boolean): EvaluationCase[] {
   const failing = cases.filter(isFailing);
   const right = cases.filter((one) => !isFailing(one));
   const longest = Math.max(failing.length, right.length);

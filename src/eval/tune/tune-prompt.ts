@@ -1,12 +1,12 @@
 /** One prompt from its first measurement to its report, with one look at the held-back part at the very end. */
 import { WinnowError } from '../../core/errors.js';
 import type { EvaluationCase } from '../case.js';
-import { type Difference, pairedDifference } from '../statistics.js';
+import { pairedDifference } from '../statistics.js';
 import { BudgetEnded, type Spent } from './budget.js';
 import { type Measurements, toCandidate, type Variant } from './candidates.js';
 import { createExamples } from './examples.js';
 import { countSeenTokens, parseDraft } from './prompt-draft.js';
-import { BUDGET_ENDED, type Found, pairsOf, search, type TunePromptParts } from './search.js';
+import { BUDGET_ENDED, pairsOf, search, type TunePromptParts } from './search.js';
 import type { PromptReport, Tried } from './tune-report.js';
 
 export type { TunePromptParts };
@@ -21,47 +21,74 @@ const GO_ON = 'Go on with --resume and a larger --budget or --max-calls.';
 
 /** @throws WinnowError `cancelled`, `model_failed`, `prompt_invalid`; `invalid_option` where no case asks the model */
 export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
-  const { measure, split, reserve, jobs, budget } = parts;
+  const { prompt, measure, split, reserve, jobs, budget, model, seed } = parts;
   const base = baseOf(parts);
-  const unchanged = (reason: string, more: Partial<PromptReport> = {}): TunedResult => ({
-    report: { ...emptyReport(parts, base), ...more, reason },
-    best: undefined,
-  });
+  const tokens = countSeenTokens(base.text, model);
+  const report: PromptReport = {
+    prompt,
+    isChanged: false,
+    reason: '',
+    cases: { training: split.training.length, choosing: split.choosing.length, heldBack: split.heldBack.length },
+    base: { training: null, failing: 0, withoutScore: 0, withoutExample: 0 },
+    options: {},
+    examples: [],
+    tokens: { before: tokens, after: tokens, allowedGrowth: 0 },
+    tried: [],
+  };
+  const ended = (reason: string, best?: Variant): TunedResult => ({ report: { ...report, reason }, best });
+
   let begun: Measurements = new Map();
-  try {
+  const first = await unlessOver(async () => {
     begun = await measure(base, split.training.slice(0, jobs), reserve);
-    const scores = await measure(base, split.training, reserve);
-    const facts = factsOf(parts, scores);
-    const cost = costOf(scores, jobs);
-    const shortfall = shortfallOf(parts, cost);
-    if (shortfall) parts.onProgress(shortfall);
-    // Both prompts are measured on the held-back part at the end; that must stay affordable.
-    const held = 2 * split.heldBack.length;
-    const kept = {
-      calls: reserve.calls + Math.ceil(cost.calls * held),
-      milliseconds: reserve.milliseconds + cost.milliseconds * held,
-    };
-    // A part that was looked at is no evidence for what is found later: such a run ends where it ended before.
-    const lookKey = ['look at the held-back part', parts.prompt];
-    const looked = await budget.recall<{ rounds: number; end: string; tried: Tried[] }>(lookKey);
-    const found = await search(
-      { ...parts, reserve: kept, rounds: looked?.rounds ?? parts.rounds },
-      { base, allowedGrowth: facts.allowedGrowth },
-    );
-    const { tried, end } = looked ?? found;
-    const known = { base: facts.base, tokens: tokensOf(parts, base, facts.allowedGrowth), tried };
-    if (found.best === base) {
-      const isKept = end === BUDGET_ENDED && !budget.isOver();
-      const missing = shortfallOf(parts, cost);
-      const why = `what is left of the budget was kept for the look at the held-back part${missing ? `; ${missing}` : ''}`;
-      return unchanged(`Nothing is clearly better than the prompt as it is; ${isKept ? why : end}.`, known);
-    }
-    await budget.keep(lookKey, { rounds: found.rounds, end, tried }, 0);
-    return await lookAtHeldBack(parts, { base, found: { ...found, end }, known, unchanged });
-  } catch (error) {
-    if (!(error instanceof BudgetEnded)) throw error;
+    return measure(base, split.training, reserve);
+  });
+  if (!first) {
     const why = begun.size > 0 ? shortfallOf(parts, costOf(begun, jobs)) : undefined;
-    return unchanged(`The budget ended before the prompt as it is was measured${why ? `: ${why}` : ''}. ${GO_ON}`);
+    return ended(`The budget ended before the prompt as it is was measured${why ? `: ${why}` : ''}. ${GO_ON}`);
+  }
+  Object.assign(report, factsOf(parts, first, report));
+  const cost = costOf(first, jobs);
+  const shortfall = shortfallOf(parts, cost);
+  if (shortfall) parts.onProgress(shortfall);
+  // Both prompts are measured on the held-back part at the end; that must stay affordable.
+  const held = 2 * split.heldBack.length;
+  const kept = {
+    calls: reserve.calls + Math.ceil(cost.calls * held),
+    milliseconds: reserve.milliseconds + cost.milliseconds * held,
+  };
+  // A part that was looked at is no evidence for what is found later: such a run ends where it ended before.
+  const lookKey = ['look at the held-back part', prompt];
+  const looked = await budget.recall<{ rounds: number; end: string; tried: Tried[] }>(lookKey);
+  const limits = { reserve: kept, rounds: looked?.rounds ?? parts.rounds };
+  const found = await search({ ...parts, ...limits }, { base, allowedGrowth: report.tokens.allowedGrowth });
+  const { tried, end } = looked ?? found;
+  const { best, rounds } = found;
+  report.tried = tried;
+  if (best === base) {
+    const missing = shortfallOf(parts, cost);
+    const why = `what is left of the budget was kept for the look at the held-back part${missing ? `; ${missing}` : ''}`;
+    const isKept = end === BUDGET_ENDED && !budget.isOver();
+    return ended(`Nothing is clearly better than the prompt as it is; ${isKept ? why : end}.`);
+  }
+  await budget.keep(lookKey, { rounds, end, tried }, 0);
+  // The one look, which contradicts a gain that it does not show: what is kept is neither worse there, nor only equal.
+  const pairs = await unlessOver(() => pairsOf(split.heldBack, { best: base, variant: best, parts }));
+  if (!pairs) return ended(`The budget ended before the held-back part was looked at, so nothing is kept. ${GO_ON}`);
+  const gain = pairedDifference(pairs, { seed });
+  if (gain) report.heldBack = gain;
+  if (!gain || gain.mean <= 0) return ended('The held-back part does not show the gain, so nothing is kept.');
+  report.tokens.after = countSeenTokens(best.text, model);
+  Object.assign(report, { isChanged: true, options: { ...best.options }, examples: [...best.caseIds] });
+  return ended(`Better on the choosing part, and the held-back part agrees; ${end}.`, best);
+}
+
+/** Undefined where the budget ended. */
+async function unlessOver<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof BudgetEnded) return undefined;
+    throw error;
   }
 }
 
@@ -75,63 +102,12 @@ function baseOf({ prompt, text, gate }: TunePromptParts): Variant {
   throw new WinnowError('prompt_invalid', message);
 }
 
-interface Ending {
-  base: Variant;
-  found: Found;
-  known: Partial<PromptReport>;
-  unchanged: (reason: string, more: Partial<PromptReport>) => TunedResult;
-}
-
-/** The one look, which contradicts a gain that it does not show: what is kept is neither worse there, nor only equal. */
-async function lookAtHeldBack(parts: TunePromptParts, { base, found, known, unchanged }: Ending): Promise<TunedResult> {
-  const { best, end } = found;
-  let gain: Difference | undefined;
-  try {
-    const pairs = await pairsOf(parts.split.heldBack, { best: base, variant: best, parts });
-    gain = pairedDifference(pairs, { seed: parts.seed });
-  } catch (error) {
-    if (!(error instanceof BudgetEnded)) throw error;
-    return unchanged(`The budget ended before the held-back part was looked at, so nothing is kept. ${GO_ON}`, known);
-  }
-  const heldBack = gain ? { heldBack: gain } : {};
-  if (gain === undefined || gain.mean <= 0) {
-    const reason = 'The held-back part does not show the gain, so nothing is kept.';
-    return unchanged(reason, { ...known, ...heldBack });
-  }
-  const report: PromptReport = {
-    ...emptyReport(parts, base),
-    ...known,
-    ...heldBack,
-    isChanged: true,
-    reason: `Better on the choosing part, and the held-back part agrees; ${end}.`,
-    options: { ...best.options },
-    examples: [...best.caseIds],
-    tokens: tokensOf(parts, base, known.tokens?.allowedGrowth ?? 0, best),
-  };
-  return { report, best };
-}
-
-function emptyReport(parts: TunePromptParts, base: Variant): PromptReport {
-  const { training, choosing, heldBack } = parts.split;
-  return {
-    prompt: parts.prompt,
-    isChanged: false,
-    reason: '',
-    cases: { training: training.length, choosing: choosing.length, heldBack: heldBack.length },
-    base: { training: null, failing: 0, withoutScore: 0, withoutExample: 0 },
-    options: {},
-    examples: [],
-    tokens: tokensOf(parts, base, 0),
-    tried: [],
-  };
-}
-
-function tokensOf({ model }: TunePromptParts, base: Variant, allowedGrowth: number, best = base) {
-  return { before: countSeenTokens(base.text, model), after: countSeenTokens(best.text, model), allowedGrowth };
-}
-
 /** What the prompt as it is does on the training cases. @throws WinnowError `invalid_option` where none asks the model */
-function factsOf(parts: TunePromptParts, first: Measurements): { base: PromptReport['base']; allowedGrowth: number } {
+function factsOf(
+  parts: TunePromptParts,
+  first: Measurements,
+  { tokens }: PromptReport,
+): Pick<PromptReport, 'base' | 'tokens'> {
   const { prompt, maxTokensGrowth, split } = parts;
   const all = [...first.values()];
   const scores = all.flatMap(({ score }) => score ?? []);
@@ -152,7 +128,10 @@ function factsOf(parts: TunePromptParts, first: Measurements): { base: PromptRep
       withoutScore: all.length - scores.length,
       withoutExample: split.training.filter((one) => isFailing(one) && !exampleOf(one)).length,
     },
-    allowedGrowth: Math.floor(maxTokensGrowth * mean(asked.map(({ stableTokens }) => stableTokens))),
+    tokens: {
+      ...tokens,
+      allowedGrowth: Math.floor(maxTokensGrowth * mean(asked.map(({ stableTokens }) => stableTokens))),
+    },
   };
 }
 

@@ -10,7 +10,7 @@ import { type Measurements, toCandidate, type Variant } from '../../../src/eval/
 import { orderCandidates } from '../../../src/eval/tune/examples.js';
 import type { Measure } from '../../../src/eval/tune/measure.js';
 import { createPromptGate } from '../../../src/eval/tune/prompt-gate.js';
-import { byUse, decide, halve, pairsOf } from '../../../src/eval/tune/search.js';
+import { decide, halve, pairsOf } from '../../../src/eval/tune/search.js';
 import { PARTS, splitCases, stratumOf } from '../../../src/eval/tune/split-cases.js';
 import { shortfallOf } from '../../../src/eval/tune/tune-prompt.js';
 import { FALSE_DISCOVERY, type Tried } from '../../../src/eval/tune/tune-report.js';
@@ -129,13 +129,6 @@ describe('halving', () => {
       [0, 1],
       [1, 1],
     ]);
-  });
-
-  it('takes failures and right ones by turns, and every case once', () => {
-    const failing = new Set(['c7', 'c8', 'c9']);
-    const order = byUse(cases, ({ id }) => failing.has(id)).map(({ id }) => id);
-    expect(order.slice(0, 7)).toEqual(['c7', 'c0', 'c8', 'c1', 'c9', 'c2', 'c3']);
-    expect(new Set(order).size).toBe(cases.length);
   });
 
   it('gives the better half twice as many cases, and names the best of those that saw all', async () => {
