@@ -54,6 +54,26 @@ export async function search(
   const lessons: string[] = [];
   let level = FALSE_DISCOVERY / 2;
 
+  /** The candidates of a round that were not tried before; each has a row in the report. */
+  const gather = async (context: Round): Promise<Entry[]> => {
+    const entries: Entry[] = [];
+    for (const kind of KINDS) {
+      for (const one of await kind(context)) {
+        const hash = one.ok ? one.variant.hash : hashOf(one.about, one.issues);
+        if (seen.has(hash)) continue;
+        seen.add(hash);
+        const { kind: of, about } = one.ok ? one.variant : one;
+        const row: Tried = { round: context.round, kind: of, about, verdict: one.ok ? 'unfinished' : 'refused' };
+        found.tried.push(row);
+        if (one.ok) {
+          Object.assign(row, { hash, grownTokens: growth(one.variant.text), rungs: 0 });
+          entries.push({ variant: one.variant, row });
+        } else row.issues = one.issues;
+      }
+    }
+    return entries;
+  };
+
   /** @returns why the search is over; undefined where it goes on */
   const round = async (number: number): Promise<string | undefined> => {
     const { best } = found;
@@ -61,22 +81,7 @@ export async function search(
     const isFailing = ({ id }: EvaluationCase) => (scores.get(id)?.score ?? 1) < 1;
     const failing = split.training.filter(isFailing);
     const context = { ...parts, round: number, best, failing, scores, lessons, growth, maxGrowth: allowedGrowth };
-    const entries: Entry[] = [];
-    for (const kind of KINDS) {
-      for (const one of await kind({ ...context, seed: seed + number * 1_000 })) {
-        const hash = one.ok ? one.variant.hash : hashOf(one.about, one.issues);
-        if (seen.has(hash)) continue;
-        seen.add(hash);
-        const { kind: of, about } = one.ok ? one.variant : one;
-        const row: Tried = { round: number, kind: of, about, verdict: one.ok ? 'unfinished' : 'refused' };
-        found.tried.push(row);
-        if (!one.ok) row.issues = one.issues;
-        else {
-          Object.assign(row, { hash, grownTokens: growth(one.variant.text), rungs: 0 });
-          entries.push({ variant: one.variant, row });
-        }
-      }
-    }
+    const entries = await gather({ ...context, seed: seed + number * 1_000 });
     if (entries.length === 0) return budget.isOver(reserve) ? BUDGET_ENDED : 'there is no further candidate';
     parts.onProgress(`round ${number}: ${entries.length} candidates, ${failing.length} training cases fail`);
     const winner = await halve(entries, { best, cases: byUse(split.training, isFailing), parts });

@@ -23,18 +23,7 @@ const GO_ON = 'Go on with --resume and a larger --budget or --max-calls.';
 export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
   const { prompt, measure, split, reserve, jobs, budget, model, seed } = parts;
   const base = baseOf(parts);
-  const tokens = countSeenTokens(base.text, model);
-  const report: PromptReport = {
-    prompt,
-    isChanged: false,
-    reason: '',
-    cases: { training: split.training.length, choosing: split.choosing.length, heldBack: split.heldBack.length },
-    base: { training: null, failing: 0, withoutScore: 0, withoutExample: 0 },
-    options: {},
-    examples: [],
-    tokens: { before: tokens, after: tokens, allowedGrowth: 0 },
-    tried: [],
-  };
+  const report = newReport(parts, base);
   const ended = (reason: string, best?: Variant): TunedResult => ({ report: { ...report, reason }, best });
 
   let begun: Measurements = new Map();
@@ -80,6 +69,21 @@ export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
   report.tokens.after = countSeenTokens(best.text, model);
   Object.assign(report, { isChanged: true, options: { ...best.options }, examples: [...best.caseIds] });
   return ended(`Better on the choosing part, and the held-back part agrees; ${end}.`, best);
+}
+
+function newReport({ prompt, split, model }: TunePromptParts, base: Variant): PromptReport {
+  const tokens = countSeenTokens(base.text, model);
+  return {
+    prompt,
+    isChanged: false,
+    reason: '',
+    cases: { training: split.training.length, choosing: split.choosing.length, heldBack: split.heldBack.length },
+    base: { training: null, failing: 0, withoutScore: 0, withoutExample: 0 },
+    options: {},
+    examples: [],
+    tokens: { before: tokens, after: tokens, allowedGrowth: 0 },
+    tried: [],
+  };
 }
 
 /** Undefined where the budget ended. */
