@@ -14,7 +14,7 @@ const ZONES: Readonly<Record<string, readonly string[]>> = {
     ...['adapters/http/problem.ts', 'adapters/http/public-answer.ts', 'adapters/http/auth/page-guard.ts'],
   ],
   'adapters/langchain/': ['core/', 'agents/'],
-  'eval/': ['core/'],
+  'eval/': ['core/', 'agents/store/sql/sqlite.ts'],
   'cli/': ['core/', 'agents/', 'adapters/', 'eval/'],
   'index.ts': ['core/', 'agents/'],
 };
@@ -42,7 +42,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['eval/queue/'],
   langchain: ['adapters/langchain/'],
   jose: ['adapters/http/auth/'],
-  kysely: ['agents/store/'],
+  kysely: ['agents/store/', 'eval/run-store.ts'],
   libsql: ['agents/store/'],
   minisearch: ['core/search/'],
   'node-llama-cpp': ['core/model/embedded/'],

@@ -1,9 +1,8 @@
 /** Who does the cases of a run: this process with a model of its own. The other one is in `eval-queue.ts`. */
-import { createCaseRunner } from '../eval/case-runner.js';
-import { createLocalDispatcher, type Dispatcher } from '../eval/dispatcher.js';
+import { createCaseRunner, type Judging } from '../eval/case-runner.js';
+import { createLocalDispatcher, type Dispatcher } from '../eval/evaluate.js';
 import type { Prices } from '../eval/prices.js';
-import { createSuitePlanners, type SuitePlannerOptions } from '../eval/suite.js';
-import type { Judging } from './eval-settings.js';
+import { createSuitePlanners, type OnStablePart } from '../eval/suite.js';
 import type { EvaluationSetup, SetupContext } from './eval-setup.js';
 import { openAnsweringModels } from './open-logged-model.js';
 
@@ -17,7 +16,7 @@ export interface Evaluator {
 export interface DispatcherParts {
   judging: Judging;
   prices: Prices | undefined;
-  onStablePart: SuitePlannerOptions['onStablePart'];
+  onStablePart: OnStablePart;
 }
 
 /** @throws WinnowError `invalid_option`, `model_unavailable`, `cancelled` */

@@ -4,8 +4,8 @@ import { toWinnowError, WinnowError } from '../core/errors.js';
 import { withLock } from '../core/model/store/model-file.js';
 import { type EvaluationEnd, evaluate } from '../eval/evaluate.js';
 import { type BarResult, parseGate } from '../eval/gate.js';
-import { openRunFolder } from '../eval/run-folder.js';
-import { writeOutputs } from '../eval/write-outputs.js';
+import { writeOutputs } from '../eval/outputs.js';
+import { openRunStore, runFile } from '../eval/run-store.js';
 import { type Evaluator, openLocalEvaluator } from './eval-evaluator.js';
 import type { EvalFlags } from './eval-options.js';
 import { refuseQueueFlags } from './eval-options.js';
@@ -23,7 +23,7 @@ import { renderRun } from './render-eval.js';
 export async function runEvaluation(flags: EvalFlags): Promise<void> {
   refuseQueueFlags(flags);
   const bars = parseGate(flags.gate ?? '');
-  refuseOtherRuns(bars, flags.only ?? 'all');
+  await refuseOtherRuns(bars, flags.only ?? 'all');
   const signals = catchInterrupts();
   const { stderr } = process;
   try {
@@ -50,7 +50,7 @@ export async function runEvaluation(flags: EvalFlags): Promise<void> {
 }
 
 async function runInFolder(setup: EvaluationSetup, signals: Interrupts): Promise<EvaluationEnd> {
-  const run = identifyRun(setup);
+  const run = await identifyRun(setup);
   const note = (text: string) => void process.stderr.write(`${text}\n`);
   const signal = signals.stop;
   const notices = { tell: note };
@@ -82,16 +82,22 @@ async function runCases(
   const prices = setup.prices?.of(evaluator.model);
   const { planned: total, currency } = start;
   const progress = createEvaluationProgress({ total, currency, stream: process.stderr });
-  const folder = await openRunFolder(out, { retryErrors: flags.retryErrors, onKept: progress.remember });
+  const store = await openRunStore(runFile(out));
   notices.tell = progress.note;
   try {
-    if (folder.done() > 0) progress.note(`${folder.done()} of ${total} are done already.`);
-    const dispatch = evaluator.dispatcher({ judging: run.judging, prices, onStablePart: folder.keepPrompt });
+    if (flags.retryErrors) await store.dropErrors();
+    let done = 0;
+    for await (const record of store.records()) {
+      progress.remember(record);
+      done += 1;
+    }
+    if (done > 0) progress.note(`${done} of ${total} are done already.`);
+    const dispatch = evaluator.dispatcher({ judging: run.judging, prices, onStablePart: store.keepPrompt });
     const onRecord = progress.see;
-    return await evaluate({ folder, source, repeats: flags.repeat, dispatch, start, onRecord, stop, cancel });
+    return await evaluate({ store, source, repeats: flags.repeat, dispatch, start, onRecord, stop, cancel });
   } finally {
     progress.stop();
-    folder.close();
+    await store.close();
   }
 }
 
@@ -102,9 +108,9 @@ interface Finish {
 }
 
 async function finish(out: string, { end: { summary }, gate, json }: Finish): Promise<void> {
-  const paths = await writeOutputs(out, summary, gate);
+  const report = await writeOutputs(out, summary, gate);
   process.stdout.write(`${json ? renderJson({ ...summary, gate }) : printable(withGate(renderRun(summary), gate))}\n`);
-  process.stderr.write(`${paths.report}\n`);
+  process.stderr.write(`${report}\n`);
 }
 
 function interrupted(out: string): WinnowError {

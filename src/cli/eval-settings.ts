@@ -2,15 +2,19 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { CaseRunnerOptions } from '../eval/case-runner.js';
-import { hasRun, readSummary } from '../eval/run-folder.js';
-import type { RunStart, RunSummary } from '../eval/run-summary.js';
-import { dayOf, hashesOfSets, refuseOtherSettings, type Settings, toSettings } from '../eval/settings.js';
+import type { Judging } from '../eval/case-runner.js';
+import { hasRun, withRun } from '../eval/run-store.js';
+import {
+  dayOf,
+  hashesOfSets,
+  type RunStart,
+  type RunSummary,
+  refuseOtherSettings,
+  type Settings,
+  toSettings,
+} from '../eval/run-summary.js';
 import type { EvaluationSetup } from './eval-setup.js';
 import { checkOut } from './out-folder.js';
-
-/** How cases are put and judged. */
-export type Judging = Omit<CaseRunnerOptions, 'suites' | 'prices'>;
 
 /** What a run is called and how it judges: that of the run that goes on, or of a new one. */
 export interface RunIdentity {
@@ -21,9 +25,9 @@ export interface RunIdentity {
 }
 
 /** Read under the lock of the folder: another process may have written there in the meantime. */
-export function identifyRun({ out, flags, options }: EvaluationSetup): RunIdentity {
+export async function identifyRun({ out, flags, options }: EvaluationSetup): Promise<RunIdentity> {
   checkOut('eval', out, flags);
-  const earlier = hasRun(out) ? readSummary(out) : undefined;
+  const earlier = hasRun(out) ? await withRun(out, (store) => store.summary()) : undefined;
   const { only, candidates, distractors, seed, ignoreCase = false } = flags;
   const today = dayOf(flags.today, earlier?.settings);
   return {

@@ -5,7 +5,7 @@ import { WinnowError } from '../core/errors.js';
 import { type Options, resolveOptions } from '../core/options.js';
 import { type CaseFilter, type CaseSource, openCases } from '../eval/case-source.js';
 import { loadPrices, type PriceTable } from '../eval/prices.js';
-import { readRecords } from '../eval/run-folder.js';
+import { withRun } from '../eval/run-store.js';
 import { PLANNING_ALONE, promptHashesOf, type Suite, type SuitePlannerOptions } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
 import { type EvalFlags, expandSet, RUNS_FOLDER } from './eval-options.js';
@@ -64,9 +64,11 @@ async function filterOf(flags: EvalFlags): Promise<CaseFilter> {
 /** Not right in one of its repeats, or ended with an error. */
 async function failingIds(path: string): Promise<Set<string>> {
   const ids = new Set<string>();
-  for await (const { id, outcome, scores } of readRecords(path)) {
-    if (outcome === 'error' || scores.right === 0) ids.add(id);
-  }
+  await withRun(path, async (store) => {
+    for await (const { id, outcome, scores } of store.records()) {
+      if (outcome === 'error' || scores.right === 0) ids.add(id);
+    }
+  });
   if (ids.size === 0) throw new WinnowError('invalid_option', `--failing-of: no case of ${path} has failed.`);
   return ids;
 }

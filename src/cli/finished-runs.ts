@@ -2,11 +2,10 @@
 import { compareRuns } from '../eval/compare.js';
 import { summarise } from '../eval/evaluate.js';
 import { parseGate } from '../eval/gate.js';
-import { readHistory } from '../eval/history.js';
-import { readSummary } from '../eval/run-folder.js';
-import { onlyOf } from '../eval/run-scope.js';
-import { writeComparisonJUnit } from '../eval/write-comparison-junit.js';
-import { writeOutputs } from '../eval/write-outputs.js';
+import { writeComparisonJUnit, writeOutputs } from '../eval/outputs.js';
+import { renderComparisonPage } from '../eval/report/render-comparison.js';
+import { readHistory, readSummary, withRun } from '../eval/run-store.js';
+import { onlyOf } from '../eval/run-summary.js';
 import { judgeBars, refuseOtherRuns, setExitCode, withGate } from './gate-outcome.js';
 import { printable, renderJson } from './output.js';
 import { renderComparison, renderHistory } from './render-comparison.js';
@@ -19,15 +18,17 @@ export interface FinishedRunFlags {
 
 export interface ComparisonFlags extends FinishedRunFlags {
   junit?: string;
+  report?: string;
 }
 
 /** @throws WinnowError `invalid_option` for a gate that can't be read, `not_found` where there is no run */
 export async function printComparison(first: string, second: string, flags: ComparisonFlags): Promise<void> {
   const bars = parseGate(flags.gate ?? '');
-  refuseOtherRuns(bars, onlyOf(readSummary(second)));
+  await refuseOtherRuns(bars, onlyOf(await readSummary(second)));
   const comparison = await compareRuns(first, second);
   const gate = await judgeBars(bars, comparison.second, second);
-  if (flags.junit !== undefined) writeComparisonJUnit({ comparison, gate, out: flags.junit });
+  if (flags.junit !== undefined) writeComparisonJUnit(comparison, gate, flags.junit);
+  if (flags.report !== undefined) await renderComparisonPage({ comparison, first, second, out: flags.report });
   print(flags, { ...comparison, gate }, withGate(renderComparison(comparison), gate));
   setExitCode(gate);
 }
@@ -40,12 +41,13 @@ export async function printHistory(folder: string, flags: FinishedRunFlags): Pro
 /** @throws WinnowError `invalid_option` for a gate that can't be read, `not_found` where there is no run */
 export async function writeReport(path: string, flags: FinishedRunFlags): Promise<void> {
   const bars = parseGate(flags.gate ?? '');
-  const earlier = readSummary(path);
-  refuseOtherRuns(bars, onlyOf(earlier));
+  const earlier = await readSummary(path);
+  await refuseOtherRuns(bars, onlyOf(earlier));
   const { endedAt } = earlier;
-  const summary = await summarise(path, earlier, endedAt === undefined ? undefined : new Date(endedAt));
+  const now = endedAt === undefined ? undefined : new Date(endedAt);
+  const summary = await withRun(path, (store) => summarise(store, earlier, now));
   const gate = await judgeBars(bars, summary, path);
-  const { report } = await writeOutputs(path, summary, gate);
+  const report = await writeOutputs(path, summary, gate);
   print(flags, { ...summary, gate }, withGate(renderRun(summary), gate));
   process.stderr.write(`${report}\n`);
   setExitCode(gate);

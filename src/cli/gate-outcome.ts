@@ -2,9 +2,8 @@
 import { ERROR_TABLE, toWinnowError, WinnowError } from '../core/errors.js';
 import { compareRuns } from '../eval/compare.js';
 import { type Bar, type BarResult, judgeGate } from '../eval/gate.js';
-import { readSummary } from '../eval/run-folder.js';
-import { type Only, onlyOf } from '../eval/run-scope.js';
-import type { RunSummary } from '../eval/run-summary.js';
+import { readSummary } from '../eval/run-store.js';
+import { type Only, onlyOf, type RunSummary } from '../eval/run-summary.js';
 import { renderGate } from './render-eval.js';
 
 /**
@@ -12,10 +11,10 @@ import { renderGate } from './render-eval.js';
  * @param only of the run that is judged
  * @throws WinnowError `invalid_option` for a bar whose run is not there, or judged another stage
  */
-export function refuseOtherRuns(bars: readonly Bar[], only: Only): void {
+export async function refuseOtherRuns(bars: readonly Bar[], only: Only): Promise<void> {
   for (const bar of bars) {
     if (bar.kind !== 'noWorseThan') continue;
-    const other = onlyOf(readNamedRun(bar));
+    const other = onlyOf(await readNamedRun(bar));
     if (other === only) continue;
     const message = `--gate ${bar.text}: that run judged ${STAGES[other]}, this one ${STAGES[only]}: what is right is not the same in both.`;
     throw new WinnowError('invalid_option', message);
@@ -24,9 +23,9 @@ export function refuseOtherRuns(bars: readonly Bar[], only: Only): void {
 
 const STAGES: Readonly<Record<Only, string>> = { all: 'both stages', select: 'selection only', plan: 'plans only' };
 
-function readNamedRun({ text, run }: Extract<Bar, { kind: 'noWorseThan' }>): RunSummary {
+async function readNamedRun({ text, run }: Extract<Bar, { kind: 'noWorseThan' }>): Promise<RunSummary> {
   try {
-    return readSummary(run);
+    return await readSummary(run);
   } catch (cause) {
     throw new WinnowError('invalid_option', `--gate ${text}: ${toWinnowError(cause).message}`, { cause });
   }

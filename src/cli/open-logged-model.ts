@@ -7,7 +7,7 @@ import { createLocalModels } from '../core/model/create-model.js';
 import type { Model } from '../core/model/model.js';
 import { cacheFolder, formatBytes } from '../core/model/store/model-file.js';
 import { ANSWERS_FOLDER, type AnswerCacheOptions, createAnswerCache } from '../eval/answer-cache.js';
-import { pairId } from '../eval/model-pair.js';
+import { pairId } from '../eval/prices.js';
 import type { AnsweringModel } from '../eval/suite.js';
 import type { ConfigFile } from './config-file.js';
 import type { PlanningFlags } from './flags.js';

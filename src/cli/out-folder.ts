@@ -2,8 +2,8 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { WinnowError } from '../core/errors.js';
-import { hasRun } from '../eval/run-folder.js';
-import { hasTuning } from '../eval/tune/tune-settings.js';
+import { hasRun } from '../eval/run-store.js';
+import { hasTuning } from '../eval/tune/tune.js';
 
 const HOLDS = { eval: hasRun, tune: hasTuning } as const;
 type Kind = keyof typeof HOLDS;

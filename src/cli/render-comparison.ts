@@ -1,8 +1,7 @@
 /** Two runs side by side, and runs over time, for people. */
 import type { ComparedMetric, Comparison } from '../eval/compare.js';
-import type { History, HistoryGroup } from '../eval/history.js';
-import { scopeOf } from '../eval/run-scope.js';
-import type { RunSummary } from '../eval/run-summary.js';
+import type { History } from '../eval/run-store.js';
+import { type RunSummary, scopeOf } from '../eval/run-summary.js';
 import { colours as pc, renderTable } from './output.js';
 import { renderValue } from './render-eval.js';
 
@@ -75,7 +74,7 @@ export function renderHistory({ groups, unreadable }: History): string {
 const MAIN_PROMPTS = ['select-tools', 'plan-steps'];
 
 /** The two of every run, and each other one in which the runs differ. */
-function toldPrompts(runs: HistoryGroup['runs']): string[] {
+function toldPrompts(runs: History['groups'][number]['runs']): string[] {
   const hashes = runs.map(({ summary }) => summary.promptHashes);
   const others = new Set(hashes.flatMap((one) => Object.keys(one)));
   for (const name of MAIN_PROMPTS) others.delete(name);

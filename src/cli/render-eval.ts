@@ -1,6 +1,4 @@
 /** A run for people: its metrics with their intervals, a column for each set of cases, and why cases are not right. */
-
-import { VIAS } from '../core/result.js';
 import type { BarResult } from '../eval/gate.js';
 import type { RunMetric, RunSummary } from '../eval/run-summary.js';
 import { colours as pc, renderTable } from './output.js';
@@ -11,7 +9,6 @@ export function renderRun(summary: RunSummary): string {
   return [
     renderHead(summary),
     ...Object.entries(GROUPS).flatMap(([group, title]) => renderGroup(summary, group, title)),
-    ...renderVias(summary.metrics),
     ...renderCauses(summary),
     ...renderError(summary),
   ].join('\n\n');
@@ -24,12 +21,9 @@ function renderHead({ name, model, cases, planned, counts, interrupted }: RunSum
   return `${pc.bold(name)}  ${cases} cases${repeats}${missing}${errors}\n${pc.dim(model)}`;
 }
 
-const isOfVia = (name: string) =>
-  /^(?:found|tools|tokens)\.(.+)$/u.test(name) && VIAS.some((via) => name.endsWith(`.${via}`));
-
 function renderGroup(summary: RunSummary, group: string, title: string): string[] {
   const { metrics, suites, currency } = summary;
-  const shown = metrics.filter((metric) => metric.group === group && metric.mean !== null && !isOfVia(metric.name));
+  const shown = metrics.filter((metric) => metric.group === group && metric.mean !== null);
   if (shown.length === 0) return [];
   const parts = suites.length > 1 ? suites : [];
   const head = [title, 'metric', 'mean', '95 %', 'cases', ...parts.map((suite) => suite.name)];
@@ -51,23 +45,6 @@ function renderTotal({ totalCost, currency, counts }: RunSummary): string[][] {
   if (totalCost === undefined) return [];
   const label = currency ? `Cost of the run (${currency})` : 'Cost of the run';
   return [[label, '', renderValue(totalCost, 'currency'), '', String(counts.done)]];
-}
-
-/** What each way of coming in added, and what it cost. */
-function renderVias(metrics: readonly RunMetric[]): string[] {
-  const metricOf = (name: string) => metrics.find((metric) => metric.name === name);
-  const cell = (name: string) => {
-    const metric = metricOf(name);
-    return metric ? renderValue(metric.mean, metric.unit) : '';
-  };
-  const rows = VIAS.filter((via) => metricOf(`tools.${via}`)).map((via) => [
-    via,
-    cell(`found.${via}`),
-    cell(`tools.${via}`),
-    cell(`tokens.${via}`),
-  ]);
-  if (rows.length === 0) return [];
-  return [renderTable(['Tools came by', 'of the needed', 'tools a case', 'schema tokens a case'], rows)];
 }
 
 function renderCauses({ causes }: RunSummary): string[] {

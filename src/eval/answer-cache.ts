@@ -1,12 +1,13 @@
 /**
- * A model that remembers its answers on the disk: what was asked before, word for word, of the same model under the
- * same limits, is not asked again. A remembered answer tells the tokens that it cost when it was given. Failures are
- * not remembered.
+ * A model that remembers its answers on the disk: what was asked before, word for word, of the same model under the same
+ * limits, is not asked again. A remembered answer reports the tokens that it cost when it was given. Failures are not
+ * remembered.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { throwIfCancelled } from '../core/errors.js';
+import { createOpening } from '../core/kept.js';
 import {
   type Completion,
   type CompletionRequest,
@@ -18,19 +19,29 @@ import {
   wrapModel,
 } from '../core/model/model.js';
 import { usageSchema } from '../core/result.js';
-import { type AppendStore, openAppendStore } from './append-store.js';
-import { readKeptCompletion } from './kept-completion.js';
-import { createTokenizer, type Tokenizer } from './tokenizer.js';
+import { openRunStore } from './run-store.js';
 
 export interface AnswerCache {
   model: Model;
   /** Whether the call was answered without the model. */
   wasRemembered(request: CompletionRequest | ReaderRequest): boolean;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Below Winnow's cache folder; `winnow eval cache clear` takes it away. */
 export const ANSWERS_FOLDER = 'answers';
+
+const completionSchema = z.object({
+  text: z.string(),
+  finish: z.enum(['stop', 'length', 'loop']),
+  usage: usageSchema,
+  logprobs: z.array(z.object({ text: z.string(), logprob: z.number() })).exactOptional(),
+});
+
+/** What was kept as JSON; undefined where it is no completion. */
+export function readKeptCompletion(kept: unknown): Completion | undefined {
+  return completionSchema.safeParse(kept).data;
+}
 
 const likelyTokenSchema = z.object({
   token: z.union([z.number(), z.string()]),
@@ -43,9 +54,8 @@ const readingSchema = z.object({
   /** Hash of path and candidates -> their weights; null stands for minus infinity, which JSON does not know. */
   weights: z.record(z.string(), z.array(z.number().nullable())),
   /** Hash of path and count -> the likeliest tokens. */
-  likeliest: z.record(z.string(), z.array(likelyTokenSchema)).default({}),
+  likeliest: z.record(z.string(), z.array(likelyTokenSchema)),
 });
-type Reading = z.infer<typeof readingSchema>;
 
 export interface AnswerCacheOptions {
   folder: string;
@@ -54,96 +64,85 @@ export interface AnswerCacheOptions {
 }
 
 export function createAnswerCache(model: Model, { folder, parameters = {} }: AnswerCacheOptions): AnswerCache {
-  const identity = hashOf([model.id, model.limits, parameters]);
-  const store = openAppendStore(join(folder, `${identity}.jsonl`));
+  const scope = hashOf([model.id, model.limits, parameters]);
+  const store = createOpening(() => openRunStore(join(folder, 'answers.db')));
   const remembered = new WeakSet<object>();
   const tokenizer = createTokenizer(model);
+
+  const complete = async (request: CompletionRequest): Promise<Completion> => {
+    throwIfCancelled(request.signal);
+    const { prompt, schema, maxTokens } = request;
+    const key = hashOf(['complete', prompt.system, prompt.user, schema, maxTokens]);
+    const known = readKeptCompletion(await (await store.get()).recall(scope, key));
+    if (known) {
+      remembered.add(request);
+      return known;
+    }
+    const completion = await model.complete(request);
+    await (await store.get()).remember(scope, key, completion);
+    return completion;
+  };
+
+  /** A reading is one entry, written when its reader is closed: what it found besides what was known. */
+  const openReader = async (request: ReaderRequest, open: NonNullable<Model['openReader']>): Promise<TokenReader> => {
+    throwIfCancelled(request.signal);
+    const key = hashOf(['read', request.prompt.system, request.prompt.user, request.opening]);
+    const kept = readingSchema.safeParse(await (await store.get()).recall(scope, key));
+    const { usage: before, weights, likeliest } = kept.data ?? { usage: noUsage(), weights: {}, likeliest: {} };
+    const tokenize = await tokenizer();
+    let reader: TokenReader | undefined;
+    let isChanged = false;
+    if (kept.success) remembered.add(request);
+    else reader = await open(request);
+    const usage = () => sumUsage(before, reader?.usage() ?? noUsage());
+    /** From what is known, else read and added to it. */
+    const find = async <T>(known: Record<string, T>, place: string, read: (one: TokenReader) => Promise<T>) => {
+      throwIfCancelled(request.signal);
+      const there = known[place];
+      if (there !== undefined) return there;
+      remembered.delete(request);
+      reader ??= await open(request);
+      const found = await read(reader);
+      known[place] = found;
+      isChanged = true;
+      return found;
+    };
+    return {
+      tokenize,
+      usage,
+      async weigh(path, candidates) {
+        const found = await find(weights, hashOf([path, candidates]), async (one) =>
+          (await one.weigh(path, candidates)).map((weight) => (Number.isFinite(weight) ? weight : null)),
+        );
+        return found.map((weight) => weight ?? Number.NEGATIVE_INFINITY);
+      },
+      likeliest: (path, count) =>
+        find(likeliest, hashOf([path, count]), async (one) => [...(await one.likeliest(path, count))]),
+      async close(found) {
+        try {
+          if (isChanged) await (await store.get()).remember(scope, key, { usage: usage(), weights, likeliest });
+        } finally {
+          await reader?.close(found);
+        }
+      },
+    };
+  };
+
   return {
-    model: wrapModel(model, {
-      complete: (request) => complete(request, { model, store, remembered }),
-      openReader: (request, open) => openReader(request, { open, store, remembered, tokenizer }),
-    }),
+    model: wrapModel(model, { complete, openReader }),
     wasRemembered: (request) => remembered.has(request),
-    close: () => store.close(),
+    close: async () => (await store.peek())?.close(),
   };
 }
 
-interface Parts {
-  store: AppendStore;
-  remembered: WeakSet<object>;
-}
-
-async function complete(
-  request: CompletionRequest,
-  { model, store, remembered }: Parts & { model: Model },
-): Promise<Completion> {
-  throwIfCancelled(request.signal);
-  const { prompt, schema, maxTokens } = request;
-  const key = hashOf(['complete', prompt.system, prompt.user, schema, maxTokens]);
-  const known = readKeptCompletion(store.get(key));
-  if (known) {
-    remembered.add(request);
-    return known;
-  }
-  const completion = await model.complete(request);
-  store.put(key, completion);
-  return completion;
-}
-
-/** A reading is one entry, written when its reader is closed: what it found besides what was known. */
-async function openReader(
-  request: ReaderRequest,
-  { open, store, remembered, tokenizer }: Parts & { open: NonNullable<Model['openReader']>; tokenizer: Tokenizer },
-): Promise<TokenReader> {
-  throwIfCancelled(request.signal);
-  const key = hashOf(['read', request.prompt.system, request.prompt.user, request.opening]);
-  const known = readingSchema.safeParse(store.get(key));
-  const before: Reading = known.success ? known.data : { usage: noUsage(), weights: {}, likeliest: {} };
-  const fresh: Reading['weights'] = {};
-  const freshLikeliest: Reading['likeliest'] = {};
-  const tokenize = await tokenizer();
-  let reader: TokenReader | undefined;
-  const usage = () => sumUsage(before.usage, reader?.usage() ?? noUsage());
-  if (known.success) remembered.add(request);
-  else reader = await open(request);
-  return {
-    tokenize,
-    usage,
-    async weigh(path, candidates) {
-      throwIfCancelled(request.signal);
-      const place = hashOf([path, candidates]);
-      const weights = before.weights[place] ?? fresh[place];
-      if (weights) return weights.map((weight) => weight ?? Number.NEGATIVE_INFINITY);
-      remembered.delete(request);
-      reader ??= await open(request);
-      const read = await reader.weigh(path, candidates);
-      fresh[place] = read.map((weight) => (Number.isFinite(weight) ? weight : null));
-      return read;
-    },
-    async likeliest(path, count) {
-      throwIfCancelled(request.signal);
-      const place = hashOf([path, count]);
-      const known = before.likeliest[place] ?? freshLikeliest[place];
-      if (known) return known;
-      remembered.delete(request);
-      reader ??= await open(request);
-      const read = [...(await reader.likeliest(path, count))];
-      freshLikeliest[place] = read;
-      return read;
-    },
-    async close(found) {
-      try {
-        if (reader && Object.keys(fresh).length + Object.keys(freshLikeliest).length > 0)
-          store.put(key, {
-            usage: usage(),
-            weights: { ...before.weights, ...fresh },
-            likeliest: { ...before.likeliest, ...freshLikeliest },
-          });
-      } finally {
-        await reader?.close(found);
-      }
-    },
-  };
+/** The tokenizer of a model, for those who answer from what is remembered: one reader is opened for it, at the first use. */
+export function createTokenizer(model: Model): () => Promise<TokenReader['tokenize']> {
+  return createOpening(async (): Promise<TokenReader['tokenize']> => {
+    // Tokenizing needs no prompt of its own.
+    const reader = await model.openReader?.({ prompt: { system: 'x', user: 'x' }, opening: '"' });
+    await reader?.close();
+    return (text) => reader?.tokenize(text) ?? [];
+  }).get;
 }
 
 function hashOf(parts: unknown): string {

@@ -1,17 +1,23 @@
 /** One case and repeat -> its record. All that a worker on another machine needs; it keeps nothing between cases. */
 import type { View } from '../core/catalog/scope.js';
-import { WinnowError } from '../core/errors.js';
+import { toWinnowError, WinnowError } from '../core/errors.js';
 import { addUsage, noUsage, type Stage } from '../core/model/model.js';
-import { type Attempt, attempt } from './attempt.js';
+import type { PlanRequest } from '../core/request.js';
+import {
+  type PlanResult,
+  type Selection,
+  type SelectResult,
+  selectionSchema,
+  type TraceEvent,
+} from '../core/result.js';
+import { createViewTokens } from '../core/selection/budget.js';
 import type { EvaluationCase } from './case.js';
-import { defaultsIn } from './defaults-in.js';
-import { noAnswer } from './no-answer.js';
-import { type Offer, offeredTools, toolsForPlanning } from './offered-tools.js';
+import { defaultsIn } from './plan-scores.js';
 import type { Prices } from './prices.js';
-import type { CaseRecord, ModelCall } from './record.js';
-import type { RecordedCall } from './recorder.js';
-import { scoreCase } from './score-case.js';
-import type { SuitePlanners } from './suite.js';
+import { randomFor, sampleOf } from './random.js';
+import { type CaseRecord, type ModelCall, noAnswer } from './record.js';
+import { type Result, scoreCase } from './score-case.js';
+import { millisecondsSince, type RecordedCall, type RecordedPlanner, type SuitePlanners } from './suite.js';
 
 /** Plain data: it may come from a queue. */
 export interface CaseJob {
@@ -23,16 +29,25 @@ export interface CaseJob {
 /** @throws WinnowError `cancelled` when the signal has fired; every other failure is in the record. */
 export type CaseRunner = (job: CaseJob, signal?: AbortSignal) => Promise<CaseRecord>;
 
-export interface CaseRunnerOptions extends Offer {
-  suites: ReadonlyMap<string, SuitePlanners>;
+/** How cases are put and judged. */
+export interface Judging {
   /** `plan`: planning alone, on the expected tools and others up to `maxTools`. */
   only: 'select' | 'plan' | undefined;
   /** The option of the planners. */
   maxTools: number;
+  /** `only`: a case sees the candidates that it names, and the distractors. */
+  candidates: 'all' | 'only';
+  /** Other tools besides, by chance. */
+  distractors: number;
+  seed: number;
   /** Day of the cases that name none, YYYY-MM-DD. */
   today: string;
   /** For all cases, whatever they say. */
   ignoreCase: boolean;
+}
+
+export interface CaseRunnerOptions extends Judging {
+  suites: ReadonlyMap<string, SuitePlanners>;
   prices?: Prices | undefined;
 }
 
@@ -47,33 +62,134 @@ export interface CaseRunnerOptions extends Offer {
  * const record = await run({ case: one, repeat: 0 });
  */
 export function createCaseRunner(options: CaseRunnerOptions): CaseRunner {
-  const tokensOfAll = new WeakMap<View, number>();
+  const tokensOf = new Map([...options.suites].map(([name, one]) => [name, createViewTokens(one.schemaTokens)]));
   return async ({ case: one, repeat }, signal) => {
     const suite = options.suites.get(one.suite);
     if (!suite) throw new WinnowError('internal', `There is no suite "${one.suite}".`);
     const recorded = suite.plannerFor(repeat);
     const { user } = one.request;
-    const allow = allowedTools(one, recorded.planner.view({ user }), options);
+    const allow = offeredTools(one, recorded.planner.view({ user }), options);
     const request = { today: options.today, ...one.request, ...(allow ? { allow } : {}) };
     const requestId = `${one.suite}/${one.id}#${repeat}`;
     const tried = await attempt(recorded, request, { requestId, only: options.only, signal });
     const view = recorded.planner.view({ user, allow });
-    const all = tokensOfAll.get(view) ?? view.tools.reduce((sum, tool) => sum + suite.schemaTokens(tool), 0);
-    tokensOfAll.set(view, all);
-    return toRecord({ one, repeat, tried, view, schemaTokens: tokensIn(view, suite), all }, options);
+    const of = (name: string) => {
+      const tool = view.byName.get(name);
+      return tool ? suite.schemaTokens(tool) : 0;
+    };
+    const schemaTokens = { of, all: tokensOf.get(one.suite)?.(view) ?? 0 };
+    return toRecord({ one, repeat, tried, view, schemaTokens }, options);
   };
 }
 
-function allowedTools(one: EvaluationCase, view: View, options: CaseRunnerOptions): string[] | undefined {
-  if (options.only === 'plan') return toolsForPlanning(one, view, options);
-  return offeredTools(one, view, options);
+/**
+ * The tools that a case may use; undefined: all that the caller sees. For planning alone, the expected ones and others up
+ * to so many in all. The order tells nothing: a view has the catalogue's.
+ */
+export function offeredTools(
+  { id, expected, candidates = [] }: EvaluationCase,
+  view: View,
+  judging: Pick<Judging, 'only' | 'maxTools' | 'candidates' | 'distractors' | 'seed'>,
+): string[] | undefined {
+  const isPlan = judging.only === 'plan';
+  if (!isPlan && judging.candidates === 'all') return undefined;
+  const given = new Set(isPlan ? expected.tools : candidates);
+  const count = isPlan ? Math.max(0, judging.maxTools - given.size) : judging.distractors;
+  const others = view.tools.map((tool) => tool.name).filter((name) => !given.has(name));
+  return [...given, ...sampleOf(others, count, randomFor(judging.seed, id))];
 }
 
-function tokensIn(view: View, { schemaTokens }: SuitePlanners): (name: string) => number {
-  return (name) => {
-    const tool = view.byName.get(name);
-    return tool ? schemaTokens(tool) : 0;
+/** One try of a request at a planner, with all that is known of it afterwards, however it ended. */
+interface Attempt {
+  readonly selection?: Selection;
+  /** Absent where only selection was asked for, and after an error. */
+  readonly result?: Result;
+  /** The model server's, or Winnow's own. What the model did wrong is a result. */
+  readonly error?: WinnowError;
+  readonly calls: readonly RecordedCall[];
+  readonly rung: string | undefined;
+  readonly milliseconds: { selection: number; total: number };
+}
+
+interface AttemptOptions {
+  requestId: string;
+  only: 'select' | 'plan' | undefined;
+  signal: AbortSignal | undefined;
+}
+
+async function attempt(
+  { planner, takeCalls }: RecordedPlanner,
+  request: PlanRequest,
+  { requestId, only, signal }: AttemptOptions,
+): Promise<Attempt> {
+  const events: TraceEvent[] = [];
+  const startedAt = performance.now();
+  const call = { requestId, signal, onEvent: (event: TraceEvent) => events.push(event) };
+  let ended: Pick<Attempt, 'selection' | 'result' | 'error'>;
+  let calls: RecordedCall[] = [];
+  try {
+    ended =
+      only === 'select'
+        ? { selection: withoutUsage(await planner.select(request, call)) }
+        : fromPlan(await planner.plan(request, call), events);
+  } catch (thrown) {
+    if (signal?.aborted) throw toWinnowError(thrown);
+    ended = fromFailure(toWinnowError(thrown), events);
+  } finally {
+    calls = takeCalls(requestId);
+  }
+  const total = millisecondsSince(startedAt);
+  const error = ended.error ?? serverErrorOf(ended.selection, calls);
+  const rung = events.find(({ stage }) => stage === 'summaries')?.rung;
+  return {
+    ...ended,
+    ...(error ? { error } : {}),
+    calls,
+    rung: typeof rung === 'string' ? rung : undefined,
+    milliseconds: { selection: events.find(({ stage }) => stage === 'planning')?.milliseconds ?? total, total },
   };
+}
+
+function withoutUsage({ usage: _, trace: __, ...selection }: SelectResult): Selection {
+  return selection;
+}
+
+function fromPlan(plan: PlanResult, events: readonly TraceEvent[]): Pick<Attempt, 'selection' | 'result'> {
+  const repaired = wasRepaired(events) ? { repaired: true } : {};
+  const { kind, selection } = plan;
+  if (kind === 'plan') {
+    const { steps, levels, goal } = plan;
+    return { selection, result: { kind, steps, levels, text: goal, ...repaired } };
+  }
+  return { selection, result: { kind, text: kind === 'clarification' ? plan.question : plan.reason, ...repaired } };
+}
+
+/** A plan that stays wrong is the model's doing and no error; its error says what was selected. */
+function fromFailure(
+  error: WinnowError,
+  events: readonly TraceEvent[],
+): Pick<Attempt, 'selection' | 'result' | 'error'> {
+  const parsed = selectionSchema.safeParse(error.details.selection);
+  const selection = parsed.success ? { selection: parsed.data } : {};
+  if (error.code !== 'plan_invalid') return { ...selection, error };
+  return {
+    ...selection,
+    result: { kind: 'plan_invalid', text: error.issues.join('\n'), repaired: wasRepaired(events) },
+  };
+}
+
+function wasRepaired(events: readonly TraceEvent[]): boolean {
+  return events.some(({ stage, note }) => stage === 'planning' && note.endsWith('is repaired'));
+}
+
+const SERVER_ERRORS = new Set(['model_unavailable', 'model_refused', 'model_failed', 'model_timeout', 'cancelled']);
+
+/** The fallback hides a server that fails; what it hands on says nothing of the model's choice. */
+function serverErrorOf(selection: Selection | undefined, calls: readonly RecordedCall[]): WinnowError | undefined {
+  if (selection?.mode !== 'fallback') return undefined;
+  const failed = calls.find(({ stage, errorCode }) => stage === 'selection' && SERVER_ERRORS.has(errorCode ?? ''));
+  if (!failed) return undefined;
+  return new WinnowError(failed.errorCode === 'model_refused' ? 'model_refused' : 'model_failed', selection.reason);
 }
 
 interface Done {
@@ -81,9 +197,7 @@ interface Done {
   repeat: number;
   tried: Attempt;
   view: View;
-  schemaTokens: (name: string) => number;
-  /** Tokens of all schemas that the caller sees. */
-  all: number;
+  schemaTokens: { of: (name: string) => number; all: number };
 }
 
 function toRecord(done: Done, options: CaseRunnerOptions): CaseRecord {
@@ -113,8 +227,8 @@ function toRecord(done: Done, options: CaseRunnerOptions): CaseRecord {
 }
 
 function judge(
-  { one, tried, view, schemaTokens }: Done,
-  usage: CaseRecord['usage'],
+  { one, tried, view }: Done,
+  { schemaTokens }: CaseRecord['usage'],
   options: CaseRunnerOptions,
 ): Pick<CaseRecord, 'scores' | 'cause' | 'comparison'> {
   const asked = tried.calls.filter(({ stage }) => stage === 'selection');
@@ -123,9 +237,7 @@ function judge(
     ignoreCase: options.ignoreCase || one.ignoreCase,
     defaultOf: defaultsIn(view.byName),
     selection: options.only === 'plan' ? undefined : tried.selection,
-    selectionRepaired: tried.selectionRepaired,
     result: tried.result,
-    usage,
     schemaTokens,
     isVisible: (name) => view.byName.has(name),
     wasShown:
@@ -136,15 +248,19 @@ function judge(
   return { ...(comparison ? { comparison } : {}), scores, ...(cause === undefined ? {} : { cause }) };
 }
 
-/** As told by the calls: they are there also when the request failed. */
-function usageOf({ tried, schemaTokens, all }: Done): CaseRecord['usage'] {
-  const of = (stage: Stage) => {
+/** Of the calls: they are there also when the request failed. */
+function usageOf({ tried, schemaTokens: { of, all } }: Done): CaseRecord['usage'] {
+  const usageOfStage = (stage: Stage) => {
     const usage = noUsage();
     for (const call of tried.calls) if (call.stage === stage) addUsage(usage, call.usage);
     return usage;
   };
-  const loaded = (tried.selection?.tools ?? []).reduce((sum, { name }) => sum + schemaTokens(name), 0);
-  return { selection: of('selection'), planning: of('planning'), schemaTokens: { all, loaded } };
+  const loaded = (tried.selection?.tools ?? []).reduce((sum, { name }) => sum + of(name), 0);
+  return {
+    selection: usageOfStage('selection'),
+    planning: usageOfStage('planning'),
+    schemaTokens: { all, loaded },
+  };
 }
 
 function toCall({ isReading, errorCode: _, stablePart: __, ...call }: RecordedCall, { selection }: Attempt): ModelCall {

@@ -3,10 +3,13 @@
  * taken, a second one hands them out. Only ids and places are kept in memory.
  */
 import { createHash } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { subschemaAt } from '../core/catalog/schema/paths.js';
+import type { Tool } from '../core/catalog/tool.js';
 import { WinnowError } from '../core/errors.js';
 import { type EvaluationCase, parseCase } from './case.js';
-import { type CaseNotices, createCaseNotices } from './case-notices.js';
-import { type Line, linesOf } from './lines.js';
 import { randomFor, sampleOf } from './random.js';
 import type { Suite } from './suite.js';
 
@@ -33,101 +36,88 @@ export interface CaseSource {
   cases(): AsyncGenerator<EvaluationCase>;
 }
 
-interface Chosen {
-  suite: Suite;
-  /** In ascending order. */
-  lines: Uint32Array;
-}
-
-/** Id -> line, of the cases of one file. */
-interface SeenFile {
-  file: string;
-  lines: Map<string, number>;
-}
-
 /**
- * @throws WinnowError `invalid_request` for bad lines and ids that are there twice, naming file and line of each, and for a file without cases;
- * `not_found` for a file that can't be read; `invalid_option` when no case is left
+ * @throws WinnowError `invalid_request` for bad lines and ids that are there twice, naming file and line of each, and for a
+ * file without cases; `not_found` for a file that can't be read; `invalid_option` when no case is left
  */
 export async function openCases(suites: readonly Suite[], filter: CaseFilter): Promise<CaseSource> {
-  const seen: SeenFile[] = [];
-  const notices: string[] = [];
-  const hashes: Record<string, string> = {};
-  const chosen: Chosen[] = [];
-  for (const suite of suites) {
-    const scan = await scanFile(suite, filter, seen);
-    hashes[suite.name] = scan.hash;
-    notices.push(...scan.notices);
-    chosen.push({ suite, lines: scan.lines });
-  }
-  const total = chosen.reduce((sum, { lines }) => sum + lines.length, 0);
+  /** Id -> where it stands, of all files. */
+  const seen = new Map<string, string>();
+  const scans: Scan[] = [];
+  for (const suite of suites) scans.push(await scanFile(suite, filter, seen));
+  const total = scans.reduce((sum, { lines }) => sum + lines.length, 0);
   if (total === 0) {
     throw new WinnowError('invalid_option', 'No case is left: loosen --tag, --failing-of, --sample or --limit.');
   }
-  return { total, notices, hashes, cases: () => readChosen(chosen) };
+  return {
+    total,
+    notices: scans.flatMap(({ notices }) => notices),
+    hashes: Object.fromEntries(scans.map(({ suite, hash }) => [suite.name, hash])),
+    async *cases() {
+      for (const { suite, lines } of scans) {
+        let next = 0;
+        for await (const { text, line } of linesOf(suite.caseFile)) {
+          if (line !== lines[next]) continue;
+          next += 1;
+          yield parseCase(text, { suite: suite.name, file: suite.caseFile, line }).case;
+          if (next === lines.length) break;
+        }
+      }
+    },
+  };
 }
 
-async function* readChosen(chosen: readonly Chosen[]): AsyncGenerator<EvaluationCase> {
-  for (const { suite, lines } of chosen) {
-    let next = 0;
-    for await (const { text, line } of linesOf(suite.caseFile)) {
-      if (line !== lines[next]) continue;
-      next += 1;
-      yield parseCase(text, { suite: suite.name, file: suite.caseFile, line }).case;
-      if (next === lines.length) break;
-    }
-  }
+interface Scan {
+  suite: Suite;
+  hash: string;
+  notices: string[];
+  /** Of the taken cases, in ascending order. */
+  lines: Uint32Array;
 }
 
-async function scanFile(suite: Suite, filter: CaseFilter, seen: SeenFile[]) {
+async function scanFile(suite: Suite, filter: CaseFilter, seen: Map<string, string>): Promise<Scan> {
   const { name, caseFile: file } = suite;
   const hash = createHash('sha256');
   const notices = createCaseNotices(suite);
   const fitting: number[] = [];
-  const own: SeenFile = { file, lines: new Map() };
-  seen.push(own);
   const bad: WinnowError[] = [];
+  const before = seen.size;
   for await (const { text, line } of linesOf(file)) {
     hash.update(`${text}\n`);
     try {
-      if (scanLine({ text, line }, { suite, filter, seen, own, notices })) fitting.push(line);
+      const { case: one, unknownFields } = parseCase(text, { suite: name, file, line });
+      notices.seeFields(unknownFields);
+      const other = seen.get(one.id);
+      if (other !== undefined) {
+        const advice = 'ids are unique in a run: give one of them another "id".';
+        throw invalid(`${file}:${line} id: "${one.id}" is also the id of ${other}; ${advice}`);
+      }
+      seen.set(one.id, `${file}:${line}`);
+      if (!isTaken(one, filter)) continue;
+      if (filter.needsCandidates && !one.candidates)
+        throw invalid(`${file}:${line} candidates: "only the candidates" was asked for, and the case names none.`);
+      notices.seeCase(one, line);
+      fitting.push(line);
     } catch (error) {
       if (!(error instanceof WinnowError)) throw error;
       bad.push(error);
     }
   }
   refuseBad(file, bad);
-  if (own.lines.size === 0) throw new WinnowError('invalid_request', `The file ${file} holds no case.`);
-  const sampled =
-    filter.sample === undefined ? fitting : sampleOf(fitting, filter.sample, randomFor(filter.seed, name));
-  const lines = Uint32Array.from(sampled.slice(0, filter.limit));
-  return { hash: hash.digest('hex'), notices: notices.texts(), lines };
+  if (seen.size === before) throw invalid(`The file ${file} holds no case.`);
+  const { sample, seed, limit } = filter;
+  const sampled = sample === undefined ? fitting : sampleOf(fitting, sample, randomFor(seed, name));
+  return {
+    suite,
+    hash: hash.digest('hex'),
+    notices: notices.texts(),
+    lines: Uint32Array.from(sampled.slice(0, limit)),
+  };
 }
 
-interface Scan {
-  suite: Suite;
-  filter: CaseFilter;
-  seen: readonly SeenFile[];
-  own: SeenFile;
-  notices: CaseNotices;
-}
-
-/** @returns whether the case is taken. @throws WinnowError `invalid_request` */
-function scanLine(
-  { text, line }: Line,
-  { suite: { name, caseFile: file }, filter, seen, own, notices }: Scan,
-): boolean {
-  const { case: one, unknownFields } = parseCase(text, { suite: name, file, line });
-  notices.seeFields(unknownFields);
-  refuseDouble(one.id, `${file}:${line}`, seen);
-  own.lines.set(one.id, line);
-  if (!isTaken(one, filter)) return false;
-  if (filter.needsCandidates && !one.candidates) {
-    const message = `${file}:${line} candidates: "only the candidates" was asked for, and the case names none.`;
-    throw new WinnowError('invalid_request', message);
-  }
-  notices.seeCase(one, line);
-  return true;
+function isTaken({ id, tags }: EvaluationCase, filter: CaseFilter): boolean {
+  const hasTag = !filter.tags?.length || filter.tags.some((tag) => tags.includes(tag));
+  return hasTag && (filter.ids?.has(id) ?? true);
 }
 
 /** All bad lines in one error, a line each. */
@@ -136,20 +126,92 @@ function refuseBad(file: string, bad: readonly WinnowError[]): void {
   if (first === undefined) return;
   if (bad.length === 1) throw first;
   const issues = bad.flatMap(({ message, issues: own }) => (own.length > 0 ? own : [message]));
-  const message = `${bad.length} lines of ${file} are no usable cases. Mend them, or take them out.`;
-  throw new WinnowError('invalid_request', message, { issues });
+  throw invalid(`${bad.length} lines of ${file} are no usable cases. Mend them, or take them out.`, issues);
 }
 
-function isTaken({ id, tags }: EvaluationCase, filter: CaseFilter): boolean {
-  const hasTag = !filter.tags || filter.tags.length === 0 || filter.tags.some((tag) => tags.includes(tag));
-  return hasTag && (filter.ids?.has(id) ?? true);
+function invalid(message: string, issues: readonly string[] = []): WinnowError {
+  return new WinnowError('invalid_request', message, { issues });
 }
 
-function refuseDouble(id: string, place: string, seen: readonly SeenFile[]): void {
-  for (const { file, lines } of seen) {
-    const line = lines.get(id);
-    if (line === undefined) continue;
-    const message = `${place} id: "${id}" is also the id of ${file}:${line}; ids are unique in a run: give one of them another "id".`;
-    throw new WinnowError('invalid_request', message);
+/** Lines that are not empty, from 1. @throws WinnowError `not_found` when the file can't be read */
+async function* linesOf(file: string): AsyncGenerator<{ text: string; line: number }> {
+  try {
+    await access(file, constants.R_OK);
+    if ((await stat(file)).isDirectory()) throw new RangeError('It is a folder.');
+  } catch (cause) {
+    throw new WinnowError('not_found', `The file ${file} can't be read.`, { cause });
   }
+  const lines = createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
+  let line = 0;
+  for await (const text of lines) {
+    line += 1;
+    if (text.trim() !== '') yield { text, line };
+  }
+}
+
+/** Names of tools that are listed one by one. */
+const MAX_LISTED = 10;
+
+/**
+ * Fields and names in a file of cases that nothing knows. Public sets have such lines, so they are no errors. Only the first
+ * of them are kept, however many there are.
+ */
+function createCaseNotices({ caseFile: file, catalog }: Suite) {
+  // A user's private tool may have the name of another.
+  const tools = new Map<string, Tool[]>();
+  for (const tool of catalog.tools) tools.set(tool.name, [...(tools.get(tool.name) ?? []), tool]);
+  const fields = new Map<string, number>();
+  const strangers: string[] = [];
+  let more = 0;
+  const lacking: string[] = [];
+  let lackingCount = 0;
+  return {
+    /** Of any line, also of one that is not taken. */
+    seeFields(unknown: readonly string[]) {
+      for (const field of unknown) fields.set(field, (fields.get(field) ?? 0) + 1);
+    },
+    /** Of a case that is taken. */
+    seeCase({ expected, candidates = [] }: EvaluationCase, line: number) {
+      // A single tool that is as good stands among the expected ones here.
+      const others = (expected.alternatives ?? []).flat().filter((name) => !expected.tools.includes(name));
+      for (const [field, names] of Object.entries({
+        expectedTools: expected.tools,
+        alternatives: others,
+        candidates,
+      })) {
+        for (const name of new Set(names)) {
+          if (tools.has(name)) continue;
+          const text = `${file}:${line} ${field}: "${name}" is no tool of the catalogue "${catalog.name}"`;
+          if (strangers.length < MAX_LISTED) strangers.push(text);
+          else more += 1;
+        }
+      }
+      const paths = lackingArguments(expected, tools).map((path) => `${file}:${line} ${path}`);
+      lackingCount += paths.length;
+      if (lacking.length === 0) lacking.push(...paths.slice(0, 1));
+    },
+    /** One a line. */
+    texts: () => [
+      ...[...fields].map(
+        ([field, count]) => `${file}: the field "${field}" is not known, and is left out of account (${count} lines)`,
+      ),
+      ...strangers,
+      ...(more > 0 ? [`and ${more} more names that are no tools`] : []),
+      ...lacking.map((text) => `${text} is no argument of its tool; such names in the file: ${lackingCount}`),
+    ],
+  };
+}
+
+/** What is given to tools that have no such argument. Open ones take any. */
+function lackingArguments(
+  { steps = [] }: EvaluationCase['expected'],
+  tools: ReadonlyMap<string, readonly Tool[]>,
+): string[] {
+  return steps.flatMap(({ tool, arguments: given }, place) => {
+    const schemas = tools.get(tool)?.map(({ inputSchema }) => inputSchema);
+    const lacking = Object.keys(given).filter((name) =>
+      schemas?.every((schema) => subschemaAt(schema, [name]) === undefined),
+    );
+    return lacking.map((name) => `expectedSteps.${place}.arguments.${name}`);
+  });
 }

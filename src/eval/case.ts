@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { messageOf, WinnowError } from '../core/errors.js';
 import { parse } from '../core/parse.js';
 import { requestSchema } from '../core/request.js';
-import { type CaseRecord, expectedStepSchema, RESULT_KINDS } from './record.js';
+import { caseRecordSchema, expectedStepSchema, RESULT_KINDS } from './record.js';
 import { lateReferences, referencedPlaces } from './references.js';
 
 const names = z.array(z.string().min(1));
@@ -55,27 +55,30 @@ export const caseLineSchema = z.looseObject({
 });
 type CaseLine = z.output<typeof caseLineSchema>;
 
-export interface EvaluationCase {
-  readonly id: string;
-  readonly suite: string;
-  readonly request: {
-    readonly message: string;
-    readonly history?: CaseLine['history'];
-    readonly entities?: CaseLine['entities'];
-    readonly intent?: string;
-    readonly user?: string;
-    readonly today?: string;
-    readonly timeZone?: string;
-    readonly locale?: string;
-  };
-  readonly expected: CaseRecord['expected'];
-  readonly candidates?: readonly string[];
-  /** No argument of any step may hold one of these values. */
-  readonly excluded?: readonly string[];
-  readonly ignoreCase: boolean;
-  readonly lang?: string;
-  readonly tags: readonly string[];
-}
+const text = z.string().exactOptional();
+
+/** Plain data, parsed once: a queue may hand it to another process. */
+export const evaluationCaseSchema = z.object({
+  id: z.string(),
+  suite: z.string(),
+  request: z.object({
+    message: z.string(),
+    history: history.unwrap().exactOptional(),
+    entities: entities.unwrap().exactOptional(),
+    intent: text,
+    user: text,
+    today: text,
+    timeZone: text,
+    locale: text,
+  }),
+  expected: caseRecordSchema.shape.expected,
+  candidates: z.array(z.string()).exactOptional(),
+  excluded: z.array(z.string()).exactOptional().describe('No argument of any step may hold one of these values.'),
+  ignoreCase: z.boolean(),
+  lang: text,
+  tags: z.array(z.string()),
+});
+export type EvaluationCase = z.output<typeof evaluationCaseSchema>;
 
 export interface CasePlace {
   suite: string;
@@ -137,31 +140,28 @@ function findContradictions({ expectedSteps: steps, expectedEdges: edges = [], e
 }
 
 function toCase(line: CaseLine, suite: string): EvaluationCase {
-  const { query, meta = {}, intent, user, timeZone, locale, lang, excluded } = line;
-  const today = line.today ?? dateIn(meta.time);
+  const { query, meta = {}, history, intent, user, timeZone, locale, lang, excluded, ignoreCase = false, tags } = line;
   const entities = meta.profile === undefined ? line.entities : { profile: meta.profile, ...line.entities };
+  const today = line.today ?? dateIn(meta.time);
+  const request = { message: query, ...known({ history, entities, intent, user, today, timeZone, locale }) };
   const candidates = line.candidates ?? meta.candidates;
-  const request = {
-    message: query,
-    ...(line.history === undefined ? {} : { history: line.history }),
-    ...(entities === undefined ? {} : { entities }),
-    ...(intent === undefined ? {} : { intent }),
-    ...(user === undefined ? {} : { user }),
-    ...(today === undefined ? {} : { today }),
-    ...(timeZone === undefined ? {} : { timeZone }),
-    ...(locale === undefined ? {} : { locale }),
-  };
   return {
     id: line.id ?? idOf(request),
     suite,
     request,
     expected: toExpected(line),
-    ...(candidates === undefined ? {} : { candidates }),
-    ...(excluded === undefined ? {} : { excluded }),
-    ignoreCase: line.ignoreCase ?? false,
-    ...(lang === undefined ? {} : { lang }),
-    tags: line.tags,
+    ...known({ candidates, excluded }),
+    ignoreCase,
+    ...known({ lang }),
+    tags,
   };
+}
+
+type Known<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+
+/** Without the fields that are undefined. */
+function known<T extends object>(fields: T): Known<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Known<T>;
 }
 
 /** What is expected may be mended later: the case stays the same. */

@@ -1,16 +1,57 @@
 /** A plan beside a variant of what is expected, argument by argument: what the scores count and what a report shows. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Step } from '../core/result.js';
-import { judgeArgument, type ValueContext } from './match-steps.js';
 import type { ArgumentVerdict } from './record.js';
-import { isSameValue, type ValueOptions } from './values.js';
-import type { VariantStep } from './variants.js';
+import {
+  readGoldReference,
+  readPlanReference,
+  referencedPlaces,
+  replaceGoldReferences,
+  replacePlanReferences,
+} from './references.js';
+import { agree, isAccepted, isSameScalar, isSameValue, type ValueOptions } from './values.js';
+import type { PlanVariant, VariantStep } from './variants.js';
 
-export interface ComparedStep {
-  /** Place among the expected steps; undefined: a step too many. */
-  readonly expected?: number;
-  /** Place in the plan; undefined: the step is missing. */
-  readonly got?: number;
-  readonly arguments: readonly ComparedArgument[];
+export interface CompareOptions extends ValueOptions {
+  /**
+   * The value that a tool takes for an argument that is left out; undefined where its schema has none. Such an argument
+   * is as good left out as written down, on either side.
+   */
+  defaultOf?: ((tool: string, argument: string) => unknown) | undefined;
+}
+
+export interface ComparedPlan extends CompareOptions {
+  variant: PlanVariant;
+  steps: readonly Step[];
+  /** Place of an expected step -> place in the plan. */
+  gotOf: ReadonlyMap<number, number>;
+}
+
+/**
+ * Which step of a plan stands for which expected one: same tool, and among several of one tool the pairs whose literal
+ * arguments agree best, so that two like calls in another order are no mistake (as T-Eval pairs actions, Chen et al.,
+ * ACL 2024). References can't be judged before the steps are matched.
+ */
+export function matchSteps(variant: PlanVariant, steps: readonly Step[], options: ValueOptions): Map<number, number> {
+  const agreementOf = (expected: VariantStep, step: Step) =>
+    Object.entries(expected.arguments).filter(([name, value]) => {
+      const got = step.arguments[name];
+      return isSameValue(value, got, options) || isAccepted(expected.argumentsAnyOf[name] ?? [], got, options);
+    }).length;
+  const pairs = variant.steps.flatMap((expected, gold) =>
+    steps.flatMap((step, got) =>
+      step.tool === expected.tool ? [{ gold, got, agreement: agreementOf(expected, step) }] : [],
+    ),
+  );
+  pairs.sort((one, other) => other.agreement - one.agreement || one.gold - other.gold || one.got - other.got);
+  const gotOf = new Map<number, number>();
+  const taken = new Set<number>();
+  for (const { gold, got } of pairs) {
+    if (gotOf.has(gold) || taken.has(got)) continue;
+    gotOf.set(gold, got);
+    taken.add(got);
+  }
+  return gotOf;
 }
 
 export interface ComparedArgument {
@@ -22,67 +63,103 @@ export interface ComparedArgument {
   readonly isReference: boolean;
 }
 
-export interface CompareOptions extends ValueOptions {
-  /**
-   * The value that a tool takes for an argument that is left out; undefined where its schema has none. Such an argument
-   * is as good left out as written down, on either side.
-   */
-  defaultOf?: ((tool: string, argument: string) => unknown) | undefined;
-}
-
-interface Context extends CompareOptions, ValueContext {
-  steps: readonly Step[];
+export interface ComparedStep {
+  readonly expected?: number;
+  readonly got?: number;
+  readonly arguments: readonly ComparedArgument[];
 }
 
 /** The expected steps in their order, then those that the plan has besides. */
-export function compareSteps(context: Context): ComparedStep[] {
-  const { variant, steps, matching } = context;
-  const matched = new Set(matching.gotOf.values());
+export function compareSteps(context: ComparedPlan): ComparedStep[] {
+  const { variant, steps, gotOf } = context;
+  const matched = new Set(gotOf.values());
   const wanted = variant.steps.map((step, expected): ComparedStep => {
-    const got = matching.gotOf.get(expected);
+    const got = gotOf.get(expected);
     const compared = compareArguments(step, steps[got ?? -1], context);
     return { expected, ...(got === undefined ? {} : { got }), arguments: compared };
   });
-  const further = steps.flatMap((step, got): ComparedStep[] =>
-    matched.has(got)
-      ? []
-      : [{ got, arguments: Object.entries(step.arguments).map((one) => judgeFurther(one, step.tool, context)) }],
-  );
+  const further = steps.flatMap((step, got): ComparedStep[] => {
+    if (matched.has(got)) return [];
+    return [{ got, arguments: Object.entries(step.arguments).map((one) => judgeFurther(one, step.tool, context)) }];
+  });
   return [...wanted, ...further];
 }
 
-function compareArguments(expected: VariantStep, got: Step | undefined, context: Context): ComparedArgument[] {
+function compareArguments(expected: VariantStep, got: Step | undefined, context: ComparedPlan): ComparedArgument[] {
   const written = Object.entries(got?.arguments ?? {});
   if (expected.argumentsUnknown) return written.map(([name]) => unwanted(name, 'unjudged'));
   const further = written.filter(([name]) => !Object.hasOwn(expected.arguments, name));
   return [
-    ...Object.keys(expected.arguments).map((name) => judgeWanted(name, { expected, got }, context)),
-    ...further.map(([name, value]) => {
-      const { verdict } = judgeArgument({ name, got: value }, expected, context);
-      return verdict === 'different' ? judgeFurther([name, value], expected.tool, context) : unwanted(name, verdict);
-    }),
+    ...Object.keys(expected.arguments).map((name) => judgeWanted(name, expected, { got, context })),
+    ...further.map(([name, value]) =>
+      isAccepted(expected.argumentsAnyOf[name] ?? [], value, context)
+        ? unwanted(name, 'accepted')
+        : judgeFurther([name, value], expected.tool, context),
+    ),
   ];
 }
 
 function judgeWanted(
   name: string,
-  { expected, got }: { expected: VariantStep; got: Step | undefined },
-  context: Context,
+  expected: VariantStep,
+  { got, context }: { got: Step | undefined; context: ComparedPlan },
 ): ComparedArgument {
-  const isWritten = got !== undefined && Object.hasOwn(got.arguments, name);
-  const value = isWritten ? got.arguments[name] : got && context.defaultOf?.(expected.tool, name);
-  const { verdict, isReference } = judgeArgument({ name, got: value }, expected, context);
-  const judged = (one: ArgumentVerdict) => ({ name, verdict: one, isWanted: true, isReference });
-  if (isWritten) return judged(verdict);
-  if (got && expected.argumentsAnyOf[name]?.includes('')) return judged('optional');
-  return judged(value !== undefined && verdict !== 'different' ? 'default' : 'missing');
+  const isReference = referencedPlaces(expected.arguments[name], expected.origin ?? 0).length > 0;
+  const judged = (verdict: ArgumentVerdict) => ({ name, verdict, isWanted: true, isReference });
+  if (!got) return judged('missing');
+  if (Object.hasOwn(got.arguments, name)) return judged(verdictOf(name, got.arguments[name], { expected, context }));
+  if (expected.argumentsAnyOf[name]?.includes('')) return judged('optional');
+  const given = context.defaultOf?.(expected.tool, name);
+  const isDefault = given !== undefined && verdictOf(name, given, { expected, context }) !== 'different';
+  return judged(isDefault ? 'default' : 'missing');
 }
 
-function judgeFurther([name, value]: readonly [string, unknown], tool: string, context: Context): ComparedArgument {
+function judgeFurther(
+  [name, value]: readonly [string, unknown],
+  tool: string,
+  context: ComparedPlan,
+): ComparedArgument {
   const given = context.defaultOf?.(tool, name);
   return unwanted(name, given !== undefined && isSameValue(given, value, context) ? 'default' : 'extra');
 }
 
 function unwanted(name: string, verdict: ArgumentVerdict): ComparedArgument {
   return { name, verdict, isWanted: false, isReference: false };
+}
+
+function verdictOf(
+  name: string,
+  got: unknown,
+  { expected, context }: { expected: VariantStep; context: ComparedPlan },
+): ArgumentVerdict {
+  const [value, origin] = [expected.arguments[name], expected.origin ?? 0];
+  if (agree(value, got, (one, other) => isRight(one, other, { ...context, origin }))) {
+    return isDeepStrictEqual(value, got) || referencedPlaces(value, origin).length > 0 ? 'same' : 'form';
+  }
+  return isAccepted(expected.argumentsAnyOf[name] ?? [], got, context) ? 'accepted' : 'different';
+}
+
+/**
+ * A reference is right when it points to the matched step, and to the same last named field where the case names one:
+ * what a result is wrapped in differs between descriptions of it. An alternative may do without the step that is
+ * referred to: then any value is right.
+ */
+function isRight(value: unknown, got: unknown, context: ComparedPlan & { origin: number }): boolean {
+  const { origin, variant, steps, gotOf } = context;
+  if (typeof value !== 'string') return isSameScalar(value, got, context);
+  const goldAt = (place: number) => variant.steps.findIndex((step) => step.origin === place);
+  const placeOf = (stepId: string) => steps.findIndex((step) => step.id === stepId);
+  const whole = readGoldReference(value, origin);
+  if (whole) {
+    if (goldAt(whole.place) < 0) return true;
+    const written = readPlanReference(got);
+    const isField = whole.field === undefined || whole.field === written?.field;
+    return written !== undefined && isField && placeOf(written.stepId) === gotOf.get(goldAt(whole.place));
+  }
+  const wanted = replaceGoldReferences(value, origin, ({ place, field }) => `⟦${gotOf.get(goldAt(place))}.${field}⟧`);
+  if (wanted === undefined) return isSameScalar(value, got, context);
+  if (typeof got !== 'string') return false;
+  const written = replacePlanReferences(got, ({ stepId, field }) => `⟦${placeOf(stepId)}.${field}⟧`);
+  const withoutSpace = (text: string) => text.replace(/\s+/gu, '');
+  return isSameScalar(withoutSpace(wanted), withoutSpace(written), context);
 }

@@ -1,28 +1,63 @@
 /** A run from its first case to its summary: what is missing is done, whoever does it, and each record is kept at once. */
 import { throwIfCancelled, WinnowError } from '../core/errors.js';
-import type { CaseJob } from './case-runner.js';
+import type { CaseJob, CaseRunner } from './case-runner.js';
 import type { CaseSource } from './case-source.js';
-import type { Dispatcher } from './dispatcher.js';
+import { createTally } from './metrics.js';
 import type { CaseRecord } from './record.js';
-import { type RunFolder, readRecords } from './run-folder.js';
+import { keyOf, type RunStore } from './run-store.js';
 import type { RunStart, RunSummary } from './run-summary.js';
-import { createTally } from './tally.js';
+
+export interface DispatchOptions {
+  /** Keeps records as they end: when it has ended they survive a power loss, and a queue may forget them. */
+  keep: (records: readonly CaseRecord[]) => Promise<void>;
+  /** No new case is begun; those under way are finished. */
+  stop: AbortSignal;
+  /** Those under way are given up, too. */
+  cancel: AbortSignal;
+}
+
+/** Who does the cases. Ends when all jobs are done, or after `stop`. @throws what `keep` throws, and `cancelled`. */
+export type Dispatcher = (jobs: AsyncIterable<CaseJob>, options: DispatchOptions) => Promise<void>;
+
+/** This process, with so many cases under way at once. */
+export function createLocalDispatcher(run: CaseRunner, concurrency: number): Dispatcher {
+  return async (jobs, { keep, stop, cancel }) => {
+    const failed = new AbortController();
+    const giveUp = AbortSignal.any([cancel, failed.signal]);
+    const queue = jobs[Symbol.asyncIterator]();
+    const work = async (): Promise<void> => {
+      while (!stop.aborted && !giveUp.aborted) {
+        const next = await queue.next();
+        if (next.done) return;
+        // A signal of its own for each case: what listens to it goes with it.
+        await keep([await run(next.value, AbortSignal.any([giveUp]))]);
+      }
+    };
+    const workers = Array.from({ length: concurrency }, () =>
+      work().catch((error: unknown) => {
+        failed.abort(error);
+      }),
+    );
+    await Promise.all(workers);
+    await queue.return?.();
+    throwIfCancelled(cancel);
+    if (failed.signal.aborted) throw failed.signal.reason;
+  };
+}
 
 export interface EvaluationOptions {
-  folder: RunFolder;
+  store: RunStore;
   source: CaseSource;
   /** How often each case is done. */
   repeats: number;
   dispatch: Dispatcher;
   start: RunStart;
-  /** Told of every new record. */
+  /** Called with every new record. */
   onRecord?: ((record: CaseRecord) => void) | undefined;
   /** No new case is begun. */
   stop?: AbortSignal | undefined;
   /** Cases under way are given up, too. */
   cancel?: AbortSignal | undefined;
-  /** So many errors of the server in a row end the run: it is down. Default: 20. */
-  maxErrorsInARow?: number | undefined;
 }
 
 export interface EvaluationEnd {
@@ -32,98 +67,82 @@ export interface EvaluationEnd {
 }
 
 const NEVER = new AbortController().signal;
+/** So many errors of the server in a row end the run: it is down. */
+const MAX_ERRORS_IN_A_ROW = 20;
 
 export async function evaluate(options: EvaluationOptions): Promise<EvaluationEnd> {
-  const { folder, source, repeats, start, stop = NEVER, cancel = NEVER } = options;
-  const server = watchServer(options.maxErrorsInARow ?? 20);
-  folder.writeSummary(emptySummary(start));
+  const { store, start, stop = NEVER, cancel = NEVER } = options;
+  const down = new AbortController();
+  let errorsInARow = 0;
   let failure: WinnowError | undefined;
+  const see = ({ error }: CaseRecord): void => {
+    errorsInARow = error ? errorsInARow + 1 : 0;
+    if (!error || errorsInARow < MAX_ERRORS_IN_A_ROW || down.signal.aborted) return;
+    const message = `${errorsInARow} cases in a row failed, the last with ${error.code}: ${error.message} Continue with --resume --retry-errors.`;
+    failure = new WinnowError('model_failed', message);
+    down.abort();
+  };
+  // What a process that is killed leaves says with what the run was begun.
+  await store.saveSummary(toSummary(start, { all: createTally().facts(), ofSuites: [] }));
   try {
-    await options.dispatch(missingJobs(source, repeats, folder), {
-      onRecord(record) {
-        // A queue may tell a result again when its command was killed between keeping and removing it.
-        if (folder.isDone(record.id, record.repeat)) return;
-        folder.append(record);
-        options.onRecord?.(record);
-        server.see(record);
+    await options.dispatch(missingJobs(options, await store.doneKeys()), {
+      async keep(records) {
+        for (const record of await store.keep(records)) {
+          options.onRecord?.(record);
+          see(record);
+        }
       },
-      synced: folder.synced,
-      stop: AbortSignal.any([stop, cancel, server.isDown]),
+      stop: AbortSignal.any([stop, cancel, down.signal]),
       cancel,
     });
     throwIfCancelled(cancel);
-    failure = server.failure();
   } catch (error) {
     if (!(error instanceof WinnowError)) throw error;
     if (!cancel.aborted) failure = error;
   }
-  const summary = await summarise(folder.path, start);
-  folder.writeSummary(summary);
+  const summary = await summarise(store, start);
   return { summary, failure };
 }
 
 /** All first tries before the second ones: an interrupted run has seen every case once, as far as it came. */
-async function* missingJobs(source: CaseSource, repeats: number, folder: RunFolder): AsyncGenerator<CaseJob> {
+async function* missingJobs(
+  { source, repeats }: EvaluationOptions,
+  done: ReadonlySet<string>,
+): AsyncGenerator<CaseJob> {
   for (let repeat = 0; repeat < repeats; repeat++) {
     for await (const one of source.cases()) {
-      if (!folder.isDone(one.id, repeat)) yield { case: one, repeat };
+      if (!done.has(keyOf(one.id, repeat))) yield { case: one, repeat };
     }
   }
 }
 
-function watchServer(maxErrors: number) {
-  const down = new AbortController();
-  let inARow = 0;
-  let last: CaseRecord['error'];
-  return {
-    isDown: down.signal,
-    see({ outcome, error }: CaseRecord) {
-      inARow = outcome === 'error' ? inARow + 1 : 0;
-      last = error ?? last;
-      if (inARow >= maxErrors) down.abort();
-    },
-    failure() {
-      if (!down.signal.aborted) return undefined;
-      const message = `${maxErrors} cases in a row failed, the last with ${last?.code}: ${last?.message} Continue with --resume --retry-errors.`;
-      return new WinnowError('model_failed', message);
-    },
-  };
-}
-
-function emptySummary(start: RunStart): RunSummary {
-  const counts = { done: 0, answered: 0, errors: 0, right: 0, wrong: 0 };
-  const suites = start.suites.map((suite) => ({ ...suite, counts, metrics: [] }));
-  return { format: 1, ...start, interrupted: true, counts, causes: {}, metrics: [], suites };
-}
-
-/** Reads what is on the disk: the metrics are of that and nothing else. */
-export async function summarise(path: string, start: RunStart, now = new Date()): Promise<RunSummary> {
+/** Works the summary out of the records in the store, and keeps it there. */
+export async function summarise(store: RunStore, start: RunStart, now = new Date()): Promise<RunSummary> {
   const all = createTally();
-  const bySuite = new Map(start.suites.map(({ name }) => [name, createTally()]));
-  const isAlone = start.suites.length === 1;
-  for await (const record of readRecords(path)) {
+  const bySuite = start.suites.map(({ name }) => ({ name, tally: start.suites.length === 1 ? all : createTally() }));
+  for await (const record of store.records()) {
     all.add(record);
-    if (!isAlone) bySuite.get(record.suite ?? '')?.add(record);
+    const own = bySuite.find(({ name }) => name === record.suite)?.tally;
+    if (own !== all) own?.add(record);
   }
-  const counts = all.counts();
-  const interrupted = counts.done < start.planned;
-  const metrics = all.metrics();
-  const commonestError = all.commonestError();
-  const totalCost = all.totalCost();
-  return {
-    format: 1,
-    ...start,
-    ...(interrupted ? {} : { endedAt: now.toISOString() }),
-    interrupted,
-    counts,
-    ...(commonestError ? { commonestError } : {}),
-    causes: all.causes(),
-    ...(totalCost === undefined ? {} : { totalCost }),
-    metrics,
-    suites: start.suites.map((suite) => {
-      const tally = bySuite.get(suite.name);
-      if (isAlone || !tally) return { ...suite, counts, metrics };
-      return { ...suite, counts: tally.counts(), metrics: tally.metrics() };
-    }),
-  };
+  const facts = all.facts();
+  const ofSuites = bySuite.map(({ tally }) => (tally === all ? facts : tally.facts()));
+  const summary = toSummary(start, { all: facts, ofSuites, endedAt: now });
+  await store.saveSummary(summary);
+  return summary;
+}
+
+type Facts = ReturnType<ReturnType<typeof createTally>['facts']>;
+
+function toSummary(
+  start: RunStart,
+  { all, ofSuites, endedAt }: { all: Facts; ofSuites: readonly Facts[]; endedAt?: Date },
+): RunSummary {
+  const isWhole = all.counts.done >= start.planned;
+  const suites = start.suites.map(({ name, catalog, tools, caseHash }, place) => {
+    const { counts, metrics } = ofSuites[place] ?? all;
+    return { name, catalog, tools, caseHash, counts, metrics };
+  });
+  const ended = isWhole && endedAt ? { endedAt: endedAt.toISOString() } : {};
+  return { ...start, format: 1, ...ended, interrupted: !isWhole, ...all, suites };
 }

@@ -1,21 +1,22 @@
 /** Bars that a run has to reach, such as `recall@8>=0.85,precision>=0.3,noWorseThan=RUN`. */
 import { WinnowError } from '../core/errors.js';
-import { VIAS } from '../core/result.js';
 import type { Comparison } from './compare.js';
-import { METRICS, meaningOf, PRIMARY_METRICS } from './metrics.js';
+import { METRICS, meaningOf } from './metrics.js';
 import type { RunSummary } from './run-summary.js';
 
-type Operator = '>=' | '<=' | '>' | '<';
+/** A mean that is a hair off by rounding is not off. */
+const EPSILON = 1e-9;
+const OPERATORS = new Map<string, (found: number, value: number) => boolean>([
+  ['>=', (found, value) => found >= value - EPSILON],
+  ['<=', (found, value) => found <= value + EPSILON],
+  ['>', (found, value) => found > value + EPSILON],
+  ['<', (found, value) => found < value - EPSILON],
+]);
 
-export type Bar =
-  | {
-      readonly kind: 'metric';
-      readonly text: string;
-      readonly metric: string;
-      readonly operator: Operator;
-      readonly value: number;
-    }
-  | { readonly kind: 'noWorseThan'; readonly text: string; readonly run: string };
+export type Bar = { readonly text: string } & (
+  | { readonly kind: 'metric'; readonly metric: string; readonly holds: (found: number) => boolean }
+  | { readonly kind: 'noWorseThan'; readonly run: string }
+);
 
 export interface BarResult {
   /** As it was written. */
@@ -28,7 +29,7 @@ export interface BarResult {
 const METRIC_BAR = /^([\w@.^]+)\s*(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)$/u;
 const RUN_BAR = /^noWorseThan\s*=\s*(.+)$/u;
 
-/** @throws WinnowError `invalid_option` naming the bar that can't be read, or the metric that does not exist. */
+/** @throws WinnowError `invalid_option` for what is no bar, and for a metric that does not exist. */
 export function parseGate(text: string): Bar[] {
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter((part) => part !== '').map(parseBar);
@@ -37,69 +38,43 @@ export function parseGate(text: string): Bar[] {
 function parseBar(text: string): Bar {
   const run = RUN_BAR.exec(text)?.[1];
   if (run !== undefined) return { kind: 'noWorseThan', text, run };
-  const [, metric, operator, value] = METRIC_BAR.exec(text) ?? [];
-  if (metric === undefined || !isOperator(operator)) {
+  const [, metric, operator = '', value] = METRIC_BAR.exec(text) ?? [];
+  const compare = OPERATORS.get(operator);
+  if (metric === undefined || !compare) {
     const form = 'write it as metric>=number (also <=, >, <) or noWorseThan=RUN';
     throw new WinnowError('invalid_option', `--gate: "${text}" is no bar; ${form}.`);
   }
   if (!meaningOf(metric)) {
-    throw new WinnowError('invalid_option', `--gate: there is no metric "${metric}"; there are ${knownMetrics()}.`);
+    const known = `${[...METRICS.keys()].join(', ')}; with --repeat pass^1, pass^2, … and flipRate`;
+    throw new WinnowError('invalid_option', `--gate: there is no metric "${metric}"; there are ${known}.`);
   }
-  return { kind: 'metric', text, metric, operator, value: Number(value) };
-}
-
-/** All of them, those of each way in one. */
-function knownMetrics(): string {
-  const ofWays = ['found', 'tools', 'tokens'].flatMap((what) => VIAS.map((via) => `${what}.${via}`));
-  const others = [...METRICS.keys()].filter((name) => !ofWays.includes(name));
-  const ways = `found.WAY, tools.WAY and tokens.WAY, where WAY is ${VIAS.join(', ')}`;
-  return `${others.join(', ')}; with --repeat pass^1, pass^2, … and flipRate; and ${ways}`;
-}
-
-function isOperator(text: string | undefined): text is Operator {
-  return text === '>=' || text === '<=' || text === '>' || text === '<';
+  return { kind: 'metric', text, metric, holds: (found) => compare(found, Number(value)) };
 }
 
 /** A run that is not complete fails every gate: its missing cases may be the bad ones. */
 export async function judgeGate(
   bars: readonly Bar[],
-  summary: RunSummary,
+  { interrupted, counts, planned, metrics }: RunSummary,
   compareWith: (run: string) => Promise<Comparison>,
 ): Promise<BarResult[]> {
-  const complete: BarResult = {
-    bar: 'complete',
-    passed: !summary.interrupted,
-    found: `${summary.counts.done} of ${summary.planned} cases are done`,
-  };
   const results = await Promise.all(
-    bars.map(async (bar) => {
-      if (bar.kind === 'metric') return judgeMetric(bar, summary);
-      return judgeComparison(bar.text, await compareWith(bar.run));
+    bars.map(async (bar): Promise<BarResult> => {
+      if (bar.kind === 'noWorseThan') return judgeComparison(bar.text, await compareWith(bar.run));
+      const mean = metrics.find(({ name }) => name === bar.metric)?.mean ?? null;
+      if (mean === null) return { bar: bar.text, passed: false, found: 'no case has a value' };
+      return { bar: bar.text, passed: bar.holds(mean), found: `${bar.metric} is ${mean.toFixed(4)}` };
     }),
   );
-  return complete.passed ? results : [complete, ...results];
+  const found = `${counts.done} of ${planned} cases are done`;
+  return interrupted ? [{ bar: 'complete', passed: false, found }, ...results] : results;
 }
 
-function judgeMetric(
-  { text, metric, operator, value }: Extract<Bar, { kind: 'metric' }>,
-  summary: RunSummary,
-): BarResult {
-  const found = summary.metrics.find(({ name }) => name === metric);
-  if (found === undefined || found.mean === null) return { bar: text, passed: false, found: 'no case has a value' };
-  return { bar: text, passed: holds(found.mean, operator, value), found: `${metric} is ${found.mean.toFixed(4)}` };
-}
-
-function holds(found: number, operator: Operator, value: number): boolean {
-  // A mean that is a hair below by rounding is not below.
-  const epsilon = 1e-9;
-  if (operator === '>=') return found >= value - epsilon;
-  if (operator === '<=') return found <= value + epsilon;
-  return operator === '>' ? found > value + epsilon : found < value - epsilon;
-}
-
-/** Of the primary metrics that both runs have. Worse is what is clearly worse: the whole 95 % interval of the difference lies below nought. */
+/**
+ * Of the primary metrics of quality that both runs have: a prompt may cost a token more. Worse is what is clearly worse: the
+ * whole 95 % interval of the difference lies below 0.
+ */
 function judgeComparison(bar: string, { metrics, cases, first }: Comparison): BarResult {
-  const judged = metrics.filter(({ name }) => PRIMARY_METRICS.includes(name));
+  const judged = metrics.filter(({ name, better }) => METRICS.get(name)?.primary && better === 'higher');
   if (judged.length === 0)
     return { bar, passed: false, found: `no case in common with ${first.name} (${cases} cases)` };
   const worse = judged.filter(({ difference }) => difference.high < 0);

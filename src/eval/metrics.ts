@@ -1,114 +1,202 @@
-/** The metrics of a run: how each is called for people, what group it stands in, and which way is better. */
-import { VIAS } from '../core/result.js';
-import type { MetricMeaning } from './run-summary.js';
-import { CUTOFFS } from './selection-scores.js';
+/**
+ * The metrics of a run, in the order in which they are shown, and how they come from its records. A case counts once, with
+ * the mean of its repeats. Records with an error count as errors and in nothing else.
+ */
+import { sumUsage } from '../core/model/model.js';
+import type { CaseRecord } from './record.js';
+import type { MetricMeaning, RunCounts, RunMetric, RunSummary } from './run-summary.js';
+import { bootstrapMean, FRACTIONS, passPower } from './statistics.js';
 
 type Row = readonly [name: string, label: string, better?: MetricMeaning['better'], unit?: MetricMeaning['unit']];
 
-const SELECTION: readonly Row[] = [
-  ['right', 'Cases right as a whole'],
-  ['allNeeded', 'All needed tools chosen or added'],
-  ['recall', 'Recall of needed tools'],
-  ['precision', 'Precision of tools chosen or added'],
-  ['f1', 'F1 of tools chosen or added'],
-  ['exact', 'Exactly the needed tools'],
-  ['chosenRecall', 'Recall of the chosen'],
-  ['chosenPrecision', 'Precision of the chosen'],
-  ['chosenF1', 'F1 of the chosen'],
-  ['chosenExact', 'Exactly the needed chosen'],
-  ...CUTOFFS.map((cutoff): Row => [`recall@${cutoff}`, `Recall at ${cutoff}`]),
-  ...CUTOFFS.map((cutoff): Row => [`all@${cutoff}`, `All needed at ${cutoff}`]),
-  ['top1', 'A needed tool is first'],
-  ['top3', 'A needed tool in the first 3'],
-  ['mrr', 'Mean reciprocal rank'],
-  ['abstention', 'Nothing picked where nothing fits'],
-  ['falseAbstention', 'Nothing picked though something fits', 'lower'],
-  ['fallback', 'Selection failed, full set used', 'lower'],
-  ['passthrough', 'Selection skipped', 'none'],
-  ['selectionRepaired', 'Selection asked again', 'lower'],
-  ['unknownNames', 'Names made up, a case', 'lower', 'count'],
-  ['handedOn', 'Tools chosen or added, a case', 'none', 'count'],
-  ...VIAS.map((via): Row => [`found.${via}`, `Needed tools that came by ${via}`, 'none']),
-  ...VIAS.map((via): Row => [`tools.${via}`, `Tools by ${via}, a case`, 'none', 'count']),
-];
+const ROWS: Readonly<Record<MetricMeaning['group'], readonly Row[]>> = {
+  selection: [
+    ['right', 'Cases right as a whole'],
+    ['allNeeded', 'All needed tools chosen or added'],
+    ['recall', 'Recall of needed tools'],
+    ['precision', 'Precision of tools chosen or added'],
+    ['recall@3', 'Recall at 3'],
+    ['recall@5', 'Recall at 5'],
+    ['recall@8', 'Recall at 8'],
+    ['recall@10', 'Recall at 10'],
+    ['top1', 'A needed tool is first'],
+    ['abstention', 'Nothing picked where nothing fits'],
+    ['fallback', 'Selection failed, full set used', 'lower'],
+  ],
+  plan: [
+    ['nodeF1', 'Steps (node F1)'],
+    ['edgeF1', 'Dependencies (edge F1)'],
+    ['argumentValueF1', 'Argument values (F1)'],
+    ['kind', 'Plan, question or refusal as wanted'],
+    ['valid', 'Valid, at the latest after a repair'],
+  ],
+  cost: [
+    ['cost', 'Cost, a case', 'lower', 'currency'],
+    ['errors', 'Cases with an error of the server', 'lower'],
+    ['tokens.read', 'Tokens read, a case', 'lower', 'tokens'],
+    ['tokens.cached', "Tokens from the server's cache, a case", 'none', 'tokens'],
+    ['tokens.written', 'Tokens written, a case', 'lower', 'tokens'],
+    ['schemaTokensSaved', 'Schema tokens saved'],
+  ],
+  time: [['time', 'Time of a case, mean', 'lower', 'milliseconds']],
+};
 
-const PLAN: readonly Row[] = [
-  ['planExact', 'Plans exactly right'],
-  ['nodeF1', 'Steps (node F1)'],
-  ['edgeF1', 'Dependencies (edge F1)'],
-  ['order', 'Steps in order'],
-  ['argumentNameF1', 'Argument names (F1)'],
-  ['argumentValueF1', 'Argument values (F1)'],
-  ['references', 'References right'],
-  ['kind', 'Plan, question or refusal as wanted'],
-  ['validFirst', 'Valid at the first try'],
-  ['valid', 'Valid, at the latest after a repair'],
-  ['planRepaired', 'Plan repaired', 'lower'],
-  ['unplannableRight', 'Refused where it should'],
-  ['unplannableWrong', 'Refused where it should not', 'lower'],
-  ['clarificationRight', 'Asked back where it should'],
-  ['clarificationWrong', 'Asked back where it should not', 'lower'],
-];
-
-const USAGE: readonly Row[] = [
-  ['cost', 'Cost, a case', 'lower', 'currency'],
-  ['errors', 'Cases with an error of the server', 'lower', 'fraction'],
-  ['calls', 'Model calls, a case', 'lower', 'count'],
-  ['tokens.read', 'Tokens read, a case', 'lower', 'tokens'],
-  ['tokens.cached', "Tokens from the server's cache, a case", 'none', 'tokens'],
-  ['tokens.written', 'Tokens written, a case', 'lower', 'tokens'],
-  ['tokens.selection', 'Tokens of selection, a case', 'lower', 'tokens'],
-  ['tokens.planning', 'Tokens of planning, a case', 'lower', 'tokens'],
-  ['schemaTokens', 'Tokens of schemas loaded, a case', 'lower', 'tokens'],
-];
-
-const SCHEMAS: readonly Row[] = [
-  ['schemaTokensSaved', 'Schema tokens saved', 'higher', 'fraction'],
-  ...VIAS.map((via): Row => [`tokens.${via}`, `Schema tokens by ${via}, a case`, 'none', 'tokens']),
-];
-
-const TIME: readonly Row[] = [
-  ['time', 'Time of a case, mean'],
-  ['selectionTime', 'Time of selection, mean'],
-  ['time.p50', 'Time of a case, median'],
-  ['time.p95', 'Time of a case, 95th percentile'],
-  ['selectionTime.p50', 'Time of selection, median'],
-  ['selectionTime.p95', 'Time of selection, 95th percentile'],
-];
-
-/** In the order in which they are shown. */
-export const METRICS: ReadonlyMap<string, MetricMeaning> = new Map([
-  ...SELECTION.map((row) => toEntry(row, 'selection', 'fraction')),
-  ...PLAN.map((row) => toEntry(row, 'plan', 'fraction')),
-  ...[...USAGE, ...SCHEMAS].map((row) => toEntry(row, 'cost', 'tokens')),
-  ...TIME.map((row) => toEntry([row[0], row[1], 'lower'], 'time', 'milliseconds')),
+/** What a run is judged by first. */
+const PRIMARY: ReadonlySet<string> = new Set([
+  ...['right', 'allNeeded', 'recall@8', 'abstention'],
+  ...['nodeF1', 'edgeF1', 'argumentValueF1', 'tokens.read'],
 ]);
 
-/** What a run must not lose: of the choice, of its order, and of the plan. All of them are better when higher. */
-export const PRIMARY_METRICS: readonly string[] = [
-  ...['right', 'recall', 'chosenRecall', 'top1', 'mrr'],
-  ...['nodeF1', 'argumentValueF1', 'kind'],
-];
+const GROUPS = ['selection', 'plan', 'cost', 'time'] as const;
+
+export const METRICS: ReadonlyMap<string, MetricMeaning> = new Map(
+  GROUPS.flatMap((group) =>
+    ROWS[group].map(([name, label, better = 'higher', unit = 'fraction']) => {
+      const meaning = { label, group, better, unit } as const;
+      return [name, PRIMARY.has(name) ? { ...meaning, primary: true } : meaning];
+    }),
+  ),
+);
 
 /** Those in `scores` of a record; the others are worked out of its usage, its time and its outcome. */
-export const SCORES: ReadonlySet<string> = new Set([...SELECTION, ...PLAN, ...SCHEMAS].map(([name]) => name));
-
-function toEntry(
-  [name, label, better = 'higher', unit]: Row,
-  group: MetricMeaning['group'],
-  usual: MetricMeaning['unit'],
-): [string, MetricMeaning] {
-  return [name, { label, group, better, unit: unit ?? usual }];
-}
+export const SCORES: ReadonlySet<string> = new Set(
+  [...ROWS.selection, ...ROWS.plan, ['schemaTokensSaved']].map(([name = '']) => name),
+);
 
 /** Also of a metric that depends on the run, such as `pass^3`. */
 export function meaningOf(name: string): MetricMeaning | undefined {
+  const perCase = { group: 'selection', unit: 'fraction' } as const;
   const power = /^pass\^(\d+)$/u.exec(name)?.[1];
-  if (power !== undefined) return perCase(power === '1' ? 'A try right' : `All of ${power} tries right`, 'higher');
-  if (name === 'flipRate') return perCase('Cases whose repeats disagree', 'lower');
+  if (power !== undefined) {
+    return { ...perCase, label: power === '1' ? 'A try right' : `All of ${power} tries right`, better: 'higher' };
+  }
+  if (name === 'flipRate') return { ...perCase, label: 'Cases whose repeats disagree', better: 'lower' };
   return METRICS.get(name);
 }
 
-function perCase(label: string, better: MetricMeaning['better']): MetricMeaning {
-  return { label, group: 'selection', unit: 'fraction', better };
+export interface Tally {
+  add(record: CaseRecord): void;
+  /** What the summary of a run says of its records. */
+  facts(): Pick<RunSummary, 'counts' | 'causes' | 'commonestError' | 'totalCost' | 'metrics'>;
+  /** Case -> its place, in the order in which the first try of each was added. */
+  places(): ReadonlyMap<string, number>;
+  /** The value of a case, the mean of its repeats. Undefined where it has none. */
+  valueAt(name: string, place: number): number | undefined;
+}
+
+/** The values of one metric, by the place of the case. */
+interface Column {
+  readonly sums: number[];
+  readonly tries: number[];
+}
+
+export function createTally(): Tally {
+  const places = new Map<string, number>();
+  const columns = new Map<string, Column>();
+  const counts: Record<keyof RunCounts, number> = { done: 0, answered: 0, errors: 0, right: 0, wrong: 0 };
+  const causes = new Map<string, number>();
+  /** By code: messages may name the case. */
+  const errors = new Map<string, NonNullable<RunSummary['commonestError']>>();
+  let totalCost: number | undefined;
+
+  const push = (name: string, place: number, value: number | null): void => {
+    const column = columns.get(name) ?? { sums: [], tries: [] };
+    columns.set(name, column);
+    if (value === null) return;
+    column.sums[place] = (column.sums[place] ?? 0) + value;
+    column.tries[place] = (column.tries[place] ?? 0) + 1;
+  };
+  const metrics = (): RunMetric[] => [
+    ...[...METRICS.keys()].flatMap((name) => {
+      const column = columns.get(name);
+      return column ? toMetric(name, meansOf(column)) : [];
+    }),
+    ...repeatMetrics(columns.get('right')),
+  ];
+
+  return {
+    add(record) {
+      const place = places.get(record.id) ?? places.size;
+      places.set(record.id, place);
+      const { error, cause, cost, scores, outcome } = record;
+      counts.done += 1;
+      counts[outcome === 'error' ? 'errors' : 'answered'] += 1;
+      counts.right += Number(scores.right === 1);
+      counts.wrong += Number(scores.right === 0);
+      if (cost !== undefined) totalCost = (totalCost ?? 0) + cost;
+      if (cause !== undefined) causes.set(cause, (causes.get(cause) ?? 0) + 1);
+      if (error) {
+        const { code, message, count } = errors.get(error.code) ?? { ...error, count: 0 };
+        errors.set(code, { code, message, count: count + 1 });
+      }
+      push('errors', place, Number(outcome === 'error'));
+      if (outcome === 'error') return;
+      const values = { ...scores, ...costsOf(record) };
+      for (const [name, value] of Object.entries(values)) if (METRICS.has(name)) push(name, place, value);
+    },
+    facts() {
+      const [commonestError] = [...errors.values()].sort((one, other) => other.count - one.count);
+      return {
+        counts: { ...counts },
+        ...(commonestError ? { commonestError } : {}),
+        causes: Object.fromEntries([...causes].sort(([, one], [, other]) => other - one)),
+        ...(totalCost === undefined ? {} : { totalCost }),
+        metrics: metrics(),
+      };
+    },
+    places: () => places,
+    valueAt(name, place) {
+      const { sums = [], tries = [] } = columns.get(name) ?? {};
+      return tries[place] ? (sums[place] ?? 0) / tries[place] : undefined;
+    },
+  };
+}
+
+/** `tokens...`: what the calls of both stages read anew, had from the server's cache, wrote. A remembered answer has no time. */
+function costsOf({ usage: { selection, planning }, cost, calls, milliseconds }: CaseRecord): Record<string, number> {
+  const { read, cached, written } = sumUsage(selection, planning);
+  return {
+    ...(cost === undefined ? {} : { cost }),
+    'tokens.read': read,
+    'tokens.cached': cached,
+    'tokens.written': written,
+    ...(calls.some((call) => call.fromCache) ? {} : { time: milliseconds.total }),
+  };
+}
+
+/** Cases without a value are holes in the list, which `flat` leaves out. */
+function meansOf({ sums, tries }: Column): number[] {
+  return sums.flatMap((sum, place) => sum / (tries[place] ?? 1));
+}
+
+function toMetric(name: string, values: readonly number[]): RunMetric {
+  const meaning = meaningOf(name);
+  if (!meaning) throw new RangeError(`"${name}" is no metric.`);
+  const estimate = bootstrapMean(values, { ends: meaning.unit === 'fraction' ? FRACTIONS : undefined });
+  const { mean = null, low = null, high = null, count = 0 } = estimate ?? {};
+  return { name, ...meaning, mean, low, high, count };
+}
+
+/**
+ * pass^k for every k up to the number of repeats. `flipRate`: of the cases with several tries, the share in which some are
+ * right and some wrong.
+ */
+function repeatMetrics({ sums, tries }: Column = { sums: [], tries: [] }): RunMetric[] {
+  const cases = sums.flatMap((hits, place) => ({ hits, tries: tries[place] ?? 0 }));
+  const most = cases.reduce((longest, one) => Math.max(longest, one.tries), 0);
+  if (most < 2) return [];
+  const powers = Array.from({ length: most }, (_, place) => place + 1).map((k) =>
+    toMetric(
+      `pass^${k}`,
+      cases.flatMap((one) => passPower(one.hits, one.tries, k) ?? []),
+    ),
+  );
+  const repeated = cases.filter((one) => one.tries > 1);
+  return [
+    ...powers,
+    toMetric(
+      'flipRate',
+      repeated.map(({ hits, tries: all }) => Number(hits > 0 && hits < all)),
+    ),
+  ];
 }

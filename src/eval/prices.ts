@@ -4,15 +4,15 @@ import { z } from 'zod';
 import { messageOf, WinnowError } from '../core/errors.js';
 import type { Stage, Usage } from '../core/model/model.js';
 import { parseAs } from '../core/parse.js';
-import { modelsOf } from './model-pair.js';
-import { currencySchema } from './run-summary.js';
 
 const amount = z.number().min(0);
 const priceSchema = z.strictObject({ read: amount, cached: amount.optional(), written: amount });
-type Price = z.infer<typeof priceSchema>;
 
 const priceTableSchema = z.strictObject({
-  currency: currencySchema.default('USD'),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/u, 'must be a code of three letters, such as USD')
+    .default('USD'),
   models: z
     .record(z.string(), priceSchema)
     .describe('Name of the model -> price of a million tokens. `cached` defaults to the price of `read`.'),
@@ -29,41 +29,41 @@ export interface PriceTable {
   of(modelId: string): Prices;
 }
 
-const MILLION = 1_000_000;
+const AND = ' + ';
+
+/** Of the model of selection and that of planning, where there are two. */
+export function pairId(selection: string, planning: string | undefined): string {
+  return planning === undefined ? selection : `${selection}${AND}${planning}`;
+}
 
 /** @throws WinnowError `invalid_option` naming the file and what is wrong */
 export async function loadPrices(path: string): Promise<PriceTable> {
   const problem = `The price table ${path} is not usable`;
   const place = { code: 'invalid_option', problem, root: 'file' } as const;
   const { currency, models } = parseAs(priceTableSchema, await readJson(path), place);
+  const priceOf = (name: string) => {
+    const price = models[name];
+    if (!price) {
+      const known = Object.keys(models).join(', ');
+      throw new WinnowError('invalid_option', `The price table ${path} has no model "${name}"; it has ${known}.`);
+    }
+    return ({ read, cached, written }: Usage) =>
+      (read * price.read + cached * (price.cached ?? price.read) + written * price.written) / 1_000_000;
+  };
   return {
     currency,
     of(modelId) {
-      const rowOf = (name: string): Price => {
-        const row = models[name];
-        if (row) return row;
-        const known = Object.keys(models).join(', ');
-        throw new WinnowError('invalid_option', `The price table ${path} has no model "${name}"; it has ${known}.`);
-      };
-      const { selection, planning } = models[modelId] ? { selection: modelId, planning: modelId } : modelsOf(modelId);
-      const [ofSelection, ofPlanning] = [rowOf(selection), rowOf(planning)];
-      return {
-        currency,
-        costOf: (usage) => (price(usage.selection, ofSelection) + price(usage.planning, ofPlanning)) / MILLION,
-      };
+      const [selection = modelId, planning = selection] = models[modelId] ? [modelId] : modelId.split(AND);
+      const [ofSelection, ofPlanning] = [priceOf(selection), priceOf(planning)];
+      return { currency, costOf: (usage) => ofSelection(usage.selection) + ofPlanning(usage.planning) };
     },
   };
-}
-
-function price({ read, cached, written }: Usage, row: Price): number {
-  return read * row.read + cached * (row.cached ?? row.read) + written * row.written;
 }
 
 async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'));
-  } catch (error) {
-    const why = messageOf(error);
-    throw new WinnowError('invalid_option', `The price table ${path} can't be read: ${why}.`, { cause: error });
+  } catch (cause) {
+    throw new WinnowError('invalid_option', `The price table ${path} can't be read: ${messageOf(cause)}.`, { cause });
   }
 }

@@ -1,7 +1,4 @@
-/**
- * One line of `cases.jsonl`: a case, one repeat of it, what came out and how it was judged. A run is nothing but
- * these lines and its `run.json`; reports, comparisons and resuming read them and nothing else.
- */
+/** A case, one repeat of it, what came out and how it was judged. A run consists of these and its summary. */
 import { z } from 'zod';
 import { messageSchema } from '../core/request.js';
 import { selectionSchema, stepSchema, usageSchema } from '../core/result.js';
@@ -14,10 +11,7 @@ export const expectedStepSchema = z.object({
     .record(z.string(), z.array(z.unknown()))
     .optional()
     .describe('Values that count as right too; "" in the list: the argument may be left out.'),
-  argumentsUnknown: z
-    .literal(true)
-    .optional()
-    .describe('The benchmark does not tell the arguments: those of the plan are not judged.'),
+  argumentsUnknown: z.literal(true).optional().describe('The case does not know the arguments: they are not judged.'),
 });
 export type ExpectedStep = z.output<typeof expectedStepSchema>;
 
@@ -35,16 +29,9 @@ const expectedSchema = z.object({
 });
 
 /** Of an argument; the last three are wrong. */
-export const ARGUMENT_VERDICTS = [
-  'same',
-  'form',
-  'accepted',
-  'default',
-  'optional',
-  'unjudged',
-  'different',
-  'missing',
-  'extra',
+const ARGUMENT_VERDICTS = [
+  ...(['same', 'form', 'accepted', 'default', 'optional', 'unjudged'] as const),
+  ...(['different', 'missing', 'extra'] as const),
 ] as const;
 export type ArgumentVerdict = (typeof ARGUMENT_VERDICTS)[number];
 
@@ -70,7 +57,7 @@ const comparisonSchema = z.object({
 });
 export type PlanComparison = z.infer<typeof comparisonSchema>;
 
-/** What the model saw and what it answered. The stable part of a prompt is kept once a run, in `prompts/HASH.txt`. */
+/** What the model saw and what it answered. The stable part of a prompt is kept once a run, by its hash. */
 export const modelCallSchema = z.object({
   stage: z.enum(['selection', 'planning']),
   /** SHA-256, first 16 digits, of the stable part. */
@@ -108,9 +95,7 @@ export const caseRecordSchema = z.object({
     })
     .optional()
     .describe('Absent where only selection was asked for.'),
-  comparison: comparisonSchema
-    .optional()
-    .describe('Absent where no plan was expected, and in runs of earlier versions.'),
+  comparison: comparisonSchema.optional().describe('Absent where no plan was expected.'),
   /** By name of the metric; null where it does not apply to the case. */
   scores: z.record(z.string(), z.number().nullable()),
   /** Why the case is not right, in one word for charts, for example `not-ranked`, `cap`, `wrong-argument`. */
@@ -126,3 +111,15 @@ export const caseRecordSchema = z.object({
   calls: z.array(modelCallSchema),
 });
 export type CaseRecord = z.infer<typeof caseRecordSchema>;
+
+type Failure = Readonly<{ code: string; message: string; issues: readonly string[] }>;
+
+/** In place of a verdict where the model server, or Winnow, failed: no answer is no wrong answer. */
+export function noAnswer({ code, message, issues }: Failure) {
+  return {
+    outcome: 'error',
+    error: { code, message, issues: [...issues] },
+    scores: {},
+    cause: 'error',
+  } satisfies Partial<CaseRecord>;
+}

@@ -28,8 +28,8 @@ export function lateReferences(value: unknown, step: number, path = ''): { path:
 }
 
 /** `$100` in the third step is a price, `$1` a reference. */
-export function readGoldReference(value: unknown, step: number): GoldReference | undefined {
-  const [, place, path = ''] = typeof value === 'string' ? (WHOLE.exec(value) ?? []) : [];
+export function readGoldReference(text: string, step: number): GoldReference | undefined {
+  const [, place, path = ''] = WHOLE.exec(text) ?? [];
   if (place === undefined || Number(place) >= step) return undefined;
   return { place: Number(place), field: lastField(path), path };
 }
@@ -52,14 +52,12 @@ export function replaceGoldReferences(
 /** Places of all steps that a value refers to, each once, in order. */
 export function referencedPlaces(value: unknown, step: number): number[] {
   const places = new Set<number>();
-  const visit = (inner: unknown): void => {
-    if (typeof inner === 'string') {
-      const whole = readGoldReference(inner, step);
-      if (whole) places.add(whole.place);
-      else replaceGoldReferences(inner, step, ({ place }) => String(places.add(place).size));
-    } else if (typeof inner === 'object' && inner !== null) Object.values(inner).forEach(visit);
-  };
-  visit(value);
+  mapTexts(value, (text) => {
+    const whole = readGoldReference(text, step);
+    if (whole) places.add(whole.place);
+    else replaceGoldReferences(text, step, ({ place }) => String(places.add(place).size));
+    return text;
+  });
   return [...places].sort((one, other) => one - other);
 }
 
@@ -69,13 +67,17 @@ export function toPlanValue(value: unknown, step: number, idOf: (place: number) 
     const id = idOf(place);
     return id === undefined ? `$${place}${path}` : `\${${id}${path}}`;
   };
-  if (typeof value === 'string') {
-    const whole = readGoldReference(value, step);
-    return whole ? written(whole) : (replaceGoldReferences(value, step, written) ?? value);
-  }
-  if (Array.isArray(value)) return value.map((item) => toPlanValue(item, step, idOf));
+  return mapTexts(value, (text) => {
+    const whole = readGoldReference(text, step);
+    return whole ? written(whole) : (replaceGoldReferences(text, step, written) ?? text);
+  });
+}
+
+function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toPlanValue(item, step, idOf)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, map)]));
 }
 
 export interface PlanReference {
@@ -85,10 +87,8 @@ export interface PlanReference {
 
 /** `${s1.path.field}` that stands alone. */
 export function readPlanReference(value: unknown): PlanReference | undefined {
-  if (typeof value !== 'string') return undefined;
-  const [reference] = findReferences(value);
-  if (!reference?.whole) return undefined;
-  return { stepId: reference.step, field: lastNamed(reference.path) };
+  const [reference] = typeof value === 'string' ? findReferences(value) : [];
+  return reference?.whole ? { stepId: reference.step, field: lastNamed(reference.path) } : undefined;
 }
 
 /** The same for references inside a text. */

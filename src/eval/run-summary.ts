@@ -1,73 +1,142 @@
-/** `run.json`: with what a run was done, how far it came, and its metrics with their intervals. */
+/** A run as a whole: with what it was done, how far it came, and its metrics with their intervals. */
 import { z } from 'zod';
+import type { Catalog } from '../core/catalog/catalog.js';
+import { WinnowError } from '../core/errors.js';
+import { dayIn } from '../core/planning/times.js';
 
-const number = z.number().nullable();
+export interface MetricMeaning {
+  /** For people, for example "Recall at 8". */
+  readonly label: string;
+  readonly group: 'selection' | 'plan' | 'cost' | 'time';
+  readonly unit: 'fraction' | 'count' | 'tokens' | 'currency' | 'milliseconds';
+  /** none: it says what happened, not whether that is good. */
+  readonly better: 'higher' | 'lower' | 'none';
+  /** A run is judged by it first. */
+  readonly primary?: boolean;
+}
 
-const metricMeaningSchema = z.object({
-  label: z.string().describe('For people, for example "Recall at 8".'),
-  group: z.enum(['selection', 'plan', 'cost', 'time']),
-  unit: z.enum(['fraction', 'count', 'tokens', 'currency', 'milliseconds']),
-  better: z.enum(['higher', 'lower', 'none']).describe('none: it says what happened, not whether that is good.'),
-});
-export type MetricMeaning = Readonly<z.infer<typeof metricMeaningSchema>>;
+export interface RunMetric extends MetricMeaning {
+  readonly name: string;
+  /** Over cases, each the mean of its repeats. null: no case to which it applies. */
+  readonly mean: number | null;
+  /** Ends of the 95 % interval: bootstrap; Wilson where all cases agree at 0 or 1. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Cases to which it applies. */
+  readonly count: number;
+}
 
-export const runMetricSchema = z.object({
-  name: z.string(),
-  ...metricMeaningSchema.shape,
-  mean: number.describe('Over cases, each the mean of its repeats. null: no case to which it applies.'),
-  low: number.describe('Ends of the 95 % interval: bootstrap; Wilson where all cases agree at 0 or 1.'),
-  high: number,
-  count: z.int().describe('Cases to which it applies.'),
-});
-export type RunMetric = z.infer<typeof runMetricSchema>;
+/** Of cases and repeats. Of some answered ones it can't be said whether they are right: a selection that was skipped. */
+export type RunCounts = Readonly<Record<'done' | 'answered' | 'errors' | 'right' | 'wrong', number>>;
 
-export const currencySchema = z.string().regex(/^[A-Z]{3}$/u, 'must be a code of three letters, such as USD');
-
-const countsSchema = z.object({
-  /** Cases and repeats that are done, and of these answered and failed. */
-  done: z.int(),
-  answered: z.int(),
-  errors: z.int(),
-  right: z.int(),
-  wrong: z.int().describe('Of some answered ones neither can be said, for example of a selection that was skipped.'),
-});
-export type RunCounts = z.infer<typeof countsSchema>;
-
-export const runSummarySchema = z.object({
-  format: z.literal(1),
-  name: z.string(),
-  startedAt: z.iso.datetime({ offset: true }),
-  endedAt: z.iso.datetime({ offset: true }).optional(),
-  interrupted: z.boolean().describe('Cases are missing: continue with --resume.'),
-  model: z.string(),
-  settings: z.record(z.string(), z.unknown()).describe('All that changes results; a resumed run must have the same.'),
-  promptHashes: z.record(z.string(), z.string()),
-  currency: currencySchema.optional(),
-  planned: z.int().describe('Cases times repeats.'),
-  cases: z.int(),
-  counts: countsSchema,
-  commonestError: z
-    .object({ code: z.string(), message: z.string().describe('Of the first case that has it.'), count: z.int() })
-    .optional()
-    .describe('Why most of the cases without an answer have none.'),
-  causes: z.record(z.string(), z.int()).describe('Why cases are not right -> how many, most first.'),
-  totalCost: z.number().optional().describe('Of all cases and repeats, with those that ended with an error.'),
-  metrics: z.array(runMetricSchema),
-  suites: z.array(
-    z.object({
-      name: z.string(),
-      catalog: z.string(),
-      tools: z.int(),
-      caseHash: z.string(),
-      counts: countsSchema,
-      metrics: z.array(runMetricSchema),
-    }),
-  ),
-});
-export type RunSummary = z.infer<typeof runSummarySchema>;
+/** What is known of a set of cases before the first one. */
+export interface RunSuite {
+  readonly name: string;
+  readonly catalog: string;
+  readonly tools: number;
+  readonly caseHash: string;
+}
 
 /** What is known before the first case. */
-export type RunStart = Pick<
-  RunSummary,
-  'name' | 'startedAt' | 'model' | 'settings' | 'promptHashes' | 'currency' | 'planned' | 'cases'
-> & { suites: readonly Pick<RunSummary['suites'][number], 'name' | 'catalog' | 'tools' | 'caseHash'>[] };
+export interface RunStart {
+  readonly name: string;
+  /** ISO time. */
+  readonly startedAt: string;
+  readonly model: string;
+  /** All that changes results; a run that goes on must have the same. */
+  readonly settings: Settings;
+  readonly promptHashes: Readonly<Record<string, string>>;
+  readonly currency?: string;
+  /** Cases times repeats. */
+  readonly planned: number;
+  readonly cases: number;
+  readonly suites: readonly RunSuite[];
+}
+
+export interface RunSummary extends RunStart {
+  readonly format: 1;
+  readonly endedAt?: string;
+  /** Cases are missing: continue with --resume. */
+  readonly interrupted: boolean;
+  readonly counts: RunCounts;
+  /** Why most of the cases without an answer have none; the message is that of the first. */
+  readonly commonestError?: { readonly code: string; readonly message: string; readonly count: number };
+  /** Why cases are not right -> how many, most first. */
+  readonly causes: Readonly<Record<string, number>>;
+  /** Of all cases and repeats, with those that ended with an error. */
+  readonly totalCost?: number;
+  readonly metrics: readonly RunMetric[];
+  readonly suites: readonly (RunSuite & { readonly counts: RunCounts; readonly metrics: readonly RunMetric[] })[];
+}
+
+export type Settings = Readonly<Record<string, unknown>>;
+
+/** The day of the cases that name none: the given one, else that of the run which goes on, else today on this machine. */
+export function dayOf(given: string | undefined, earlier: Settings | undefined): string {
+  return given ?? (typeof earlier?.today === 'string' ? earlier.today : dayIn(undefined));
+}
+
+/** What is in the sets, by name, as hashes. */
+export function hashesOfSets(
+  suites: readonly { name: string; catalog: Catalog }[],
+  { hashes }: { hashes: Readonly<Record<string, string>> },
+): Settings {
+  const hash = (text = '') => text.slice(0, 16);
+  return Object.fromEntries(
+    suites.map(({ name, catalog }) => [name, { catalog: hash(catalog.fingerprint), cases: hash(hashes[name]) }]),
+  );
+}
+
+/** As they are read again. */
+export function toSettings(values: Settings): Settings {
+  return JSON.parse(JSON.stringify(values));
+}
+
+/** @throws WinnowError `invalid_option` naming each setting in which a run that goes on differs */
+export function refuseOtherSettings(run: 'run' | 'tuning', there: Settings, here: Settings): void {
+  const issues = differencesOf(there, here);
+  if (issues.length === 0) return;
+  const message = `The ${run} can't go on with other settings: ${issues.join('; ')}. Give the same flags, or another --out.`;
+  throw new WinnowError('invalid_option', message, { issues });
+}
+
+/** Paths at which two settings differ, each with both values, for example `options.maxTools: 8 there, 5 here`. */
+export function differencesOf(there: unknown, here: unknown, path = ''): string[] {
+  if (JSON.stringify(there) === JSON.stringify(here)) return [];
+  const isNested = (value: unknown) => typeof value === 'object' && value !== null;
+  const show = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+  if (!isNested(there) || !isNested(here)) return [`${path || 'settings'}: ${show(there)} there, ${show(here)} here`];
+  const [one, other] = [new Map(Object.entries(Object(there))), new Map(Object.entries(Object(here)))];
+  const keys = new Set([...one.keys(), ...other.keys()]);
+  return [...keys].flatMap((key) => differencesOf(one.get(key), other.get(key), path === '' ? key : `${path}.${key}`));
+}
+
+const scopeSchema = z.object({
+  only: z.enum(['all', 'select', 'plan']).catch('all'),
+  candidates: z.enum(['all', 'only']).catch('all'),
+  filter: z
+    .object({ sample: z.int(), seed: z.int(), limit: z.int(), tags: z.array(z.string()), failingOf: z.string() })
+    .partial()
+    .catch({}),
+});
+
+export type Only = z.infer<typeof scopeSchema>['only'];
+
+/** Which stages were judged, and so what `right` means. */
+export function onlyOf({ settings }: Pick<RunSummary, 'settings'>): Only {
+  return scopeSchema.parse(settings).only;
+}
+
+/** In a few words each, such as `select only` and `sample 12 (seed 1)`. Empty: both stages, on all cases. */
+export function scopeOf({ settings }: Pick<RunSummary, 'settings'>): string[] {
+  const { only, candidates, filter } = scopeSchema.parse(settings);
+  const { sample, seed, limit, tags, failingOf } = filter;
+  return [
+    only === 'all' ? [] : `${only} only`,
+    candidates === 'all' ? [] : 'candidates only',
+    tags === undefined ? [] : `tag ${tags.join(', ')}`,
+    failingOf === undefined ? [] : `failing of ${failingOf}`,
+    sample === undefined ? [] : `sample ${sample} (seed ${seed})`,
+    limit === undefined ? [] : `first ${limit}`,
+  ].flat();
+}

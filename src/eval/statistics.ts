@@ -25,7 +25,7 @@ export interface Estimate {
   readonly count: number;
 }
 
-// See `random.ts`: no lookup of a global in the innermost loop.
+// A lookup of the global in the innermost loop is slow where code runs in a context of its own, as tests do.
 const { floor } = Math;
 
 /** Fewer resamples for very many values, where the interval is narrow anyway: at least 200. */
@@ -37,16 +37,27 @@ function resamplesFor(count: number): number {
  * Percentile bootstrap (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993). Undefined without values. It
  * can't see beyond the values: where all are at one of the `ends`, the interval is that of `agreement`.
  */
-export function bootstrapMean(
-  values: ArrayLike<number>,
-  { seed = 1, ends }: EstimateOptions = {},
-): Estimate | undefined {
-  const estimate = bootstrap(values, seed, (sample) => {
+export function bootstrapMean(values: readonly number[], options: EstimateOptions = {}): Estimate | undefined {
+  const { seed = 1, ends } = options;
+  const [first] = values;
+  if (first === undefined) return undefined;
+  const count = values.length;
+  if (values.every((value) => value === first)) {
+    const point = { mean: first, low: first, high: first, count };
+    return ends ? agreement(point, ends) : point;
+  }
+  const all = Float64Array.from(values);
+  const random = createRandom(seed);
+  const means = new Float64Array(resamplesFor(count));
+  for (let round = 0; round < means.length; round++) {
     let sum = 0;
-    for (const value of sample) sum += value;
-    return sum / sample.length;
-  });
-  return estimate && ends && estimate.low === estimate.high ? agreement(estimate, ends) : estimate;
+    for (let draw = 0; draw < count; draw++) sum += all[floor(random() * count)] ?? 0;
+    means[round] = sum / count;
+  }
+  means.sort();
+  const quantile = (share: number) => means[Math.max(0, Math.ceil(share * means.length) - 1)] ?? Number.NaN;
+  const mean = all.reduce((sum, value) => sum + value, 0) / count;
+  return { mean, low: quantile(0.025), high: quantile(0.975), count };
 }
 
 /** Squared: the normal distribution has 95 % within so many standard deviations. */
@@ -62,37 +73,8 @@ function agreement(estimate: Estimate, [least, most]: Ends): Estimate {
   return estimate.mean === least ? { ...estimate, high: least + width } : estimate;
 }
 
-/** The same for a quantile between 0 and 1: the smallest value that so large a share does not exceed. */
-export function bootstrapQuantile(values: ArrayLike<number>, quantile: number, seed = 1): Estimate | undefined {
-  return bootstrap(values, seed, (sample) => quantileOf(sample.sort(), quantile));
-}
-
-export function quantileOf(sorted: ArrayLike<number>, quantile: number): number {
-  return sorted[Math.max(0, Math.ceil(quantile * sorted.length) - 1)] ?? Number.NaN;
-}
-
-/** The statistic may sort the sample, which is filled anew each time. */
-function bootstrap(
-  values: ArrayLike<number>,
-  seed: number,
-  statistic: (sample: Float64Array) => number,
-): Estimate | undefined {
-  if (values.length === 0) return undefined;
-  const all = Float64Array.from(values);
-  const [first = 0] = all;
-  if (all.every((value) => value === first)) return { mean: first, low: first, high: first, count: all.length };
-  const mean = statistic(Float64Array.from(all));
-  const random = createRandom(seed);
-  const { length: size } = all;
-  const sample = new Float64Array(size);
-  const results = new Float64Array(resamplesFor(all.length));
-  for (let round = 0; round < results.length; round++) {
-    for (let place = 0; place < size; place++) sample[place] = all[floor(random() * size)] ?? 0;
-    results[round] = statistic(sample);
-  }
-  results.sort();
-  return { mean, low: quantileOf(results, 0.025), high: quantileOf(results, 0.975), count: all.length };
-}
+/** The value of a case in the first and in the second run. */
+export type Pair = readonly [first: number, second: number];
 
 export interface Difference extends Estimate {
   /** Cases in which the second run is better, worse and equal. */
@@ -102,10 +84,7 @@ export interface Difference extends Estimate {
 }
 
 /** Second minus first, pair by pair: a paired bootstrap (Koehn, EMNLP 2004). `ends` are those of a difference. */
-export function pairedDifference(
-  pairs: readonly (readonly [number, number])[],
-  options: EstimateOptions = {},
-): Difference | undefined {
+export function pairedDifference(pairs: readonly Pair[], options: EstimateOptions = {}): Difference | undefined {
   const differences = pairs.map(([first, second]) => second - first);
   const estimate = bootstrapMean(differences, options);
   if (!estimate) return undefined;
@@ -128,6 +107,33 @@ export function mcNemarExact(won: number, lost: number): number {
     logChoose += Math.log(changed - count) - Math.log(count + 1);
   }
   return Math.min(1, 2 * tail);
+}
+
+const FLIPS = 5_000;
+/** Up to so many changed cases all signs are gone through. */
+const MAX_EXACT = 12;
+
+/**
+ * How often the sum of the differences is as high when each one's sign is a coin's: a permutation test for pairs
+ * (Fisher, "The Design of Experiments", 1935), one-sided. The bootstrap alone is too bold with few changed cases.
+ */
+export function signFlipP(pairs: readonly Pair[], seed: number): number {
+  const changes = pairs.map(([before, after]) => after - before).filter((change) => change !== 0);
+  if (changes.length === 0) return 1;
+  const isExact = changes.length <= MAX_EXACT;
+  const random = createRandom(seed);
+  const rounds = isExact ? 2 ** changes.length : FLIPS;
+  // A sum of the same numbers in another order may differ in its last digits.
+  const sum = changes.reduce((total, change) => total + change, 0) - 1e-9;
+  let asHigh = isExact ? 0 : 1;
+  for (let round = 0; round < rounds; round++) {
+    let flipped = 0;
+    changes.forEach((change, place) => {
+      flipped += (isExact ? (round >> place) & 1 : random() < 0.5) ? change : -change;
+    });
+    if (flipped >= sum) asHigh += 1;
+  }
+  return asHigh / (isExact ? rounds : rounds + 1);
 }
 
 /**

@@ -1,13 +1,24 @@
-/** A set of cases with the catalogue that they are about, and the planners that do them: one a cache, one without. */
+/**
+ * A set of cases with the catalogue that they are about, and the planners that do them. Their models write down what they
+ * are asked and what they answer; one serves all cases, so calls are told apart by the id of the request.
+ */
+import { createHash } from 'node:crypto';
 import type { Catalog } from '../core/catalog/catalog.js';
 import type { Tool } from '../core/catalog/tool.js';
-import type { Model } from '../core/model/model.js';
+import { keepLatest } from '../core/kept.js';
+import {
+  type CallEnd,
+  type CompletionRequest,
+  type Model,
+  type ReaderRequest,
+  watchModel,
+} from '../core/model/model.js';
 import type { OptionsInput } from '../core/options.js';
 import { createPlanner, type Planner } from '../core/planner.js';
 import { loadPrompts, type PromptPaths } from '../core/prompts/prompts.js';
 import { createSchemaTokens } from '../core/selection/budget.js';
 import type { AnswerCache } from './answer-cache.js';
-import { createRecorder, type Recorder, type RecorderOptions } from './recorder.js';
+import type { ModelCall } from './record.js';
 
 /** Planning is judged alone: selection is skipped whatever the number of tools, and nothing keeps a case from its plan. */
 export const PLANNING_ALONE = { passthroughTools: 128 } satisfies OptionsInput;
@@ -19,9 +30,18 @@ export interface Suite {
   readonly caseFile: string;
 }
 
+/** A call as it is recorded; what came of a ranking is known only to those who read. */
+export interface RecordedCall extends ModelCall {
+  readonly isReading: boolean;
+  readonly errorCode?: string;
+  /** The text behind the hash `system`. */
+  readonly stablePart: string;
+}
+
 export interface RecordedPlanner {
   readonly planner: Planner;
-  readonly recorder: Recorder;
+  /** The calls of a request, in the order of their end; forgotten with this call. */
+  takeCalls(requestId: string): RecordedCall[];
 }
 
 export interface SuitePlanners {
@@ -37,12 +57,15 @@ export interface AnsweringModel {
   cache?: AnswerCache | undefined;
 }
 
+/** Called with each stable part of a prompt, at least once. */
+export type OnStablePart = (hash: string, text: string) => void;
+
 export interface SuitePlannerOptions extends AnsweringModel {
   /** Default: `model` plans too. */
   planning?: AnsweringModel | undefined;
   options: OptionsInput;
   prompts?: PromptPaths | undefined;
-  onStablePart: RecorderOptions['onStablePart'];
+  onStablePart: OnStablePart;
 }
 
 /**
@@ -51,30 +74,67 @@ export interface SuitePlannerOptions extends AnsweringModel {
  * @example
  * const planners = createSuitePlanners({ catalog }, { model, options: {}, onStablePart: () => {} });
  */
-export function createSuitePlanners(
-  suite: Pick<Suite, 'catalog'> & Partial<Suite>,
-  parts: SuitePlannerOptions,
-): SuitePlanners {
-  const { planning, options, prompts, onStablePart } = parts;
-  const { catalog } = suite;
-  const record = (isCached: boolean): RecordedPlanner => {
-    const modelOf = (one: AnsweringModel) => (isCached && one.cache ? one.cache.model : one.model);
-    const caches = isCached ? [parts.cache, planning?.cache] : [];
-    const recorder = createRecorder(modelOf(parts), {
-      planningModel: planning && modelOf(planning),
-      wasRemembered: (request) => caches.some((cache) => cache?.wasRemembered(request)),
-      onStablePart,
-    });
-    const { model, planningModel } = recorder;
-    return { recorder, planner: createPlanner({ catalog, model, planningModel, options, prompts }) };
-  };
-  const fresh = record(false);
-  const first = parts.cache || planning?.cache ? record(true) : fresh;
+export function createSuitePlanners({ catalog }: Pick<Suite, 'catalog'>, parts: SuitePlannerOptions): SuitePlanners {
+  const { planning } = parts;
+  const fresh = recordedPlanner(catalog, parts, false);
+  const first = parts.cache || planning?.cache ? recordedPlanner(catalog, parts, true) : fresh;
   return {
     catalog,
     plannerFor: (repeat) => (repeat === 0 ? first : fresh),
     schemaTokens: createSchemaTokens((planning ?? parts).model),
   };
+}
+
+/** Hashing a long stable part again and again would cost more than all else here. */
+const MAX_KEPT_PARTS = 200;
+
+function recordedPlanner(catalog: Catalog, parts: SuitePlannerOptions, isCached: boolean): RecordedPlanner {
+  const { planning, options, prompts, onStablePart } = parts;
+  const caches = isCached ? [parts.cache, planning?.cache] : [];
+  const calls = new Map<string, RecordedCall[]>();
+  const hashes = new Map<string, string>();
+
+  const hashOf = (system: string): string => {
+    const hash = hashes.get(system) ?? createHash('sha256').update(system).digest('hex').slice(0, 16);
+    if (!hashes.has(system)) onStablePart(hash, system);
+    keepLatest(hashes, [system, hash], MAX_KEPT_PARTS);
+    return hash;
+  };
+  const record = (request: CompletionRequest | ReaderRequest, end: CallEnd, startedAt: number) => {
+    const requestId = request.about?.requestId ?? '';
+    const call: RecordedCall = {
+      stage: request.stage ?? 'selection',
+      isReading: 'opening' in request,
+      answer: end.completion?.text ?? '',
+      ...(end.error ? { error: `${end.error.code}: ${end.error.message}`, errorCode: end.error.code } : {}),
+      usage: { ...end.usage },
+      milliseconds: millisecondsSince(startedAt),
+      system: hashOf(request.prompt.system),
+      stablePart: request.prompt.system,
+      user: request.prompt.user,
+      fromCache: caches.some((cache) => cache?.wasRemembered(request)),
+    };
+    calls.set(requestId, [...(calls.get(requestId) ?? []), call]);
+  };
+  const recorded = (one: AnsweringModel) =>
+    watchModel(isCached && one.cache ? one.cache.model : one.model, (request) => {
+      const startedAt = performance.now();
+      return (end) => record(request, end, startedAt);
+    });
+  const planningModel = planning && recorded(planning);
+  return {
+    planner: createPlanner({ catalog, model: recorded(parts), planningModel, options, prompts }),
+    takeCalls(requestId) {
+      const taken = calls.get(requestId) ?? [];
+      calls.delete(requestId);
+      return taken;
+    },
+  };
+}
+
+/** As records tell it: in milliseconds, to a tenth. `startedAt`: of `performance.now()`. */
+export function millisecondsSince(startedAt: number): number {
+  return Math.round((performance.now() - startedAt) * 10) / 10;
 }
 
 /** Name of each prompt -> hash of its file. @throws WinnowError `prompt_invalid` */

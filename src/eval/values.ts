@@ -9,18 +9,27 @@ export interface ValueOptions {
 }
 
 export function isSameValue(one: unknown, other: unknown, options: ValueOptions): boolean {
+  return agree(one, other, (first, second) => isSameScalar(first, second, options));
+}
+
+/** Lists and objects of one form whose other values agree, place by place. */
+export function agree(one: unknown, other: unknown, leaf: (one: unknown, other: unknown) => boolean): boolean {
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item, place) => agree(item, other[place], leaf));
+  }
+  if (!isObject(one) || !isObject(other)) return leaf(one, other);
+  const keys = Object.keys(one);
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every((key) => Object.hasOwn(other, key) && agree(one[key], other[key], leaf))
+  );
+}
+
+export function isSameScalar(one: unknown, other: unknown, options: ValueOptions): boolean {
   if (typeof one === 'string' && typeof other === 'string') {
     return canonicalText(one, options) === canonicalText(other, options);
   }
-  if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((item, place) => isSameValue(item, other[place], options));
-  }
-  if (isObject(one) && isObject(other)) {
-    const keys = Object.keys(one);
-    const isSameKey = (key: string) => Object.hasOwn(other, key) && isSameValue(one[key], other[key], options);
-    return keys.length === Object.keys(other).length && keys.every(isSameKey);
-  }
-  return one === other || isSameNumber(one, other);
+  return one === other || isSameNumber(one, other) || isSameNumber(other, one);
 }
 
 /**
@@ -48,18 +57,15 @@ function fits(accepted: unknown, got: unknown, options: ValueOptions): boolean {
   });
 }
 
-/** A text that is a number written plainly, beside a number. `007` is a code and no number. */
+/** A number beside a text that is one, written plainly. `007` is a code and no number. */
 function isSameNumber(one: unknown, other: unknown): boolean {
-  if (typeof one === 'string' && typeof other === 'number') return isSameNumber(other, one);
   if (typeof one !== 'number' || typeof other !== 'string') return false;
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/iu.test(other.trim()) && Number(other) === one;
 }
 
 function canonicalText(text: string, { ignoreCase }: ValueOptions): string {
   const plain = text.normalize('NFKC').trim().replace(/\s+/gu, ' ');
-  const date = canonicalDate(plain);
-  if (date !== undefined) return date;
-  return ignoreCase ? plain.toLowerCase() : plain;
+  return canonicalDate(plain) ?? (ignoreCase ? plain.toLowerCase() : plain);
 }
 
 const YEAR_FIRST = /^(\d{4})(?:[-/.年])(\d{1,2})(?:[-/.月])(\d{1,2})日?(?:[T ]?(.+))?$/u;

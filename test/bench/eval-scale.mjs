@@ -27,7 +27,7 @@ const { values, positionals } = parseArgs({
   options: { minutes: { type: 'string', default: '60' }, queue: { type: 'string' }, heap: { type: 'string' } },
 });
 const total = Number(positionals[0] ?? 100_000);
-const MARK = 10_000;
+const MARK_MS = 20_000;
 const TOOLS = 30;
 const folder = mkdtempSync(join(tmpdir(), 'winnow-scale-'));
 const out = join(folder, 'run');
@@ -128,16 +128,13 @@ const ended = new Promise((done) => run.once('exit', done));
 const limit = setTimeout(() => run.kill('SIGINT'), Number(values.minutes) * 60_000);
 let last;
 let told = 0;
-let bytesOfCase = 0;
-/** By the size of the file: counting its lines again and again would slow down what is measured. */
-const watch = setInterval(async () => {
+const watch = setInterval(() => {
   last = memoryOf(run) ?? last;
-  const bytes = bytesIn(join(out, 'cases.jsonl'));
-  if (bytesOfCase === 0 && bytes > 1_000_000) bytesOfCase = bytes / (await linesIn(join(out, 'cases.jsonl')));
-  const marks = bytesOfCase === 0 ? 0 : Math.floor(bytes / bytesOfCase / MARK);
+  const marks = Math.floor((performance.now() - startedAt) / MARK_MS);
   if (marks <= told || !last) return;
   told = marks;
-  say(`about ${marks * MARK} cases: peak ${last.peak} MB, now ${last.now} MB`);
+  const kept = (bytesIn(join(out, 'run.db')) / 1e6).toFixed(1);
+  say(`after ${(marks * MARK_MS) / 1_000} s: ${kept} MB are kept; peak ${last.peak} MB, now ${last.now} MB`);
 }, 250);
 const exitCode = await ended;
 clearInterval(watch);
@@ -147,7 +144,7 @@ const done = await linesIn(join(out, 'cases.jsonl'));
 say(
   `${done} of ${total} cases in ${seconds.toFixed(0)} s (exit code ${exitCode}): peak ${last?.peak} MB with the report`,
 );
-for (const name of ['cases.jsonl', 'cases.csv', 'junit.xml', 'report.html'])
+for (const name of ['run.db', 'cases.jsonl', 'cases.csv', 'junit.xml', 'report.html'])
   say(`${name}: ${(bytesIn(join(out, name)) / 1e6).toFixed(1)} MB`);
 if (worker) {
   say(`worker: peak ${memoryOf(worker)?.peak} MB`);

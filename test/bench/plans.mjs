@@ -15,12 +15,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createScope } from '../../dist/core/catalog/scope.js';
 import { parseCase } from '../../dist/eval/case.js';
-import { defaultsIn } from '../../dist/eval/defaults-in.js';
-import { toolsForPlanning } from '../../dist/eval/offered-tools.js';
-import { touchedValues } from '../../dist/eval/plan-scores.js';
+import { offeredTools } from '../../dist/eval/case-runner.js';
+import { defaultsIn } from '../../dist/eval/plan-scores.js';
 import { randomFor, sampleOf } from '../../dist/eval/random.js';
 import { toPlanValue } from '../../dist/eval/references.js';
 import { expectedKind, scoreCase } from '../../dist/eval/score-case.js';
+import { isSameValue } from '../../dist/eval/values.js';
 import { createModel, createPlanner, loadCatalog } from '../../dist/index.js';
 import { halfOf, renderMean } from './halves.mjs';
 import { median, renderNumber, renderTable } from './statistics.mjs';
@@ -46,7 +46,7 @@ const { values: flags } = parseArgs({
 const DAY_IN_MS = 86_400_000;
 /** Of the 60 cases of NESTFUL that were looked at: `bench:quality --sample 60` with its first seed. */
 const LOOKED_AT = { count: 60, seed: 1 };
-const GIVEN = { maxTools: 8, seed: 1 };
+const GIVEN = { only: 'plan', maxTools: 8, seed: 1 };
 
 const fixture = (name) => ({ cases: `fixtures/cases/${name}.jsonl`, catalog: `fixtures/catalogs/${name}.json` });
 const benchmark = (name) => ({
@@ -108,7 +108,7 @@ async function openCatalog(file, model) {
 
 /** What the case may use, where that is not the whole catalogue. */
 function offerOf(one, { offer }, view) {
-  if (offer === 'given') return { allow: toolsForPlanning(one, view, GIVEN) };
+  if (offer === 'given') return { allow: offeredTools(one, view, GIVEN) };
   return offer === 'candidates' ? { allow: [...(one.candidates ?? [])] } : {};
 }
 
@@ -158,7 +158,7 @@ function judge(one, result, { byName }) {
     ignoreCase,
     defaultOf: defaultsIn(byName),
     result: { kind: result.kind === 'error' ? 'plan_invalid' : result.kind, steps },
-    usage: { schemaTokens: { all: 0, loaded: 0 } },
+    schemaTokens: { all: 0, loaded: 0 },
   });
   const wanted = expectedKind(expected);
   return {
@@ -173,6 +173,20 @@ function judge(one, result, { byName }) {
     ...(excluded.length > 0 ? { touched: touchedValues(steps, excluded) } : {}),
     reason: result.reason ?? result.question ?? '',
   };
+}
+
+/**
+ * The excluded values that an argument holds, as a value of its own or as one of several in a text with commas. Free text
+ * that merely mentions one does not count.
+ */
+function touchedValues(steps, excluded) {
+  const held = steps.flatMap((step) => scalarsIn(step.arguments));
+  return excluded.filter((value) => held.some((one) => isSameValue(value, one, { ignoreCase: true })));
+}
+
+function scalarsIn(value) {
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(scalarsIn);
+  return typeof value === 'string' ? [value, ...value.split(/[,;，；、]/u)] : [value];
 }
 
 const isPlanWanted = ({ wanted }) => wanted === 'plan';

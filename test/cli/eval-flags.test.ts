@@ -80,9 +80,10 @@ describe('the flags of a run', () => {
 
     it('with the day that is given, also where the run goes on without it', async () => {
       const day = '2025-01-02';
-      const { out } = await evaluated('--limit', '1', '--today', day);
-      writeFileSync(join(out, 'cases.jsonl'), '');
-      await runEval(setup.words(['--out', out, '--limit', '1', '--no-cache', '--resume']));
+      setup.instead = (_, index) => (index === 1 ? fail(401, 'no key') : undefined);
+      const out = join(setup.folder, 'day');
+      await runEval(setup.words(['--out', out, '--limit', '1', '--today', day]));
+      await runEval(setup.words(['--out', out, '--limit', '1', '--no-cache', '--resume', '--retry-errors']));
       const plans = bodies().filter((body) => !body.includes('selected_tools'));
       expect(plans.map((body) => body.includes(day))).toEqual([true, true]);
     });
@@ -203,7 +204,7 @@ describe('the folder of a run', () => {
     expect(readdirSync(setup.out)).toEqual(before);
     const tuned = join(setup.folder, 'tuned');
     mkdirSync(tuned);
-    writeFileSync(join(tuned, 'settings.json'), '{}');
+    writeFileSync(join(tuned, 'tuning.db'), '');
     const { exitCode, error } = await runEval(setup.words(['--out', tuned]));
     expect([exitCode, String(error)]).toEqual([2, expect.stringContaining('There is a run of winnow tune in ')]);
   });

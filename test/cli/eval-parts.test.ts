@@ -149,21 +149,10 @@ describe('a run for people', () => {
   });
 
   it('has an interval beside each mean, also where all cases agree', async () => {
-    const records = Array.from({ length: 10 }, (_, place) =>
-      aRecord({ id: `c${place}`, scores: { right: 1, handedOn: 8 } }),
-    );
+    const records = Array.from({ length: 10 }, (_, place) => aRecord({ id: `c${place}`, scores: { right: 1 } }));
     const { summary } = await aRun(records);
     expect(renderRun(summary)).toMatch(/ right +1\.000 +0\.722 – 1\.000 +10\n/u);
-    expect(renderRun(summary)).toMatch(/ handedOn +8\.00 +8\.00 – 8\.00 +10\n/u);
-  });
-
-  it('tells what each way of coming in found and cost', async () => {
-    const model = { 'found.model': 0.75, 'tools.model': 2, 'tokens.model': 120 };
-    const rule = { 'found.rule': 0.25, 'tools.rule': 1, 'tokens.rule': 80 };
-    const { summary } = await aRun([aRecord({ scores: { ...model, ...rule } })]);
-    expect(renderRun(summary)).toMatch(
-      /Tools came by +of the needed +tools a case +schema tokens a case\nmodel +0\.750 +2\.00 +120\nrule +0\.250 +1\.00 +80/u,
-    );
+    expect(renderRun(summary)).toMatch(/ tokens\.read +0 +0 – 0 +10\n/u);
   });
 
   it('beside another one tells which cases were won and lost', async () => {

@@ -75,7 +75,10 @@ describe('a run that names a model of the local store', () => {
       const run = await runEval([...words, '--model', DEFAULT_MODEL.name]);
       await Promise.all(machines.map(({ end }) => end()));
       expect([run.exitCode, run.error]).toEqual([0, undefined]);
-      expect([setup.keys(), setup.summary()]).toEqual([ALL_KEYS, expect.objectContaining({ model: one.id })]);
+      expect([await setup.keys(), await setup.summary()]).toEqual([
+        ALL_KEYS,
+        expect.objectContaining({ model: one.id }),
+      ]);
       expect(machines[2]?.notices.join()).toContain(`model: "${DEFAULT_MODEL.name}" there, "of an endpoint" here`);
     },
   );

@@ -90,7 +90,7 @@ inBrowser(`the page that eval writes${skipped}`, () => {
       'passthrough',
       'passthrough',
     ]);
-    expect(setup.summary().counts).toEqual({ done: 8, answered: 7, errors: 1, right: 6, wrong: 1 });
+    expect((await setup.summary()).counts).toEqual({ done: 8, answered: 7, errors: 1, right: 6, wrong: 1 });
     expect(await headline(page)).toBe('2 of 8 results failed');
     expect(await page.locator('.tile').count()).toBe(8);
     expect((await verdicts(page)).map((text) => text.replace(/\s+/gu, ' ').trim())).toEqual([
@@ -120,7 +120,7 @@ inBrowser(`the page that eval writes${skipped}`, () => {
 
   it('names a case of which nothing can be said, and counts it neither as right nor as wrong', async () => {
     const { page, noise } = await evaluate(SELECTION, ['--only', 'select']);
-    expect(setup.summary().counts).toEqual({ done: 8, answered: 7, errors: 1, right: 5, wrong: 1 });
+    expect((await setup.summary()).counts).toEqual({ done: 8, answered: 7, errors: 1, right: 5, wrong: 1 });
     expect(await headline(page)).toBe('2 of 8 results failed');
     expect((await verdicts(page)).map((text) => text.replace(/\s+/gu, ' ').trim())).toEqual([
       '✗ wrong 1',

@@ -1,6 +1,9 @@
 /** A small set of cases, a catalogue and a server that answers each case rightly, unless a test says otherwise. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readSummary } from '../../src/eval/run-store.js';
+import type { RunSummary } from '../../src/eval/run-summary.js';
+import { keysIn } from '../eval/setup.js';
 import { type Behaviour, type ScriptedServer, startScriptedServer } from '../support/scripted-server.js';
 import { answerJson, late } from '../support/server-behaviours.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -34,8 +37,8 @@ export interface EvalSetup {
   answerAfterMs: () => number;
   /** `eval` with the set, the server and the folder of the run. */
   words(more?: readonly string[]): string[];
-  keys(): string[];
-  summary(): { interrupted: boolean; counts: Record<string, number>; settings: unknown; metrics: { name: string }[] };
+  keys(): Promise<string[]>;
+  summary(): Promise<RunSummary>;
   close(): Promise<void>;
 }
 
@@ -62,14 +65,8 @@ export async function setUpEval(): Promise<EvalSetup> {
       const model = ['--base-url', server.baseUrl, '--model', 'm'];
       return ['eval', '--suite', join(folder, 'set'), ...model, ...small, '--out', out, ...more];
     },
-    keys: () => {
-      const lines = readFileSync(join(out, 'cases.jsonl'), 'utf8').trim().split('\n');
-      return lines
-        .map((line) => JSON.parse(line))
-        .map(({ id, repeat }) => `${id}#${repeat}`)
-        .sort();
-    },
-    summary: () => JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')),
+    keys: async () => (await keysIn(out)).sort(),
+    summary: () => readSummary(out),
     async close() {
       await server.close();
       rmSync(folder, { recursive: true, force: true });

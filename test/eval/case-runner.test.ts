@@ -7,19 +7,17 @@ import { createCatalog } from '../../src/core/catalog/catalog.js';
 import { createScope } from '../../src/core/catalog/scope.js';
 import { WinnowError } from '../../src/core/errors.js';
 import type { Model } from '../../src/core/model/model.js';
-import { type CaseRunner, createCaseRunner } from '../../src/eval/case-runner.js';
+import { type CaseRunner, createCaseRunner, offeredTools } from '../../src/eval/case-runner.js';
 import { openCases } from '../../src/eval/case-source.js';
-import { createLocalDispatcher } from '../../src/eval/dispatcher.js';
-import { type EvaluationOptions, evaluate } from '../../src/eval/evaluate.js';
-import { offeredTools, toolsForPlanning } from '../../src/eval/offered-tools.js';
+import { createLocalDispatcher, type EvaluationOptions, evaluate } from '../../src/eval/evaluate.js';
 import type { CaseRecord } from '../../src/eval/record.js';
-import { openRunFolder, readPrompt, readRecords, readSummary } from '../../src/eval/run-folder.js';
-import { dayOf, differencesOf, refuseOtherSettings } from '../../src/eval/settings.js';
+import { readSummary } from '../../src/eval/run-store.js';
+import { dayOf, differencesOf, refuseOtherSettings } from '../../src/eval/run-summary.js';
 import { createSuitePlanners } from '../../src/eval/suite.js';
 import { createTool } from '../support/create-tool.js';
 import { createScriptedModel } from '../support/scripted-model.js';
 import { aModel, aRunner, catalog, EXPECTED, JUDGING, PLAN, SELECTED, TOOLS } from './runner-setup.js';
-import { aCase, aFolder, aRecord, aStart } from './setup.js';
+import { aCase, aFolder, aRecord, aStart, inRun, keysIn } from './setup.js';
 
 describe('one case', () => {
   it('becomes a record with what the model saw and said, how it was judged and what it cost', async () => {
@@ -37,7 +35,7 @@ describe('one case', () => {
       rung: 'whole',
       selection: { mode: 'selected', tools: [{ name: 'find_station', via: 'model' }] },
       result: { kind: 'plan', steps: [{ tool: 'find_station' }], levels: [['s1']] },
-      scores: { right: 1, recall: 1, planExact: 1 },
+      scores: { right: 1, recall: 1, nodeF1: 1 },
       comparison: { steps: [{ expected: 0, got: 0, arguments: { name: 'same' } }] },
       usage: { selection: { calls: 1 }, planning: { calls: 1 } },
       cost: 2,
@@ -64,7 +62,7 @@ describe('one case', () => {
     expect(model.calls.map(({ stage }) => stage)).toEqual(['selection', 'planning']);
     expect(planned.selection?.tools).toHaveLength(3);
     expect(planned.selection?.tools.map(({ name }) => name)).toContain('find_station');
-    expect(planned.scores).toMatchObject({ right: 1, planExact: 1 });
+    expect(planned.scores).toMatchObject({ right: 1, nodeF1: 1 });
     expect(planned.scores).not.toHaveProperty('recall');
   });
 
@@ -99,7 +97,7 @@ describe('one case', () => {
     const record = await aRunner(model).run({ case: aCase({ expected: EXPECTED }), repeat: 0 });
     expect(record).toMatchObject({
       result: { kind: 'plan', repaired: true },
-      scores: { right: 1, valid: 1, validFirst: 0, planRepaired: 1 },
+      scores: { right: 1, valid: 1 },
       usage: { planning: { calls: 2 } },
     });
   });
@@ -112,7 +110,7 @@ describe('one case', () => {
     const loud = { ...PLAN, steps: [{ id: 's1', tool: 'find_station', arguments: { name: 'LAKE' } }] };
     const { run } = aRunner(aModel(undefined, JSON.stringify(loud)), { ignoreCase: ofRun });
     const record = await run({ case: aCase({ expected: EXPECTED, ignoreCase: ofCase }), repeat: 0 });
-    expect(record.scores).toMatchObject({ right, argumentNameF1: 1, argumentValueF1: right });
+    expect(record.scores).toMatchObject({ right, argumentValueF1: right });
   });
 
   it.each<[string, Model]>([
@@ -126,23 +124,7 @@ describe('one case', () => {
 
   it('whose selection is not usable falls back, and that counts', async () => {
     const record = await aRunner(aModel('I would rather not.')).run({ case: aCase({ expected: EXPECTED }), repeat: 0 });
-    expect(record).toMatchObject({ outcome: 'answered', scores: { fallback: 1, selectionRepaired: 1 } });
-  });
-
-  it.each<[string, string[], number]>([
-    ['beside a tool', ['nope', 'find_station'], 1],
-    ['alone, also after a repair', ['nope'], 1],
-  ])('has the names counted that its model made up %s', async (_, names, unknownNames) => {
-    const answer = JSON.stringify({ selected_tools: names, reason: 'r' });
-    const { scores } = await aRunner(aModel(answer), { only: 'select' }).run({ case: aCase(), repeat: 0 });
-    expect(scores).toMatchObject({ unknownNames });
-  });
-
-  it('has the names counted that its model made up before a repair, and those after it', async () => {
-    const naming = (...names: string[]) => JSON.stringify({ selected_tools: names, reason: 'r' });
-    const answers = [naming('nope', 'never'), naming('nothing', 'find_station')];
-    const { run } = aRunner(createScriptedModel({ answers }), { only: 'select' });
-    expect((await run({ case: aCase(), repeat: 0 })).scores).toMatchObject({ unknownNames: 3, fallback: 0 });
+    expect(record).toMatchObject({ outcome: 'answered', scores: { fallback: 1 } });
   });
 
   it('is tried anew with every repeat, whatever the cache holds', async () => {
@@ -192,11 +174,11 @@ const viewOf = createScope(createCatalog([...NAMES.map((name) => createTool(name
 const view = viewOf({});
 const one = aCase({ candidates: ['t1', 't2'], expected: { tools: ['t1', 't1', 't3'] } });
 const offer = (distractors: number, seed = 1, id = 'c1') =>
-  offeredTools({ ...one, id }, view, { candidates: 'only', distractors, seed }) ?? [];
+  offeredTools({ ...one, id }, view, { ...JUDGING, candidates: 'only', distractors, seed }) ?? [];
 
 describe('the tools that a case may use', () => {
   it('are all, unless only the candidates are asked for', () => {
-    expect(offeredTools(one, view, { candidates: 'all', distractors: 5, seed: 1 })).toBeUndefined();
+    expect(offeredTools(one, view, { ...JUDGING, distractors: 5 })).toBeUndefined();
     expect(offer(0)).toEqual(['t1', 't2']);
   });
 
@@ -215,16 +197,16 @@ describe('the tools that a case may use', () => {
   });
 
   it('for planning alone are the expected ones and others up to the most that are handed on', () => {
-    const given = toolsForPlanning(one, view, { maxTools: 8, seed: 1 });
-    expect(new Set(given).size).toBe(8);
-    expect(given).toEqual(expect.arrayContaining(['t1', 't3']));
-    expect(toolsForPlanning(one, view, { maxTools: 1, seed: 1 })).toEqual(['t1', 't3']);
-    expect(toolsForPlanning(aCase({ expected: { tools: [] } }), view, { maxTools: 8, seed: 1 })).toHaveLength(8);
+    const given = (maxTools: number, given = one) => offeredTools(given, view, { ...JUDGING, only: 'plan', maxTools });
+    expect(new Set(given(8)).size).toBe(8);
+    expect(given(8)).toEqual(expect.arrayContaining(['t1', 't3']));
+    expect(given(1)).toEqual(['t1', 't3']);
+    expect(given(8, aCase({ expected: { tools: [] } }))).toHaveLength(8);
   });
 });
 
 const LOADER = new URL('../support/typescript-loader.mjs', import.meta.url).href;
-const SETTINGS = new URL('../../src/eval/settings.ts', import.meta.url).href;
+const SETTINGS = new URL('../../src/eval/run-summary.ts', import.meta.url).href;
 
 function dayWhere(zone: string): string {
   const script = `process.stdout.write((await import('${SETTINGS}')).dayOf(undefined, {}))`;
@@ -294,27 +276,11 @@ async function evaluated({
   repeats = 1,
   ...more
 }: RunParts = {}) {
-  const folder = await openRunFolder(path);
   const start = aStart({ planned: count * repeats, cases: count });
-  try {
-    const end = await evaluate({
-      folder,
-      source: await sourceOf(count),
-      repeats,
-      dispatch: createLocalDispatcher(run, jobs),
-      start,
-      ...more,
-    });
-    return { ...end, path, keys: await keysIn(path) };
-  } finally {
-    folder.close();
-  }
-}
-
-async function keysIn(path: string): Promise<string[]> {
-  const keys = [];
-  for await (const { id, repeat } of readRecords(path)) keys.push(`${id}#${repeat}`);
-  return keys;
+  const source = await sourceOf(count);
+  const dispatch = createLocalDispatcher(run, jobs);
+  const end = await inRun(path, (store) => evaluate({ store, source, repeats, dispatch, start, ...more }));
+  return { ...end, path, keys: await keysIn(path) };
 }
 
 describe('a run', () => {
@@ -365,10 +331,10 @@ describe('a run', () => {
   it('ends when the server is down, and says how to go on', async () => {
     const error = { code: 'model_unavailable', message: 'refused', issues: [] };
     const run: CaseRunner = async ({ case: { id } }) => aRecord({ id, outcome: 'error', error, scores: {} });
-    const { keys, failure } = await evaluated({ run, count: 10, jobs: 1, maxErrorsInARow: 3 });
-    expect(keys).toHaveLength(3);
+    const { keys, failure } = await evaluated({ run, count: 25, jobs: 1 });
+    expect(keys).toHaveLength(20);
     expect(failure?.message).toMatch(
-      /3 cases in a row failed, the last with model_unavailable: refused Continue with --resume --retry-errors/u,
+      /20 cases in a row failed, the last with model_unavailable: refused Continue with --resume --retry-errors/u,
     );
   });
 
@@ -384,33 +350,27 @@ describe('a run', () => {
   it('has a summary from its first moment', async () => {
     const path = aFolder();
     const seen: boolean[] = [];
-    await evaluated({ path, onRecord: () => seen.push(readSummary(path).interrupted) });
-    expect(new Set(seen)).toEqual(new Set([true]));
-    expect(readSummary(path).interrupted).toBe(false);
+    const run: CaseRunner = async (job) => {
+      seen.push((await readSummary(path)).interrupted);
+      return answerAll(job);
+    };
+    await evaluated({ path, run, count: 2 });
+    expect(seen).toEqual([true, true]);
+    expect((await readSummary(path)).interrupted).toBe(false);
   });
 
   it('of real planners keeps the prompts that its records name', async () => {
-    const path = aFolder();
-    const folder = await openRunFolder(path);
-    const planners = createSuitePlanners(
-      { name: 'set', catalog, caseFile: '' },
-      { model: aModel(), options: { passthroughTools: 0 }, onStablePart: folder.keepPrompt },
-    );
-    const run = createCaseRunner({
-      suites: new Map([['set', planners]]),
-      ...JUDGING,
+    await inRun(aFolder(), async (store) => {
+      const { keepPrompt: onStablePart } = store;
+      const planners = createSuitePlanners(
+        { catalog },
+        { model: aModel(), options: { passthroughTools: 0 }, onStablePart },
+      );
+      const dispatch = createLocalDispatcher(createCaseRunner({ suites: new Map([['set', planners]]), ...JUDGING }), 1);
+      await evaluate({ store, source: await sourceOf(2), repeats: 1, dispatch, start: aStart({ planned: 2 }) });
+      const texts = await store.prompts();
+      for await (const { calls } of store.records())
+        expect(calls.map(({ system }) => isSelection(texts.get(system) ?? ''))).toEqual([true, false]);
     });
-    await evaluate({
-      folder,
-      source: await sourceOf(2),
-      repeats: 1,
-      dispatch: createLocalDispatcher(run, 1),
-      start: aStart({ planned: 2 }),
-    });
-    folder.close();
-    for await (const { calls } of readRecords(path)) {
-      const texts = await Promise.all(calls.map(({ system }) => readPrompt(path, system)));
-      expect(texts.map((text) => isSelection(text ?? ''))).toEqual([true, false]);
-    }
   });
 });

@@ -3,39 +3,28 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { noUsage } from '../../src/core/model/model.js';
-import { pairId } from '../../src/eval/model-pair.js';
-import { loadPrices } from '../../src/eval/prices.js';
-import { readRecords } from '../../src/eval/run-folder.js';
-import { writeCsv } from '../../src/eval/write-csv.js';
-import { writeJUnit } from '../../src/eval/write-junit.js';
-import { writeOutputs } from '../../src/eval/write-outputs.js';
+import { writeOutputs } from '../../src/eval/outputs.js';
+import { loadPrices, pairId } from '../../src/eval/prices.js';
 import { aFolder, anError, aRecord, aRun } from './setup.js';
 
 describe('the table for spreadsheets', () => {
-  async function rowsOf(record: Parameters<typeof aRecord>[0], names: string[]): Promise<string[]> {
-    const { path } = await aRun([aRecord(record)]);
-    await writeCsv(readRecords(path), names, join(path, 'x.csv'));
-    return readFileSync(join(path, 'x.csv'), 'utf8').trimEnd().split('\n');
+  async function rowsOf(record: Parameters<typeof aRecord>[0]): Promise<string[]> {
+    const { path, summary } = await aRun([aRecord(record)]);
+    await writeOutputs(path, summary, []);
+    return readFileSync(join(path, 'cases.csv'), 'utf8').trimEnd().split('\n');
   }
 
-  it('has a column a score, and an empty cell where one does not apply', async () => {
-    const [head, row] = await rowsOf({ scores: { recall: 0.5, mrr: null }, tags: ['a', 'b'], cost: 0.25 }, [
-      'recall',
-      'mrr',
-      'cost',
-      'errors',
-      'tokens.read',
-      'time.p50',
-    ]);
+  it('has a column a score that any case has', async () => {
+    const [head, row] = await rowsOf({ scores: { recall: 0.5, top1: null }, tags: ['a', 'b'], cost: 0.25 });
     expect(head).toBe(
-      'id,suite,repeat,lang,tags,query,outcome,cause,expected,got,kind,recall,mrr,read,cached,written,schemaTokens,cost,milliseconds',
+      'id,suite,repeat,lang,tags,query,outcome,cause,expected,got,kind,recall,read,cached,written,schemaTokens,cost,milliseconds',
     );
-    expect(row).toBe('c1,set,0,,a b,the level of the lake,answered,,read_level,read_level,,0.5,,0,0,0,10,0.25,9');
+    expect(row).toBe('c1,set,0,,a b,the level of the lake,answered,,read_level,read_level,,0.5,0,0,0,10,0.25,9');
   });
 
   it('quotes what needs it, and holds no formula', async () => {
-    expect((await rowsOf({ query: 'a "b", c' }, []))[1]).toContain('"a ""b"", c"');
-    expect((await rowsOf({ query: '=1+1' }, []))[1]).toContain(",'=1+1,");
+    expect((await rowsOf({ query: 'a "b", c' }))[1]).toContain('"a ""b"", c"');
+    expect((await rowsOf({ query: '=1+1' }))[1]).toContain(",'=1+1,");
   });
 });
 
@@ -55,8 +44,8 @@ describe('the file for build servers', () => {
       aRecord({ id: 'u', scores: { right: null } }),
     ]);
     const gate = [{ bar: 'recall>=0.9', passed: false, found: 'recall is 0.5' }];
-    await writeJUnit({ summary, records: () => readRecords(path), gate, out: join(path, 'j.xml') });
-    const { testsuites } = parser.parse(readFileSync(join(path, 'j.xml'), 'utf8'));
+    await writeOutputs(path, summary, gate);
+    const { testsuites } = parser.parse(readFileSync(join(path, 'junit.xml'), 'utf8'));
     expect(testsuites.testsuite).toMatchObject([
       {
         '@name': 'set',
@@ -84,8 +73,8 @@ describe('the file for build servers', () => {
     async (text) => {
       const record = aRecord({ id: text, suite: 'set', query: text, scores: { right: 0 }, cause: text });
       const { path, summary } = await aRun([record], { name: text });
-      await writeJUnit({ summary, records: () => readRecords(path), gate: [], out: join(path, 'j.xml') });
-      const written = readFileSync(join(path, 'j.xml'), 'utf8');
+      await writeOutputs(path, summary, []);
+      const written = readFileSync(join(path, 'junit.xml'), 'utf8');
       expect(XMLValidator.validate(written)).toBe(true);
       expect(written).not.toMatch(/(?![\t\n\r])\p{Cc}/u);
     },
@@ -93,27 +82,14 @@ describe('the file for build servers', () => {
 });
 
 describe('the outputs of a run', () => {
-  it('are the table, the file for build servers and the page, each whole', async () => {
+  it('are summary, records, table, the file for build servers and the page, each whole', async () => {
     const { path, summary } = await aRun([aRecord({ id: 'case-one' })]);
-    const { csv, junit, report } = await writeOutputs(path, summary, []);
-    for (const file of [csv, junit]) expect(readFileSync(file, 'utf8')).toContain('case-one');
-    expect(readFileSync(report, 'utf8')).toMatch(/^<!doctype html>[\s\S]*"interrupted":false[\s\S]*<\/html>\s*$/iu);
-  });
-
-  it('have no column in the table that is empty in every row', async () => {
-    const scores = { right: 1, recall: 0.5, mrr: null, schemaTokensSaved: 0.9, 'tokens.model': 7 };
-    const { path, summary } = await aRun([aRecord({ lang: 'en', tags: ['t'], cause: 'c', cost: 1, scores })]);
-    const { csv } = await writeOutputs(path, summary, []);
-    const [head = '', row = ''] = readFileSync(csv, 'utf8').trimEnd().split('\n');
-    const cells = row.split(',');
-    expect(head.split(',').filter((_, place) => cells[place] === '')).toEqual(['kind']);
-    expect(head).toContain('right,recall,schemaTokensSaved,');
-  });
-
-  it('say of a run in which cases are missing that it is not complete', async () => {
-    const { path, summary } = await aRun([aRecord()], { planned: 2 });
-    const { report } = await writeOutputs(path, summary, []);
-    expect(readFileSync(report, 'utf8')).toContain('"interrupted":true');
+    expect(await writeOutputs(path, summary, [])).toBe(join(path, 'report.html'));
+    const read = (name: string) => readFileSync(join(path, name), 'utf8');
+    expect(JSON.parse(read('run.json'))).toEqual(summary);
+    expect(read('cases.jsonl')).toBe(`${JSON.stringify(aRecord({ id: 'case-one' }))}\n`);
+    for (const name of ['cases.csv', 'junit.xml']) expect(read(name)).toContain('case-one');
+    expect(read('report.html')).toMatch(/^<!doctype html>[\s\S]*"interrupted":false[\s\S]*<\/html>\s*$/iu);
   });
 });
 

@@ -51,7 +51,7 @@ export function aRunner(model: Model, more: Partial<CaseRunnerOptions> & { cache
   const { cached = false, ...options } = more;
   const prompts = new Map<string, string>();
   const planners = createSuitePlanners(
-    { name: 'set', catalog, caseFile: '' },
+    { catalog },
     {
       model,
       cache: cached ? createAnswerCache(model, { folder: aFolder() }) : undefined,

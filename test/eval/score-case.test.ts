@@ -3,9 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { SelectedTool } from '../../src/core/result.js';
 import { type Outcome, scoreCase } from '../../src/eval/score-case.js';
-import { scoreConduct, scoreSelection } from '../../src/eval/selection-scores.js';
+import { scoreSelection } from '../../src/eval/selection-scores.js';
 import { isAccepted, isSameValue } from '../../src/eval/values.js';
-import { aSelection, NO_USAGE, steps } from './setup.js';
+import { aSelection, steps } from './setup.js';
 
 const plan = (tool: string, values: Record<string, unknown> = {}) => ({
   kind: 'plan' as const,
@@ -15,10 +15,8 @@ const outcome = (more: Partial<Outcome>): Outcome => ({
   expected: { tools: ['a'], steps: [{ tool: 'a', arguments: { x: 1 } }], edges: [] },
   ignoreCase: false,
   selection: aSelection(['a']),
-  selectionRepaired: false,
   result: undefined,
-  usage: { selection: NO_USAGE, planning: NO_USAGE, schemaTokens: { all: 200, loaded: 20 } },
-  schemaTokens: () => 1,
+  schemaTokens: { all: 200, loaded: 20 },
   isVisible: () => true,
   defaultOf: () => undefined,
   ...more,
@@ -95,37 +93,16 @@ describe('the cause of a case that is not right', () => {
 
 describe('the kind of a result', () => {
   it.each<[string, Partial<Outcome>, Record<string, number | null>]>([
-    [
-      'a plan at the first try',
-      { result: plan('a', { x: 1 }) },
-      { valid: 1, validFirst: 1, planRepaired: 0, kind: 1, unplannableWrong: 0 },
-    ],
-    [
-      'a plan after a repair',
-      { result: { ...plan('a', { x: 1 }), repaired: true } },
-      { valid: 1, validFirst: 0, planRepaired: 1 },
-    ],
-    [
-      'no valid plan',
-      { result: { kind: 'plan_invalid', repaired: true } },
-      { valid: 0, validFirst: 0, kind: 0, nodeF1: 0 },
-    ],
-    [
-      'a refusal that is wrong',
-      { result: { kind: 'unplannable' } },
-      { unplannableWrong: 1, unplannableRight: null, planExact: 0 },
-    ],
+    ['a plan, also after a repair', { result: { ...plan('a', { x: 1 }), repaired: true } }, { valid: 1, kind: 1 }],
+    ['no valid plan', { result: { kind: 'plan_invalid', repaired: true } }, { valid: 0, kind: 0, nodeF1: 0 }],
+    ['a refusal that is wrong', { result: { kind: 'unplannable' } }, { kind: 0, nodeF1: 0 }],
     [
       'a refusal that is right',
       { expected: { tools: [] }, result: { kind: 'unplannable' } },
-      { unplannableRight: 1, unplannableWrong: null, nodeF1: null, planExact: null },
+      { kind: 1, nodeF1: null },
     ],
-    [
-      'a question that is wrong',
-      { result: { kind: 'clarification' } },
-      { clarificationWrong: 1, clarificationRight: null },
-    ],
-  ])('tells %s', (_, more, scores) => {
+    ['a question that is wrong', { result: { kind: 'clarification' } }, { kind: 0, valid: 1 }],
+  ])('counts %s', (_, more, scores) => {
     expect(scoreCase(outcome(more)).scores).toMatchObject(scores);
   });
 
@@ -136,94 +113,69 @@ describe('the kind of a result', () => {
   });
 });
 
-const tokens = () => 10;
 const score = (tools: string[], names: readonly (string | SelectedTool)[], alternatives?: string[][]) =>
-  scoreSelection({ tools, ...(alternatives ? { alternatives } : {}) }, aSelection(names), tokens);
+  scoreSelection({ tools, ...(alternatives ? { alternatives } : {}) }, aSelection(names));
 
 describe('scores of a selection', () => {
   it('are worked out by hand for two needed tools among four', () => {
-    const fill = (name: string): SelectedTool => ({ name, via: 'keyword', fill: true });
-    const scores = score(['a', 'b'], ['x', 'a', fill('y'), fill('b')]);
-    expect(scores).toMatchObject({
+    expect(score(['a', 'b'], ['x', 'a', 'y', 'b'])).toEqual({
+      allNeeded: 1,
       recall: 1,
       precision: 0.5,
-      f1: 2 / 3,
-      exact: 0,
-      allNeeded: 1,
-      chosenRecall: 0.5,
-      chosenPrecision: 0.5,
-      chosenF1: 0.5,
-      chosenExact: 0,
       'recall@3': 0.5,
-      'all@3': 0,
       'recall@5': 1,
-      'all@5': 1,
+      'recall@8': 1,
+      'recall@10': 1,
       top1: 0,
-      top3: 1,
-      mrr: 0.5,
-      handedOn: 4,
-      'found.model': 0.5,
-      'found.keyword': 0.5,
-      'found.rule': 0,
-      'tools.keyword': 2,
-      'tokens.keyword': 20,
+      abstention: null,
+      fallback: 0,
     });
   });
 
   it.each([1, 3, 4, 5, 6, 8, 9, 10, 11])('of a needed tool at place %i fall at the cut-offs before it', (place) => {
     const ranked = Array.from({ length: 12 }, (_, at) => (at + 1 === place ? 'a' : `other_${at}`));
-    const from = (least: number) => Number(place <= least);
-    expect(score(['a'], ranked)).toMatchObject({
-      'recall@3': from(3),
-      'recall@5': from(5),
-      'recall@8': from(8),
-      'recall@10': from(10),
-      'all@3': from(3),
-      'all@5': from(5),
-      'all@8': from(8),
-      'all@10': from(10),
-      top1: from(1),
-      top3: from(3),
-      mrr: 1 / place,
-    });
+    const found = [3, 5, 8, 10].map((cutoff) => [`recall@${cutoff}`, Number(place <= cutoff)]);
+    expect(score(['a'], ranked)).toMatchObject({ ...Object.fromEntries(found), top1: Number(place === 1) });
   });
 
   it('give nothing for a name that is nearly right', () => {
-    expect(score(['get_user'], ['get_users', 'getuser', 'GET_USER'])).toMatchObject({
-      recall: 0,
-      'recall@3': 0,
-      mrr: 0,
-    });
+    expect(score(['get_user'], ['get_users', 'getuser', 'GET_USER'])).toMatchObject({ recall: 0, top1: 0 });
   });
 
   it('count the alternative that is fulfilled best', () => {
-    expect(score(['a', 'b'], ['c'], [['c']])).toMatchObject({ recall: 1, exact: 1, allNeeded: 1, 'all@3': 1, top1: 1 });
-    expect(score(['a', 'b'], ['a'], [['c', 'd', 'e']])).toMatchObject({ recall: 0.5, top1: 1 });
+    expect(score(['a', 'b'], ['c'], [['c']])).toMatchObject({ recall: 1, precision: 1, allNeeded: 1, top1: 1 });
+    expect(score(['a', 'b'], ['a'], [['c', 'd', 'e']])).toMatchObject({ recall: 0.5, top1: 1, allNeeded: 0 });
   });
 
   it('do not apply where nothing is needed', () => {
-    expect(score([], ['a'])).toMatchObject({
-      recall: null,
-      precision: null,
-      'recall@8': null,
-      mrr: null,
-      allNeeded: null,
-    });
+    const none = { recall: null, precision: null, 'recall@8': null, top1: null, allNeeded: null };
+    expect(score([], ['a'])).toMatchObject(none);
   });
 
   it('have no rank where selection was skipped, since the order says nothing', () => {
-    const skipped = aSelection(
+    const skipped = aSelection(['b', 'a'], { mode: 'passthrough' });
+    expect(scoreSelection({ tools: ['a'] }, skipped)).toMatchObject({ recall: 1, 'recall@3': null, top1: null });
+  });
+
+  it.each<[string, Partial<Parameters<typeof scoreSelection>[0]>, Parameters<typeof aSelection>, number | null]>([
+    ['nothing picked where nothing fits', {}, [[]], 1],
+    [
+      'what is always there, where nothing fits',
+      {},
       [
-        { name: 'b', via: 'all' },
-        { name: 'a', via: 'all' },
+        [
+          { name: 'a', via: 'always' },
+          { name: 'b', via: 'required' },
+        ],
       ],
-      { mode: 'passthrough' },
-    );
-    expect(scoreSelection({ tools: ['a'] }, skipped, tokens)).toMatchObject({
-      recall: 1,
-      'recall@3': null,
-      top1: null,
-    });
+      1,
+    ],
+    ['a tool where none fits', {}, [['a']], 0],
+    ['nothing picked where something fits', { tools: ['a'] }, [[]], null],
+    ['a case that wants a question back', { kind: 'clarification' }, [[]], null],
+    ['a selection that was skipped', {}, [['a'], { mode: 'passthrough' }], null],
+  ])('judge abstention on %s', (_, expected, selection, abstention) => {
+    expect(scoreSelection({ tools: [], ...expected }, aSelection(...selection))).toMatchObject({ abstention });
   });
 
   const names = fc.uniqueArray(fc.constantFrom(...'abcdefghijkl'), { maxLength: 12 });
@@ -231,70 +183,17 @@ describe('scores of a selection', () => {
     fc.assert(
       fc.property(names, names, (needed, got) => {
         const scores = score(needed, got);
-        for (const [name, value] of Object.entries(scores)) {
-          if (value === null || /^(?:handedOn|tools\.|tokens\.)/u.test(name)) continue;
+        for (const value of Object.values(scores)) {
+          if (value === null) continue;
           expect(value).toBeGreaterThanOrEqual(0);
           expect(value).toBeLessThanOrEqual(1);
         }
         if (needed.length === 0) return;
         const at = [3, 5, 8, 10].map((cutoff) => scores[`recall@${cutoff}`] ?? -1);
         expect(at).toEqual([...at].sort((one, other) => one - other));
-        expect(scores.exact === 1).toBe(scores.recall === 1 && scores.precision === 1);
-        expect(scores['all@10'] === 1).toBe(scores['recall@10'] === 1);
-        expect(scores.mrr === 1).toBe(scores.top1 === 1);
+        expect(scores.allNeeded === 1).toBe(scores.recall === 1);
       }),
     );
-  });
-
-  it('do not change with the order, but for those of the rank', () => {
-    fc.assert(
-      fc.property(names, names, (needed, got) => {
-        const { recall, precision, f1, exact } = score(needed, got);
-        expect(score(needed, [...got].reverse())).toMatchObject({ recall, precision, f1, exact });
-      }),
-    );
-  });
-});
-
-describe('conduct', () => {
-  const unknown = { name: 'nope', reason: 'unknown' as const };
-  const cap = { name: 'b', reason: 'cap' as const };
-
-  it.each([
-    ['nothing picked where nothing fits', [], { tools: [] }, { abstention: 1, falseAbstention: null }],
-    ['something picked where nothing fits', ['a'], { tools: [] }, { abstention: 0, falseAbstention: null }],
-    ['nothing picked where something fits', [], { tools: ['a'] }, { abstention: null, falseAbstention: 1 }],
-    ['a question that is wanted', [], { tools: [], kind: 'clarification' as const }, { abstention: null }],
-  ])('tells %s', (_, picked, expected, scores) => {
-    expect(scoreConduct(expected, aSelection(picked), false)).toMatchObject(scores);
-  });
-
-  it('does not take an always-on tool for a pick', () => {
-    const selection = aSelection([{ name: 'help', via: 'always' }]);
-    expect(scoreConduct({ tools: [] }, selection, false)).toMatchObject({ abstention: 1 });
-  });
-
-  it('does not judge abstention where selection was skipped', () => {
-    const skipped = scoreConduct({ tools: [] }, aSelection(['a'], { mode: 'passthrough' }), false);
-    expect(skipped).toMatchObject({ abstention: null });
-  });
-
-  it('counts made-up names, repairs and fallbacks, and none of them where selection was skipped', () => {
-    const selection = aSelection(['a'], { dropped: [unknown, cap] });
-    expect(scoreConduct({ tools: ['a'] }, selection, true)).toMatchObject({
-      unknownNames: 1,
-      selectionRepaired: 1,
-      fallback: 0,
-      passthrough: 0,
-    });
-    const fallback = aSelection(['a'], { mode: 'fallback' });
-    expect(scoreConduct({ tools: ['a'] }, fallback, false)).toMatchObject({ fallback: 1 });
-    const skipped = aSelection(['a'], { mode: 'passthrough' });
-    expect(scoreConduct({ tools: ['a'] }, skipped, false)).toMatchObject({
-      unknownNames: null,
-      fallback: null,
-      passthrough: 1,
-    });
   });
 });
 

@@ -4,7 +4,7 @@ import type { SelectedTool, Selection, Step } from '../../src/core/result.js';
 import type { EvaluationCase } from '../../src/eval/case.js';
 import { summarise } from '../../src/eval/evaluate.js';
 import { type CaseRecord, caseRecordSchema } from '../../src/eval/record.js';
-import { openRunFolder } from '../../src/eval/run-folder.js';
+import { openRunStore, type RunStore, runFile } from '../../src/eval/run-store.js';
 import type { RunStart, RunSummary } from '../../src/eval/run-summary.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -93,10 +93,28 @@ export async function aRun(
   more: Partial<RunStart> = {},
 ): Promise<{ path: string; summary: RunSummary }> {
   const path = aFolder();
-  const folder = await openRunFolder(path);
-  for (const record of records) folder.append(record);
-  const summary = await summarise(path, aStart({ planned: records.length, cases: records.length, ...more }));
-  folder.writeSummary(summary);
-  folder.close();
+  const summary = await inRun(path, async (store) => {
+    await store.keep(records);
+    return summarise(store, aStart({ planned: records.length, cases: records.length, ...more }));
+  });
   return { path, summary };
+}
+
+/** Work with the store of a run, which is made where it is missing. */
+export async function inRun<Result>(path: string, work: (store: RunStore) => Promise<Result>): Promise<Result> {
+  const store = await openRunStore(runFile(path));
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** `id#repeat` of all records, in their order. */
+export function keysIn(path: string): Promise<string[]> {
+  return inRun(path, async (store) => {
+    const keys = [];
+    for await (const { id, repeat } of store.records()) keys.push(`${id}#${repeat}`);
+    return keys;
+  });
 }

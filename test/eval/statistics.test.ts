@@ -1,19 +1,17 @@
-/** Numbers over cases: statistics, series and tallies. */
+/** Numbers over cases: statistics and the metrics of a run. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { createTally, METRICS } from '../../src/eval/metrics.js';
 import { createRandom, randomFor, sampleOf } from '../../src/eval/random.js';
 import type { CaseRecord, ModelCall } from '../../src/eval/record.js';
-import { createSeries } from '../../src/eval/series.js';
 import {
   bootstrapMean,
-  bootstrapQuantile,
   FRACTION_DIFFERENCES,
   FRACTIONS,
   mcNemarExact,
   pairedDifference,
   passPower,
 } from '../../src/eval/statistics.js';
-import { createTally } from '../../src/eval/tally.js';
 import { anError, aRecord, NO_USAGE } from './setup.js';
 
 describe('statistics', () => {
@@ -69,20 +67,6 @@ describe('statistics', () => {
 
     it('stays a point where all fractions are alike and at neither end', () => {
       expect(bootstrapMean([0.5, 0.5], { ends: FRACTIONS })).toMatchObject({ low: 0.5, high: 0.5 });
-    });
-  });
-
-  describe('a quantile', () => {
-    it.each([
-      [0.5, 50],
-      [0.95, 95],
-      [1, 100],
-    ])('%d of 1 to 100 is %d', (quantile, expected) => {
-      const numbers = Array.from({ length: 100 }, (_, place) => 100 - place);
-      const estimate = bootstrapQuantile(numbers, quantile);
-      expect(estimate?.mean).toBe(expected);
-      expect(estimate?.low).toBeLessThanOrEqual(expected);
-      expect(estimate?.high).toBeGreaterThanOrEqual(expected);
     });
   });
 
@@ -159,15 +143,6 @@ describe('statistics', () => {
     it('is not defined for more tries than there were', () => {
       expect(passPower(2, 2, 3)).toBeUndefined();
     });
-
-    it('never grows with k', () => {
-      fc.assert(
-        fc.property(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 9 }), (tries, hits) => {
-          const powers = Array.from({ length: tries }, (_, k) => passPower(Math.min(hits, tries), tries, k + 1) ?? 9);
-          expect(powers).toEqual([...powers].sort((one, other) => other - one));
-        }),
-      );
-    });
   });
 
   describe('chance with a seed', () => {
@@ -193,70 +168,6 @@ describe('statistics', () => {
         }),
       );
     });
-
-    it('draws every item about equally often', () => {
-      const counts = [0, 0, 0, 0, 0];
-      for (let seed = 0; seed < 2_000; seed++) {
-        for (const item of sampleOf([0, 1, 2, 3, 4], 2, createRandom(seed))) counts[item] = (counts[item] ?? 0) + 1;
-      }
-      for (const count of counts) expect(Math.abs(count - 800)).toBeLessThan(100);
-    });
-  });
-});
-
-describe('a series', () => {
-  /** The same by lists of all values: what the compact forms must not differ from. */
-  function createLists() {
-    const lists = new Map<number, number[]>();
-    const at = (place: number) => lists.get(place) ?? [];
-    const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
-    return {
-      add: (place: number, value: number) => void lists.set(place, [...at(place), value]),
-      triesAt: (place: number) => at(place).length,
-      sumAt: (place: number) => sumOf(at(place)),
-      means: () =>
-        [...lists.keys()].sort((one, other) => one - other).map((place) => sumOf(at(place)) / at(place).length),
-    };
-  }
-
-  const values = fc.oneof(fc.constantFrom(0, 1, 0.5), fc.double({ noNaN: true, min: -1e6, max: 1e6 }));
-  const entries = fc.array(fc.tuple(fc.nat(200), values), { maxLength: 600 });
-
-  describe('a series', () => {
-    it.each([2, 7, 300, 4_096])('tells what was added to it, with room for %i different states', (mostStates) => {
-      fc.assert(
-        fc.property(entries, (added) => {
-          const series = createSeries(mostStates);
-          const lists = createLists();
-          for (const [place, value] of added) {
-            series.add(place, value);
-            lists.add(place, value);
-          }
-          expect([...series.means()]).toEqual(lists.means());
-          const told = ({ triesAt, sumAt }: Pick<typeof series, 'triesAt' | 'sumAt'>) =>
-            Array.from({ length: 202 }, (_, place) => [triesAt(place), sumAt(place)]);
-          expect(told(series)).toEqual(told(lists));
-          expect(series.length()).toBe(Math.max(-1, ...added.map(([place]) => place)) + 1);
-        }),
-        { numRuns: 40 },
-      );
-    });
-
-    it('holds cases that have no value between those that do', () => {
-      const series = createSeries();
-      series.add(3, 1);
-      series.add(1_000, 0.25);
-      expect([series.meanAt(3), series.meanAt(4), series.meanAt(2_000)]).toEqual([1, undefined, undefined]);
-      expect([...series.means()]).toEqual([1, 0.25]);
-    });
-
-    it('takes a byte or two a case where values repeat', () => {
-      const before = process.memoryUsage().arrayBuffers;
-      const series = createSeries();
-      for (let place = 0; place < 1 << 20; place++) series.add(place, place % 40);
-      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 << 20);
-      expect(series.meanAt(1 << 19)).toBe((1 << 19) % 40);
-    });
   });
 });
 
@@ -273,8 +184,8 @@ const CALL: ModelCall = {
 function tallied(records: readonly CaseRecord[]) {
   const tally = createTally();
   for (const record of records) tally.add(record);
-  const metrics = tally.metrics();
-  return { tally, metric: (name: string) => metrics.find((metric) => metric.name === name) };
+  const facts = tally.facts();
+  return { facts, metric: (name: string) => facts.metrics.find((metric) => metric.name === name) };
 }
 
 describe('the metrics of a run', () => {
@@ -290,15 +201,15 @@ describe('the metrics of a run', () => {
 
   it('leave it open how far off the truth is where all cases agree, for fractions alone', () => {
     const { metric } = tallied(
-      Array.from({ length: 10 }, (_, place) => aRecord({ id: `c${place}`, scores: { right: 1, unknownNames: 1 } })),
+      Array.from({ length: 10 }, (_, place) => aRecord({ id: `c${place}`, scores: { right: 1 } })),
     );
     expect(metric('right')).toMatchObject({ mean: 1, low: expect.closeTo(0.7225, 4), high: 1 });
     expect(metric('errors')).toMatchObject({ mean: 0, low: 0, high: expect.closeTo(0.2775, 4) });
-    expect(metric('unknownNames')).toMatchObject({ mean: 1, low: 1, high: 1 });
+    expect(metric('tokens.read')).toMatchObject({ mean: 0, low: 0, high: 0 });
   });
 
   it('say nothing where no case has a value', () => {
-    expect(tallied([aRecord({ scores: { mrr: null } })]).metric('mrr')).toMatchObject({
+    expect(tallied([aRecord({ scores: { top1: null } })]).metric('top1')).toMatchObject({
       mean: null,
       low: null,
       count: 0,
@@ -306,18 +217,18 @@ describe('the metrics of a run', () => {
   });
 
   it('keep errors of the server apart from wrong answers', () => {
-    const { tally, metric } = tallied([
+    const { facts, metric } = tallied([
       aRecord({ id: 'a' }),
       anError('b'),
       aRecord({ id: 'c', scores: { right: 0 }, cause: 'cap' }),
     ]);
-    expect(tally.counts()).toEqual({ done: 3, answered: 2, errors: 1, right: 1, wrong: 1 });
+    expect(facts.counts).toEqual({ done: 3, answered: 2, errors: 1, right: 1, wrong: 1 });
     expect(metric('right')).toMatchObject({ mean: 0.5, count: 2 });
     expect(metric('errors')?.mean).toBeCloseTo(1 / 3);
-    expect([metric('calls')?.count, metric('time')?.count]).toEqual([2, 2]);
-    expect(tally.causes()).toEqual({ error: 1, cap: 1 });
-    expect(tally.commonestError()).toMatchObject({ count: 1 });
-    expect(tallied([aRecord({ id: 'a' })]).tally.commonestError()).toBeUndefined();
+    expect([metric('tokens.read')?.count, metric('time')?.count]).toEqual([2, 2]);
+    expect(facts.causes).toEqual({ error: 1, cap: 1 });
+    expect(facts.commonestError).toEqual({ code: 'model_failed', message: 'HTTP 500', count: 1 });
+    expect(tallied([aRecord({ id: 'a' })]).facts.commonestError).toBeUndefined();
   });
 
   it('hold pass^k and the flip rate where cases were repeated', () => {
@@ -338,27 +249,8 @@ describe('the metrics of a run', () => {
       schemaTokens: { all: 1_000, loaded: 80 },
     };
     const { metric } = tallied([aRecord({ usage, cost: 0.5 })]);
-    const names = [
-      'calls',
-      'tokens.read',
-      'tokens.cached',
-      'tokens.written',
-      'tokens.selection',
-      'tokens.planning',
-      'schemaTokens',
-      'cost',
-    ];
-    expect(names.map((name) => metric(name)?.mean)).toEqual([3, 300, 75, 40, 160, 255, 80, 0.5]);
-  });
-
-  it('tell the time that half of the tries, and 95 of a hundred, do not exceed', () => {
-    const { metric } = tallied(
-      Array.from({ length: 100 }, (_, place) =>
-        aRecord({ id: `c${place}`, milliseconds: { selection: place + 1, total: 2 * (place + 1) } }),
-      ),
-    );
-    const names = ['time.p50', 'time.p95', 'selectionTime.p50', 'selectionTime.p95'];
-    expect(names.map((name) => metric(name)?.mean)).toEqual([100, 190, 50, 95]);
+    const names = ['tokens.read', 'tokens.cached', 'tokens.written', 'cost'];
+    expect(names.map((name) => metric(name)?.mean)).toEqual([300, 75, 40, 0.5]);
   });
 
   it('leave the time of remembered answers out', () => {
@@ -368,21 +260,12 @@ describe('the metrics of a run', () => {
       milliseconds: { selection: 0, total: 0 },
     });
     const { metric } = tallied([aRecord({ id: 'a', calls: [CALL] }), remembered]);
-    expect(metric('time.p50')).toMatchObject({ mean: 9, count: 1 });
-    expect(metric('selectionTime')).toMatchObject({ mean: 5, count: 1 });
+    expect(metric('time')).toMatchObject({ mean: 9, count: 1 });
   });
 
-  it('list only ways by which tools came', () => {
-    const scores = {
-      'found.rule': 0,
-      'tools.rule': 0,
-      'tokens.rule': 0,
-      'found.model': 1,
-      'tools.model': 2,
-      'tokens.model': 20,
-    };
-    const { metric } = tallied([aRecord({ scores })]);
-    expect(metric('found.model')?.mean).toBe(1);
-    expect([metric('found.rule'), metric('tokens.rule')]).toEqual([undefined, undefined]);
+  it('are 25 at most with those of repeats, and eight of them primary', () => {
+    expect(METRICS.size + ['pass^k', 'flipRate'].length).toBeLessThanOrEqual(25);
+    expect([...METRICS.values()].filter(({ primary }) => primary)).toHaveLength(8);
+    expect(tallied([aRecord({ scores: { right: 1, 'tools.model': 7 } })]).metric('tools.model')).toBeUndefined();
   });
 });

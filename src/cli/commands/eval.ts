@@ -28,8 +28,13 @@ function compareCommand(): Command {
     name: 'compare',
     words: '<first> <second>',
     about: 'two runs case by case: what was won, what was lost, and whether it is more than chance',
-    flags: { ...GATE, junit: text('--junit <file>', 'write what was won and lost, and the bars'), ...JSON_OUTPUT },
-    examples: ['winnow eval compare runs/a runs/b --gate "right>=0.8"'],
+    flags: {
+      ...GATE,
+      junit: text('--junit <file>', 'write what was won and lost, and the bars'),
+      report: text('--report <file>', 'write a page with both runs side by side, and what differs in their prompts'),
+      ...JSON_OUTPUT,
+    },
+    examples: ['winnow eval compare runs/a runs/b --gate "right>=0.8" --report both.html'],
     async run([first = '', second = ''], flags) {
       const { printComparison } = await import('../finished-runs.js');
       await printComparison(first, second, flags);

@@ -1,19 +1,37 @@
-/** A run in Redis, seen from the command that started it: announced while it goes on, and done by one model alone. */
+/**
+ * A run in Redis, seen from the command that started it: announced while it goes on, done by one model alone, with a bounded
+ * window of its cases in Redis. At least once: what Redis has lost is added again, and one job a case and repeat makes of it
+ * exactly one result.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
-import { throwIfCancelled, WinnowError } from '../../core/errors.js';
-import type { Dispatcher } from '../dispatcher.js';
-import { createQueueDispatcher, type QueueDispatchOptions } from './queue-dispatcher.js';
-import type { QueuedRun } from './queued-run.js';
-import { connectRedis } from './redis.js';
-import { createRunRegistry, type ModelClaim, type RunRegistry } from './run-registry.js';
-import { createWorkerNews } from './worker-news.js';
+import { type Job, Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { throwIfCancelled, toWinnowError, WinnowError } from '../../core/errors.js';
+import { noUsage } from '../../core/model/model.js';
+import type { CaseJob } from '../case-runner.js';
+import type { Dispatcher, DispatchOptions } from '../evaluate.js';
+import type { Prices } from '../prices.js';
+import { type CaseRecord, caseRecordSchema, noAnswer } from '../record.js';
+import type { OnStablePart } from '../suite.js';
+import { caseJobSchema, jobIdOf, type QueuedRun } from './queued-run.js';
+import { connectRedis, createRunRegistry, PREFIX, queueNameOf, type RunRegistry } from './run-registry.js';
 
 export interface QueueOptions {
   /** Address of Redis. */
   url: string;
   run: QueuedRun;
-  /** Told of workers that take part or refuse, and of what is wrong with Redis. */
+  /** Called with workers that take part or refuse, and with what is wrong with Redis. */
   onNotice: (text: string) => void;
+}
+
+export interface QueueDispatchOptions {
+  /** Most cases in Redis at once, with those that have ended and are not yet collected. */
+  window: number;
+  /** Known to the command alone: workers need no price table. */
+  prices?: Prices | undefined;
+  /** So long without a result, the window is added again: Redis may have come back without it. Default: 10,000. */
+  quietMs?: number;
+  onStablePart: OnStablePart;
 }
 
 export interface QueueCommand {
@@ -22,12 +40,21 @@ export interface QueueCommand {
    * @throws WinnowError `cancelled` when the signal has fired; `invalid_option` where workers come with several
    */
   model(stop: AbortSignal): Promise<string>;
+  /** It throws `store_failed` when Redis refuses to write, and `invalid_option` as above. */
   dispatcher(options: QueueDispatchOptions): Dispatcher;
   close(): void;
 }
 
+interface Link {
+  redis: Redis;
+  registry: RunRegistry;
+  run: QueuedRun;
+  announce: () => Promise<void>;
+}
+
 const POLL_MS = 100;
 const ANNOUNCE_MS = 1_000;
+const BATCH = 100;
 
 /** @throws WinnowError `store_failed` when Redis can't be reached, `invalid_option` for its address */
 export async function openQueueCommand({ url, run, onNotice }: QueueOptions): Promise<QueueCommand> {
@@ -50,23 +77,169 @@ export async function openQueueCommand({ url, run, onNotice }: QueueOptions): Pr
   };
 }
 
-/** Not more often than is needed; what workers have said since is told on the way. */
+/** Announces the run once a second at most, and reports what workers have said since. */
 function createAnnouncer(run: QueuedRun, registry: RunRegistry, onNotice: QueueOptions['onNotice']) {
-  const tellNews = createWorkerNews({ onNotice });
+  const reportWorkers = createWorkerNews(onNotice);
   let announcedAt = Number.NEGATIVE_INFINITY;
   return async (): Promise<void> => {
     if (performance.now() - announcedAt < ANNOUNCE_MS) return;
     await registry.announce(run);
-    tellNews(await registry.workersOf(run.id));
-    if (run.identity.model === undefined) refuseSeveralModels(await registry.claims(run.id));
+    reportWorkers(await registry.workersOf(run.id));
+    if (run.identity.model === undefined) {
+      const [first, other] = await registry.claims(run.id);
+      if (first && other) {
+        const both = [first, other].map(({ model, worker }) => `"${model}" (${worker})`).join(' and ');
+        const advice = 'Say by --model which one is meant, and go on with --resume where cases are done already.';
+        const message = `The workers of this run have different models: ${both}. ${advice}`;
+        throw new WinnowError('invalid_option', message);
+      }
+    }
     announcedAt = performance.now();
   };
 }
 
-/** Nobody has said which of them is meant. */
-function refuseSeveralModels([first, other]: readonly ModelClaim[]): void {
-  if (!first || !other) return;
-  const both = [first, other].map(({ model, worker }) => `"${model}" (${worker})`).join(' and ');
-  const advice = 'Say by --model which one is meant, and go on with --resume where cases are done already.';
-  throw new WinnowError('invalid_option', `The workers of this run have different models: ${both}. ${advice}`);
+/** Time for workers to notice a run before their absence is reported. */
+const PATIENCE_MS = 5_000;
+
+/** Each thing once. @returns to be called again and again: worker -> why it refuses the run, or nothing */
+export function createWorkerNews(onNotice: (text: string) => void, now = () => performance.now()) {
+  const startedAt = now();
+  const known = new Map<string, string>();
+  let isAbsenceKnown = false;
+  return (workers: Readonly<Record<string, string>>): void => {
+    for (const [worker, refusal] of Object.entries(workers)) {
+      if (known.get(worker) === refusal) continue;
+      known.set(worker, refusal);
+      onNotice(refusal === '' ? `The worker ${worker} takes part.` : `The worker ${worker} refuses: ${refusal}`);
+    }
+    const isAnyThere = [...known.values()].includes('');
+    if (isAnyThere || isAbsenceKnown || now() - startedAt < PATIENCE_MS) return;
+    isAbsenceKnown = true;
+    onNotice('No worker takes part yet: start some with winnow worker and the same --queue.');
+  };
+}
+
+function createQueueDispatcher(link: Link, options: QueueDispatchOptions): Dispatcher {
+  const { redis, registry, run } = link;
+  return async (jobs, dispatch) => {
+    // What waits for a Redis that is away ends with this.
+    const giveUp = () => redis.disconnect();
+    dispatch.cancel.addEventListener('abort', giveUp, { once: true });
+    const queue = new Queue(queueNameOf(run.id), {
+      connection: redis,
+      prefix: PREFIX,
+      // It writes to the console; what it checks is checked when Redis is connected.
+      skipVersionCheck: true,
+      streams: { events: { maxLen: BATCH } },
+    });
+    // Without a listener an error would end the process; a lost connection is reported by its owner.
+    queue.on('error', () => undefined);
+    try {
+      throwIfCancelled(dispatch.cancel);
+      await handOut(jobs, { ...options, ...dispatch, ...link, queue });
+      await queue.obliterate({ force: true });
+      await registry.remove(run.id);
+    } catch (error) {
+      throwIfCancelled(dispatch.cancel);
+      if (error instanceof WinnowError || !(error instanceof Error && error.name === 'ReplyError')) throw error;
+      const message = `Redis refuses: ${toWinnowError(error).message} Go on with --resume.`;
+      throw new WinnowError('store_failed', message, { cause: error });
+    } finally {
+      dispatch.cancel.removeEventListener('abort', giveUp);
+      await queue.close().catch(() => undefined);
+    }
+  };
+}
+
+interface Parts extends QueueDispatchOptions, DispatchOptions, Link {
+  queue: Queue;
+}
+
+/** One loop does all in turn, so that nothing is added again between its result and its removal. */
+async function handOut(jobs: AsyncIterable<CaseJob>, parts: Parts): Promise<void> {
+  const { queue, announce, stop, quietMs = 10_000, window } = parts;
+  const source = jobs[Symbol.asyncIterator]();
+  /** In Redis, by the id of the job. */
+  const outstanding = new Map<string, CaseJob>();
+  let isAtEnd = false;
+  const fill = async () => {
+    const added: CaseJob[] = [];
+    while (!isAtEnd && outstanding.size < window) {
+      const next = await source.next();
+      if (next.done) isAtEnd = true;
+      else {
+        outstanding.set(jobIdOf(next.value), next.value);
+        added.push(next.value);
+      }
+    }
+    await add(queue, added, parts.run);
+  };
+  let heardAt = performance.now();
+  try {
+    for (;;) {
+      await announce();
+      const collected = await collect(outstanding, parts);
+      if (collected > 0) heardAt = performance.now();
+      if (stop.aborted) {
+        await queue.drain(true);
+        const left = await queue.getJobCounts('wait', 'active', 'delayed', 'completed', 'failed');
+        if (Object.values(left).every((count) => count === 0)) return;
+      } else {
+        await fill();
+        if (isAtEnd && outstanding.size === 0) return;
+        if (performance.now() - heardAt >= quietMs) {
+          await add(queue, [...outstanding.values()], parts.run);
+          heardAt = performance.now();
+        }
+      }
+      if (collected === 0) await delay(POLL_MS, undefined, { signal: parts.cancel });
+    }
+  } finally {
+    await source.return?.();
+  }
+}
+
+/** A job that is there already, in whatever state, is left as it is. */
+async function add(queue: Queue, jobs: readonly CaseJob[], { pace }: QueuedRun): Promise<void> {
+  if (jobs.length === 0) return;
+  const backoff = { type: 'exponential', delay: pace.backoffMs };
+  const options = { attempts: pace.attempts, backoff, stackTraceLimit: 1 };
+  await queue.addBulk(jobs.map((job) => ({ name: 'case', data: job, opts: { ...options, jobId: jobIdOf(job) } })));
+}
+
+/** @returns how many results came in. All are on the disk before their jobs are removed. */
+async function collect(outstanding: Map<string, CaseJob>, parts: Parts): Promise<number> {
+  const { queue, registry, run, prices, keep, onStablePart } = parts;
+  const ended = (await queue.getJobs(['completed', 'failed'], 0, BATCH - 1, true)).filter((job) => job?.id);
+  const records = ended.map(recordOf).map((one) => (prices ? { ...one, cost: prices.costOf(one.usage) } : one));
+  for (const hash of new Set(records.flatMap(({ calls }) => calls.map(({ system }) => system)))) {
+    const text = await registry.takePrompt(run.id, hash);
+    if (text !== undefined) onStablePart(hash, text);
+  }
+  if (records.length > 0) await keep(records);
+  for (const { id = '' } of ended) {
+    outstanding.delete(id);
+    await queue.remove(id);
+  }
+  return ended.length;
+}
+
+/** A job without a result was given up: its worker broke, or was lost again and again. */
+function recordOf({ data, returnvalue, failedReason }: Pick<Job, 'data' | 'returnvalue' | 'failedReason'>): CaseRecord {
+  const parsed = caseRecordSchema.safeParse(returnvalue);
+  if (parsed.success) return parsed.data;
+  const { case: one, repeat } = caseJobSchema.parse(data);
+  const message = `No worker came to the end of this case: ${failedReason || parsed.error.issues[0]?.message}.`;
+  return {
+    id: one.id,
+    suite: one.suite,
+    repeat,
+    query: one.request.message,
+    tags: one.tags,
+    expected: one.expected,
+    ...noAnswer({ code: 'internal', message, issues: [] }),
+    usage: { selection: noUsage(), planning: noUsage(), schemaTokens: { all: 0, loaded: 0 } },
+    milliseconds: { selection: 0, total: 0 },
+    calls: [],
+  };
 }

@@ -8,19 +8,18 @@ import type { Redis } from 'ioredis';
 import { ERROR_TABLE } from '../../core/errors.js';
 import type { CaseRunner } from '../case-runner.js';
 import type { CaseRecord } from '../record.js';
-import type { RecorderOptions } from '../recorder.js';
+import type { OnStablePart } from '../suite.js';
 import { caseJobSchema, type QueuedRun, refusalsOf, type WorkerIdentity } from './queued-run.js';
-import { connectRedis } from './redis.js';
-import { createRunRegistry, PREFIX, queueNameOf, type RunRegistry } from './run-registry.js';
+import { connectRedis, createRunRegistry, PREFIX, queueNameOf, type RunRegistry } from './run-registry.js';
 
 export interface QueueWorkerOptions {
   /** Address of Redis. */
   url: string;
-  /** Under which the command that started a run sees this worker; unique. */
+  /** Unique: the command that started a run sees this worker under it. */
   name: string;
   /** What this worker has; runs with anything else are refused. */
   identity: WorkerIdentity;
-  createRunner: (run: QueuedRun, onStablePart: RecorderOptions['onStablePart']) => CaseRunner;
+  createRunner: (run: QueuedRun, onStablePart: OnStablePart) => CaseRunner;
   /** Cases at once. */
   concurrency: number;
   /** No case is begun; those under way are finished. */
@@ -89,7 +88,7 @@ async function refuse(
 ): Promise<void> {
   const why = `${issues.join('; ')} ("there": the run, "here": this worker).`;
   onNotice(`The run ${run?.name ?? id} is refused: ${why} Start the worker with what the run has.`);
-  await registry.tell(id, name, why);
+  await registry.report(id, name, why);
 }
 
 /** Until the run is no longer open, or `stop`. */
@@ -104,7 +103,7 @@ async function serveRun(run: QueuedRun, parts: Parts): Promise<void> {
   });
   worker.on('stalled', () => onNotice('A worker was lost: a case of it is done again.'));
   onNotice(`Taking part in the run ${run.name}.`);
-  await registry.tell(run.id, name);
+  await registry.report(run.id, name);
   // At once: else a case that ends now would bring the next one.
   const close = () => void worker.close();
   const leave = () => void worker.close(true);

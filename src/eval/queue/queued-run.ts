@@ -1,15 +1,11 @@
-/**
- * What lies in Redis, as schemas: the description of a run, once, and a job for each case, which holds the case and
- * nothing else. Whatever comes out of Redis is parsed here before it is used.
- */
+/** What lies in Redis, as schemas. Whatever comes out of Redis is parsed here before it is used. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { optionsSchema } from '../../core/options.js';
-import { requestSchema } from '../../core/request.js';
+import { evaluationCaseSchema } from '../case.js';
 import type { CaseJob } from '../case-runner.js';
-import { caseRecordSchema } from '../record.js';
-import { keyOf } from '../run-folder.js';
-import { differencesOf } from '../settings.js';
+import { keyOf } from '../run-store.js';
+import { differencesOf } from '../run-summary.js';
 
 /** How the cases of a run are handed out; the same for all of its workers. */
 export const paceSchema = z.object({
@@ -23,24 +19,20 @@ export const paceSchema = z.object({
     .int()
     .min(1_000)
     .default(30_000)
-    .describe('A worker that is not heard of for so long is lost: its cases go to others.'),
+    .describe('A worker that is silent for so long is lost: its cases go to others.'),
 });
-export type Pace = z.output<typeof paceSchema>;
-
-/** With what a run is done. A worker must have the same, since answers depend on it. */
-const identitySchema = z.object({
-  version: z.string().describe('Of Winnow.'),
-  model: z.string().exactOptional().describe('Absent: that of the first worker.'),
-  prompts: z.record(z.string(), z.string()).describe('Name -> hash.'),
-});
-export type RunIdentity = z.infer<typeof identitySchema>;
 
 export const queuedRunSchema = z.object({
   format: z.literal(3),
   id: z.string().regex(/^[\w-]+$/u),
   name: z.string(),
   startedAt: z.iso.datetime({ offset: true }),
-  identity: identitySchema,
+  /** With what a run is done. A worker must have the same, since answers depend on it. */
+  identity: z.object({
+    version: z.string().describe('Of Winnow.'),
+    model: z.string().exactOptional().describe('Absent: that of the first worker.'),
+    prompts: z.record(z.string(), z.string()).describe('Name -> hash.'),
+  }),
   modelName: z
     .string()
     .exactOptional()
@@ -61,53 +53,31 @@ export const queuedRunSchema = z.object({
 });
 export type QueuedRun = z.output<typeof queuedRunSchema>;
 
-const text = z.string().exactOptional();
-const { history, entities } = requestSchema.shape;
-
-export const caseJobSchema = z.object({
-  case: z.object({
-    id: z.string(),
-    suite: z.string(),
-    request: z.object({
-      message: z.string(),
-      history,
-      entities,
-      intent: text,
-      user: text,
-      today: text,
-      timeZone: text,
-      locale: text,
-    }),
-    expected: caseRecordSchema.shape.expected,
-    candidates: z.array(z.string()).exactOptional(),
-    ignoreCase: z.boolean(),
-    lang: text,
-    tags: z.array(z.string()),
-  }),
-  repeat: z.int().min(0),
-}) satisfies z.ZodType<CaseJob>;
+/** A job holds a case and nothing else. */
+export const caseJobSchema = z.object({ case: evaluationCaseSchema, repeat: z.int().min(0) });
 
 /** The same for every process that goes on with the run: `startedAt` is kept in its summary. */
 export function runIdOf(name: string, startedAt: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([name, startedAt]))
-    .digest('base64url')
-    .slice(0, 16);
+  return shortHash(JSON.stringify([name, startedAt])).slice(0, 16);
 }
 
 /** One job a case and repeat, however often it is added: this makes results idempotent. Case ids may hold anything. */
 export function jobIdOf(job: CaseJob): string {
-  return `c-${createHash('sha256').update(keyOf(job.case.id, job.repeat)).digest('base64url').slice(0, 22)}`;
+  return `c-${shortHash(keyOf(job.case.id, job.repeat))}`;
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }
 
 /** What a worker brings. */
-export interface WorkerIdentity extends RunIdentity {
+export type WorkerIdentity = QueuedRun['identity'] & {
   model: string;
   /** What else the model is called. */
   modelName?: string | undefined;
   /** Fingerprints. */
   catalogs: ReadonlySet<string>;
-}
+};
 
 /** Why a worker can't do a run; nothing where it can. A run without the id of a model takes several: see `RunRegistry.claim`. */
 export function refusalsOf(run: QueuedRun, { catalogs, modelName, ...identity }: WorkerIdentity): string[] {

@@ -1,9 +1,10 @@
 /**
- * Which runs are open, who does them with which model, and the stable parts of their prompts. A run is open while the
- * command that started it is heard of, so what a killed one leaves occupies no worker.
+ * The runs in a Redis: which are open, who does them with which model, and the stable parts of their prompts. A run is open
+ * while its command announces it, so what a killed one leaves occupies no worker.
  */
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import { z } from 'zod';
+import { messageOf, WinnowError } from '../../core/errors.js';
 import { type QueuedRun, queuedRunSchema } from './queued-run.js';
 
 /** All keys begin with it, those of the jobs too. */
@@ -14,117 +15,153 @@ const OPEN_MS = 30_000;
 /** What a killed command leaves goes away by itself after a week. */
 const KEPT_SECONDS = 7 * 24 * 3_600;
 
-export interface OpenRun {
-  id: string;
-  /** Undefined: of a form that this version of Winnow can't read. */
-  run: QueuedRun | undefined;
-}
-
 /** A model, and the worker that came with it. */
 const claimSchema = z.object({ model: z.string(), worker: z.string() });
 export type ModelClaim = z.infer<typeof claimSchema>;
 
-export interface RunRegistry {
-  /** Called again and again while the run goes on. */
-  announce(run: QueuedRun): Promise<void>;
-  /** The oldest first. */
-  openRuns(): Promise<OpenRun[]>;
-  isOpen(id: string): Promise<boolean>;
-  /** A worker takes part (no reason), or refuses. */
-  tell(id: string, worker: string, refusal?: string): Promise<void>;
-  /** Worker -> why it refuses the run, or nothing. */
-  workersOf(id: string): Promise<Record<string, string>>;
-  /**
-   * For a run that has no id of a model: the one of the first worker is the run's, and it is told to all that come after.
-   * @returns the first claim, which may be this one
-   */
-  claim(id: string, claim: ModelClaim): Promise<ModelClaim>;
-  /** One for each model, in the order in which they came: the model of the first is the run's. */
-  claims(id: string): Promise<ModelClaim[]>;
-  /** The stable part of a prompt is sent once a worker, and kept once. */
-  offerPrompt(id: string, hash: string, text: string): Promise<void>;
-  /** Undefined where it is not there, or was taken before. */
-  takePrompt(id: string, hash: string, keep: (text: string) => void): Promise<void>;
-  remove(id: string): Promise<void>;
-  /** Takes away what the workers of a run that was removed have written after it. */
-  sweep(id: string): Promise<void>;
-}
+export type RunRegistry = ReturnType<typeof createRunRegistry>;
 
 /** Of the jobs of a run. */
 export const queueNameOf = (id: string) => `eval-${id}`;
 
 const RUNS = `${PREFIX}:eval:runs`;
-const descriptionKey = (id: string) => `${PREFIX}:eval:${id}:run`;
-const workersKey = (id: string) => `${PREFIX}:eval:${id}:workers`;
-const promptsKey = (id: string) => `${PREFIX}:eval:${id}:prompts`;
-const claimsKey = (id: string) => `${PREFIX}:eval:${id}:claims`;
-const keysOfWorkers = (id: string) => [workersKey(id), promptsKey(id), claimsKey(id)];
+const keyFor = (id: string, what: 'run' | 'workers' | 'prompts' | 'claims') => `${PREFIX}:eval:${id}:${what}`;
+const keysOfWorkers = (id: string) => [keyFor(id, 'workers'), keyFor(id, 'prompts'), keyFor(id, 'claims')];
 
-export function createRunRegistry(redis: Redis): RunRegistry {
+export function createRunRegistry(redis: Redis) {
   /** By the clock of Redis: those of the machines may differ. */
   const now = async (): Promise<number> => {
     const [seconds, microseconds] = await redis.time();
     return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
   };
-  const claimsOf = async (id: string): Promise<ModelClaim[]> => {
-    const all = (await redis.lrange(claimsKey(id), 0, -1)).map((text) => claimSchema.parse(JSON.parse(text)));
+  /** One for each model, in the order in which they came: the model of the first is the run's. */
+  const claims = async (id: string): Promise<ModelClaim[]> => {
+    const texts = await redis.lrange(keyFor(id, 'claims'), 0, -1);
+    const all = texts.map((text) => claimSchema.parse(JSON.parse(text)));
     return all.filter(({ model }, place) => all.findIndex((other) => other.model === model) === place);
   };
   return {
-    async announce(run) {
+    claims,
+    /** Called again and again while the run goes on. */
+    async announce(run: QueuedRun) {
       const { id } = run;
-      await redis.set(descriptionKey(id), JSON.stringify(run), 'EX', KEPT_SECONDS);
+      await redis.set(keyFor(id, 'run'), JSON.stringify(run), 'EX', KEPT_SECONDS);
       await redis.zadd(RUNS, await now(), id);
       await redis.zremrangebyscore(RUNS, '-inf', (await now()) - KEPT_SECONDS * 1_000);
       for (const key of keysOfWorkers(id)) await redis.expire(key, KEPT_SECONDS);
     },
-    async openRuns() {
+    /** The oldest first. `run` is undefined where another version of Winnow wrote it. */
+    async openRuns(): Promise<{ id: string; run: QueuedRun | undefined }[]> {
       const ids = await redis.zrangebyscore(RUNS, (await now()) - OPEN_MS, '+inf');
-      const texts = ids.length > 0 ? await redis.mget(ids.map(descriptionKey)) : [];
-      const runs = ids.map((id, place): OpenRun => ({ id, run: parseRun(texts[place] ?? '') }));
+      const texts = ids.length > 0 ? await redis.mget(ids.map((id) => keyFor(id, 'run'))) : [];
+      const runs = ids.map((id, place) => ({ id, run: parseRun(texts[place] ?? '') }));
       return runs.sort((one, other) => (one.run?.startedAt ?? '').localeCompare(other.run?.startedAt ?? ''));
     },
-    async isOpen(id) {
+    async isOpen(id: string): Promise<boolean> {
       const heard = await redis.zscore(RUNS, id);
       return heard !== null && Number(heard) >= (await now()) - OPEN_MS;
     },
-    async tell(id, worker, refusal = '') {
-      await redis.hset(workersKey(id), worker, refusal);
+    /** A worker takes part (no reason), or refuses. */
+    async report(id: string, worker: string, refusal = '') {
+      await redis.hset(keyFor(id, 'workers'), worker, refusal);
     },
-    workersOf: (id) => redis.hgetall(workersKey(id)),
-    async claim(id, claim) {
-      await redis.rpush(claimsKey(id), JSON.stringify(claim));
-      return (await claimsOf(id))[0] ?? claim;
+    /** Worker -> why it refuses the run, or nothing. */
+    workersOf: (id: string): Promise<Record<string, string>> => redis.hgetall(keyFor(id, 'workers')),
+    /**
+     * For a run that has no id of a model: that of the first worker is the run's.
+     * @returns the first claim, which may be this one
+     */
+    async claim(id: string, claim: ModelClaim): Promise<ModelClaim> {
+      await redis.rpush(keyFor(id, 'claims'), JSON.stringify(claim));
+      return (await claims(id))[0] ?? claim;
     },
-    claims: claimsOf,
-    async offerPrompt(id, hash, text) {
-      await redis.hsetnx(promptsKey(id), hash, text);
+    /** The stable part of a prompt is sent once a worker, and kept once. */
+    async offerPrompt(id: string, hash: string, text: string) {
+      await redis.hsetnx(keyFor(id, 'prompts'), hash, text);
     },
-    async takePrompt(id, hash, keep) {
-      const text = await redis.hget(promptsKey(id), hash);
-      if (!text) return;
-      keep(text);
+    /** Undefined where it is not there, or was taken before. */
+    async takePrompt(id: string, hash: string): Promise<string | undefined> {
+      const text = await redis.hget(keyFor(id, 'prompts'), hash);
       // The field stays, so that no worker sends it again; the text need not lie in memory twice.
-      await redis.hset(promptsKey(id), hash, '');
+      if (text) await redis.hset(keyFor(id, 'prompts'), hash, '');
+      return text || undefined;
     },
-    async remove(id) {
+    async remove(id: string) {
       await redis.zrem(RUNS, id);
-      await redis.del(descriptionKey(id), ...keysOfWorkers(id));
+      await redis.del(keyFor(id, 'run'), ...keysOfWorkers(id));
     },
-    async sweep(id) {
-      if ((await redis.exists(descriptionKey(id))) > 0) return;
-      await redis.del(...keysOfWorkers(id));
-      // The library's check for lost jobs makes them anew.
-      await redis.del(...['meta', 'events', 'stalled-check'].map((name) => `${PREFIX}:${queueNameOf(id)}:${name}`));
+    /** Takes away what the workers of a run that was removed have written after it. */
+    async sweep(id: string) {
+      if ((await redis.exists(keyFor(id, 'run'))) > 0) return;
+      // The library's check for lost jobs makes these anew.
+      const ofQueue = ['meta', 'events', 'stalled-check'].map((name) => `${PREFIX}:${queueNameOf(id)}:${name}`);
+      await redis.del(...keysOfWorkers(id), ...ofQueue);
     },
   };
 }
 
 function parseRun(text: string): QueuedRun | undefined {
   try {
-    const parsed = queuedRunSchema.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : undefined;
+    return queuedRunSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
+}
+
+export interface RedisOptions {
+  /** `redis://[user:password@]host:port/database`, or `rediss://` for TLS. */
+  url: string;
+  /** Called with what people should know: a policy that loses jobs, a lost connection, and that it is back. */
+  onNotice: (text: string) => void;
+}
+
+/** The waits between tries to reach Redis again grow up to this. */
+const MAX_WAIT_MS = 2_000;
+
+/**
+ * Refused at the start, it is an error; lost later, it is waited for.
+ * @throws WinnowError `invalid_option` for a bad address; `store_failed` when Redis can't be reached or used
+ */
+export async function connectRedis({ url, onNotice }: RedisOptions): Promise<Redis> {
+  const place = placeOf(url);
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    // A worker waits for Redis however long it takes; the library asks for this.
+    maxRetriesPerRequest: null,
+    retryStrategy: (tries) => Math.min(100 * 2 ** tries, MAX_WAIT_MS),
+  });
+  let lastError: unknown;
+  redis.on('error', (error) => {
+    lastError = error;
+  });
+  try {
+    await redis.connect();
+    const policy = /^maxmemory_policy:(\S+)/mu.exec(await redis.info())?.[1] ?? 'noeviction';
+    const advice = `set its maxmemory-policy to noeviction (it is ${policy}).`;
+    if (policy !== 'noeviction') onNotice(`Redis at ${place} may throw jobs away when its memory is full: ${advice}`);
+  } catch (error) {
+    redis.disconnect();
+    const cause = lastError ?? error;
+    const message = `--queue: Redis at ${place} can't be used: ${messageOf(cause)}.`;
+    throw new WinnowError('store_failed', message, { cause });
+  }
+  let isLost = false;
+  redis.on('close', () => {
+    // At the end of our own making there is nothing to wait for.
+    if (isLost || redis.status === 'end') return;
+    isLost = true;
+    onNotice(`The connection to Redis at ${place} is lost; waiting for it.`);
+  });
+  redis.on('ready', () => {
+    if (isLost) onNotice(`Redis at ${place} is back.`);
+    isLost = false;
+  });
+  return redis;
+}
+
+/** Host and port: an address may hold a password. */
+function placeOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed && ['redis:', 'rediss:'].includes(parsed.protocol)) return parsed.host || 'localhost';
+  throw new WinnowError('invalid_option', '--queue: give the address of Redis, such as redis://127.0.0.1:6379.');
 }

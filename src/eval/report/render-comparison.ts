@@ -1,7 +1,7 @@
 /** Two runs on the disk as one page, side by side, case by case. */
 import type { Comparison } from '../compare.js';
 import { METRICS } from '../metrics.js';
-import { readPrompt, readRecords } from '../run-folder.js';
+import { type RunStore, withRun } from '../run-store.js';
 import { type ReportedRun, type ReportFacts, renderReport } from './render-report.js';
 
 export interface ComparisonPage {
@@ -13,17 +13,25 @@ export interface ComparisonPage {
   out: string;
 }
 
-/** @throws WinnowError `invalid_option` when the file cannot be written. */
+/** @throws WinnowError `not_found` where there is no run; `invalid_option` when the file cannot be written */
 export function renderComparisonPage({ comparison, first, second, out }: ComparisonPage): Promise<ReportFacts> {
-  const reported = (path: string, run: Comparison['first']): ReportedRun => ({
-    run: { ...run, scores: Object.fromEntries(METRICS) },
-    records: readRecords(path),
-    promptText: (hash) => readPrompt(path, hash),
-  });
   const { metrics, settings } = comparison;
-  return renderReport({
-    ...reported(second, comparison.second),
-    before: { ...reported(first, comparison.first), comparison: { metrics, settings } },
-    out,
-  });
+  return withRun(first, (before) =>
+    withRun(second, async (last) =>
+      renderReport({
+        ...(await reported(last, comparison.second)),
+        before: { ...(await reported(before, comparison.first)), comparison: { metrics, settings } },
+        out,
+      }),
+    ),
+  );
+}
+
+async function reported(store: RunStore, run: Comparison['first']): Promise<ReportedRun> {
+  const prompts = await store.prompts();
+  return {
+    run: { ...run, scores: Object.fromEntries(METRICS) },
+    records: store.records(),
+    promptText: (hash) => prompts.get(hash),
+  };
 }

@@ -5,17 +5,14 @@ import type { CaseRecord } from '../record.js';
 import type { MetricMeaning, RunMetric, RunSummary } from '../run-summary.js';
 import type { ShownPlan } from './show-plan.js';
 
-/** The metrics table of the evaluation may mark a metric as primary: the page begins with these. */
-type Primary = { readonly primary?: boolean };
-
 export type ReportRun = Pick<
   RunSummary,
   'name' | 'startedAt' | 'endedAt' | 'interrupted' | 'model' | 'settings' | 'promptHashes' | 'currency' | 'planned'
 > & {
-  readonly metrics: readonly (RunMetric & Primary)[];
+  readonly metrics: readonly RunMetric[];
   readonly suites: readonly Pick<RunSummary['suites'][number], 'catalog' | 'tools'>[];
   /** What is in `scores` of a record, also where no case has it. */
-  readonly scores: Readonly<Record<string, MetricMeaning & Primary>>;
+  readonly scores: Readonly<Record<string, MetricMeaning>>;
 };
 
 export interface ReportComparison {

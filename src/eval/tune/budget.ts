@@ -1,9 +1,12 @@
 /**
- * How long tuning may take, in time and in model calls, over all processes that work at it. Calls are a hard bound: the
- * call that would be one too many is not made. Time is looked at between cases.
+ * How long tuning may take, in time and in model calls, over all processes that work at it, and what came of the calls: a
+ * run that was killed is resumed by doing it again with every answer at hand, since seed and answers decide alone. Calls
+ * are a hard bound: the call that would be one too many is not made. Time is looked at between cases.
  */
 import { WinnowError } from '../../core/errors.js';
 import { type Model, wrapModel } from '../../core/model/model.js';
+import type { RunStore } from '../run-store.js';
+import { hashOf } from './prompt-draft.js';
 
 export interface Spent {
   /** Completions and rank readings that were really asked for. */
@@ -11,18 +14,24 @@ export interface Spent {
   milliseconds: number;
 }
 
+/** Ends a search, which keeps what it has. */
+export class BudgetEnded extends Error {}
+
 export interface Budget {
   spent(): Spent;
   /** Whether less than the reserve is left. */
   isOver(reserve?: Spent): boolean;
-  /** What may still be spent; without a bound on calls, any number of them. */
-  left(): Spent;
+  /** Without the reserve. */
+  millisecondsLeft(reserve: Spent): number;
   /** Has fired when a call was refused: answers that come now are no answers. */
   readonly exhausted: AbortSignal;
-  /** What an earlier process spent: so many calls, up to this time. */
-  recall(calls: number, elapsedInMs: number): void;
   /** The model, counted. */
   meter(model: Model): Model;
+  /** What this process or an earlier one kept under the key, its cost counted once. */
+  recall<Value>(key: readonly unknown[]): Promise<Value | undefined>;
+  keep(key: readonly unknown[], value: unknown, calls: number): Promise<void>;
+  /** Recalled, or worked out and kept. @throws BudgetEnded when a call was refused meanwhile */
+  once<Value>(key: readonly unknown[], work: () => Promise<Value>): Promise<Value>;
 }
 
 export interface BudgetLimits {
@@ -33,16 +42,17 @@ export interface BudgetLimits {
   now?: () => number;
 }
 
-export function createBudget({
-  milliseconds,
-  calls: most = Number.POSITIVE_INFINITY,
-  now = () => performance.now(),
-}: BudgetLimits): Budget {
+export function createBudget(
+  { milliseconds, calls: most = Number.POSITIVE_INFINITY, now = () => performance.now() }: BudgetLimits,
+  store: Pick<RunStore, 'recall' | 'remember'>,
+): Budget {
   const startedAt = now();
   const exhausted = new AbortController();
+  const counted = new Set<string>();
   let before = 0;
   let calls = 0;
   const spent = () => ({ calls, milliseconds: before + now() - startedAt });
+  const millisecondsLeft = (reserve: Spent) => milliseconds - spent().milliseconds - reserve.milliseconds;
   const count = () => {
     if (calls >= most) {
       exhausted.abort();
@@ -50,21 +60,12 @@ export function createBudget({
     }
     calls += 1;
   };
-  return {
+  const budget: Budget = {
     spent,
-    isOver: (reserve = { calls: 0, milliseconds: 0 }) => {
-      const used = spent();
-      return used.calls + reserve.calls >= most || used.milliseconds + reserve.milliseconds >= milliseconds;
-    },
-    left: () => {
-      const used = spent();
-      return { calls: Math.max(0, most - used.calls), milliseconds: Math.max(0, milliseconds - used.milliseconds) };
-    },
+    millisecondsLeft,
+    isOver: (reserve = { calls: 0, milliseconds: 0 }) =>
+      calls + reserve.calls >= most || millisecondsLeft(reserve) <= 0,
     exhausted: exhausted.signal,
-    recall(earlier, elapsedInMs) {
-      calls += earlier;
-      before = Math.max(before, elapsedInMs - (now() - startedAt));
-    },
     meter: (model) =>
       wrapModel(model, {
         complete: async (request) => {
@@ -76,5 +77,32 @@ export function createBudget({
           return open(request);
         },
       }),
+    async recall(key) {
+      const hash = hashOf(key);
+      const entry = Object(await store.recall('tuning', hash));
+      if (!counted.has(hash)) {
+        calls += Number(entry.calls) || 0;
+        before = Math.max(before, (Number(entry.elapsedInMs) || 0) - (now() - startedAt));
+      }
+      if (entry.value !== undefined) counted.add(hash);
+      return entry.value;
+    },
+    async keep(key, value, cost) {
+      const hash = hashOf(key);
+      counted.add(hash);
+      const elapsedInMs = Math.round(spent().milliseconds);
+      await store.remember('tuning', hash, { value, calls: cost, elapsedInMs, about: key });
+    },
+    async once(key, work) {
+      const known = await budget.recall<Awaited<ReturnType<typeof work>>>(key);
+      if (known !== undefined) return known;
+      const asked = calls;
+      const value = await work().catch((error: unknown) => {
+        throw exhausted.signal.aborted ? new BudgetEnded() : error;
+      });
+      await budget.keep(key, value, calls - asked);
+      return value;
+    },
   };
+  return budget;
 }

@@ -1,44 +1,22 @@
 /** A variant on cases -> a score a case. What was measured before, by this process or an earlier one, is not asked again. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { throwIfCancelled, WinnowError } from '../../core/errors.js';
 import type { EvaluationCase } from '../case.js';
 import type { CaseJob, CaseRunner } from '../case-runner.js';
-import { createLocalDispatcher } from '../dispatcher.js';
+import { createLocalDispatcher } from '../evaluate.js';
+import { meaningOf } from '../metrics.js';
 import type { CaseRecord } from '../record.js';
-import type { Budget, Spent } from './budget.js';
-import type { Journal } from './journal.js';
-import { type Objective, renderGot } from './objective.js';
+import type { OnStablePart } from '../suite.js';
+import { type Budget, BudgetEnded, type Spent } from './budget.js';
+import type { Measured, Measurements, Variant } from './candidates.js';
 import type { TunedPrompt } from './prompt-draft.js';
-import type { Variant } from './variant.js';
-
-const measuredSchema = z.object({
-  /** null: the case says nothing about the prompt. */
-  score: z.number().nullable(),
-  /** What the model did with it. */
-  got: z.string(),
-  /** Tokens of the stable part as it was sent; 0 where the model was not asked. */
-  stableTokens: z.int(),
-  calls: z.int(),
-  milliseconds: z.number(),
-});
-export type Measured = z.infer<typeof measuredSchema>;
-/** By the id of the case; a case that ended with an error of the server is missing. */
-export type Measurements = ReadonlyMap<string, Measured>;
-
-/** Runs the cases of a variant; the prompt lies in the file. */
-export type CreateRunner = (
-  variant: Variant,
-  promptFile: string,
-  onStablePart: (hash: string, text: string) => void,
-) => CaseRunner;
 
 export interface MeasurerParts {
   prompt: TunedPrompt;
   objective: Objective;
-  createRunner: CreateRunner;
-  journal: Journal;
+  /** Runs the cases of a variant; the prompt lies in the file. */
+  createRunner: (variant: Variant, promptFile: string, onStablePart: OnStablePart) => CaseRunner;
   budget: Budget;
   countTokens: (text: string) => number;
   /** Folder for the prompts that are tried. */
@@ -49,40 +27,35 @@ export interface MeasurerParts {
   stop: AbortSignal;
   /** Cases under way are given up, too. */
   cancel: AbortSignal;
-  /** Told of a case that ended with an error of the server: it is left out of the comparison at hand. */
+  /** Called with a case that ended with an error of the server: it is left out of the comparison at hand. */
   onError: (record: CaseRecord) => void;
 }
 
 /**
- * Undefined when the budget, less the reserve, ended before all cases were done.
+ * @throws BudgetEnded when the budget, less the reserve, ended before all cases were done
  * @throws WinnowError `cancelled` after an interrupt, `model_failed` when the server is down
  */
-export type Measure = (
-  variant: Variant,
-  cases: readonly EvaluationCase[],
-  reserve?: Spent,
-) => Promise<Measurements | undefined>;
+export type Measure = (variant: Variant, cases: readonly EvaluationCase[], reserve?: Spent) => Promise<Measurements>;
 
 const MAX_ERRORS_IN_A_ROW = 8;
 
 export function createMeasurer(parts: MeasurerParts): Measure {
-  const { prompt, journal, budget, jobs, stop, cancel } = parts;
-  const known = new Map<string, Measured>();
+  const { prompt, budget, jobs, stop, cancel } = parts;
   return async (variant, cases, reserve) => {
     const keyOf = (id: string) => ['case', prompt, variant.hash, id];
     const found = new Map<string, Measured>();
     const missing: EvaluationCase[] = [];
     for (const one of cases) {
-      const memory = `${variant.hash} ${one.id}`;
-      const measured = known.get(memory) ?? journal.recall(keyOf(one.id), measuredSchema);
-      if (measured) {
-        known.set(memory, measured);
-        found.set(one.id, measured);
-      } else missing.push(one);
+      const measured = await budget.recall<Measured>(keyOf(one.id));
+      if (measured) found.set(one.id, measured);
+      else missing.push(one);
     }
     if (missing.length === 0) return found;
     const stableParts = new Map<string, number>();
-    const run = parts.createRunner(variant, keepPrompt(parts.folder, variant), (hash, text) => {
+    mkdirSync(parts.folder, { recursive: true });
+    const file = join(parts.folder, `${variant.hash}.md`);
+    writeFileSync(file, variant.text);
+    const run = parts.createRunner(variant, file, (hash, text) => {
       if (!stableParts.has(hash)) stableParts.set(hash, parts.countTokens(text));
     });
     const down = new AbortController();
@@ -95,28 +68,31 @@ export function createMeasurer(parts: MeasurerParts): Measure {
         yield { case: one, repeat: 0 };
       }
     }
+    const see = async (record: CaseRecord) => {
+      const { id, error } = record;
+      errors = error ? errors + 1 : 0;
+      if (error) {
+        if (budget.exhausted.aborted) return;
+        parts.onError(record);
+        const message = `${errors} cases in a row failed, the last with ${error.code}: ${error.message} Go on with --resume.`;
+        if (errors >= MAX_ERRORS_IN_A_ROW) down.abort(new WinnowError('model_failed', message));
+        return;
+      }
+      const measured = toMeasured(record, parts, stableParts);
+      found.set(id, measured);
+      await budget.keep(keyOf(id), measured, measured.calls);
+    };
     await createLocalDispatcher(run, jobs)(queue(), {
-      onRecord(record) {
-        if (record.outcome === 'error') {
-          if (budget.exhausted.aborted) return;
-          errors += 1;
-          parts.onError(record);
-          if (errors >= MAX_ERRORS_IN_A_ROW) down.abort(serverIsDown(record));
-          return;
-        }
-        errors = 0;
-        const measured = toMeasured(record, parts, stableParts);
-        known.set(`${variant.hash} ${record.id}`, measured);
-        found.set(record.id, measured);
-        journal.keep(keyOf(record.id), measured, measured.calls);
+      keep: async (records) => {
+        for (const record of records) await see(record);
       },
       stop: AbortSignal.any([stop, cancel, budget.exhausted, down.signal]),
       cancel,
     });
     throwIfCancelled(stop);
-    if (budget.exhausted.aborted) return undefined;
     if (down.signal.aborted) throw down.signal.reason;
-    return begun < missing.length ? undefined : found;
+    if (budget.exhausted.aborted || begun < missing.length) throw new BudgetEnded();
+    return found;
   };
 }
 
@@ -132,14 +108,38 @@ function toMeasured(record: CaseRecord, parts: MeasurerParts, stableParts: Reado
   };
 }
 
-function keepPrompt(folder: string, { hash, text }: Variant): string {
-  mkdirSync(folder, { recursive: true });
-  const path = join(folder, `${hash}.md`);
-  writeFileSync(path, text);
-  return path;
+/** What the model did with a case, in few words. */
+function renderGot(prompt: TunedPrompt, { selection, result }: CaseRecord): string {
+  if (prompt === 'select-tools') {
+    const chosen = (selection?.tools ?? []).filter(({ fill }) => !fill).map(({ name }) => name);
+    return chosen.length === 0 ? 'no tool' : chosen.join(', ');
+  }
+  if (!result) return 'no answer';
+  if (!result.steps) return `${result.kind}: ${(result.text ?? '').slice(0, 300)}`;
+  return JSON.stringify(result.steps.map((step) => ({ tool: step.tool, arguments: step.arguments }))).slice(0, 600);
 }
 
-function serverIsDown({ error }: CaseRecord): WinnowError {
-  const message = `${MAX_ERRORS_IN_A_ROW} cases in a row failed, the last with ${error?.code}: ${error?.message} Go on with --resume.`;
-  return new WinnowError('model_failed', message);
+/** What tuning raises. Undefined where the case says nothing about the prompt: selection was skipped, or the server failed. */
+export type Objective = (record: CaseRecord) => number | undefined;
+
+/**
+ * One number a case, finer than right or wrong where that can be had, so that fewer cases say more. Default for
+ * select-tools: recall of the needed tools; where none is needed, whether none was picked. For plan-steps: the mean of
+ * kind, node F1, edge F1 and argument-value F1, as far as they apply.
+ * @param metric a metric of `winnow eval` instead, of which more is better
+ * @throws WinnowError `invalid_option`
+ */
+export function objectiveOf(prompt: TunedPrompt, metric?: string): Objective {
+  if (metric !== undefined && meaningOf(metric)?.better !== 'higher') {
+    const message = `--metric: "${metric}" is no metric of which more is better; "recall", "right" or "nodeF1" are.`;
+    throw new WinnowError('invalid_option', message);
+  }
+  return ({ outcome, selection, scores }) => {
+    if (outcome === 'error' || selection === undefined) return undefined;
+    if (prompt === 'select-tools' && selection.mode === 'passthrough') return undefined;
+    if (metric !== undefined) return scores[metric] ?? undefined;
+    if (prompt === 'select-tools') return scores.recall ?? scores.right ?? undefined;
+    const applying = ['kind', 'nodeF1', 'edgeF1', 'argumentValueF1'].flatMap((name) => scores[name] ?? []);
+    return applying.length === 0 ? undefined : applying.reduce((sum, score) => sum + score, 0) / applying.length;
+  };
 }

@@ -6,8 +6,10 @@ import { createHash } from 'node:crypto';
 import type { Model } from '../../core/model/model.js';
 import { EXAMPLES_END, EXAMPLES_MARK, splitPrompt, withoutMarks } from '../../core/prompts/prompts.js';
 
-export const TUNED_PROMPTS = ['select-tools', 'plan-steps'] as const;
-export type TunedPrompt = (typeof TUNED_PROMPTS)[number];
+/** The placeholder of the tools in each prompt. */
+const TOOLS = { 'select-tools': '{{summaries}}', 'plan-steps': '{{tools}}' } as const;
+export type TunedPrompt = keyof typeof TOOLS;
+export const TUNED_PROMPTS = ['select-tools', 'plan-steps'] as const satisfies readonly TunedPrompt[];
 
 export interface PromptDraft {
   readonly name: TunedPrompt;
@@ -19,23 +21,17 @@ export interface PromptDraft {
 }
 
 const HEADING = 'Worked examples:';
-
 const BLOCK = new RegExp(`${EXAMPLES_MARK}\\n(?:([\\s\\S]*?)\\n)?${EXAMPLES_END}`, 'u');
-const PLACEHOLDER = /\{\{\w+\}\}/gu;
-const FIRST_OF_TOOLS: Readonly<Record<TunedPrompt, string>> = {
-  'select-tools': '{{summaries}}',
-  'plan-steps': '{{tools}}',
-};
 
 /** @throws WinnowError `prompt_invalid` for a text without its two parts. */
 export function parseDraft(name: TunedPrompt, text: string): PromptDraft {
   const { system, user } = splitPrompt(text, `The prompt ${name}`);
-  const block = BLOCK.exec(system)?.[1] ?? '';
+  const examples = (BLOCK.exec(system)?.[1] ?? '').split('\n\n');
   const instructions = system.replace(BLOCK, EXAMPLES_MARK);
   return {
     name,
-    instructions: instructions.includes(EXAMPLES_MARK) ? instructions : withMark(instructions, FIRST_OF_TOOLS[name]),
-    examples: block.split('\n\n').filter((part) => part.trim() !== '' && part !== HEADING),
+    instructions: instructions.includes(EXAMPLES_MARK) ? instructions : withMark(instructions, TOOLS[name]),
+    examples: examples.filter((part) => part.trim() !== '' && part !== HEADING),
     user,
   };
 }
@@ -52,8 +48,7 @@ function withMark(instructions: string, placeholder: string): string {
 export function renderDraft({ instructions, examples, user }: PromptDraft): string {
   const block = examples.length === 0 ? [] : [[HEADING, ...examples].join('\n\n')];
   const marked = [EXAMPLES_MARK, ...block, EXAMPLES_END].join('\n');
-  const system = instructions.replace(EXAMPLES_MARK, () => marked);
-  return `<!-- system -->\n${system}\n<!-- user -->\n${user}\n`;
+  return `<!-- system -->\n${instructions.replace(EXAMPLES_MARK, () => marked)}\n<!-- user -->\n${user}\n`;
 }
 
 /** Tokens of a file as a model sees it. */
@@ -62,25 +57,22 @@ export function countSeenTokens(text: string, model: Pick<Model, 'countTokens'>)
   return model.countTokens(`${withoutMarks(system)}\n${withoutMarks(user)}`);
 }
 
-/** What of the parts and places a new wording does not keep, one problem a line. */
+/** What of the places a new wording does not keep, one problem a line. */
 export function findBrokenPlaces(before: string, after: string): string[] {
-  const wanted = [...countsOf(before)].filter(([place, count]) => countsOf(after).get(place) !== count);
-  const added = [...countsOf(after).keys()].filter((place) => !countsOf(before).has(place));
+  const [wanted, got] = [countPlaces(before), countPlaces(after)];
+  const lost = [...wanted].filter(([place, count]) => got.get(place) !== count);
+  const added = [...got.keys()].filter((place) => !wanted.has(place));
+  const hasMark = /<!-- (?!examples -->)/u.test(after);
   return [
-    ...wanted.map(
-      ([place, count]) => `instructions: "${place}" must stand there ${count === 1 ? 'once' : `${count} times`}`,
-    ),
-    ...added.map((place) => `instructions: "${place}" is not known here; take it out`),
-    ...(/<!-- (?!examples -->)/u.test(after)
-      ? ['instructions: no other line of the form "<!-- … -->" may stand there']
-      : []),
-  ];
+    ...lost.map(([place, count]) => `"${place}" must stand there ${count === 1 ? 'once' : `${count} times`}`),
+    ...added.map((place) => `"${place}" is not known here; take it out`),
+    ...(hasMark ? ['no other line of the form "<!-- … -->" may stand there'] : []),
+  ].map((issue) => `instructions: ${issue}`);
 }
 
-function countsOf(text: string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const [place] of text.matchAll(PLACEHOLDER)) counts.set(place, (counts.get(place) ?? 0) + 1);
-  counts.set(EXAMPLES_MARK, text.split(EXAMPLES_MARK).length - 1);
+function countPlaces(text: string): Map<string, number> {
+  const counts = new Map([[EXAMPLES_MARK, text.split(EXAMPLES_MARK).length - 1]]);
+  for (const [place] of text.matchAll(/\{\{\w+\}\}/gu)) counts.set(place, (counts.get(place) ?? 0) + 1);
   return counts;
 }
 

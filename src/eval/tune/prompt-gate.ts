@@ -3,7 +3,6 @@
  * case that a decision rests on can reach a model as part of its instructions.
  */
 import type { EvaluationCase } from '../case.js';
-import { lengthOf, sequenceOf, shinglesOf, tokensOf } from './shingles.js';
 
 declare const admitted: unique symbol;
 /** A text that has passed the gate; only `admit` makes one. */
@@ -29,44 +28,21 @@ export interface PromptGate {
   admit(text: string, mayQuote: 'training' | 'nothing'): Admission;
 }
 
-/** Shorter requests, such as "help", are words of any text: they are looked for as a line or an example of their own. */
-const TELLING_WORDS = 2.5;
-
-/** The request of a case as it is looked for. */
-interface Protected {
-  sequence: string;
-  isTelling: boolean;
-}
-
-/** A text in which it is looked for. */
-interface Searched {
-  tokens: readonly string[];
-  sequence: string;
-  lines: ReadonlySet<string>;
-}
-
 export function createPromptGate({ training, withheld, known }: GateParts): PromptGate {
-  const requests = withheld.map(toProtected);
   const free = new Set(known.flatMap((text) => shinglesOf(tokensOf(text))));
   const ofTraining = shinglesOfCases(training);
   const ofWithheld = shinglesOfCases(withheld);
-  const isKeptBack = (shingle: string) => ofWithheld.has(shingle) && !ofTraining.has(shingle);
-  const isCopied = (shingle: string, mayQuote: 'training' | 'nothing') =>
-    !free.has(shingle) && (isKeptBack(shingle) || (mayQuote === 'nothing' && ofTraining.has(shingle)));
   return {
     admit(text, mayQuote) {
-      const searched = toSearched(text);
-      const isWhole = requests.some((request) => standsIn(request, searched));
-      const copies = shinglesOf(searched.tokens).filter((shingle) => isCopied(shingle, mayQuote));
-      const [known] = copies.filter((shingle) => !isKeptBack(shingle));
+      const copies = shinglesOf(tokensOf(text)).filter((shingle) => !free.has(shingle));
+      const isKeptBack = copies.some((shingle) => ofWithheld.has(shingle) && !ofTraining.has(shingle));
+      const copied = mayQuote === 'nothing' ? copies.find((shingle) => ofTraining.has(shingle)) : undefined;
       // A model reads this too: words that are kept back from prompts are not quoted.
       const issues = [
-        ...(isWhole ? ['instructions: a whole request that is kept back from prompts stands there'] : []),
-        ...(copies.some(isKeptBack)
-          ? ['instructions: words of a case that is kept back from prompts stand there']
-          : []),
-        ...(known === undefined ? [] : [`instructions: "${known}" is copied from a case; say it in general words`]),
-      ];
+        ...(holdsRequestOf(withheld, text) ? ['a whole request that is kept back from prompts stands there'] : []),
+        ...(isKeptBack ? ['words of a case that is kept back from prompts stand there'] : []),
+        ...(copied === undefined ? [] : [`"${copied}" is copied from a case; say it in general words`]),
+      ].map((issue) => `instructions: ${issue}`);
       return issues.length === 0 ? { ok: true, text: text as AdmittedPrompt } : { ok: false, issues };
     },
   };
@@ -74,31 +50,35 @@ export function createPromptGate({ training, withheld, known }: GateParts): Prom
 
 /** Whether one of the texts, such as prompts that somebody has written, holds words of a case already. */
 export function holdsTextOf(texts: readonly string[]): (one: EvaluationCase) => boolean {
-  const searched = texts.map(toSearched);
-  const shingles = new Set(searched.flatMap(({ tokens }) => shinglesOf(tokens)));
+  const shingles = new Set(texts.flatMap((text) => shinglesOf(tokensOf(text))));
   return (one) =>
     [...shinglesOfCases([one])].some((shingle) => shingles.has(shingle)) ||
-    searched.some((text) => standsIn(toProtected(one), text));
+    texts.some((text) => holdsRequestOf([one], text));
 }
 
-function toProtected({ request }: EvaluationCase): Protected {
-  const tokens = tokensOf(request.message);
-  return { sequence: sequenceOf(tokens), isTelling: lengthOf(tokens) >= TELLING_WORDS };
+/** Shorter requests, such as "help", are words of any text: they are looked for as a line or an example of their own. */
+const TELLING_WORDS = 2.5;
+
+function holdsRequestOf(cases: readonly EvaluationCase[], text: string): boolean {
+  const whole = sequenceOf(tokensOf(text));
+  // `Request: help` is the request "help" too.
+  const lines = new Set(
+    text
+      .split('\n')
+      .map(tokensOf)
+      .flatMap((tokens) => [tokens, tokens.slice(1)].map(sequenceOf)),
+  );
+  return cases.some(({ request }) => {
+    const tokens = tokensOf(request.message);
+    const sequence = sequenceOf(tokens);
+    if (tokens.length === 0) return false;
+    return lengthOf(tokens) >= TELLING_WORDS ? whole.includes(sequence) : lines.has(sequence);
+  });
 }
 
-function toSearched(text: string): Searched {
-  const tokens = tokensOf(text);
-  return { tokens, sequence: sequenceOf(tokens), lines: new Set(text.split('\n').flatMap(withAndWithoutLabel)) };
-}
-
-function standsIn({ sequence, isTelling }: Protected, text: Searched): boolean {
-  return isTelling ? text.sequence.includes(sequence) : text.lines.has(sequence);
-}
-
-/** `Request: help` is the request "help" too. */
-function withAndWithoutLabel(line: string): string[] {
-  const tokens = tokensOf(line);
-  return [tokens, tokens.slice(1)].filter(({ length }) => length > 0).map(sequenceOf);
+/** As a text in which another sequence is found by `includes`, and only at the ends of words. */
+function sequenceOf(tokens: readonly string[]): string {
+  return ` ${tokens.join(' ')} `;
 }
 
 function shinglesOfCases(cases: readonly EvaluationCase[]): Set<string> {
@@ -106,7 +86,7 @@ function shinglesOfCases(cases: readonly EvaluationCase[]): Set<string> {
 }
 
 /** All words of a case that are not names of tools. */
-export function textsOf({ request, expected }: EvaluationCase): string[] {
+function textsOf({ request, expected }: EvaluationCase): string[] {
   const texts: string[] = [request.message, ...(request.history ?? []).map(({ content }) => content)];
   const visit = (value: unknown): void => {
     if (typeof value === 'string') texts.push(value);
@@ -115,4 +95,31 @@ export function textsOf({ request, expected }: EvaluationCase): string[] {
   visit(request.entities);
   for (const step of expected.steps ?? []) visit([step.arguments, step.argumentsAnyOf]);
   return texts;
+}
+
+/**
+ * In scripts without spaces each character counts as a word of its own: where a word ends there depends on what stands
+ * around it, and a copy would be missed.
+ */
+const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}`;
+const TOKEN = new RegExp(`[${UNSPACED}]|(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}])+`, 'gu');
+const IS_CHARACTER = new RegExp(`^[${UNSPACED}]$`, 'u');
+
+export function tokensOf(text: string): string[] {
+  return text.normalize('NFKC').toLowerCase().match(TOKEN) ?? [];
+}
+
+/** How much a sequence says, in words: a character of a script without spaces is about six tenths of one. */
+function lengthOf(tokens: readonly string[]): number {
+  return tokens.reduce((sum, token) => sum + (IS_CHARACTER.test(token) ? 0.625 : 1), 0);
+}
+
+/** Sequences of five words, or eight characters, one from each place (w-shingles: Broder, "On the resemblance", 1997). */
+export function shinglesOf(tokens: readonly string[], words = 5): string[] {
+  return tokens.flatMap((_, start) => {
+    let end = start;
+    for (let length = 0; length < words && end < tokens.length; end++) length += lengthOf(tokens.slice(end, end + 1));
+    const shingle = tokens.slice(start, end);
+    return lengthOf(shingle) < words ? [] : [shingle.join(' ')];
+  });
 }

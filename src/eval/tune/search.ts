@@ -1,160 +1,194 @@
 /**
- * The rounds of the search: candidates from what fails, halving on training cases, one look of the winner at the choosing
- * part. What is kept is the ground of the next round.
+ * The rounds of the search for a better prompt. A round makes candidates from what fails, halves them on training cases, and
+ * has the winner looked at once on the choosing part; what is kept is the ground of the next round.
  */
 import type { EvaluationCase } from '../case.js';
-import type { BaseFacts } from './base-facts.js';
-import type { Spent } from './budget.js';
-import { createLevels, decide } from './decide.js';
-import { exampleCandidates } from './example-candidates.js';
-import { exampleOrders } from './example-orders.js';
-import { byUse, halve, pairsOf, type Standing } from './halving.js';
-import type { Measurements } from './measure.js';
+import { type Pair, pairedDifference, signFlipP } from '../statistics.js';
+import { BudgetEnded, type Spent } from './budget.js';
+import type { CandidateKind, Round, Variant } from './candidates.js';
+import { exampleCandidates } from './examples.js';
+import type { Measure } from './measure.js';
+import { parameterCandidates } from './parameters.js';
 import { countSeenTokens, hashOf } from './prompt-draft.js';
-import { summaryCandidates } from './summary-candidates.js';
-import type { TunePromptParts } from './tune-parts.js';
-import type { Tried } from './tune-record.js';
-import type { Admitter, Candidate, Variant } from './variant.js';
-import { wordingCandidates } from './wording-candidates.js';
+import type { Split } from './split-cases.js';
+import { FALSE_DISCOVERY, type Tried } from './tune-report.js';
+import { wordingCandidates } from './wordings.js';
 
-export interface Search {
-  /** Grows from round to round. */
-  readonly tried: Tried[];
-  best(): Variant;
-  /** Why the search is over; undefined where it goes on. */
-  round(round: number): Promise<string | undefined>;
+const KINDS: readonly CandidateKind[] = [parameterCandidates, exampleCandidates, wordingCandidates];
+
+export interface TunePromptParts
+  extends Pick<Round, 'prompt' | 'gate' | 'tries' | 'seed' | 'catalogs' | 'options' | 'model' | 'budget' | 'signal'> {
+  /** The file's text as it is now. */
+  text: string;
+  split: Split;
+  measure: Measure;
+  /** What later prompts may spend. */
+  reserve: Spent;
+  /** Growth of the stable part as it is sent, as a fraction. */
+  maxTokensGrowth: number;
+  rounds: number;
+  /** Cases at once. */
+  jobs: number;
+  onProgress: (text: string) => void;
 }
 
 export const BUDGET_ENDED = 'the budget is used up';
-
-export function createSearch(parts: TunePromptParts, { base, facts }: { base: Variant; facts: BaseFacts }): Search {
-  const { split, measure, seed, budget } = parts;
-  const tried: Tried[] = [];
-  const seen = new Set([base.hash]);
-  const levels = createLevels();
-  const admitter = admitterOf(parts, facts);
-  // Both prompts are measured on the held-back part at the end; that must stay affordable.
-  const reserve = sumOf(parts.reserve, timesOf(facts.cost, 2 * split.heldBack.length));
-  const lessons: string[] = [];
-  let best = base;
-  return {
-    tried,
-    best: () => best,
-    async round(round: number): Promise<string | undefined> {
-      const scores = await measure(best, split.training, reserve);
-      if (!scores) return BUDGET_ENDED;
-      const isFailing = ({ id }: EvaluationCase) => (scores.get(id)?.score ?? 1) < 1;
-      const failing = split.training.filter(isFailing);
-      const candidates = await candidatesOf(parts, { round, best, failing, scores, admitter, lessons, reserve });
-      const variants = untried(candidates, round);
-      if (variants.length === 0) return budget.isOver(reserve) ? BUDGET_ENDED : 'there is no further candidate';
-      parts.onProgress(`round ${round}: ${variants.length} candidates, ${failing.length} training cases fail`);
-      const halved = await halve({
-        candidates: variants,
-        best,
-        cases: byUse(split.training, isFailing),
-        seed,
-        measure: (variant, cases) => measure(variant, cases, reserve),
-      });
-      const isDone = halved.winner !== undefined;
-      const rows = halved.standings.map((standing) => toTried(standing, { round, admitter, isDone }));
-      tried.push(...rows);
-      lessons.push(...rows.filter(({ kind }) => kind === 'wording').map(renderLesson));
-      const [winner] = rows;
-      if (!halved.winner || !winner) return BUDGET_ENDED;
-      if ((halved.winner.gain?.mean ?? 0) <= 0) {
-        winner.verdict = 'no gain';
-        return undefined;
-      }
-      return look(halved.winner.variant, winner, round);
-    },
-  };
-
-  /** Those that were not tried before; what is refused is told. */
-  function untried(candidates: readonly Candidate[], round: number): Variant[] {
-    return candidates.flatMap((one) => {
-      const hash = one.ok ? one.variant.hash : hashOf(one.about, one.issues);
-      if (seen.has(hash)) return [];
-      seen.add(hash);
-      if (one.ok) return [one.variant];
-      tried.push({ round, kind: one.kind, about: one.about, verdict: 'refused', issues: one.issues });
-      return [];
-    });
-  }
-
-  async function look(variant: Variant, row: Tried, round: number): Promise<string | undefined> {
-    const before = await measure(best, split.choosing, reserve);
-    const after = before && (await measure(variant, split.choosing, reserve));
-    if (!before || !after) {
-      row.verdict = 'unfinished';
-      return BUDGET_ENDED;
-    }
-    const pairs = pairsOf(split.choosing, { before, after, without: [best, variant] });
-    const { gain, p, level, isKept } = decide(pairs, { level: levels.next(), seed });
-    Object.assign(row, { choosing: gain, p, level, verdict: isKept ? 'kept' : 'not clear' });
-    parts.onProgress(`round ${round}: ${variant.about}: gain ${gain?.mean.toFixed(3)} on choosing, ${row.verdict}`);
-    if (isKept) best = variant;
-    else levels.used();
-    return undefined;
-  }
+interface Found {
+  best: Variant;
+  tried: Tried[];
+  /** Why it ended. */
+  end: string;
+  /** Done whole. */
+  rounds: number;
 }
 
-function renderLesson({ about, training }: Tried): string {
+export async function search(
+  parts: TunePromptParts,
+  { base, allowedGrowth }: { base: Variant; allowedGrowth: number },
+): Promise<Found> {
+  const { split, measure, seed, budget, reserve, model } = parts;
+  const found: Found = { best: base, tried: [], end: 'the rounds are over', rounds: 0 };
+  const before = countSeenTokens(base.text, model);
+  const growth = (text: string) => countSeenTokens(text, model) - before;
+  const seen = new Set([base.hash]);
+  const lessons: string[] = [];
+  let level = FALSE_DISCOVERY / 2;
+
+  /** The candidates of a round that were not tried before; each has a row in the report. */
+  const gather = async (context: Round): Promise<Entry[]> => {
+    const entries: Entry[] = [];
+    for (const kind of KINDS) {
+      for (const one of await kind(context)) {
+        const hash = one.ok ? one.variant.hash : hashOf(one.about, one.issues);
+        if (seen.has(hash)) continue;
+        seen.add(hash);
+        const { kind: of, about } = one.ok ? one.variant : one;
+        const row: Tried = { round: context.round, kind: of, about, verdict: one.ok ? 'unfinished' : 'refused' };
+        found.tried.push(row);
+        if (one.ok) {
+          Object.assign(row, { hash, grownTokens: growth(one.variant.text), rungs: 0 });
+          entries.push({ variant: one.variant, row });
+        } else row.issues = one.issues;
+      }
+    }
+    return entries;
+  };
+
+  /** @returns why the search is over; undefined where it goes on */
+  const round = async (number: number): Promise<string | undefined> => {
+    const { best } = found;
+    const scores = await measure(best, split.training, reserve);
+    const isFailing = ({ id }: EvaluationCase) => (scores.get(id)?.score ?? 1) < 1;
+    const failing = split.training.filter(isFailing);
+    const context = { ...parts, round: number, best, failing, scores, lessons, growth, maxGrowth: allowedGrowth };
+    const entries = await gather({ ...context, seed: seed + number * 1_000 });
+    if (entries.length === 0) return budget.isOver(reserve) ? BUDGET_ENDED : 'there is no further candidate';
+    parts.onProgress(`round ${number}: ${entries.length} candidates, ${failing.length} training cases fail`);
+    const winner = await halve(entries, { best, cases: byUse(split.training, isFailing), parts });
+    lessons.push(...entries.filter(({ variant }) => variant.kind === 'wording').map(renderLesson));
+    for (const { row } of entries) row.verdict = 'lost';
+    if ((winner.row.training?.mean ?? 0) <= 0) {
+      winner.row.verdict = 'no gain';
+      return undefined;
+    }
+    winner.row.verdict = 'unfinished';
+    const pairs = await pairsOf(split.choosing, { best, variant: winner.variant, parts });
+    const { gain, p, isKept } = decide(pairs, { level, seed });
+    Object.assign(winner.row, {
+      ...(gain ? { choosing: gain } : {}),
+      p,
+      level,
+      verdict: isKept ? 'kept' : 'not clear',
+    });
+    parts.onProgress(
+      `round ${number}: ${winner.variant.about}: gain ${gain?.mean.toFixed(3)} on choosing, ${winner.row.verdict}`,
+    );
+    if (isKept) found.best = winner.variant;
+    // A half of what is left to each look: the fallback procedure (Wiens, Pharmaceutical Statistics 2003). A look that
+    // kept nothing has used its level up; one that kept something passes it on.
+    else level /= 2;
+    return undefined;
+  };
+
+  try {
+    while (found.rounds < parts.rounds) {
+      const ended = await round(found.rounds + 1);
+      if (ended !== undefined) found.end = ended;
+      if (ended !== BUDGET_ENDED) found.rounds += 1;
+      if (ended !== undefined) return found;
+    }
+  } catch (error) {
+    if (!(error instanceof BudgetEnded)) throw error;
+    found.end = BUDGET_ENDED;
+  }
+  return found;
+}
+
+interface Entry {
+  variant: Variant;
+  row: Tried;
+}
+
+function renderLesson({ row: { about, training } }: Entry): string {
   return `${about} (gain ${training?.mean.toFixed(3) ?? 'unknown'})`;
 }
 
-function admitterOf({ gate, model, text }: TunePromptParts, facts: BaseFacts): Admitter {
-  const before = countSeenTokens(text, model);
-  return { gate, maxGrowth: facts.allowedGrowth, growth: (after) => countSeenTokens(after, model) - before };
+/** Kept where the paired 95 % interval lies above 0, and chance alone would gain as much too seldom. */
+export function decide(pairs: readonly Pair[], { level, seed }: { level: number; seed: number }) {
+  const gain = pairedDifference(pairs, { seed });
+  const p = signFlipP(pairs, seed);
+  return { gain, p, isKept: gain !== undefined && gain.low > 0 && p <= level };
 }
 
-interface RoundFacts {
-  round: number;
+interface Comparing {
   best: Variant;
-  failing: readonly EvaluationCase[];
-  scores: Measurements;
-  admitter: Admitter;
-  lessons: readonly string[];
-  reserve: Spent;
+  parts: Pick<TunePromptParts, 'measure' | 'reserve' | 'seed'>;
 }
 
-async function candidatesOf(parts: TunePromptParts, facts: RoundFacts): Promise<Candidate[]> {
-  const { prompt, tries, options, model, exampleOf } = parts;
-  const { best, failing, admitter } = facts;
-  const seed = parts.seed + facts.round * 1_000;
-  const common = { ...admitter, best, count: tries, seed };
-  const catalogs = [...parts.catalogs.values()];
-  const isSelection = prompt === 'select-tools';
-  return [
-    ...(isSelection ? summaryCandidates({ ...common, catalogs, options, countTokens: model.countTokens }) : []),
-    ...exampleOrders(common),
-    ...exampleCandidates({ ...common, failing, exampleOf }),
-    ...(await wordingCandidates({ ...parts, ...facts, seed, count: tries })),
-  ];
+/**
+ * Many candidates on few cases, then the better half of them on twice as many, and so on (successive halving: Jamieson
+ * and Talwalkar, AISTATS 2016). Each is compared pair by pair with the prompt that is best so far.
+ * @returns the best of those that were tried on all cases
+ */
+export async function halve(
+  entries: readonly Entry[],
+  { best, cases, parts, firstBatch = 8 }: Comparing & { cases: readonly EvaluationCase[]; firstBatch?: number },
+): Promise<Entry> {
+  let left = [...entries];
+  for (let size = Math.min(firstBatch, cases.length); ; size = Math.min(size * 2, cases.length)) {
+    for (const { variant, row } of left) {
+      const pairs = await pairsOf(cases.slice(0, size), { best, variant, parts });
+      const gain = pairedDifference(pairs, { seed: parts.seed });
+      if (gain) row.training = gain;
+      row.rungs = (row.rungs ?? 0) + 1;
+    }
+    const meanOf = ({ row }: Entry) => row.training?.mean ?? -1;
+    left.sort((one, other) => meanOf(other) - meanOf(one));
+    const [first] = left;
+    if (size === cases.length && first) return first;
+    left = left.slice(0, Math.ceil(left.length / 2));
+  }
 }
 
-function toTried(
-  { variant, gain, rungs }: Standing,
-  { round, admitter, isDone }: { round: number; admitter: Admitter; isDone: boolean },
-): Tried {
-  const { kind, about, hash, text } = variant;
-  const grownTokens = admitter.growth(text);
-  return {
-    round,
-    kind,
-    about,
-    hash,
-    grownTokens,
-    rungs,
-    ...(gain ? { training: gain } : {}),
-    verdict: isDone ? 'lost' : 'unfinished',
-  };
+/** Of the cases that both have; those whose text stands in one of the prompts are no evidence. */
+export async function pairsOf(
+  cases: readonly EvaluationCase[],
+  { best, variant, parts: { measure, reserve } }: Comparing & { variant: Variant },
+): Promise<Pair[]> {
+  const before = await measure(best, cases, reserve);
+  const after = await measure(variant, cases, reserve);
+  const shown = new Set([...best.caseIds, ...variant.caseIds]);
+  return cases.flatMap(({ id }): Pair[] => {
+    const [first, second] = [before.get(id)?.score ?? undefined, after.get(id)?.score ?? undefined];
+    return first === undefined || second === undefined || shown.has(id) ? [] : [[first, second]];
+  });
 }
 
-function sumOf(one: Spent, other: Spent): Spent {
-  return { calls: one.calls + other.calls, milliseconds: one.milliseconds + other.milliseconds };
-}
-
-function timesOf({ calls, milliseconds }: Spent, count: number): Spent {
-  return { calls: Math.ceil(calls * count), milliseconds: milliseconds * count };
+/** Failures and right cases by turns, so that also a small batch shows what is repaired and what is broken. */
+function byUse(cases: readonly EvaluationCase[], isFailing: (one: EvaluationCase) => boolean): EvaluationCase[] {
+  const failing = cases.filter(isFailing);
+  const right = cases.filter((one) => !isFailing(one));
+  const longest = Math.max(failing.length, right.length);
+  const turns = Array.from({ length: longest }, (_, place) => [failing[place], right[place]]);
+  return turns.flat().filter((one) => one !== undefined);
 }

@@ -5,8 +5,7 @@
 import { WinnowError } from '../../core/errors.js';
 import type { EvaluationCase } from '../case.js';
 import { randomFor } from '../random.js';
-import { rising } from './rising.js';
-import { tokensOf } from './shingles.js';
+import { tokensOf } from './prompt-gate.js';
 
 export const PARTS = ['training', 'choosing', 'heldBack'] as const;
 export type Part = (typeof PARTS)[number];
@@ -32,32 +31,25 @@ const MIN_CASES = 5;
 export function splitCases(cases: readonly EvaluationCase[], options: SplitOptions): Split {
   const { seed, shares = DEFAULT_SHARES, mustTrain = () => false } = options;
   const parts: Record<Part, EvaluationCase[]> = { training: [], choosing: [], heldBack: [] };
-  const groups = groupsOf(cases, seed);
-  const open = groups.filter((group) => {
-    if (!group.some(mustTrain)) return true;
-    parts.training.push(...group);
-    return false;
-  });
-  const total = shares.training + shares.choosing + shares.heldBack;
   const given: Record<Part, number> = { training: 0, choosing: 0, heldBack: 0 };
+  const total = shares.training + shares.choosing + shares.heldBack;
   let seen = 0;
-  for (const group of open) {
+  for (const group of groupsOf(cases, seed)) {
+    if (group.some(mustTrain)) {
+      parts.training.push(...group);
+      continue;
+    }
     seen += group.length;
     // The part that lags most behind its share; neighbours are alike, so each stratum is dealt out evenly.
-    const [part] = [...PARTS].sort(
-      (one, other) => (seen * shares[other]) / total - given[other] - ((seen * shares[one]) / total - given[one]),
-    );
-    if (part === undefined) continue;
+    const lag = (part: Part) => (seen * shares[part]) / total - given[part];
+    const part = PARTS.reduce((most, one) => (lag(one) > lag(most) ? one : most));
     given[part] += group.length;
     parts[part].push(...group);
   }
-  const small = PARTS.find((part) => parts[part].length < MIN_CASES);
-  if (small) {
+  if (PARTS.some((part) => parts[part].length < MIN_CASES)) {
     const sizes = PARTS.map((part) => `${part} ${parts[part].length}`).join(', ');
-    throw new WinnowError(
-      'invalid_option',
-      `${cases.length} cases are too few to tune with (${sizes}; each part needs ${MIN_CASES}): give more cases, or another --split.`,
-    );
+    const advice = `(${sizes}; each part needs ${MIN_CASES}): give more cases, or another --split.`;
+    throw new WinnowError('invalid_option', `${cases.length} cases are too few to tune with ${advice}`);
   }
   return parts;
 }
@@ -78,6 +70,9 @@ function groupsOf(cases: readonly EvaluationCase[], seed: number): EvaluationCas
     const [first] = group;
     return { group, stratum: first ? stratumOf(first) : '', chance: randomFor(seed, first?.id ?? '')() };
   });
-  keyed.sort((one, other) => rising(one.stratum, other.stratum) || one.chance - other.chance);
+  keyed.sort((one, other) => {
+    if (one.stratum !== other.stratum) return one.stratum < other.stratum ? -1 : 1;
+    return one.chance - other.chance;
+  });
   return keyed.map(({ group }) => group);
 }

@@ -1,18 +1,15 @@
-/**
- * One prompt from its first measurement to its report: the rounds of the search, and at the very end one look of what was
- * kept at the held-back part. Nothing but seed and journal decides, so the same run done again comes to the same.
- */
-import { z } from 'zod';
+/** One prompt from its first measurement to its report, with one look at the held-back part at the very end. */
 import { WinnowError } from '../../core/errors.js';
-import { type BaseFacts, baseFactsOf, costOf } from './base-facts.js';
-import { contradicts } from './decide.js';
-import { pairsOf } from './halving.js';
-import { countSeenTokens, parseDraft, type TunedPrompt } from './prompt-draft.js';
-import { BUDGET_ENDED, createSearch } from './search.js';
-import { shortfallOf } from './shortfall.js';
-import type { TunePromptParts } from './tune-parts.js';
-import { type PromptReport, type Tried, triedSchema } from './tune-record.js';
-import { toCandidate, type Variant } from './variant.js';
+import type { EvaluationCase } from '../case.js';
+import { pairedDifference } from '../statistics.js';
+import { BudgetEnded, type Spent } from './budget.js';
+import { type Measurements, toCandidate, type Variant } from './candidates.js';
+import { createExamples } from './examples.js';
+import { countSeenTokens, parseDraft } from './prompt-draft.js';
+import { BUDGET_ENDED, pairsOf, search, type TunePromptParts } from './search.js';
+import type { PromptReport, Tried } from './tune-report.js';
+
+export type { TunePromptParts };
 
 export interface TunedResult {
   report: PromptReport;
@@ -20,123 +17,61 @@ export interface TunedResult {
   best: Variant | undefined;
 }
 
+const GO_ON = 'Go on with --resume and a larger --budget or --max-calls.';
+
 /** @throws WinnowError `cancelled`, `model_failed`, `prompt_invalid`; `invalid_option` where no case asks the model */
 export async function tunePrompt(parts: TunePromptParts): Promise<TunedResult> {
+  const { prompt, measure, split, reserve, jobs, budget, model, seed } = parts;
   const base = baseOf(parts);
-  const { measure, split, reserve, jobs } = parts;
-  // Begun before any budget is over, so that it is known what a case costs.
-  const begun = await measure(base, split.training.slice(0, jobs), reserve);
-  const first = begun && (await measure(base, split.training, reserve));
-  if (!first) return unfinishedBase(parts, base, begun && shortfallOf(parts, costOf(begun, jobs)));
-  const facts = baseFactsOf(parts, first);
-  const shortfall = shortfallOf(parts, facts.cost);
+  const report = newReport(parts, base);
+  const ended = (reason: string, best?: Variant): TunedResult => ({ report: { ...report, reason }, best });
+
+  let begun: Measurements = new Map();
+  const first = await unlessOver(async () => {
+    begun = await measure(base, split.training.slice(0, jobs), reserve);
+    return measure(base, split.training, reserve);
+  });
+  if (!first) {
+    const why = begun.size > 0 ? shortfallOf(parts, costOf(begun, jobs)) : undefined;
+    return ended(`The budget ended before the prompt as it is was measured${why ? `: ${why}` : ''}. ${GO_ON}`);
+  }
+  Object.assign(report, factsOf(parts, first, report));
+  const cost = costOf(first, jobs);
+  const shortfall = shortfallOf(parts, cost);
   if (shortfall) parts.onProgress(shortfall);
-  const search = createSearch(parts, { base, facts });
+  // Both prompts are measured on the held-back part at the end; that must stay affordable.
+  const held = 2 * split.heldBack.length;
+  const kept = {
+    calls: reserve.calls + Math.ceil(cost.calls * held),
+    milliseconds: reserve.milliseconds + cost.milliseconds * held,
+  };
   // A part that was looked at is no evidence for what is found later: such a run ends where it ended before.
-  const looked = parts.journal.recall(lookKey(parts.prompt), lookSchema);
-  let ended: string | undefined;
-  let rounds = 0;
-  while (ended === undefined && rounds < (looked?.rounds ?? parts.rounds)) {
-    ended = await search.round(rounds + 1);
-    if (ended !== BUDGET_ENDED) rounds += 1;
+  const lookKey = ['look at the held-back part', prompt];
+  const looked = await budget.recall<{ rounds: number; end: string; tried: Tried[] }>(lookKey);
+  const limits = { reserve: kept, rounds: looked?.rounds ?? parts.rounds };
+  const found = await search({ ...parts, ...limits }, { base, allowedGrowth: report.tokens.allowedGrowth });
+  const { tried, end } = looked ?? found;
+  const { best, rounds } = found;
+  report.tried = tried;
+  if (best === base) {
+    const missing = shortfallOf(parts, cost);
+    const why = `what is left of the budget was kept for the look at the held-back part${missing ? `; ${missing}` : ''}`;
+    const isKept = end === BUDGET_ENDED && !budget.isOver();
+    return ended(`Nothing is clearly better than the prompt as it is; ${isKept ? why : end}.`);
   }
-  const { tried, end } = looked ?? { tried: search.tried, end: ended ?? 'the rounds are over' };
-  return finish(parts, { base, facts, best: search.best(), tried, end, rounds });
+  await budget.keep(lookKey, { rounds, end, tried }, 0);
+  // The one look, which contradicts a gain that it does not show: what is kept is neither worse there, nor only equal.
+  const pairs = await unlessOver(() => pairsOf(split.heldBack, { best: base, variant: best, parts }));
+  if (!pairs) return ended(`The budget ended before the held-back part was looked at, so nothing is kept. ${GO_ON}`);
+  const gain = pairedDifference(pairs, { seed });
+  if (gain) report.heldBack = gain;
+  if (!gain || gain.mean <= 0) return ended('The held-back part does not show the gain, so nothing is kept.');
+  report.tokens.after = countSeenTokens(best.text, model);
+  Object.assign(report, { isChanged: true, options: { ...best.options }, examples: [...best.caseIds] });
+  return ended(`Better on the choosing part, and the held-back part agrees; ${end}.`, best);
 }
 
-function whyEnded(end: string, parts: TunePromptParts, facts: BaseFacts): string {
-  if (end !== BUDGET_ENDED || parts.budget.isOver()) return end;
-  const shortfall = shortfallOf(parts, facts.cost);
-  return `what is left of the budget was kept for the look at the held-back part${shortfall ? `; ${shortfall}` : ''}`;
-}
-
-/** What was known when the held-back part was looked at; rounds that were done whole. */
-const lookSchema = z.object({ rounds: z.int(), end: z.string(), tried: z.array(triedSchema) });
-const lookKey = (prompt: TunedPrompt) => ['look at the held-back part', prompt];
-
-function baseOf({ prompt, text, gate }: TunePromptParts): Variant {
-  const draft = parseDraft(prompt, text);
-  const base = toCandidate(
-    { kind: 'base', about: 'as it was', draft, text, options: {}, caseIds: [] },
-    { gate, growth: () => 0, maxGrowth: 0 },
-  );
-  if (base.ok) return base.variant;
-  // A caller that makes the split with `mustTrain` does not come here.
-  throw new WinnowError(
-    'prompt_invalid',
-    `The prompt ${prompt} holds text of a case that must be kept back: ${base.issues.join('; ')}.`,
-  );
-}
-
-interface Ending {
-  base: Variant;
-  facts: BaseFacts;
-  best: Variant;
-  tried: Tried[];
-  end: string;
-  rounds: number;
-}
-
-/** The one look at the held-back part, and only where there is something to look at. */
-async function finish(parts: TunePromptParts, { base, facts, best, tried, end, rounds }: Ending): Promise<TunedResult> {
-  const { split, measure, reserve, seed, model } = parts;
-  const common = {
-    ...emptyReport(parts, base),
-    base: {
-      training: facts.meanOfBase,
-      failing: facts.failing,
-      withoutScore: facts.withoutScore,
-      withoutExample: facts.withoutExample,
-    },
-    tokens: {
-      before: countSeenTokens(base.text, model),
-      after: countSeenTokens(base.text, model),
-      allowedGrowth: facts.allowedGrowth,
-    },
-    tried,
-  };
-  if (best === base)
-    return {
-      report: {
-        ...common,
-        reason: `Nothing is clearly better than the prompt as it is; ${whyEnded(end, parts, facts)}.`,
-      },
-      best: undefined,
-    };
-  parts.journal.keep(lookKey(parts.prompt), { rounds, end, tried }, 0);
-  const before = await measure(base, split.heldBack, reserve);
-  const after = before && (await measure(best, split.heldBack, reserve));
-  if (!before || !after) {
-    const reason =
-      'The budget ended before the held-back part was looked at, so nothing is kept. Go on with --resume and a larger --budget or --max-calls.';
-    return { report: { ...common, reason }, best: undefined };
-  }
-  const { gain, isRefuted } = contradicts(pairsOf(split.heldBack, { before, after, without: [base, best] }), seed);
-  const heldBack = gain ? { heldBack: gain } : {};
-  if (isRefuted)
-    return {
-      report: { ...common, ...heldBack, reason: 'The held-back part does not show the gain, so nothing is kept.' },
-      best: undefined,
-    };
-  const report: PromptReport = {
-    ...common,
-    ...heldBack,
-    isChanged: true,
-    reason: `Better on the choosing part, and the held-back part agrees; ${end}.`,
-    options: { ...best.options },
-    examples: [...best.caseIds],
-    tokens: { ...common.tokens, after: countSeenTokens(best.text, model) },
-  };
-  return { report, best };
-}
-
-function unfinishedBase(parts: TunePromptParts, base: Variant, shortfall: string | undefined): TunedResult {
-  const why = shortfall ? `: ${shortfall}` : '';
-  const reason = `The budget ended before the prompt as it is was measured${why}. Go on with --resume and a larger --budget or --max-calls.`;
-  return { report: { ...emptyReport(parts, base), reason }, best: undefined };
-}
-
-function emptyReport({ prompt, split, model }: TunePromptParts, base: Variant): PromptReport {
+function newReport({ prompt, split, model }: TunePromptParts, base: Variant): PromptReport {
   const tokens = countSeenTokens(base.text, model);
   return {
     prompt,
@@ -149,4 +84,101 @@ function emptyReport({ prompt, split, model }: TunePromptParts, base: Variant): 
     tokens: { before: tokens, after: tokens, allowedGrowth: 0 },
     tried: [],
   };
+}
+
+/** Undefined where the budget ended. */
+async function unlessOver<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof BudgetEnded) return undefined;
+    throw error;
+  }
+}
+
+/** The prompt as it is passes the gate, too: a split with `mustTrain` sees to it. */
+function baseOf({ prompt, text, gate }: TunePromptParts): Variant {
+  const draft = parseDraft(prompt, text);
+  const best = { draft, text, options: {}, caseIds: [] };
+  const base = toCandidate({ kind: 'base', about: 'as it was' }, { best, gate, growth: () => 0, maxGrowth: 0 });
+  if (base.ok) return base.variant;
+  const message = `The prompt ${prompt} holds text of a case that must be kept back: ${base.issues.join('; ')}.`;
+  throw new WinnowError('prompt_invalid', message);
+}
+
+/** What the prompt as it is does on the training cases. @throws WinnowError `invalid_option` where none asks the model */
+function factsOf(
+  parts: TunePromptParts,
+  first: Measurements,
+  { tokens }: PromptReport,
+): Pick<PromptReport, 'base' | 'tokens'> {
+  const { prompt, maxTokensGrowth, split } = parts;
+  const all = [...first.values()];
+  const scores = all.flatMap(({ score }) => score ?? []);
+  const asked = all.filter(({ stableTokens }) => stableTokens > 0);
+  if (scores.length === 0 || asked.length === 0) {
+    const hint =
+      prompt === 'select-tools'
+        ? 'selection is skipped for small catalogues: --set passthroughTools=0'
+        : 'give cases with expectedSteps';
+    throw new WinnowError('invalid_option', `No training case says anything about ${prompt}: ${hint}.`);
+  }
+  const exampleOf = createExamples(parts);
+  const isFailing = (one: EvaluationCase) => (first.get(one.id)?.score ?? 1) < 1;
+  return {
+    base: {
+      training: mean(scores),
+      failing: scores.filter((score) => score < 1).length,
+      withoutScore: all.length - scores.length,
+      withoutExample: split.training.filter((one) => isFailing(one) && !exampleOf(one)).length,
+    },
+    tokens: {
+      ...tokens,
+      allowedGrowth: Math.floor(maxTokensGrowth * mean(asked.map(({ stableTokens }) => stableTokens))),
+    },
+  };
+}
+
+/** Of one case, on average, where so many are done at once. */
+function costOf(measured: Measurements, jobs: number): Spent {
+  const all = [...measured.values()];
+  return {
+    calls: mean(all.map(({ calls }) => calls)),
+    milliseconds: mean(all.map(({ milliseconds }) => milliseconds)) / jobs,
+  };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}
+
+/** Halving takes about half of the training cases for each of six candidates; then two prompts see each of the other parts. */
+const TRAINING_PASSES = 3;
+/** With fewer cases hardly any gain is clear. */
+const FEWEST_CASES = 20;
+
+/**
+ * What is missing where the time that is left does not do for one decision, in words; undefined where it does. Else it
+ * shows only when the time is gone that it was too short.
+ * @param cost of one case
+ */
+export function shortfallOf(
+  { budget, reserve, split }: Pick<TunePromptParts, 'budget' | 'reserve' | 'split'>,
+  { milliseconds }: Pick<Spent, 'milliseconds'>,
+): string | undefined {
+  const later = split.choosing.length + split.heldBack.length;
+  const needed = milliseconds * (TRAINING_PASSES * split.training.length + 2 * later);
+  const left = budget.millisecondsLeft(reserve);
+  if (needed <= left) return undefined;
+  const cases = split.training.length + later;
+  const fewer = Math.max(0, Math.floor((cases * left) / needed));
+  const advice =
+    fewer >= FEWEST_CASES
+      ? `give a larger --budget, or about ${fewer} of the ${cases} cases by --sample`
+      : `it does for about ${fewer} of the ${cases} cases, which show hardly any gain: give a larger --budget`;
+  const inMinutes = (time: number) => {
+    const minutes = Math.max(0, Math.ceil(time / 60_000));
+    return `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+  };
+  return `a decision takes about ${inMinutes(needed)} more; what is left is ${inMinutes(left)}: ${advice}`;
 }

@@ -1,25 +1,22 @@
 /** `winnow tune` as a whole: the cases are split once, each prompt is tuned by itself, and what came of it is written. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Model } from '../../core/model/model.js';
-import type { Options, OptionsInput } from '../../core/options.js';
+import type { Options } from '../../core/options.js';
 import { defaultPromptPath, type PromptPaths, readPrompt } from '../../core/prompts/prompts.js';
 import { type AnswerCacheOptions, createAnswerCache } from '../answer-cache.js';
 import type { EvaluationCase } from '../case.js';
 import { createCaseRunner } from '../case-runner.js';
-import { createSuitePlanners, PLANNING_ALONE, type Suite } from '../suite.js';
+import { openRunStore } from '../run-store.js';
+import { refuseOtherSettings, type Settings } from '../run-summary.js';
+import { type AnsweringModel, createSuitePlanners, PLANNING_ALONE, type Suite } from '../suite.js';
 import { type Budget, type BudgetLimits, createBudget, type Spent } from './budget.js';
-import { type Journal, openJournal } from './journal.js';
-import { type CreateRunner, createMeasurer } from './measure.js';
-import { objectiveOf } from './objective.js';
+import { createMeasurer, type MeasurerParts, objectiveOf } from './measure.js';
 import type { TunedPrompt } from './prompt-draft.js';
 import { createPromptGate, holdsTextOf } from './prompt-gate.js';
 import { PARTS, type Shares, type Split, splitCases, stratumOf } from './split-cases.js';
-import type { TunePromptParts } from './tune-parts.js';
-import { type TunedResult, tunePrompt } from './tune-prompt.js';
-import type { TuneReport } from './tune-record.js';
-import { keepSettings } from './tune-settings.js';
-import { createExamples } from './worked-example.js';
-import { writeTuneOutputs } from './write-tune-outputs.js';
+import { type TunePromptParts, tunePrompt } from './tune-prompt.js';
+import { type TuneReport, writeTuneOutputs } from './tune-report.js';
 
 export interface TuneOptions {
   /** Of the run; it is there already. */
@@ -51,7 +48,7 @@ export interface TuneOptions {
   /** Cases at once. */
   jobs: number;
   /** All that changes what comes out: a resumed run must have the same. */
-  settings: Readonly<Record<string, unknown>>;
+  settings: Settings;
   /** No new case is begun; the run then throws `cancelled` and can be resumed. */
   stop: AbortSignal;
   /** Cases under way are given up, too. */
@@ -59,98 +56,99 @@ export interface TuneOptions {
   onProgress: (text: string) => void;
 }
 
-/** @throws WinnowError `cancelled`, `model_failed`, `prompt_invalid`; `invalid_option` for other settings or too few cases */
-export async function tune(options: TuneOptions): Promise<TuneReport> {
-  const { folder, limits, model } = options;
-  const texts = new Map(options.prompts.map((name) => [name, textOf(name, options.promptPaths)]));
-  const { split, notices } = splitOf(options, [...texts.values()]);
-  keepSettings(folder, options.settings);
-  const budget = createBudget(limits);
-  const journal = openJournal(join(folder, 'journal.jsonl'), budget);
-  const metered = budget.meter(model);
-  const cache = options.cache && createAnswerCache(metered, options.cache);
+/** The file of a tuning run in its folder. */
+const tuningFile = (folder: string) => join(folder, 'tuning.db');
+export const hasTuning = (folder: string) => existsSync(tuningFile(folder));
+
+/** What the run in a folder was begun with; undefined where there is none. */
+export async function earlierSettings(folder: string): Promise<Settings | undefined> {
+  if (!hasTuning(folder)) return undefined;
+  const store = await openRunStore(tuningFile(folder));
   try {
-    const results: TunedResult[] = [];
-    for (const [place, prompt] of options.prompts.entries()) {
-      const reserve = reserveFor(options.prompts.length - place - 1, { limits, budget });
-      const run: PromptRun = {
-        prompt,
-        texts,
-        split,
-        reserve,
-        budget,
-        journal,
-        notices,
-        answering: { model: metered, cache },
-      };
-      results.push(await tunePrompt(partsOf(options, run)));
-    }
-    const report = reportOf(options, { split, notices, results, spent: budget.spent() });
-    writeTuneOutputs(folder, { report, results, texts, promptPaths: options.promptPaths });
-    return report;
+    const earlier = await store.recall('tuning', 'settings');
+    return earlier === undefined ? undefined : Object(earlier);
   } finally {
-    journal.close();
-    cache?.close();
+    await store.close();
   }
 }
 
-function textOf(name: TunedPrompt, paths: PromptPaths): string {
-  return readPrompt(paths[name] ?? defaultPromptPath(name));
+/** @throws WinnowError `cancelled`, `model_failed`, `prompt_invalid`; `invalid_option` for other settings or too few cases */
+export async function tune(options: TuneOptions): Promise<TuneReport> {
+  const { folder, limits, prompts, promptPaths, settings } = options;
+  const texts = new Map(prompts.map((name) => [name, readPrompt(promptPaths[name] ?? defaultPromptPath(name))]));
+  const { split, notices } = splitOf(options, [...texts.values()]);
+  const earlier = await earlierSettings(folder);
+  if (earlier) refuseOtherSettings('tuning', earlier, settings);
+  const store = await openRunStore(tuningFile(folder));
+  await store.remember('tuning', 'settings', settings);
+  const budget = createBudget(limits, store);
+  const model = budget.meter(options.model);
+  const cache = options.cache && createAnswerCache(model, options.cache);
+  try {
+    const results = [];
+    for (const [place, prompt] of prompts.entries()) {
+      const reserve = reserveFor(prompts.length - place - 1, { limits, budget });
+      const run = { prompt, texts, split, reserve, budget, notices, answering: { model, cache } };
+      results.push(await tunePrompt(partsOf(options, run)));
+    }
+    const { calls, milliseconds } = budget.spent();
+    const report: TuneReport = {
+      format: 1,
+      settings: { ...settings },
+      spent: { calls, milliseconds: Math.round(milliseconds) },
+      split: describeSplit(split, options.seed),
+      notices: [...notices],
+      prompts: results.map((one) => one.report),
+    };
+    const kept = results.flatMap(({ best }) => best ?? []);
+    writeTuneOutputs(folder, { report, kept, texts, promptPaths });
+    return report;
+  } finally {
+    await cache?.close();
+    await store.close();
+  }
 }
 
 function splitOf({ cases, seed, shares }: TuneOptions, texts: readonly string[]): { split: Split; notices: string[] } {
-  const stands = holdsTextOf(texts);
-  const shown = new Set(cases.filter(stands).map(({ id }) => id));
+  const shown = new Set(cases.filter(holdsTextOf(texts)).map(({ id }) => id));
   const split = splitCases(cases, { seed, shares, mustTrain: ({ id }) => shown.has(id) });
-  const notices =
-    shown.size === 0
-      ? []
-      : [`Cases whose words stand in a prompt already, so that they only train: ${[...shown].join(', ')}.`];
-  return { split, notices };
+  const notice = `Cases whose words stand in a prompt already, so that they only train: ${[...shown].join(', ')}.`;
+  return { split, notices: shown.size === 0 ? [] : [notice] };
 }
 
 /** What is left is shared evenly among the prompts that are still to come. */
 function reserveFor(later: number, { limits, budget }: { limits: BudgetLimits; budget: Budget }): Spent {
-  const spent = budget.spent();
   const share = later / (later + 1);
+  const left = Math.max(0, budget.millisecondsLeft({ calls: 0, milliseconds: 0 }));
   return {
-    calls: limits.calls === undefined ? 0 : Math.floor(Math.max(0, limits.calls - spent.calls) * share),
-    milliseconds: Math.max(0, limits.milliseconds - spent.milliseconds) * share,
+    calls: limits.calls === undefined ? 0 : Math.floor(Math.max(0, limits.calls - budget.spent().calls) * share),
+    milliseconds: left * share,
   };
 }
 
-interface PromptRun {
-  prompt: TunedPrompt;
+interface PromptRun extends Pick<TunePromptParts, 'prompt' | 'split' | 'reserve' | 'budget'> {
   texts: ReadonlyMap<TunedPrompt, string>;
-  split: Split;
-  reserve: Spent;
-  budget: Budget;
-  journal: Journal;
   /** What people should know; grows. */
   notices: string[];
-  answering: { model: Model; cache: ReturnType<typeof createAnswerCache> | undefined };
+  answering: AnsweringModel;
 }
 
 function partsOf(options: TuneOptions, run: PromptRun): TunePromptParts {
-  const { prompt, texts, split, budget, journal, answering, reserve } = run;
-  const { suites, maxTokensGrowth, rounds, tries, seed, stop, cancel, jobs, folder } = options;
+  const { prompt, texts, split, budget, answering } = run;
+  const { suites, stop, cancel, jobs, folder } = options;
   const catalogs = new Map(suites.map(({ name, catalog }) => [name, catalog]));
   const tools = [...catalogs.values()].flatMap((catalog) => catalog.tools);
-  const known = [
-    ...texts.values(),
-    ...tools.flatMap(({ name, description, category = '' }) => [name, description, category]),
-  ];
+  const ofTools = tools.flatMap(({ name, description, category = '' }) => [name, description, category]);
   const withheld = [...split.choosing, ...split.heldBack];
   return {
-    prompt,
+    ...options,
+    ...run,
     text: texts.get(prompt) ?? '',
-    split,
-    gate: createPromptGate({ training: split.training, withheld, known }),
+    gate: createPromptGate({ training: split.training, withheld, known: [...texts.values(), ...ofTools] }),
     measure: createMeasurer({
       prompt,
       objective: objectiveOf(prompt, options.metric),
       createRunner: runnerOf(options, run),
-      journal,
       budget,
       countTokens: answering.model.countTokens,
       folder: join(folder, 'variants'),
@@ -160,79 +158,36 @@ function partsOf(options: TuneOptions, run: PromptRun): TunePromptParts {
       onError: ({ id, error }) =>
         run.notices.push(`${prompt}: the case ${id} was left out once, with ${error?.code}: ${error?.message}`),
     }),
-    jobs,
-    journal,
-    budget,
-    reserve,
     model: answering.model,
     catalogs,
-    options: options.options,
-    exampleOf: createExamples(prompt, catalogs, options.options),
-    maxTokensGrowth,
-    rounds,
-    tries,
-    seed,
     signal: cancel,
     onProgress: (text) => options.onProgress(`${prompt}: ${text}`),
   };
 }
 
 /** Each stage is judged alone, so that a prompt's gain is its own: planning gets the expected tools and others. */
-function runnerOf(options: TuneOptions, { prompt, answering }: PromptRun): CreateRunner {
+function runnerOf(options: TuneOptions, { prompt, answering }: PromptRun): MeasurerParts['createRunner'] {
   const { suites, promptPaths, seed, today, ignoreCase } = options;
   const only = prompt === 'select-tools' ? 'select' : 'plan';
+  const { maxTools } = options.options;
+  const judging = { only, maxTools, candidates: 'all', distractors: 0, seed, today, ignoreCase } as const;
   return (variant, promptFile, onStablePart) => {
-    const input: OptionsInput = {
-      ...options.options,
-      ...variant.options,
-      ...(only === 'plan' ? PLANNING_ALONE : {}),
-    };
-    const prompts = { ...promptPaths, [prompt]: promptFile };
-    const planners = suites.map(
-      (suite) =>
-        [suite.name, createSuitePlanners(suite, { ...answering, options: input, prompts, onStablePart })] as const,
-    );
-    const { maxTools } = options.options;
-    return createCaseRunner({
-      suites: new Map(planners),
-      only,
-      maxTools,
-      candidates: 'all',
-      distractors: 0,
-      seed,
-      today,
-      ignoreCase,
-    });
+    const input = { ...options.options, ...variant.options, ...(only === 'plan' ? PLANNING_ALONE : {}) };
+    const parts = { ...answering, options: input, prompts: { ...promptPaths, [prompt]: promptFile }, onStablePart };
+    const planners = suites.map((suite) => [suite.name, createSuitePlanners(suite, parts)] as const);
+    return createCaseRunner({ ...judging, suites: new Map(planners) });
   };
 }
 
-interface Outcome {
-  split: Split;
-  notices: readonly string[];
-  results: readonly TunedResult[];
-  spent: Spent;
-}
-
-function reportOf({ seed, settings }: TuneOptions, { split, notices, results, spent }: Outcome): TuneReport {
+function describeSplit(split: Split, seed: number): TuneReport['split'] {
   const strata: TuneReport['split']['strata'] = {};
+  const ids: TuneReport['split']['ids'] = { training: [], choosing: [], heldBack: [] };
   for (const part of PARTS) {
     for (const one of split[part]) {
       const row = strata[stratumOf(one)] ?? { training: 0, choosing: 0, heldBack: 0 };
-      row[part] += 1;
-      strata[stratumOf(one)] = row;
+      strata[stratumOf(one)] = { ...row, [part]: row[part] + 1 };
+      ids[part].push(one.id);
     }
   }
-  const idsOf = (part: (typeof PARTS)[number]) => split[part].map(({ id }) => id);
-  return {
-    format: 1,
-    settings: { ...settings },
-    spent: { calls: spent.calls, milliseconds: Math.round(spent.milliseconds) },
-    split: {
-      seed,
-      strata,
-      ids: { training: idsOf('training'), choosing: idsOf('choosing'), heldBack: idsOf('heldBack') },
-    },
-    notices: [...notices],
-    prompts: results.map(({ report }) => report),
-  };
+  return { seed, strata, ids };
 }

@@ -63,7 +63,6 @@ describe('an outcome', () => {
       recall: 0,
       valid: 0,
       nodeF1: 0,
-      argumentNameF1: 0,
       argumentValueF1: 0,
       planExact: 0,
     });

@@ -5,7 +5,7 @@
 import { type Catalog, createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
 import type { EvaluationCase } from '../../../src/eval/case.js';
-import { toolsForPlanning } from '../../../src/eval/offered-tools.js';
+import { offeredTools } from '../../../src/eval/case-runner.js';
 import { randomFor, sampleOf } from '../../../src/eval/random.js';
 
 export type CatalogFor = (one: EvaluationCase) => Catalog;
@@ -38,8 +38,9 @@ export function offerNeeded(
   { count, seed }: { count: number; seed: number },
 ): CatalogFor {
   const viewOf = createScope(catalog);
+  const judging = { only: 'plan', maxTools: count, candidates: 'all', distractors: 0, seed } as const;
   const offers = cases.map((one): [string, Catalog] => {
-    const names = toolsForPlanning(one, viewOf(one.request), { maxTools: count, seed });
+    const names = offeredTools(one, viewOf(one.request), judging);
     return [one.id, only(catalog, new Set(names))];
   });
   return lookUpIn(new Map(offers));

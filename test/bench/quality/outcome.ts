@@ -1,8 +1,7 @@
 /** What one contestant made of one case: a line of `quality.json`. An error of the model is no outcome of a contestant. */
 import type { Tool } from '../../../src/core/catalog/tool.js';
 import type { Step } from '../../../src/core/result.js';
-import { defaultsIn } from '../../../src/eval/defaults-in.js';
-import { type PlanFault, scorePlan } from '../../../src/eval/plan-scores.js';
+import { defaultsIn, type PlanFault, scorePlan } from '../../../src/eval/plan-scores.js';
 import type { CaseRecord } from '../../../src/eval/record.js';
 import { scoreSelection } from '../../../src/eval/selection-scores.js';
 import { toolSets } from '../../../src/eval/variants.js';
@@ -16,7 +15,6 @@ export const METRICS = {
   abstention: 'right abstentions',
   valid: 'valid plans',
   nodeF1: 'steps (node F1)',
-  argumentNameF1: 'argument names (F1)',
   argumentValueF1: 'argument values (F1)',
   edgeF1: 'dependencies (edge F1)',
   planExact: 'plans exactly right',
@@ -106,7 +104,7 @@ function judge({ set, trial, reply }: Measured, tools: readonly string[]): Pick<
     defaultOf: defaultsIn(new Map(trial.tools.map((tool) => [tool.name, tool]))),
   });
   return {
-    scores: pick({ ...chosen, ...scores, valid: Number(got.length > 0) }),
+    scores: pick({ ...chosen, ...scores, valid: Number(got.length > 0), planExact: Number(fault === undefined) }),
     plan: { expected: expected.steps, got, fault },
   };
 }
@@ -117,7 +115,7 @@ function scoreTools(
 ): Readonly<Record<string, number | null>> {
   const tools = names.map((name) => ({ name, via: 'model' as const }));
   const selection = { mode: 'selected' as const, reason: '', tools, dropped: [], leftOut: 0 };
-  return scoreSelection(expected, selection, () => 0);
+  return scoreSelection(expected, selection);
 }
 
 function pick(scores: Readonly<Record<string, number | null>>): Outcome['scores'] {

@@ -17,9 +17,8 @@ import {
   wrapModel,
 } from '../../../src/core/model/model.js';
 import { usageSchema } from '../../../src/core/result.js';
-import { type AppendStore, openAppendStore } from '../../../src/eval/append-store.js';
-import { readKeptCompletion } from '../../../src/eval/kept-completion.js';
-import { createTokenizer, type Tokenizer } from '../../../src/eval/tokenizer.js';
+import { createTokenizer, readKeptCompletion } from '../../../src/eval/answer-cache.js';
+import { type AppendStore, openAppendStore } from './append-store.js';
 
 export interface Spent {
   /** Of the model, as measured when the answers were given. */
@@ -91,7 +90,7 @@ async function complete(request: CompletionRequest, model: Model, { store, till,
 async function openReader(
   request: ReaderRequest,
   model: Model,
-  { store, till, keyOf, tokenizer }: Book & { tokenizer: Tokenizer },
+  { store, till, keyOf, tokenizer }: Book & { tokenizer: ReturnType<typeof createTokenizer> },
 ): Promise<TokenReader> {
   const base = keyOf('reader', request.prompt, request.opening);
   const tokenize = await tokenizer();

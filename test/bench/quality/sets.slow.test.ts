@@ -77,7 +77,7 @@ describe('a set', () => {
 });
 
 const catalog = createCatalog(TOOLS, { name: 'tools' });
-const aCase = (id: string, candidates: readonly string[]): EvaluationCase => ({
+const aCase = (id: string, candidates: string[]): EvaluationCase => ({
   id,
   suite: 'set',
   request: { message: 'x' },

@@ -1,14 +1,16 @@
 /** The whole of it as processes: a command, three workers, one killed in mid-case, and a Redis that goes and comes back. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { readSummary, withRun } from '../../../src/eval/run-store.js';
 import { type Outcome, runCli } from '../../cli/run-cli.js';
 import { type RecordedRequest, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.js';
 import { answerJson, hang } from '../../support/server-behaviours.js';
+import { keysIn } from '../setup.js';
 import { type RedisServer, startRedis, whyNoRedis } from './redis-server.js';
 
 jest.setTimeout(300_000);
@@ -98,13 +100,6 @@ const small = ['--set', 'passthroughTools=0,fillTokens=0'];
 const beginRun = (out: string, more: readonly string[] = []) =>
   begin(['eval', ...shared(), ...small, '--out', out, ...more], 'command');
 
-const keysIn = (out: string): string[] =>
-  readFileSync(join(out, 'cases.jsonl'), 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-    .map(({ id, repeat }) => `${id}#${repeat}`);
-const summaryIn = (out: string) => JSON.parse(readFileSync(join(out, 'run.json'), 'utf8'));
 const numberOf = (key: string) => Number(key.slice(1).split('#')[0]);
 const inOrder = (keys: readonly string[]) => [...keys].sort((one, other) => numberOf(one) - numberOf(other));
 
@@ -147,13 +142,13 @@ describe('a run on three workers', () => {
       await restarted;
       expect(restarted).toBeDefined();
       expect(stderr).toMatch(/is lost; waiting for it\.[\s\S]*is back\./u);
-      expect(inOrder(keysIn(out))).toEqual(places.map((place) => `c${place}#0`));
-      expect(summaryIn(out)).toMatchObject({
+      expect(inOrder(await keysIn(out))).toEqual(places.map((place) => `c${place}#0`));
+      expect(await readSummary(out)).toMatchObject({
         interrupted: false,
         counts: { done: CASES, right: CASES, errors: 0 },
       });
       expect(seen).toEqual(new Set(WORKERS));
-      const prompts = readdirSync(join(out, 'prompts')).map((name) => readFileSync(join(out, 'prompts', name), 'utf8'));
+      const prompts = [...(await withRun(out, (store) => store.prompts())).values()];
       expect(prompts.some((text) => text.includes('tool_2'))).toBe(true);
       expect((await workers.get(KILLED)?.ended)?.exitCode).toBeNull();
       for (const key of ['first', 'third']) {
@@ -182,12 +177,12 @@ describe('a run on three workers', () => {
       const killed = beginRun(out, ['--window', '15']);
       run = killed;
       expect((await killed.ended).exitCode).toBeNull();
-      const before = summaryIn(out);
+      const before = await readSummary(out);
       expect(before).toMatchObject({ interrupted: true });
       const { exitCode, stderr } = await beginRun(out, ['--window', '15', '--resume']).ended;
       expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`eval ${CASES}/${CASES}`)]);
-      expect(inOrder(keysIn(out))).toEqual(places.map((place) => `c${place}#0`));
-      expect(summaryIn(out)).toMatchObject({ interrupted: false, counts: { done: CASES, right: CASES } });
+      expect(inOrder(await keysIn(out))).toEqual(places.map((place) => `c${place}#0`));
+      expect(await readSummary(out)).toMatchObject({ interrupted: false, counts: { done: CASES, right: CASES } });
       expect(server.requests.length - firstCount).toBe(2 * CASES);
       expect(await keysInRedis()).toEqual([]);
       worker.kill('SIGTERM');

@@ -92,7 +92,7 @@ export interface CommandOptions {
   run?: QueuedRun;
   prices?: Prices;
   onRecord?: (record: CaseRecord) => void | Promise<void>;
-  synced?: () => Promise<void>;
+  beforeKeep?: () => Promise<void>;
   onNotice?: (text: string) => void;
 }
 
@@ -118,11 +118,13 @@ export function beginCommand(url: string, options: CommandOptions = {}) {
       model.told = await command.model(stop.signal);
       const onStablePart = (hash: string, text: string) => prompts.set(hash, text);
       await command.dispatcher({ window, quietMs, prices, onStablePart })(source, {
-        onRecord: async (record) => {
-          await onRecord?.(record);
-          records.push(record);
+        keep: async (kept) => {
+          await options.beforeKeep?.();
+          for (const record of kept) {
+            await onRecord?.(record);
+            records.push(record);
+          }
         },
-        synced: options.synced,
         stop: stop.signal,
         cancel: cancel.signal,
       });

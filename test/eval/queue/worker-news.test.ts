@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { createWorkerNews } from '../../../src/eval/queue/worker-news.js';
+import { createWorkerNews } from '../../../src/eval/queue/queue-command.js';
 
 function news() {
   const clock = { milliseconds: 0 };
   const notices: string[] = [];
-  const tell = createWorkerNews({ onNotice: (text) => notices.push(text), now: () => clock.milliseconds });
+  const tell = createWorkerNews(
+    (text) => notices.push(text),
+    () => clock.milliseconds,
+  );
   const at = (milliseconds: number, workers: Record<string, string>) => {
     clock.milliseconds = milliseconds;
     tell(workers);

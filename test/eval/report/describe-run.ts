@@ -1,8 +1,7 @@
 /** The run around generated records: its settings, and the metrics that a real run would have of them. */
-import { METRICS } from '../../../src/eval/metrics.js';
+import { createTally, METRICS } from '../../../src/eval/metrics.js';
 import type { CaseRecord } from '../../../src/eval/record.js';
 import type { ReportRun } from '../../../src/eval/report/report-data.js';
-import { createTally } from '../../../src/eval/tally.js';
 
 export function describeRun(records: readonly CaseRecord[], more: Partial<ReportRun> = {}): ReportRun {
   const tally = createTally();
@@ -16,7 +15,7 @@ export function describeRun(records: readonly CaseRecord[], more: Partial<Report
     planned: records.length,
     settings: { answer: 'rank', maxTools: 8, producers: true, fill: true, repeat: 1 },
     promptHashes: { 'select-tools': '4f1c09b2a7de', 'plan-steps': '93be10c7720a' },
-    metrics: tally.metrics(),
+    metrics: tally.facts().metrics,
     scores: Object.fromEntries(METRICS),
     interrupted: false,
     currency: 'USD',

@@ -4,9 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { SelectedTool, Selection, SourceName, Step } from '../../../src/core/result.js';
-import { noAnswer } from '../../../src/eval/no-answer.js';
 import { createRandom, type Random } from '../../../src/eval/random.js';
-import type { CaseRecord, ExpectedStep } from '../../../src/eval/record.js';
+import { type CaseRecord, type ExpectedStep, noAnswer } from '../../../src/eval/record.js';
 import { type Outcome, type Result, scoreCase } from '../../../src/eval/score-case.js';
 import { withReferences } from '../../support/fixtures.js';
 import { callsOf } from './generated-calls.js';
@@ -154,15 +153,18 @@ export function createRecord({
   };
 }
 
-function judge(
-  given: Pick<Outcome, 'expected' | 'selection' | 'result' | 'usage'>,
-): Pick<CaseRecord, 'scores' | 'cause' | 'comparison'> {
+function judge({
+  usage,
+  ...given
+}: Pick<Outcome, 'expected' | 'selection' | 'result'> & Pick<CaseRecord, 'usage'>): Pick<
+  CaseRecord,
+  'scores' | 'cause' | 'comparison'
+> {
   const { scores, cause, comparison } = scoreCase({
     ...given,
     ignoreCase: false,
     defaultOf: () => undefined,
-    selectionRepaired: false,
-    schemaTokens: () => SCHEMA_TOKENS,
+    schemaTokens: usage.schemaTokens,
     isVisible: () => true,
   });
   return { ...(comparison ? { comparison } : {}), scores, ...(cause === undefined ? {} : { cause }) };

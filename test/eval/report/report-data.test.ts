@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
+import { createTally } from '../../../src/eval/metrics.js';
 import type { CaseRecord } from '../../../src/eval/record.js';
 import { nearestTools, stateOf, toRow } from '../../../src/eval/report/report-data.js';
-import { createTally } from '../../../src/eval/tally.js';
 import { aSelection } from '../setup.js';
 import { createRecord } from './generated-run.js';
 
 const countsOf = (record: CaseRecord) => {
   const tally = createTally();
   tally.add(record);
-  return tally.counts();
+  return tally.facts().counts;
 };
 
 describe('the state of a case', () => {

@@ -4,29 +4,23 @@ import fc from 'fast-check';
 import type { CompletionRequest } from '../../../src/core/model/model.js';
 import type { EvaluationCase } from '../../../src/eval/case.js';
 import { createRandom } from '../../../src/eval/random.js';
-import { createBudget } from '../../../src/eval/tune/budget.js';
-import {
-  contradicts,
-  createLevels,
-  decide,
-  FALSE_DISCOVERY,
-  type Pair,
-  signFlipP,
-} from '../../../src/eval/tune/decide.js';
-import { exampleOrders } from '../../../src/eval/tune/example-orders.js';
-import { byUse, halve, pairsOf } from '../../../src/eval/tune/halving.js';
-import type { Measurements } from '../../../src/eval/tune/measure.js';
+import { type Pair, signFlipP } from '../../../src/eval/statistics.js';
+import { type BudgetLimits, createBudget } from '../../../src/eval/tune/budget.js';
+import { type Measurements, toCandidate, type Variant } from '../../../src/eval/tune/candidates.js';
+import { orderCandidates } from '../../../src/eval/tune/examples.js';
+import type { Measure } from '../../../src/eval/tune/measure.js';
 import { createPromptGate } from '../../../src/eval/tune/prompt-gate.js';
-import { shortfallOf } from '../../../src/eval/tune/shortfall.js';
+import { decide, halve, pairsOf } from '../../../src/eval/tune/search.js';
 import { PARTS, splitCases, stratumOf } from '../../../src/eval/tune/split-cases.js';
-import { toCandidate, type Variant } from '../../../src/eval/tune/variant.js';
+import { shortfallOf } from '../../../src/eval/tune/tune-prompt.js';
+import { FALSE_DISCOVERY, type Tried } from '../../../src/eval/tune/tune-report.js';
 import { loadFixtureCases } from '../../support/fixtures.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { aCase } from '../setup.js';
 
 describe('the decision', () => {
   const repeat = (pair: Pair, count: number): Pair[] => Array.from({ length: count }, () => pair);
-  const pairsOf = (won: number, lost: number, equal = 10) => [
+  const wonAndLost = (won: number, lost: number, equal = 10) => [
     ...repeat([0, 1], won),
     ...repeat([1, 0], lost),
     ...repeat([1, 1], equal),
@@ -34,12 +28,12 @@ describe('the decision', () => {
 
   describe('a gain', () => {
     it.each<[string, Pair[], boolean]>([
-      ['of 8 wins without a loss', pairsOf(8, 0), true],
-      ['of 15 wins and 2 losses', pairsOf(15, 2), true],
-      ['of 4 wins without a loss, of which the bootstrap alone is sure', pairsOf(4, 0, 6), false],
-      ['of 8 wins and 6 losses', pairsOf(8, 6), false],
-      ['that is a loss', pairsOf(0, 8), false],
-      ['of nothing', pairsOf(0, 0), false],
+      ['of 8 wins without a loss', wonAndLost(8, 0), true],
+      ['of 15 wins and 2 losses', wonAndLost(15, 2), true],
+      ['of 4 wins without a loss, of which the bootstrap alone is sure', wonAndLost(4, 0, 6), false],
+      ['of 8 wins and 6 losses', wonAndLost(8, 6), false],
+      ['that is a loss', wonAndLost(0, 8), false],
+      ['of nothing', wonAndLost(0, 0), false],
       ['without a case', [], false],
       ['of many small steps', repeat([0.5, 0.6], 12), true],
     ])('%s is kept or not', (_, pairs, isKept) => {
@@ -47,15 +41,15 @@ describe('the decision', () => {
     });
 
     it('whose interval holds 0 is not kept, however bold the level', () => {
-      const { gain, p, isKept } = decide(pairsOf(10, 3, 27), { level: 0.06, seed: 1 });
+      const { gain, p, isKept } = decide(wonAndLost(10, 3, 27), { level: 0.06, seed: 1 });
       expect(gain).toMatchObject({ mean: 7 / 40, low: 0 });
       expect(p).toBeLessThan(0.06);
       expect(isKept).toBe(false);
     });
 
     it('that is clear at one level is not at a stricter one', () => {
-      expect(decide(pairsOf(7, 0), { level: 0.025, seed: 1 }).isKept).toBe(true);
-      expect(decide(pairsOf(7, 0), { level: 0.001, seed: 1 }).isKept).toBe(false);
+      expect(decide(wonAndLost(7, 0), { level: 0.025, seed: 1 }).isKept).toBe(true);
+      expect(decide(wonAndLost(7, 0), { level: 0.001, seed: 1 }).isKept).toBe(false);
     });
   });
 
@@ -65,37 +59,12 @@ describe('the decision', () => {
       [3, 3, 0.656],
       [6, 1, 8 / 128],
     ])('of %d wins and %d losses agrees with the sign test', (won, lost, p) => {
-      expect(signFlipP(pairsOf(won, lost), 1)).toBeCloseTo(p, 1.7);
-      expect(Math.abs(signFlipP(pairsOf(won, lost), 1) - p)).toBeLessThan(0.02);
+      expect(signFlipP(wonAndLost(won, lost), 1)).toBeCloseTo(p, 1.7);
+      expect(Math.abs(signFlipP(wonAndLost(won, lost), 1) - p)).toBeLessThan(0.02);
     });
 
     it('is 1 where nothing changed', () => {
-      expect(signFlipP(pairsOf(0, 0), 1)).toBe(1);
-    });
-  });
-
-  describe('the held-back part', () => {
-    it.each<[string, Pair[], boolean]>([
-      ['agrees with a small gain', pairsOf(2, 1), false],
-      ['contradicts with no gain', pairsOf(2, 2), true],
-      ['contradicts with a loss', pairsOf(1, 2), true],
-      ['contradicts without a case', [], true],
-    ])('%s', (_, pairs, isRefuted) => {
-      expect(contradicts(pairs, 1).isRefuted).toBe(isRefuted);
-    });
-  });
-
-  describe('the levels of the looks', () => {
-    it('are used up only by looks that kept nothing, and never in sum more than the whole', () => {
-      const levels = createLevels();
-      const used: number[] = [];
-      for (let look = 0; look < 30; look++) {
-        used.push(levels.next());
-        expect(levels.next()).toBe(used[look]);
-        levels.used();
-      }
-      expect(used[0]).toBe(FALSE_DISCOVERY / 2);
-      expect(used.reduce((sum, level) => sum + level, 0)).toBeLessThanOrEqual(FALSE_DISCOVERY);
+      expect(signFlipP(wonAndLost(0, 0), 1)).toBe(1);
     });
   });
 
@@ -108,14 +77,14 @@ describe('the decision', () => {
   describe('over 200 seeds of four looks each at variants that are no better', () => {
     const runs = Array.from({ length: 200 }, (_, seed) => {
       const random = createRandom(seed * 7_919 + 1);
-      const levels = createLevels();
+      let level = FALSE_DISCOVERY / 2;
       let kept = 0;
       let clearByInterval = 0;
       for (let look = 0; look < 4; look++) {
-        const { isKept, gain } = decide(byChance(random, 20), { level: levels.next(), seed });
+        const { isKept, gain } = decide(byChance(random, 20), { level, seed });
         kept += Number(isKept);
         clearByInterval += Number((gain?.low ?? 0) > 0);
-        if (!isKept) levels.used();
+        if (!isKept) level /= 2;
       }
       return { kept, clearByInterval };
     });
@@ -132,95 +101,69 @@ describe('the decision', () => {
   });
 });
 
+const cases = Array.from({ length: 20 }, (_, place) => aCase({ id: `c${place}`, request: { message: `m${place}` } }));
+const admitter = { gate: createPromptGate({ training: [], withheld: [], known: [] }), growth: () => 0, maxGrowth: 0 };
+
+function aVariant(about: string, caseIds: readonly string[] = [], examples: readonly string[] = []): Variant {
+  const instructions = `${about}\n\n<!-- examples -->\n\nTools:`;
+  const draft = { name: 'select-tools' as const, instructions, examples, user: '{{message}}' };
+  const best = { draft, options: {}, caseIds };
+  const candidate = toCandidate({ kind: 'base', about }, { ...admitter, best });
+  if (!candidate.ok) throw new Error(candidate.issues.join());
+  return candidate.variant;
+}
+
+const scoresOf = (scores: Record<string, number | null>): Measurements =>
+  new Map(
+    Object.entries(scores).map(([id, score]) => [id, { score, got: '', stableTokens: 1, calls: 1, milliseconds: 1 }]),
+  );
+const reserve = { calls: 0, milliseconds: 0 };
+
 describe('halving', () => {
-  const cases = Array.from({ length: 20 }, (_, place) => aCase({ id: `c${place}`, request: { message: `m${place}` } }));
-  const gate = createPromptGate({ training: cases, withheld: [], known: [] });
-
-  function aVariant(about: string, caseIds: readonly string[] = []): Variant {
-    const draft = { name: 'select-tools' as const, instructions: about, examples: [], user: '{{message}}' };
-    const candidate = toCandidate(
-      { kind: 'examples', about, draft, options: {}, caseIds },
-      { gate, growth: () => 0, maxGrowth: 0 },
-    );
-    if (!candidate.ok) throw new Error(candidate.issues.join());
-    return candidate.variant;
-  }
-
-  const measured = (score: number | null) => ({ score, got: '', stableTokens: 1, calls: 1, milliseconds: 1 });
-  const scoresOf = (scores: Record<string, number | null>): Measurements =>
-    new Map(Object.entries(scores).map(([id, score]) => [id, measured(score)]));
-
-  describe('the pairs of a comparison', () => {
-    it('are of cases that both have, and of none whose text stands in one of the prompts', () => {
-      const before = scoresOf({ c0: 0, c1: 0, c2: 1, c3: null, c4: 0 });
-      const after = scoresOf({ c0: 1, c1: 1, c2: 1, c3: 1 });
-      const without = [aVariant('base', ['c1']), aVariant('other')];
-      expect(pairsOf(cases, { before, after, without })).toEqual([
-        [0, 1],
-        [1, 1],
-      ]);
-    });
+  it('compares cases that both have, and none whose text stands in one of the prompts', async () => {
+    const [best, variant] = [aVariant('base', ['c1']), aVariant('other')];
+    const before = scoresOf({ c0: 0, c1: 0, c2: 1, c3: null, c4: 0 });
+    const after = scoresOf({ c0: 1, c1: 1, c2: 1, c3: 1 });
+    const measure: Measure = async (one) => (one === best ? before : after);
+    expect(await pairsOf(cases, { best, variant, parts: { measure, reserve, seed: 1 } })).toEqual([
+      [0, 1],
+      [1, 1],
+    ]);
   });
 
-  describe('the order of training cases', () => {
-    it('has failures and right ones by turns, and every case once', () => {
-      const failing = new Set(['c7', 'c8', 'c9']);
-      const order = byUse(cases, ({ id }) => failing.has(id)).map(({ id }) => id);
-      expect(order.slice(0, 7)).toEqual(['c7', 'c0', 'c8', 'c1', 'c9', 'c2', 'c3']);
-      expect(new Set(order).size).toBe(cases.length);
-    });
-  });
-
-  describe('halving', () => {
-    const quality: Readonly<Record<string, number>> = { base: 0.2, bad: 0, fair: 0.4, good: 0.6, best: 0.9 };
-    const candidates = ['bad', 'good', 'best', 'fair'].map((about) => aVariant(about));
+  it('gives the better half twice as many cases, and names the best of those that saw all', async () => {
+    const quality = new Map(Object.entries({ base: 0.2, bad: 0, fair: 0.4, good: 0.6, best: 0.9 }));
     const sizes = new Map<string, number[]>();
-    const measure = async (variant: Variant, batch: readonly { id: string }[]) => {
-      sizes.set(variant.about, [...(sizes.get(variant.about) ?? []), batch.length]);
-      return new Map(batch.map(({ id }) => [id, measured(quality[variant.about] ?? 0)]));
+    const measure: Measure = async ({ about }, batch) => {
+      sizes.set(about, [...(sizes.get(about) ?? []), batch.length]);
+      return scoresOf(Object.fromEntries(batch.map(({ id }) => [id, quality.get(about) ?? 0])));
     };
-
-    it('gives the better half twice as many cases, and names the best of those that saw all', async () => {
-      const { winner, standings } = await halve({
-        candidates,
-        best: aVariant('base'),
-        cases,
-        firstBatch: 5,
-        seed: 1,
-        measure,
-      });
-      expect(winner).toMatchObject({ variant: { about: 'best' }, rungs: 3 });
-      expect(standings.map(({ variant }) => variant.about)).toEqual(['best', 'good', 'fair', 'bad']);
-      expect(sizes.get('bad')).toEqual([5]);
-      expect(sizes.get('good')).toEqual([5, 10]);
-      expect(sizes.get('best')).toEqual([5, 10, 20]);
+    const entries = ['bad', 'good', 'best', 'fair'].map((about) => {
+      const row: Tried = { round: 1, kind: 'examples', about, verdict: 'unfinished' };
+      return { variant: aVariant(about), row };
     });
-
-    it('names no winner where the budget ends before, and loses no candidate', async () => {
-      let left = 4;
-      const short: typeof measure = async (variant, batch) => measure(variant, left-- > 0 ? batch : []);
-      const ending = (variant: Variant, batch: readonly { id: string }[]) =>
-        left > 0 ? short(variant, batch) : Promise.resolve(undefined);
-      const { winner, standings } = await halve({
-        candidates,
-        best: aVariant('base'),
-        cases,
-        firstBatch: 5,
-        seed: 1,
-        measure: ending,
-      });
-      expect(winner).toBeUndefined();
-      expect(standings.map(({ variant }) => variant.about).sort()).toEqual(['bad', 'best', 'fair', 'good']);
-    });
+    const parts = { measure, reserve, seed: 1 };
+    const winner = await halve(entries, { best: aVariant('base'), cases, parts, firstBatch: 5 });
+    expect(winner.row).toMatchObject({ about: 'best', rungs: 3, training: { mean: expect.closeTo(0.7) } });
+    const seen = ['bad', 'good', 'best'].map((about) => sizes.get(about));
+    expect(seen).toEqual([[5], [5, 10], [5, 10, 20]]);
   });
 });
+
+function aBudget(limits: BudgetLimits) {
+  const kept = new Map<string, unknown>();
+  return createBudget(limits, {
+    recall: async (_, key) => kept.get(key),
+    remember: async (_, key, value) => void kept.set(key, value),
+  });
+}
 
 const REQUEST: CompletionRequest = { stage: 'selection', prompt: { system: 's', user: 'u' }, maxTokens: 10 };
 
 describe('a budget of calls', () => {
   it('does not make the call that would be one too many, and says so', async () => {
     const inner = createScriptedModel({ answers: ['a', 'b'] });
-    const budget = createBudget({ milliseconds: 1_000, calls: 2, now: () => 0 });
+    const budget = aBudget({ milliseconds: 1_000, calls: 2, now: () => 0 });
     const model = budget.meter(inner);
     await model.complete(REQUEST);
     expect(budget.isOver()).toBe(false);
@@ -234,36 +177,27 @@ describe('a budget of calls', () => {
     inner.assertDone();
   });
 
-  it('counts a rank reading as one, and what an earlier process spent', async () => {
+  it('counts a rank reading as one, and what an earlier process spent, once', async () => {
     const inner = createScriptedModel({ readers: [{ probabilities: new Map() }] });
-    const budget = createBudget({ milliseconds: 1_000, calls: 5, now: () => 0 });
+    const kept = { value: 'known', calls: 3, elapsedInMs: 700 };
+    let time = 100;
+    const limits = { milliseconds: 1_000, calls: 5, now: () => time };
+    const budget = createBudget(limits, { recall: async () => kept, remember: async () => undefined });
     const reader = await budget.meter(inner).openReader?.({ prompt: REQUEST.prompt, opening: '"' });
     await reader?.close();
-    budget.recall(3, 0);
-    expect(budget.spent().calls).toBe(4);
-    expect([budget.isOver(), budget.isOver({ calls: 1, milliseconds: 0 })]).toEqual([false, true]);
-  });
-});
-
-describe('a budget of time', () => {
-  it('goes on from the time of an earlier process', () => {
-    let time = 100;
-    const budget = createBudget({ milliseconds: 1_000, now: () => time });
-    budget.recall(0, 700);
+    expect(await budget.once(['key'], async () => 'fresh')).toBe('known');
+    await budget.recall(['key']);
     time = 300;
-    expect(budget.spent().milliseconds).toBe(900);
-    expect([budget.isOver(), budget.isOver({ calls: 0, milliseconds: 100 })]).toEqual([false, true]);
+    expect(budget.spent()).toEqual({ calls: 4, milliseconds: 900 });
+    const over = [reserve, { calls: 1, milliseconds: 0 }, { calls: 0, milliseconds: 100 }].map(budget.isOver);
+    expect(over).toEqual([false, true, true]);
   });
 });
-
-const admitter = { gate: createPromptGate({ training: [], withheld: [], known: [] }), growth: () => 0, maxGrowth: 0 };
 
 function orders(examples: readonly string[], { count = 6, seed = 1 } = {}): string[] {
-  const draft = { name: 'select-tools' as const, instructions: '<!-- examples -->\n\nTools:', examples, user: 'u' };
   const caseIds = examples.map((example) => `case ${example}`);
-  const base = toCandidate({ kind: 'base', about: 'as it was', draft, options: {}, caseIds }, admitter);
-  if (!base.ok) throw new Error(base.issues.join());
-  return exampleOrders({ ...admitter, best: base.variant, count, seed }).map((one) => {
+  const best = aVariant('base', caseIds, examples);
+  return orderCandidates({ ...admitter, best, tries: count, seed }).map((one) => {
     if (!one.ok) throw new Error(one.issues.join());
     expect([...one.variant.draft.examples].sort()).toEqual([...examples].sort());
     expect(one.variant.caseIds).toEqual(caseIds);
@@ -297,7 +231,7 @@ const casesOf = (length: number) => Array.from({ length }, (_, place) => ({ id: 
 const split = { training: casesOf(30), choosing: casesOf(40), heldBack: casesOf(30) };
 
 function told(minutes: number, { seconds = 6, kept = 0 }: { seconds?: number; kept?: number } = {}) {
-  const budget = createBudget({ milliseconds: minutes * MINUTE, now: () => 0 });
+  const budget = aBudget({ milliseconds: minutes * MINUTE, now: () => 0 });
   return shortfallOf(
     { budget, split, reserve: { calls: 0, milliseconds: kept * MINUTE } },
     { milliseconds: seconds * 1_000 },
@@ -402,7 +336,7 @@ describe('the split', () => {
 
     it('has room for the cases that come with the package', () => {
       const fixtures = loadFixtureCases('hydrology').map(({ id, query, expectedTools, tags }) =>
-        aCase({ id, request: { message: query }, expected: { tools: [...expectedTools] }, tags }),
+        aCase({ id, request: { message: query }, expected: { tools: [...expectedTools] }, tags: [...tags] }),
       );
       expect(splitCases(fixtures, { seed: 1 }).choosing.length).toBeGreaterThan(30);
     });

@@ -17,8 +17,7 @@ import {
   renderDraft,
   TUNED_PROMPTS,
 } from '../../../src/eval/tune/prompt-draft.js';
-import { createPromptGate, holdsTextOf } from '../../../src/eval/tune/prompt-gate.js';
-import { shinglesOf, tokensOf } from '../../../src/eval/tune/shingles.js';
+import { createPromptGate, holdsTextOf, shinglesOf, tokensOf } from '../../../src/eval/tune/prompt-gate.js';
 import { splitCases } from '../../../src/eval/tune/split-cases.js';
 import { tune } from '../../../src/eval/tune/tune.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

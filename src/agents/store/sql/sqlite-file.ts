@@ -69,8 +69,8 @@ export async function loadNative(): Promise<{ readonly default: typeof import('l
   } catch (error) {
     throw new WinnowError(
       'store_failed',
-      "The native package of SQLite (libsql) can't be loaded on this machine. Install it for this platform, or give " +
-        'the URL of a PostgreSQL database as the store.',
+      "The native package of SQLite (libsql) can't be loaded on this machine. Install it for this platform. A " +
+        'server can do without it: give the URL of a PostgreSQL database as its store.',
       { cause: error },
     );
   }

@@ -36,10 +36,10 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 }
 
 /** @throws WinnowError `store_failed` */
-export async function openSqlite(options: SqliteOptions): Promise<Kysely<Tables>> {
+export async function openSqlite<Schema = Tables>(options: SqliteOptions): Promise<Kysely<Schema>> {
   const { busyTimeoutMs } = options;
   const database = await openFile(options);
-  return new Kysely<Tables>({
+  return new Kysely<Schema>({
     plugins: [new CamelCasePlugin()],
     dialect: {
       createAdapter: () => new TransactionalSqliteAdapter(),

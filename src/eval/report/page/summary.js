@@ -16,17 +16,6 @@ import {
 /** @import { ReportData, ReportRun } from '../report-data.ts' */
 /** @import { Case, Verdict } from './data.js' */
 
-/** Where the run marks none as primary. */
-const PRIMARY = [
-  'recall',
-  'allNeeded',
-  'planExact',
-  'nodeF1',
-  'edgeF1',
-  'argumentValueF1',
-  'abstention',
-  'tokens.read',
-];
 const GROUPS = { selection: 'Selection', plan: 'Plans', cost: 'Tokens and cost', time: 'Time' };
 
 /** A metric of one run, or the difference of two, as text. @typedef {{name: string, label: string, group: string, value: string, interval: string, tone: string, chart: unknown, note: unknown}} Figure */
@@ -92,7 +81,7 @@ export function renderHead(data, cases, verdicts) {
     left += share;
     return svg`<rect class=${tone} x="${left - share}%" width="${share}%" height="12"></rect>`;
   });
-  const primary = namesOfPrimary(runs.at(-1));
+  const primary = (runs.at(-1)?.metrics ?? []).filter((one) => one.primary).map(({ name }) => name);
   const figures = figuresOf(data).filter(({ name }) => primary.includes(name));
   return html`<header>
     <p class="tone"><b>winnow eval${runs.length > 1 && ' compare'}</b></p>
@@ -107,12 +96,6 @@ export function renderHead(data, cases, verdicts) {
       <small>95 %: ${interval} · ${note}</small></div>`,
     )}</div>
   </header>`;
-}
-
-/** @param {ReportRun | undefined} run */
-function namesOfPrimary(run) {
-  const marked = (run?.metrics ?? []).filter(({ name, primary }) => primary ?? run?.scores[name]?.primary);
-  return marked.length > 0 ? marked.map(({ name }) => name) : PRIMARY;
 }
 
 /** @param {ReportRun} run @param {string} title @param {number} done */

@@ -5,7 +5,7 @@
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { WinnowError } from '../core/errors.js';
+import { WinnowError } from '../../../src/core/errors.js';
 
 export interface AppendStore {
   /** Undefined where the key is not known, or its line can't be read. */

@@ -1,0 +1,221 @@
+/**
+ * What evaluation keeps, in SQLite files of one form: a run with its cases and prompts, answers of models, and what a
+ * tuning run has measured. Each write is a transaction in WAL mode: a process that is killed leaves a whole file, and
+ * several processes may share one.
+ */
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Generated, Kysely } from 'kysely';
+import { openSqlite } from '../agents/store/sql/sqlite.js';
+import { messageOf, WinnowError } from '../core/errors.js';
+import type { CaseRecord } from './record.js';
+import type { RunSummary } from './run-summary.js';
+
+interface Tables {
+  /** At most one row: a file holds one run. */
+  run: { place: number; summary: string };
+  /** One row a case and repeat, in the order in which they ended. */
+  cases: { place: Generated<number>; id: string; repeat: number; outcome: CaseRecord['outcome']; record: string };
+  prompts: { hash: string; text: string };
+  answers: { scope: string; key: string; value: string };
+}
+
+export interface RunStore {
+  /** Undefined before the first `saveSummary`. */
+  summary(): Promise<RunSummary | undefined>;
+  saveSummary(summary: RunSummary): Promise<void>;
+  /** Cases and repeats that are done, named by `keyOf`. */
+  doneKeys(): Promise<Set<string>>;
+  /** @returns the records that were not there before: a queue may deliver a result twice */
+  keep(records: readonly CaseRecord[]): Promise<CaseRecord[]>;
+  /** Is written with the next records. */
+  keepPrompt(hash: string, text: string): void;
+  /** Takes out cases that ended with an error, so that they are done again. */
+  dropErrors(): Promise<void>;
+  records(): AsyncGenerator<CaseRecord>;
+  prompts(): Promise<Map<string, string>>;
+  /** The value under a key; undefined where there is none. */
+  recall(scope: string, key: string): Promise<unknown>;
+  remember(scope: string, key: string, value: unknown): Promise<void>;
+  close(): Promise<void>;
+}
+
+const BUSY_TIMEOUT_MS = 10_000;
+const PAGE = 200;
+
+export const keyOf = (id: string, repeat: number) => `${repeat} ${id}`;
+
+/** The file of a run in its folder. */
+export const runFile = (folder: string) => join(folder, 'run.db');
+export const hasRun = (folder: string) => existsSync(runFile(folder));
+
+/** Makes the file where it is missing. @throws WinnowError `store_failed` */
+export async function openRunStore(file: string): Promise<RunStore> {
+  const db = await openTables(file);
+  const unsaved = new Map<string, string>();
+  return {
+    async summary() {
+      const row = await db.selectFrom('run').select('summary').executeTakeFirst();
+      return row && JSON.parse(row.summary);
+    },
+    async saveSummary(summary) {
+      const row = { place: 1, summary: JSON.stringify(summary) };
+      await db.replaceInto('run').values(row).execute();
+    },
+    async doneKeys() {
+      const rows = await db.selectFrom('cases').select(['id', 'repeat']).execute();
+      return new Set(rows.map(({ id, repeat }) => keyOf(id, repeat)));
+    },
+    keep: (records) =>
+      db.transaction().execute(async (transaction) => {
+        for (const [hash, text] of unsaved) {
+          await transaction
+            .insertInto('prompts')
+            .values({ hash, text })
+            .onConflict((row) => row.doNothing())
+            .execute();
+          unsaved.delete(hash);
+        }
+        const rows = records.map((record) => {
+          const { id, repeat, outcome } = record;
+          return { id, repeat, outcome, record: JSON.stringify(record) };
+        });
+        const insert = transaction
+          .insertInto('cases')
+          .values(rows)
+          .onConflict((other) => other.doNothing());
+        const added = await insert.returning(['id', 'repeat']).execute();
+        const keys = new Set(added.map(({ id, repeat }) => keyOf(id, repeat)));
+        return records.filter(({ id, repeat }) => keys.delete(keyOf(id, repeat)));
+      }),
+    keepPrompt: (hash, text) => void unsaved.set(hash, text),
+    async dropErrors() {
+      await db.deleteFrom('cases').where('outcome', '=', 'error').execute();
+    },
+    async *records() {
+      for (let last = 0; ; ) {
+        const page = db.selectFrom('cases').select(['place', 'record']).where('place', '>', last);
+        const rows = await page.orderBy('place').limit(PAGE).execute();
+        for (const { record } of rows) yield JSON.parse(record);
+        if (rows.length < PAGE) return;
+        last = rows.at(-1)?.place ?? last;
+      }
+    },
+    async prompts() {
+      const rows = await db.selectFrom('prompts').select(['hash', 'text']).execute();
+      return new Map(rows.map(({ hash, text }) => [hash, text]));
+    },
+    async recall(scope, key) {
+      const found = db.selectFrom('answers').select('value').where('scope', '=', scope).where('key', '=', key);
+      const row = await found.executeTakeFirst();
+      return row && JSON.parse(row.value);
+    },
+    async remember(scope, key, value) {
+      await db
+        .replaceInto('answers')
+        .values({ scope, key, value: JSON.stringify(value) })
+        .execute();
+    },
+    close: () => db.destroy(),
+  };
+}
+
+async function openTables(file: string): Promise<Kysely<Tables>> {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+  } catch (cause) {
+    throw new WinnowError('store_failed', `The folder of ${file} can't be made: ${messageOf(cause)}.`, { cause });
+  }
+  const db = await openSqlite<Tables>({ file, busyTimeoutMs: BUSY_TIMEOUT_MS });
+  const table = (name: keyof Tables) => db.schema.createTable(name).ifNotExists();
+  const tables = [
+    table('run')
+      .addColumn('place', 'integer', (column) => column.primaryKey())
+      .addColumn('summary', 'text'),
+    table('cases')
+      .addColumn('place', 'integer', (column) => column.primaryKey().autoIncrement())
+      .addColumn('id', 'text')
+      .addColumn('repeat', 'integer')
+      .addColumn('outcome', 'text')
+      .addColumn('record', 'text')
+      .addUniqueConstraint('one_a_try', ['id', 'repeat']),
+    table('prompts')
+      .addColumn('hash', 'text', (column) => column.primaryKey())
+      .addColumn('text', 'text'),
+    table('answers')
+      .addColumn('scope', 'text')
+      .addColumn('key', 'text')
+      .addColumn('value', 'text')
+      .addPrimaryKeyConstraint('one_a_key', ['scope', 'key']),
+  ];
+  try {
+    for (const one of tables) await one.execute();
+    return db;
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+/** The store of a run that is there, as long as the work takes. @throws WinnowError `not_found` */
+export async function withRun<Result>(folder: string, work: (store: RunStore) => Promise<Result>): Promise<Result> {
+  if (!hasRun(folder)) throw new WinnowError('not_found', `There is no run in ${folder}: it has no run.db.`);
+  const store = await openRunStore(runFile(folder));
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** @throws WinnowError `not_found`, `store_failed` */
+export async function readSummary(folder: string): Promise<RunSummary> {
+  const summary = await withRun(folder, (store) => store.summary());
+  if (summary?.format === 1) return summary;
+  const what = summary ? 'another version of Winnow wrote it' : 'it ended before its first case';
+  throw new WinnowError('not_found', `There is no run in ${folder} that can be read: ${what}.`);
+}
+
+export interface PastRun {
+  readonly path: string;
+  readonly summary: RunSummary;
+  /** Cases and repeats: the summary of a run that was killed does not know them. */
+  readonly done: number;
+}
+
+export interface History {
+  /** Runs of the same cases, the oldest first: only those can be compared. */
+  readonly groups: readonly { readonly suites: string; readonly runs: readonly PastRun[] }[];
+  /** Why runs can't be read. */
+  readonly unreadable: readonly string[];
+}
+
+/** The runs below a folder. @throws WinnowError `not_found` where there is no such folder */
+export async function readHistory(folder: string): Promise<History> {
+  const unreadable: string[] = [];
+  const groups = new Map<string, PastRun[]>();
+  for (const path of runsIn(folder)) {
+    try {
+      const summary = await readSummary(path);
+      const done = await withRun(path, async (store) => (await store.doneKeys()).size);
+      const key = JSON.stringify(summary.suites.map(({ name, caseHash }) => [name, caseHash]));
+      groups.set(key, [...(groups.get(key) ?? []), { path, summary, done }]);
+    } catch (error) {
+      unreadable.push(`${path}: ${messageOf(error)}`);
+    }
+  }
+  const sorted = [...groups.values()].map((runs) => ({
+    suites: runs[0]?.summary.suites.map(({ name }) => name).join(', ') ?? '',
+    runs: runs.sort((one, other) => one.summary.startedAt.localeCompare(other.summary.startedAt)),
+  }));
+  return { groups: sorted, unreadable };
+}
+
+function runsIn(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return entries.map(({ name }) => join(folder, name)).filter(hasRun);
+  } catch (cause) {
+    throw new WinnowError('not_found', `There is no folder of runs at ${folder}.`, { cause });
+  }
+}

@@ -1,0 +1,302 @@
+/** What evaluation keeps: runs, the cache of answers, the history. */
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { renderHistory } from '../../src/cli/render-comparison.js';
+import type { CompletionRequest, Model } from '../../src/core/model/model.js';
+import { createAnswerCache } from '../../src/eval/answer-cache.js';
+import { openRunStore, readHistory, readSummary, runFile, withRun } from '../../src/eval/run-store.js';
+import { createScriptedModel } from '../support/scripted-model.js';
+import { aFolder, anError, aRecord, aRun, type aStart, inRun, keysIn } from './setup.js';
+
+describe('the store of a run', () => {
+  it('knows what is done when it is opened again, and gives back the records as they were', async () => {
+    const record = aRecord({ id: 'a', query: '盘石头 "水库"\u2028', scores: { right: 0, recall: null } });
+    const { path } = await aRun([record, aRecord({ id: 'a', repeat: 1 }), aRecord({ id: 'b' })]);
+    await inRun(path, async (store) => {
+      expect(await store.doneKeys()).toEqual(new Set(['0 a', '1 a', '0 b']));
+      expect(await store.records().next()).toEqual({ done: false, value: record });
+    });
+  });
+
+  it('hands out any number of records in the order in which they came', async () => {
+    const ids = Array.from({ length: 450 }, (_, place) => `c${place}`);
+    const { path } = await aRun(ids.map((id) => aRecord({ id })));
+    expect(await keysIn(path)).toEqual(ids.map((id) => `${id}#0`));
+  });
+
+  it('keeps a result once that a queue delivers twice', async () => {
+    const path = aFolder();
+    const fresh = await inRun(path, async (store) => [
+      await store.keep([aRecord({ id: 'a' }), aRecord({ id: 'b' })]),
+      await store.keep([aRecord({ id: 'b' }), aRecord({ id: 'b', repeat: 1 })]),
+    ]);
+    expect(fresh.map((records) => records.map(({ id, repeat }) => `${id}#${repeat}`))).toEqual([
+      ['a#0', 'b#0'],
+      ['b#1'],
+    ]);
+    expect(await keysIn(path)).toEqual(['a#0', 'b#0', 'b#1']);
+  });
+
+  it('takes out cases with an error, to do them again', async () => {
+    const { path } = await aRun([aRecord({ id: 'a' }), anError('b'), aRecord({ id: 'wrong', scores: { right: 0 } })]);
+    await inRun(path, (store) => store.dropErrors());
+    expect(await keysIn(path)).toEqual(['a#0', 'wrong#0']);
+    await inRun(path, (store) => store.keep([aRecord({ id: 'b' })]));
+    expect(await keysIn(path)).toEqual(['a#0', 'wrong#0', 'b#0']);
+  });
+
+  it('keeps the stable part of each prompt once, with the record that names it', async () => {
+    const path = aFolder();
+    await inRun(path, async (store) => {
+      store.keepPrompt('aa', 'text');
+      expect(await store.prompts()).toEqual(new Map());
+      await store.keep([aRecord()]);
+    });
+    await inRun(path, async (store) => {
+      store.keepPrompt('aa', 'another text of this hash can not be');
+      await store.keep([aRecord({ id: 'c2' })]);
+      expect(await store.prompts()).toEqual(new Map([['aa', 'text']]));
+    });
+  });
+
+  it('is whole after a kill in the middle of its writes, and goes on', async () => {
+    const path = aFolder();
+    const loader = new URL('../support/typescript-loader.mjs', import.meta.url).href;
+    const source = new URL('../../src/eval/run-store.ts', import.meta.url).href;
+    const script = `
+      const { openRunStore, runFile } = await import('${source}');
+      const store = await openRunStore(runFile('${path}'));
+      const kept = [];
+      for (let place = 0; place < 40; place++) {
+        kept.push(store.keep([{ ...${JSON.stringify(aRecord())}, id: 'c' + place }]).then(() => process.stdout.write('c' + place + '\\n')));
+        if (place === 20) await Promise.all(kept);
+      }
+      process.kill(process.pid, 'SIGKILL');
+    `;
+    let acknowledged = '';
+    try {
+      execFileSync(process.execPath, ['--import', loader, '--input-type=module', '--eval', script], { stdio: 'pipe' });
+    } catch (error) {
+      acknowledged = String(Reflect.get(Object(error), 'stdout'));
+    }
+    const told = acknowledged
+      .trim()
+      .split('\n')
+      .map((id) => `${id}#0`);
+    expect(told.length).toBeGreaterThanOrEqual(21);
+    expect(await keysIn(path)).toEqual(expect.arrayContaining(told));
+    await inRun(path, (store) => store.keep([aRecord({ id: 'after' })]));
+    expect((await keysIn(path)).at(-1)).toBe('after#0');
+  });
+
+  it('may be written by several processes at once', async () => {
+    const path = aFolder();
+    const [one, other] = [await openRunStore(runFile(path)), await openRunStore(runFile(path))];
+    const writes = Array.from({ length: 20 }, (_, place) =>
+      (place % 2 ? one : other).keep([aRecord({ id: `c${place}` })]),
+    );
+    await Promise.all(writes);
+    expect((await one.doneKeys()).size).toBe(20);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it('is whole in its one file when it is closed', async () => {
+    const { path } = await aRun([aRecord()]);
+    const copy = aFolder();
+    copyFileSync(runFile(path), runFile(copy));
+    expect(await keysIn(copy)).toEqual(['c1#0']);
+  });
+
+  it('is refused with the path where it can not be opened', async () => {
+    await expect(openRunStore('/dev/null/run.db')).rejects.toMatchObject({
+      code: 'store_failed',
+      message: expect.stringContaining('/dev/null/run.db'),
+    });
+  });
+});
+
+describe('the summary of a run', () => {
+  it('can be read again', async () => {
+    const { path, summary } = await aRun([aRecord()]);
+    expect(await readSummary(path)).toEqual(summary);
+  });
+
+  it('is refused where there is no run, one that has only begun, or one of another version', async () => {
+    const path = aFolder();
+    await expect(readSummary(path)).rejects.toMatchObject({ code: 'not_found' });
+    expect(existsSync(runFile(path))).toBe(false);
+    await inRun(path, async () => undefined);
+    await expect(readSummary(path)).rejects.toThrow('it ended before its first case');
+    const { path: other, summary } = await aRun([aRecord()]);
+    await withRun(other, (store) => store.saveSummary(Object.assign({ ...summary }, { format: 2 })));
+    await expect(readSummary(other)).rejects.toThrow('another version of Winnow wrote it');
+  });
+});
+
+describe('the history', () => {
+  const put = async (folder: string, name: string, more: Parameters<typeof aStart>[0]) => {
+    const { path } = await aRun([aRecord()], { ...more, name });
+    renameSync(path, join(folder, name));
+  };
+
+  it('holds runs of the same cases together, oldest first, and says what it can not read', async () => {
+    const folder = aFolder();
+    const suite = { name: 'other', catalog: 'tools', tools: 3, caseHash: 'ee' };
+    await put(folder, 'b', { startedAt: '2026-11-22T09:00:00.000Z' });
+    await put(folder, 'a', { startedAt: '2026-11-22T10:00:00.000Z' });
+    await put(folder, 'c', { suites: [suite] });
+    mkdirSync(join(folder, 'no-run'));
+    mkdirSync(join(folder, 'broken'));
+    writeFileSync(runFile(join(folder, 'broken')), 'no database, but long enough to look at'.repeat(100));
+    const { groups, unreadable } = await readHistory(folder);
+    expect(groups.map(({ suites, runs }) => [suites, runs.map(({ summary }) => summary.name)])).toEqual([
+      ['set', ['b', 'a']],
+      ['other', ['c']],
+    ]);
+    expect(unreadable).toEqual([expect.stringContaining('broken')]);
+  });
+
+  it('counts what a run has done that was killed before its summary said so', async () => {
+    const folder = aFolder();
+    await put(folder, 'killed', { planned: 97, cases: 97 });
+    await inRun(join(folder, 'killed'), (store) => store.keep([aRecord({ id: 'x' }), aRecord({ id: 'y' })]));
+    const { groups } = await readHistory(folder);
+    expect(groups[0]?.runs[0]).toMatchObject({ done: 3, summary: { counts: { done: 1 } } });
+    expect(renderHistory({ groups, unreadable: [] })).toContain(' 3 of 97');
+  });
+
+  it('of a folder that is not there is an error', async () => {
+    await expect(readHistory('none')).rejects.toThrow('There is no folder of runs at none');
+  });
+});
+
+const ask = (user: string, more: Partial<CompletionRequest> = {}): CompletionRequest => ({
+  stage: 'selection',
+  prompt: { system: 's', user },
+  maxTokens: 100,
+  ...more,
+});
+const numbered = () => createScriptedModel({ answers: (_, index) => `answer ${index}` });
+
+async function textsOf(model: Model, requests: readonly CompletionRequest[]): Promise<string[]> {
+  const texts = [];
+  for (const request of requests) texts.push((await model.complete(request)).text);
+  return texts;
+}
+
+describe('the cache of answers', () => {
+  it('does not ask again what was asked, also in another process', async () => {
+    const folder = aFolder();
+    const first = createAnswerCache(numbered(), { folder });
+    const silent = createScriptedModel();
+    const second = createAnswerCache(silent, { folder });
+    const given = await first.model.complete(ask('a'));
+    expect(await first.model.complete(ask('a'))).toEqual(given);
+    const request = ask('a');
+    expect(await second.model.complete(request)).toEqual(given);
+    expect(second.wasRemembered(request)).toBe(true);
+    expect(silent.calls).toEqual([]);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  it.each<[string, CompletionRequest]>([
+    ['another request', ask('b')],
+    ['another stable part', ask('a', { prompt: { system: 't', user: 'a' } })],
+    ['a schema', ask('a', { schema: { name: 'x', schema: { type: 'object' } } })],
+    ['another bound', ask('a', { maxTokens: 50 })],
+  ])('asks anew for %s', async (_, other) => {
+    const cache = createAnswerCache(numbered(), { folder: aFolder() });
+    expect(await textsOf(cache.model, [ask('a'), other])).toEqual(['answer 0', 'answer 1']);
+    expect(cache.wasRemembered(other)).toBe(false);
+    await cache.close();
+  });
+
+  it.each<[string, Parameters<typeof createScriptedModel>[0], Record<string, unknown>]>([
+    ['another model', { id: 'other' }, {}],
+    ['another context', { limits: { contextTokens: 999 } }, {}],
+    ['another parameter', {}, { temperature: 1 }],
+  ])('asks anew for %s', async (_, more, parameters) => {
+    const folder = aFolder();
+    const first = createAnswerCache(numbered(), { folder });
+    await first.model.complete(ask('a'));
+    await first.close();
+    const second = createAnswerCache(createScriptedModel({ ...more, answers: ['new'] }), { folder, parameters });
+    expect((await second.model.complete(ask('a'))).text).toBe('new');
+    await second.close();
+  });
+
+  it('does not remember failures, and heeds the signal before all else', async () => {
+    const failing = createScriptedModel({ answers: [new Error('down'), 'up'] });
+    const cache = createAnswerCache(failing, { folder: aFolder() });
+    await expect(cache.model.complete(ask('a'))).rejects.toThrow('down');
+    expect((await cache.model.complete(ask('a'))).text).toBe('up');
+    await expect(cache.model.complete(ask('a', { signal: AbortSignal.abort() }))).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+    await cache.close();
+  });
+});
+
+describe('the cache of readings', () => {
+  const request = { prompt: { system: 's', user: 'u' }, opening: '["' };
+  const probabilities = new Map([
+    ['get', 0.7],
+    ['set', 0.3],
+  ]);
+  const aReader = () => createScriptedModel({ readers: () => ({ probabilities }) });
+  const askedOf = (model: ReturnType<typeof aReader>) => model.readerCalls.filter(({ prompt }) => prompt.user === 'u');
+  const weighAll = async (model: Model) => {
+    const opened = await model.openReader?.(request);
+    const tokens = ['get', 'set'].map((name) => opened?.tokenize(name)[0] ?? 0);
+    const weights = await opened?.weigh([], tokens);
+    const usage = opened?.usage();
+    await opened?.close();
+    return { weights, usage };
+  };
+
+  it('weighs again only what was not weighed, by tokens that mean the same in every process', async () => {
+    const folder = aFolder();
+    const [first, second] = [aReader(), aReader()];
+    const one = createAnswerCache(first, { folder });
+    const known = await weighAll(one.model);
+    const two = createAnswerCache(second, { folder });
+    // Other names first: the second process must not number its tokens by the order in which it sees them.
+    const opened = await two.model.openReader?.(request);
+    opened?.tokenize('another name');
+    await opened?.close();
+    expect(await weighAll(two.model)).toEqual(known);
+    expect([askedOf(first).length, askedOf(second).length]).toEqual([1, 0]);
+    const more = await two.model.openReader?.(request);
+    const path = more?.tokenize('get') ?? [];
+    await more?.weigh(path, path);
+    await more?.close();
+    const silent = aReader();
+    const three = createAnswerCache(silent, { folder });
+    const again = await three.model.openReader?.(request);
+    await again?.weigh(path, path);
+    await again?.close();
+    expect(await weighAll(three.model)).toMatchObject({ weights: known.weights });
+    expect([askedOf(second).length, askedOf(silent).length]).toEqual([1, 0]);
+    for (const cache of [one, two, three]) await cache.close();
+  });
+
+  it('keeps minus infinity', async () => {
+    const folder = aFolder();
+    const bare = aReader();
+    const model: Model = {
+      ...bare,
+      openReader: async (asked) => {
+        const opened = await bare.openReader?.(asked);
+        if (!opened) throw new Error('no reader');
+        return { ...opened, weigh: async () => [Number.NEGATIVE_INFINITY, -1] };
+      },
+    };
+    for (let round = 0; round < 2; round++) {
+      const cache = createAnswerCache(model, { folder });
+      expect((await weighAll(cache.model)).weights).toEqual([Number.NEGATIVE_INFINITY, -1]);
+      await cache.close();
+    }
+  });
+});
