@@ -1,0 +1,127 @@
+/** Plans run in a session: each step passes the same gate as a call of the session's agent does. */
+import { z } from 'zod';
+import type { SessionView } from '../contracts.js';
+import type { AskOptions, Router } from '../router.js';
+import {
+  type PlanRun,
+  type PlanRunEvent,
+  planRunEventSchema,
+  planRunSchema,
+  runnablePlanSchema,
+} from './plan-run.js';
+import { createReplanner } from './replanner.js';
+import { type RunPlanOptions, resumePlan, runPlan } from './run-plan.js';
+import { createGatedRunner, createToolRunner } from './tool-runner.js';
+import type { Sandbox } from '../sandbox/sandbox.js';
+import type { PlanRuns as StoredRuns } from '../store/store.js';
+import type { Catalog } from '../../core/catalog/catalog.js';
+import { createScope } from '../../core/catalog/scope.js';
+import { WinnowError } from '../../core/errors.js';
+import type { Planner } from '../../core/planner.js';
+import { requestSchema } from '../../core/request.js';
+
+export const runPlanInputSchema = z.strictObject({
+  session: z.string().min(1).max(128).describe('In whose name the steps are called; their tools must be enabled.'),
+  plan: runnablePlanSchema.describe('As POST /v1/plan answers it; only goal and steps count.'),
+  dryRun: z.boolean().default(false).describe('Nothing is run: each call is shown as far as it is known.'),
+  retries: z.int().min(0).max(10).default(0).describe('Further calls of a step that failed in a way that may pass.'),
+  replanWithOutputs: z
+    .boolean()
+    .default(false)
+    .describe('What tools answered stands in the prompt of the second plan. A hostile answer may then steer it.'),
+  request: requestSchema
+    .optional()
+    .describe(
+      'What the plan is for. With it, a failed run is planned again once. A new plan with other tools or values is `paused`.',
+    ),
+});
+export type RunPlanRequest = z.output<typeof runPlanInputSchema>;
+
+export const resumePlanInputSchema = z.strictObject({
+  repeat: z.array(z.string()).max(1_000).default([]).describe('Steps of unknown outcome that are to be run again.'),
+  arguments: z
+    .record(z.string(), z.record(z.string(), z.unknown()))
+    .default({})
+    .describe('Step id -> arguments marked secret, which are not kept with a run, by name.'),
+});
+export type ResumePlanRequest = z.output<typeof resumePlanInputSchema>;
+
+export { planRunEventSchema, planRunSchema };
+
+export interface RunOptions extends AskOptions {
+  onEvent?: ((event: PlanRunEvent) => void) | undefined;
+}
+
+/** Each throws WinnowError `invalid_request`, `not_found`, `conflict`, `store_failed`. */
+export interface PlanRuns {
+  run(request: RunPlanRequest, ask?: RunOptions): Promise<PlanRun>;
+  /** Goes on with a run that waited for an approval, was cancelled or broke off. */
+  resume(id: string, request: ResumePlanRequest, ask?: RunOptions): Promise<PlanRun>;
+}
+
+export interface PlanRunParts {
+  router: Router;
+  sandbox: Sandbox;
+  catalog: () => Catalog;
+  store: StoredRuns;
+  planner?: Pick<Planner, 'plan'> | undefined;
+  /** Results that one run keeps, in bytes. */
+  maxBytes?: number | undefined;
+}
+
+export function createPlanRuns({ router, sandbox, catalog, store, planner, maxBytes }: PlanRunParts): PlanRuns {
+  function optionsFor({ id: session, user }: SessionView, { caller, signal, onEvent }: RunOptions): RunPlanOptions {
+    const tools = createScope(catalog())({ user }).byName;
+    const { isRepeatable, secretNames } = createToolRunner(sandbox, tools);
+    const run = createGatedRunner({ router, session, caller });
+    return { run, isRepeatable, secretNames, maxBytes, store, user, session, signal, onEvent };
+  }
+
+  return {
+    async run({ session: id, plan, dryRun, retries, request, replanWithOutputs }, ask = {}) {
+      const session = await router.session(id, ask);
+      const { user } = session;
+      if (request && !planner) throw new WinnowError('invalid_request', 'request: nothing here can plan again.');
+      const asked = request && { ...request, user, session: id };
+      const replan =
+        asked &&
+        planner &&
+        createReplanner(planningIn(id, planner, ask), asked, {
+          withOutputs: replanWithOutputs,
+          ...(ask.signal ? { signal: ask.signal } : {}),
+        });
+      return runPlan(plan, { ...optionsFor(session, ask), dryRun, retry: { retries }, replan });
+    },
+
+    async resume(id, { repeat, arguments: given }, ask = {}) {
+      const stored = await store.get(id);
+      if (!stored?.session) throw unknownRun(id);
+      const session = await sessionOf(stored.session, id, ask);
+      return resumePlan(id, { ...optionsFor(session, ask), repeat, arguments: given });
+    },
+  };
+
+  /** What a session may not find is not planned with. Asked when it comes to that, since most runs need no second plan. */
+  function planningIn(id: string, { plan }: Pick<Planner, 'plan'>, ask: RunOptions): Planner['plan'] {
+    return async (request, call) => {
+      const list = await router.list(id, { mode: 'classic' }, ask);
+      const names = list.ok ? list.tools.map(({ name }) => name) : [];
+      const { allow } = request;
+      return plan({ ...request, allow: allow ? names.filter((name) => allow.includes(name)) : names }, call);
+    };
+  }
+
+  /** A run in another's session looks like none. */
+  async function sessionOf(session: string, run: string, ask: RunOptions): Promise<SessionView> {
+    try {
+      return await router.session(session, ask);
+    } catch (error) {
+      if (error instanceof WinnowError && error.code === 'not_found') throw unknownRun(run);
+      throw error;
+    }
+  }
+}
+
+function unknownRun(id: string): WinnowError {
+  return new WinnowError('not_found', `There is no plan run "${id.slice(0, 80)}" in a session that is open to you.`);
+}
