@@ -1,24 +1,18 @@
 /** Plans run in a session: each step passes the same gate as a call of the session's agent does. */
 import { z } from 'zod';
-import type { SessionView } from '../contracts.js';
-import type { AskOptions, Router } from '../router.js';
-import {
-  type PlanRun,
-  type PlanRunEvent,
-  planRunEventSchema,
-  planRunSchema,
-  runnablePlanSchema,
-} from './plan-run.js';
-import { createReplanner } from './replanner.js';
-import { type RunPlanOptions, resumePlan, runPlan } from './run-plan.js';
-import { createGatedRunner, createToolRunner } from './tool-runner.js';
-import type { Sandbox } from '../sandbox/sandbox.js';
-import type { PlanRuns as StoredRuns } from '../store/store.js';
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { createScope } from '../../core/catalog/scope.js';
 import { WinnowError } from '../../core/errors.js';
 import type { Planner } from '../../core/planner.js';
 import { requestSchema } from '../../core/request.js';
+import type { SessionView } from '../contracts.js';
+import type { AskOptions, Router } from '../router.js';
+import type { Sandbox } from '../sandbox/sandbox.js';
+import type { PlanRuns as StoredRuns } from '../store/store.js';
+import { type PlanRun, type PlanRunEvent, planRunEventSchema, planRunSchema, runnablePlanSchema } from './plan-run.js';
+import { createReplanner } from './replanner.js';
+import { type RunPlanOptions, resumePlan, runPlan } from './run-plan.js';
+import { createGatedRunner, createToolRunner } from './tool-runner.js';
 
 export const runPlanInputSchema = z.strictObject({
   session: z.string().min(1).max(128).describe('In whose name the steps are called; their tools must be enabled.'),

@@ -8,10 +8,10 @@ import { toWinnowError, WinnowError } from '../../core/errors.js';
 import type { PlanRuns } from '../store/store.js';
 import { type GivenAgain, requireSecrets, type SecretNames } from './hide-secrets.js';
 import type { PlanRun, PlanRunEvent, RunnablePlan, RunState, StepState } from './plan-run.js';
-import { newReach, orderSteps } from './step-order.js';
 import { resolveArguments } from './resolve-arguments.js';
 import { createRecord, loadRecord, type RecordOptions, type RunRecord } from './run-record.js';
 import { isOutcomeOpen, type RetryOptions, type RunStep, runStep, type StepParts, unknownOutcome } from './run-step.js';
+import { newReach, orderSteps } from './step-order.js';
 
 export interface RunPlanOptions {
   /** Calls a tool under the gate; `createToolRunner` makes one of a sandbox. */
