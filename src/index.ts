@@ -1,6 +1,7 @@
 /** The public API. Everything else is internal and may change. */
 
 export { type Adaptation, type AdaptationOptions, createAdaptation } from './agents/adaptation/adaptation.js';
+export { type Agents, type AgentsParts, createAgents } from './agents/agents.js';
 export type {
   Caller,
   CallInput,
