@@ -104,7 +104,12 @@ export interface Agents {
   close(): Promise<void>;
 }
 
-/** @throws WinnowError `invalid_option` */
+/**
+ * Sessions, policy, approvals, index, runs of plans and learning on one store: what `winnow serve` answers from.
+ * @throws WinnowError `invalid_option`
+ * @example
+ * const agents = createAgents({ store: await openStore(), catalog: () => catalog, policy, executors: [] });
+ */
 export function createAgents({ store, policy, executors, ...parts }: AgentsParts): Agents {
   const { clock, options, onUnusableWeights: onUnusable } = parts;
   const audit = createAuditWriter({ journal: store.journal, clock });

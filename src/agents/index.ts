@@ -1,4 +1,5 @@
 /** `winnow-planner/agents`: sessions behind a policy, discovery of tools, a sandbox, runs of plans, and their store. */
+export { type Agents, type AgentsParts, createAgents } from './agents.js';
 export type {
   Caller,
   CallInput,

@@ -112,8 +112,9 @@ export async function checkSequences(numRuns: number, seed?: number): Promise<Ga
 async function runSequence(commands: readonly Command[], counts: GateCounts): Promise<void> {
   let time = 0;
   let ran = 0;
+  const store = await openStore();
   const router = createRouter({
-    store: await openStore(),
+    store,
     catalog: () => CATALOG,
     policy: POLICY,
     clock: () => new Date(time),
@@ -154,4 +155,5 @@ async function runSequence(commands: readonly Command[], counts: GateCounts): Pr
     else if (one.do === 'approve') reference.approve(one.by);
     else reference[one.do]();
   }
+  await store.close();
 }

@@ -10,12 +10,12 @@ describe('any sequence of search, enable, disable, turn, call, approve and expir
     expect(ran).toBeGreaterThan(calls / 20);
     expect(ran).toBeLessThan(calls / 2);
     expect(approved).toBeGreaterThan(50);
-  });
+  }, 240_000);
 });
 
 describe('any sequence of calls and grants among tools that are renamed, moved, changed and added', () => {
   it('runs nothing denied, nothing unapproved, and nothing whose precondition another tool met', async () => {
     const { calls, acted } = await checkMoving(400);
     expect(acted).toBeGreaterThan(calls / 100);
-  });
+  }, 240_000);
 });

@@ -128,6 +128,7 @@ async function runMoving(commands: readonly Command[], counts: MovingCounts): Pr
       if (result.ok) judgeRun(ran.at(-1), facts(tool));
     }
   }
+  await store.close();
 
   function judgeRun(tool: Tool | undefined, expected: string): void {
     const key = facts(tool);

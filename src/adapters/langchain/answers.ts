@@ -9,8 +9,7 @@ import type { CallResult, Refusal } from '../../agents/contracts.js';
 import type { AskOptions, Router } from '../../agents/router.js';
 import { WinnowError } from '../../core/errors.js';
 import { type Approver, callWithApproval } from './approval-interrupt.js';
-import { callMetaTool, isMetaName } from './meta-tools.js';
-import { ownName } from './routing-middleware.js';
+import { callMetaTool, isMetaName, ownName } from './meta-tools.js';
 
 /** The call of a tool as LangChain's messages name it. */
 export interface NamedCall {

@@ -1,8 +1,13 @@
 /** tool_search, tool_enable and tool_disable as LangChain tools of one session. */
-import { DynamicStructuredTool } from '@langchain/core/tools';
+import { Runnable } from '@langchain/core/runnables';
+import { type ClientTool, DynamicStructuredTool, type ServerTool } from '@langchain/core/tools';
 import { z } from 'zod';
-import { META_TOOLS, type MetaToolName } from '../../agents/meta-tools.js';
+import type { ListedTool } from '../../agents/contracts.js';
+import { clientName, META_TOOLS, type MetaToolName } from '../../agents/meta-tools.js';
 import type { AskOptions, Router } from '../../agents/router.js';
+import { normaliseArguments } from '../../core/catalog/schema/normalise.js';
+import type { JsonSchema } from '../../core/catalog/tool.js';
+import { WinnowError } from '../../core/errors.js';
 import { parseInput } from '../../core/parse.js';
 
 export const META_NAMES = ['tool_search', 'tool_enable', 'tool_disable'] as const satisfies readonly MetaToolName[];
@@ -55,4 +60,34 @@ export function callMetaTool(
 function withSignal(ask: AskOptions, signal: AbortSignal | undefined): AskOptions {
   const signals = [ask.signal, signal].filter((one) => one !== undefined);
   return signals.length > 1 ? { ...ask, signal: AbortSignal.any(signals) } : { ...ask, signal: signals[0] };
+}
+
+// The tools of a session as a model sees them: under names and with schemas that providers take.
+
+export type BoundTool = ClientTool | ServerTool;
+
+const META: ReadonlySet<string> = new Set(META_NAMES);
+const fitted = new WeakMap<JsonSchema, JsonSchema>();
+
+/** Only to be shown: whatever the model calls comes back through the gate, which judges the arguments, too. */
+export function toShownTool({ name, description, inputSchema }: ListedTool): DynamicStructuredTool {
+  const schema = fitted.get(inputSchema) ?? normaliseArguments(inputSchema).schema;
+  fitted.set(inputSchema, schema);
+  const func = () => Promise.reject(new WinnowError('internal', `${name} was run beside the gate.`));
+  return new DynamicStructuredTool({ name: shownName(name), description, schema, func });
+}
+
+/** Where a provider would not take the tool's own name, one that it takes. */
+export function shownName(name: string): string {
+  return clientName(name, META);
+}
+
+/** @returns the name of the tool in the catalogue. Names that no enabled tool is shown under stay as they are. */
+export function ownName(shown: string, listed: readonly Pick<ListedTool, 'name'>[]): string {
+  return listed.find(({ name }) => shownName(name) === shown)?.name ?? shown;
+}
+
+/** Tools of the provider are only data: LangChain hands them on as they are. */
+export function isOwnTool(tool: BoundTool): tool is ClientTool & { name: string } {
+  return Runnable.isRunnable(tool) && typeof tool.name === 'string';
 }

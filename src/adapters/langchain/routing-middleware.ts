@@ -3,17 +3,12 @@
  * then calls, shown or not, passes the gate. The agent holds no tools itself: the router runs them.
  */
 
-import { Runnable } from '@langchain/core/runnables';
-import { type ClientTool, DynamicStructuredTool, type ServerTool } from '@langchain/core/tools';
 import { createMiddleware } from 'langchain';
 import type { ListedTool } from '../../agents/contracts.js';
-import { clientName } from '../../agents/meta-tools.js';
 import type { AskOptions, Router } from '../../agents/router.js';
-import { normaliseArguments } from '../../core/catalog/schema/normalise.js';
-import type { JsonSchema } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { createGatedTool } from './answers.js';
-import { createMetaTools, isMetaName, META_NAMES } from './meta-tools.js';
+import { type BoundTool, createMetaTools, isMetaName, isOwnTool, toShownTool } from './meta-tools.js';
 import { askOf, openThread, routingContextSchema, routingStateSchema, type Thread } from './threads.js';
 
 export interface RoutingMiddlewareOptions {
@@ -94,34 +89,4 @@ function refuseOthers(own: readonly BoundTool[], ungated: ReadonlySet<string>): 
   if (others.length === 0) return;
   const advice = 'put them into the catalogue of the router, or name them in "ungated" of createRoutingMiddleware';
   throw new WinnowError('invalid_option', `The agent has tools that pass no gate (${others.join(', ')}): ${advice}.`);
-}
-
-// The tools of a session as a model sees them: under names and with schemas that providers take.
-
-export type BoundTool = ClientTool | ServerTool;
-
-const META: ReadonlySet<string> = new Set(META_NAMES);
-const fitted = new WeakMap<JsonSchema, JsonSchema>();
-
-/** Only to be shown: whatever the model calls comes back through the gate, which judges the arguments, too. */
-export function toShownTool({ name, description, inputSchema }: ListedTool): DynamicStructuredTool {
-  const schema = fitted.get(inputSchema) ?? normaliseArguments(inputSchema).schema;
-  fitted.set(inputSchema, schema);
-  const func = () => Promise.reject(new WinnowError('internal', `${name} was run beside the gate.`));
-  return new DynamicStructuredTool({ name: shownName(name), description, schema, func });
-}
-
-/** Where a provider would not take the tool's own name, one that it takes. */
-export function shownName(name: string): string {
-  return clientName(name, META);
-}
-
-/** @returns the name of the tool in the catalogue. Names that no enabled tool is shown under stay as they are. */
-export function ownName(shown: string, listed: readonly Pick<ListedTool, 'name'>[]): string {
-  return listed.find(({ name }) => shownName(name) === shown)?.name ?? shown;
-}
-
-/** Tools of the provider are only data: LangChain hands them on as they are. */
-export function isOwnTool(tool: BoundTool): tool is ClientTool & { name: string } {
-  return Runnable.isRunnable(tool) && typeof tool.name === 'string';
 }

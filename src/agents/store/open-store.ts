@@ -33,8 +33,9 @@ export async function openStore(place?: StorePlace, options: OpenOptions = {}): 
     const { openPostgres } = await import('./sql/postgres.js');
     return createSqlStore(await openPostgres({ url: place.url, connections, busyTimeoutMs }), 'postgres');
   }
-  if (place?.file === '' || place?.file === ':memory:')
+  const { openMemory, openSqlite } = await import('./sql/sqlite.js');
+  if (!place) return createSqlStore(await openMemory(busyTimeoutMs));
+  if (place.file === '' || place.file === ':memory:')
     throw new WinnowError('invalid_option', 'The file of a store needs a path; leave the place out for one in memory.');
-  const { openSqlite } = await import('./sql/sqlite.js');
-  return createSqlStore(await openSqlite({ file: place?.file, busyTimeoutMs, onNotice }), 'sqlite');
+  return createSqlStore(await openSqlite({ file: place.file, busyTimeoutMs, onNotice }), 'sqlite');
 }

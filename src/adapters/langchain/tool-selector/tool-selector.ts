@@ -16,7 +16,7 @@ import type { Message, PlanRequest } from '../../../core/request.js';
 import type { SelectResult } from '../../../core/result.js';
 import { refusalMessage } from '../answers.js';
 import { toolsFromLangChain } from '../bound-tools.js';
-import { type BoundTool, isOwnTool } from '../routing-middleware.js';
+import { type BoundTool, isOwnTool } from '../meta-tools.js';
 import { lastTurn, type Turn } from '../threads.js';
 
 export interface ToolSelectorOptions {

@@ -1,4 +1,4 @@
-/** A store over a database that is open: its tables are brought to this version first. */
+/** A store over a database that is open. */
 import type { Kysely } from 'kysely';
 import type { PrunedKind, Store } from '../store.js';
 import { createSqlApprovals } from './approvals.js';
@@ -9,10 +9,13 @@ import { createSqlPlanRuns } from './plan-runs.js';
 import { createSqlSessions } from './sessions.js';
 import type { Tables } from './tables.js';
 
-/** @throws WinnowError `store_failed` */
-export async function createSqlStore(database: Kysely<Tables>, dialect: Dialect): Promise<Store> {
+/**
+ * @param dialect its tables are brought to this version first. Undefined: they are of this version
+ * @throws WinnowError `store_failed`
+ */
+export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect): Promise<Store> {
   try {
-    await migrate(database, dialect);
+    if (dialect) await migrate(database, dialect);
   } catch (error) {
     await database.destroy();
     throw error;

@@ -11,9 +11,12 @@ import {
   SqliteDriver,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely';
 import { messageOf, WinnowError } from '../../../core/errors.js';
+import { createOpening } from '../../../core/kept.js';
 import { guardDriver } from './guarded-driver.js';
+import { migrate } from './migrations.js';
 import { createPrivateFile, loadNative, tightenFiles } from './sqlite-file.js';
 import type { Tables } from './tables.js';
 
@@ -23,6 +26,8 @@ export interface SqliteOptions {
   busyTimeoutMs: number;
   /** Told that the store is a new one, or that others could read it. */
   onNotice?: ((notice: string) => void) | undefined;
+  /** What makes the tables of an empty database. Default: nothing. */
+  schema?: string;
 }
 
 // A transaction that reads first and writes then could not be waited for.
@@ -55,7 +60,22 @@ export async function openSqlite<Schema = Tables>(options: SqliteOptions): Promi
   });
 }
 
-async function openFile({ file, busyTimeoutMs, onNotice }: SqliteOptions): Promise<SqliteDatabase> {
+/** In memory, with the tables of this version. @throws WinnowError `store_failed` */
+export async function openMemory(busyTimeoutMs: number): Promise<Kysely<Tables>> {
+  return openSqlite({ file: undefined, busyTimeoutMs, schema: await tables.get() });
+}
+
+/** As SQL, once a process: to bring an empty database to this version step by step takes ten times as long. */
+const tables = createOpening(async () => {
+  const database = await openSqlite({ file: undefined, busyTimeoutMs: 0 });
+  await migrate(database, 'sqlite');
+  const made = await sql<{ sql: string }>`
+    select sql from sqlite_master where sql is not null and name not like 'sqlite_%'`.execute(database);
+  await database.destroy();
+  return made.rows.map((row) => `${row.sql};`).join('\n');
+});
+
+async function openFile({ file, busyTimeoutMs, onNotice, schema = '' }: SqliteOptions): Promise<SqliteDatabase> {
   const { default: Database } = await loadNative();
   try {
     const isNew = file !== undefined && createPrivateFile(file);
@@ -68,6 +88,7 @@ async function openFile({ file, busyTimeoutMs, onNotice }: SqliteOptions): Promi
       'busy_timeout = 0',
     ];
     for (const setting of settings) database.prepare(`PRAGMA ${setting}`).all();
+    database.exec(schema);
     if (isNew) onNotice?.(`a new, empty store was made at ${file}; if there should have been one, check the path`);
     for (const notice of file === undefined ? [] : tightenFiles(file)) onNotice?.(notice);
     // libsql 0.5 leaves a statement that met a busy database in progress, and then nothing can be committed, until the

@@ -276,7 +276,7 @@ describe('an approval ahead of the call', () => {
       const { ask, request } = await openSession();
       const { body: document } = await ask('GET /openapi.json');
       const operation = document.paths['/v1/approvals'].post;
-      expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['200', '201', 'default']));
+      expect(Object.keys(operation.responses)).toEqual(['200', '201', 'default']);
       const ajv = new Ajv2020({ strict: false, validateFormats: false });
       ajv.addSchema({ $id: 'openapi', ...document });
       const check = ajv.getSchema('openapi#/components/schemas/ApprovalResult');

@@ -3,7 +3,15 @@
 import { z } from 'zod';
 import { isObject } from '../../../../core/catalog/schema/json.js';
 import type { Tool } from '../../../../core/catalog/tool.js';
-import { serializeCookie, serializeHeader, serializePath, serializeQuery, toText } from './serialize-parameter.js';
+import {
+  type ArgumentTarget,
+  argumentTargetSchema,
+  serializeCookie,
+  serializeHeader,
+  serializePath,
+  serializeQuery,
+  toText,
+} from './serialize-parameter.js';
 
 export interface HttpRequest {
   readonly method: string;
@@ -89,16 +97,6 @@ function readCookies(given: readonly GivenArgument[]): Record<string, string> {
 }
 
 // The facts of an operation's HTTP call; as `catalog/sources/openapi.ts` writes them.
-
-const argumentTargetSchema = z.object({
-  in: z.enum(['path', 'query', 'header', 'cookie', 'body']),
-  name: z.string().optional(),
-  style: z.string().optional(),
-  explode: z.boolean().optional(),
-  allowReserved: z.boolean().optional(),
-  contentType: z.string().optional(),
-});
-export type ArgumentTarget = z.infer<typeof argumentTargetSchema>;
 
 const credentialSchema = z.object({
   scheme: z.string(),

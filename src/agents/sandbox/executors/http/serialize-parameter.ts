@@ -2,8 +2,18 @@
  * Values as OpenAPI writes them into a URL, a header or a cookie: the styles of the OpenAPI Specification 3.1,
  * section "Parameter Object", which are those of RFC 6570. What a style has no form for is written as JSON.
  */
+import { z } from 'zod';
 import { isObject } from '../../../../core/catalog/schema/json.js';
-import type { ArgumentTarget } from './build-request.js';
+
+export const argumentTargetSchema = z.object({
+  in: z.enum(['path', 'query', 'header', 'cookie', 'body']),
+  name: z.string().optional(),
+  style: z.string().optional(),
+  explode: z.boolean().optional(),
+  allowReserved: z.boolean().optional(),
+  contentType: z.string().optional(),
+});
+export type ArgumentTarget = z.infer<typeof argumentTargetSchema>;
 
 type Encode = (text: string) => string;
 

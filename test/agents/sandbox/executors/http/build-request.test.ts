@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  type ArgumentTarget,
-  buildRequest,
-  type HttpTarget,
-} from '../../../../../src/agents/sandbox/executors/http/build-request.js';
+import { buildRequest, type HttpTarget } from '../../../../../src/agents/sandbox/executors/http/build-request.js';
+import type { ArgumentTarget } from '../../../../../src/agents/sandbox/executors/http/serialize-parameter.js';
 
 /** Also halves of characters. */
 const anyText = fc.array(fc.nat(0xffff)).map((codes) => String.fromCharCode(...codes));
