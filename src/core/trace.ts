@@ -2,13 +2,9 @@
 import { messageOf } from './errors.js';
 import type { TraceEvent } from './result.js';
 
-export interface Trace {
-  add(stage: string, note: string, facts?: Record<string, unknown>): void;
-  events(): TraceEvent[];
-  milliseconds(): number;
-}
+export type Trace = ReturnType<typeof createTrace>;
 
-export function createTrace(onEvent?: (event: TraceEvent) => void): Trace {
+export function createTrace(onEvent?: (event: TraceEvent) => void) {
   const start = performance.now();
   const events: TraceEvent[] = [];
   const milliseconds = () => Math.round((performance.now() - start) * 10) / 10;
@@ -20,12 +16,12 @@ export function createTrace(onEvent?: (event: TraceEvent) => void): Trace {
     hasFailed = true;
   };
   return {
-    add(stage, note, facts = {}) {
+    add(stage: string, note: string, facts: Record<string, unknown> = {}): void {
       const event = { stage, milliseconds: milliseconds(), note, ...facts };
       events.push(event);
       tellListener(event, onEvent, onFailure);
     },
-    events: () => [...events],
+    events: (): TraceEvent[] => [...events],
     milliseconds,
   };
 }

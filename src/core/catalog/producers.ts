@@ -30,12 +30,6 @@ export interface Argument {
   readonly isIdentifier: boolean;
 }
 
-export interface ProducerGraph {
-  argumentsOf(tool: Tool): readonly Argument[];
-  /** Best first, at most 32. One producer can stand here several times, with different fields. */
-  provisionsFor(tool: Tool, argument: string): readonly Provision[];
-}
-
 interface Profile {
   readonly tool: Tool;
   readonly words: readonly string[];
@@ -59,12 +53,13 @@ const RISK_FACTOR = { low: 1, medium: 0.9, high: 0.8 } as const;
 const [OTHER_ORIGIN, WAITS] = [0.6, 0.6];
 export const producerGraph = oncePer((view: View) => createProducerGraph(view.tools));
 
-function createProducerGraph(tools: readonly Tool[]): ProducerGraph {
+function createProducerGraph(tools: readonly Tool[]) {
   const profiles = profilesOf(tools);
   const byName = new Map(profiles.map((profile) => [profile.tool.name, profile.arguments]));
   const known = new Map<Argument | undefined, readonly Provision[]>([[undefined, []]]);
-  const argumentsOf = (tool: Tool) => byName.get(tool.name) ?? [];
-  const provisionsFor = (tool: Tool, name: string) => {
+  const argumentsOf = (tool: Tool): readonly Argument[] => byName.get(tool.name) ?? [];
+  /** Best first, at most 32. One producer can stand here several times, with different fields. */
+  const provisionsFor = (tool: Tool, name: string): readonly Provision[] => {
     const argument = argumentsOf(tool).find((one) => one.name === name);
     const provisions = known.get(argument) ?? (argument ? findProvisions(argument, profiles) : []);
     known.set(argument, provisions);

@@ -65,8 +65,8 @@ interface Steps {
 
 /** Each node counts its steps as it is tried: references in forms can double them with each level of the value. */
 function withSteps(node: JsonSchema): JsonSchema {
-  const { properties, patternProperties, required, enum: values, const: only } = node;
-  const listed = weightOf([values, only]);
+  const { properties, patternProperties, required = [], enum: values = node.const } = node;
+  const listed = values === undefined ? 0 : weightOf(values);
   const steps: Steps = {
     own: listed + Object.keys(objectOf(properties)).length + listOf(required).length + demandNodes(node),
     each: 1 + Object.keys(objectOf(patternProperties)).length,

@@ -247,6 +247,11 @@ describe('a plan that is wrong', () => {
     expect(issues).toEqual([expect.stringContaining('unknown argument "code"; known: name')]);
   });
 
+  it('is told of one also where the schema says nothing of further arguments', () => {
+    const issues = issuesOf({ id: 's1', tool: 'say', arguments: { text: 'x', tone: 'warm' } });
+    expect(issues).toEqual(['s1.arguments: unknown argument "tone"; known: text, to']);
+  });
+
   it('is told of all problems at once, each with its place', () => {
     const issues = issuesOf(
       { id: 's1', tool: 'nothing', arguments: {} },

@@ -24,15 +24,6 @@ import { keepLatest } from '../../kept.js';
 import type { Readings } from '../model.js';
 import { parseJson } from '../structured.js';
 
-export interface PrefixStore {
-  /** Loads the prefix through `load(file)`; false when there is none that can be trusted. */
-  load(tokens: readonly number[], load: (file: string) => Promise<void>): Promise<boolean>;
-  /** Saves what `save(file)` writes. A failure is told to `onWarning` and costs nothing but the saving. */
-  save(tokens: readonly number[], save: (file: string) => Promise<unknown>): Promise<void>;
-  /** The prefix is in use: others go first. One that is not there, or in a folder that can only be read, stays so. */
-  touch(tokens: readonly number[]): Promise<void>;
-}
-
 export interface PrefixStoreOptions {
   folder: string;
   /** Whatever makes a state file unusable when it changes: model file, context size, version of the runtime. */
@@ -42,7 +33,9 @@ export interface PrefixStoreOptions {
   onWarning?: ((message: string) => void) | undefined;
 }
 
-export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
+export type PrefixStore = ReturnType<typeof createPrefixStore>;
+
+export function createPrefixStore(options: PrefixStoreOptions) {
   const { folder, identity, maxBytes = 2 * 1024 ** 3, onWarning = () => {} } = options;
   const told = new Set<string>();
   const warn = (what: string, error: unknown) => {
@@ -56,7 +49,8 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
     return join(folder, `${hash.digest('hex').slice(0, 32)}.state`);
   };
   return {
-    async load(tokens, load) {
+    /** Loads the prefix through `load(file)`; false when there is none that can be trusted. */
+    async load(tokens: readonly number[], load: (file: string) => Promise<void>): Promise<boolean> {
       const path = pathOf(tokens);
       if (!existsSync(path)) return false;
       try {
@@ -68,7 +62,8 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
         return false;
       }
     },
-    async save(tokens, save) {
+    /** Saves what `save(file)` writes. A failure is told to `onWarning` and costs nothing but the saving. */
+    async save(tokens: readonly number[], save: (file: string) => Promise<unknown>): Promise<void> {
       const path = pathOf(tokens);
       const draft = `${path}.${process.pid}.part`;
       try {
@@ -84,7 +79,8 @@ export function createPrefixStore(options: PrefixStoreOptions): PrefixStore {
         await rm(draft, { force: true }).catch(() => undefined);
       }
     },
-    async touch(tokens) {
+    /** The prefix is in use: others go first. One that is not there, or in a folder that can only be read, stays so. */
+    async touch(tokens: readonly number[]): Promise<void> {
       await utimes(pathOf(tokens), new Date(), new Date()).catch(() => undefined);
     },
   };

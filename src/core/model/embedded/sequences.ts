@@ -8,21 +8,18 @@ import type { Usage } from '../model.js';
 import type { PrefixStore } from './prefix-store.js';
 import { commonLength, type PromptTokens, type Runtime } from './runtime.js';
 
-export interface Turnstile {
-  /**
-   * Waits for the turn and works. The result holds the place until it calls `leave`. Where no result reaches the caller,
-   * since the work fails or the caller is cancelled, the place is free as soon as the work has ended. A cancelled caller
-   * gets its error at once.
-   */
-  hold<T>(signal: AbortSignal | undefined, work: (leave: () => void) => Promise<T>): Promise<T>;
-  close(): Promise<void>;
-}
+export type Turnstile = ReturnType<typeof createTurnstile>;
 
-export function createTurnstile(): Turnstile {
+export function createTurnstile() {
   let last: Promise<unknown> = Promise.resolve();
   let isClosed = false;
   return {
-    async hold(signal, work) {
+    /**
+     * Waits for the turn and works. The result holds the place until it calls `leave`. Where no result reaches the caller,
+     * since the work fails or the caller is cancelled, the place is free as soon as the work has ended. A cancelled caller
+     * gets its error at once.
+     */
+    async hold<T>(signal: AbortSignal | undefined, work: (leave: () => void) => Promise<T>): Promise<T> {
       if (isClosed) throw new WinnowError('model_unavailable', 'The local model is closed.');
       const before = last;
       let leave = () => {};
@@ -42,7 +39,7 @@ export function createTurnstile(): Turnstile {
         throw error;
       }
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       await last;
     },

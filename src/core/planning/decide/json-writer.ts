@@ -9,22 +9,6 @@ import { isIdentifier } from '../ground.js';
 import type { Open } from './read.js';
 import { boundsOf, folded, type SourceContext } from './sources.js';
 
-export interface JsonWriter {
-  /** Writes what has to stand here; nothing is asked. */
-  force(text: string): void;
-  /** The likeliest of the choices, best first, as probabilities among them; nothing is written. */
-  rank(choices: readonly Choice[], names?: number): Promise<readonly RankedName[]>;
-  /** How likely one of the choices is among them, between 0 and 1; nothing is written. */
-  probabilityOf(choice: Choice, choices: readonly Choice[]): Promise<number>;
-  mark(): Mark;
-  /** Takes back all that was written behind the mark. */
-  back(mark: Mark): void;
-  /** Writes a string in the model's own words, up to the closing quotation mark, which is forced next. */
-  writeText(maxTokens: number): Promise<WrittenText>;
-  /** The likeliest beginnings of what would come behind `text`, whatever it is; nothing is written. */
-  likeliest(count: number, text: string): ReturnType<TokenReader['likeliest']>;
-}
-
 export interface Mark {
   readonly path: readonly Token[];
   readonly pending: string;
@@ -40,8 +24,10 @@ export interface WrittenText {
 /** Most questions for one choice; a value of many words takes one a token. */
 const MAX_STEPS = 80;
 
+export type JsonWriter = ReturnType<typeof createJsonWriter>;
+
 /** @param start of a writer of the same model; default: nothing is written */
-export function createJsonWriter(open: Open, start: Mark = { path: [], pending: '' }): JsonWriter {
+export function createJsonWriter(open: Open, start: Mark = { path: [], pending: '' }) {
   const path = [...start.path];
   /** Forced, and not yet cut into tokens: what comes next may share a token with it. */
   let { pending } = start;
@@ -52,19 +38,24 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
       reader,
     );
   return {
-    force(text) {
+    /** Writes what has to stand here; nothing is asked. */
+    force(text: string): void {
       pending += text;
     },
-    mark: () => ({ path: [...path], pending }),
-    back(mark) {
+    /** A place to come back to. */
+    mark: (): Mark => ({ path: [...path], pending }),
+    /** Takes back all that was written behind the mark. */
+    back(mark: Mark): void {
       pending = mark.pending;
       path.splice(0, path.length, ...mark.path);
     },
-    async probabilityOf(choice, choices) {
+    /** How likely one of the choices is among them, between 0 and 1; nothing is written. */
+    async probabilityOf(choice: Choice, choices: readonly Choice[]): Promise<number> {
       const reader = await open();
       return probabilityOf(pending + choice.text, trieOf(choices, reader), { reader, start: path });
     },
-    async rank(choices, names = 1) {
+    /** The likeliest of the choices, best first, as probabilities among them; nothing is written. */
+    async rank(choices: readonly Choice[], names = 1): Promise<readonly RankedName[]> {
       const before = pending;
       const [only] = choices;
       if (only && choices.length === 1) return [{ name: only.text, probability: 1 }];
@@ -73,12 +64,14 @@ export function createJsonWriter(open: Open, start: Mark = { path: [], pending: 
       const ranked = await rankNames(trie, reader, { names, maxSteps: MAX_STEPS, minProbability: 0, start: path });
       return ranked.map(({ name, probability }) => ({ name: name.slice(before.length), probability }));
     },
-    async likeliest(count, text) {
+    /** The likeliest beginnings of what would come behind `text`, whatever it is; nothing is written. */
+    async likeliest(count: number, text: string) {
       const reader = await open();
       // A blank is the beginning of the token behind it.
       return reader.likeliest([...path, ...reader.tokenize((pending + text).trimEnd())], count);
     },
-    async writeText(maxTokens) {
+    /** Writes a string in the model's own words, up to the closing quotation mark, which is forced next. */
+    async writeText(maxTokens: number): Promise<WrittenText> {
       const reader = await open();
       path.push(...reader.tokenize(pending));
       pending = '';

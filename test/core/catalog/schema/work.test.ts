@@ -64,6 +64,16 @@ describe('a check of a large value', () => {
     expect(issuesOf({ uniqueItems: false }, [1, 1])).toEqual([]);
   });
 
+  it('takes a result of a megabyte as interfaces give it', () => {
+    const names = times(12).map((n) => `field_${n}`);
+    const properties = Object.fromEntries(names.map((name) => [name, { type: 'string', maxLength: 500 }]));
+    const item = { type: 'object', properties: { ...properties, kind: { enum: ['a', 'b', 'c'] } }, required: names };
+    const values = Object.fromEntries(names.map((name) => [name, 'some text of usual size']));
+    const list = times(2_500).map(() => ({ ...values, kind: 'b' }));
+    expect(JSON.stringify(list).length).toBeGreaterThan(2 ** 20);
+    expect(issuesOf({ items: item }, list)).toEqual([]);
+  });
+
   it('tells the first of very many problems and how many there are', () => {
     const issues = issuesOf({ items: { type: 'string' } }, times(5_000));
     expect(issues).toHaveLength(21);

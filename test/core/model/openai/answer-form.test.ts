@@ -42,12 +42,6 @@ describe('the form in which a server is asked', () => {
     expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_object']);
   });
 
-  it('does not step down on a 404 that speaks of the model', async () => {
-    const { server, model } = await startModel([fail(404, 'The model does not exist')]);
-    await expect(model.complete(WITH_SCHEMA)).rejects.toMatchObject({ code: 'model_refused' });
-    expect(formatsOf(server.requests)).toEqual(['json_schema']);
-  });
-
   it('does not step down when the context is too small', async () => {
     const { server, model } = await startModel([fail(400, "This model's maximum context length is 4096 tokens.")]);
     await expect(model.complete(WITH_SCHEMA)).rejects.toMatchObject({ code: 'context_exceeded' });
@@ -174,14 +168,5 @@ describe('a server that takes strict schemas alone', () => {
     );
     expect(await planner.plan({ message: 'x' })).toMatchObject({ kind: 'plan', steps: PLANNED });
     expect(formatsOf(server.requests)).toEqual(['json_schema', 'json_object', 'json_object']);
-  });
-});
-
-describe('a server that takes any schema', () => {
-  it('is given the schema as it is', async () => {
-    const { server, planner } = await startPlanner(() => answerJson(PLAN));
-    expect(await planner.plan({ message: 'x' })).toMatchObject({ kind: 'plan', steps: PLANNED });
-    expect(formatsOf(server.requests)).toEqual(['json_schema']);
-    expect(JSON.stringify(server.requests[0]?.body)).not.toContain('x-gbnf');
   });
 });
