@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { fail } from '../../../src/agents/sandbox/failure.js';
-import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import type { CallResult } from '../../../src/agents/contracts.js';
+import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
+import { fail } from '../../../src/agents/sandbox/failure.js';
 import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
 import { createScript, done, planOf } from './setup.js';
 

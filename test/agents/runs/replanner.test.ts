@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalog } from '../../../src/core/catalog/catalog.js';
-import { createPlanner } from '../../../src/core/planner.js';
-import type { PlanRequest } from '../../../src/core/request.js';
 import type { PlanRun } from '../../../src/agents/runs/plan-run.js';
 import { createReplanner } from '../../../src/agents/runs/replanner.js';
 import { runPlan } from '../../../src/agents/runs/run-plan.js';
+import { createCatalog } from '../../../src/core/catalog/catalog.js';
+import { createPlanner } from '../../../src/core/planner.js';
+import type { PlanRequest } from '../../../src/core/request.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 

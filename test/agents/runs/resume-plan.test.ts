@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { fail } from '../../../src/agents/sandbox/failure.js';
+import type { CallResult } from '../../../src/agents/contracts.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import type { RunStep } from '../../../src/agents/runs/run-step.js';
-import type { CallResult } from '../../../src/agents/contracts.js';
+import { fail } from '../../../src/agents/sandbox/failure.js';
 import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
 import type { PlanRuns } from '../../../src/agents/store/store.js';
 import { createScript, done, planOf, statuses } from './setup.js';

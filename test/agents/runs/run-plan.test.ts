@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createFunctionExecutor, type ToolFunction } from '../../../src/agents/sandbox/executors/functions.js';
-import { fail } from '../../../src/agents/sandbox/failure.js';
 import { type PlanRunEvent, planRunEventSchema, planRunSchema } from '../../../src/agents/runs/plan-run.js';
 import { runPlan } from '../../../src/agents/runs/run-plan.js';
 import type { RunStep } from '../../../src/agents/runs/run-step.js';
 import { createToolRunner } from '../../../src/agents/runs/tool-runner.js';
+import { createFunctionExecutor, type ToolFunction } from '../../../src/agents/sandbox/executors/functions.js';
+import { fail } from '../../../src/agents/sandbox/failure.js';
 import { createSandbox } from '../../../src/agents/sandbox/sandbox.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScript, done, planOf, type StepSpec, statuses } from './setup.js';

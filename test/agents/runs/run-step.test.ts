@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { fail } from '../../../src/agents/sandbox/failure.js';
+import type { CallResult } from '../../../src/agents/contracts.js';
 import { type PlanRunEvent, planRunEventSchema } from '../../../src/agents/runs/plan-run.js';
 import { type RunPlanOptions, runPlan } from '../../../src/agents/runs/run-plan.js';
 import type { StepCall } from '../../../src/agents/runs/run-step.js';
-import type { CallResult } from '../../../src/agents/contracts.js';
+import { fail } from '../../../src/agents/sandbox/failure.js';
 import { createScript, done, planOf, statuses } from './setup.js';
 
 describe('a retry', () => {

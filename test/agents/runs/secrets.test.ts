@@ -1,10 +1,10 @@
 /** What of a run is kept: no secret, and all that is needed to go on, or a question for what is missing. */
 import { describe, expect, it } from '@jest/globals';
-import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
+import type { CallResult } from '../../../src/agents/contracts.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import { createToolRunner } from '../../../src/agents/runs/tool-runner.js';
+import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { createSandbox } from '../../../src/agents/sandbox/sandbox.js';
-import type { CallResult } from '../../../src/agents/contracts.js';
 import { createMemoryStore } from '../../../src/agents/store/memory/memory-store.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScript, done, planOf, type StepSpec, statuses } from './setup.js';

@@ -1,7 +1,8 @@
 /** Plans and scripted tools for the tests of runs. */
+
+import type { CallResult } from '../../../src/agents/contracts.js';
 import type { PlanRun, RunnablePlan } from '../../../src/agents/runs/plan-run.js';
 import type { RunStep, StepCall } from '../../../src/agents/runs/run-step.js';
-import type { CallResult } from '../../../src/agents/contracts.js';
 
 export type StepSpec = [id: string, tool: string, args?: Record<string, unknown>, dependsOn?: string[]];
 export const planOf = (...steps: StepSpec[]): RunnablePlan => ({

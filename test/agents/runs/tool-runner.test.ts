@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { resumePlan, runPlan } from '../../../src/agents/runs/run-plan.js';
 import { createGatedRunner, createToolRunner } from '../../../src/agents/runs/tool-runner.js';
+import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
 import { createSandbox } from '../../../src/agents/sandbox/sandbox.js';
-import { setUp } from '../setup.js';
 import { createTool } from '../../support/create-tool.js';
+import { setUp } from '../setup.js';
 
 const TOOLS = [
   createTool('read', { properties: { limit: { type: 'integer', default: 3 } } }, undefined, {
