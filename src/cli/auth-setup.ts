@@ -40,18 +40,22 @@ export async function openAuth(
   { host, hostNames }: { host: string; hostNames?: readonly string[] | undefined },
   settings: unknown,
 ): Promise<AuthOptions & { tokenFile: string }> {
-  const { tokens, jwt, gateway } = parseOptions(authSettingsSchema, settings ?? {}, 'auth');
+  const parts = readAuth(settings);
   const { token: operatorToken, path } = await openOperatorToken();
-  const parts: AuthParts = {
-    operatorToken,
+  const authenticate = createAuthenticate({ operatorToken, ...parts });
+  if (authenticate.isOpen && !isLoopback(host)) throw reachedByOthers(host);
+  const isNamed = hostNames !== undefined || isLoopback(host);
+  return { tokenFile: path, authenticate, hostNames: isNamed ? [host, ...(hostNames ?? [])] : undefined };
+}
+
+/** @throws WinnowError `invalid_option` for a secret that is not set, or is too short */
+export function readAuth(settings: unknown): Omit<AuthParts, 'operatorToken'> {
+  const { tokens, jwt, gateway } = parseOptions(authSettingsSchema, settings ?? {}, 'auth');
+  return {
     tokens: tokens.map(({ env, ...who }, index) => ({ ...who, token: secretOf(env, `auth.tokens[${index}].env`) })),
     verifyJwt: jwt && createVerifyJwt(jwt),
     gatewaySecret: gateway && secretOf(gateway.env, 'auth.gateway.env'),
   };
-  const authenticate = createAuthenticate(parts);
-  if (authenticate.isOpen && !isLoopback(host)) throw reachedByOthers(host);
-  const isNamed = hostNames !== undefined || isLoopback(host);
-  return { tokenFile: path, authenticate, hostNames: isNamed ? [host, ...(hostNames ?? [])] : undefined };
 }
 
 /** Whether an address is reached from this machine alone. */

@@ -20,7 +20,11 @@ const modelSchema = (path: PathSchema) =>
       .optional()
       .describe('Environment variable with the key; keys do not belong in files. Default: WINNOW_API_KEY.'),
     file: path.optional().describe('A GGUF file. Default: that of the local store.'),
-    contextTokens: z.int().min(512).optional().describe('Context, in tokens. Default: as the model has it.'),
+    contextTokens: z
+      .int()
+      .min(512)
+      .optional()
+      .describe('Context, in tokens. Default: 32,768; of the local model 16,384.'),
     timeoutMs: z.int().min(1).optional().describe('Endpoint: a call with its retries, in ms. Default: 60,000.'),
     temperature: z.number().min(0).optional().describe('Endpoint. Default: 0.'),
     maxRetries: z.int().min(0).optional().describe('Endpoint: further attempts of a call that may pass. Default: 2.'),
@@ -104,6 +108,7 @@ type Given = { [Name in SectionName]?: z.input<Awaited<ReturnType<Sections[Name]
 /** @param path gives a path of the file as it is from anywhere */
 const fileSchema = (path: PathSchema) =>
   z.strictObject({
+    $schema: z.string().optional().describe('For editors of JSON, without effect. Default: none.'),
     catalog: z
       .array(path, { error: 'a list is expected, also of one source: [tools.json]' })
       .min(1)

@@ -36,9 +36,9 @@ describe('the configuration file of a command', () => {
 describe('a configuration file', () => {
   it.each([
     ['winnow.yaml', 'strict: true\noptions:\n  maxTools: 4\n'],
-    ['winnow.json', '{"strict": true, "options": {"maxTools": 4}}'],
+    ['winnow.json', '{"$schema": "winnow.schema.json", "strict": true, "options": {"maxTools": 4}}'],
   ])('may be %s', async (name, text) => {
-    expect(await load(text, name)).toEqual({ strict: true, options: { maxTools: 4 } });
+    expect(await load(text, name)).toMatchObject({ strict: true, options: { maxTools: 4 } });
   });
 
   it.each(['', '# nothing\n', '{}'])('may hold nothing: %j', async (text) => {

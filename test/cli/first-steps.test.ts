@@ -91,8 +91,8 @@ describe('winnow doctor', () => {
     await write('policy.yaml', 'rules: [{ name: a, match: { tool: read_level }, decision: allow }]\n');
     const rest = { policy: 'policy.yaml', store: 'agents.db', toolsModule: 'tools.mjs' };
     const config = { catalog: ['tools.json'], model: await endpoint(), planningModel: await endpoint(), ...rest };
-    const parts = ['configuration', 'sources', 'policy', 'runnable tools', 'store', 'model', 'planning model'];
-    expect(await diagnose(config)).toEqual({ exitCode: 0, wrong: [], parts });
+    const parts = ['configuration', 'sources', 'policy', 'runnable tools', 'store', 'who may ask', 'model'];
+    expect(await diagnose(config)).toEqual({ exitCode: 0, wrong: [], parts: [...parts, 'planning model'] });
     expect(existsSync('agents.db')).toBe(false);
     const text = await textOf(['doctor']);
     expect(text).toContain('ok     sources         1 tool of 1 source\n');
@@ -105,12 +105,18 @@ describe('winnow doctor', () => {
     ['a policy that is not there', { policy: 'none.yaml' }, 'policy: '],
     ['a policy that names no tool', { policy: 'slip.yaml' }, 'rules "slip": matches no tool. See: winnow policy check'],
     ['a store in no folder', { store: 'none/agents.db' }, 'none/agents.db is not there: make it'],
+    ['a path that holds a key', { store: 'secret-key-123/agents.db' }, '/[masked]/agents.db is not there: make it'],
     ['a module that is not there', { toolsModule: 'none.mjs' }, 'runnable tools: --tools-module: '],
     ['no model file', { model: { file: 'none.gguf' } }, 'model: There is no model file '],
     [
       'an endpoint without a name',
       { model: { baseUrl: 'http://127.0.0.1:9/v1' } },
       '--model, WINNOW_MODEL or model.name',
+    ],
+    [
+      'a token that is not set',
+      { auth: { tokens: [{ env: 'WINNOW_NO_SUCH_TOKEN', user: 'ann' }] } },
+      'who may ask: auth.tokens[0].env: the environment variable WINNOW_NO_SUCH_TOKEN is not set.',
     ],
     ['a slip in the file', { sandbox: { timeoutMs: 'soon' } }, 'configuration: The configuration file winnow.yaml'],
   ])('says what to do about %s', async (_, config, text) => {

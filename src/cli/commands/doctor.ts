@@ -21,7 +21,8 @@ interface Finding {
 export function doctorCommand(): Command {
   return command({
     name: 'doctor',
-    about: 'try configuration, sources, policy, store and model, and say what to do where one fails (exit code 1)',
+    about:
+      'try configuration, sources, policy, store, secrets and model, and say what to do where one fails (exit code 1)',
     flags: FLAGS,
     examples: ['winnow doctor', 'winnow doctor -c winnow.yaml --json'],
     async run(_, flags) {
@@ -56,6 +57,7 @@ async function examine(flags: Flags): Promise<Finding[]> {
     ...[whole, sources, await tryPart('policy', () => tryPolicy(flags, config, opened[0]))],
     ...(await Promise.all(opened.map((tools) => tryPart('runnable tools', () => tryExecutors(flags, config, tools))))),
     await tryPart('store', () => tryStore(flags, config)),
+    await tryPart('who may ask', () => tryAuth(config)),
     ...(await tryModels(flags, config)),
   ];
   return findings.map((one) => ({ ...one, text: mask(one.text) }));
@@ -108,6 +110,17 @@ async function tryExecutors(flags: Flags, config: ConfigFile, tools: LoadedTools
   if (warnings.length > 0) throw wrong(warnings.join('; '));
   const advice = runnable < catalog.tools.length ? '; functions of the others: toolsModule in the configuration' : '';
   return `${runnable} of ${catalog.tools.length}${advice}`;
+}
+
+async function tryAuth({ auth }: ConfigFile): Promise<string> {
+  const { readAuth } = await import('../auth-setup.js');
+  const { tokens = [], verifyJwt, gatewaySecret } = readAuth(auth);
+  const ways = [
+    ...(tokens.length > 0 ? [counted(tokens.length, 'token')] : []),
+    ...(verifyJwt ? ['JSON Web Tokens'] : []),
+    ...(gatewaySecret === undefined ? [] : ['a gateway']),
+  ];
+  return ways.join(', ') || 'programs of this machine; name others under auth in the configuration';
 }
 
 /** A look makes no store. */

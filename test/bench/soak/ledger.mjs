@@ -10,7 +10,12 @@ const IS_KEPT = {
     const kept = await store.sessions.get(id);
     return kept !== undefined && kept.turn >= turn && (!ended || kept.endedAt !== undefined);
   },
-  approval: async (store, id, { states }) => states.includes((await store.approvals.get(id))?.state),
+  // One that nobody took further, since a kill cut its user off, is over at its time.
+  approval: async (store, id, { states }) => {
+    const { state, expiresAt } = (await store.approvals.get(id)) ?? {};
+    const isOpen = states.includes('pending') || states.includes('granted');
+    return states.includes(state) || (isOpen && state === 'expired' && Date.parse(expiresAt) <= Date.now());
+  },
   run: async (store, id, { state }) => (await store.planRuns.get(id))?.state === state,
   tool: async (store, key, { isThere }) => {
     const [owner, name] = key.split('/');
