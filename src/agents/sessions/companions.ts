@@ -16,12 +16,15 @@ export interface CompanionScope {
   readonly isShown: (tool: Tool) => boolean;
 }
 
-/** To a fixpoint, each once; none of `present`. Related ones come first, since their author named them. */
-export function companionsOf(
+/**
+ * To a fixpoint, each once; none of `present`. Related ones come first, since their author named them. One tool a step,
+ * since the producers of 64 tools take a second: a caller may pause between any two.
+ */
+export function* companionsOf(
   tools: readonly Tool[],
   present: ReadonlySet<string>,
   { view, isShown }: CompanionScope,
-): Companion[] {
+): Generator<void, Companion[], void> {
   const taken = new Set([...present, ...tools.map(({ name }) => name)]);
   const companions: Companion[] = [];
   const queue = [...tools];
@@ -42,6 +45,7 @@ export function companionsOf(
       taken.add(producer.name);
       companions.push({ tool: producer, via: 'producer', serves });
     }
+    yield;
   }
   return companions;
 }

@@ -1,5 +1,6 @@
 /** tool_enable and tool_disable: which names are enabled for how many turns, and why the others are not. */
 import type { Tool } from '../../core/catalog/tool.js';
+import { runInSlices } from '../../core/in-slices.js';
 import { nearestNames } from '../../core/nearest-name.js';
 import type { DisableOutput, EnabledTool, EnableOutput, Refusal } from '../contracts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
@@ -38,7 +39,7 @@ export async function enableTools(situation: Situation, request: EnableRequest, 
   const staying = fitting.filter(({ tool }) => stays(tool) !== undefined);
   const turning = fitting.filter(({ tool }) => stays(tool) === undefined);
   const along = companions
-    ? judgeCompanions(
+    ? await judgeCompanions(
         situation,
         turning.map(({ tool }) => tool),
       )
@@ -152,14 +153,15 @@ function judge<Via extends EnabledTool['via']>(
   return { name, via, tool, decision: decide(tool, 'enable') };
 }
 
-function judgeCompanions(situation: Situation, tools: readonly Tool[]) {
+async function judgeCompanions(situation: Situation, tools: readonly Tool[]) {
   const { view, stays, enablements, decide } = situation;
   const present = new Set([
     ...view.tools.filter((tool) => stays(tool) !== undefined).map(({ name }) => name),
     ...enablements.keys(),
   ]);
   const isShown = (tool: Tool) => !isHidden(decide(tool, 'enable'));
-  return companionsOf(tools, present, { view, isShown }).map(({ tool, via, serves }) => ({
+  const found = await runInSlices(companionsOf(tools, present, { view, isShown }));
+  return found.map(({ tool, via, serves }) => ({
     ...judge(situation, { name: tool.name, via }),
     serves,
   }));

@@ -81,12 +81,12 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
 type Outcome = Omit<Selection, 'dropped'>;
 
 function createContext(call: SelectionCall, parts: SelectionParts, dropped: Map<string, Dropped>): StageContext {
-  let found: readonly RankedTool[] | undefined;
+  let found: Promise<readonly RankedTool[]> | undefined;
   return {
     call,
     parts,
     keywords() {
-      found ??= keywordSearchOf(call.view)(searchText(call.request), MAX_KEYWORD_MATCHES);
+      found ??= keywordSearchOf(call.view).then((search) => search(searchText(call.request), MAX_KEYWORD_MATCHES));
       return found;
     },
     drop(names) {
@@ -167,7 +167,8 @@ async function fallBack(reason: string, context: StageContext): Promise<Outcome>
   let free = planningRoom(parts, call);
   let tools: Tool[] = [...view.tools];
   if (tools.length > mostTools || totalTokens(tools, parts.schemaTokens) > free) {
-    const matches = keywordSearchOf(view)(searchText(request), view.tools.length);
+    const search = await keywordSearchOf(view);
+    const matches = search(searchText(request), view.tools.length);
     tools = [...new Set([...demanded.keys(), ...matches.map(({ tool }) => tool), ...view.tools])]
       .filter((tool) => {
         const cost = parts.schemaTokens(tool);

@@ -7,8 +7,8 @@ import type { JsonSchema } from '../tool.js';
 import { demandNodes, partsOf } from './bounds.js';
 import { childrenOf, isObject, listOf, objectOf } from './json.js';
 
-/** Takes about a tenth of a second. Arguments take some hundred steps; a result of 1 MiB takes about a third of it. */
-export const MOST_WORK = 2 ** 18;
+/** Takes about a fifth of a second. Arguments take some hundred steps; a result of 1 MiB takes about two thirds of it. */
+export const MOST_WORK = 2 ** 17;
 
 /** Characters that are read in the time of one step. */
 const CHARACTERS_PER_STEP = 100;

@@ -2,10 +2,10 @@
  * Days, times, durations and numbers that a request says, worked out by libraries: a small model can't count to Friday.
  * Recognizers-Text reads the languages that it knows; chrono reads the days and times of the others.
  */
-import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
 import { offsetIn } from '../today.js';
+import { type ModelResult, recognize } from './recognize.js';
 import { ATOM } from './spans.js';
 
 /** A day, a time of day, or both, by the clock on the user's wall. */
@@ -38,9 +38,6 @@ export interface Said {
   readonly numbers: readonly SaidNumber[];
   readonly durations: readonly SaidDuration[];
 }
-
-/** What Recognizers-Text finds. */
-type ModelResult = ReturnType<typeof recognizeDateTime>[number];
 
 /** Languages of which Recognizers-Text reads dates and times, with its names for them. */
 const CULTURES: Readonly<Record<string, string>> = { en: 'en-us', zh: 'zh-cn', es: 'es-es', fr: 'fr-fr' };
@@ -78,13 +75,11 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
   const language = languageOf({ message: text, locale: request.locale });
   const now = wallClock(request);
   const culture = CULTURES[language];
-  const read =
-    culture === undefined ? await withChrono(text, language, now) : await withRecognizers(text, culture, now);
+  const numberCulture = NUMBER_CULTURES[language] ?? 'en-us';
+  const recognized = await recognize({ text, timeCulture: culture, numberCulture, now });
+  const read = culture === undefined ? await withChrono(text, language, now) : timesIn(recognized.times, now);
   const found = { ...read, times: withDay(read.times) };
-  return {
-    ...found,
-    numbers: await numbersIn(text, NUMBER_CULTURES[language] ?? 'en-us', [...found.times, ...found.durations]),
-  };
+  return { ...found, numbers: numbersIn(text, recognized.numbers, [...found.times, ...found.durations]) };
 }
 
 /** "On 1 December, from 10 to 11": where one day is said, the times of day are of that day. */
@@ -105,9 +100,7 @@ function wallClock({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): Da
   return new Date(timeZone === undefined ? Date.now() : clock);
 }
 
-async function withRecognizers(text: string, culture: string, now: Date): Promise<Omit<Said, 'numbers'>> {
-  const { recognizeDateTime } = await loadRecognizers();
-  const found = recognizeDateTime(text, culture, undefined, now);
+function timesIn(found: readonly ModelResult[], now: Date): Omit<Said, 'numbers'> {
   const dated = found.findIndex((one) => FULL_DATE.test(timexOf(one)));
   const day = FULL_DATE.exec(timexOf(found[dated]))?.[0];
   const times = found.flatMap((one, place) => {
@@ -235,12 +228,11 @@ async function withChrono(text: string, language: string, now: Date): Promise<Om
 }
 
 /** Numbers in words and in digits; those of a day, a time or a duration are none. */
-async function numbersIn(
+function numbersIn(
   text: string,
-  culture: string,
+  found: readonly ModelResult[],
   timed: readonly { readonly text: string }[],
-): Promise<SaidNumber[]> {
-  const { recognizeNumber } = await loadRecognizers();
+): SaidNumber[] {
   const folded = text.toLowerCase();
   // A bare number may be a year, and a number all the same.
   const taken = timed
@@ -251,12 +243,12 @@ async function numbersIn(
     if (NAME_WITH_DIGITS.test(atom)) taken.push({ start: index, end: index + atom.length });
   const isFree = (start: number, length: number) =>
     !taken.some((one) => start >= one.start && start + length <= one.end);
-  const words = recognizeNumber(text, culture).flatMap((one): SaidNumber[] => {
+  const words = found.flatMap((one): SaidNumber[] => {
     const value = Number(one.resolution?.value);
     return Number.isFinite(value) && isFree(one.start, one.text.length) ? [{ text: one.text, value }] : [];
   });
-  const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] =>
-    isFree(index, found.length) ? [{ text: found, value: Number(found) }] : [],
+  const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: written, index }): SaidNumber[] =>
+    isFree(index, written.length) ? [{ text: written, value: Number(written) }] : [],
   );
   const known = new Set(words.map(({ value }) => value));
   return [...words, ...digits.filter(({ value }) => !known.has(value))];
@@ -277,9 +269,4 @@ function isoDay(day: Date, later = 0): string {
   const date = new Date(day.getFullYear(), day.getMonth(), day.getDate() + later);
   const two = (value: number) => String(value).padStart(2, '0');
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-}
-
-async function loadRecognizers() {
-  const { default: library } = await import('@microsoft/recognizers-text-suite');
-  return library;
 }

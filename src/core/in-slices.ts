@@ -5,9 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const SLICE_MS = 4;
 
 /** @throws what the work throws, and the reason of the signal once that has fired. */
-export async function runInSlices<T>(work: Generator<void, T, void>, signal: AbortSignal): Promise<T> {
+export async function runInSlices<T>(work: Generator<void, T, void>, signal?: AbortSignal): Promise<T> {
   for (;;) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     const end = performance.now() + SLICE_MS;
     do {
       const step = work.next();
@@ -15,4 +15,9 @@ export async function runInSlices<T>(work: Generator<void, T, void>, signal: Abo
     } while (performance.now() < end);
     await nextTurn();
   }
+}
+
+/** All steps at once: for little work. */
+export function runWhole<T>(work: Generator<void, T, void>): T {
+  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 }
