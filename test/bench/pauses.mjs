@@ -1,6 +1,6 @@
 /**
  * Requests that try to hold `winnow serve`: for each kind, how long one turn of its event loop takes, which is how long all
- * other requests wait. `node test/bench/pauses.mjs [repeats] [part of a kind]`; ends with 1 above 250 ms. Needs `npm run build`.
+ * other requests wait. `node test/bench/pauses.mjs [repeats] [expression of kinds]`; ends with 1 above 250 ms. Needs `npm run build`.
  *
  * A turn counts by the processor or by the clock, whichever is less, so that a busy machine does not count; of the repeats
  * the quickest. `PAUSES_PROFILE=folder` writes a profile of the processor there.
@@ -256,7 +256,7 @@ async function main() {
     .then(({ id }) => ({ session: id }));
   const results = [];
   for (const [kind, request] of Object.entries(kinds())) {
-    if (!kind.includes(wanted)) continue;
+    if (!new RegExp(wanted, 'u').test(kind)) continue;
     const runs = [];
     for (let repeat = 0; repeat < Number(repeats); repeat++) {
       server.child.send('begin');
@@ -264,17 +264,18 @@ async function main() {
       runs.push({ longest: await server.longest(), status });
     }
     const longest = runs.map((run) => run.longest);
-    results.push({ kind, least: Math.min(...longest), first: longest[0], status: runs[0].status });
+    const least = Math.min(...longest);
+    results.push(least);
+    const first = String(longest[0]).padStart(5);
+    console.log(`${String(least).padStart(6)} ms, first ${first} ms  ${kind} (answered ${runs[0].status})`);
   }
-  results.sort((one, other) => other.least - one.least);
-  for (const { kind, least, first, status } of results)
-    console.log(`${String(least).padStart(6)} ms, first ${String(first).padStart(5)} ms  ${kind} (answered ${status})`);
+  console.log(`longest pause ${Math.max(...results)} ms`);
   server.child.kill('SIGTERM');
   await new Promise((resolve) => server.child.once('exit', resolve));
   model.closeAllConnections();
   model.close();
   rmSync(folder, { recursive: true, force: true });
-  process.exitCode = results[0]?.least > MOST_MILLISECONDS ? 1 : 0;
+  process.exitCode = Math.max(...results) > MOST_MILLISECONDS ? 1 : 0;
 }
 
 /** Answers each call with two tools that exist, or with a plan of one step. */

@@ -240,7 +240,9 @@ export function isGiven(argument: Argument, { message, entities = {} }: Producer
   const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
   if (Object.entries(entities).some(isHeld)) return true;
   if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
-  const tokens = [...message.slice(0, MOST_READ).matchAll(/(?<=(\s?))([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
+  // Without the word that the cut goes through.
+  const read = message.length > MOST_READ ? message.slice(0, MOST_READ).replace(/\S+$/u, '') : message;
+  const tokens = [...read.matchAll(/(?<=(\s?))([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
   return tokens.some(([, blank, token = ''], place) => {
     const before = tokens[place - 1]?.[2] ?? '';
     return isValue({ token, before, isBehindName: blank !== '' && /^\p{Lu}/u.test(before) }, argument);

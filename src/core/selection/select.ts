@@ -135,8 +135,12 @@ function passthrough({ call, parts, drop }: StageContext): Outcome | undefined {
   if (count > (request.maxTools ?? count) || (passthroughTools === 0 && count > 0)) return undefined;
   const isFew = count <= passthroughTools;
   const room = planningRoom(parts, call);
-  const budget = isFew ? room : Math.min(PASSTHROUGH_TOKENS, room);
-  if (totalTokens(view.tools, parts.schemaTokens) > budget) return undefined;
+  // Of many tools the first few tell, and no other is rendered.
+  let free = isFew ? room : Math.min(PASSTHROUGH_TOKENS, room);
+  for (const tool of view.tools) {
+    free -= parts.schemaTokens(tool);
+    if (free < 0) return undefined;
+  }
   const reason = isFew
     ? `${count} tools are visible: selection is skipped up to ${passthroughTools}`
     : 'all schemas fit the budget';
