@@ -11,7 +11,14 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
     ...['createPlanner', 'loadCatalog', 'requestSchema', 'resultSchema'],
   ],
   './agents': [
-    ...['createAgents', 'createCallLog', 'createDiscovery', 'createFunctionExecutor', 'createGatedRunner', 'createHttpExecutor'],
+    ...[
+      'createAgents',
+      'createCallLog',
+      'createDiscovery',
+      'createFunctionExecutor',
+      'createGatedRunner',
+      'createHttpExecutor',
+    ],
     ...['createMcpExecutor', 'createPolicy', 'createPrivateTools', 'createReplanner', 'createRerank', 'createRouter'],
     ...['createSandbox', 'createSkillExecutor', 'createToolRunner', 'createWorkerExecutor', 'fixedPolicy'],
     ...['openPolicyFile', 'openStore', 'reportTelemetry', 'resumePlan', 'runPlan', 'withCallLog'],

@@ -12,6 +12,10 @@ export interface Place {
   within?: string;
 }
 
+/** A list of thousands of wrong entries is one mistake, and so is an object of thousands of unknown keys. */
+const MOST_ISSUES = 100;
+const MOST_UNKNOWN_KEYS = 20;
+
 type Parsed<Value> = { ok: true; value: Value } | { ok: false; issues: string[] };
 
 export function parse<Schema extends z.ZodType>(
@@ -22,10 +26,12 @@ export function parse<Schema extends z.ZodType>(
   const parsed = schema.safeParse(input, { error: unknownKeys });
   if (parsed.success) return { ok: true, value: parsed.data };
   const before = within === undefined ? [] : [within];
-  const issues = parsed.error.issues.map(
-    ({ path, message }) => `${[...before, ...path].join('.') || root}: ${message}`,
-  );
-  return { ok: false, issues };
+  const { issues } = parsed.error;
+  const told = issues
+    .slice(0, MOST_ISSUES)
+    .map(({ path, message }) => `${[...before, ...path].join('.') || root}: ${message}`);
+  const left = issues.length - told.length;
+  return { ok: false, issues: left > 0 ? [...told, `${root}: ${left} more problems like these`] : told };
 }
 
 /** @throws WinnowError of that code; its message is `problem` and every issue. */
@@ -56,8 +62,11 @@ export function parseOptions<Schema extends z.ZodType>(
 const unknownKeys: z.core.$ZodErrorMap = (issue) => {
   if (issue.code !== 'unrecognized_keys') return undefined;
   const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
-  const unknown = issue.keys.map((key) => `"${key}"`).join(', ');
-  return `Unrecognized key${issue.keys.length === 1 ? '' : 's'} ${unknown}${advice(issue.keys, known)}`;
+  const keys = issue.keys.slice(0, MOST_UNKNOWN_KEYS);
+  const left = issue.keys.length - keys.length;
+  const unknown = keys.map((key) => `"${key}"`).join(', ');
+  const more = left > 0 ? ` and ${left} more` : '';
+  return `Unrecognized key${issue.keys.length === 1 ? '' : 's'} ${unknown}${more}${advice(keys, known)}`;
 };
 
 function advice(unknown: readonly string[], known: readonly string[]): string {

@@ -2,18 +2,35 @@
 import { z } from 'zod';
 import { parseInput } from './parse.js';
 
+/** Of the entities as JSON: each prompt holds them whole. */
+const MOST_ENTITY_CHARACTERS = 50_000;
+/** Each is compared with each argument that may need a producer. */
+const MOST_ENTITIES = 200;
+const MOST_INTENT_CHARACTERS = 2_000;
+const MOST_NAMES = 10_000;
+
 export const messageSchema = z.strictObject({
   role: z.enum(['user', 'assistant', 'tool']),
   content: z.string(),
 });
 
-const names = z.array(z.string().min(1)).optional();
+const names = z.array(z.string().min(1)).max(MOST_NAMES).optional();
 
 export const requestSchema = z.strictObject({
   message: z.string().trim().min(1, 'must not be empty').max(100_000).describe('What the user wants, in any language.'),
-  intent: z.string().optional().describe('The business sub-intent, where the caller knows it.'),
+  intent: z
+    .string()
+    .max(MOST_INTENT_CHARACTERS)
+    .optional()
+    .describe('The business sub-intent, where the caller knows it.'),
   entities: z
     .record(z.string(), z.unknown())
+    .refine((entities) => Object.keys(entities).length <= MOST_ENTITIES, {
+      error: `has more than ${MOST_ENTITIES} names: name what the request is about`,
+    })
+    .refine((entities) => JSON.stringify(entities).length <= MOST_ENTITY_CHARACTERS, {
+      error: `has more than ${MOST_ENTITY_CHARACTERS} characters as JSON: name what the request is about`,
+    })
     .optional()
     .describe('What the caller has extracted already, for example {"city": "Zürich"}.'),
   history: z

@@ -5,15 +5,15 @@
 
 /**
  * What has no shape of its own: controls, format characters, private and unassigned ones, lone surrogates, variation
- * selectors. Joiners stay inside words and emoji, where Persian, Hindi and families need them.
+ * selectors; line breaks and tabs are none of these. Joiners stay inside words and emoji, where Persian, Hindi and families need them.
  */
 const UNSEEN =
-  /(?<joined>(?<=\p{L}|\p{M}|\p{Emoji}|\uFE0F)(?:\u200C|\u200D)(?=\p{L}|\p{Emoji})|(?<=\p{Emoji})\uFE0F)|[\p{C}\p{Variation_Selector}]/gu;
+  /(?<joined>(?<=\p{L}|\p{M}|\p{Emoji}|\uFE0F)(?:\u200C|\u200D)(?=\p{L}|\p{Emoji})|(?<=\p{Emoji})\uFE0F)|(?![\n\t])[\p{C}\p{Variation_Selector}]/gu;
 const LINE_BREAK = /\r\n?|[\u0085\u2028\u2029]/gu;
 
 /** Without what is not seen; its lines end with "\n". */
 export function visibleText(text: string): string {
-  return text.replace(LINE_BREAK, '\n').replace(UNSEEN, (part, joined: string | undefined) => joined ?? keptOf(part));
+  return text.replace(LINE_BREAK, '\n').replace(UNSEEN, (_, joined: string | undefined) => joined ?? '');
 }
 
 export function hidesText(text: string): boolean {
@@ -39,8 +39,4 @@ export const HIDDEN = String.raw`\p{C}\p{Zl}\p{Zp}`;
 /** Each character as its code: `\u{202e}`. */
 export function spelt(text: string): string {
   return [...text].map((one) => `\\u{${one.codePointAt(0)?.toString(16)}}`).join('');
-}
-
-function keptOf(part: string): string {
-  return part === '\n' || part === '\t' ? part : '';
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { parseOptions } from '../../src/core/parse.js';
+import { parse, parseOptions } from '../../src/core/parse.js';
 
 const rate = z.strictObject({ calls: z.int(), seconds: z.number() });
 const schema = z.strictObject({
@@ -35,6 +35,18 @@ describe('options', () => {
     ],
   ])('with a key that does not exist are refused with its place and those that exist: %s', (_, input, issue) => {
     expect(messageOf(input)).toBe(`Options are not usable: ${issue}.`);
+  });
+
+  it('with thousands of unknown keys name the first twenty, and count the others', () => {
+    const input = Object.fromEntries(Array.from({ length: 90_000 }, (_, place) => [`k${place}`, 1]));
+    expect(messageOf(input)).toMatch(/"k0", .*"k19" and 89980 more; known: size, rate, tools, list\.$/u);
+    expect(messageOf(input)?.length).toBeLessThan(1_000);
+  });
+
+  it('with thousands of wrong entries tell the first hundred, and count the others', () => {
+    const parsed = parse(schema, { list: Array.from({ length: 5_000 }, () => 1) });
+    expect(parsed.ok ? [] : parsed.issues).toHaveLength(101);
+    expect(parsed.ok ? '' : parsed.issues.at(-1)).toBe('input: 4900 more problems like these');
   });
 
   it('with a wrong value are refused with its place', () => {

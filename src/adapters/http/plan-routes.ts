@@ -47,7 +47,7 @@ export function addPlanRoutes(app: FastifyInstance, { planner, logger, ...parts 
     app.post(path, { config: { operation: { ...SHARED, ...operation } } }, async (request, reply) => {
       const { caller } = request.identity;
       const { tools, ...body } = Object(request.body);
-      const own = tools === undefined ? planner : plannerFor(tools);
+      const own = tools === undefined ? planner : await plannerFor(tools);
       const asked = conceal(parseRequest(withCaller(tools === undefined ? request.body : body, caller)), caller, own);
       return answerWork<TraceEvent>(request, reply, {
         event: 'stage',
@@ -71,9 +71,9 @@ export function addPlanRoutes(app: FastifyInstance, { planner, logger, ...parts 
   }
 }
 
-function createPlannerFor({ plannerOf }: Pick<PlanRouteParts, 'plannerOf'>): (tools: unknown) => Planner {
+function createPlannerFor({ plannerOf }: Pick<PlanRouteParts, 'plannerOf'>): (tools: unknown) => Promise<Planner> {
   if (plannerOf) return createRequestPlanners(plannerOf);
-  return () => {
+  return async () => {
     const issues = ['tools: this server plans with its own tools only; leave the field out'];
     throw new WinnowError('invalid_request', `The request is not usable: ${issues[0]}.`, { issues });
   };

@@ -5,9 +5,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Catalog, createCatalog } from '../../core/catalog/catalog.js';
-import { parseReading } from '../../core/catalog/sources/source.js';
+import { parseInSteps } from '../../core/catalog/sources/source.js';
 import { renderIssue } from '../../core/catalog/tool.js';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
+import { runInSlices } from '../../core/in-slices.js';
 import { keepLatest } from '../../core/kept.js';
 import { parseInput } from '../../core/parse.js';
 import type { Planner } from '../../core/planner.js';
@@ -24,20 +25,20 @@ export const requestToolsSchema = z
 const MAX_KEPT = 16;
 
 /** @returns a function that throws WinnowError `invalid_request` with one issue a line */
-export function createRequestPlanners(plannerOf: (catalog: Catalog) => Planner): (tools: unknown) => Planner {
+export function createRequestPlanners(plannerOf: (catalog: Catalog) => Planner): (tools: unknown) => Promise<Planner> {
   const kept = new Map<string, Planner>();
-  return (given) => {
+  return async (given) => {
     const { tools } = parseInput(z.object({ tools: requestToolsSchema }), { tools: given });
     const key = createHash('sha256').update(JSON.stringify(tools)).digest('hex');
-    const planner = kept.get(key) ?? plannerOf(catalogOf(tools));
+    const planner = kept.get(key) ?? plannerOf(await catalogOf(tools));
     keepLatest(kept, [key, planner], MAX_KEPT);
     return planner;
   };
 }
 
 /** What a caller writes is taken whole or not at all: who leaves one out in silence plans without it. */
-function catalogOf(entries: readonly Record<string, unknown>[]): Catalog {
-  const { tools, issues } = parseReading({ origin: 'tools', entries });
+async function catalogOf(entries: readonly Record<string, unknown>[]): Promise<Catalog> {
+  const { tools, issues } = await runInSlices(parseInSteps({ origin: 'tools', entries }));
   const problems = issues.filter(({ level }) => level === 'warning').map(renderIssue);
   if (problems.length > 0) throw unusable(problems);
   try {

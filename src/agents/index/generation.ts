@@ -1,6 +1,5 @@
 /** One complete index: what it was made of, and the segments that are searched. It never changes. */
 import { createHash, type Hash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { toolHash } from '../../core/catalog/catalog.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { buildSegment, type FieldWeights, type Segment } from '../../core/search/keyword-index.js';
@@ -87,22 +86,4 @@ function isOf(generation: Generation, tools: readonly Tool[]): boolean {
 
 function isSame(one: readonly Tool[], other: readonly Tool[]): boolean {
   return one.length === other.length && one.every((tool, place) => tool === other[place]);
-}
-
-// Long work on one thread without a pause for others: it is left after each slice, and goes on when they have had a turn.
-
-/** In milliseconds; much less than the time in which a search must answer. */
-const SLICE_MS = 4;
-
-/** @throws what the work throws, and the reason of the signal once that has fired. */
-export async function runInSlices<T>(work: Generator<void, T, void>, signal: AbortSignal): Promise<T> {
-  for (;;) {
-    signal.throwIfAborted();
-    const end = performance.now() + SLICE_MS;
-    do {
-      const step = work.next();
-      if (step.done) return step.value;
-    } while (performance.now() < end);
-    await nextTurn();
-  }
 }

@@ -5,10 +5,11 @@
 import { z } from 'zod';
 import type { Tool } from '../../core/catalog/tool.js';
 import { messageOf, WinnowError } from '../../core/errors.js';
+import { runInSlices } from '../../core/in-slices.js';
 import { parseOptions } from '../../core/parse.js';
 import { fieldWeightsSchema } from '../../core/search/keyword-index.js';
 import { type Audience, createAudiences, type VisibleLayers } from './audience.js';
-import { buildGeneration, fingerprintTools, type Generation, runInSlices } from './generation.js';
+import { buildGeneration, fingerprintTools, type Generation } from './generation.js';
 import { exportSnapshot, parseSnapshot, restoreGeneration, type Snapshot, type SnapshotLevel } from './snapshot.js';
 
 export const INDEX_STATES = ['ready', 'stale', 'building', 'error'] as const;

@@ -3,6 +3,7 @@
 import { missingProducers } from '../../core/catalog/producers.js';
 import type { View } from '../../core/catalog/scope.js';
 import type { Tool } from '../../core/catalog/tool.js';
+import { runInSlices } from '../../core/in-slices.js';
 import { nearestNames } from '../../core/nearest-name.js';
 import type { DisableOutput, EnabledTool, EnableOutput, Refusal } from '../contracts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
@@ -40,7 +41,7 @@ export async function enableTools(situation: Situation, request: EnableRequest, 
   const staying = fitting.filter(({ tool }) => stays(tool) !== undefined);
   const turning = fitting.filter(({ tool }) => stays(tool) === undefined);
   const along = companions
-    ? judgeCompanions(
+    ? await judgeCompanions(
         situation,
         turning.map(({ tool }) => tool),
       )
@@ -154,14 +155,15 @@ function judge<Via extends EnabledTool['via']>(
   return { name, via, tool, decision: decide(tool, 'enable') };
 }
 
-function judgeCompanions(situation: Situation, tools: readonly Tool[]) {
+async function judgeCompanions(situation: Situation, tools: readonly Tool[]) {
   const { view, stays, enablements, decide } = situation;
   const present = new Set([
     ...view.tools.filter((tool) => stays(tool) !== undefined).map(({ name }) => name),
     ...enablements.keys(),
   ]);
   const isShown = (tool: Tool) => !isHidden(decide(tool, 'enable'));
-  return companionsOf(tools, present, { view, isShown }).map(({ tool, via, serves }) => ({
+  const found = await runInSlices(companionsOf(tools, present, { view, isShown }));
+  return found.map(({ tool, via, serves }) => ({
     ...judge(situation, { name: tool.name, via }),
     serves,
   }));
@@ -229,12 +231,15 @@ export interface CompanionScope {
   readonly isShown: (tool: Tool) => boolean;
 }
 
-/** To a fixpoint, each once; none of `present`. Related ones come first, since their author named them. */
-export function companionsOf(
+/**
+ * To a fixpoint, each once; none of `present`. Related ones come first, since their author named them. One tool a step,
+ * since the producers of 64 tools take a second: a caller may pause between any two.
+ */
+export function* companionsOf(
   tools: readonly Tool[],
   present: ReadonlySet<string>,
   { view, isShown }: CompanionScope,
-): Companion[] {
+): Generator<void, Companion[], void> {
   const taken = new Set([...present, ...tools.map(({ name }) => name)]);
   const companions: Companion[] = [];
   const queue = [...tools];
@@ -255,6 +260,7 @@ export function companionsOf(
       taken.add(producer.name);
       companions.push({ tool: producer, via: 'producer', serves });
     }
+    yield;
   }
   return companions;
 }

@@ -4,12 +4,13 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { throwIfCancelled, WinnowError } from '../errors.js';
+import { runInSlices } from '../in-slices.js';
 import { type Catalog, createCatalog, toolHash } from './catalog.js';
 import { DEFAULT_SOURCE_TIMEOUT_MS, detectSource, readSource } from './sources/formats.js';
 import {
   describeSource,
   type ParsedReading,
-  parseReading,
+  parseInSteps,
   type ReadContext,
   reasonOf,
   type SourceFailure,
@@ -122,7 +123,11 @@ async function loadSource(source: string | SourceSpec, context: ReadContext): Pr
   try {
     const detected = typeof source === 'string' ? await detectSource(source, context) : source;
     const read = await readSource(detected, context);
-    return read.map((one) => ('error' in one ? { spec, failure: one } : { spec, parsed: parseReading(one) }));
+    return await Promise.all(
+      read.map(async (one) =>
+        'error' in one ? { spec, failure: one } : { spec, parsed: await runInSlices(parseInSteps(one)) },
+      ),
+    );
   } catch (error) {
     throwIfCancelled(context.signal);
     const problem = `failed (${reasonOf(error)}). Check that its content is of the documented form`;

@@ -35,6 +35,9 @@ interface Profile {
   readonly words: readonly string[];
   readonly arguments: readonly Argument[];
   readonly fields: readonly ResultField[];
+  readonly required: readonly Argument[];
+  /** Ends of its name of two words or more: a text that holds one speaks of it. */
+  readonly phrases: readonly string[];
   /** Requires a text that a person can give: it finds what the request names. */
   readonly isSearch: boolean;
 }
@@ -90,8 +93,8 @@ function provisionsOf(profile: Profile, argument: Argument, isNamed: boolean): P
   return found.map(({ path, score }) => ({ producer, path, isDeclared, score: factor * (base + share * score) }));
 }
 
-function factorOf({ tool, arguments: own }: Profile, argument: Argument, isNamed: boolean): number {
-  const required = own.filter(({ isRequired }) => isRequired);
+/** Who asks for the thing itself does not find it. */
+function factorOf({ tool, required }: Profile, argument: Argument, isNamed: boolean): number {
   const asksForIt = required.some(({ key }) => key === argument.key);
   if (tool.name === argument.tool.name || (asksForIt && argument.isIdentifier)) return 0;
   const waits = asksForIt || required.some(({ isIdentifier }) => isIdentifier);
@@ -126,10 +129,8 @@ function namedBy({ tool, name, schema }: Argument): (producer: Profile) => boole
   const names = new Set<string>(text.match(NAME_IN_TEXT));
   const said = ` ${stemsOf(text).join(' ')} `;
   const own = ` ${stemsOf(tool.name).join(' ')} `;
-  const isSaid = (words: readonly string[]) =>
-    words.length > 1 && said.includes(` ${words.join(' ')} `) && !own.includes(` ${words.join(' ')} `);
-  return ({ tool: { name: other }, words }) =>
-    names.has(other) || [0, 1, 2].some((start) => isSaid(words.slice(start)));
+  const isSaid = (phrase: string) => said.includes(phrase) && !own.includes(phrase);
+  return ({ tool: { name: other }, phrases }) => names.has(other) || phrases.some(isSaid);
 }
 
 function profilesOf(tools: readonly Tool[]): Profile[] {
@@ -143,8 +144,11 @@ function profilesOf(tools: readonly Tool[]): Profile[] {
   return tools.map((tool) => {
     const own = argumentsOf(tool, surroundings);
     const words = stemsOf(tool.name);
-    const isSearch = own.some((one) => one.isRequired && !one.isIdentifier && one.schema.type === 'string');
-    return { tool, words, arguments: own, fields: fields.get(tool) ?? [], isSearch };
+    const required = own.filter(({ isRequired }) => isRequired);
+    const isSearch = required.some((one) => !one.isIdentifier && one.schema.type === 'string');
+    const ends = [0, 1, 2].map((start) => words.slice(start)).filter(({ length }) => length > 1);
+    const phrases = ends.map((end) => ` ${end.join(' ')} `);
+    return { tool, words, arguments: own, fields: fields.get(tool) ?? [], required, phrases, isSearch };
   });
 }
 
@@ -183,8 +187,9 @@ export interface ProducerContext {
 /** A weaker producer is a guess and not added; a tool that is about as good as the best one provides the value. */
 const MIN_ADDED = 0.45;
 const PROVIDED_SHARE = 0.85;
-/** Of one tool, with producers of producers. Each takes a look at all tools, and no real chain is as long. */
+/** Of one tool, with producers of producers; and arguments that are looked at, each of which takes a look at all tools. */
 const MOST_PRODUCERS = 16;
+const MOST_LOOKS = 48;
 
 /**
  * Producers that `tool` needs besides `present`, deepest first, and the `tool.argument` that each serves. An argument is
@@ -197,6 +202,7 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
   const taken = new Set([...present, tool.name]);
   const most = taken.size + MOST_PRODUCERS;
   const found: { tool: Tool; serves: string }[] = [];
+  let looks = 0;
   visit(tool);
   return found;
 
@@ -204,6 +210,7 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
     for (const argument of graph.argumentsOf(consumer)) {
       if (taken.size >= most) return;
       if (!argument.isRequired || !argument.isIdentifier || isGiven(argument, request)) continue;
+      if (++looks > MOST_LOOKS) return;
       const provisions = graph.provisionsFor(consumer, argument.name);
       const least = PROVIDED_SHARE * (provisions[0]?.score ?? 0);
       if (provisions.some(({ producer, score }) => score >= least && taken.has(producer.name))) continue;
@@ -217,12 +224,17 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
   }
 }
 
+/** Of the message: what is asked stands before what is pasted. */
+const MOST_READ = 4_000;
+
 /** Whether the request holds an entity of the name or a word of the form. An empty one may mean any file or folder. */
 export function isGiven(argument: Argument, { message, entities = {} }: ProducerContext['request']): boolean {
   const isHeld = ([name, value]: [string, unknown]) => (value ?? '') !== '' && sameJson(stemsOf(name), argument.words);
   if (Object.entries(entities).some(isHeld)) return true;
   if (message === '') return PLACES.has(argument.words.at(-1) ?? '');
-  const tokens = [...message.matchAll(/(?<=(\s?))([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
+  // Without the word that the cut goes through.
+  const read = message.length > MOST_READ ? message.slice(0, MOST_READ).replace(/\S+$/u, '') : message;
+  const tokens = [...read.matchAll(/(?<=(\s?))([/\\~]?[\w#]+(?:[.:/\\@~-]+\w+)*)/gu)];
   return tokens.some(([, blank, token = ''], place) => {
     const before = tokens[place - 1]?.[2] ?? '';
     return isValue({ token, before, isBehindName: blank !== '' && /^\p{Lu}/u.test(before) }, argument);

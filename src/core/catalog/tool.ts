@@ -15,13 +15,21 @@ export { RISKS, type Risk };
 export const TOOL_TYPES = ['mcp', 'builtin', 'skill'] as const;
 export type ToolType = (typeof TOOL_TYPES)[number];
 
-/** Longer descriptions are refused: they are a mistake or an attack, not a description. */
+/** More in a description, or in a list of words together, is refused: it is a mistake or an attack. */
 export const MAX_DESCRIPTION_CHARACTERS = 20_000;
+const MAX_TITLE_CHARACTERS = 1_000;
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** As people see it: hidden characters would be read by models alone. */
 const text = z.string().overwrite(visibleText);
-const words = z.array(text.min(1)).readonly().default([]);
+const names = z.array(text.min(1)).readonly().default([]);
+const words = z
+  .array(text.min(1))
+  .refine((all) => all.reduce((sum, { length }) => sum + length, 0) <= MAX_DESCRIPTION_CHARACTERS, {
+    error: `has more than ${MAX_DESCRIPTION_CHARACTERS} characters together: keep what people say who look for the tool`,
+  })
+  .readonly()
+  .default([]);
 const record = z.record(z.string(), z.unknown());
 /** Schemas in the wild are messy: refused is only what nothing can be made of. */
 const schema = record
@@ -56,9 +64,9 @@ export const toolEntrySchema = z.object({
       (name) => name === oneLine(name) && !/["\\]/u.test(name),
       'no hidden or control character, quote, backslash, outer or double space',
     ),
-  title: text.optional(),
+  title: text.max(MAX_TITLE_CHARACTERS).optional(),
   description: text.max(MAX_DESCRIPTION_CHARACTERS).default(''),
-  category: text.optional(),
+  category: text.max(MAX_TITLE_CHARACTERS).optional(),
   toolType: z.string().optional(),
   inputSchema: schema.default({ type: 'object' }).describe("The author's schema."),
   outputSchema: schema.optional(),
@@ -72,8 +80,8 @@ export const toolEntrySchema = z.object({
     'What people say who look for the tool, in their words; a few help a search more than many keywords. No model is shown them.',
   ),
   alwaysLoad: z.boolean().default(false).describe('Handed on with every selection.'),
-  relatedTools: words.describe('Companions: chosen whenever this tool is.'),
-  preconditions: words,
+  relatedTools: names.describe('Companions: chosen whenever this tool is.'),
+  preconditions: names,
   origin: z.string().optional().describe('Where the tool comes from: a file, a server, a folder.'),
   server: z.string().optional(),
   scope: z

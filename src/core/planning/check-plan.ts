@@ -39,6 +39,9 @@ export function checkPlan(
   tools: ReadonlyMap<string, Tool>,
   { defaults = false }: CheckOptions = {},
 ): CheckedPlan {
+  const references = draft.reduce((sum, step) => sum + countReferences(step), 0);
+  if (references > MOST_REFERENCES)
+    return { ok: false, issues: [`steps: ${references} references, more than ${MOST_REFERENCES}; make several plans`] };
   const issues: string[] = [];
   const earlier = new Map<string, Tool | undefined>();
   const whole: Step[] = [];
@@ -49,11 +52,19 @@ export function checkPlan(
     if (tool) {
       const settled = settle(step, { tool, earlier }, { defaults });
       issues.push(...settled.issues);
-      whole.push(finish(settled.step, tool));
+      if (issues.length === 0) whole.push(finish(settled.step, tool));
     } else issues.push(`${step.id}.tool: "${step.tool}" is not one of ${[...tools.keys()].join(', ')}`);
     earlier.set(step.id, tool);
   }
   return issues.length > 0 ? { ok: false, issues } : { ok: true, steps: orderEffects(whole, tools) };
+}
+
+/** Each is looked up in a schema. */
+const MOST_REFERENCES = 10_000;
+
+/** Of what begins like one, without reading it. */
+function countReferences(step: DraftStep): number {
+  return textsIn(step.arguments).reduce((sum, { text }) => sum + text.split('${').length - 1, 0);
 }
 
 /** Many generated schemas have defaults that they themselves do not allow: then the step stays as it was written. */

@@ -1,7 +1,7 @@
 /** Tools as MiniSearch indexes them: the fields that are searched, and how much a word counts in each. */
 import MiniSearch, { type Options } from 'minisearch';
 import { z } from 'zod';
-import type { Tool } from '../catalog/tool.js';
+import { MAX_DESCRIPTION_CHARACTERS, type Tool } from '../catalog/tool.js';
 import { oneLine } from '../visible-text.js';
 import { stemOf, wordsOf } from './words.js';
 
@@ -44,7 +44,7 @@ export function fieldTexts(tool: Tool): Readonly<Record<SearchField, string>> {
     title: tool.title ?? '',
     category: tool.category ?? '',
     description: oneLine(tool.description),
-    parameters: Object.keys(Object(tool.inputSchema.properties)).join(' '),
+    parameters: Object.keys(Object(tool.inputSchema.properties)).join(' ').slice(0, MAX_DESCRIPTION_CHARACTERS),
     examples: tool.examples.join('\n'),
   };
 }
@@ -82,14 +82,16 @@ const MAX_KEPT = 2_000;
 /** Of a term whose slips are looked for: that takes memory by the square of its length. No word that people type is longer. */
 const MOST_NEAR_CHARACTERS = 64;
 
-/** The index over tools, one tool a step: a caller may pause between any two. */
+/** The index over tools, half a tool a step: a caller may pause between any two. */
 export function* buildSegment(tools: readonly Tool[], weights: FieldWeights): Generator<void, Segment, void> {
   const index = new MiniSearch<Entry>(optionsFor(weights));
   for (const [id, tool] of tools.entries()) {
     const texts = fieldTexts(tool);
     const lengthOf = (field: SearchField) => wordsOf(texts[field]).length / USUAL_WORDS[field];
     const worthOf = (field: SearchField) => weights[field] / (1 - LENGTH_SHARE + LENGTH_SHARE * lengthOf(field));
-    index.add({ ...texts, id, worth: Object.fromEntries(SEARCH_FIELDS.map((field) => [field, worthOf(field)])) });
+    const worth = Object.fromEntries(SEARCH_FIELDS.map((field) => [field, worthOf(field)]));
+    yield;
+    index.add({ ...texts, id, worth });
     yield;
   }
   return toSegment(tools, index);
@@ -145,9 +147,4 @@ function toSegment(tools: readonly Tool[], index: MiniSearch<Entry>): Segment {
     },
     toJson: () => JSON.stringify(index),
   };
-}
-
-/** All steps of a work at once: for few tools. */
-export function runWhole<T>(work: Generator<void, T, void>): T {
-  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 }

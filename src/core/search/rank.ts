@@ -5,13 +5,13 @@
  */
 import type { View } from '../catalog/scope.js';
 import type { Tool } from '../catalog/tool.js';
+import { runInSlices, runWhole } from '../in-slices.js';
 import { oncePer } from '../kept.js';
 import {
   buildSegment,
   type Found,
   fieldTexts,
   fieldWeightsSchema,
-  runWhole,
   SEARCH_FIELDS,
   type SearchField,
   type Segment,
@@ -116,15 +116,21 @@ function mostByProse(units: readonly Unit[]): number {
 /** A request speaks of what a tool takes, which a search for a tool does not. */
 const REQUEST_WEIGHTS = fieldWeightsSchema.parse({ parameters: 0.15 });
 
-/** @returns a search in these tools: best first; ties keep their order. An empty list when no word matches. */
-export function createKeywordSearch(tools: readonly Tool[]): (query: string, limit: number) => RankedTool[] {
-  const layers = [{ segment: runWhole(buildSegment(tools, REQUEST_WEIGHTS)) }];
+/** Best first; ties keep their order. An empty list when no word matches. */
+export type KeywordSearch = (query: string, limit: number) => RankedTool[];
+
+export function createKeywordSearch(tools: readonly Tool[]): KeywordSearch {
+  return runWhole(buildKeywordSearch(tools));
+}
+
+function* buildKeywordSearch(tools: readonly Tool[]): Generator<void, KeywordSearch, void> {
+  const layers = [{ segment: yield* buildSegment(tools, REQUEST_WEIGHTS) }];
   const synonyms = createSynonymTable();
   return (query, limit) => rank(query, layers, { limit, synonyms });
 }
 
-/** The search of a view, made at its first use. */
-export const keywordSearchOf = oncePer((view: View) => createKeywordSearch(view.tools));
+/** The search of a view, made at its first use, without a pause for others: each list of names makes another view. */
+export const keywordSearchOf = oncePer((view: View) => runInSlices(buildKeywordSearch(view.tools)));
 
 type Space = ReturnType<typeof joined>;
 

@@ -42,7 +42,7 @@ export interface StageContext {
   readonly call: SelectionCall;
   readonly parts: SelectionParts;
   /** Keyword matches of the request, best first; searched at the first call. */
-  keywords(): readonly RankedTool[];
+  keywords(): Promise<readonly RankedTool[]>;
   /** Records names that do not go on. The same name counts once a reason. */
   drop(names: readonly Dropped[]): void;
 }

@@ -50,11 +50,12 @@ export const SHORT_STYLES = ['sentence', 'names'] as const;
 const SHARD_SLACK = 1.1;
 
 /** The highest rung on which the summaries fit the budget. A whole view gives the same sheets for every request. */
-export function climb(view: View, query: string, budget: SheetBudget): Footing {
+export async function climb(view: View, query: string, budget: SheetBudget): Promise<Footing> {
   const stable = sheetsOfView(view, budget);
   const [first] = stable;
   if (first && stable.length === 1) return { rung: first.style, sheets: stable, leftOut: 0 };
-  const matches = keywordSearchOf(view)(query, SHORTLIST_TOOLS);
+  const search = await keywordSearchOf(view);
+  const matches = search(query, SHORTLIST_TOOLS);
   if (matches.length < MIN_MATCHES) return { rung: 'shards', sheets: stable, leftOut: 0 };
   const sheet = fittingSheet(
     matches.map(({ tool }) => tool),

@@ -40,7 +40,7 @@ export const NOTHING: Answer = { named: [], chosen: 0, none: { says: true }, rea
 async function ask(context: StageContext): Promise<{ answer: Answer; leftOut: number }> {
   const { view, request, trace } = context.call;
   const budget = { model: context.parts.model, summaryTokens: summaryBudget(context.parts, context.call) };
-  const { rung, sheets, leftOut } = climb(view, searchText(request), budget);
+  const { rung, sheets, leftOut } = await climb(view, searchText(request), budget);
   const read = sheets.reduce((sum, sheet) => sum + sheet.tools.length, 0);
   const parts = sheets.length > 1 ? `, in ${sheets.length} parts` : '';
   trace.add('summaries', `choosing among ${read} tools, a line each${parts}`, {
@@ -57,7 +57,8 @@ async function ask(context: StageContext): Promise<{ answer: Answer; leftOut: nu
   const named = answers.map((answer) => answer.named.map(({ tool }) => tool));
   const isClear = sheets.length <= 1 && sheets[0]?.style !== 'names';
   if (isClear || named.flat().length === 0) return { answer: first, leftOut };
-  const likeliest = inTurn([...named, context.keywords().map(({ tool }) => tool)]).slice(0, SHORTLIST_TOOLS);
+  const keywords = (await context.keywords()).map(({ tool }) => tool);
+  const likeliest = inTurn([...named, keywords]).slice(0, SHORTLIST_TOOLS);
   const sheet = fittingSheet(likeliest, budget, SHORT_STYLES);
   const isOne = answers.length === 1;
   if (isOne && (sheet.style === 'names' || sheet.tools.length === view.tools.length)) return { answer: first, leftOut };

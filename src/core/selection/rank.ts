@@ -36,7 +36,7 @@ export async function askForRank(sheet: Sheet, asked: Asked, context: StageConte
   if (!model.openReader)
     throw new WinnowError('model_refused', 'This model gives no next-token probabilities: use --set answer=list.');
   const shown = new Set(sheet.tools);
-  const keywords = context.keywords().filter(({ tool }) => shown.has(tool));
+  const keywords = (await context.keywords()).filter(({ tool }) => shown.has(tool));
   const reader = await countFailed(model.openReader({ ...asked, opening: OPENING, signal }), usage);
   const readings: { before: readonly string[]; names: readonly RankedName[] }[] = [];
   try {

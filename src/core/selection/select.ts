@@ -73,12 +73,12 @@ export async function select(call: SelectionCall, parts: SelectionParts): Promis
 type Outcome = Omit<Selection, 'dropped'>;
 
 function createContext(call: SelectionCall, parts: SelectionParts, dropped: Map<string, Dropped>): StageContext {
-  let found: readonly RankedTool[] | undefined;
+  let found: Promise<readonly RankedTool[]> | undefined;
   return {
     call,
     parts,
     keywords() {
-      found ??= keywordSearchOf(call.view)(searchText(call.request), MAX_KEYWORD_MATCHES);
+      found ??= keywordSearchOf(call.view).then((search) => search(searchText(call.request), MAX_KEYWORD_MATCHES));
       return found;
     },
     drop(names) {
@@ -127,8 +127,12 @@ function passthrough({ call, parts, drop }: StageContext): Outcome | undefined {
   if (count > (request.maxTools ?? count) || (passthroughTools === 0 && count > 0)) return undefined;
   const isFew = count <= passthroughTools;
   const room = planningRoom(parts, call);
-  const budget = isFew ? room : Math.min(PASSTHROUGH_TOKENS, room);
-  if (totalTokens(view.tools, parts.schemaTokens) > budget) return undefined;
+  // Of many tools the first few tell, and no other is rendered.
+  let free = isFew ? room : Math.min(PASSTHROUGH_TOKENS, room);
+  for (const tool of view.tools) {
+    free -= parts.schemaTokens(tool);
+    if (free < 0) return undefined;
+  }
   const reason = isFew
     ? `${count} tools are visible: selection is skipped up to ${passthroughTools}`
     : 'all schemas fit the budget';
@@ -159,7 +163,8 @@ async function fallBack(reason: string, context: StageContext): Promise<Outcome>
   let free = planningRoom(parts, call);
   let tools: Tool[] = [...view.tools];
   if (tools.length > mostTools || totalTokens(tools, parts.schemaTokens) > free) {
-    const matches = keywordSearchOf(view)(searchText(request), view.tools.length);
+    const search = await keywordSearchOf(view);
+    const matches = search(searchText(request), view.tools.length);
     tools = [...new Set([...demanded.keys(), ...matches.map(({ tool }) => tool), ...view.tools])]
       .filter((tool) => {
         const cost = parts.schemaTokens(tool);

@@ -8,8 +8,9 @@ import type { Tool } from '../catalog/tool.js';
 import { oncePer } from '../kept.js';
 import type { Request } from '../request.js';
 import type { SelectedTool } from '../result.js';
+import type { RankedTool } from '../search/rank.js';
 import { schemaBudget, totalTokens } from './budget.js';
-import { type Candidate, type Candidates, missingFor, PRIORITY, type Stage, type StageContext } from './candidates.js';
+import { type Candidate, type Candidates, missingFor, PRIORITY, type Stage } from './candidates.js';
 import { modelChoice, probabilityOf } from './model-choice.js';
 
 /** Tools of the rules that match: `first` before all others, `include` behind the chosen, `last` at the end. */
@@ -115,7 +116,7 @@ export const cap: Stage = {
  */
 export const fill: Stage = {
   name: 'fill',
-  apply(candidates, context) {
+  async apply(candidates, context) {
     if (candidates.answer.none.says) return candidates;
     const { call, parts } = context;
     const missing = missingFor(context, candidates.answer);
@@ -128,7 +129,7 @@ export const fill: Stage = {
     // What there is no room for need not be searched.
     if (free <= 0) return candidates;
     const room = () => (call.request.maxTools ?? parts.options.maxTools) - tools.length;
-    for (const candidate of nextBest(candidates.answer, context)) {
+    for (const candidate of nextBest(candidates.answer, await context.keywords())) {
       if (room() <= 0) break;
       const present = new Set(tools.map(({ tool }) => tool.name));
       if (present.has(candidate.tool.name)) continue;
@@ -172,10 +173,13 @@ function holdsSomething(entity: unknown): boolean {
   return entity !== undefined && entity !== null && !(Array.isArray(entity) && entity.length === 0);
 }
 
-function* nextBest({ named: ranked, chosen }: Candidates['answer'], { keywords }: StageContext): Generator<Candidate> {
+function* nextBest(
+  { named: ranked, chosen }: Candidates['answer'],
+  keywords: readonly RankedTool[],
+): Generator<Candidate> {
   for (const [place, { tool, via, probability }] of ranked.entries())
     if (place >= chosen) yield filling(tool, { via, rank: place + 1, ...probabilityOf(probability) });
-  for (const [place, { tool }] of keywords().entries()) yield filling(tool, { via: 'keyword', rank: place + 1 });
+  for (const [place, { tool }] of keywords.entries()) yield filling(tool, { via: 'keyword', rank: place + 1 });
 }
 
 function filling(tool: Tool, selected: Omit<SelectedTool, 'name' | 'fill'>): Candidate {

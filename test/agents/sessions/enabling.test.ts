@@ -4,6 +4,7 @@ import { parseSessionSettings } from '../../../src/agents/parts.js';
 import { companionsOf } from '../../../src/agents/sessions/enabling.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import { createScope } from '../../../src/core/catalog/scope.js';
+import { runWhole } from '../../../src/core/in-slices.js';
 import { createTool } from '../../support/create-tool.js';
 import { loadFixture } from '../../support/fixtures.js';
 import { setUp, TOOLS } from '../setup.js';
@@ -245,7 +246,7 @@ describe('companions', () => {
   it('are those of companions, too, each once and told for what it came along', () => {
     const view = createScope(createCatalog(CHAIN))({});
     const [first] = CHAIN;
-    const companions = companionsOf(first ? [first] : [], new Set(['d']), { view, isShown: () => true });
+    const companions = runWhole(companionsOf(first ? [first] : [], new Set(['d']), { view, isShown: () => true }));
     expect(companions.map(({ tool, via, serves }) => [tool.name, via, serves])).toEqual([
       ['b', 'related', 'a'],
       ['c', 'related', 'b'],

@@ -304,3 +304,21 @@ it('adds no more producers than a real chain has, however long a server makes it
   );
   expect(namesAdded(viewOf(...tools), `get_${words.at(-1)}`)).toHaveLength(16);
 });
+
+describe('a tool with very many arguments', () => {
+  const names = Array.from({ length: 60 }, (_, place) => `thing${place}_id`);
+  const finders = [40, 50].map((place) =>
+    makeTool(`find_thing${place}`, { inputSchema: needing('name'), outputSchema: strings(`thing${place}_id`) }),
+  );
+  const view = viewOf(makeTool('use_things', { inputSchema: needing(...names) }), ...finders);
+
+  it('has the first 48 of them looked at', () => {
+    expect(namesAdded(view, 'use_things')).toEqual(['find_thing40']);
+  });
+
+  it('takes as given what the first 4,000 characters of the request say', () => {
+    const says = (before: number) => asks(`${'x'.repeat(before)} the thing40 77123 and more`);
+    expect(namesAdded(view, 'use_things', says(3_900))).toEqual([]);
+    expect(namesAdded(view, 'use_things', says(4_000))).toEqual(['find_thing40']);
+  });
+});

@@ -225,6 +225,15 @@ describe('a wrong entry', () => {
     expect(parse({ name: 'a', description: 'x'.repeat(MAX_DESCRIPTION_CHARACTERS) }).ok).toBe(true);
   });
 
+  it.each(['keywords', 'aliases', 'examples'])('is one with %s of more characters together', (field) => {
+    const words = (count: number) => Array.from({ length: count }, () => 'x'.repeat(1_000));
+    expect(parse({ name: 'a', [field]: words(20) }).ok).toBe(true);
+    expect(parse({ name: 'a', [field]: words(21) })).toMatchObject({
+      ok: false,
+      issues: [{ message: expect.stringContaining('20000 characters together') }],
+    });
+  });
+
   it.each([{ user: '' }, { user: 'ann', team: 'x' }, { team: 'x' }, 'private', null])(
     'is one with the scope %j: nobody sees it by mistake',
     (scope) => {

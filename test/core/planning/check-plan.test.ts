@@ -361,3 +361,13 @@ describe('defaults', () => {
     expect(checked({ limit: 3 })).toEqual([expect.stringContaining('text')]);
   });
 });
+
+describe('a plan of very many references', () => {
+  it('is refused with their number, not with a problem for each', () => {
+    const step = { id: 's1', tool: 'find_station', arguments: { name: '${s1.a}'.repeat(10_001) } };
+    expect(checkPlan([step], TOOLS)).toEqual({
+      ok: false,
+      issues: ['steps: 10001 references, more than 10000; make several plans'],
+    });
+  });
+});

@@ -63,7 +63,8 @@ describe('keyword search', () => {
 
   it('finds Chinese tools with a Chinese request', async () => {
     const hydrology = createScope(await loadFixture('hydrology'))({});
-    const names = keywordSearchOf(hydrology)('查一下水库的调度方案', 5).map(({ tool }) => tool.name);
+    const search = await keywordSearchOf(hydrology);
+    const names = search('查一下水库的调度方案', 5).map(({ tool }) => tool.name);
     expect(names).toEqual(expect.arrayContaining(['list_dispatch_plans', 'get_dispatch_plan']));
   });
 
@@ -72,8 +73,9 @@ describe('keyword search', () => {
     expect(keywordSearchOf(view)).toBe(keywordSearchOf(view));
   });
 
-  it('never finds what the view does not hold', () => {
+  it('never finds what the view does not hold', async () => {
     const secret = makeTool('zebra_ride', { scope: { user: 'ann' } });
-    expect(keywordSearchOf(viewOf([...TOOLS, secret]))('zebra ride', 10)).toEqual([]);
+    const search = await keywordSearchOf(viewOf([...TOOLS, secret]));
+    expect(search('zebra ride', 10)).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 /** Layers for the tests of ranking. */
 import type { Tool } from '../../../src/core/catalog/tool.js';
-import { buildSegment, fieldWeightsSchema, runWhole, type Segment } from '../../../src/core/search/keyword-index.js';
+import { runWhole } from '../../../src/core/in-slices.js';
+import { buildSegment, fieldWeightsSchema, type Segment } from '../../../src/core/search/keyword-index.js';
 import type { Layer } from '../../../src/core/search/rank.js';
 import { createSynonymTable } from '../../../src/core/search/synonyms.js';
 

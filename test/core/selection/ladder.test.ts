@@ -24,34 +24,34 @@ describe('the ladder', () => {
     [1_600, 'sentence', 0],
     [500, 'names', 0],
     [150, 'shortlist', 50],
-  ] as const)('with a budget of %d tokens ends on the rung "%s"', (budget, rung, leftOut) => {
-    const footing = climbTo(budget);
+  ] as const)('with a budget of %d tokens ends on the rung "%s"', async (budget, rung, leftOut) => {
+    const footing = await climbTo(budget);
     expect(footing).toMatchObject({ rung, leftOut });
     expect(footing.sheets).toHaveLength(1);
     for (const sheet of footing.sheets) expect(estimateTokens(sheet.text)).toBeLessThanOrEqual(budget);
   });
 
-  it('ends on shards when the words of the request are not those of the catalogue', () => {
-    const { rung, sheets, leftOut } = climbTo(150, '帮我查一下水库');
+  it('ends on shards when the words of the request are not those of the catalogue', async () => {
+    const { rung, sheets, leftOut } = await climbTo(150, '帮我查一下水库');
     expect({ rung, leftOut }).toEqual({ rung: 'shards', leftOut: 0 });
     expect(sheets.length).toBeGreaterThan(1);
     expect(sheets.flatMap((sheet) => sheet.tools)).toEqual(TOOLS);
     for (const sheet of sheets) expect(estimateTokens(sheet.text)).toBeLessThanOrEqual(150);
   });
 
-  it('keeps the tools in their order on the stable rungs, whatever the request', () => {
-    const one = climbTo(500, 'a').sheets[0];
-    expect(climbTo(500, 'b').sheets[0]).toBe(one);
+  it('keeps the tools in their order on the stable rungs, whatever the request', async () => {
+    const [one] = (await climbTo(500, 'a')).sheets;
+    expect((await climbTo(500, 'b')).sheets[0]).toBe(one);
     expect(one?.tools).toEqual(TOOLS);
   });
 
-  it('has the best matches first on a shortlist', () => {
-    const [sheet] = climbTo(150, 'zebra').sheets;
+  it('has the best matches first on a shortlist', async () => {
+    const [sheet] = (await climbTo(150, 'zebra')).sheets;
     expect(sheet?.tools).toEqual(TOOLS.slice(0, 10));
   });
 
-  it('shortens a shortlist that does not fit, and counts what that leaves out', () => {
-    const { rung, sheets, leftOut } = climbTo(30);
+  it('shortens a shortlist that does not fit, and counts what that leaves out', async () => {
+    const { rung, sheets, leftOut } = await climbTo(30);
     expect(rung).toBe('shortlist');
     expect(leftOut).toBe(TOOLS.length - (sheets[0]?.tools.length ?? 0));
     expect(estimateTokens(sheets[0]?.text ?? '')).toBeLessThanOrEqual(30);

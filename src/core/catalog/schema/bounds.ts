@@ -12,8 +12,10 @@ import { MOST_PATTERN_SIZE, sizeOfPattern } from './safe-pattern.js';
  * references written out, a definition inside itself once; a pattern, or a name that demands others, counts for several.
  * `depth`: through references. `bytes`: as JSON.
  */
-export const MOST = { nodes: 2_000, depth: 64, bytes: 524_288 };
+export const MOST = { nodes: 2_000, depth: 64, bytes: 262_144 };
 
+/** A pattern takes a millisecond to compile, however short; 7,370 schemas of real tools have 122 in all. */
+const NODES_PER_PATTERN = 16;
 const PATTERN_SIZE_PER_NODE = 20;
 const IN_PLACE = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas', 'dependencies']);
 const DEFINITIONS = new Set(['$defs', 'definitions']);
@@ -73,7 +75,7 @@ function measure(root: JsonSchema): Map<JsonSchema, Size> {
 function patternNodes({ pattern, patternProperties }: JsonSchema): number {
   const patterns = [...(typeof pattern === 'string' ? [pattern] : []), ...Object.keys(objectOf(patternProperties))];
   const sizes = patterns.map((one) => Math.min(sizeOfPattern(one), MOST_PATTERN_SIZE));
-  return Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / PATTERN_SIZE_PER_NODE);
+  return sizes.reduce((sum, size) => sum + NODES_PER_PATTERN + Math.ceil(size / PATTERN_SIZE_PER_NODE), 0);
 }
 
 /** Of names that demand others: each is judged once for each of them, with a message that lists them all. */

@@ -1,15 +1,15 @@
 /** What is read of the answer of a server that Winnow does not know: a body without end ends here, with an error. */
 
-/** As the MCP SDK takes of the output of a process. */
-const MOST_BODY_BYTES = 10 * 2 ** 20;
-/** Values behind one another, by their commas: a million of them take seconds to parse, a picture of 5 MiB none. */
-const MOST_BODY_COMMAS = 200_000;
+/** A picture of 5 MiB of base64, and more; 10 MiB take half a second to parse and check. */
+const MOST_BODY_BYTES = 6 * 2 ** 20;
+/** Values behind one another, by their commas: a million of them take seconds to parse, a picture none. */
+const MOST_BODY_COMMAS = 100_000;
 const COMMA = 0x2c;
 
 export interface BodyBounds {
-  /** Default: 10 MiB. Of an event stream, which may be open for days, each event has so many. */
+  /** Default: 6 MiB. Of an event stream, which may be open for days, each event has so many. */
   readonly maxBytes?: number;
-  /** Default: 200,000. */
+  /** Default: 100,000. */
   readonly maxCommas?: number;
   /** Called when an event stream is cut, since who reads one need not hear of an error in it. */
   readonly onCutStream?: () => void;

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { messageOf, throwIfCancelled, WinnowError } from '../../errors.js';
+import { runWhole } from '../../in-slices.js';
 import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
 import { findSizeProblem } from '../schema/bounds.js';
@@ -96,10 +97,15 @@ export interface ParsedReading extends Omit<SourceReading, 'entries'> {
 /** Deeper nesting is a mistake or an attack: some later step would overflow the stack. */
 const MAX_DEPTH = 200;
 
-export function parseReading({ entries, ...reading }: SourceReading): ParsedReading {
+export function parseReading(reading: SourceReading): ParsedReading {
+  return runWhole(parseInSteps(reading));
+}
+
+/** One entry a step: a caller may pause between any two. */
+export function* parseInSteps({ entries, ...reading }: SourceReading): Generator<void, ParsedReading, void> {
   const { origin } = reading;
   const issues: EntryIssue[] = [...(reading.issues ?? [])];
-  const tools = entries.flatMap((entry, index): PlacedTool[] => {
+  const parseEntry = (entry: unknown, index: number): PlacedTool[] => {
     const place = `${origin}[${index}]`;
     const written = fromOtherForms(withoutNulls(entry));
     const parsed = parseTool(isUrl(origin) ? asStrangers(written) : written, { origin, index });
@@ -116,7 +122,12 @@ export function parseReading({ entries, ...reading }: SourceReading): ParsedRead
     if (problem === undefined) return [{ tool: parsed.tool, place }];
     issues.push(warning(place, `${problem}; the tool is taken without it`, tool.name));
     return [{ tool, place }];
-  });
+  };
+  const tools: PlacedTool[] = [];
+  for (const [index, entry] of entries.entries()) {
+    tools.push(...parseEntry(entry, index));
+    yield;
+  }
   const rules = (reading.rules ?? []).flatMap((rule, index) => {
     const parsed = parse(ruleSchema, rule, { root: 'rule' });
     if (parsed.ok) return [parsed.value];

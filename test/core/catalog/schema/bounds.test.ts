@@ -50,6 +50,11 @@ describe('a schema is refused', () => {
       },
       'nodes',
     ],
+    [
+      'with many short patterns',
+      { properties: Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`p${i}`, { pattern: '^a' }])) },
+      'nodes',
+    ],
     ['with many names that depend on others', { dependentRequired: dependent(300, 80) }, 'nodes'],
     ['with them in the words of an older draft', { dependencies: dependent(300, 80) }, 'nodes'],
   ])('%s', (_, schema, word) => {

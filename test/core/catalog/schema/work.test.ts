@@ -55,11 +55,11 @@ describe('a check that takes too much work ends', () => {
 
 describe('a check of a large value', () => {
   it('finds what stands twice among very many, whatever the order of keys', () => {
-    const many = times(50_000).map((id) => ({ id, tags: ['a'] }));
+    const many = times(25_000).map((id) => ({ id, tags: ['a'] }));
     const schema = { uniqueItems: true };
     expect(issuesOf(schema, many)).toEqual([]);
     expect(issuesOf(schema, [...many, { tags: ['a'], id: 7 }])).toEqual([
-      expect.stringContaining('duplicate items (7 and 50000'),
+      expect.stringContaining('duplicate items (7 and 25000'),
     ]);
     expect(issuesOf({ uniqueItems: false }, [1, 1])).toEqual([]);
   });
