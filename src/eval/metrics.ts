@@ -90,6 +90,13 @@ interface Column {
   readonly tries: number[];
 }
 
+/**
+ * Metrics over many records, with intervals.
+ * @example
+ * const tally = createTally();
+ * tally.add(record);
+ * console.log(tally.facts().metrics);
+ */
 export function createTally(): Tally {
   const places = new Map<string, number>();
   const columns = new Map<string, Column>();

@@ -144,7 +144,14 @@ export interface CreateRerankOptions extends Pick<RerankOptions, 'onFailure' | '
   prompts?: PromptPaths | undefined;
 }
 
-/** Undefined where the settings switch it off. @throws WinnowError `prompt_invalid` */
+/**
+ * Undefined where the settings switch it off. @throws WinnowError `prompt_invalid`
+ * @example
+ * const discovery = createDiscovery({
+ *   catalog: () => catalog,
+ *   rerank: createRerank(model, { settings: { enabled: true, minConfidence: 0.65, timeoutMs: 8_000 } }),
+ * });
+ */
 export function createRerank(
   model: Model,
   { settings: { enabled, ...limits }, prompts, ...told }: CreateRerankOptions,

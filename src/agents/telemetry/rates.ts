@@ -180,7 +180,12 @@ export const telemetryQuerySchema = z.strictObject({
 });
 export type TelemetryReportQuery = z.infer<typeof telemetryQuerySchema>;
 
-/** @param query parsed by `telemetryQuerySchema`. @throws WinnowError `store_failed` */
+/**
+ * How well search works: rates by tool, user, project, day or hour.
+ * @param query parsed by `telemetryQuerySchema`. @throws WinnowError `store_failed`
+ * @example
+ * const report = await reportTelemetry(store.journal, { by: 'tool' });
+ */
 export async function reportTelemetry(store: EventStore, query: TelemetryReportQuery = {}): Promise<TelemetryReport> {
   const { by, ...which } = query;
   const counter = createRateCounter(by);

@@ -34,6 +34,10 @@ export function createFunctionExecutor(functions: Readonly<Record<string, ToolFu
 
 // A skill is run by reading it: its output is the text of its instructions, which the agent then follows.
 
+/**
+ * @example
+ * const sandbox = createSandbox({ executors: [createSkillExecutor()] });
+ */
 export function createSkillExecutor(): Executor {
   return {
     canRun: (tool) => runnerOf(tool) === 'skill' && tool.instructions !== undefined,
