@@ -12,6 +12,8 @@ import { HIDDEN, spelt } from '../../core/visible-text.js';
 const OPEN = new Set(['needs_approval', 'approval_pending']);
 /** What is longer can't be read before it is allowed; somebody else decides on it. */
 const MAX_CHARACTERS = 4_000;
+/** Nothing but the action is asked for. */
+const YES_OR_NO = { type: 'object' as const, properties: {} };
 
 export type PersonServer = Pick<Server, 'elicitInput' | 'getClientCapabilities'>;
 
@@ -30,8 +32,10 @@ export function askingPerson(router: Router, server: PersonServer, onError: (err
     if (message === undefined || message.length > MAX_CHARACTERS) return undefined;
     const timeout = Math.max(1, Date.parse(approval?.expiresAt ?? '') - Date.now());
     try {
-      const form = { message, requestedSchema: { type: 'object' as const, properties: {} } };
-      const { action } = await server.elicitInput(form, { timeout, ...(signal ? { signal } : {}) });
+      const { action } = await server.elicitInput(
+        { message, requestedSchema: YES_OR_NO },
+        { timeout, ...(signal ? { signal } : {}) },
+      );
       return action === 'cancel' ? undefined : action;
     } catch (error) {
       if (!signal?.aborted) onError(error);

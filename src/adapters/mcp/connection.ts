@@ -16,6 +16,7 @@ import {
   type ServerNotification,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { Caller, CallResult, CreateSessionInput } from '../../agents/contracts.js';
 import { logFailure } from '../../agents/logging/logger.js';
 import { clientName } from '../../agents/meta-tools.js';
@@ -57,6 +58,9 @@ export interface Connection {
   /** Resolves when either side has closed it and the session has ended. */
   readonly closed: Promise<void>;
 }
+
+/** Judges what persons answer to questions, which are all of one form. Each server would make a validator of its own. */
+const ANSWERS = new AjvJsonSchemaValidator();
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -100,7 +104,7 @@ export function createConnection(
   const instructions = own.inText(renderInstructions({ canPlan: planner !== undefined, followsList }));
   const server = new Server(
     { name: 'winnow', title: 'Winnow', version: readVersion() },
-    { capabilities: { tools: { listChanged: true } }, instructions },
+    { capabilities: { tools: { listChanged: true } }, instructions, jsonSchemaValidator: ANSWERS },
   );
   const session = createConnectionSession({
     router,

@@ -2,6 +2,7 @@
 import { type Tool as McpTool, type ToolAnnotations, ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { type Caller, type CallResult, type Progress, refusedSchema } from '../../agents/contracts.js';
+import { oncePer } from '../../core/kept.js';
 import { parseInput } from '../../core/parse.js';
 
 /** In whose name a call is made, and how the client hears of it while it runs. */
@@ -39,11 +40,8 @@ export function ownTool<Input extends z.ZodType>({ input, output, hints, handle,
     listed: {
       ...words,
       annotations: hints,
-      inputSchema: inputSchemaSchema.parse(toJsonSchema(input, 'input')),
-      // A client checks structured content by it, that of a refusal too.
-      ...(output
-        ? { outputSchema: { type: 'object', anyOf: [output, refusalSchema].map((one) => toJsonSchema(one, 'output')) } }
-        : {}),
+      inputSchema: listedInput(input),
+      ...(output ? { outputSchema: listedOutput(output) } : {}),
     },
     answer: async (given, call) => handle(parseInput(input, given), call),
   };
@@ -51,6 +49,14 @@ export function ownTool<Input extends z.ZodType>({ input, output, hints, handle,
 
 const { inputSchema: inputSchemaSchema } = ToolSchema.shape;
 const refusalSchema = refusedSchema.extend({ issues: z.array(z.string()).optional() });
+
+// Once for all connections: each would hold some 50 kB of its own.
+const listedInput = oncePer((schema: z.ZodType) => inputSchemaSchema.parse(toJsonSchema(schema, 'input')));
+/** A client checks structured content by it, that of a refusal too. */
+const listedOutput = oncePer((schema: z.ZodType) => ({
+  type: 'object' as const,
+  anyOf: [schema, refusalSchema].map((one) => toJsonSchema(one, 'output')),
+}));
 
 /** Without its dialect, which some clients can not load. */
 function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {

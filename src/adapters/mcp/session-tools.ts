@@ -16,6 +16,8 @@ const READS = { readOnlyHint: true, openWorldHint: false } as const;
 /** They change nothing but the session of this connection. */
 const ARRANGES = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
 
+const ownCallSchema = callInputSchema.pick({ tool: true, arguments: true });
+
 const enabledSchema = enableOutputSchema.extend({
   tools: z
     .array(listedToolSchema.pick({ name: true, description: true, inputSchema: true }))
@@ -57,7 +59,7 @@ export function sessionTools(router: Router, { followsList }: McpOptions): OwnTo
     description:
       'Calls a tool that tool_enable made callable, where you do not have a tool of its name yourself. Its arguments are ' +
       'described in the answer of tool_enable.',
-    input: callInputSchema.pick({ tool: true, arguments: true }),
+    input: ownCallSchema,
     // Nothing is known of the tool that will be called: hints as of one that may do anything.
     hints: { readOnlyHint: false, destructiveHint: true },
     handle: async (input, call) => ({ result: await router.call(call.session, input, call) }),

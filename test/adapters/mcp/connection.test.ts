@@ -1,5 +1,8 @@
 /** What a client sees and gets, over the protocol itself. */
 import { describe, expect, it } from '@jest/globals';
+import { resolveMcpOptions } from '../../../src/adapters/mcp/mcp-options.js';
+import { sessionTools } from '../../../src/adapters/mcp/session-tools.js';
+import type { Router } from '../../../src/agents/router.js';
 import { readVersion } from '../../../src/core/environment.js';
 import { connect, createWorld, type TestClient } from './setup.js';
 
@@ -323,4 +326,12 @@ describe('a call that the client cancels', () => {
     const [ended, failed] = await agents.router.audit({ limit: 2 });
     expect([ended?.event, failed?.code]).toEqual(['session_ended', 'cancelled']);
   });
+});
+
+it('holds the schemas of its own tools once for all connections', () => {
+  const listed = () => sessionTools({} as Router, resolveMcpOptions()).map((one) => one.listed);
+  for (const [at, { inputSchema, outputSchema }] of listed().entries()) {
+    expect(listed()[at]?.inputSchema).toBe(inputSchema);
+    expect(listed()[at]?.outputSchema).toBe(outputSchema);
+  }
 });

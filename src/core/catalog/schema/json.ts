@@ -111,9 +111,16 @@ export function mapChildren(node: JsonSchema, change: (child: SchemaChild) => un
   return withoutUndefined(Object.fromEntries(entries));
 }
 
+/** As `mapChildren` comes by them. Every schema of a catalogue is walked so at the start: nothing is copied. */
 export function childrenOf(node: JsonSchema): SchemaChild[] {
   const children: SchemaChild[] = [];
-  mapChildren(node, (child) => children.push(child));
+  for (const [keyword, value] of Object.entries(node)) {
+    if (MAPS.has(keyword) && isObject(value))
+      for (const [step, child] of Object.entries(value)) children.push({ keyword, step, value: child });
+    else if (Array.isArray(value) && LISTS.has(keyword))
+      for (const [step, child] of value.entries()) children.push({ keyword, step, value: child });
+    else if (SINGLES.has(keyword)) children.push({ keyword, value });
+  }
   return children;
 }
 
