@@ -42,14 +42,11 @@ export const validatorFor = oncePer((tool: Tool): Check => {
 });
 
 function compile(schema: JsonSchema): Check {
-  const { ajv, patterns, work } = compilerOf(Ajv2020);
-  const counted = withSteps(schema);
+  const { ajv, patterns, work } = createCompiler();
   try {
-    return toCheck(ajv.compile(counted), { patterns, work });
+    return toCheck(ajv.compile(withSteps(schema)), { patterns, work });
   } catch {
     return compile({ type: 'object' });
-  } finally {
-    ajv.removeSchema(counted);
   }
 }
 
@@ -81,18 +78,19 @@ function spend(work: StepBudget, steps: number): true {
 }
 
 /**
+ * One for each check: ajv holds all that it has compiled for as long as it lives, and tools come with requests and go.
  * `verbose` puts schema and data into errors, for readable issues. Without `optimize` a check compiles in half the time
  * and judges as fast. `ownProperties`: an argument may be called `constructor`. The patterns of one check share the budget.
  */
-const compilerOf = oncePer((Ajv: typeof Ajv2020) => {
+function createCompiler() {
   const [patterns, work] = [createStepBudget(), { left: MOST_WORK }];
   const regExp = (pattern: string) => {
     const { matches } = createSafePattern(pattern);
     return { test: (text: string) => matches(text, patterns) === true, toString: () => pattern };
   };
   const code = { regExp: Object.assign(regExp, { code: 'createSafePattern' }), optimize: false };
-  const more = { strict: false, validateSchema: false, ownProperties: true, logger: false } as const;
-  const ajv = new Ajv({ ...more, allErrors: true, verbose: true, code });
+  const more = { strict: false, validateSchema: false, meta: false, ownProperties: true, logger: false } as const;
+  const ajv = new Ajv2020({ ...more, allErrors: true, verbose: true, code });
   ajvFormats.default(ajv);
   // Its own compares each element with each other.
   ajv.removeKeyword('uniqueItems');
@@ -107,7 +105,7 @@ const compilerOf = oncePer((Ajv: typeof Ajv2020) => {
   ajv.addFormat('date-time', (text: string) => isDay(dateTime.exec(text)?.[1]));
   ajv.addFormat('regex', isRegExp);
   return { ajv, patterns, work };
-});
+}
 
 /** Parts of a value without what is inside of them; a long text counts for several. */
 function sizeOf(value: unknown): number {
