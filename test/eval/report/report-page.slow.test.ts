@@ -54,10 +54,10 @@ inBrowser(`the page of a report${skipped}`, () => {
     expect(await page.locator('h2').first().textContent()).toBe(`${failed} of 600 results failed`);
     const tiles = page.locator('.tile');
     expect(await tiles.evaluateAll((all) => all.map((one) => one.getAttribute('data-metric')))).toEqual([
-      ...['allNeeded', 'recall', 'abstention', 'planExact', 'nodeF1', 'edgeF1', 'argumentValueF1', 'tokens.read'],
+      ...['right', 'allNeeded', 'recall@8', 'abstention', 'nodeF1', 'edgeF1', 'argumentValueF1', 'tokens.read'],
     ]);
-    expect(await tiles.nth(1).textContent()).toMatch(
-      /Recall of needed tools\s*0\.\d{3}\s*95 %: 0\.\d{3} to 0\.\d{3} · \d+ cases/u,
+    expect(await tiles.nth(2).textContent()).toMatch(
+      /Recall at 8\s*0\.\d{3}\s*95 %: 0\.\d{3} to 0\.\d{3} · \d+ cases/u,
     );
     const tops = await page
       .locator('.tile, .causes, #list')
@@ -67,7 +67,7 @@ inBrowser(`the page of a report${skipped}`, () => {
   });
 
   it('takes the metrics that the run marks as primary', async () => {
-    const marked = ['mrr', 'kind'];
+    const marked = ['top1', 'kind'];
     const metrics = describeRun(RECORDS.slice(0, 20)).metrics.map((one) => ({
       ...one,
       primary: marked.includes(one.name),

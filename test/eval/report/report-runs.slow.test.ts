@@ -171,7 +171,7 @@ inBrowser(`the report of two runs${skipped}`, () => {
           settings: ['options.maxTools: 8 there, 5 here'],
           metrics: [
             {
-              ...{ name: 'recall', label: 'Recall of needed tools', group: 'selection', unit: 'fraction' },
+              ...{ name: 'right', label: 'Cases right as a whole', group: 'selection', unit: 'fraction' },
               ...{ better: 'higher', first: 0.9, second: 0.8, difference },
             },
           ],
