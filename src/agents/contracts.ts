@@ -10,7 +10,7 @@ const MAX_NAMES = 64;
 const toolName = z.string().min(1).max(256);
 export const instantSchema = z.iso.datetime().describe('UTC, ISO 8601 with milliseconds.');
 export const riskSchema = z.enum(RISKS);
-export const toolTypeSchema = z.enum(TOOL_TYPES);
+const toolTypeSchema = z.enum(TOOL_TYPES);
 
 /** An answer for the agent, not an error: what to do next stands in it. */
 export const refusalSchema = z.object({
@@ -77,7 +77,7 @@ export const createSessionInputSchema = z.strictObject({
 export type CreateSessionInput = z.input<typeof createSessionInputSchema>;
 
 export const ENABLED_VIAS = ['asked', 'related', 'producer', 'always', 'pinned', 'legacy', 'learnt'] as const;
-export const enabledToolSchema = z.object({
+const enabledToolSchema = z.object({
   name: z.string(),
   via: z.enum(ENABLED_VIAS).describe('`related` and `producer` came along; the last four stay.'),
   remainingTurns: z.int().min(1).optional().describe('The current turn counts. Absent where it stays.'),
@@ -111,7 +111,7 @@ export const searchInputSchema = z.strictObject({
 export type SearchInput = z.input<typeof searchInputSchema>;
 export type SearchRequest = z.output<typeof searchInputSchema>;
 
-export const searchMatchSchema = z.object({
+const searchMatchSchema = z.object({
   name: z.string(),
   category: z.string().optional(),
   toolType: toolTypeSchema,
@@ -180,7 +180,7 @@ export const disableOutputSchema = z.object({ disabled: z.array(z.string()), rej
 export type DisableOutput = z.infer<typeof disableOutputSchema>;
 
 // --- list: what is handed out ---
-export const LIST_MODES = ['enabled', 'classic', 'narrow'] as const;
+const LIST_MODES = ['enabled', 'classic', 'narrow'] as const;
 export const listInputSchema = z.strictObject({
   mode: z
     .enum(LIST_MODES)
@@ -223,7 +223,7 @@ export const callInputSchema = z.strictObject({
 });
 export type CallInput = z.input<typeof callInputSchema>;
 
-export const contentBlockSchema = z.looseObject({ type: z.string() });
+const contentBlockSchema = z.looseObject({ type: z.string() });
 /** One of MCP: a text, an image, a sound, a link to a resource, or a resource. */
 export type ContentBlock = z.infer<typeof contentBlockSchema>;
 export const contentSchema = z

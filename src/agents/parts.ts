@@ -127,7 +127,6 @@ export const sessionSettingsSchema = z.strictObject({
     .default('next_request')
     .describe('When clients put newly enabled tools before their model; told with what was enabled.'),
 });
-export type SessionSettings = z.input<typeof sessionSettingsSchema>;
 
 const MINUTE_MS = 60_000;
 

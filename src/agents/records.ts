@@ -15,8 +15,8 @@ import {
 } from './contracts.js';
 
 // --- approvals ---
-export const APPROVAL_STATES = ['pending', 'granted', 'refused', 'used', 'expired'] as const;
-export const GRANTS = ['once', 'session'] as const;
+const APPROVAL_STATES = ['pending', 'granted', 'refused', 'used', 'expired'] as const;
+const GRANTS = ['once', 'session'] as const;
 export const approvalSchema = z.object({
   id: z.string(),
   session: z.string(),
@@ -93,7 +93,7 @@ export const approvalOutputSchema = z.discriminatedUnion('ok', [
 export type ApprovalOutput = z.infer<typeof approvalOutputSchema>;
 
 // --- audit and telemetry ---
-export const AUDIT_EVENTS = [
+const AUDIT_EVENTS = [
   'session_created',
   'session_ended',
   'turn',
@@ -120,15 +120,7 @@ export const AUDIT_EVENTS = [
   'learnt_reverted',
   'learnt_removed',
 ] as const;
-export const AUDIT_OUTCOMES = [
-  'allowed',
-  'denied',
-  'unknown',
-  'refused',
-  'needs_approval',
-  'failed',
-  'warned',
-] as const;
+const AUDIT_OUTCOMES = ['allowed', 'denied', 'unknown', 'refused', 'needs_approval', 'failed', 'warned'] as const;
 export const auditEntrySchema = z.object({
   id: z.string(),
   at: instantSchema,

@@ -43,7 +43,7 @@ function refuseUnusable(out: string): void {
 
 /** It ended before its first case: while the model was loaded, or before a worker came. */
 function hasOnlyBegun(out: string): boolean {
-  return existsSync(out) && readdirSync(out).every((name) => name === 'prompts' || name.startsWith('.lock'));
+  return existsSync(out) && readdirSync(out).every((name) => name.startsWith('.lock'));
 }
 
 /** @throws WinnowError `invalid_option` */

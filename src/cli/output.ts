@@ -3,6 +3,7 @@
  * servers and callers) is made safe for a terminal: what it obeys, or nobody sees, is spelt as `\u{202e}`.
  */
 import pc from 'picocolors';
+import { HIDDEN, spelt } from '../core/visible-text.js';
 
 /** Colours only where a person looks: stdout may be a file or a pipe, also on a build machine that likes colours. */
 export const colours = pc.createColors(pc.isColorSupported && process.stdout.isTTY === true);
@@ -16,8 +17,6 @@ export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** Line separators are not of \p{C}, and some terminals break a line at them. */
-const HIDDEN = String.raw`\p{C}\p{Zl}\p{Zp}`;
 const HIDDEN_IN_LINE = new RegExp(`[${HIDDEN}]`, 'gu');
 /** Own colours stay; all else that begins with ESC is spelt. */
 const OWN_COLOUR = String.raw`\u001b\[(?:1|2|22|31|32|33|36|39)m`;
@@ -25,12 +24,12 @@ const HIDDEN_IN_TEXT = new RegExp(`${OWN_COLOUR}|(?![\\n\\t])[${HIDDEN}]`, 'gu')
 
 /** One value within a line: line breaks and colours are spelt too. */
 export function printableLine(text: string): string {
-  return text.replace(HIDDEN_IN_LINE, spell);
+  return text.replace(HIDDEN_IN_LINE, spelt);
 }
 
 /** A whole text with line breaks and colours of Winnow's own. */
 export function printable(text: string): string {
-  return text.replace(HIDDEN_IN_TEXT, (found) => (found.length > 2 ? found : spell(found)));
+  return text.replace(HIDDEN_IN_TEXT, (found) => (found.length > 2 ? found : spelt(found)));
 }
 
 /** JSON of the same value, without a character that a terminal obeys. */
@@ -41,10 +40,6 @@ export function renderJson(value: unknown): string {
 
 function spellUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
-
-function spell(hidden: string): string {
-  return `\\u{${hidden.codePointAt(0)?.toString(16)}}`;
 }
 
 /** Numbers stand to the right: all columns but the first so many. */

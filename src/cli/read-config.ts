@@ -7,7 +7,7 @@ import { WinnowError } from '../core/errors.js';
 import { type ConfigFile, loadConfigFile } from './config-file.js';
 import type { AgentFlags, PlanningFlags } from './flags.js';
 
-export const CONFIG_FILE = 'winnow.yaml';
+const CONFIG_FILE = 'winnow.yaml';
 
 /** The file that flag or environment name, else `winnow.yaml` of this folder. Undefined: there is none. */
 export function configPathOf({ config }: Pick<PlanningFlags, 'config'>): string | undefined {

@@ -135,7 +135,7 @@ export interface OpenModels {
 }
 
 /** All settings are read before the first model is opened. @throws WinnowError `invalid_option`, `model_unavailable` */
-export async function openModels(flags: PlanningFlags, config: ConfigFile, context: ModelContext): Promise<OpenModels> {
+async function openModels(flags: PlanningFlags, config: ConfigFile, context: ModelContext): Promise<OpenModels> {
   const settings = modelSettings(flags, config);
   const planningSettings = planningModelSettings(config, settings);
   const model = await openModel(settings, context);

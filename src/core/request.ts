@@ -2,6 +2,9 @@
 import { z } from 'zod';
 import { parseInput } from './parse.js';
 
+/** Of a long message so many characters are looked through: what is asked stands before what is pasted. */
+export const MOST_READ = 4_000;
+
 /** Of the entities as JSON: each prompt holds them whole. */
 const MOST_ENTITY_CHARACTERS = 50_000;
 /** Each is compared with each argument that may need a producer. */

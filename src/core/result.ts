@@ -8,8 +8,8 @@ export const usageSchema = z.object({
   written: z.int(),
 });
 
-export const VIAS = ['model', 'rule', 'producer', 'companion', 'always', 'required', 'keyword', 'all'] as const;
-export const selectedToolSchema = z.object({
+const VIAS = ['model', 'rule', 'producer', 'companion', 'always', 'required', 'keyword', 'all'] as const;
+const selectedToolSchema = z.object({
   name: z.string(),
   via: z.enum(VIAS).describe('Why it is here.'),
   rank: z.int().optional().describe('Place in the ranking of the model or of the keywords, from 1.'),
@@ -22,14 +22,14 @@ export const selectedToolSchema = z.object({
 });
 export type SelectedTool = z.infer<typeof selectedToolSchema>;
 
-export const droppedSchema = z.object({
+const droppedSchema = z.object({
   name: z.string(),
   reason: z.enum(['unknown', 'duplicate', 'cap', 'schemaTokens', 'summary']),
   suggestion: z.string().optional().describe('The nearest known name, where one is near.'),
 });
 export type Dropped = z.infer<typeof droppedSchema>;
 
-export const SELECTION_MODES = ['selected', 'passthrough', 'fallback', 'none'] as const;
+const SELECTION_MODES = ['selected', 'passthrough', 'fallback', 'none'] as const;
 export const selectionSchema = z.object({
   mode: z
     .enum(SELECTION_MODES)

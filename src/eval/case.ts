@@ -15,7 +15,7 @@ const alternatives = z.union([z.array(names), names]);
 const { message, history, entities, intent, user, today, timeZone, locale } = requestSchema.shape;
 
 /** A line as it is written; `meta` is where the public benchmarks keep what is theirs alone. */
-export const caseLineSchema = z.looseObject({
+const caseLineSchema = z.looseObject({
   id: z.string().min(1).optional().describe('Default: made of the request, so that it is the same in each run.'),
   query: message,
   lang: z.string().optional(),

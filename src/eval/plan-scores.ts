@@ -39,7 +39,7 @@ export interface PlanVerdict {
   readonly comparison: PlanComparison;
 }
 
-export const PLAN_FAULTS = [
+const PLAN_FAULTS = [
   'wrong-tool',
   'missing-step',
   'extra-step',

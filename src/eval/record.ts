@@ -58,7 +58,7 @@ const comparisonSchema = z.object({
 export type PlanComparison = z.infer<typeof comparisonSchema>;
 
 /** What the model saw and what it answered. The stable part of a prompt is kept once a run, by its hash. */
-export const modelCallSchema = z.object({
+const modelCallSchema = z.object({
   stage: z.enum(['selection', 'planning']),
   /** SHA-256, first 16 digits, of the stable part. */
   system: z.string(),

@@ -7,7 +7,7 @@ import type { CaseRecord } from './record.js';
 import { toolSets } from './variants.js';
 
 /** Cut-offs of recall. */
-export const CUTOFFS = [3, 5, 8, 10] as const;
+const CUTOFFS = [3, 5, 8, 10] as const;
 
 export type Scores = Record<string, number | null>;
 

@@ -35,7 +35,7 @@ function codeTexts(): string {
 }
 
 /** What HTTP itself finds wrong, before a planner is asked: status -> what is said. */
-export const HTTP_FAULTS = {
+const HTTP_FAULTS = {
   400: 'The request is malformed. A JSON body and a well-formed URL are expected.',
   404: 'There is no such path. GET /openapi.json lists those there are.',
   405: 'This path does not know the method; the header Allow names those it knows.',

@@ -20,7 +20,7 @@ export const listedToolSchema = z.object({
   inputSchema: z.record(z.string(), z.unknown()),
   outputSchema: z.record(z.string(), z.unknown()).optional(),
 });
-export const toolListSchema = z.object({
+const toolListSchema = z.object({
   fingerprint: z.string().describe('Changes when anything that a model sees of these tools does.'),
   tools: z.array(listedToolSchema),
 });

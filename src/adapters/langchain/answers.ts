@@ -20,7 +20,7 @@ export interface NamedCall {
 export type Refused = Refusal & { readonly ok: false; readonly issues?: readonly string[] | undefined };
 
 /** The result as `artifact`, without what stands in the content already. */
-export function toToolMessage(result: CallResult, call: NamedCall): ToolMessage {
+function toToolMessage(result: CallResult, call: NamedCall): ToolMessage {
   if (!result.ok) {
     const { content: _, ...refusal } = result;
     return refusalMessage(refusal, call);

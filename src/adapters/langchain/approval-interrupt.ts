@@ -35,7 +35,7 @@ type Decision = z.infer<typeof decisionSchema>;
  * `{ type: 'edit', editedAction: { name: 'deploy', args: { to: 'test' } } }`, and no other tool. Who decides stands in the
  * context of that run: `{ context: { winnow: { user: 'ann', approver: { user: 'olga', roles: ['operator'] } } } }`.
  */
-export const approvalResumeSchema = z.strictObject({ decisions: z.tuple([decisionSchema]) });
+const approvalResumeSchema = z.strictObject({ decisions: z.tuple([decisionSchema]) });
 export type ApprovalResume = z.input<typeof approvalResumeSchema>;
 
 /** The value of the interrupt. */

@@ -10,7 +10,7 @@ import type { JsonSchema } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
 import { parseInput } from '../../core/parse.js';
 
-export const META_NAMES = ['tool_search', 'tool_enable', 'tool_disable'] as const satisfies readonly MetaToolName[];
+const META_NAMES = ['tool_search', 'tool_enable', 'tool_disable'] as const satisfies readonly MetaToolName[];
 
 /**
  * The three tools by which an agent finds, enables and disables others; their results are the JSON of

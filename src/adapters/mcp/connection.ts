@@ -65,7 +65,7 @@ const ANSWERS = new AjvJsonSchemaValidator();
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 /** In the `_meta` of a call: names the turn of the client in which it is made. */
-export const TURN_KEY = 'winnow/turn';
+const TURN_KEY = 'winnow/turn';
 
 export interface ConnectionOptions {
   /** Whether the client hears what it has not asked for; else it is told with its next call. Default: it always does. */

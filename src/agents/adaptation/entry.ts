@@ -8,10 +8,9 @@ import { z } from 'zod';
 export const LEVELS = ['person', 'project', 'all'] as const;
 export type Level = (typeof LEVELS)[number];
 export const LEARNT_KINDS = ['weight', 'synonym', 'always_on'] as const;
-export type LearntKind = (typeof LEARNT_KINDS)[number];
 export const LEARNT_STATES = ['proposed', 'active', 'reverted'] as const;
 
-export const learntDetailsSchema = z.object({
+const learntDetailsSchema = z.object({
   tool: z.string(),
   term: z.string().optional().describe('Synonyms: the word of the queries, as its stem.'),
   users: z.int().min(0).describe('How many different users stand behind it.'),

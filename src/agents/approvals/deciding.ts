@@ -30,8 +30,7 @@ export function refuseDeciding(approval: ApprovalRecord, asked: Deciding, policy
     return refused('approval_own', 'Nobody decides on what they asked for themselves.', {
       next: self === 'ask' ? 'Decide with `winnow approvals` in a terminal.' : 'Somebody else has to decide.',
     });
-  const { users, roles } = approvers ?? { users: [], roles: [OPERATOR_ROLE] };
-  const isNamed = users.includes(by.user) || by.roles?.some((role) => roles.includes(role)) === true;
+  const isNamed = isApprover(by, approvers);
   // One person alone has nobody else to name.
   if (!isNamed && (approvers || !isOwn))
     return refused('approval_not_allowed', `${by.user} is not among those who may approve.`, {
@@ -46,6 +45,14 @@ export function refuseDeciding(approval: ApprovalRecord, asked: Deciding, policy
   return refused('approval_mismatch', 'The policy has changed since it was asked for.', {
     next: 'Have the call made again: it asks anew.',
   });
+}
+
+type Approvers = Policy['settings']['approvals']['approvers'];
+
+/** Without a list operators decide, and so they alone see what there is to decide on. */
+export function isApprover({ user, roles: own = [] }: Caller, approvers: Approvers): boolean {
+  const { users, roles } = approvers ?? { users: [], roles: [OPERATOR_ROLE] };
+  return user !== undefined && (users.includes(user) || own.some((role) => roles.includes(role)));
 }
 
 const UNSEEN = /[\p{Cf}\p{Variation_Selector}]/gu;

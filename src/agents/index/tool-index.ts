@@ -23,7 +23,7 @@ export const indexStatusSchema = z.object({
 });
 export type IndexStatus = z.infer<typeof indexStatusSchema>;
 
-export const IMPORT_OUTCOMES = ['taken', 'stale', 'empty'] as const;
+const IMPORT_OUTCOMES = ['taken', 'stale', 'empty'] as const;
 export const importedIndexSchema = indexStatusSchema.extend({
   snapshot: z
     .enum(IMPORT_OUTCOMES)
@@ -31,7 +31,7 @@ export const importedIndexSchema = indexStatusSchema.extend({
 });
 export type ImportedIndex = z.infer<typeof importedIndexSchema>;
 
-export const INDEX_CODES = ['index_not_ready', 'index_building', 'no_candidates'] as const;
+const INDEX_CODES = ['index_not_ready', 'index_building', 'no_candidates'] as const;
 export interface IndexRefusal {
   readonly ok: false;
   readonly code: (typeof INDEX_CODES)[number];
@@ -150,7 +150,7 @@ export function createToolIndex(tools: readonly Tool[], options: ToolIndexOption
     async importSnapshot(input) {
       const snapshot = parseSnapshot(input);
       const now = current;
-      const wanted = await runInSlices(fingerprintTools(now.tools, now.weights), new AbortController().signal);
+      const wanted = await runInSlices(fingerprintTools(now.tools, now.weights));
       if (snapshot.level !== 'full') return { ...status(), snapshot: 'empty' };
       if (now !== current || snapshot.fingerprint !== wanted) return { ...status(), snapshot: 'stale' };
       const generation = restoreGeneration(snapshot, now.tools);

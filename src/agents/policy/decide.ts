@@ -204,7 +204,7 @@ interface AnyCallFacts {
 }
 
 /** To this very call. The first part that is undecided ends it: whatever the others say, the call is refused. */
-export function applyingTo<Part extends { readonly match: Match }>(
+function applyingTo<Part extends { readonly match: Match }>(
   { caller, risk, arguments: given = {}, budget }: CallFacts,
   parts: readonly Part[],
 ): Applying<Part> {

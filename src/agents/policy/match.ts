@@ -15,7 +15,7 @@ const list = <Item extends z.ZodType>(item: Item) =>
 const globs = list(z.string().min(1));
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
-export const argumentConditionSchema = z.union([
+const argumentConditionSchema = z.union([
   scalar.transform((value) => ({ anyOf: [value] })),
   z
     .array(scalar)

@@ -59,7 +59,7 @@ const enablingSchema = z.strictObject({
   companions: z.boolean().default(true).describe('Related tools and producers come along.'),
 });
 
-export const policySchema = z.strictObject({
+const policySchema = z.strictObject({
   mode: z.enum(['v2', 'legacy']).default('v2').describe('legacy: every tool counts as enabled.'),
   strict: z.boolean().default(true).describe('false: what would be refused is allowed, and the audit says so.'),
   default: z.enum(['allow', 'deny']).default('allow').describe('Where no rule decides.'),

@@ -29,7 +29,7 @@ export type RunnablePlan = z.input<typeof runnablePlanSchema>;
 export type ParsedPlan = z.output<typeof runnablePlanSchema>;
 export type ParsedStep = ParsedPlan['steps'][number];
 
-export const STEP_STATUSES = [
+const STEP_STATUSES = [
   'pending',
   'planned',
   'running',
@@ -61,7 +61,7 @@ export const stepStateSchema = z.object({
 });
 export type StepState = z.infer<typeof stepStateSchema>;
 
-export const RUN_STATES = ['running', 'done', 'failed', 'paused', 'cancelled', 'planned'] as const;
+const RUN_STATES = ['running', 'done', 'failed', 'paused', 'cancelled', 'planned'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
 const attemptSchema = z.object({

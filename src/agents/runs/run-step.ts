@@ -180,7 +180,7 @@ function toState(result: CallResult, base: Base): StepState {
   return { ...base, status: 'failed', failure };
 }
 
-export function failureOf({ code, reason, next, issues }: CallFailure): NonNullable<StepState['failure']> {
+function failureOf({ code, reason, next, issues }: CallFailure): NonNullable<StepState['failure']> {
   return { code, reason, next, ...(issues ? { issues } : {}) };
 }
 

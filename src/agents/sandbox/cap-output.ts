@@ -74,7 +74,7 @@ function createKeys(): Cut['keys'] {
 }
 
 /** By bytes, not within a character. */
-export function cutText(text: string, maxBytes: number): string {
+function cutText(text: string, maxBytes: number): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
 }
 

@@ -7,7 +7,7 @@ import { parseOptions } from '../../core/parse.js';
 /** The longest time-out. Longer work belongs in a job with an id to ask for. */
 const MAX_TIMEOUT_MS = 600_000;
 
-export const rateSchema = z.strictObject({
+const rateSchema = z.strictObject({
   calls: z.int().min(1).describe('As many at once, and as many in each period on average.'),
   seconds: z.number().positive().max(86_400).describe('Length of the period.'),
 });
@@ -45,7 +45,7 @@ const toolLimits = {
     .describe('Calling twice does no more than calling once, so it may be repeated. Default: false.'),
 };
 
-export const toolLimitsSchema = z.strictObject(toolLimits).partial();
+const toolLimitsSchema = z.strictObject(toolLimits).partial();
 
 export const sandboxLimitsSchema = toolLimitsSchema.extend({
   concurrency: z.int().min(1).max(1_000).default(8).describe('Calls that run at once.'),
@@ -93,7 +93,7 @@ export interface SandboxLimits {
 }
 
 /** Functions should end at once; what others serve takes its time. In milliseconds. */
-export const FUNCTION_TIMEOUT_MS = 3_000;
+const FUNCTION_TIMEOUT_MS = 3_000;
 export const REMOTE_TIMEOUT_MS = 60_000;
 
 const DEFAULTS: Omit<ToolLimits, 'timeoutMs'> = {

@@ -19,7 +19,7 @@ const synonymEntrySchema = z.union([
     means: z.array(phrase).min(1).max(60).describe('As the tools say it.'),
   }),
 ]);
-export const synonymsSchema = z
+const synonymsSchema = z
   .array(synonymEntrySchema)
   .max(5_000)
   .describe('Groups of words that stand for each other, or {words, means} for one way only.');

@@ -170,7 +170,7 @@ export interface SearchParts {
   learnt?: ((who: Pick<SearchCaller, 'user' | 'project'>) => Learnt | undefined) | undefined;
 }
 
-export function openFor({ index, tools }: SearchParts, caller: SearchCaller): OpenIndex | IndexRefusal {
+function openFor({ index, tools }: SearchParts, caller: SearchCaller): OpenIndex | IndexRefusal {
   index.setTools(tools());
   const audience: Audience = { user: caller.user, allows: caller.isAllowed, key: caller.audience };
   return index.open(audience);

@@ -4,12 +4,12 @@ import { GATE_CODES } from '../contracts.js';
 import { type TelemetryEvent, telemetryEventSchema } from '../records.js';
 import { createSearchFollower, type SearchOutcome } from './follow-searches.js';
 
-export const RATE_GROUPS = ['tool', 'user', 'project', 'day', 'hour'] as const;
+const RATE_GROUPS = ['tool', 'user', 'project', 'day', 'hour'] as const;
 export type RateGroup = (typeof RATE_GROUPS)[number];
 
 const count = z.int().min(0);
 const rate = z.number().min(0).max(1).nullable().describe('Null where there is nothing to divide by.');
-export const ratesSchema = z.object({
+const ratesSchema = z.object({
   searches: count,
   used: count.describe('Searches after which a tool was enabled, or one of those found was called.'),
   top1: rate.describe('Of those used: the tool was the first match.'),
@@ -44,7 +44,7 @@ export function isRefused(event: TelemetryEvent & { type: 'call' }): boolean {
 }
 
 /** Adds events up, in the order of their session; `report` can be asked at any time. */
-export function createRateCounter(group?: RateGroup) {
+function createRateCounter(group?: RateGroup) {
   const total = noCounts();
   const byKey = new Map<string, Counts>();
   const called = new Set<string>();

@@ -103,7 +103,7 @@ async function hasSkill(folder: string): Promise<boolean> {
 }
 
 /** Each line that begins with `# ` and a key may be used as it stands. */
-export function renderConfig(sources: readonly FoundSource[]): string {
+function renderConfig(sources: readonly FoundSource[]): string {
   const catalog = sources.map(
     ({ path, what }) => `  - ${/^[\w./-]+$/u.test(path) ? path : JSON.stringify(path)} # ${what}`,
   );

@@ -1,6 +1,7 @@
 /** Which tool's result provides an argument of another: an API dependency graph (RestTestGen, Viglianisi et al. 2020). */
 import { stemmer } from 'stemmer';
 import { oncePer } from '../kept.js';
+import { MOST_READ } from '../request.js';
 import { splitIdentifier } from '../search/words.js';
 import { isObject, objectOf, sameJson } from './schema/json.js';
 import { dereference, type Field, fieldsOf, fits } from './schema/paths.js';
@@ -223,9 +224,6 @@ export function missingProducers(tool: Tool, present: ReadonlySet<string>, conte
     }
   }
 }
-
-/** Of the message: what is asked stands before what is pasted. */
-const MOST_READ = 4_000;
 
 /** Whether the request holds an entity of the name or a word of the form. An empty one may mean any file or folder. */
 export function isGiven(argument: Argument, { message, entities = {} }: ProducerContext['request']): boolean {

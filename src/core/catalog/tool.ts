@@ -54,7 +54,7 @@ function withVisibleTexts(node: JsonSchema): Record<string, unknown> {
 }
 
 /** One entry of a catalogue, as a source hands it over. Unknown keys go to `metadata`. */
-export const toolEntrySchema = z.object({
+const toolEntrySchema = z.object({
   name: z
     .string()
     .min(1, 'a tool needs a name')
@@ -96,8 +96,6 @@ export const toolEntrySchema = z.object({
 });
 export type ToolEntry = z.input<typeof toolEntrySchema>;
 type Entry = z.output<typeof toolEntrySchema>;
-
-export type Scope = Entry['scope'];
 
 export interface Tool extends Readonly<Omit<Entry, 'annotations' | 'server'>> {
   readonly hidden?: readonly string[];

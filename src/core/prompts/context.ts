@@ -1,6 +1,6 @@
 /** The part of a prompt that changes with each request: what is known besides the message, in a bounded window. */
 
-import type { Message, Request } from '../request.js';
+import { type Message, MOST_READ, type Request } from '../request.js';
 import { wordsOf } from '../search/words.js';
 import { oneLine } from '../visible-text.js';
 
@@ -24,15 +24,13 @@ export function renderContext(request: Request, window: Window): string {
 
 /** What keywords are looked for in: the message, and where it says little ("do it") what the user said before. */
 export function searchText({ message, intent, history }: Request): string {
-  const asked = message.slice(0, MOST_SEARCHED);
+  const asked = message.slice(0, MOST_READ);
   const earlier =
     wordsOf(asked).length < MIN_WORDS ? (history ?? []).filter(({ role }) => role === 'user').slice(-2) : [];
-  return [asked, intent ?? '', ...earlier.map(({ content }) => content.slice(0, MOST_SEARCHED))].join(' ');
+  return [asked, intent ?? '', ...earlier.map(({ content }) => content.slice(0, MOST_READ))].join(' ');
 }
 
 const MIN_WORDS = 3;
-/** Of each message so many characters: what is asked stands before what is pasted, and a search takes 40 phrases. */
-const MOST_SEARCHED = 4_000;
 
 /** What of the history no model sees, in words; undefined where all of it is seen. */
 export function unseenHistory({ history = [] }: Request, window: Window): string | undefined {

@@ -11,7 +11,7 @@ import { BY, withDecider } from './approval-routes.js';
 import { type Route, route } from './route.js';
 
 const BASE = '/v1/adaptation';
-export const learntViewSchema = learntEntrySchema.extend({
+const learntViewSchema = learntEntrySchema.extend({
   id: z.string(),
   explanation: z.string().describe('For whom, what, and on which evidence.'),
 });
@@ -102,7 +102,7 @@ export function adaptationRoutes({ adaptation }: Pick<Agents, 'adaptation'>): Ro
   ];
 }
 
-export function toLearntView(entry: LearntEntry): LearntView {
+function toLearntView(entry: LearntEntry): LearntView {
   return { id: idOfEntry(entry), ...entry, explanation: explainEntry(entry) };
 }
 

@@ -1,6 +1,7 @@
 /** Approvals over HTTP. Who decides has proven who they are; a caller sees what they asked for or may decide on. */
 import { z } from 'zod';
 import type { Agents } from '../../../agents/agents.js';
+import { isApprover } from '../../../agents/approvals/deciding.js';
 import { nothingToDecide } from '../../../agents/approvals/refusals.js';
 import { type Caller, OPERATOR_ROLE } from '../../../agents/contracts.js';
 import {
@@ -27,7 +28,7 @@ export const BY = 'The caller decides, with a token of their own; the operator o
 export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'policy'>): Route[] {
   const { approvals } = router;
   const approvers = () => policy().settings.approvals.approvers;
-  const seesAll = (caller: Caller | undefined) => isOperator(caller) || isApprover(caller, approvers());
+  const seesAll = (caller: Caller | undefined) => isOperator(caller) || isApprover(caller ?? {}, approvers());
   /** Another's approval looks like none, also to who would decide on it. */
   async function visible(id: string, caller: Caller | undefined): Promise<Approval | undefined> {
     const approval = await approvals.get(id);
@@ -102,18 +103,6 @@ export function approvalRoutes({ router, policy }: Pick<Agents, 'router' | 'poli
         (await visible(id, caller)) ? approvals.refuse(id, body) : nothingToDecide(),
     }),
   ];
-}
-
-interface Approvers {
-  readonly users: readonly string[];
-  readonly roles: readonly string[];
-}
-
-/** Without a list, only operators decide, and so only they see what there is to decide on. */
-function isApprover(caller: Caller | undefined, approvers: Approvers | undefined): boolean {
-  const { user, roles = [] } = caller ?? {};
-  if (user === undefined || !approvers) return false;
-  return approvers.users.includes(user) || roles.some((role) => approvers.roles.includes(role));
 }
 
 /** Who asks decides; whom the operator's own program names has its rights. @throws WinnowError `invalid_request` */

@@ -185,7 +185,7 @@ export interface SetParts {
 const MAX_SETS = 16;
 
 /** @returns a function that throws WinnowError `invalid_catalog` for tools that are not usable, `invalid_option` */
-export function createSelectableSets({ planner: parts, rules = [] }: SetParts) {
+function createSelectableSets({ planner: parts, rules = [] }: SetParts) {
   /** The one used last stands last. */
   const known: SelectableSet[] = [];
   return (tools: readonly ClientTool[]): SelectableSet => {

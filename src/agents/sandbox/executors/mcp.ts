@@ -137,7 +137,7 @@ const targetSchema = z.object({
 });
 export type McpTarget = z.infer<typeof targetSchema>;
 
-export function readMcpTarget(tool: Tool): McpTarget | undefined {
+function readMcpTarget(tool: Tool): McpTarget | undefined {
   return targetSchema.safeParse(tool.metadata.mcp).data;
 }
 

@@ -1,7 +1,7 @@
 /** Words about JSON values, and the two ways through the schemas inside a schema, that all schema code shares. */
 import equal from 'fast-deep-equal';
 
-export const JSON_TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
+const JSON_TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
 export type JsonType = (typeof JSON_TYPES)[number];
 
 export function isObject(value: unknown): value is JsonSchema {

@@ -104,11 +104,11 @@ export function parseReading(reading: SourceReading): ParsedReading {
 /** One entry a step: a caller may pause between any two. */
 export function* parseInSteps({ entries, ...reading }: SourceReading): Generator<void, ParsedReading, void> {
   const { origin } = reading;
+  const restrict = isUrl(origin) ? asStrangers : (entry: unknown) => entry;
   const issues: EntryIssue[] = [...(reading.issues ?? [])];
   const parseEntry = (entry: unknown, index: number): PlacedTool[] => {
     const place = `${origin}[${index}]`;
-    const written = fromOtherForms(withoutNulls(entry));
-    const parsed = parseTool(isUrl(origin) ? asStrangers(written) : written, { origin, index });
+    const parsed = parseTool(restrict(fromOtherForms(withoutNulls(entry))), { origin, index });
     issues.push(...parsed.issues.map((issue) => (parsed.ok ? issue : { ...issue, isLeftOut: true as const })));
     if (!parsed.ok) return [];
     const { outputSchema, ...tool } = parsed.tool;

@@ -53,7 +53,7 @@ const SINGLE = 0.7;
  * @param earlier messages before it, oldest first
  * @returns the message itself where it asks for one thing
  */
-export function readAsks(
+function readAsks(
   message: string,
   { context, earlier, read }: { context: string; earlier: readonly string[]; read: Read },
 ): Promise<string[]> {

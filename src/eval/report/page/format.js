@@ -24,7 +24,6 @@ const unit = (name, digits = 0) =>
 
 export const formatWhole = numbers({ maximumFractionDigits: 0 });
 export const formatShort = numbers({ notation: 'compact', maximumSignificantDigits: 3 });
-export const formatShare = numbers({ style: 'percent', maximumFractionDigits: 0 });
 export const formatScore = numbers({ maximumFractionDigits: 3 });
 const fraction = numbers({ minimumFractionDigits: 3, maximumFractionDigits: 3 });
 const few = numbers({ maximumFractionDigits: 1 });

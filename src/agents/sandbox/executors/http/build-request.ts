@@ -135,7 +135,7 @@ export interface Body {
 }
 
 /** Undefined where there is nothing to send. */
-export async function buildBody(
+async function buildBody(
   contentType: string | undefined,
   given: readonly GivenArgument[],
   issues: string[],

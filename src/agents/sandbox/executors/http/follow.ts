@@ -88,7 +88,7 @@ export interface SendOptions {
 }
 
 /** @throws Error of Node where there is no answer: refused, reset, a wrong certificate, aborted */
-export function sendRequest(request: HttpRequest, { address, maxBytes, signal }: SendOptions): Promise<HttpAnswer> {
+function sendRequest(request: HttpRequest, { address, maxBytes, signal }: SendOptions): Promise<HttpAnswer> {
   const send = request.url.protocol === 'https:' ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     const outgoing = send(request.url, {
