@@ -2,6 +2,7 @@
  * Days, times, durations and numbers that a request says, worked out by libraries: a small model can't count to Friday.
  * Recognizers-Text reads the languages that it knows; chrono reads the days and times of the others.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { recognizeDateTime } from '@microsoft/recognizers-text-suite';
 import { languageOf } from '../../language.js';
 import type { Request } from '../../request.js';
@@ -29,8 +30,10 @@ type ModelResult = ReturnType<typeof recognizeDateTime>[number];
 const CULTURES: Readonly<Record<string, string>> = { en: 'en-us', zh: 'zh-cn', es: 'es-es', fr: 'fr-fr' };
 const NUMBER_CULTURES: Readonly<Record<string, string>> = { ...CULTURES, pt: 'pt-br', ja: 'ja-jp', de: 'de-de' };
 
-/** Of each message so many characters are read: the libraries take a second for ten thousand, and what is asked stands early. */
+/** Of each message so many characters are read: what is asked stands early. */
 const MAX_CHARACTERS = 2000;
+/** Longest text that the libraries get at once: their time grows with its square, and other requests wait for it. */
+const MAX_PIECE = 200;
 /** Earlier messages that are read as well: "the same, but five hours" has its day there. */
 const MAX_EARLIER = 4;
 
@@ -60,13 +63,37 @@ async function readText(text: string, request: Parameters<typeof readSaid>[0]): 
   const language = languageOf({ message: text, locale: request.locale });
   const now = wallClock(request);
   const culture = CULTURES[language];
+  const pieces = piecesOf(text);
   const read =
-    culture === undefined ? await withChrono(text, language, now) : await withRecognizers(text, culture, now);
+    culture === undefined ? await withChrono(pieces, language, now) : await withRecognizers(pieces, culture, now);
   const found = { ...read, times: withDay(read.times) };
-  return {
-    ...found,
-    numbers: await numbersIn(text, NUMBER_CULTURES[language] ?? 'en-us', [...found.times, ...found.durations]),
-  };
+  const numbers = await numbersIn(pieces, NUMBER_CULTURES[language] ?? 'en-us', [...found.times, ...found.durations]);
+  return { ...found, numbers };
+}
+
+/** What is found in each, in their order; others have a turn in between. */
+async function inEach<T>(pieces: readonly string[], find: (piece: string) => readonly T[]): Promise<T[]> {
+  const found: T[] = [];
+  for (const piece of pieces) {
+    if (piece !== pieces[0]) await nextTurn();
+    found.push(...find(piece));
+  }
+  return found;
+}
+
+const CUTS = [/^.+(?=\n)/su, /^.+[.;!?,。；！？，、](?!\d)/su, /^.+(?= )/su];
+
+/** Runs of blanks are one. What is longer than a piece is cut behind a line or a mark, else between words. */
+function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  let rest = text.replace(/\s+/gu, (blanks) => (/[\r\n]/u.test(blanks) ? '\n' : ' ')).trim();
+  while (rest.length > MAX_PIECE) {
+    const part = rest.slice(0, MAX_PIECE);
+    const [cut = part] = CUTS.flatMap((pattern) => pattern.exec(part) ?? []);
+    pieces.push(cut);
+    rest = rest.slice(cut.length).trimStart();
+  }
+  return rest === '' ? pieces : [...pieces, rest];
 }
 
 /** "On 1 December, from 10 to 11": where one day is said, the times of day are of that day. */
@@ -87,9 +114,11 @@ function wallClock({ today, timeZone }: Pick<Request, 'today' | 'timeZone'>): Da
   return new Date(timeZone === undefined ? Date.now() : clock);
 }
 
-async function withRecognizers(text: string, culture: string, now: Date): Promise<Omit<Said, 'numbers'>> {
+type Timed = Omit<Said, 'numbers'>;
+
+async function withRecognizers(pieces: readonly string[], culture: string, now: Date): Promise<Timed> {
   const { recognizeDateTime } = await loadRecognizers();
-  const found = recognizeDateTime(text, culture, undefined, now);
+  const found = await inEach(pieces, (piece) => recognizeDateTime(piece, culture, undefined, now));
   const dated = found.findIndex((one) => FULL_DATE.test(timexOf(one)));
   const day = FULL_DATE.exec(timexOf(found[dated]))?.[0];
   const times = found.flatMap((one, place) => {
@@ -132,12 +161,7 @@ function secondsOf(duration: string): number {
   return [604_800, 86_400, 3600, 60, 1].reduce((sum, size, place) => sum + size * Number(parts[place] ?? 0), 0);
 }
 
-interface DateTimeValue {
-  timex?: string;
-  value?: string;
-  start?: string;
-  end?: string;
-}
+type DateTimeValue = { [Part in 'timex' | 'value' | 'start' | 'end']?: string };
 
 function valuesOf({ resolution }: ModelResult): DateTimeValue[] {
   const values: unknown = resolution?.values;
@@ -184,7 +208,7 @@ function momentOf(text: string): Moment | undefined {
   return { ...(date === undefined ? {} : { date }), ...(time === undefined ? {} : { time }) };
 }
 
-async function withChrono(text: string, language: string, now: Date): Promise<Omit<Said, 'numbers'>> {
+async function withChrono(pieces: readonly string[], language: string, now: Date): Promise<Timed> {
   const chrono = await import('chrono-node');
   const byLanguage: Readonly<Record<string, { parse: typeof chrono.parse } | undefined>> = {
     de: chrono.de,
@@ -205,7 +229,7 @@ async function withChrono(text: string, language: string, now: Date): Promise<Om
     const isDate = !isTime || part.isCertain('day') || part.isCertain('weekday');
     return { ...(isDate ? { date } : {}), ...(isTime ? { time } : {}) };
   };
-  const found = parser.parse(text, now, { forwardDate: true });
+  const found = await inEach(pieces, (piece) => parser.parse(piece, now, { forwardDate: true }));
   return {
     times: found.map((one) => ({
       text: one.text,
@@ -218,30 +242,32 @@ async function withChrono(text: string, language: string, now: Date): Promise<Om
 
 /** Numbers in words and in digits; those of a day, a time or a duration are none. */
 async function numbersIn(
-  text: string,
+  pieces: readonly string[],
   culture: string,
   timed: readonly { readonly text: string }[],
 ): Promise<SaidNumber[]> {
   const { recognizeNumber } = await loadRecognizers();
-  const folded = text.toLowerCase();
   // A bare number may be a year, and a number all the same.
-  const taken = timed
-    .filter((one) => !/^\d+$/u.test(one.text))
-    .flatMap((one) => placesOf(one.text.toLowerCase(), folded));
-  // `WH-1000XM4` is a name; `20mm` is a number with its unit.
-  for (const { 0: atom, index } of text.matchAll(ATOM))
-    if (NAME_WITH_DIGITS.test(atom)) taken.push({ start: index, end: index + atom.length });
-  const isFree = (start: number, length: number) =>
-    !taken.some((one) => start >= one.start && start + length <= one.end);
-  const words = recognizeNumber(text, culture).flatMap((one): SaidNumber[] => {
-    const value = Number(one.resolution?.value);
-    return Number.isFinite(value) && isFree(one.start, one.text.length) ? [{ text: one.text, value }] : [];
+  const times = timed.filter((one) => !/^\d+$/u.test(one.text)).map(({ text }) => text.toLowerCase());
+  const found = await inEach(pieces, (text) => {
+    const folded = text.toLowerCase();
+    const taken = times.flatMap((time) => placesOf(time, folded));
+    for (const { 0: atom, index } of text.matchAll(ATOM))
+      if (NAME_WITH_DIGITS.test(atom)) taken.push({ start: index, end: index + atom.length });
+    const isFree = (start: number, length: number) =>
+      !taken.some((one) => start >= one.start && start + length <= one.end);
+    const words = recognizeNumber(text, culture).flatMap((one): SaidNumber[] => {
+      const value = Number(one.resolution?.value);
+      return Number.isFinite(value) && isFree(one.start, one.text.length) ? [{ text: one.text, value }] : [];
+    });
+    const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] =>
+      isFree(index, found.length) ? [{ text: found, value: Number(found) }] : [],
+    );
+    return [{ words, digits }];
   });
-  const digits = [...text.matchAll(DIGITS)].flatMap(({ 0: found, index }): SaidNumber[] =>
-    isFree(index, found.length) ? [{ text: found, value: Number(found) }] : [],
-  );
+  const words = found.flatMap((one) => one.words);
   const known = new Set(words.map(({ value }) => value));
-  return [...words, ...digits.filter(({ value }) => !known.has(value))];
+  return [...words, ...found.flatMap(({ digits }) => digits.filter(({ value }) => !known.has(value)))];
 }
 
 function placesOf(part: string, text: string): { start: number; end: number }[] {

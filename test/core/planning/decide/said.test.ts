@@ -90,3 +90,20 @@ it('digits inside a name are no number, and those before a unit are one', async 
   const { numbers } = await read('Offers for the Sony WH-1000XM4 with less than 20mm, at most 3');
   expect(new Set(numbers.map(({ value }) => value))).toEqual(new Set([20, 3]));
 });
+
+it.each([
+  ['lines', '\n'.repeat(900)],
+  ['blanks', ' '.repeat(900)],
+  ['numbers', `${'17 '.repeat(200)}. `],
+  ['sentences', 'The meeting was short, and it was dull. '.repeat(20)],
+  ['a word without an end', `${'x'.repeat(700)} `],
+])('what is said behind many %s is read as well', async (_, many) => {
+  const { times, numbers } = await read(`${many}Book a table for four on Friday at 8 pm`);
+  expect(times.at(-1)?.start).toEqual({ date: '2026-11-27', time: '20:00:00' });
+  expect(numbers.map(({ value }) => value)).toContain(4);
+});
+
+it('a day without its year has that of the line before', async () => {
+  const { times } = await read(`${'A quiet room, please. '.repeat(8)}\nFrom 1 December 2027\nto 15 December`);
+  expect(times.map(({ start }) => start.date)).toEqual(['2027-12-01', '2027-12-15']);
+});
