@@ -24,7 +24,7 @@ export type SelectedTool = z.infer<typeof selectedToolSchema>;
 
 const droppedSchema = z.object({
   name: z.string(),
-  reason: z.enum(['unknown', 'duplicate', 'cap', 'schemaTokens', 'summary']),
+  reason: z.enum(['unknown', 'duplicate', 'cap', 'schemaTokens']),
   suggestion: z.string().optional().describe('The nearest known name, where one is near.'),
 });
 export type Dropped = z.infer<typeof droppedSchema>;

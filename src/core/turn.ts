@@ -82,7 +82,7 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
       signal,
       usage,
       facts: { requestId: call.requestId ?? randomUUID(), session, secretNames: secretNamesOf(view.tools) },
-      taken: 0,
+      earlier: [] as readonly Tool[],
       /** The work, with its end by the budget of time told apart from the caller's own. */
       inTime: async <T>(work: Promise<T>): Promise<T> => {
         try {
@@ -99,8 +99,8 @@ export function createTurns({ catalog, model, planningModel = model, ...parts }:
       lookingFor: (need: string, kept: Kept) => {
         const { require: _, ...rest } = request;
         const maxTools = (request.maxTools ?? options.maxTools) - kept.tools.length;
-        const taken = totalTokens(toolsOf(kept.tools, view), schemaTokens);
-        return { ...turn, request: { ...rest, message: `${request.message} (${need})`, maxTools }, taken };
+        const message = `${request.message} (${need})`;
+        return { ...turn, request: { ...rest, message, maxTools }, earlier: toolsOf(kept.tools, view) };
       },
       told: (selection: Selection) => ({
         usage: {

@@ -1,13 +1,14 @@
 /** `winnow init`: writes a commented configuration for the sources of tools that are in the folder. Nothing is written over. */
 import type { Dirent } from 'node:fs';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { messageOf, WinnowError } from '../../core/errors.js';
 import { command } from '../command.js';
 
 const FILE = 'winnow.yaml';
+const READ_TIMEOUT_MS = 10_000;
 
 export function initCommand(): Command {
   return command({
@@ -51,7 +52,8 @@ async function findSources(): Promise<FoundSource[]> {
   const paths = [...names.sort(), ...HIDDEN_FILES.filter((path) => existsSync(path))];
   const found: FoundSource[] = [];
   for (const path of paths) {
-    const what = kindOf(await parseFile(path));
+    // What is of no format, and what a format refuses, is of no use here.
+    const what = await nameKind(path).catch(() => undefined);
     if (what !== undefined) found.push({ path, what });
   }
   for (const path of SKILL_FOLDERS) if (await hasSkill(path)) found.push({ path, what: 'skills' });
@@ -62,31 +64,16 @@ function isDataFile({ name }: Dirent): boolean {
   return /^[^.].*\.(?:json|jsonl|ya?ml)$/iu.test(name) && !/^(?:winnow\.|package(?:-lock)?\.json)/u.test(name);
 }
 
-/** Undefined: it is no data, or of no use here. */
-async function parseFile(path: string): Promise<unknown> {
-  const { parse } = await import('yaml');
-  try {
-    const text = await readFile(path, 'utf8');
-    const [line = ''] = /\.jsonl$/iu.test(path) ? text.split('\n') : [];
-    if (line !== '') return [JSON.parse(line)];
-    // YAML is slow to parse, and an OpenAPI document in YAML may be long.
-    if (/\.ya?ml$/iu.test(path) && /^(?:openapi|swagger)\s*:/mu.test(text)) return { openapi: true };
-    return /\.json$/iu.test(path) ? JSON.parse(text) : parse(text);
-  } catch {
-    return undefined;
-  }
-}
+const NAMES = { openapi: 'OpenAPI', mcp: 'MCP servers', skills: 'skills' };
 
-function kindOf(content: unknown): string | undefined {
-  const { openapi, swagger, mcpServers, servers, tools, result } = Object(content);
-  if (openapi !== undefined || swagger !== undefined) return 'OpenAPI';
-  if (isRecord(mcpServers) || isRecord(servers)) return 'MCP servers';
-  const entries = [content, tools, Object(result).tools].find(Array.isArray) ?? [];
+/** @returns undefined for JSON that holds no tools */
+async function nameKind(path: string): Promise<string | undefined> {
+  const { detectSource, readSource } = await import('../../core/catalog/sources/formats.js');
+  const spec = await detectSource(path);
+  if (spec.kind !== 'json') return spec.kind === 'tools' ? undefined : NAMES[spec.kind];
+  const [reading] = await readSource(spec, { timeoutMs: READ_TIMEOUT_MS });
+  const entries = reading && 'entries' in reading ? reading.entries : [];
   return entries.length > 0 && entries.every(isTool) ? 'tools' : undefined;
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Also as OpenAI and Anthropic write them. A name alone may be anything. */

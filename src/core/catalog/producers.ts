@@ -12,9 +12,8 @@ import type { JsonSchema, Tool } from './tool.js';
 /** A field of a tool's result that can provide an argument. Scores run from 0.2 to 1. */
 export interface Provision {
   readonly producer: Tool;
+  /** Of a field of this name in the output schema; else a guess: the first field, or the argument's name. */
   readonly path: readonly (string | number)[];
-  /** The output schema has a field of this name. Else the path is a guess: the first field, or the argument's name. */
-  readonly isDeclared: boolean;
   readonly score: number;
 }
 
@@ -91,7 +90,7 @@ function provisionsOf(profile: Profile, argument: Argument, isNamed: boolean): P
   const guess = { path: fields[0]?.path ?? [argument.name], score: about > 0 && isSearch ? about + 0.2 : about };
   const found = isDeclared ? declared : isNamed || fields.length <= 1 ? [guess] : [];
   const [base, share] = isNamed ? [0.9, 0.1] : [0, 1];
-  return found.map(({ path, score }) => ({ producer, path, isDeclared, score: factor * (base + share * score) }));
+  return found.map(({ path, score }) => ({ producer, path, score: factor * (base + share * score) }));
 }
 
 /** Who asks for the thing itself does not find it. */

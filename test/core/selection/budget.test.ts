@@ -63,17 +63,20 @@ describe('chosen tools', () => {
     expect(dropped).toContainEqual({ name: names[7], reason: 'schemaTokens' });
   });
 
-  it('of two rounds share one budget', async () => {
-    const [first = '', second = '', third = ''] = LARGE.map(({ name }) => name);
+  it.each([
+    ['descriptions', LARGE],
+    ['instructions', SKILLS],
+  ])('of two rounds share one budget, by what planning shows of their %s', async (_, tools) => {
+    const [first = '', second = '', third = '', fourth = ''] = tools.map(({ name }) => name);
     const needed = JSON.stringify({ kind: 'needTools', needTools: 'more' });
     const model = modelWith(100_000, [naming(first, second), needed, naming(third), planOf(first)]);
     const options = { summaryTokens: 20_000, schemaTokens: 2_000 };
-    const { selection } = await plannerOf({ tools: LARGE, model, options }).plan({ message: 'x' });
+    const { selection } = await plannerOf({ tools, model, options }).plan({ message: 'x' });
     // Each takes about 700: two were loaded, and of the third only the one that a choice always keeps.
     expect(namesOf(selection)).toEqual([first, second, third]);
-    const more = modelWith(100_000, [naming(first, second), needed, naming(third, 'large_5'), planOf(first)]);
-    const both = await plannerOf({ tools: LARGE, model: more, options }).plan({ message: 'x' });
-    expect(both.selection.dropped).toContainEqual({ name: 'large_5', reason: 'schemaTokens' });
+    const more = modelWith(100_000, [naming(first, second), needed, naming(third, fourth), planOf(first)]);
+    const both = await plannerOf({ tools, model: more, options }).plan({ message: 'x' });
+    expect(both.selection.dropped).toContainEqual({ name: fourth, reason: 'schemaTokens' });
   });
 
   it('of a failed selection fit with their instructions', async () => {

@@ -62,7 +62,7 @@ function staged({ tools = LETTERS, named = [], chosen = named.length, rules = []
       view,
       request: parseRequest({ message: 'do it', ...given.request }),
       rules,
-      taken: 0,
+      earlier: [],
       usage: noUsage(),
       trace: createTrace(),
       signal: new AbortController().signal,

@@ -152,4 +152,19 @@ function mergeValues(keyword: string, left: unknown, right: unknown): unknown {
   return { ...left, ...right, ...Object.fromEntries(merged) };
 }
 
+/** Deeper nesting is a mistake or an attack: some later step would overflow the stack. */
+const MAX_DEPTH = 200;
+
+/** Cycles (YAML aliases, objects from code) and big integers can't be written as JSON. */
+export function findJsonProblem(value: unknown): string | undefined {
+  const done = new Set<unknown>();
+  const isJson = (part: unknown, depth: number): boolean => {
+    if (typeof part !== 'object' || part === null || done.has(part)) return typeof part !== 'bigint';
+    if (depth > MAX_DEPTH || !Object.values(part).every((child) => isJson(child, depth + 1))) return false;
+    done.add(part);
+    return true;
+  };
+  return isJson(value, 0) ? undefined : `not JSON: refers to itself, or is nested deeper than ${MAX_DEPTH}`;
+}
+
 export type JsonSchema = { readonly [key: string]: unknown };

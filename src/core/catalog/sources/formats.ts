@@ -12,13 +12,16 @@ import { openApiFormat } from './openapi.js';
 import {
   describeSource,
   isUrl,
+  PREFIXES,
   parseJson,
   parseJsonOrYaml,
   type ReadContext,
   readText,
   reasonOf,
+  SOURCE_KINDS,
   type SourceFailure,
   type SourceFormat,
+  type SourceKind,
   type SourceReading,
   type SourceSpec,
   sourceFailed,
@@ -30,15 +33,21 @@ export const DEFAULT_SOURCE_TIMEOUT_MS = 30_000;
 const YAML_NAME = /\.ya?ml$/i;
 
 /** Tool entries, a catalogue with rules, or the saved answer of an MCP `tools/list`. */
-export const jsonFormat: SourceFormat = { kind: 'json', names: /\.(?:jsonl|ndjson)$/i, read: readJsonSource };
+const JSON_LINES = /\.(?:jsonl|ndjson)$/i;
+const jsonFormat: SourceFormat = { names: JSON_LINES, read: readJsonSource };
 
 /**
  * A folder in which each `SKILL.md` is one tool. Stage one sees name and description of its front matter; the whole text
  * after it is shown only when the skill is chosen.
  */
-export const skillsFormat: SourceFormat = { kind: 'skills', names: /(?:^|[\\/])SKILL\.md$/, read: readSkillsSource };
+const skillsFormat: SourceFormat = { names: /(?:^|[\\/])SKILL\.md$/, read: readSkillsSource };
 
-const FORMATS: readonly SourceFormat[] = [openApiFormat, mcpFormat, skillsFormat, jsonFormat];
+const FORMATS: Readonly<Record<SourceKind, SourceFormat>> = {
+  openapi: openApiFormat,
+  mcp: mcpFormat,
+  skills: skillsFormat,
+  json: jsonFormat,
+};
 
 /** @throws WinnowError `source_failed`, `cancelled` */
 export async function readSource(
@@ -47,8 +56,7 @@ export async function readSource(
 ): Promise<readonly (SourceReading | SourceFailure)[]> {
   if (spec.kind === 'tools') return [{ origin: spec.name, entries: spec.tools }];
   if ('servers' in spec) return readMcpServers({ servers: spec.servers, failures: [] }, 'mcp', context);
-  const format = FORMATS.find(({ kind }) => kind === spec.kind) ?? jsonFormat;
-  return format.read(spec.path, context);
+  return FORMATS[spec.kind].read(spec.path, context);
 }
 
 /**
@@ -60,18 +68,21 @@ export async function detectSource(
   spec: string,
   context: ReadContext = { timeoutMs: DEFAULT_SOURCE_TIMEOUT_MS },
 ): Promise<SourceSpec> {
-  const [, prefix, rest = ''] = /^(json|openapi|mcp|skills):(.+)$/s.exec(spec) ?? [];
-  const named = FORMATS.find(({ kind }) => kind === prefix);
-  if (named) return named.kind === 'mcp' && isUrl(rest) ? mcpUrl(rest) : { kind: named.kind, path: rest };
+  const named = SOURCE_KINDS.find((kind) => spec.startsWith(`${kind}:`) && spec.length > kind.length + 1);
+  const rest = named ? spec.slice(named.length + 1) : '';
+  if (named) return named === 'mcp' && isUrl(rest) ? mcpUrl(rest) : { kind: named, path: rest };
   const isRemote = isUrl(spec);
   if (!isRemote && (await isFolder(spec))) return { kind: 'skills', path: spec };
   const name = isRemote ? new URL(spec).pathname : spec;
   const content = await lookInto(spec, name, context);
-  const format = FORMATS.find(({ names, holds }) => names.test(name) || (isObject(content) && holds?.(content)));
-  if (format?.kind === 'skills') return { kind: 'skills', path: dirname(spec) };
-  if (format || content !== undefined) return { kind: format?.kind ?? 'json', path: spec };
+  const kind = SOURCE_KINDS.find((one) => {
+    const { names, holds } = FORMATS[one];
+    return names?.test(name) || (isObject(content) && holds?.(content));
+  });
+  if (kind === 'skills') return { kind, path: dirname(spec) };
+  if (kind || content !== undefined) return { kind: kind ?? 'json', path: spec };
   if (isRemote) return mcpUrl(spec);
-  const advice = 'Tell it by a prefix: json:, openapi:, mcp: or skills:';
+  const advice = `Tell it by a prefix: ${PREFIXES}`;
   throw new WinnowError('invalid_option', `The kind of the source ${spec} can't be told from its name. ${advice}.`);
 }
 
@@ -96,7 +107,7 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch (error) {
-    const advice = 'Give an existing file or folder, an http(s) URL, or a prefix (json:, openapi:, mcp:, skills:)';
+    const advice = `Give an existing file or folder, an http(s) URL, or a prefix (${PREFIXES})`;
     throw sourceFailed(path, `can't be found (${reasonOf(error)}). ${advice}`, error);
   }
 }
@@ -104,7 +115,7 @@ async function isFolder(path: string): Promise<boolean> {
 async function readJsonSource(path: string, context: ReadContext): Promise<SourceReading[]> {
   const text = await readText(path, context);
   const origin = describeSource(path);
-  if (jsonFormat.names.test(origin)) return [parseJsonLines(text, origin)];
+  if (JSON_LINES.test(origin)) return [parseJsonLines(text, origin)];
   const content = YAML_NAME.test(origin) ? await parseJsonOrYaml(text, path) : parseJson(text, path);
   if (Array.isArray(content)) return [{ origin, entries: content }];
   const { name, tools, rules, nextCursor } = Object(isObject(content) ? (content.result ?? content) : {});

@@ -30,8 +30,6 @@ const MAX_SERVERS_AT_ONCE = 8;
 const MCP_KEYS = new Set(['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations']);
 
 export const mcpFormat: SourceFormat = {
-  kind: 'mcp',
-  names: /(?!)/,
   // VS Code calls them `servers`.
   holds: (content) => 'mcpServers' in content || isObject(content.servers),
   read: async (path, context) => readMcpServers(await loadMcpConfig(path, context), describeSource(path), context),

@@ -28,8 +28,6 @@ const PLAIN_OBJECT =
 const RISK_OF_METHOD: Readonly<Record<string, Risk>> = { get: 'low', head: 'low', delete: 'high' };
 
 export const openApiFormat: SourceFormat = {
-  kind: 'openapi',
-  names: /(?!)/,
   holds: (content) => 'openapi' in content || 'swagger' in content,
   read: readOpenApiSource,
 };

@@ -6,7 +6,7 @@ import { runWhole } from '../../in-slices.js';
 import { parse } from '../../parse.js';
 import { type Rule, ruleSchema } from '../rule.js';
 import { findSizeProblem } from '../schema/bounds.js';
-import { isObject } from '../schema/json.js';
+import { findJsonProblem, isObject } from '../schema/json.js';
 import { type EntryIssue, type JsonSchema, parseTool, type Tool, type ToolEntry, warning } from '../tool.js';
 import { boundBody } from './bound-body.js';
 
@@ -43,7 +43,7 @@ export type McpServer = z.infer<typeof mcpServerSchema>;
 
 /** `path` is a file or folder, or, for `json` and `openapi`, an http(s) URL. */
 export type SourceSpec =
-  | { readonly kind: SourceFormat['kind']; readonly path: string }
+  | { readonly kind: SourceKind; readonly path: string }
   | { readonly kind: 'mcp'; readonly servers: Readonly<Record<string, McpServer>> }
   /** From code: entries as a file has them, or tools of another catalogue. */
   | { readonly kind: 'tools'; readonly name: string; readonly tools: readonly (ToolEntry | Tool)[] };
@@ -72,9 +72,15 @@ export interface ReadContext {
   readonly variable?: ((name: string) => string | undefined) | undefined;
 }
 
+/** In the order in which a content is tried. Each has a format in `FORMATS`. */
+export const SOURCE_KINDS = ['openapi', 'mcp', 'skills', 'json'] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
+/** For messages. */
+export const PREFIXES = SOURCE_KINDS.map((kind) => `${kind}:`).join(', ');
+
 export interface SourceFormat {
-  readonly kind: 'json' | 'openapi' | 'skills' | 'mcp';
-  readonly names: RegExp;
+  /** Ends of names that tell it. Default: none. */
+  readonly names?: RegExp;
   holds?(content: Readonly<Record<string, unknown>>): boolean;
   /**
    * A server of an MCP configuration may fail while others answer.
@@ -93,9 +99,6 @@ export interface ParsedReading extends Omit<SourceReading, 'entries'> {
   readonly rules: readonly Rule[];
   readonly issues: readonly EntryIssue[];
 }
-
-/** Deeper nesting is a mistake or an attack: some later step would overflow the stack. */
-const MAX_DEPTH = 200;
 
 export function parseReading(reading: SourceReading): ParsedReading {
   return runWhole(parseInSteps(reading));
@@ -164,29 +167,18 @@ function withoutNulls(entry: unknown): unknown {
 
 /**
  * Tools as the interfaces of models write them: `{type: "function", function: {name, parameters}}`, `{name, parameters}`
- * and `{name, input_schema}`. All else stays as it is.
+ * and `{name, input_schema}`. These are functions that the caller runs, so they are `builtin`. All else stays as it is.
  */
 function fromOtherForms(written: unknown): unknown {
   if (!isObject(written)) return written;
   const { type, function: inner, ...beside } = written;
-  const entry: JsonSchema = type === 'function' && isObject(inner) ? { ...beside, ...inner } : written;
+  const isFunction = type === 'function' && isObject(inner);
+  const entry: JsonSchema = isFunction ? { toolType: 'builtin', ...beside, ...inner } : written;
   const isSchema = (value: unknown) => isObject(value) && (value.type === 'object' || isObject(value.properties));
   const key = ['parameters', 'input_schema'].find((name) => isSchema(entry[name]));
   if (key === undefined || entry.inputSchema !== undefined) return entry;
   const { [key]: inputSchema, ...rest } = entry;
-  return { ...rest, inputSchema };
-}
-
-/** Cycles (YAML aliases, objects from code) and big integers can't be written as JSON. */
-export function findJsonProblem(value: unknown): string | undefined {
-  const done = new Set<unknown>();
-  const isJson = (part: unknown, depth: number): boolean => {
-    if (typeof part !== 'object' || part === null || done.has(part)) return typeof part !== 'bigint';
-    if (depth > MAX_DEPTH || !Object.values(part).every((child) => isJson(child, depth + 1))) return false;
-    done.add(part);
-    return true;
-  };
-  return isJson(value, 0) ? undefined : `not JSON: refers to itself, or is nested deeper than ${MAX_DEPTH}`;
+  return { toolType: 'builtin', ...rest, inputSchema };
 }
 
 /** Begins the names of tools that users have added, and no others. */
@@ -281,7 +273,7 @@ export function parseJson(text: string, location: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const advice = 'Correct it, or tell its kind by a prefix: json:, openapi:, mcp: or skills:';
+    const advice = `Correct it, or tell its kind by a prefix: ${PREFIXES}`;
     throw sourceFailed(location, `is not JSON (${reasonOf(error)}). ${advice}`, error);
   }
 }

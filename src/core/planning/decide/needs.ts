@@ -75,6 +75,6 @@ function byFormat(format: unknown, consumer: Tool, tools: readonly Tool[]): Prov
   const readers = tools.filter((tool) => tool !== consumer && tool.risk === 'low');
   return readers.flatMap((producer) => {
     const field = resultFields(fittedSchemas(producer).output).find(({ schema }) => schema.format === format);
-    return field && format !== undefined ? [{ producer, path: field.path, isDeclared: true, score: MIN_SCORE }] : [];
+    return field && format !== undefined ? [{ producer, path: field.path, score: MIN_SCORE }] : [];
   });
 }

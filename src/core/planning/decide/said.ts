@@ -59,8 +59,9 @@ export async function readSaid(
   };
 }
 
+/** In the language of the request: a plan or a result among the earlier messages has none. */
 async function readText(text: string, request: Parameters<typeof readSaid>[0]): Promise<Said> {
-  const language = languageOf({ message: text, locale: request.locale });
+  const language = languageOf(request);
   const now = wallClock(request);
   const culture = CULTURES[language];
   const pieces = piecesOf(text);

@@ -2,13 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { detectSource, jsonFormat, skillsFormat } from '../../../../src/core/catalog/sources/formats.js';
-import {
-  describeSource,
-  parseReading,
-  reasonOf,
-  type SourceFormat,
-} from '../../../../src/core/catalog/sources/source.js';
+import { detectSource, readSource } from '../../../../src/core/catalog/sources/formats.js';
+import { describeSource, parseReading, reasonOf } from '../../../../src/core/catalog/sources/source.js';
 import { renderSummary } from '../../../../src/core/catalog/summary.js';
 
 let folder: string;
@@ -66,7 +61,7 @@ describe('the kind of a source', () => {
     const file = join(folder, 'tools.txt');
     await expect(detectSource(file)).rejects.toMatchObject({
       code: 'invalid_option',
-      message: expect.stringContaining('json:, openapi:, mcp: or skills:'),
+      message: expect.stringContaining('a prefix: openapi:, mcp:, skills:, json:'),
     });
   });
 
@@ -104,8 +99,8 @@ beforeEach(async () => {
 afterEach(() => rm(own, { recursive: true }));
 
 /** Of all places of the source together. */
-async function read(format: SourceFormat, path: string) {
-  const read = await format.read(path, { timeoutMs: 1000 });
+async function read(kind: 'json' | 'skills', path: string) {
+  const read = await readSource({ kind, path }, { timeoutMs: 1000 });
   const parsed = read.flatMap((one) => ('error' in one ? [] : [parseReading(one)]));
   return {
     name: parsed[0]?.name,
@@ -118,7 +113,7 @@ async function read(format: SourceFormat, path: string) {
 async function readJson(name: string, content: unknown) {
   const path = join(own, name);
   await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
-  const { issues, ...rest } = await read(jsonFormat, path);
+  const { issues, ...rest } = await read('json', path);
   return {
     ...rest,
     issues: issues.map((issue) => ({ ...issue, entry: issue.entry.replace(`${own}/`, '') })),
@@ -214,7 +209,7 @@ describe('a wrong entry is left out with its place and name', () => {
 
 describe('a JSONL file', () => {
   it('holds one entry a line, in order', async () => {
-    const { tools, issues } = await read(jsonFormat, 'fixtures/sources/tools.jsonl');
+    const { tools, issues } = await read('json', 'fixtures/sources/tools.jsonl');
     expect(tools.map((item) => [item.name, item.risk, item.origin])).toEqual([
       ['convert_currency', 'low', 'fixtures/sources/tools.jsonl'],
       ['列出汇率', 'low', 'fixtures/sources/tools.jsonl'],
@@ -240,7 +235,7 @@ async function write(file: string, text: string) {
   await writeFile(join(own, file), text);
 }
 
-const readSkills = (path = own) => read(skillsFormat, path);
+const readSkills = (path = own) => read('skills', path);
 
 describe('a skills folder', () => {
   it('gives one skill for each SKILL.md, sorted by path', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { findJsonProblem, parseReading } from '../../../../src/core/catalog/sources/source.js';
+import { findJsonProblem } from '../../../../src/core/catalog/schema/json.js';
+import { parseReading } from '../../../../src/core/catalog/sources/source.js';
 
 describe('a schema', () => {
   it.each([
@@ -47,8 +48,10 @@ describe('a tool of another interface', () => {
     ['of OpenAI', { type: 'function', risk: 'low', function: { ...named, strict: true, parameters: inputSchema } }],
     ['of OpenAI without its wrapping', { ...named, risk: 'low', strict: true, parameters: inputSchema }],
     ['of Anthropic', { ...named, risk: 'low', strict: true, input_schema: inputSchema }],
-  ])('%s is read as an entry, with what else it says', (_name, entry) => {
-    expect(read(entry)).toMatchObject({ ...named, inputSchema, risk: 'low', metadata: { strict: true } });
+  ])('%s is read as a function of the caller, with what else it says', (_name, entry) => {
+    const expected = { ...named, toolType: 'builtin', inputSchema, risk: 'low', metadata: { strict: true } };
+    expect(read(entry)).toMatchObject(expected);
+    expect(read({ ...entry, toolType: 'skill' })).toMatchObject({ ...expected, toolType: 'skill' });
   });
 
   it.each([
