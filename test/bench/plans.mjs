@@ -11,115 +11,46 @@
  * back in place of a model: every one must be right.
  */
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createScope } from '../../dist/core/catalog/scope.js';
-import { parseCase } from '../../dist/eval/case.js';
-import { offeredTools } from '../../dist/eval/case-runner.js';
 import { defaultsIn } from '../../dist/eval/plan-scores.js';
-import { randomFor, sampleOf } from '../../dist/eval/random.js';
 import { toPlanValue } from '../../dist/eval/references.js';
 import { expectedKind, scoreCase } from '../../dist/eval/score-case.js';
 import { isSameValue } from '../../dist/eval/values.js';
-import { createModel, createPlanner, loadCatalog } from '../../dist/index.js';
-import { halfOf, renderMean } from './halves.mjs';
+import { createModel, createPlanner } from '../../dist/index.js';
+import { renderMean } from './halves.mjs';
+import { openCatalog, openSet, SET_FLAGS } from './sets.mjs';
 import { median, renderNumber, renderTable } from './statistics.mjs';
 
 const { values: flags } = parseArgs({
   options: {
-    set: { type: 'string', multiple: true },
-    catalog: { type: 'string' },
-    half: { type: 'string', default: 'all' },
-    cases: { type: 'string' },
-    seed: { type: 'string', default: '1' },
+    ...SET_FLAGS,
     out: { type: 'string' },
     resume: { type: 'boolean', default: false },
     dry: { type: 'boolean', default: false },
     options: { type: 'string', default: '{}' },
     today: { type: 'string', default: '2025-11-21' },
-    benchmarks: { type: 'string', default: process.env.WINNOW_BENCHMARKS ?? '../shared/benchmarks' },
     'model-file': { type: 'string' },
     'base-url': { type: 'string' },
     model: { type: 'string' },
   },
 });
 const DAY_IN_MS = 86_400_000;
-/** Of the 60 cases of NESTFUL that were looked at: `bench:quality --sample 60` with its first seed. */
-const LOOKED_AT = { count: 60, seed: 1 };
-const GIVEN = { only: 'plan', maxTools: 8, seed: 1 };
+const planners = new Map();
 
-const fixture = (name) => ({ cases: `fixtures/cases/${name}.jsonl`, catalog: `fixtures/catalogs/${name}.json` });
-const benchmark = (name) => ({
-  cases: join(flags.benchmarks, `${name}.cases.jsonl`),
-  catalog: join(flags.benchmarks, `${name}.tools.json`),
-});
-const FIXTURES = ['hydrology', 'assistant', 'coding-agent'];
-/** `kind`: only cases that want it. `offer`: what a case sees in place of the whole catalogue. */
-const SETS = {
-  ...Object.fromEntries(FIXTURES.map((name) => [name, { files: [fixture(name)], kind: 'plan' }])),
-  exclusions: { files: [fixture('exclusions')] },
-  first: { files: [{ cases: 'fixtures/cases/first.jsonl' }] },
-  abstention: { files: FIXTURES.map(fixture), kind: 'unplannable' },
-  questions: { files: FIXTURES.map(fixture), kind: 'clarification' },
-  'nestful-given': { files: [benchmark('nestful')], offer: 'given', lookedAt: 'nestful' },
-  nestful: { files: [benchmark('nestful')], lookedAt: 'nestful' },
-  'bfcl-given': { files: [benchmark('bfcl')], offer: 'given' },
-  irrelevance: { files: [benchmark('bfcl_irrelevance')], offer: 'candidates' },
-};
-
-const catalogs = new Map();
-
-/** One of the table, or a file with the catalogue of `--catalog`. */
-function findSet(name) {
-  if (SETS[name]) return SETS[name];
-  if (existsSync(name) && flags.catalog) return { files: [{ cases: name, catalog: flags.catalog }] };
-  throw new Error(`--set ${name}: use ${Object.keys(SETS).join(', ')}, or a file of cases with --catalog FILE.`);
-}
-
-/** The cases of one half that are to be planned, each with its catalogue. */
-async function casesOf(name, set) {
-  const all = [];
-  for (const { cases: file, catalog } of set.files) {
-    for (const [place, text] of readFileSync(file, 'utf8').trim().split('\n').entries()) {
-      const one = parseCase(text, { suite: name, file, line: place + 1 }).case;
-      const catalogFile = catalog ?? JSON.parse(text).meta.catalog;
-      const hasGold = one.expected.tools.length > 0 || one.expected.kind !== 'clarification';
-      if (set.kind ? expectedKind(one.expected) === set.kind : hasGold) all.push({ ...one, catalogFile });
-    }
-  }
-  const { count, seed } = LOOKED_AT;
-  const seen = set.lookedAt && new Set(sampleOf(all, count, randomFor(seed, set.lookedAt)).map(({ id }) => id));
-  const halfOfCase = ({ id }) => (seen ? (seen.has(id) ? 'learn' : 'measure') : halfOf(id));
-  const half = all.filter((one) => flags.half === 'all' || halfOfCase(one) === flags.half);
-  const limit = flags.cases === undefined ? half.length : Number(flags.cases);
-  return sampleOf(half, limit, randomFor(Number(flags.seed), `plans:${name}`));
-}
-
-/** What a caller sees of a catalogue, and the planner of it; made once a file. */
-async function openCatalog(file, model) {
-  if (!catalogs.has(file)) {
-    const { catalog } = await loadCatalog({ sources: [file] });
-    const options = { timeoutMs: DAY_IN_MS, ...JSON.parse(flags.options) };
-    const planner = model && createPlanner({ catalog, model, options });
-    catalogs.set(file, { viewOf: createScope(catalog), planner });
-  }
-  return catalogs.get(file);
-}
-
-/** What the case may use, where that is not the whole catalogue. */
-function offerOf(one, { offer }, view) {
-  if (offer === 'given') return { allow: offeredTools(one, view, GIVEN) };
-  return offer === 'candidates' ? { allow: [...(one.candidates ?? [])] } : {};
+/** One a catalogue. */
+function plannerOf(file, catalog, model) {
+  const options = { timeoutMs: DAY_IN_MS, ...JSON.parse(flags.options) };
+  if (!planners.has(file)) planners.set(file, createPlanner({ catalog, model, options }));
+  return planners.get(file);
 }
 
 /** One case -> its line. */
-async function planCase(name, one, model) {
-  const { viewOf, planner } = await openCatalog(one.catalogFile, model);
+async function planCase({ name, offerOf }, one, model) {
+  const { catalog, viewOf } = await openCatalog(one.catalogFile);
   const view = viewOf(one.request);
   const start = performance.now();
-  const result = model
-    ? await ask(planner, { today: flags.today, ...one.request, ...offerOf(one, SETS[name] ?? {}, view) })
-    : expectedResult(one.expected);
+  const request = { today: flags.today, ...one.request, ...offerOf(one, view) };
+  const result = model ? await ask(plannerOf(one.catalogFile, catalog, model), request) : expectedResult(one.expected);
   const seconds = Number(((performance.now() - start) / 1000).toFixed(2));
   const spent = [result.usage?.selection, result.usage?.planning].filter(Boolean);
   const sum = (key) => spent.reduce((total, usage) => total + usage[key], 0);
@@ -218,10 +149,8 @@ function shareOf(lines, isOne) {
   return lines.length > 0 ? `${lines.filter(isOne).length} of ${lines.length}` : '';
 }
 
-if (!/^(?:learn|measure|all)$/u.test(flags.half)) throw new Error(`--half ${flags.half}: use learn, measure or all.`);
-const names = flags.set ?? ['first'];
-const work = [];
-for (const name of names) for (const one of await casesOf(name, findSet(name))) work.push({ name, one });
+const sets = [...new Set(flags.set ?? ['first'])].flatMap((name) => openSet(name, flags) ?? []);
+const work = sets.flatMap((set) => set.cases.map((one) => ({ set, one })));
 if (flags.out && !flags.resume) rmSync(flags.out, { force: true });
 const known = flags.out && existsSync(flags.out) ? readFileSync(flags.out, 'utf8').trim().split('\n') : [];
 const done = known.flatMap((text) => (text ? [JSON.parse(text)] : [])).filter(({ kind }) => kind !== 'error');
@@ -230,21 +159,18 @@ const lines = new Map(done.map((line) => [keyOf(line.set, line.id), line]));
 const { 'model-file': modelFile, 'base-url': baseUrl, model: name } = flags;
 const settings = { modelFile, baseUrl, model: name, callTimeoutMs: baseUrl && DAY_IN_MS };
 const model = flags.dry ? undefined : await createModel(settings);
-for (const [place, { name, one }] of work.entries()) {
-  const key = keyOf(name, one.id);
+for (const [place, { set, one }] of work.entries()) {
+  const key = keyOf(set.name, one.id);
   if (lines.has(key)) continue;
-  const line = await planCase(name, one, model);
+  const line = await planCase(set, one, model);
   lines.set(key, line);
   if (flags.out) appendFileSync(flags.out, `${JSON.stringify(line)}\n`);
   if (model) console.error(`${place + 1}/${work.length} ${key} ${line.ok ? 'right' : line.cause} ${line.seconds} s`);
 }
-const linesOf = (set) => work.flatMap(({ name, one }) => (name === set ? [lines.get(keyOf(name, one.id))] : []));
-const rows = [...new Set(names)].map((name) => [
-  name,
-  ...Object.values(COLUMNS).map((cellOf) => cellOf(linesOf(name))),
-]);
+const linesOf = ({ name, cases }) => cases.map(({ id }) => lines.get(keyOf(name, id)));
+const rows = sets.map((set) => [set.name, ...Object.values(COLUMNS).map((cellOf) => cellOf(linesOf(set)))]);
 console.log(renderTable(['set', ...Object.keys(COLUMNS)], rows));
 await model?.close();
-const wrong = flags.dry ? names.flatMap(linesOf).filter(({ ok }) => !ok) : [];
+const wrong = flags.dry ? sets.flatMap(linesOf).filter(({ ok }) => !ok) : [];
 for (const { set, id, cause } of wrong) console.error(`${set} ${id}: ${cause}`);
 process.exit(wrong.length > 0 ? 1 : 0);

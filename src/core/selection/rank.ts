@@ -100,7 +100,7 @@ interface FirstReading {
  * is a log-linear pool (Genest and Zidek, 1986): free room goes to names that both opinions stand for. The pool, a chosen
  * share of 0.5 and 2,000 tokens of fill together change recall@8 on RestBench from 0.851 to 0.876 on the learning half (74
  * cases) and from 0.865 to 0.882 on the other (81 cases; interval of the gain -0.004 to 0.041). Assistant and hydrology stay.
- * Command: `npm run bench:quality -- --sets restbench --contestants winnow`.
+ * Command: `npm run bench:selection -- --set restbench --half measure`.
  */
 function toAnswer(scored: readonly ScoredTool[], { likeliest, first, none, keywords }: FirstReading): Answer {
   const highest = scored[0]?.score ?? 0;

@@ -49,7 +49,7 @@ export const wanted: Stage = {
 
 /**
  * The producers that each tool needs, before it; what is always there needs none. To measure their effect: `npm run
- * bench:quality -- --sets restbench --contestants winnow,winnow-no-producers`.
+ * bench:selection -- --set restbench --selector winnow --selector winnow-no-producers`.
  */
 export const producers: Stage = {
   name: 'producers',

@@ -1,0 +1,108 @@
+/** Sets of cases for the benches, in halves, and what a case of each may use. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createScope } from '../../dist/core/catalog/scope.js';
+import { parseCase } from '../../dist/eval/case.js';
+import { offeredTools } from '../../dist/eval/case-runner.js';
+import { randomFor, sampleOf } from '../../dist/eval/random.js';
+import { expectedKind } from '../../dist/eval/score-case.js';
+import { loadCatalog } from '../../dist/index.js';
+import { halfOf } from './halves.mjs';
+
+/** Flags of all scripts that measure sets, for `parseArgs`. */
+export const SET_FLAGS = {
+  set: { type: 'string', multiple: true },
+  catalog: { type: 'string' },
+  half: { type: 'string', default: 'all' },
+  cases: { type: 'string' },
+  seed: { type: 'string', default: '1' },
+  benchmarks: { type: 'string', default: process.env.WINNOW_BENCHMARKS ?? '../shared/benchmarks' },
+};
+
+/** Of the 60 cases of NESTFUL that were looked at: a sample of all with this seed. */
+const LOOKED_AT = { count: 60, seed: 1 };
+const GIVEN = { only: 'plan', maxTools: 8, candidates: 'all', distractors: 0, seed: 1 };
+const AMONG = { only: 'select', maxTools: 8, candidates: 'only', distractors: 50, seed: 1 };
+const CANDIDATES = { ...AMONG, distractors: 0 };
+const FIXTURES = ['hydrology', 'assistant', 'coding-agent'];
+
+const fixture = (name) => ({ cases: `fixtures/cases/${name}.jsonl`, catalog: `fixtures/catalogs/${name}.json` });
+
+/** `kind`: only cases that want it. `offer`: what a case may use in place of the whole catalogue, by `offeredTools`. */
+function setsIn(folder) {
+  const benchmark = (name) => ({
+    cases: join(folder, `${name}.cases.jsonl`),
+    catalog: join(folder, `${name}.tools.json`),
+  });
+  return {
+    ...Object.fromEntries(FIXTURES.map((name) => [name, { files: [fixture(name)], kind: 'plan' }])),
+    exclusions: { files: [fixture('exclusions')] },
+    first: { files: [{ cases: 'fixtures/cases/first.jsonl' }] },
+    abstention: { files: FIXTURES.map(fixture), kind: 'unplannable' },
+    questions: { files: FIXTURES.map(fixture), kind: 'clarification' },
+    restbench: { files: [benchmark('restbench')] },
+    metatool: { files: [benchmark('metatool')] },
+    stabletoolbench: { files: [benchmark('stabletoolbench')] },
+    nestful: { files: [benchmark('nestful')], lookedAt: 'nestful' },
+    'nestful-given': { files: [benchmark('nestful')], offer: GIVEN, lookedAt: 'nestful' },
+    bfcl: { files: [benchmark('bfcl')], offer: AMONG },
+    'bfcl-given': { files: [benchmark('bfcl')], offer: GIVEN },
+    acebench: { files: [benchmark('acebench_zh')], offer: AMONG },
+    'acebench-given': { files: [benchmark('acebench_zh')], offer: GIVEN },
+    irrelevance: { files: [benchmark('bfcl_irrelevance')], offer: CANDIDATES },
+  };
+}
+
+/**
+ * @param flags of `SET_FLAGS`
+ * @returns its cases, each with the file of its catalogue; undefined, with a word, where its files are missing
+ */
+export function openSet(name, flags) {
+  const { half, cases: most, seed, benchmarks, catalog: own } = flags;
+  if (!/^(?:learn|measure|all)$/u.test(half)) throw new Error(`--half ${half}: use learn, measure or all.`);
+  const sets = setsIn(benchmarks);
+  const isFile = sets[name] === undefined && own !== undefined && existsSync(name);
+  const set = isFile ? { files: [{ cases: name, catalog: own }] } : sets[name];
+  if (!set)
+    throw new Error(`--set ${name}: use ${Object.keys(sets).join(', ')}, or a file of cases with --catalog FILE.`);
+  const missing = set.files.find(({ cases }) => !existsSync(cases));
+  if (missing) {
+    console.error(`${name} is skipped: ${missing.cases} is not there (--benchmarks FOLDER, or WINNOW_BENCHMARKS).`);
+    return undefined;
+  }
+  const all = set.files.flatMap((files) => readCases(name, files)).filter(({ expected }) => isJudged(expected, set));
+  const seen = set.lookedAt && sampleOf(all, LOOKED_AT.count, randomFor(LOOKED_AT.seed, set.lookedAt));
+  const halfOfCase = (one) => (seen ? (seen.includes(one) ? 'learn' : 'measure') : halfOf(one.id));
+  const wanted = all.filter((one) => half === 'all' || halfOfCase(one) === half);
+  const count = most === undefined ? wanted.length : Number(most);
+  return { name, cases: sampleOf(wanted, count, randomFor(Number(seed), `plans:${name}`)), offerOf: offerOf(set) };
+}
+
+function readCases(suite, { cases: file, catalog }) {
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  return lines.map((text, place) => ({
+    ...parseCase(text, { suite, file, line: place + 1 }).case,
+    catalogFile: catalog ?? JSON.parse(text).meta.catalog,
+  }));
+}
+
+function isJudged(expected, { kind }) {
+  if (kind !== undefined) return expectedKind(expected) === kind;
+  return expected.tools.length > 0 || expected.kind !== 'clarification';
+}
+
+/** `(case, view)` -> what to add to its request. */
+function offerOf({ offer }) {
+  return (one, view) => (offer ? { allow: offeredTools(one, view, offer) } : {});
+}
+
+const catalogs = new Map();
+
+/** @returns the catalogue of a file, and what a request sees of it; each file is read once */
+export async function openCatalog(file) {
+  if (!catalogs.has(file)) {
+    const { catalog } = await loadCatalog({ sources: [file] });
+    catalogs.set(file, { catalog, viewOf: createScope(catalog) });
+  }
+  return catalogs.get(file);
+}
