@@ -56,14 +56,14 @@ export async function writePlan(tools: readonly Tool[], parts: WriteParts): Prom
     parse: (completion) => readPlan(completion, { tools: byName, message: values.message, defaults }),
     request: {
       stage: 'planning',
-      prompt: prompts.plan.render(values),
+      prompt: prompts['plan-steps'].render(values),
       schema: { name: 'plan', schema: planAnswerSchema(tools, { canNeedTools }) },
       maxTokens,
       signal,
       about: {
         module: 'planning/write',
-        promptName: prompts.plan.name,
-        promptHash: prompts.plan.hash,
+        promptName: prompts['plan-steps'].name,
+        promptHash: prompts['plan-steps'].hash,
         variables: { ...values, tools: [...byName.keys()] },
         ...facts,
       },

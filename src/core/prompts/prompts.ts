@@ -86,25 +86,16 @@ export function loadNamedPrompt<Name extends PromptName>(
   };
 }
 
-export type Prompts = ReturnType<typeof loadPrompts>;
+export type Prompts = { readonly [Name in ReplaceableName]: NamedPrompt<Name> };
 
 /** @throws WinnowError `prompt_invalid` */
-export function loadPrompts(paths: PromptPaths = {}) {
+export function loadPrompts(paths: PromptPaths = {}): Prompts {
   const names: readonly string[] = REPLACEABLE_NAMES;
   const unknown = Object.keys(paths).find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new WinnowError('prompt_invalid', `There is no prompt "${unknown}"; there are ${names.join(', ')}.`);
-  const load = <Name extends ReplaceableName>(name: Name) => loadNamedPrompt(name, paths[name]);
-  return {
-    select: load('select-tools'),
-    plan: load('plan-steps'),
-    asks: load('split-asks'),
-    tool: load('choose-tool'),
-    fit: load('check-fit'),
-    item: load('check-item'),
-    arguments: load('fill-arguments'),
-    repair: load('repair'),
-  };
+  const loaded = REPLACEABLE_NAMES.map((name) => [name, loadNamedPrompt<ReplaceableName>(name, paths[name])]);
+  return Object.fromEntries(loaded);
 }
 
 export function defaultPromptPath(name: PromptName): string {

@@ -36,12 +36,12 @@ export function createSelectionStage(
 ): (turn: Turn, view: View) => Promise<Selection> {
   // What planning shows of a tool is what it costs: a huge schema is shortened there.
   const schemaTokens = createToolTokens(renderTool)(planningModel);
-  const { system, user } = prompts.plan.render({ tools: '', context: '', today: '', locale: '', message: '' });
+  const { system, user } = prompts['plan-steps'].render({ tools: '', context: '', today: '', locale: '', message: '' });
   const instructionTokens = planningModel.countTokens(`${system}\n${user}`);
   const parts = {
     model,
     options,
-    prompt: prompts.select,
+    prompt: prompts['select-tools'],
     repair: prompts.repair,
     schemaTokens,
     stages,

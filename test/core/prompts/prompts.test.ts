@@ -122,8 +122,8 @@ describe('the prompts', () => {
       await writeFile(path, '<!-- system -->\nMINE {{none}} {{summaries}}\n<!-- user -->\n{{context}}{{message}}');
       const prompts = loadPrompts({ 'select-tools': path });
       const values = { none: 'no', summaries: '- a', context: '', message: 'hi' };
-      expect(prompts.select.render(values)).toEqual({ system: 'MINE no - a', user: 'hi' });
-      expect(prompts.plan.name).toBe('plan-steps');
+      expect(prompts['select-tools'].render(values)).toEqual({ system: 'MINE no - a', user: 'hi' });
+      expect(prompts['plan-steps'].name).toBe('plan-steps');
       await writeFile(path, '<!-- system -->\n{{summaries}}\n<!-- user -->\n{{context}}{{message}}');
       expect(() => loadPrompts({ 'select-tools': path })).toThrow('{{none}} is missing');
     });

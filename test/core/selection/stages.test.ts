@@ -71,7 +71,7 @@ function staged({ tools = LETTERS, named = [], chosen = named.length, rules = []
     {
       model,
       options: resolveOptions({ passthroughTools: 0, fillTokens: 0, ...given.options }),
-      prompt: prompts.select,
+      prompt: prompts['select-tools'],
       repair: prompts.repair,
       schemaTokens: typeof cost === 'number' ? () => cost : cost,
       planningLimits: { ...model.limits, contextTokens: 100_000 },

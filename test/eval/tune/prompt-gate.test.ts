@@ -182,8 +182,8 @@ function systemOf(name: (typeof TUNED_PROMPTS)[number], text: string): string {
   const path = join(temporaryFolder(), 'p.md');
   writeFileSync(path, text);
   const loaded = loadPrompts({ [name]: path });
-  if (name === 'select-tools') return loaded.select.render(VALUES[name]).system;
-  return loaded.plan.render(VALUES['plan-steps']).system;
+  if (name === 'select-tools') return loaded['select-tools'].render(VALUES[name]).system;
+  return loaded['plan-steps'].render(VALUES['plan-steps']).system;
 }
 
 describe.each(TUNED_PROMPTS)('%s, taken apart and put together', (name) => {

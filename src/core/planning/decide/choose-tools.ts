@@ -90,7 +90,9 @@ function readingsOf(choice: Deciding) {
   const names = [...byName.keys(), none];
   const lines = [...byName.values()].map(renderLine).join('\n');
   const readAbout = <T>(message: string, use: (reader: TokenReader) => Promise<T>, read = choice.read) =>
-    read('tool', { none, tools: lines, context: choice.context, message }, OPENING, async (open) => use(await open()));
+    read('choose-tool', { none, tools: lines, context: choice.context, message }, OPENING, async (open) =>
+      use(await open()),
+    );
   const readAlone = (ask: string, read = choice.read) =>
     readAbout(
       ask,
@@ -181,8 +183,8 @@ async function lookAtConsumers(
  */
 async function look(tool: Tool, ask: string, looking: Looking): Promise<LookedAt> {
   const values = { context: looking.context, message: ask, tool: renderCandidate(tool) };
-  const fits = await looking.read('fit', values, FIT_OPENING, readYes);
-  const unasked = await looking.readUnasked('fit', values, FIT_OPENING, readYes);
+  const fits = await looking.read('check-fit', values, FIT_OPENING, readYes);
+  const unasked = await looking.readUnasked('check-fit', values, FIT_OPENING, readYes);
   const onTheWay = [...producersOf(tool, looking)].map(({ name }) => name);
   const lift = looking.liftOf([tool.name, ...onTheWay]);
   const odds = Math.sqrt(lift / looking.liftOf([looking.none])) * (oddsOf(fits) / oddsOf(unasked));

@@ -57,7 +57,7 @@ function readAsks(
   message: string,
   { context, earlier, read }: { context: string; earlier: readonly string[]; read: Read },
 ): Promise<string[]> {
-  return read('asks', { context, message }, OPENING, async (open) => {
+  return read('split-asks', { context, message }, OPENING, async (open) => {
     const writer = createJsonWriter(open);
     const counts = Array.from({ length: MAX_ASKS }, (_, place) => String(place + 1));
     const ranked = await writer.rank(

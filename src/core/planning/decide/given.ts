@@ -48,7 +48,7 @@ export async function withWantedItems(
     const looked: { item: unknown; yes: number }[] = [];
     for (const item of list) {
       const call = `${tool.name}(${name}: ${JSON.stringify(item)})`;
-      const yes = await read('item', { context, message, call }, '{"wanted": "', readYes);
+      const yes = await read('check-item', { context, message, call }, '{"wanted": "', readYes);
       looked.push({ item, yes });
     }
     const surest = Math.max(...looked.map(({ yes }) => yes));

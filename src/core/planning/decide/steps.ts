@@ -81,8 +81,8 @@ export async function decideSteps(chosen: readonly ToolOfAsk[], parts: Deciding)
       const values = promptValues(tool, about);
       const unasked = { ...values, facts: '', context: '', message: '' };
       return decideArguments(tool, {
-        read: (use) => parts.read('arguments', values, OPENING, use),
-        readUnasked: (use) => parts.read('arguments', unasked, OPENING, use),
+        read: (use) => parts.read('fill-arguments', values, OPENING, use),
+        readUnasked: (use) => parts.read('fill-arguments', unasked, OPENING, use),
         references,
         taken: takenBy(references),
         context: { ...context, results: results() },
