@@ -18,8 +18,7 @@ interface PromptPlaces {
   readonly lead?: readonly string[];
 }
 
-/** Prompts that a user's own file may replace, in the configuration and by `--prompt`. */
-const REPLACEABLE = {
+const OF_PLANNER = {
   'select-tools': { system: ['none', 'summaries'], user: ['context', 'message'] },
   'plan-steps': { system: ['tools'], user: ['context', 'today', 'locale', 'message'] },
   'split-asks': { system: [], user: ['context', 'message'] },
@@ -27,10 +26,15 @@ const REPLACEABLE = {
   'check-fit': { system: [], user: ['context', 'message', 'tool'] },
   'check-item': { system: [], user: ['context', 'message', 'call'] },
   'fill-arguments': { system: [], user: ['tool', 'facts', 'context', 'message'], lead: ['tool'] },
-  /** A model's opinion on what a search found. */
-  'rerank-tools': { system: [], user: ['tools', 'query'] },
   /** Asks once more where an answer can't be used. */
   repair: { system: ['system'], user: ['user', 'answer', 'issues'] },
+} as const;
+
+/** Prompts that a user's own file may replace, in the configuration and by `--prompt`. */
+const REPLACEABLE = {
+  ...OF_PLANNER,
+  /** A model's opinion on what a search found. */
+  'rerank-tools': { system: [], user: ['tools', 'query'] },
 } as const;
 
 export const PROMPTS = {
@@ -86,7 +90,7 @@ export function loadNamedPrompt<Name extends PromptName>(
   };
 }
 
-export type Prompts = { readonly [Name in ReplaceableName]: NamedPrompt<Name> };
+export type Prompts = { readonly [Name in keyof typeof OF_PLANNER]: NamedPrompt<Name> };
 
 /** @throws WinnowError `prompt_invalid` */
 export function loadPrompts(paths: PromptPaths = {}): Prompts {
@@ -94,7 +98,8 @@ export function loadPrompts(paths: PromptPaths = {}): Prompts {
   const unknown = Object.keys(paths).find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new WinnowError('prompt_invalid', `There is no prompt "${unknown}"; there are ${names.join(', ')}.`);
-  const loaded = REPLACEABLE_NAMES.map((name) => [name, loadNamedPrompt<ReplaceableName>(name, paths[name])]);
+  const used = Object.keys(OF_PLANNER) as (keyof Prompts)[];
+  const loaded = used.map((name) => [name, loadNamedPrompt<keyof Prompts>(name, paths[name])]);
   return Object.fromEntries(loaded);
 }
 

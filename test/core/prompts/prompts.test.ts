@@ -130,16 +130,7 @@ describe('the prompts', () => {
 
     it('are read without those that only others need', async () => {
       await writeFile(path, 'no prompt at all');
-      expect(Object.keys(loadPrompts({ 'rerank-tools': path }))).toEqual([
-        'select',
-        'plan',
-        'asks',
-        'tool',
-        'fit',
-        'item',
-        'arguments',
-        'repair',
-      ]);
+      expect(Object.keys(loadPrompts({ 'rerank-tools': path }))).not.toContain('rerank-tools');
       expect(() => loadNamedPrompt('rerank-tools', path)).toThrow(path);
     });
   });
