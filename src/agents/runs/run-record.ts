@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { messageOf, WinnowError } from '../../core/errors.js';
+import { oncePer } from '../../core/kept.js';
 import { tellListener } from '../../core/trace.js';
 import type { PlanRunRecord, PlanRuns } from '../store/store.js';
 import { createHiding, fillIn, type GivenAgain, type SecretNames } from './hide-secrets.js';
@@ -181,13 +182,7 @@ function withinRoom(step: StepState, others: readonly StepState[], maxBytes: num
   return { ...rest, notes: [...(step.notes ?? []), note] };
 }
 
-const sizes = new WeakMap<StepState, number>();
-
-function bytesOf(state: StepState): number {
-  const bytes = sizes.get(state) ?? Buffer.byteLength(JSON.stringify(state.output ?? null));
-  sizes.set(state, bytes);
-  return bytes;
-}
+const bytesOf = oncePer(({ output }: StepState) => Buffer.byteLength(JSON.stringify(output ?? null)));
 
 interface Lease {
   assertHeld(): void;

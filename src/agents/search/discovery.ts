@@ -1,6 +1,7 @@
 /** Search and hand-outs over one index: what a router is given as `search` and `handOut`. */
 import type { Catalog } from '../../core/catalog/catalog.js';
-import { createSynonymTable, type Synonyms, type SynonymTable } from '../../core/search/synonyms.js';
+import { oncePer } from '../../core/kept.js';
+import { createSynonymTable, type Synonyms } from '../../core/search/synonyms.js';
 import type { ListOutput, ListRequest } from '../contracts.js';
 import { createToolIndex, type ToolIndex, type ToolIndexOptions } from '../index/tool-index.js';
 import {
@@ -41,7 +42,8 @@ export interface Discovery {
 export function createDiscovery({ catalog, synonyms = [], ...parts }: DiscoveryParts): Discovery {
   const tools = () => catalog().tools;
   const index = createToolIndex(tools(), parts.index);
-  const table = keptTable(typeof synonyms === 'function' ? synonyms : () => synonyms);
+  const tableOf = oncePer((own: Synonyms) => createSynonymTable(own));
+  const table = () => tableOf(typeof synonyms === 'function' ? synonyms() : synonyms);
   // Now, and not within the time of the first search.
   table();
   const shared = { index, tools, synonyms: table, learnt: parts.learnt };
@@ -49,15 +51,5 @@ export function createDiscovery({ catalog, synonyms = [], ...parts }: DiscoveryP
     index,
     search: createToolSearch({ ...shared, rerank: parts.rerank, minConfidence: parts.minConfidence }),
     handOut: createToolLists(shared, parts.lists),
-  };
-}
-
-/** Made anew only when the synonyms are others. */
-function keptTable(synonyms: () => Synonyms): () => SynonymTable {
-  let kept: { of: Synonyms; table: SynonymTable } | undefined;
-  return () => {
-    const own = synonyms();
-    if (kept?.of !== own) kept = { of: own, table: createSynonymTable(own) };
-    return kept.table;
   };
 }

@@ -5,6 +5,7 @@
 import { firstSentence } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
+import { oncePer } from '../../core/kept.js';
 import { type Layer, type Learnt, type RankedTool, rank } from '../../core/search/rank.js';
 import type { SynonymTable } from '../../core/search/synonyms.js';
 import { withSpan } from '../../core/spans.js';
@@ -126,17 +127,11 @@ function toMatch({ tool, score, why }: RankedTool, { isEnabled }: SearchCaller):
   };
 }
 
-const described = new WeakMap<Tool, string>();
-
-/** On one line, and not too long; made once a tool. */
-function describe(tool: Tool): string {
-  const known = described.get(tool);
-  if (known !== undefined) return known;
+/** On one line, and not too long. */
+const describe = oncePer((tool: Tool): string => {
   const line = oneLine(tool.description);
-  const text = line.length <= MAX_DESCRIPTION_CHARACTERS ? line : shortened(line);
-  described.set(tool, text);
-  return text;
-}
+  return line.length <= MAX_DESCRIPTION_CHARACTERS ? line : shortened(line);
+});
 
 /** To its first sentence, and that to its beginning, with a mark: the whole schema and text come when it is enabled. */
 function shortened(text: string): string {
