@@ -61,7 +61,7 @@ export interface RouterParts {
   /** Tools that were approved as always on for a user; policy and approvals hold for them as for all. Default: none. */
   alwaysOn?: ((user: string) => readonly string[]) | undefined;
   search: (request: SearchRequest, context: SessionContext) => Promise<SearchOutput>;
-  /** Classic and narrow lists. Without it, classic gives all tools that are allowed and narrow is not ready. */
+  /** Narrow lists. Default: they are not ready. */
   handOut?: ((request: ListRequest, context: SessionContext) => Promise<ListOutput>) | undefined;
   /**
    * Checks arguments and fills defaults in, exactly as `execute` does: policy and approvals judge what really runs.

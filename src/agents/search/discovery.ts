@@ -1,20 +1,19 @@
-/** Search and hand-outs over one index: what a router is given as `search` and `handOut`. */
+/** Search and narrow lists over one index: what a router is given as `search` and `handOut`. */
 import type { Catalog } from '../../core/catalog/catalog.js';
 import { oncePer } from '../../core/kept.js';
 import { createSynonymTable, type Synonyms } from '../../core/search/synonyms.js';
 import type { ListOutput, ListRequest } from '../contracts.js';
 import { createToolIndex, type ToolIndex, type ToolIndexOptions } from '../index/tool-index.js';
 import {
-  createToolLists,
+  createNarrowLists,
   createToolSearch,
   type SearchCaller,
   type SearchParts,
-  type ToolListOptions,
   type ToolSearch,
   type ToolSearchParts,
 } from './tool-search.js';
 
-export interface DiscoveryParts extends Pick<SearchParts, 'learnt'>, Pick<ToolSearchParts, 'rerank' | 'minConfidence'> {
+export interface DiscoveryParts extends Pick<SearchParts, 'learnt'>, Pick<ToolSearchParts, 'rerank'> {
   /** The tools of now; a reloaded catalogue is indexed in the background. */
   catalog: () => Catalog;
   /**
@@ -23,7 +22,6 @@ export interface DiscoveryParts extends Pick<SearchParts, 'learnt'>, Pick<ToolSe
    */
   synonyms?: Synonyms | (() => Synonyms) | undefined;
   index?: ToolIndexOptions | undefined;
-  lists?: ToolListOptions | undefined;
 }
 
 export interface Discovery {
@@ -33,7 +31,7 @@ export interface Discovery {
 }
 
 /**
- * The index of a catalogue, with the search and the lists over it.
+ * The index of a catalogue, with the search and the narrow lists over it.
  * @throws WinnowError `invalid_option` for wrong weights.
  * @example
  * const discovery = createDiscovery({ catalog: () => catalog });
@@ -49,7 +47,7 @@ export function createDiscovery({ catalog, synonyms = [], ...parts }: DiscoveryP
   const shared = { index, tools, synonyms: table, learnt: parts.learnt };
   return {
     index,
-    search: createToolSearch({ ...shared, rerank: parts.rerank, minConfidence: parts.minConfidence }),
-    handOut: createToolLists(shared, parts.lists),
+    search: createToolSearch({ ...shared, rerank: parts.rerank }),
+    handOut: createNarrowLists(shared),
   };
 }

@@ -21,21 +21,18 @@ import { RERANKED_TOOLS, type RerankOptions, rerank } from './rerank.js';
 export interface ToolSearchParts extends SearchParts {
   /** A model that may reorder. Default: none, the rules' order stands. */
   rerank?: RerankOptions | undefined;
-  /** Below it a first match counts as not sure, between 0 and 1. Default: 0.22. */
-  minConfidence?: number | undefined;
 }
 
 export type ToolSearch = (request: SearchRequest, caller: SearchCaller) => Promise<SearchOutput>;
 
 /** Most tools of each scope where they are counted apart and no numbers are asked for. */
 const PER_SCOPE = { system: 3, user: 5 };
-/** Found by trial: right first matches of the coding-agent catalogue lie above, matches by one stray word below. */
-const DEFAULT_MIN_CONFIDENCE = 0.22;
+/** Sure is what reaches it. By trial: right first matches of the coding-agent catalogue do, matches by one stray word do not. */
+const MIN_CONFIDENCE = 0.22;
 const MAX_DESCRIPTION_CHARACTERS = 300;
 
 /** @returns a function that throws WinnowError `cancelled` only. */
 export function createToolSearch(parts: ToolSearchParts): ToolSearch {
-  const { minConfidence = DEFAULT_MIN_CONFIDENCE } = parts;
   return (request, caller) =>
     withSpan('winnow.search', { 'winnow.top_k': request.top_k }, async (note) => {
       const { query } = request;
@@ -45,7 +42,7 @@ export function createToolSearch(parts: ToolSearchParts): ToolSearch {
       const { ranked, ...opinion } = await withOpinion(query, found, { parts, caller });
       const matches = ranked.slice(0, limitOf(request)).map((one) => toMatch(one, caller));
       const confidence = opinion.confidence ?? found[0]?.score ?? 0;
-      const isSure = found.length > 0 && confidence >= minConfidence && !opinion.needsClarification;
+      const isSure = found.length > 0 && confidence >= MIN_CONFIDENCE && !opinion.needsClarification;
       note.set({ 'winnow.matches': matches.length, 'winnow.ranked_by': opinion.ranked_by });
       return {
         query,
@@ -171,33 +168,20 @@ function openFor({ index, tools }: SearchParts, caller: SearchCaller): OpenIndex
   return index.open(audience);
 }
 
-// The two ways to hand out tools with their schemas, from one place: `classic` gives all that the caller may use, `narrow`
-// the best for a query with their scores. One never takes the other's place: what stands in the way is answered.
+// Narrow lists: the tools that fit a query best, with their schemas and scores. All tools never take the place of the
+// best: what stands in the way is answered.
 
-export interface ToolListOptions {
-  /** Most tools of a narrow list where none is asked for. Default: 8. */
-  topK?: number | undefined;
-  /** Tools of a narrow list score at least so much, between 0 and 1, where nothing is asked for. Default: 0.15. */
-  minScore?: number | undefined;
-}
-
-/** @returns a function that throws WinnowError `invalid_request` for a narrow list without a query. */
-export function createToolLists(parts: SearchParts, { topK = 8, minScore = 0.15 }: ToolListOptions = {}) {
+/** @returns a function that throws WinnowError `invalid_request` for a list without a query. */
+export function createNarrowLists(parts: SearchParts) {
   return async (request: ListRequest, caller: SearchCaller): Promise<ListOutput> => {
-    if (request.mode !== 'narrow') {
-      const tools = caller.view.tools.filter((tool) => tool.available && caller.isAllowed(tool));
-      const wanted = request.mode === 'classic' ? tools : tools.filter(caller.isEnabled);
-      return { ok: true, mode: request.mode, tools: wanted.map(toListed) };
-    }
-    const { query, top_k = topK, min_score = minScore } = request;
+    const { query, top_k = 8, min_score = 0.15 } = request;
     if (query === undefined) {
       const issues = ['query: say what is to be done, a narrow list is made for it'];
       throw new WinnowError('invalid_request', `The request is not usable: ${issues[0]}.`, { issues });
     }
     const opened = openFor(parts, caller);
     if (!opened.ok) return opened;
-    const { own, system } = opened.layers;
-    const ranked = rank(query, own ? [own, system] : [system], {
+    const ranked = rank(query, layersOf(opened.layers), {
       limit: top_k,
       synonyms: parts.synonyms(),
       learnt: parts.learnt?.(caller),

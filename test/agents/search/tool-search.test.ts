@@ -189,17 +189,6 @@ const namesOf = (output: Awaited<ReturnType<Awaited<ReturnType<typeof setUp>>['h
   output.ok ? output.tools.map(({ name }) => name) : output.code;
 
 describe('hand-outs', () => {
-  it('classic gives all that the caller may use, with schemas and without an index', async () => {
-    const { handOut, index } = await setUp({ index: { rebuildsItself: false } });
-    expect(index.status().state).toBe('stale');
-    const output = await handOut(
-      { mode: 'classic' },
-      callerOf(TOOLS, { isAllowed: ({ risk }: Tool) => risk === 'low' }),
-    );
-    expect(namesOf(output)).toEqual(['git_branch_list', 'git_branch_show', 'file_read']);
-    expect(output.ok && output.tools[0]).toMatchObject({ inputSchema: { type: 'object' }, risk: 'low' });
-  });
-
   it('narrow gives the best for a query with their scores, best first', async () => {
     const { handOut } = await setUp();
     const output = await handOut({ mode: 'narrow', query: 'create a branch', top_k: 2 }, callerOf());
