@@ -10,10 +10,9 @@ import {
   type SearchCaller,
   type SearchParts,
   type ToolSearch,
-  type ToolSearchParts,
 } from './tool-search.js';
 
-export interface DiscoveryParts extends Pick<SearchParts, 'learnt'>, Pick<ToolSearchParts, 'rerank'> {
+export interface DiscoveryParts extends Pick<SearchParts, 'learnt' | 'rerank'> {
   /** The tools of now; a reloaded catalogue is indexed in the background. */
   catalog: () => Catalog;
   /**
@@ -44,10 +43,6 @@ export function createDiscovery({ catalog, synonyms = [], ...parts }: DiscoveryP
   const table = () => tableOf(typeof synonyms === 'function' ? synonyms() : synonyms);
   // Now, and not within the time of the first search.
   table();
-  const shared = { index, tools, synonyms: table, learnt: parts.learnt };
-  return {
-    index,
-    search: createToolSearch({ ...shared, rerank: parts.rerank }),
-    handOut: createNarrowLists(shared),
-  };
+  const shared = { index, tools, synonyms: table, learnt: parts.learnt, rerank: parts.rerank };
+  return { index, search: createToolSearch(shared), handOut: createNarrowLists(shared) };
 }

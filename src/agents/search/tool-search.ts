@@ -18,11 +18,6 @@ import type { SessionContext } from '../parts.js';
 import { clarifyingQuestion } from './clarify.js';
 import { RERANKED_TOOLS, type RerankOptions, rerank } from './rerank.js';
 
-export interface ToolSearchParts extends SearchParts {
-  /** A model that may reorder. Default: none, the rules' order stands. */
-  rerank?: RerankOptions | undefined;
-}
-
 export type ToolSearch = (request: SearchRequest, caller: SearchCaller) => Promise<SearchOutput>;
 
 /** Most tools of each scope where they are counted apart and no numbers are asked for. */
@@ -32,7 +27,7 @@ const MIN_CONFIDENCE = 0.22;
 const MAX_DESCRIPTION_CHARACTERS = 300;
 
 /** @returns a function that throws WinnowError `cancelled` only. */
-export function createToolSearch(parts: ToolSearchParts): ToolSearch {
+export function createToolSearch(parts: SearchParts): ToolSearch {
   return (request, caller) =>
     withSpan('winnow.search', { 'winnow.top_k': request.top_k }, async (note) => {
       const { query } = request;
@@ -61,7 +56,7 @@ export function createToolSearch(parts: ToolSearchParts): ToolSearch {
 }
 
 interface Around {
-  parts: ToolSearchParts;
+  parts: SearchParts;
   caller: SearchCaller;
 }
 
@@ -160,6 +155,8 @@ export interface SearchParts {
   synonyms: () => SynonymTable;
   /** What use has taught for this person, project and all. Default: nothing. */
   learnt?: ((who: Pick<SearchCaller, 'user' | 'project'>) => Learnt | undefined) | undefined;
+  /** A model that may reorder what a search found. Default: none, the rules' order stands. */
+  rerank?: RerankOptions | undefined;
 }
 
 function openFor({ index, tools }: SearchParts, caller: SearchCaller): OpenIndex | IndexRefusal {
