@@ -2,7 +2,7 @@
 import { type Asked, callKey, type Passed, type Stopped } from './calls/call-gate.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
-import { type AuditEntry, auditEntrySchema, type TelemetryEvent } from './records.js';
+import { type AuditEntry, auditEntrySchema, type BareEntry, type TelemetryEvent } from './records.js';
 import type { NameOutcome } from './sessions/enabling.js';
 import type { Situation } from './sessions/situation.js';
 import type { CallRecord, Journal, AuditQuery as StoredAuditQuery } from './store/store.js';
@@ -11,7 +11,6 @@ type About = 'at' | 'session' | 'user' | 'project' | 'turn';
 type WithoutAbout<Event> = Event extends unknown ? Omit<Event, About> : never;
 /** Whose session, and which turn, the ledger adds. */
 export type BareEvent = WithoutAbout<TelemetryEvent>;
-export type BareEntry = Omit<AuditEntry, 'id' | 'at'>;
 
 export interface Entries {
   situation?: (Pick<Situation, 'session'> & Partial<Pick<Situation, 'policy'>>) | undefined;

@@ -18,6 +18,8 @@ import type {
 import type { PolicySource } from './policy/policy-file.js';
 import type { QuotasInput, RetentionInput } from './quotas.js';
 import type { TelemetryEvent } from './records.js';
+import type { CallFailure } from './sandbox/failure.js';
+import type { Prepared } from './sandbox/prepare-arguments.js';
 import type { Store } from './store/store.js';
 
 /** A session as search and hand-outs see it. What is not allowed must not be found, counted or hinted at. */
@@ -43,14 +45,12 @@ export interface ExecuteRequest {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** To be asked where the call has waited for its place: what stands in its way by then. */
-  readonly findRefusal?: (() => Promise<CallRefusal | undefined>) | undefined;
+  readonly findRefusal?: (() => Promise<CallFailure | undefined>) | undefined;
 }
-
-export type CallRefusal = CallResult & { readonly ok: false };
 
 /** The arguments as the tool will get them, or why it can't. */
 export type PreparedArguments =
-  | { readonly ok: true; readonly arguments: Readonly<Record<string, unknown>>; readonly notes: readonly string[] }
+  | Prepared
   | (Refusal & { readonly ok: false; readonly issues?: readonly string[] | undefined });
 
 export interface RouterParts {

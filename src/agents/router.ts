@@ -34,7 +34,7 @@ import {
 } from './contracts.js';
 import { fingerprintEnabled, handOut } from './hand-out.js';
 import { createLedger } from './ledger.js';
-import { type CallRefusal, createToolChanges, type RouterParts } from './parts.js';
+import { createToolChanges, type RouterParts } from './parts.js';
 import type { PolicyReload } from './policy/policy-file.js';
 import { createRetention, parseQuotas, parseRetention } from './quotas.js';
 import {
@@ -45,6 +45,7 @@ import {
   type RequestApprovalInput,
   requestApprovalInputSchema,
 } from './records.js';
+import type { CallFailure } from './sandbox/failure.js';
 import { disableTools, enableTools, findRefused, SESSION_ENDED } from './sessions/enabling.js';
 import { createSessions } from './sessions/sessions.js';
 import { createSituations, sessionContext } from './sessions/situation.js';
@@ -267,7 +268,7 @@ export function createRouter(parts: RouterParts): Router {
     },
   };
 
-  async function refusalOfNow(id: string, { caller }: AskOptions, passed: Passed): Promise<CallRefusal | undefined> {
+  async function refusalOfNow(id: string, { caller }: AskOptions, passed: Passed): Promise<CallFailure | undefined> {
     const session = await store.sessions.get(id);
     if (!session) return { ...SESSION_ENDED, ok: false };
     return gate.findRefusal(await situationOf(id, caller, LOOK), passed);

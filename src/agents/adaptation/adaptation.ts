@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { WinnowError } from '../../core/errors.js';
 import { parseOptions } from '../../core/parse.js';
 import type { Learnt } from '../../core/search/rank.js';
-import type { BareEntry, WriteAudit } from '../ledger.js';
-import type { TelemetryEvent } from '../records.js';
+import type { WriteAudit } from '../ledger.js';
+import type { BareEntry, TelemetryEvent } from '../records.js';
 import type { Weights } from '../store/store.js';
 import {
   type EntryName,

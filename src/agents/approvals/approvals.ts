@@ -15,6 +15,7 @@ import {
   type ApprovalQuery,
   type AuditEntry,
   approvalQuerySchema,
+  type BareEntry,
   type GrantInput,
   grantInputSchema,
   type RefuseInput,
@@ -81,7 +82,7 @@ export interface ApprovalParts {
   policy: () => Policy;
   clock: () => Date;
   quotas: Pick<Quotas, 'pendingApprovals' | 'approvalBytes'>;
-  audit: (entries: readonly Omit<AuditEntry, 'id' | 'at'>[]) => Promise<void>;
+  audit: (entries: readonly BareEntry[]) => Promise<void>;
   /** Checks arguments that are granted in place of those asked for. */
   edit: (approval: ApprovalRecord, given: Readonly<Record<string, unknown>>) => Promise<EditedCall>;
   /** What is shown of one. */
@@ -237,6 +238,6 @@ function entryOf(
   { id, session, user, tool, argumentsHash, sources, policyVersion, reason }: ApprovalRecord,
   event: AuditEntry['event'],
   outcome: AuditEntry['outcome'],
-): Omit<AuditEntry, 'id' | 'at'> {
+): BareEntry {
   return { event, outcome, session, user, tool, argumentsHash, sources, policyVersion, reason, approval: id };
 }
