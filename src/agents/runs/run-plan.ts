@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
 import type { PlanRuns } from '../store/store.js';
-import { type GivenAgain, requireSecrets, type SecretNames } from './hide-secrets.js';
+import { type GivenAgain, requireSecrets, type SecretNames } from './mask-secrets.js';
 import type { PlanRun, PlanRunEvent, RunnablePlan, RunState, StepState } from './plan-run.js';
 import { resolveArguments } from './resolve-arguments.js';
 import { createRecord, loadRecord, type RecordOptions, type RunRecord } from './run-record.js';

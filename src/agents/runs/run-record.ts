@@ -8,7 +8,7 @@ import { messageOf, WinnowError } from '../../core/errors.js';
 import { oncePer } from '../../core/kept.js';
 import { tellListener } from '../../core/trace.js';
 import type { PlanRunRecord, PlanRuns } from '../store/store.js';
-import { createHiding, fillIn, type GivenAgain, type SecretNames } from './hide-secrets.js';
+import { createHiding, fillIn, type GivenAgain, type SecretNames } from './mask-secrets.js';
 import {
   type ParsedPlan,
   type PlanRun,
