@@ -1,4 +1,5 @@
 /** What happened in a session, as entries of the audit and events of telemetry, written together. */
+import { withoutUndefined } from '../core/catalog/schema/json.js';
 import { type Asked, callKey, type Passed, type Stopped } from './calls/call-gate.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
@@ -165,7 +166,7 @@ function outcomeOf({ code }: Decision): AuditEntry['outcome'] {
 
 function aboutOf(session: Situation['session']): Pick<TelemetryEvent, Exclude<About, 'at'>> {
   const { id, user, project, turn } = session;
-  return { session: id, turn, ...(user === undefined ? {} : { user }), ...(project === undefined ? {} : { project }) };
+  return withoutUndefined({ session: id, turn, user, project });
 }
 
 // Entries of the audit that belong to no session: what operators and users changed.

@@ -115,7 +115,8 @@ async function drive(
   try {
     await record.setState('running');
     await prepare?.(record);
-    const parts = { isRepeatable: () => false, retry: {}, ...onlyGiven(options), record, signal, run: options.run };
+    const { run, isRepeatable = () => false, retry = {} } = options;
+    const parts = { run, isRepeatable, retry, user, session, record, signal };
     await runSteps(parts, options.concurrency ?? DEFAULT_CONCURRENCY, stop);
     const next = await replanOnce(record, options, signal);
     if (next === 'run') await runSteps(parts, options.concurrency ?? DEFAULT_CONCURRENCY, stop);
@@ -124,10 +125,6 @@ async function drive(
   } finally {
     await record.release();
   }
-}
-
-function onlyGiven({ isRepeatable, retry, user, session }: RunPlanOptions): Partial<StepParts> {
-  return { ...(isRepeatable ? { isRepeatable } : {}), ...(retry ? { retry } : {}), user, session };
 }
 
 /** Waits for all, also when the store fails in between: no step may go on unseen. */

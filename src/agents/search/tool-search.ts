@@ -2,6 +2,7 @@
  * `tool_search`: from what an agent wants to do to the tools that do it. The rules rank, in no time and without a model; a
  * model may reorder. Nothing found for sure is a question to ask, never a guess.
  */
+import { withoutUndefined } from '../../core/catalog/schema/json.js';
 import { firstSentence } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
@@ -39,19 +40,14 @@ export function createToolSearch(parts: SearchParts): ToolSearch {
       const confidence = opinion.confidence ?? found[0]?.score ?? 0;
       const isSure = found.length > 0 && confidence >= MIN_CONFIDENCE && !opinion.needsClarification;
       note.set({ 'winnow.matches': matches.length, 'winnow.ranked_by': opinion.ranked_by });
-      return {
-        query,
-        matches,
-        ranked_by: opinion.ranked_by,
-        ...(opinion.degraded === undefined ? {} : { degraded: opinion.degraded }),
-        ...(opinion.intent === undefined ? {} : { intent: opinion.intent }),
-        confidence,
+      const { ranked_by, degraded, intent } = opinion;
+      const question = isSure ? undefined : clarifyingQuestion(query, found, layersOf(opened.layers));
+      return withoutUndefined({
+        ...{ query, matches, ranked_by, degraded, intent, confidence },
         index: opened.state,
-        ...(isSure
-          ? {}
-          : { need_clarification: { question: clarifyingQuestion(query, found, layersOf(opened.layers)) } }),
+        need_clarification: question === undefined ? undefined : { question },
         fallback: { suggestion: suggestion(found.length > 0) },
-      };
+      });
     });
 }
 
@@ -107,16 +103,14 @@ async function withOpinion(query: string, found: readonly RankedTool[], { parts,
 }
 
 function toMatch({ tool, score, why }: RankedTool, { isEnabled }: SearchCaller): SearchMatch {
-  return {
-    name: tool.name,
-    ...(tool.category === undefined ? {} : { category: tool.category }),
-    toolType: tool.toolType,
-    risk: tool.risk,
+  const { name, category, toolType, risk } = tool;
+  return withoutUndefined({
+    ...{ name, category, toolType, risk },
     description: describe(tool),
     enabled: isEnabled(tool),
     score,
     why_matched: why.map(({ word, fields }) => ({ word, fields: [...fields] })),
-  };
+  });
 }
 
 /** On one line, and not too long. */
