@@ -40,18 +40,19 @@ export interface RunRecord {
 }
 
 export interface RecordOptions {
-  readonly store?: PlanRuns | undefined;
-  readonly user?: string | undefined;
-  readonly session?: string | undefined;
-  readonly onEvent?: ((event: PlanRunEvent) => void) | undefined;
-  /** For how long a process that ended without a word keeps a run, in milliseconds. */
-  readonly leaseMs: number;
-  /** Fields of a tool that are kept masked. Default: none. */
-  readonly secretNames?: SecretNames | undefined;
-  /** Results that the run keeps, in bytes of JSON. Default: 16 MiB. */
-  readonly maxBytes?: number | undefined;
+  /** Where the run is kept, so that it can be resumed. Default: nowhere. */
+  store?: PlanRuns | undefined;
+  user?: string | undefined;
+  session?: string | undefined;
+  onEvent?: ((event: PlanRunEvent) => void) | undefined;
+  /** For how long a process that ended without a word keeps a run, in milliseconds. Default: 30,000. */
+  leaseMs?: number | undefined;
+  /** Fields of a tool that the store gets masked. Default: none. */
+  secretNames?: SecretNames | undefined;
+  /** Results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
+  maxBytes?: number | undefined;
   /** Another process has taken the run: nothing more may be done or written. */
-  readonly onLost: () => void;
+  onLost: () => void;
 }
 
 /** What stands in the column of the plan. Steps of an older generation are those of the plan before. */
@@ -63,6 +64,7 @@ const storedPlanSchema = z.object({
 const storedStepSchema = stepStateSchema.extend({ generation: z.int().min(0) });
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
+const DEFAULT_LEASE_MS = 30_000;
 const now = () => new Date().toISOString();
 const noNames = () => [];
 const pending = (id: string): StepState => ({ id, status: 'pending', attempts: 0 });
@@ -192,7 +194,7 @@ interface Lease {
 /** So many times within its life a lease is renewed. */
 const RENEWALS = 3;
 
-async function takeLease(id: string, { store, leaseMs, onLost }: RecordOptions): Promise<Lease> {
+async function takeLease(id: string, { store, leaseMs = DEFAULT_LEASE_MS, onLost }: RecordOptions): Promise<Lease> {
   const owner = randomUUID();
   let isLost = false;
   const claim = (durationMs: number) => {
