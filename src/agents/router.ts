@@ -27,6 +27,7 @@ import {
   type ListOutput,
   listInputSchema,
   type Progress,
+  refusedSearch,
   type SearchInput,
   type SearchOutput,
   type SessionView,
@@ -152,7 +153,7 @@ export function createRouter(parts: RouterParts): Router {
       const began = performance.now();
       const isEnded = situation.session.endedAt !== undefined;
       const output = isEnded
-        ? endedSearch(request.query)
+        ? refusedSearch(request.query, SESSION_ENDED)
         : await parts.search(request, sessionContext(situation, ask.signal));
       const names = output.matches.map(({ name }) => name);
       const about = {
@@ -289,10 +290,4 @@ export function createRouter(parts: RouterParts): Router {
       };
     }
   }
-}
-
-/** An empty answer would read as if no tool fitted. */
-function endedSearch(query: string): SearchOutput {
-  const { code, reason, next } = SESSION_ENDED;
-  return { query, matches: [], ranked_by: 'rules', error: { code, reason, next }, fallback: { suggestion: next } };
 }

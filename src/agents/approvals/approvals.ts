@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { parseInput } from '../../core/parse.js';
 import type { ArgumentSources } from '../../core/result.js';
 import { sourcesAfterEdit, sourcesFor } from '../argument-sources.js';
-import type { Refusal } from '../contracts.js';
+import type { PreparedArguments } from '../parts.js';
 import type { Policy } from '../policy/policy.js';
 import type { Quotas } from '../quotas.js';
 import {
@@ -55,9 +55,7 @@ export interface ApprovalRequest {
 export type Passed = { ok: true; approval: string } | CallRefused;
 
 /** Other arguments, as they would be granted, or why they can't be. */
-export type EditedCall =
-  | ({ readonly ok: true } & GrantedArguments)
-  | (Refusal & { readonly ok: false; readonly issues?: readonly string[] | undefined });
+export type EditedCall = ({ readonly ok: true } & GrantedArguments) | Extract<PreparedArguments, { ok: false }>;
 
 export interface Approvals {
   /** Lets a call pass once it is approved; asks where nobody has asked yet. @param id of the approval to use */

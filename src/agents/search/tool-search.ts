@@ -11,7 +11,14 @@ import { type Layer, type Learnt, type RankedTool, rank } from '../../core/searc
 import type { SynonymTable } from '../../core/search/synonyms.js';
 import { withSpan } from '../../core/spans.js';
 import { oneLine } from '../../core/visible-text.js';
-import type { ListOutput, ListRequest, SearchMatch, SearchOutput, SearchRequest } from '../contracts.js';
+import {
+  type ListOutput,
+  type ListRequest,
+  refusedSearch,
+  type SearchMatch,
+  type SearchOutput,
+  type SearchRequest,
+} from '../contracts.js';
 import { toListed } from '../hand-out.js';
 import type { Audience } from '../index/audience.js';
 import type { IndexRefusal, OpenIndex, ToolIndex } from '../index/tool-index.js';
@@ -33,7 +40,7 @@ export function createToolSearch(parts: SearchParts): ToolSearch {
     withSpan('winnow.search', { 'winnow.top_k': request.top_k }, async (note) => {
       const { query } = request;
       const opened = openFor(parts, caller);
-      if (!opened.ok) return refused(query, opened);
+      if (!opened.ok) return refusedSearch(query, opened);
       const found = findByRules(request, opened, { parts, caller });
       const { ranked, ...opinion } = await withOpinion(query, found, { parts, caller });
       const matches = ranked.slice(0, limitOf(request)).map((one) => toMatch(one, caller));
@@ -130,10 +137,6 @@ function suggestion(isFound: boolean): string {
   return isFound
     ? 'Enable what fits with tool_enable, then call it. If nothing fits, search again with other words: what is to be done, and with what.'
     : 'Search again with other words: a verb and the thing it is done to. If that finds nothing either, ask the user.';
-}
-
-function refused(query: string, { code, reason, next }: IndexRefusal): SearchOutput {
-  return { query, matches: [], ranked_by: 'rules', error: { code, reason, next }, fallback: { suggestion: next } };
 }
 
 // Who searches, as the router tells it; and the tools of now, as search sees them.
