@@ -4,6 +4,7 @@
  */
 
 import type { Catalog } from '../core/catalog/catalog.js';
+import { oncePer } from '../core/kept.js';
 import type { Planner } from '../core/planner.js';
 import { type Adaptation, type AdaptationOptions, createAdaptation } from './adaptation/adaptation.js';
 import type { Definitions } from './definitions.js';
@@ -237,13 +238,8 @@ export function createAgents({ store, policy, executors, ...parts }: AgentsParts
 
 /** Who reads the figures of a server must not learn what users call their own tools. */
 function isSystemName(catalog: () => Catalog): (name: string) => boolean {
-  let known: { of: Catalog; names: ReadonlySet<string> } | undefined;
-  return (name) => {
-    const of = catalog();
-    if (known?.of !== of) {
-      const tools = of.tools.filter(({ scope }) => scope === 'system');
-      known = { of, names: new Set(tools.map((tool) => tool.name)) };
-    }
-    return known.names.has(name);
-  };
+  const namesIn = oncePer(({ tools }: Catalog) => {
+    return new Set(tools.filter(({ scope }) => scope === 'system').map(({ name }) => name));
+  });
+  return (name) => namesIn(catalog()).has(name);
 }

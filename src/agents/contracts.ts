@@ -140,6 +140,11 @@ export const searchOutputSchema = z.object({
 });
 export type SearchOutput = z.infer<typeof searchOutputSchema>;
 
+/** An empty answer would read as if no tool fitted. */
+export function refusedSearch(query: string, { code, reason, next }: Refusal): SearchOutput {
+  return { query, matches: [], ranked_by: 'rules', error: { code, reason, next }, fallback: { suggestion: next } };
+}
+
 // --- tool_enable, tool_disable ---
 export const enableInputSchema = z.strictObject({
   names: z.array(toolName).min(1, 'name at least one tool').max(MAX_NAMES).describe('Names as tool_search gave them.'),

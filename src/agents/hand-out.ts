@@ -1,6 +1,6 @@
-/** Which tools with their schemas a client gets. Classic and narrow are made elsewhere; only what is allowed is in any. */
+/** Which tools with their schemas a client gets: only what is allowed. The index is asked for narrow lists alone. */
 import { toolHash } from '../core/catalog/catalog.js';
-import { isObject } from '../core/catalog/schema/json.js';
+import { isObject, withoutUndefined } from '../core/catalog/schema/json.js';
 import type { Tool } from '../core/catalog/tool.js';
 import type { ListedTool, ListOutput, ListRequest } from './contracts.js';
 import type { RouterParts, SessionContext } from './parts.js';
@@ -20,9 +20,9 @@ export async function handOut(
   if (situation.session.endedAt !== undefined) return { ok: false, ...SESSION_ENDED };
   if (request.mode === 'enabled')
     return { ok: true, mode: 'enabled', tools: enabledTools(situation).map(({ tool }) => toListed(tool)) };
-  if (ask) return ask(request, context);
   if (request.mode === 'classic')
     return { ok: true, mode: 'classic', tools: situation.view.tools.filter(situation.isAllowed).map(toListed) };
+  if (ask) return ask(request, context);
   return {
     ok: false,
     code: 'index_not_ready',
@@ -41,15 +41,9 @@ export function fingerprintEnabled(situation: Situation): string {
 export function toListed(tool: Tool): ListedTool {
   const { name, title, description, category, toolType, risk, inputSchema, outputSchema, metadata } = tool;
   const { annotations = metadata.mcp === undefined ? undefined : {} } = metadata;
-  return {
-    name,
-    ...(title === undefined ? {} : { title }),
-    description,
-    ...(category === undefined ? {} : { category }),
-    toolType,
-    risk,
-    inputSchema,
-    ...(toolType === 'mcp' && outputSchema ? { outputSchema } : {}),
-    ...(isObject(annotations) ? { annotations } : {}),
-  };
+  return withoutUndefined({
+    ...{ name, title, description, category, toolType, risk, inputSchema },
+    outputSchema: toolType === 'mcp' ? outputSchema : undefined,
+    annotations: isObject(annotations) ? annotations : undefined,
+  });
 }

@@ -1,8 +1,9 @@
 /** What happened in a session, as entries of the audit and events of telemetry, written together. */
+import { withoutUndefined } from '../core/catalog/schema/json.js';
 import { type Asked, callKey, type Passed, type Stopped } from './calls/call-gate.js';
 import type { CallResult, DisableOutput } from './contracts.js';
 import type { Decision } from './policy/decide.js';
-import { type AuditEntry, auditEntrySchema, type TelemetryEvent } from './records.js';
+import { type AuditEntry, auditEntrySchema, type BareEntry, type TelemetryEvent } from './records.js';
 import type { NameOutcome } from './sessions/enabling.js';
 import type { Situation } from './sessions/situation.js';
 import type { CallRecord, Journal, AuditQuery as StoredAuditQuery } from './store/store.js';
@@ -11,7 +12,6 @@ type About = 'at' | 'session' | 'user' | 'project' | 'turn';
 type WithoutAbout<Event> = Event extends unknown ? Omit<Event, About> : never;
 /** Whose session, and which turn, the ledger adds. */
 export type BareEvent = WithoutAbout<TelemetryEvent>;
-export type BareEntry = Omit<AuditEntry, 'id' | 'at'>;
 
 export interface Entries {
   situation?: (Pick<Situation, 'session'> & Partial<Pick<Situation, 'policy'>>) | undefined;
@@ -166,7 +166,7 @@ function outcomeOf({ code }: Decision): AuditEntry['outcome'] {
 
 function aboutOf(session: Situation['session']): Pick<TelemetryEvent, Exclude<About, 'at'>> {
   const { id, user, project, turn } = session;
-  return { session: id, turn, ...(user === undefined ? {} : { user }), ...(project === undefined ? {} : { project }) };
+  return withoutUndefined({ session: id, turn, user, project });
 }
 
 // Entries of the audit that belong to no session: what operators and users changed.

@@ -9,6 +9,7 @@ import type { LoadedCatalog } from '../core/catalog/load.js';
 import type { SourceFailure } from '../core/catalog/sources/source.js';
 import { renderIssue } from '../core/catalog/tool.js';
 import { toWinnowError, WinnowError } from '../core/errors.js';
+import { oncePer } from '../core/kept.js';
 import type { Planner } from '../core/planner.js';
 import type { WriteAudit } from './ledger.js';
 import { lostParts } from './policy/check-policy.js';
@@ -143,12 +144,8 @@ export interface LivePlannerParts {
 }
 
 export function createLivePlanner({ catalog, plannerOf }: LivePlannerParts): Planner {
-  let kept: { of: Catalog; planner: Planner } | undefined;
-  const current = (): Planner => {
-    const of = catalog();
-    if (kept?.of !== of) kept = { of, planner: plannerOf(of) };
-    return kept.planner;
-  };
+  const kept = oncePer(plannerOf);
+  const current = () => kept(catalog());
   return {
     plan: (request, call) => current().plan(request, call),
     select: (request, call) => current().select(request, call),

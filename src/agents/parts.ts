@@ -6,18 +6,12 @@ import type { View } from '../core/catalog/scope.js';
 import type { Tool } from '../core/catalog/tool.js';
 import type { OpenPlace } from '../core/catalog/validate.js';
 import { parseOptions } from '../core/parse.js';
-import type {
-  CallResult,
-  ListOutput,
-  ListRequest,
-  Progress,
-  Refusal,
-  SearchOutput,
-  SearchRequest,
-} from './contracts.js';
+import type { CallResult, ListOutput, ListRequest, Refusal, SearchOutput, SearchRequest } from './contracts.js';
 import type { PolicySource } from './policy/policy-file.js';
 import type { QuotasInput, RetentionInput } from './quotas.js';
 import type { TelemetryEvent } from './records.js';
+import type { Prepared } from './sandbox/prepare-arguments.js';
+import type { SandboxCall } from './sandbox/sandbox.js';
 import type { Store } from './store/store.js';
 
 /** A session as search and hand-outs see it. What is not allowed must not be found, counted or hinted at. */
@@ -34,23 +28,15 @@ export interface SessionContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ExecuteRequest {
-  readonly tool: Tool;
+export interface ExecuteRequest extends Readonly<SandboxCall> {
   /** A copy of what was decided on; nobody else holds it. */
   readonly arguments: Record<string, unknown>;
-  readonly user?: string | undefined;
   readonly session: string;
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** To be asked where the call has waited for its place: what stands in its way by then. */
-  readonly findRefusal?: (() => Promise<CallRefusal | undefined>) | undefined;
 }
-
-export type CallRefusal = CallResult & { readonly ok: false };
 
 /** The arguments as the tool will get them, or why it can't. */
 export type PreparedArguments =
-  | { readonly ok: true; readonly arguments: Readonly<Record<string, unknown>>; readonly notes: readonly string[] }
+  | Prepared
   | (Refusal & { readonly ok: false; readonly issues?: readonly string[] | undefined });
 
 export interface RouterParts {
@@ -61,7 +47,7 @@ export interface RouterParts {
   /** Tools that were approved as always on for a user; policy and approvals hold for them as for all. Default: none. */
   alwaysOn?: ((user: string) => readonly string[]) | undefined;
   search: (request: SearchRequest, context: SessionContext) => Promise<SearchOutput>;
-  /** Classic and narrow lists. Without it, classic gives all tools that are allowed and narrow is not ready. */
+  /** Narrow lists. Default: they are not ready. */
   handOut?: ((request: ListRequest, context: SessionContext) => Promise<ListOutput>) | undefined;
   /**
    * Checks arguments and fills defaults in, exactly as `execute` does: policy and approvals judge what really runs.

@@ -111,35 +111,19 @@ export function createPrivateTools(parts: PrivateToolsParts): PrivateTools {
   };
 }
 
-interface Parsed {
-  readonly tools: readonly Tool[];
-  readonly issues: readonly EntryIssue[];
-}
-
-function parseAll(documents: readonly DocumentRecord[]): Parsed {
-  const parsed = documents.map(({ owner, content }) => parsePrivateTool(owner, content));
-  return {
-    tools: parsed.flatMap((one) => (one.ok ? [one.tool] : [])),
-    issues: parsed.flatMap((one) => (one.ok ? [] : one.issues)),
-  };
-}
-
-interface MergedTools {
-  readonly catalog: Catalog;
-  readonly issues: readonly EntryIssue[];
-}
-
 /** Tools that have not changed stay the same objects; the same ones on the same catalogue cost no new one, and no index. */
-function mergeWithLast(): (catalog: Catalog, documents: readonly DocumentRecord[]) => MergedTools {
+function mergeWithLast() {
   let last: { base: Catalog; tools: readonly Tool[]; catalog: Catalog } | undefined;
-  return (base, documents) => {
-    const parsed = parseAll(documents);
-    const { tools } = keepUnchanged(parsed.tools, last?.tools ?? []);
+  return (base: Catalog, documents: readonly DocumentRecord[]) => {
+    const parsed = documents.map(({ owner, content }) => parsePrivateTool(owner, content));
+    const usable = parsed.flatMap((one) => (one.ok ? [one.tool] : []));
+    const { tools } = keepUnchanged(usable, last?.tools ?? []);
     const { added, clashing } = besides(base, tools);
     const isSame =
       last?.base === base && last.tools.length === tools.length && last.tools.every((tool, at) => tool === tools[at]);
     last = { base, tools, catalog: last && isSame ? last.catalog : withAdded(base, added) };
-    return { catalog: last.catalog, issues: [...parsed.issues, ...clashing.map(toClash)] };
+    const issues = parsed.flatMap((one) => (one.ok ? [] : one.issues));
+    return { catalog: last.catalog, issues: [...issues, ...clashing.map(toClash)] };
   };
 }
 

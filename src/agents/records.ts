@@ -140,6 +140,8 @@ export const auditEntrySchema = z.object({
   policyVersion: z.string().optional(),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
+/** As it is written: the store numbers it, and the ledger says when. */
+export type BareEntry = Omit<AuditEntry, 'id' | 'at'>;
 
 export const pageSchema = z.strictObject({
   session: z.string().min(1).optional(),

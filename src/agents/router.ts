@@ -27,6 +27,7 @@ import {
   type ListOutput,
   listInputSchema,
   type Progress,
+  refusedSearch,
   type SearchInput,
   type SearchOutput,
   type SessionView,
@@ -34,7 +35,7 @@ import {
 } from './contracts.js';
 import { fingerprintEnabled, handOut } from './hand-out.js';
 import { createLedger } from './ledger.js';
-import { type CallRefusal, createToolChanges, type RouterParts } from './parts.js';
+import { createToolChanges, type RouterParts } from './parts.js';
 import type { PolicyReload } from './policy/policy-file.js';
 import { createRetention, parseQuotas, parseRetention } from './quotas.js';
 import {
@@ -45,6 +46,7 @@ import {
   type RequestApprovalInput,
   requestApprovalInputSchema,
 } from './records.js';
+import type { CallFailure } from './sandbox/failure.js';
 import { disableTools, enableTools, findRefused, SESSION_ENDED } from './sessions/enabling.js';
 import { createSessions } from './sessions/sessions.js';
 import { createSituations, sessionContext } from './sessions/situation.js';
@@ -151,7 +153,7 @@ export function createRouter(parts: RouterParts): Router {
       const began = performance.now();
       const isEnded = situation.session.endedAt !== undefined;
       const output = isEnded
-        ? endedSearch(request.query)
+        ? refusedSearch(request.query, SESSION_ENDED)
         : await parts.search(request, sessionContext(situation, ask.signal));
       const names = output.matches.map(({ name }) => name);
       const about = {
@@ -267,7 +269,7 @@ export function createRouter(parts: RouterParts): Router {
     },
   };
 
-  async function refusalOfNow(id: string, { caller }: AskOptions, passed: Passed): Promise<CallRefusal | undefined> {
+  async function refusalOfNow(id: string, { caller }: AskOptions, passed: Passed): Promise<CallFailure | undefined> {
     const session = await store.sessions.get(id);
     if (!session) return { ...SESSION_ENDED, ok: false };
     return gate.findRefusal(await situationOf(id, caller, LOOK), passed);
@@ -288,10 +290,4 @@ export function createRouter(parts: RouterParts): Router {
       };
     }
   }
-}
-
-/** An empty answer would read as if no tool fitted. */
-function endedSearch(query: string): SearchOutput {
-  const { code, reason, next } = SESSION_ENDED;
-  return { query, matches: [], ranked_by: 'rules', error: { code, reason, next }, fallback: { suggestion: next } };
 }

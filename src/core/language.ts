@@ -35,13 +35,17 @@ function isMostlyLatin(message: string): boolean {
   return words.filter(({ segment }) => /\p{Script=Latin}/u.test(segment)).length > words.length / 2;
 }
 
-/** The sentence in the language of the request, in English where the file has none. */
+/** The sentence in the language of the request, in English where the file has none. A list is joined by its "or". */
 export function renderPhrase(
   name: keyof typeof phrases,
   request: Pick<Request, 'message' | 'locale'>,
-  values: Readonly<Record<string, string>> = {},
+  values: Readonly<Record<string, string | readonly string[]>> = {},
 ): string {
   const known: Readonly<Record<string, string>> = phrases[name];
-  const sentence = known[languageOf(request)] ?? known.en ?? '';
-  return sentence.replace(/\{\{(\w+)\}\}/gu, (_, value: string) => values[value] ?? '');
+  const asked = languageOf(request);
+  const language = Object.hasOwn(known, asked) ? asked : 'en';
+  const list = new Intl.ListFormat(language, { type: 'disjunction' });
+  return `${known[language]}`.replace(/\{\{(\w+)\}\}/gu, (_, value: string) =>
+    list.format([values[value] ?? []].flat()),
+  );
 }

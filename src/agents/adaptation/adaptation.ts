@@ -6,8 +6,9 @@ import { z } from 'zod';
 import { WinnowError } from '../../core/errors.js';
 import { parseOptions } from '../../core/parse.js';
 import type { Learnt } from '../../core/search/rank.js';
-import type { BareEntry, WriteAudit } from '../ledger.js';
-import type { TelemetryEvent } from '../records.js';
+import type { WriteAudit } from '../ledger.js';
+import type { BareEntry, TelemetryEvent } from '../records.js';
+import type { Weights } from '../store/store.js';
 import {
   type EntryName,
   explainEntry,
@@ -44,15 +45,8 @@ export const learntQuerySchema = z.strictObject({
 });
 export type LearntQuery = z.infer<typeof learntQuerySchema>;
 
-/** Of the store, what is used here; see `Weights` there. */
-export interface LearntStore {
-  put(entries: readonly LearntEntry[]): Promise<void>;
-  list(query?: LearntQuery): Promise<readonly unknown[]>;
-  remove(query: LearntQuery): Promise<number>;
-}
-
 export interface AdaptationParts {
-  store: LearntStore;
+  store: Weights;
   /** Events from an instant on, oldest first, for example `readEvents` of the telemetry. */
   events: (since: string) => AsyncIterable<TelemetryEvent>;
   options?: AdaptationOptions | undefined;

@@ -51,6 +51,11 @@ export interface DecayOptions {
   halfLifeDays: number;
 }
 
+/** To four digits, as shares and values are shown. */
+export function round(value: number): number {
+  return Math.round(value * 10_000) / 10_000;
+}
+
 const DAY_MS = 86_400_000;
 
 /** What a use is worth now: half after each half-life. */

@@ -4,7 +4,7 @@
  */
 
 import type { Learnt } from '../../core/search/rank.js';
-import { type DecayOptions, decay, LEVELS, type LearntEntry, type Level } from './entry.js';
+import { type DecayOptions, decay, LEVELS, type LearntEntry, type Level, round } from './entry.js';
 import type { Observation } from './observations.js';
 
 export interface LearnOptions extends DecayOptions {
@@ -133,10 +133,6 @@ function toEntry(
     },
     updatedAt: options.now.toISOString(),
   };
-}
-
-function round(value: number): number {
-  return Math.round(value * 10_000) / 10_000;
 }
 
 // What was learnt, as ranking uses it: for one caller the entries of the person, the project and all together. Its effect

@@ -2,7 +2,7 @@
 import { isFiller, stemOf, wordsOf } from '../../core/search/words.js';
 import type { TelemetryEvent } from '../records.js';
 import { createSearchFollower, type SearchEvent } from '../telemetry/follow-searches.js';
-import type { LearntEntry } from './entry.js';
+import { type LearntEntry, round } from './entry.js';
 
 export interface Observation {
   readonly at: string;
@@ -102,10 +102,10 @@ function toProposal(
     subject: user,
     kind: 'always_on',
     key: tool,
-    value: Math.round(share * 10_000) / 10_000,
+    value: round(share),
     evidence: used,
     state: 'proposed',
-    details: { tool, users: 1, share: Math.round(share * 10_000) / 10_000, queries: [] },
+    details: { tool, users: 1, share: round(share), queries: [] },
     updatedAt: now.toISOString(),
   };
 }

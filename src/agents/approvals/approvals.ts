@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { parseInput } from '../../core/parse.js';
 import type { ArgumentSources } from '../../core/result.js';
 import { sourcesAfterEdit, sourcesFor } from '../argument-sources.js';
-import type { Refusal } from '../contracts.js';
+import type { PreparedArguments } from '../parts.js';
 import type { Policy } from '../policy/policy.js';
 import type { Quotas } from '../quotas.js';
 import {
@@ -15,6 +15,7 @@ import {
   type ApprovalQuery,
   type AuditEntry,
   approvalQuerySchema,
+  type BareEntry,
   type GrantInput,
   grantInputSchema,
   type RefuseInput,
@@ -54,9 +55,7 @@ export interface ApprovalRequest {
 export type Passed = { ok: true; approval: string } | CallRefused;
 
 /** Other arguments, as they would be granted, or why they can't be. */
-export type EditedCall =
-  | ({ readonly ok: true } & GrantedArguments)
-  | (Refusal & { readonly ok: false; readonly issues?: readonly string[] | undefined });
+export type EditedCall = ({ readonly ok: true } & GrantedArguments) | Extract<PreparedArguments, { ok: false }>;
 
 export interface Approvals {
   /** Lets a call pass once it is approved; asks where nobody has asked yet. @param id of the approval to use */
@@ -81,7 +80,7 @@ export interface ApprovalParts {
   policy: () => Policy;
   clock: () => Date;
   quotas: Pick<Quotas, 'pendingApprovals' | 'approvalBytes'>;
-  audit: (entries: readonly Omit<AuditEntry, 'id' | 'at'>[]) => Promise<void>;
+  audit: (entries: readonly BareEntry[]) => Promise<void>;
   /** Checks arguments that are granted in place of those asked for. */
   edit: (approval: ApprovalRecord, given: Readonly<Record<string, unknown>>) => Promise<EditedCall>;
   /** What is shown of one. */
@@ -237,6 +236,6 @@ function entryOf(
   { id, session, user, tool, argumentsHash, sources, policyVersion, reason }: ApprovalRecord,
   event: AuditEntry['event'],
   outcome: AuditEntry['outcome'],
-): Omit<AuditEntry, 'id' | 'at'> {
+): BareEntry {
   return { event, outcome, session, user, tool, argumentsHash, sources, policyVersion, reason, approval: id };
 }

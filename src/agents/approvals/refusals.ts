@@ -1,11 +1,11 @@
 /** Why a call under an approval does not run, or a decision on one is not taken, in words for agents and for people. */
 import { differencesOf } from '../argument-sources.js';
-import type { CallResult, GateCode, Refusal } from '../contracts.js';
+import type { GateCode, Refusal } from '../contracts.js';
+import type { CallFailure } from '../sandbox/failure.js';
 import type { ApprovalRecord } from '../store/store.js';
 
 export type Refused = Refusal & { ok: false; approval?: string };
-type Granted = NonNullable<(CallResult & { ok: false })['granted']>;
-export type CallRefused = Refused & { granted?: Granted };
+export type CallRefused = Refused & Pick<CallFailure, 'granted'>;
 
 export const NEXT = {
   pending: 'Wait until somebody else has approved it, then make the same call again.',

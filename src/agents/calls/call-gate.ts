@@ -10,11 +10,12 @@ import { canonicalHash, canonicalJson } from '../approvals/canonical-json.js';
 import { destinationOf } from '../approvals/destination.js';
 import type { Digest } from '../approvals/keyed-digest.js';
 import { sourcesFor } from '../argument-sources.js';
-import type { CallResult, Refusal } from '../contracts.js';
-import type { CallRefusal, PreparedArguments, RouterParts } from '../parts.js';
+import type { Refusal } from '../contracts.js';
+import type { PreparedArguments, RouterParts } from '../parts.js';
 import { type Decision, refusalOf } from '../policy/decide.js';
 import { calledTools } from '../policy/requirement.js';
 import type { ApprovalOutput } from '../records.js';
+import type { CallFailure } from '../sandbox/failure.js';
 import type { Situation } from '../sessions/situation.js';
 import type { ApprovalRecord, Store } from '../store/store.js';
 import { hideSecrets } from './hide-secrets.js';
@@ -43,7 +44,7 @@ export type Passed = Judged & {
   /** Of policy and tool, under which it passed. */
   readonly definition: string;
 };
-export type Stopped = Judged & { readonly ok: false; readonly result: CallResult & { ok: false } };
+export type Stopped = Judged & { readonly ok: false; readonly result: CallFailure };
 
 /** What asking ahead came to; `result` is what the caller gets. */
 export type Asked = Judged & { readonly result: ApprovalOutput };
@@ -79,7 +80,7 @@ export interface CallGate {
    * What is in the way of a call that has passed, by the situation of now. It uses nothing up: what was used for the call
    * counts, as long as policy and tool are those that it was used under.
    */
-  findRefusal(situation: Situation, passed: Passed): Promise<CallRefusal | undefined>;
+  findRefusal(situation: Situation, passed: Passed): Promise<CallFailure | undefined>;
   /** Asks for the approval of a call without making it. @param reason why it is wanted, in the words of the asker */
   ask(situation: Situation, request: CallRequest, reason?: string): Promise<Asked>;
   /** Checks other arguments for a call that waits for its approval, as a call of the asker with them would be. */

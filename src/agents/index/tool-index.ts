@@ -8,6 +8,7 @@ import { messageOf, WinnowError } from '../../core/errors.js';
 import { runInSlices } from '../../core/in-slices.js';
 import { parseOptions } from '../../core/parse.js';
 import { fieldWeightsSchema } from '../../core/search/keyword-index.js';
+import type { Refusal } from '../contracts.js';
 import { type Audience, createAudiences, type VisibleLayers } from './audience.js';
 import { buildGeneration, fingerprintTools, type Generation } from './generation.js';
 import { exportSnapshot, parseSnapshot, restoreGeneration, type Snapshot, type SnapshotLevel } from './snapshot.js';
@@ -31,12 +32,9 @@ export const importedIndexSchema = indexStatusSchema.extend({
 });
 export type ImportedIndex = z.infer<typeof importedIndexSchema>;
 
-const INDEX_CODES = ['index_not_ready', 'index_building', 'no_candidates'] as const;
-export interface IndexRefusal {
+export interface IndexRefusal extends Refusal {
   readonly ok: false;
-  readonly code: (typeof INDEX_CODES)[number];
-  readonly reason: string;
-  readonly next: string;
+  readonly code: 'index_not_ready' | 'index_building';
 }
 
 export interface OpenIndex {

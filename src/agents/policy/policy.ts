@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { RISKS, type Risk, type Tool } from '../../core/catalog/tool.js';
+import { oncePer } from '../../core/kept.js';
 import { parseAs } from '../../core/parse.js';
 import { canonicalJson } from '../approvals/canonical-json.js';
 import { compileGlobs, compileToolMatch, type Match, matchSchema } from './match.js';
@@ -107,16 +108,10 @@ export interface Policy {
 export function createPolicy(input: PolicyInput = {}): Policy {
   const problem = 'The policy is not usable';
   const settings = parseAs(policySchema, input, { code: 'invalid_option', problem, root: 'policy' });
-  const known = new WeakMap<Tool, ToolPolicy>();
-  const compile = createToolPolicies(settings);
   return {
     version: createHash('sha256').update(canonicalJson(settings)).digest('hex').slice(0, 32),
     settings,
-    of(tool) {
-      const policy = known.get(tool) ?? compile(tool);
-      known.set(tool, policy);
-      return policy;
-    },
+    of: oncePer(createToolPolicies(settings)),
   };
 }
 

@@ -1,6 +1,7 @@
 /** What must have happened before a call, must be given with it, or at which hours it may be. */
 import { z } from 'zod';
 import type { Tool } from '../../core/catalog/tool.js';
+import { oncePer } from '../../core/kept.js';
 import { isTimeZone } from '../../core/request.js';
 import { canonicalHash } from '../approvals/canonical-json.js';
 import type { GateCode } from '../contracts.js';
@@ -83,22 +84,11 @@ export function isWithin(hours: Hours, instant: Date): boolean {
   return (begins(today) && time >= from) || (begins(today - 1) && time < to);
 }
 
-const formats = new WeakMap<Hours, Intl.DateTimeFormat>();
-
 /** Made once for each window: making one takes longer than all the rest of a decision. */
-function formatOf(hours: Hours): Intl.DateTimeFormat {
-  const format =
-    formats.get(hours) ??
-    new Intl.DateTimeFormat('en-GB', {
-      timeZone: hours.timeZone,
-      weekday: 'short',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    });
-  formats.set(hours, format);
-  return format;
-}
+const formatOf = oncePer(({ timeZone }: Hours) => {
+  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  return new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', ...time });
+});
 
 // The first requirement of a call that is not met, with what to do about it.
 

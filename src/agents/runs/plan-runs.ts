@@ -9,7 +9,7 @@ import type { SessionView } from '../contracts.js';
 import type { AskOptions, Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import type { PlanRuns as StoredRuns } from '../store/store.js';
-import { type PlanRun, type PlanRunEvent, planRunEventSchema, planRunSchema, runnablePlanSchema } from './plan-run.js';
+import { type PlanRun, type PlanRunEvent, runnablePlanSchema } from './plan-run.js';
 import { createReplanner } from './replanner.js';
 import { type RunPlanOptions, resumePlan, runPlan } from './run-plan.js';
 import { createGatedRunner, createToolRunner } from './tool-runner.js';
@@ -39,8 +39,6 @@ export const resumePlanInputSchema = z.strictObject({
     .describe('Step id -> arguments marked secret, which are not kept with a run, by name.'),
 });
 export type ResumePlanRequest = z.output<typeof resumePlanInputSchema>;
-
-export { planRunEventSchema, planRunSchema };
 
 export interface RunOptions extends AskOptions {
   onEvent?: ((event: PlanRunEvent) => void) | undefined;

@@ -7,7 +7,7 @@ import { isObject, joinPath } from '../../core/catalog/schema/json.js';
 import { findBroken, findReferences, type Reference, renderPath } from '../../core/planning/references.js';
 import type { ArgumentSources } from '../../core/result.js';
 import { sourcesOf } from '../argument-sources.js';
-import { isMasked } from './hide-secrets.js';
+import { isMasked } from './mask-secrets.js';
 import type { ParsedStep, StepState } from './plan-run.js';
 
 export interface Resolved {

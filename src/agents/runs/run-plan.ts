@@ -5,21 +5,18 @@
 import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
 import { toWinnowError, WinnowError } from '../../core/errors.js';
-import type { PlanRuns } from '../store/store.js';
-import { type GivenAgain, requireSecrets, type SecretNames } from './hide-secrets.js';
-import type { PlanRun, PlanRunEvent, RunnablePlan, RunState, StepState } from './plan-run.js';
+import { type GivenAgain, requireSecrets } from './mask-secrets.js';
+import type { PlanRun, RunnablePlan, RunState, StepState } from './plan-run.js';
 import { resolveArguments } from './resolve-arguments.js';
 import { createRecord, loadRecord, type RecordOptions, type RunRecord } from './run-record.js';
 import { isOutcomeOpen, type RetryOptions, type RunStep, runStep, type StepParts, unknownOutcome } from './run-step.js';
 import { newReach, orderSteps } from './step-order.js';
 
-export interface RunPlanOptions {
+export interface RunPlanOptions extends Omit<RecordOptions, 'onLost'> {
   /** Calls a tool under the gate; `createToolRunner` makes one of a sandbox. */
   run: RunStep;
   /** Whether a call may be made twice. Default: never. */
   isRepeatable?: ((tool: string) => boolean) | undefined;
-  /** Where the run is kept, so that it can be resumed. Default: nowhere. */
-  store?: PlanRuns | undefined;
   /** Of a new run. Default: a random one. */
   runId?: string | undefined;
   retry?: RetryOptions | undefined;
@@ -27,13 +24,6 @@ export interface RunPlanOptions {
   concurrency?: number | undefined;
   /** Nothing is run: the steps are `planned`, with their arguments as far as they are known. Default: false. */
   dryRun?: boolean | undefined;
-  /** Fields of a tool that the store gets masked. Default: none. */
-  secretNames?: SecretNames | undefined;
-  /** Results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
-  maxBytes?: number | undefined;
-  user?: string | undefined;
-  session?: string | undefined;
-  onEvent?: ((event: PlanRunEvent) => void) | undefined;
   /** Stops the steps that run and starts no more; the run is then `cancelled`, and can be resumed. */
   signal?: AbortSignal | undefined;
   /**
@@ -41,8 +31,6 @@ export interface RunPlanOptions {
    * value that the first one had not is not run: the run is `paused`, and goes on when somebody resumes it.
    */
   replan?: ((soFar: PlanRun, failed: StepState) => Promise<RunnablePlan | undefined>) | undefined;
-  /** For how long a process that ended without a word keeps a run, in milliseconds. Default: 30,000. */
-  leaseMs?: number | undefined;
 }
 
 export interface ResumeOptions extends Omit<RunPlanOptions, 'runId' | 'dryRun'> {
@@ -53,7 +41,6 @@ export interface ResumeOptions extends Omit<RunPlanOptions, 'runId' | 'dryRun'> 
 }
 
 const DEFAULT_CONCURRENCY = 8;
-const DEFAULT_LEASE_MS = 30_000;
 
 /**
  * Runs a plan step by step; steps of one level run side by side.
@@ -101,33 +88,20 @@ async function drive(
 ): Promise<PlanRun> {
   const stop = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
-  const { store, user, session, secretNames, maxBytes, onEvent, leaseMs = DEFAULT_LEASE_MS } = options;
-  const record = await open({
-    store,
-    user,
-    session,
-    secretNames,
-    maxBytes,
-    onEvent,
-    leaseMs,
-    onLost: () => stop.abort(),
-  });
+  const record = await open({ ...options, onLost: () => stop.abort() });
   try {
     await record.setState('running');
     await prepare?.(record);
-    const parts = { isRepeatable: () => false, retry: {}, ...onlyGiven(options), record, signal, run: options.run };
-    await runSteps(parts, options.concurrency ?? DEFAULT_CONCURRENCY, stop);
+    const { run, isRepeatable = () => false, retry = {}, user, session, concurrency = DEFAULT_CONCURRENCY } = options;
+    const parts = { run, isRepeatable, retry, user, session, record, signal };
+    await runSteps(parts, concurrency, stop);
     const next = await replanOnce(record, options, signal);
-    if (next === 'run') await runSteps(parts, options.concurrency ?? DEFAULT_CONCURRENCY, stop);
+    if (next === 'run') await runSteps(parts, concurrency, stop);
     await record.setState(next === 'look' ? 'paused' : stateOf(record.states, signal));
     return record.toRun();
   } finally {
     await record.release();
   }
-}
-
-function onlyGiven({ isRepeatable, retry, user, session }: RunPlanOptions): Partial<StepParts> {
-  return { ...(isRepeatable ? { isRepeatable } : {}), ...(retry ? { retry } : {}), user, session };
 }
 
 /** Waits for all, also when the store fails in between: no step may go on unseen. */

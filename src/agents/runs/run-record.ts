@@ -5,9 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { messageOf, WinnowError } from '../../core/errors.js';
+import { oncePer } from '../../core/kept.js';
 import { tellListener } from '../../core/trace.js';
 import type { PlanRunRecord, PlanRuns } from '../store/store.js';
-import { createHiding, fillIn, type GivenAgain, type SecretNames } from './hide-secrets.js';
+import { createHiding, fillIn, type GivenAgain, type SecretNames } from './mask-secrets.js';
 import {
   type ParsedPlan,
   type PlanRun,
@@ -39,18 +40,19 @@ export interface RunRecord {
 }
 
 export interface RecordOptions {
-  readonly store?: PlanRuns | undefined;
-  readonly user?: string | undefined;
-  readonly session?: string | undefined;
-  readonly onEvent?: ((event: PlanRunEvent) => void) | undefined;
-  /** For how long a process that ended without a word keeps a run, in milliseconds. */
-  readonly leaseMs: number;
-  /** Fields of a tool that are kept masked. Default: none. */
-  readonly secretNames?: SecretNames | undefined;
-  /** Results that the run keeps, in bytes of JSON. Default: 16 MiB. */
-  readonly maxBytes?: number | undefined;
+  /** Where the run is kept, so that it can be resumed. Default: nowhere. */
+  store?: PlanRuns | undefined;
+  user?: string | undefined;
+  session?: string | undefined;
+  onEvent?: ((event: PlanRunEvent) => void) | undefined;
+  /** For how long a process that ended without a word keeps a run, in milliseconds. Default: 30,000. */
+  leaseMs?: number | undefined;
+  /** Fields of a tool that the store gets masked. Default: none. */
+  secretNames?: SecretNames | undefined;
+  /** Results that the run keeps, in bytes of JSON; the rest is left out, with a note. Default: 16 MiB. */
+  maxBytes?: number | undefined;
   /** Another process has taken the run: nothing more may be done or written. */
-  readonly onLost: () => void;
+  onLost: () => void;
 }
 
 /** What stands in the column of the plan. Steps of an older generation are those of the plan before. */
@@ -62,6 +64,7 @@ const storedPlanSchema = z.object({
 const storedStepSchema = stepStateSchema.extend({ generation: z.int().min(0) });
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
+const DEFAULT_LEASE_MS = 30_000;
 const now = () => new Date().toISOString();
 const noNames = () => [];
 const pending = (id: string): StepState => ({ id, status: 'pending', attempts: 0 });
@@ -181,13 +184,7 @@ function withinRoom(step: StepState, others: readonly StepState[], maxBytes: num
   return { ...rest, notes: [...(step.notes ?? []), note] };
 }
 
-const sizes = new WeakMap<StepState, number>();
-
-function bytesOf(state: StepState): number {
-  const bytes = sizes.get(state) ?? Buffer.byteLength(JSON.stringify(state.output ?? null));
-  sizes.set(state, bytes);
-  return bytes;
-}
+const bytesOf = oncePer(({ output }: StepState) => Buffer.byteLength(JSON.stringify(output ?? null)));
 
 interface Lease {
   assertHeld(): void;
@@ -197,7 +194,7 @@ interface Lease {
 /** So many times within its life a lease is renewed. */
 const RENEWALS = 3;
 
-async function takeLease(id: string, { store, leaseMs, onLost }: RecordOptions): Promise<Lease> {
+async function takeLease(id: string, { store, leaseMs = DEFAULT_LEASE_MS, onLost }: RecordOptions): Promise<Lease> {
   const owner = randomUUID();
   let isLost = false;
   const claim = (durationMs: number) => {

@@ -6,7 +6,7 @@ import { oncePer } from '../../core/kept.js';
 import type { Caller, CallResult } from '../contracts.js';
 import type { Router } from '../router.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
-import type { SecretNames } from './hide-secrets.js';
+import type { SecretNames } from './mask-secrets.js';
 import type { RunStep } from './run-step.js';
 
 export interface ToolRunner {

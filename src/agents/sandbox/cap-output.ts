@@ -1,5 +1,6 @@
 /** A result within its room: lists, objects and texts are shortened where the form can be kept, so that references still work. */
 import { isObject } from '../../core/catalog/schema/json.js';
+import { oncePer } from '../../core/kept.js';
 import type { ContentBlock } from '../contracts.js';
 import type { ToolLimits } from './limits.js';
 
@@ -18,7 +19,8 @@ export function capOutput({ value, text }: { value: unknown; text: string }, max
   if (bytes <= maxBytes) return { value };
   const size = `The result had ${bytes} bytes, more than ${maxBytes} (limit maxOutputBytes)`;
   if (typeof value === 'string') return { value: cutText(value, maxBytes), note: `${size}: the text was cut.` };
-  const keys = createKeys();
+  // Listed once: an object may have a hundred thousand.
+  const keys = oncePer((object: object): readonly string[] => Object.keys(object));
   for (const items of LIST_LIMITS) {
     const shorter = shorten(value, { items, room: { bytes: maxBytes }, keys });
     if (shorter === NO_ROOM) continue;
@@ -61,16 +63,6 @@ function shorten(value: unknown, cut: Cut): unknown {
 function take(room: Cut['room'], text: string): boolean {
   room.bytes -= Buffer.byteLength(text);
   return room.bytes >= 0;
-}
-
-/** Listed once: an object may have a hundred thousand. */
-function createKeys(): Cut['keys'] {
-  const known = new Map<object, readonly string[]>();
-  return (value) => {
-    const keys = known.get(value) ?? Object.keys(value);
-    known.set(value, keys);
-    return keys;
-  };
 }
 
 /** By bytes, not within a character. */

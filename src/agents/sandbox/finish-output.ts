@@ -1,6 +1,7 @@
 /** What a tool gave -> what the caller gets: plain JSON, checked against the promise of the tool, within its room. */
 import type { Tool } from '../../core/catalog/tool.js';
-import { type Check, createValidator } from '../../core/catalog/validate.js';
+import { createValidator } from '../../core/catalog/validate.js';
+import { oncePer } from '../../core/kept.js';
 import { capContent, capOutput } from './cap-output.js';
 import type { ExecutedWell } from './executors/executor.js';
 import { type CallFailure, type CallSuccess, fail } from './failure.js';
@@ -47,15 +48,10 @@ export function finishFailure({ content, ...failure }: CallFailure, limits: Tool
   return content ? { ...failure, content: capContent(content, limits).content } : failure;
 }
 
-const checks = new WeakMap<Tool, Check>();
+const checkOf = oncePer(createValidator);
 
-function outputIssues(tool: Tool, value: unknown): readonly string[] {
-  if (!tool.outputSchema) return [];
-  let check = checks.get(tool);
-  if (!check) {
-    check = createValidator(tool.outputSchema);
-    checks.set(tool, check);
-  }
-  const result = check(value);
+function outputIssues({ outputSchema }: Tool, value: unknown): readonly string[] {
+  if (!outputSchema) return [];
+  const result = checkOf(outputSchema)(value);
   return result.ok ? [] : result.issues.map((issue) => issue.replace(/^\(arguments\)/u, '(result)'));
 }

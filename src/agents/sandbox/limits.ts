@@ -1,5 +1,6 @@
 /** What a call may take: time, room, turns. Data, so that a file can hold it; resolved once, then complete. */
 import { z } from 'zod';
+import { withoutUndefined } from '../../core/catalog/schema/json.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { nearHint } from '../../core/nearest-name.js';
 import { parseOptions } from '../../core/parse.js';
@@ -111,9 +112,9 @@ type Base = typeof DEFAULTS & { timeoutMs?: number };
 export function resolveLimits(input: SandboxLimitsInput = {}): SandboxLimits {
   const limits = parseOptions(sandboxLimitsSchema, input, 'sandbox');
   const { concurrency, maxQueued, userShare, maxWaitMs, stopGraceMs, userRate, tools, ...common } = limits;
-  const base: Base = { ...DEFAULTS, ...onlyGiven(common) };
+  const base: Base = { ...DEFAULTS, ...withoutUndefined(common) };
   const overrides = new Map<string, Base>(
-    Object.entries(tools).map(([name, limits]) => [name, { ...base, ...onlyGiven(limits) }]),
+    Object.entries(tools).map(([name, limits]) => [name, { ...base, ...withoutUndefined(limits) }]),
   );
   const named = [...overrides.keys()];
   const of = (tool: Tool, ownTimeoutMs = FUNCTION_TIMEOUT_MS) => ({
@@ -121,13 +122,6 @@ export function resolveLimits(input: SandboxLimitsInput = {}): SandboxLimits {
     ...(overrides.get(tool.name) ?? base),
   });
   return { concurrency, maxQueued, userShare, maxWaitMs, stopGraceMs, userRate, named, of };
-}
-
-type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function onlyGiven<T extends object>(values: T): Given<T>;
-function onlyGiven(values: object): object {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 // What of the limits is without effect on a catalogue, in words: a slip in a name leaves a tool with the limits of all.

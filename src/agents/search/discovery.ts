@@ -1,19 +1,18 @@
-/** Search and hand-outs over one index: what a router is given as `search` and `handOut`. */
+/** Search and narrow lists over one index: what a router is given as `search` and `handOut`. */
 import type { Catalog } from '../../core/catalog/catalog.js';
-import { createSynonymTable, type Synonyms, type SynonymTable } from '../../core/search/synonyms.js';
+import { oncePer } from '../../core/kept.js';
+import { createSynonymTable, type Synonyms } from '../../core/search/synonyms.js';
 import type { ListOutput, ListRequest } from '../contracts.js';
 import { createToolIndex, type ToolIndex, type ToolIndexOptions } from '../index/tool-index.js';
 import {
-  createToolLists,
+  createNarrowLists,
   createToolSearch,
   type SearchCaller,
   type SearchParts,
-  type ToolListOptions,
   type ToolSearch,
-  type ToolSearchParts,
 } from './tool-search.js';
 
-export interface DiscoveryParts extends Pick<SearchParts, 'learnt'>, Pick<ToolSearchParts, 'rerank' | 'minConfidence'> {
+export interface DiscoveryParts extends Pick<SearchParts, 'learnt' | 'rerank'> {
   /** The tools of now; a reloaded catalogue is indexed in the background. */
   catalog: () => Catalog;
   /**
@@ -22,7 +21,6 @@ export interface DiscoveryParts extends Pick<SearchParts, 'learnt'>, Pick<ToolSe
    */
   synonyms?: Synonyms | (() => Synonyms) | undefined;
   index?: ToolIndexOptions | undefined;
-  lists?: ToolListOptions | undefined;
 }
 
 export interface Discovery {
@@ -32,7 +30,7 @@ export interface Discovery {
 }
 
 /**
- * The index of a catalogue, with the search and the lists over it.
+ * The index of a catalogue, with the search and the narrow lists over it.
  * @throws WinnowError `invalid_option` for wrong weights.
  * @example
  * const discovery = createDiscovery({ catalog: () => catalog });
@@ -41,23 +39,10 @@ export interface Discovery {
 export function createDiscovery({ catalog, synonyms = [], ...parts }: DiscoveryParts): Discovery {
   const tools = () => catalog().tools;
   const index = createToolIndex(tools(), parts.index);
-  const table = keptTable(typeof synonyms === 'function' ? synonyms : () => synonyms);
+  const tableOf = oncePer((own: Synonyms) => createSynonymTable(own));
+  const table = () => tableOf(typeof synonyms === 'function' ? synonyms() : synonyms);
   // Now, and not within the time of the first search.
   table();
-  const shared = { index, tools, synonyms: table, learnt: parts.learnt };
-  return {
-    index,
-    search: createToolSearch({ ...shared, rerank: parts.rerank, minConfidence: parts.minConfidence }),
-    handOut: createToolLists(shared, parts.lists),
-  };
-}
-
-/** Made anew only when the synonyms are others. */
-function keptTable(synonyms: () => Synonyms): () => SynonymTable {
-  let kept: { of: Synonyms; table: SynonymTable } | undefined;
-  return () => {
-    const own = synonyms();
-    if (kept?.of !== own) kept = { of: own, table: createSynonymTable(own) };
-    return kept.table;
-  };
+  const shared = { index, tools, synonyms: table, learnt: parts.learnt, rerank: parts.rerank };
+  return { index, search: createToolSearch(shared), handOut: createNarrowLists(shared) };
 }

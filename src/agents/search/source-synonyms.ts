@@ -8,8 +8,6 @@ import { messageOf, toWinnowError, WinnowError } from '../../core/errors.js';
 import { parseAs } from '../../core/parse.js';
 import type { Synonyms } from '../../core/search/synonyms.js';
 
-export type { Synonyms };
-
 const phrase = z.string().trim().min(1).max(80);
 
 const synonymEntrySchema = z.union([

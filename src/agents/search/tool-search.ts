@@ -2,14 +2,23 @@
  * `tool_search`: from what an agent wants to do to the tools that do it. The rules rank, in no time and without a model; a
  * model may reorder. Nothing found for sure is a question to ask, never a guess.
  */
+import { withoutUndefined } from '../../core/catalog/schema/json.js';
 import { firstSentence } from '../../core/catalog/summary.js';
 import type { Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
+import { oncePer } from '../../core/kept.js';
 import { type Layer, type Learnt, type RankedTool, rank } from '../../core/search/rank.js';
 import type { SynonymTable } from '../../core/search/synonyms.js';
 import { withSpan } from '../../core/spans.js';
 import { oneLine } from '../../core/visible-text.js';
-import type { ListOutput, ListRequest, SearchMatch, SearchOutput, SearchRequest } from '../contracts.js';
+import {
+  type ListOutput,
+  type ListRequest,
+  refusedSearch,
+  type SearchMatch,
+  type SearchOutput,
+  type SearchRequest,
+} from '../contracts.js';
 import { toListed } from '../hand-out.js';
 import type { Audience } from '../index/audience.js';
 import type { IndexRefusal, OpenIndex, ToolIndex } from '../index/tool-index.js';
@@ -17,53 +26,40 @@ import type { SessionContext } from '../parts.js';
 import { clarifyingQuestion } from './clarify.js';
 import { RERANKED_TOOLS, type RerankOptions, rerank } from './rerank.js';
 
-export interface ToolSearchParts extends SearchParts {
-  /** A model that may reorder. Default: none, the rules' order stands. */
-  rerank?: RerankOptions | undefined;
-  /** Below it a first match counts as not sure, between 0 and 1. Default: 0.22. */
-  minConfidence?: number | undefined;
-}
-
 export type ToolSearch = (request: SearchRequest, caller: SearchCaller) => Promise<SearchOutput>;
 
 /** Most tools of each scope where they are counted apart and no numbers are asked for. */
 const PER_SCOPE = { system: 3, user: 5 };
-/** Found by trial: right first matches of the coding-agent catalogue lie above, matches by one stray word below. */
-const DEFAULT_MIN_CONFIDENCE = 0.22;
+/** Sure is what reaches it. By trial: right first matches of the coding-agent catalogue do, matches by one stray word do not. */
+const MIN_CONFIDENCE = 0.22;
 const MAX_DESCRIPTION_CHARACTERS = 300;
 
 /** @returns a function that throws WinnowError `cancelled` only. */
-export function createToolSearch(parts: ToolSearchParts): ToolSearch {
-  const { minConfidence = DEFAULT_MIN_CONFIDENCE } = parts;
+export function createToolSearch(parts: SearchParts): ToolSearch {
   return (request, caller) =>
     withSpan('winnow.search', { 'winnow.top_k': request.top_k }, async (note) => {
       const { query } = request;
       const opened = openFor(parts, caller);
-      if (!opened.ok) return refused(query, opened);
+      if (!opened.ok) return refusedSearch(query, opened);
       const found = findByRules(request, opened, { parts, caller });
       const { ranked, ...opinion } = await withOpinion(query, found, { parts, caller });
       const matches = ranked.slice(0, limitOf(request)).map((one) => toMatch(one, caller));
       const confidence = opinion.confidence ?? found[0]?.score ?? 0;
-      const isSure = found.length > 0 && confidence >= minConfidence && !opinion.needsClarification;
+      const isSure = found.length > 0 && confidence >= MIN_CONFIDENCE && !opinion.needsClarification;
       note.set({ 'winnow.matches': matches.length, 'winnow.ranked_by': opinion.ranked_by });
-      return {
-        query,
-        matches,
-        ranked_by: opinion.ranked_by,
-        ...(opinion.degraded === undefined ? {} : { degraded: opinion.degraded }),
-        ...(opinion.intent === undefined ? {} : { intent: opinion.intent }),
-        confidence,
+      const { ranked_by, degraded, intent } = opinion;
+      const question = isSure ? undefined : clarifyingQuestion(query, found, layersOf(opened.layers));
+      return withoutUndefined({
+        ...{ query, matches, ranked_by, degraded, intent, confidence },
         index: opened.state,
-        ...(isSure
-          ? {}
-          : { need_clarification: { question: clarifyingQuestion(query, found, layersOf(opened.layers)) } }),
+        need_clarification: question === undefined ? undefined : { question },
         fallback: { suggestion: suggestion(found.length > 0) },
-      };
+      });
     });
 }
 
 interface Around {
-  parts: ToolSearchParts;
+  parts: SearchParts;
   caller: SearchCaller;
 }
 
@@ -114,29 +110,21 @@ async function withOpinion(query: string, found: readonly RankedTool[], { parts,
 }
 
 function toMatch({ tool, score, why }: RankedTool, { isEnabled }: SearchCaller): SearchMatch {
-  return {
-    name: tool.name,
-    ...(tool.category === undefined ? {} : { category: tool.category }),
-    toolType: tool.toolType,
-    risk: tool.risk,
+  const { name, category, toolType, risk } = tool;
+  return withoutUndefined({
+    ...{ name, category, toolType, risk },
     description: describe(tool),
     enabled: isEnabled(tool),
     score,
     why_matched: why.map(({ word, fields }) => ({ word, fields: [...fields] })),
-  };
+  });
 }
 
-const described = new WeakMap<Tool, string>();
-
-/** On one line, and not too long; made once a tool. */
-function describe(tool: Tool): string {
-  const known = described.get(tool);
-  if (known !== undefined) return known;
+/** On one line, and not too long. */
+const describe = oncePer((tool: Tool): string => {
   const line = oneLine(tool.description);
-  const text = line.length <= MAX_DESCRIPTION_CHARACTERS ? line : shortened(line);
-  described.set(tool, text);
-  return text;
-}
+  return line.length <= MAX_DESCRIPTION_CHARACTERS ? line : shortened(line);
+});
 
 /** To its first sentence, and that to its beginning, with a mark: the whole schema and text come when it is enabled. */
 function shortened(text: string): string {
@@ -149,10 +137,6 @@ function suggestion(isFound: boolean): string {
   return isFound
     ? 'Enable what fits with tool_enable, then call it. If nothing fits, search again with other words: what is to be done, and with what.'
     : 'Search again with other words: a verb and the thing it is done to. If that finds nothing either, ask the user.';
-}
-
-function refused(query: string, { code, reason, next }: IndexRefusal): SearchOutput {
-  return { query, matches: [], ranked_by: 'rules', error: { code, reason, next }, fallback: { suggestion: next } };
 }
 
 // Who searches, as the router tells it; and the tools of now, as search sees them.
@@ -168,6 +152,8 @@ export interface SearchParts {
   synonyms: () => SynonymTable;
   /** What use has taught for this person, project and all. Default: nothing. */
   learnt?: ((who: Pick<SearchCaller, 'user' | 'project'>) => Learnt | undefined) | undefined;
+  /** A model that may reorder what a search found. Default: none, the rules' order stands. */
+  rerank?: RerankOptions | undefined;
 }
 
 function openFor({ index, tools }: SearchParts, caller: SearchCaller): OpenIndex | IndexRefusal {
@@ -176,33 +162,20 @@ function openFor({ index, tools }: SearchParts, caller: SearchCaller): OpenIndex
   return index.open(audience);
 }
 
-// The two ways to hand out tools with their schemas, from one place: `classic` gives all that the caller may use, `narrow`
-// the best for a query with their scores. One never takes the other's place: what stands in the way is answered.
+// Narrow lists: the tools that fit a query best, with their schemas and scores. All tools never take the place of the
+// best: what stands in the way is answered.
 
-export interface ToolListOptions {
-  /** Most tools of a narrow list where none is asked for. Default: 8. */
-  topK?: number | undefined;
-  /** Tools of a narrow list score at least so much, between 0 and 1, where nothing is asked for. Default: 0.15. */
-  minScore?: number | undefined;
-}
-
-/** @returns a function that throws WinnowError `invalid_request` for a narrow list without a query. */
-export function createToolLists(parts: SearchParts, { topK = 8, minScore = 0.15 }: ToolListOptions = {}) {
+/** @returns a function that throws WinnowError `invalid_request` for a list without a query. */
+export function createNarrowLists(parts: SearchParts) {
   return async (request: ListRequest, caller: SearchCaller): Promise<ListOutput> => {
-    if (request.mode !== 'narrow') {
-      const tools = caller.view.tools.filter((tool) => tool.available && caller.isAllowed(tool));
-      const wanted = request.mode === 'classic' ? tools : tools.filter(caller.isEnabled);
-      return { ok: true, mode: request.mode, tools: wanted.map(toListed) };
-    }
-    const { query, top_k = topK, min_score = minScore } = request;
+    const { query, top_k = 8, min_score = 0.15 } = request;
     if (query === undefined) {
       const issues = ['query: say what is to be done, a narrow list is made for it'];
       throw new WinnowError('invalid_request', `The request is not usable: ${issues[0]}.`, { issues });
     }
     const opened = openFor(parts, caller);
     if (!opened.ok) return opened;
-    const { own, system } = opened.layers;
-    const ranked = rank(query, own ? [own, system] : [system], {
+    const ranked = rank(query, layersOf(opened.layers), {
       limit: top_k,
       synonyms: parts.synonyms(),
       learnt: parts.learnt?.(caller),

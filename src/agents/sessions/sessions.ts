@@ -1,5 +1,6 @@
 /** Sessions from their beginning to their end. Turns end enablements; time ends sessions. */
 import { randomUUID } from 'node:crypto';
+import { withoutUndefined } from '../../core/catalog/schema/json.js';
 import { WinnowError } from '../../core/errors.js';
 import { parseInput } from '../../core/parse.js';
 import { type Caller, type CreateSessionInput, createSessionInputSchema, type SessionView } from '../contracts.js';
@@ -30,16 +31,8 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
   async function createSession(input: CreateSessionInput = {}): Promise<SessionView> {
     const { user, roles, project, riskCeiling } = parseInput(createSessionInputSchema, input);
     const id = randomUUID();
-    const session: SessionRecord = {
-      id,
-      roles,
-      ...(user === undefined ? {} : { user }),
-      ...(project === undefined ? {} : { project }),
-      ...(riskCeiling === undefined ? {} : { riskCeiling }),
-      turn: 1,
-      createdAt: now(),
-      activeAt: now(),
-    };
+    const begun = { turn: 1, createdAt: now(), activeAt: now() };
+    const session: SessionRecord = withoutUndefined({ id, roles, user, project, riskCeiling, ...begun });
     if (!(await store.create(session, user === undefined ? undefined : mostOpen)))
       throw overQuota('sessions', mostOpen, 'End a session that you do not need.');
     const situation = await situationOf(id);
@@ -111,18 +104,9 @@ export function createSessions({ store, situationOf, ledger, clock, sessionIdleM
 function toView(situation: Situation): SessionView {
   const { id, user, roles, project, turn, createdAt, activeAt, endedAt } = situation.session;
   const { riskCeiling } = situation;
-  return {
-    id,
-    ...(user === undefined ? {} : { user }),
-    roles: [...roles],
-    ...(project === undefined ? {} : { project }),
-    ...(riskCeiling === undefined ? {} : { riskCeiling }),
-    turn,
-    createdAt,
-    activeAt,
-    ...(endedAt === undefined ? {} : { endedAt }),
-    enabled: endedAt === undefined ? enabledTools(situation).map(({ tool: _, ...one }) => one) : [],
-  };
+  const enabled = endedAt === undefined ? enabledTools(situation).map(({ tool: _, ...one }) => one) : [];
+  const times = { turn, createdAt, activeAt, endedAt };
+  return withoutUndefined({ id, user, roles: [...roles], project, riskCeiling, ...times, enabled });
 }
 
 function withTurn(situation: Situation, turn: number): { session: SessionRecord; policy: Situation['policy'] } {

@@ -3,6 +3,7 @@ import type { Catalog } from '../../core/catalog/catalog.js';
 import { createScope, type View } from '../../core/catalog/scope.js';
 import { RISKS, type Risk, type Tool } from '../../core/catalog/tool.js';
 import { WinnowError } from '../../core/errors.js';
+import { oncePer } from '../../core/kept.js';
 import type { Caller, EnabledTool } from '../contracts.js';
 import type { SessionContext } from '../parts.js';
 import { type Decision, decide, type Facts } from '../policy/decide.js';
@@ -53,12 +54,7 @@ export interface ReadOptions {
 export type ReadSituation = (id: string, caller?: Caller, options?: ReadOptions) => Promise<Situation>;
 
 export function createSituations(parts: SituationParts): ReadSituation {
-  const scopes = new WeakMap<Catalog, ReturnType<typeof createScope>>();
-  const viewOf = (catalog: Catalog, user: string | undefined): View => {
-    const scope = scopes.get(catalog) ?? createScope(catalog);
-    scopes.set(catalog, scope);
-    return scope({ user });
-  };
+  const scopeOf = oncePer((catalog: Catalog) => createScope(catalog));
 
   return async (id, caller, { isLook = false } = {}) => {
     const now = parts.clock();
@@ -66,7 +62,7 @@ export function createSituations(parts: SituationParts): ReadSituation {
     if (!isLook) await touch(session, now);
     const policy = parts.policy();
     const catalog = parts.catalog();
-    const view = viewOf(catalog, session.user);
+    const view = scopeOf(catalog)({ user: session.user });
     const enablements = new Map((await parts.sessions.enablements(id)).map((one) => [one.tool, one]));
     const riskCeiling = toRisk(session.riskCeiling);
     const roles = caller ? (caller.roles ?? []) : session.roles;

@@ -4,9 +4,9 @@
  * Instants are UTC, ISO 8601 with milliseconds, so that they sort as texts.
  */
 import type { ArgumentSources } from '../../core/result.js';
-import type { Documents, Weights } from './keyed-records.js';
 
-export type * from './keyed-records.js';
+/** What a query asks for: the texts that a record must have. */
+type Texts<Names extends string> = { readonly [Name in Names]?: string | undefined };
 
 export interface SessionRecord {
   readonly id: string;
@@ -104,22 +104,14 @@ export interface GrantedArguments {
   readonly argumentsHash: string;
 }
 
-export interface ApprovalQuery {
-  session?: string | undefined;
-  user?: string | undefined;
-  tool?: string | undefined;
-  since?: string | undefined;
+export interface ApprovalQuery extends Texts<'session' | 'user' | 'tool' | 'since'> {
   state?: ApprovalState | undefined;
   limit: number;
 }
 
-export interface ApprovalDecision {
+export interface ApprovalDecision
+  extends Required<Pick<ApprovalRecord, 'grant' | 'decidedBy' | 'decidedAt' | 'expiresAt' | 'reason'>> {
   readonly state: 'granted' | 'refused';
-  readonly grant: 'once' | 'session';
-  readonly decidedBy: string;
-  readonly decidedAt: string;
-  readonly expiresAt: string;
-  readonly reason: string;
   readonly granted?: GrantedArguments | undefined;
 }
 
@@ -158,13 +150,7 @@ export interface AuditRecord {
   readonly policyVersion?: string | undefined;
 }
 
-export interface AuditQuery {
-  session?: string | undefined;
-  user?: string | undefined;
-  tool?: string | undefined;
-  event?: string | undefined;
-  outcome?: string | undefined;
-  since?: string | undefined;
+export interface AuditQuery extends Texts<'session' | 'user' | 'tool' | 'event' | 'outcome' | 'since'> {
   limit: number;
 }
 
@@ -179,14 +165,7 @@ export interface TelemetryRecord {
   readonly content: unknown;
 }
 
-export interface TelemetryQuery {
-  type?: string | undefined;
-  session?: string | undefined;
-  user?: string | undefined;
-  project?: string | undefined;
-  tool?: string | undefined;
-  since?: string | undefined;
-  until?: string | undefined;
+export interface TelemetryQuery extends Texts<'type' | 'session' | 'user' | 'project' | 'tool' | 'since' | 'until'> {
   /** Only events after this place, as `list` gave it. */
   after?: number | undefined;
   limit: number;
@@ -234,12 +213,61 @@ export interface PlanRuns {
   create(run: PlanRunRecord): Promise<void>;
   get(id: string): Promise<PlanRunRecord | undefined>;
   /** Newest first. */
-  list(query: { state?: string | undefined; user?: string | undefined; limit: number }): Promise<PlanRunRecord[]>;
+  list(query: Texts<'state' | 'user'> & { limit: number }): Promise<PlanRunRecord[]>;
   setStep(id: string, step: { id: string; state: unknown; at: string }): Promise<void>;
   /** With the plan, where it was written anew. */
   setState(id: string, change: { state: string; plan?: unknown; at: string }): Promise<void>;
   /** Takes the run for one process until an instant; false while another one has it. */
   claim(id: string, lease: { owner: string; at: string; until: string }): Promise<boolean>;
+}
+
+/** Named JSON values of an owner: private tools of a user, rules, snapshots of an index. */
+export interface DocumentRecord {
+  readonly owner: string;
+  readonly name: string;
+  readonly content: unknown;
+  readonly updatedAt: string;
+}
+
+export interface Documents {
+  put(document: DocumentRecord): Promise<void>;
+  /** Keeps what is there under this owner and name. */
+  add(document: DocumentRecord): Promise<void>;
+  get(owner: string, name: string): Promise<DocumentRecord | undefined>;
+  /** In order of owner and name. Default: of all owners. */
+  list(owner?: string): Promise<DocumentRecord[]>;
+  /** False when there was none. */
+  remove(owner: string, name: string): Promise<boolean>;
+}
+
+/** Something learnt from use. One entry for each level, subject, kind and key. */
+export interface WeightRecord {
+  /** For whom it holds: `person`, `project` or `all`. */
+  readonly level: string;
+  /** The person or project; empty for all. */
+  readonly subject: string;
+  /** For example `weight`, `synonym`, `always_on`. */
+  readonly kind: string;
+  readonly key: string;
+  readonly value: number;
+  /** How many observations stand behind it. */
+  readonly evidence: number;
+  /** For example `proposed`, `active`, `reverted`. */
+  readonly state: string;
+  /** What explains it. */
+  readonly details: unknown;
+  readonly updatedAt: string;
+}
+
+export type WeightQuery = Texts<'level' | 'subject' | 'kind' | 'key' | 'state'>;
+
+export interface Weights {
+  /** All or nothing; what is there is replaced. */
+  put(weights: readonly WeightRecord[]): Promise<void>;
+  /** In order of level, subject, kind and key. */
+  list(query?: WeightQuery): Promise<WeightRecord[]>;
+  /** Returns how many were removed. */
+  remove(query: WeightQuery): Promise<number>;
 }
 
 /** What goes with age, and not with something else. */

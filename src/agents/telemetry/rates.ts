@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { GATE_CODES } from '../contracts.js';
 import { type TelemetryEvent, telemetryEventSchema } from '../records.js';
+import type { TelemetryQuery } from '../store/store.js';
 import { createSearchFollower, type SearchOutcome } from './follow-searches.js';
 
 const RATE_GROUPS = ['tool', 'user', 'project', 'day', 'hour'] as const;
@@ -132,36 +133,21 @@ function toRates(counts: Counts): Rates {
 
 /** Of the store, what is read here; see `Journal` there. */
 export interface EventStore {
-  telemetry(query: EventPageQuery): Promise<readonly { readonly place: number; readonly content: unknown }[]>;
-}
-
-export interface EventQuery {
-  user?: string | undefined;
-  project?: string | undefined;
-  /** UTC, ISO 8601. */
-  since?: string | undefined;
-  until?: string | undefined;
-}
-
-interface EventPageQuery extends EventQuery {
-  after?: number | undefined;
-  limit: number;
+  telemetry(query: TelemetryQuery): Promise<readonly { readonly place: number; readonly content: unknown }[]>;
 }
 
 const PAGE = 1_000;
 
-/** Events of an older form that can no longer be read are counted by `onUnreadable`, not passed over in silence. */
+/** Without those of an older form, which can no longer be read. */
 export async function* readEvents(
   store: EventStore,
-  query: EventQuery = {},
-  onUnreadable?: (place: number) => void,
+  query: Omit<TelemetryQuery, 'after' | 'limit'> = {},
 ): AsyncGenerator<TelemetryEvent, void, void> {
   for (let after: number | undefined; ; ) {
     const page = await store.telemetry({ ...query, after, limit: PAGE });
-    for (const { place, content } of page) {
+    for (const { content } of page) {
       const parsed = telemetryEventSchema.safeParse(content);
       if (parsed.success) yield parsed.data;
-      else onUnreadable?.(place);
     }
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;

@@ -9,7 +9,7 @@ import {
   indexStatusSchema,
   type ToolIndex,
 } from '../../../src/agents/index/tool-index.js';
-import type { BareEntry } from '../../../src/agents/ledger.js';
+import type { BareEntry } from '../../../src/agents/records.js';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import type { Documents } from '../../../src/agents/store/store.js';
 import type { Tool } from '../../../src/core/catalog/tool.js';

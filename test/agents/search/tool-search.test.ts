@@ -130,7 +130,7 @@ describe('tool_search', () => {
 
   it('asks back in the language of the query', async () => {
     const { search } = await setUp();
-    expect((await search({ query: '明天天气' })).need_clarification?.question).toMatch(/^没有找到.*“git”/u);
+    expect((await search({ query: '明天天气' })).need_clarification?.question).toMatch(/^没有找到.*“git/u);
   });
 
   it('gives as many as are asked for, five where nothing is said, also where better ones may not be seen', async () => {
@@ -189,17 +189,6 @@ const namesOf = (output: Awaited<ReturnType<Awaited<ReturnType<typeof setUp>>['h
   output.ok ? output.tools.map(({ name }) => name) : output.code;
 
 describe('hand-outs', () => {
-  it('classic gives all that the caller may use, with schemas and without an index', async () => {
-    const { handOut, index } = await setUp({ index: { rebuildsItself: false } });
-    expect(index.status().state).toBe('stale');
-    const output = await handOut(
-      { mode: 'classic' },
-      callerOf(TOOLS, { isAllowed: ({ risk }: Tool) => risk === 'low' }),
-    );
-    expect(namesOf(output)).toEqual(['git_branch_list', 'git_branch_show', 'file_read']);
-    expect(output.ok && output.tools[0]).toMatchObject({ inputSchema: { type: 'object' }, risk: 'low' });
-  });
-
   it('narrow gives the best for a query with their scores, best first', async () => {
     const { handOut } = await setUp();
     const output = await handOut({ mode: 'narrow', query: 'create a branch', top_k: 2 }, callerOf());

@@ -34,8 +34,13 @@ export function typesOf(node: JsonSchema): JsonType[] {
   return listOf(node.type ?? []).filter(isJsonType);
 }
 
-export function withoutUndefined(node: JsonSchema): JsonSchema {
-  return Object.fromEntries(Object.entries(node).filter(([, value]) => value !== undefined));
+type Given<Fields> = { [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name] } & {
+  [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>;
+};
+
+export function withoutUndefined<Fields extends object>(fields: Fields): Given<Fields>;
+export function withoutUndefined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 export function listOf(value: unknown): readonly unknown[] {
