@@ -11,7 +11,7 @@ export type StorePlace =
 export interface OpenOptions {
   /** How long a database that another process holds is waited for, in milliseconds. Default: 5,000. */
   busyTimeoutMs?: number;
-  /** PostgreSQL: most connections at a time. Default: 10. */
+  /** PostgreSQL: most connections at a time. Default: 24, more than the requests that one user has under way. */
   connections?: number;
   /** SQLite: told that the store is a new one, or that others could read it. Default: nothing is told. */
   onNotice?: ((notice: string) => void) | undefined;
@@ -25,7 +25,7 @@ export interface OpenOptions {
  * const store = await openStore({ file: 'agents.db' });
  */
 export async function openStore(place?: StorePlace, options: OpenOptions = {}): Promise<Store> {
-  const { busyTimeoutMs = 5_000, connections = 10, onNotice } = options;
+  const { busyTimeoutMs = 5_000, connections = 24, onNotice } = options;
   const { createSqlStore } = await import('./sql/sql-store.js');
   if (place && 'url' in place) {
     if (!/^postgres(?:ql)?:\/\//u.test(place.url))
@@ -35,6 +35,12 @@ export async function openStore(place?: StorePlace, options: OpenOptions = {}): 
   }
   const { openMemory, openSqlite } = await import('./sql/sqlite.js');
   if (!place) return createSqlStore(await openMemory(busyTimeoutMs));
+  // It may hold a password, and so is not shown.
+  if (/^\W*postgres(?:ql)?:|:\/\//iu.test(place.file))
+    throw new WinnowError(
+      'invalid_option',
+      'The place of the store looks like an address: write it as postgres://…, without quotes.',
+    );
   if (place.file === '' || place.file === ':memory:')
     throw new WinnowError('invalid_option', 'The file of a store needs a path; leave the place out for one in memory.');
   return createSqlStore(await openSqlite({ file: place.file, busyTimeoutMs, onNotice }), 'sqlite');

@@ -13,7 +13,7 @@ import type { Dispatcher, DispatchOptions } from '../evaluate.js';
 import type { Prices } from '../prices.js';
 import { type CaseRecord, caseRecordSchema, noAnswer } from '../record.js';
 import type { OnStablePart } from '../suite.js';
-import { caseJobSchema, jobIdOf, type QueuedRun } from './queued-run.js';
+import { jobIdOf, type QueuedRun } from './queued-run.js';
 import { connectRedis, createRunRegistry, PREFIX, queueNameOf, type RunRegistry } from './run-registry.js';
 
 export interface QueueOptions {
@@ -46,6 +46,7 @@ export interface QueueCommand {
 }
 
 interface Link {
+  onNotice: (text: string) => void;
   redis: Redis;
   registry: RunRegistry;
   run: QueuedRun;
@@ -72,7 +73,7 @@ export async function openQueueCommand({ url, run, onNotice }: QueueOptions): Pr
         await delay(POLL_MS, undefined, { signal: stop }).catch(() => undefined);
       }
     },
-    dispatcher: (options) => createQueueDispatcher({ redis, registry, run, announce }, options),
+    dispatcher: (options) => createQueueDispatcher({ redis, registry, run, announce, onNotice }, options),
     close: () => redis.disconnect(),
   };
 }
@@ -176,6 +177,8 @@ async function handOut(jobs: AsyncIterable<CaseJob>, parts: Parts): Promise<void
   };
   let heardAt = performance.now();
   try {
+    // Of a run that goes on, what has ended meanwhile is known by its job.
+    if (!stop.aborted) await fill();
     for (;;) {
       await announce();
       const collected = await collect(outstanding, parts);
@@ -207,11 +210,21 @@ async function add(queue: Queue, jobs: readonly CaseJob[], { pace }: QueuedRun):
   await queue.addBulk(jobs.map((job) => ({ name: 'case', data: job, opts: { ...options, jobId: jobIdOf(job) } })));
 }
 
-/** @returns how many results came in. All are on the disk before their jobs are removed. */
+/**
+ * Only what was asked for counts: whoever writes to Redis may add jobs and results.
+ *
+ * @returns how many results came in. All are on the disk before their jobs are removed.
+ */
 async function collect(outstanding: Map<string, CaseJob>, parts: Parts): Promise<number> {
-  const { queue, registry, run, prices, keep, onStablePart } = parts;
+  const { queue, registry, run, prices, keep, onStablePart, onNotice } = parts;
   const ended = (await queue.getJobs(['completed', 'failed'], 0, BATCH - 1, true)).filter((job) => job?.id);
-  const records = ended.map(recordOf).map((one) => (prices ? { ...one, cost: prices.costOf(one.usage) } : one));
+  const records = ended.flatMap((job) => {
+    const asked = outstanding.get(job.id ?? '');
+    const record = asked && recordOf(asked, job);
+    return record ? [prices ? { ...record, cost: prices.costOf(record.usage) } : record] : [];
+  });
+  const left = ended.length - records.length;
+  if (left > 0) onNotice(`${left} results in Redis were not asked for, and are left out.`);
   for (const hash of new Set(records.flatMap(({ calls }) => calls.map(({ system }) => system)))) {
     const text = await registry.takePrompt(run.id, hash);
     if (text !== undefined) onStablePart(hash, text);
@@ -224,12 +237,17 @@ async function collect(outstanding: Map<string, CaseJob>, parts: Parts): Promise
   return ended.length;
 }
 
-/** A job without a result was given up: its worker broke, or was lost again and again. */
-function recordOf({ data, returnvalue, failedReason }: Pick<Job, 'data' | 'returnvalue' | 'failedReason'>): CaseRecord {
+/** A job without a result of its own was given up: its worker broke, or was lost again and again. */
+function recordOf(
+  { case: one, repeat }: CaseJob,
+  { returnvalue, failedReason }: Pick<Job, 'returnvalue' | 'failedReason'>,
+): CaseRecord {
   const parsed = caseRecordSchema.safeParse(returnvalue);
-  if (parsed.success) return parsed.data;
-  const { case: one, repeat } = caseJobSchema.parse(data);
-  const message = `No worker came to the end of this case: ${failedReason || parsed.error.issues[0]?.message}.`;
+  const isOwn = ({ id, suite, ...record }: CaseRecord) =>
+    id === one.id && suite === one.suite && record.repeat === repeat;
+  if (parsed.success && isOwn(parsed.data)) return parsed.data;
+  const why = failedReason || parsed.error?.issues[0]?.message || 'the result is that of another case';
+  const message = `No worker came to the end of this case: ${why}.`;
   return {
     id: one.id,
     suite: one.suite,

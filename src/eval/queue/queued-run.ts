@@ -22,9 +22,11 @@ export const paceSchema = z.object({
     .describe('A worker that is silent for so long is lost: its cases go to others.'),
 });
 
+export const runIdSchema = z.string().regex(/^[\w-]+$/u);
+
 export const queuedRunSchema = z.object({
   format: z.literal(3),
-  id: z.string().regex(/^[\w-]+$/u),
+  id: runIdSchema,
   name: z.string(),
   startedAt: z.iso.datetime({ offset: true }),
   /** With what a run is done. A worker must have the same, since answers depend on it. */

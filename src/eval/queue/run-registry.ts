@@ -5,7 +5,7 @@
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { messageOf, WinnowError } from '../../core/errors.js';
-import { type QueuedRun, queuedRunSchema } from './queued-run.js';
+import { type QueuedRun, queuedRunSchema, runIdSchema } from './queued-run.js';
 
 /** All keys begin with it, those of the jobs too. */
 export const PREFIX = 'winnow';
@@ -52,7 +52,9 @@ export function createRunRegistry(redis: Redis) {
     },
     /** The oldest first. `run` is undefined where another version of Winnow wrote it. */
     async openRuns(): Promise<{ id: string; run: QueuedRun | undefined }[]> {
-      const ids = await redis.zrangebyscore(RUNS, (await now()) - OPEN_MS, '+inf');
+      // Whoever writes to Redis may write names that would steer a terminal.
+      const names = await redis.zrangebyscore(RUNS, (await now()) - OPEN_MS, '+inf');
+      const ids = names.filter((name) => runIdSchema.safeParse(name).success);
       const texts = ids.length > 0 ? await redis.mget(ids.map((id) => keyFor(id, 'run'))) : [];
       const runs = ids.map((id, place) => ({ id, run: parseRun(texts[place] ?? '') }));
       return runs.sort((one, other) => (one.run?.startedAt ?? '').localeCompare(other.run?.startedAt ?? ''));

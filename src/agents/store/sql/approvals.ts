@@ -1,9 +1,10 @@
 /** Approvals: what two could race for is one UPDATE with its condition, and its count says who won. */
 import type { Kysely } from 'kysely';
 import type { ApprovalRecord, Approvals } from '../store.js';
+import type { WaitForUser } from './sessions.js';
 import { matching, type Tables, toRecord, toRow } from './tables.js';
 
-export function createSqlApprovals(database: Kysely<Tables>): Approvals {
+export function createSqlApprovals(database: Kysely<Tables>, waitForUser: WaitForUser): Approvals {
   return {
     request: (approval, mostPending) =>
       database.transaction().execute(async (transaction) => {
@@ -41,6 +42,7 @@ export function createSqlApprovals(database: Kysely<Tables>): Approvals {
           .executeTakeFirst();
         if (open) return toApproval(open);
         if (mostPending !== undefined) {
+          await waitForUser(transaction, approval.user);
           const { pending } = await transaction
             .selectFrom('approvals')
             .select((select) => select.fn.countAll<number>().as('pending'))

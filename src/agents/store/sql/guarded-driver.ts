@@ -22,6 +22,8 @@ export interface GuardOptions {
   isBusy?: (error: unknown) => boolean;
   /** How long a busy database is waited for, in milliseconds. */
   busyTimeoutMs: number;
+  /** What the database can hold of a value. Default: the value. */
+  toParameter?: (value: unknown) => unknown;
 }
 
 const FIRST_WAIT_MS = 1;
@@ -37,12 +39,15 @@ export function guardDriver(driver: Driver, options: GuardOptions): Driver {
     async acquireConnection() {
       const connection = await guarded(() => driver.acquireConnection());
       const wrapped: DatabaseConnection = {
-        executeQuery: <Row>(query: CompiledQuery): Promise<QueryResult<Row>> =>
-          guarded(() =>
+        executeQuery: <Row>(asked: CompiledQuery): Promise<QueryResult<Row>> => {
+          const { toParameter } = options;
+          const query = toParameter ? { ...asked, parameters: asked.parameters.map(toParameter) } : asked;
+          return guarded(() =>
             options.begin && isWrite(query) && !inTransaction.has(wrapped)
               ? asTransaction(connection, query, { ...options, begin: options.begin })
               : whenFree(() => connection.executeQuery<Row>(query), options),
-          ),
+          );
+        },
         streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
       };
       inner.set(wrapped, connection);

@@ -40,12 +40,13 @@ export function createSqlPlanRuns(database: Kysely<Tables>): PlanRuns {
     setStep: (run, { id: step, state, at }) =>
       database.transaction().execute(async (transaction) => {
         const change = { state: toJson(state), updatedAt: at };
+        // First its run, as whoever removes old runs does.
+        await transaction.updateTable('planRuns').set({ updatedAt: at }).where('id', '=', run).execute();
         await transaction
           .insertInto('planSteps')
           .values({ run, step, ...change })
           .onConflict((conflict) => conflict.columns(['run', 'step']).doUpdateSet(change))
           .execute();
-        await transaction.updateTable('planRuns').set({ updatedAt: at }).where('id', '=', run).execute();
       }),
 
     async setState(id, { state, plan, at }) {

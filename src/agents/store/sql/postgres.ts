@@ -21,6 +21,9 @@ export interface PostgresOptions {
 }
 
 const BIGINT_TYPE = 20;
+/** A transaction that stands still, as of a process that is paused, and a statement end after so many times the wait for a lock. */
+const IDLE_WAITS = 2;
+const STATEMENT_WAITS = 6;
 
 /** @throws WinnowError `invalid_option` where `pg` is not installed */
 export async function openPostgres({ url, connections, busyTimeoutMs }: PostgresOptions): Promise<Kysely<Tables>> {
@@ -32,21 +35,30 @@ export async function openPostgres({ url, connections, busyTimeoutMs }: Postgres
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: busyTimeoutMs,
+    lock_timeout: busyTimeoutMs,
+    idle_in_transaction_session_timeout: IDLE_WAITS * busyTimeoutMs,
+    statement_timeout: STATEMENT_WAITS * busyTimeoutMs,
     types: {
       // Counters are far below 2^53; as texts they would not compare.
       getTypeParser: (type, format) =>
         type === BIGINT_TYPE && format !== 'binary' ? Number : pg.types.getTypeParser(type, format),
     },
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // A connection that breaks is replaced by the pool. Without listeners for idle ones and those in use it would end the process.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return new Kysely<Tables>({
     plugins: [new CamelCasePlugin()],
     dialect: {
       createAdapter: () => new PostgresAdapter(),
       createIntrospector: (db) => new PostgresIntrospector(db),
       createQueryCompiler: () => new PostgresQueryCompiler(),
-      createDriver: () => guardDriver(new PostgresDriver({ pool }), { busyTimeoutMs }),
+      createDriver: () => guardDriver(new PostgresDriver({ pool }), { busyTimeoutMs, toParameter: withoutNul }),
     },
   });
+}
+
+/** PostgreSQL has no texts with a NUL: where others would write or look one up, this does it with a replacement character. */
+function withoutNul(value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value;
 }

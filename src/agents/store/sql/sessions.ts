@@ -1,15 +1,19 @@
-/** Sessions and what is enabled in them. Every change begins with a write to the session's row, which others wait for. */
+/** Sessions and what is enabled in them. Every change but a count begins with a write to the session's row, which others wait for. */
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { EnablementRecord, Enabling, SessionRecord, Sessions } from '../store.js';
 import { type EnablementsTable, type Tables, toRecord, toRow } from './tables.js';
 
 const MAX_REMOVED = 500;
 
-export function createSqlSessions(database: Kysely<Tables>): Sessions {
+/** Others who count what this user has wait until the transaction ends. */
+export type WaitForUser = (transaction: Transaction<Tables>, user: string) => Promise<unknown>;
+
+export function createSqlSessions(database: Kysely<Tables>, waitForUser: WaitForUser): Sessions {
   return {
     create: (session, mostOpen) =>
       database.transaction().execute(async (transaction) => {
         if (mostOpen !== undefined && session.user !== undefined) {
+          await waitForUser(transaction, session.user);
           const { open } = await transaction
             .selectFrom('sessions')
             .select((select) => select.fn.countAll<number>().as('open'))
@@ -75,6 +79,8 @@ export function createSqlSessions(database: Kysely<Tables>): Sessions {
           .where('id', 'in', (from) =>
             from.selectFrom('sessions').select('id').where('activeAt', '<', before).limit(MAX_REMOVED),
           )
+          // A turn may have begun since.
+          .where('activeAt', '<', before)
           .returningAll()
           .execute();
         const ids = idle.map(({ id }) => id);
@@ -109,27 +115,31 @@ export function createSqlSessions(database: Kysely<Tables>): Sessions {
         if (!session) return undefined;
         const rows = await transaction.selectFrom('enablements').selectAll().where('session', '=', id).execute();
         const merged = mergeEnablements(rows.map(toEnablement), enablements, { limit, turn: session.turn });
-        for (const { once, ...rest } of merged.changed) {
+        for (const { once, calls, ...rest } of merged.changed) {
           const row = { ...rest, once: Number(once) };
+          // Calls of one that is live may be counted meanwhile.
+          const change = merged.live.has(row.tool) ? row : { ...row, calls };
           await transaction
             .insertInto('enablements')
-            .values({ session: id, ...row })
-            .onConflict((conflict) => conflict.columns(['session', 'tool']).doUpdateSet(row))
+            .values({ session: id, ...row, calls })
+            .onConflict((conflict) => conflict.columns(['session', 'tool']).doUpdateSet(change))
             .execute();
         }
         return { overLimit: merged.overLimit };
       }),
 
-    async disable(id, tools) {
-      if (tools.length === 0) return [];
-      const rows = await database
-        .deleteFrom('enablements')
-        .where('session', '=', id)
-        .where('tool', 'in', [...tools])
-        .returningAll()
-        .execute();
-      return rows.map(toEnablement);
-    },
+    disable: (id, tools) =>
+      database.transaction().execute(async (transaction) => {
+        if (tools.length === 0) return [];
+        await transaction.updateTable('sessions').set({ turn: sql<number>`turn` }).where('id', '=', id).execute();
+        const rows = await transaction
+          .deleteFrom('enablements')
+          .where('session', '=', id)
+          .where('tool', 'in', [...tools])
+          .returningAll()
+          .execute();
+        return rows.map(toEnablement);
+      }),
 
     async countCall(id, tool) {
       const row = await database
@@ -175,20 +185,21 @@ function mergeEnablements(
   { limit, turn }: { limit: number; turn: number },
 ) {
   const isLive = (one: EnablementRecord) => one.untilTurn >= turn && (!one.once || one.calls === 0);
-  const live = new Map(present.filter(isLive).map((one) => [one.tool, one]));
+  const before = new Map(present.filter(isLive).map((one) => [one.tool, one]));
+  const live = new Map(before);
   const changed: EnablementRecord[] = [];
   const overLimit: string[] = [];
   for (const one of added) {
-    const before = live.get(one.tool);
-    if (!before && live.size >= limit) {
+    const present = live.get(one.tool);
+    if (!present && live.size >= limit) {
       overLimit.push(one.tool);
       continue;
     }
-    const now = before ? prolong(before, one) : { ...one, calls: 0 };
+    const now = present ? prolong(present, one) : { ...one, calls: 0 };
     live.set(one.tool, now);
     changed.push(now);
   }
-  return { changed, overLimit };
+  return { changed, overLimit, live: before };
 }
 
 function prolong(before: EnablementRecord, { tool, via, untilTurn, once }: Enabling['enablements'][number]) {

@@ -1,12 +1,12 @@
 /** A store over a database that is open. */
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { PrunedKind, Store } from '../store.js';
 import { createSqlApprovals } from './approvals.js';
 import { createSqlJournal } from './journal.js';
 import { createSqlDocuments, createSqlWeights } from './keyed-records.js';
 import { type Dialect, migrate } from './migrations.js';
 import { createSqlPlanRuns } from './plan-runs.js';
-import { createSqlSessions } from './sessions.js';
+import { createSqlSessions, type WaitForUser } from './sessions.js';
 import type { Tables } from './tables.js';
 
 /**
@@ -21,10 +21,11 @@ export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect
     throw error;
   }
   const probes = createSqlDocuments(database, 'probes');
+  const waitForUser = WAIT_FOR_USER[dialect ?? 'sqlite'];
   let closing: Promise<void> | undefined;
   return {
-    sessions: createSqlSessions(database),
-    approvals: createSqlApprovals(database),
+    sessions: createSqlSessions(database, waitForUser),
+    approvals: createSqlApprovals(database, waitForUser),
     journal: createSqlJournal(database),
     privateTools: createSqlDocuments(database, 'private_tools'),
     rules: createSqlDocuments(database, 'rules'),
@@ -41,6 +42,12 @@ export async function createSqlStore(database: Kysely<Tables>, dialect?: Dialect
     },
   };
 }
+
+/** In SQLite a transaction that writes is the only one. */
+const WAIT_FOR_USER: Readonly<Record<Dialect, WaitForUser>> = {
+  sqlite: async () => undefined,
+  postgres: (transaction, user) => sql`select pg_advisory_xact_lock(hashtextextended(${user}, 0))`.execute(transaction),
+};
 
 const MAX_REMOVED = 500;
 
@@ -74,6 +81,7 @@ const PRUNE: Readonly<Record<PrunedKind, Prune>> = {
         .where('id', 'in', (from) =>
           from.selectFrom('planRuns').select('id').where('updatedAt', '<', before).limit(MAX_REMOVED),
         )
+        .where('updatedAt', '<', before)
         .returning('id')
         .execute();
       const ids = removed.map(({ id }) => id);
