@@ -1,8 +1,18 @@
+/** What a server refuses: errors, faults of HTTP, and more than one user's share. */
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { streamEvents } from '../../../src/adapters/http/answer-work.js';
+import { createGate } from '../../../src/adapters/http/gate.js';
 import { problemSchema } from '../../../src/adapters/http/problem.js';
+import { parseQuotas } from '../../../src/agents/quotas.js';
+import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
+import type { PlanRunRecord, Store } from '../../../src/agents/store/store.js';
 import { ERROR_TABLE, type ErrorCode, WinnowError } from '../../../src/core/errors.js';
+import type { Planner } from '../../../src/core/planner.js';
+import { startAgentServer } from './agents/setup.js';
 import {
   ASKED,
   answeringPlanner,
@@ -40,41 +50,63 @@ function errorOf(code: ErrorCode): WinnowError {
   });
 }
 
+/** Throws the error whose code is the message, after the stage that it tells. */
+function failingPlanner(): Planner {
+  const of = ({ message }: { message: string }) => throwingPlanner(errorOf(message as ErrorCode), { after: 'scope' });
+  return {
+    ...throwingPlanner(new Error('nobody asks for this')),
+    plan: (request, call) => of(request).plan(request, call),
+    select: (request, call) => of(request).select(request, call),
+  };
+}
+
 describe('an error of the planner', () => {
-  it.each(CODES)('%s is a problem document with its status from the table', async (code) => {
-    const { url } = await startServer({ planner: throwingPlanner(errorOf(code)) });
-    const response = await post(`${url}/v1/plan`, ASKED, { headers: { 'x-request-id': 'r-1' } });
-    const problem = problemSchema.parse(await response.json());
-    const isTold = TOLD.includes(code);
-    expect(response.status).toBe(ERROR_TABLE[code].httpStatus);
-    expect(response.headers.get('content-type')).toBe('application/problem+json');
-    expect(response.headers.get('retry-after')).toBe(['overloaded', 'quota_exceeded'].includes(code) ? '5' : null);
-    expect(problem).toEqual({
-      type: `urn:winnow:problem:${code}`,
-      title: ERROR_TABLE[code].meaning,
-      status: ERROR_TABLE[code].httpStatus,
-      detail: isTold ? 'words at /srv/keys' : 'The log of the server tells more under this request id.',
-      code,
-      issues: isTold ? ['issue at /srv/keys'] : [],
-      requestId: 'r-1',
-    });
+  const headers = { 'x-request-id': 'r-1' };
+
+  it('is a problem document with its status from the table', async () => {
+    const { url } = await startServer({ planner: failingPlanner() });
+    for (const code of CODES) {
+      const response = await post(`${url}/v1/plan`, { message: code }, { headers });
+      const problem = problemSchema.parse(await response.json());
+      const isTold = TOLD.includes(code);
+      expect([code, response.status]).toEqual([code, ERROR_TABLE[code].httpStatus]);
+      expect(response.headers.get('content-type')).toBe('application/problem+json');
+      const isLater = ['overloaded', 'quota_exceeded'].includes(code);
+      expect([code, response.headers.get('retry-after')]).toEqual([code, isLater ? '5' : null]);
+      expect(problem).toEqual({
+        type: `urn:winnow:problem:${code}`,
+        title: ERROR_TABLE[code].meaning,
+        status: ERROR_TABLE[code].httpStatus,
+        detail: isTold ? 'words at /srv/keys' : 'The log of the server tells more under this request id.',
+        code,
+        issues: isTold ? ['issue at /srv/keys'] : [],
+        requestId: 'r-1',
+      });
+    }
   });
 
-  it.each(CODES)('%s tells the same document inside an event stream', async (code) => {
-    const { url } = await startServer({ planner: throwingPlanner(errorOf(code), { after: 'scope' }) });
-    const headers = { 'x-request-id': 'r-1' };
-    const alone = await (await post(`${url}/v1/select`, ASKED, { headers })).json();
-    const streamed = await post(`${url}/v1/select`, ASKED, { headers: { ...headers, accept: 'text/event-stream' } });
-    expect(parseEvents(await streamed.text()).at(-1)).toEqual({ event: 'error', data: alone });
+  it('tells the same document inside an event stream', async () => {
+    const { url } = await startServer({ planner: failingPlanner() });
+    for (const code of CODES) {
+      const ask = (more = {}) => post(`${url}/v1/select`, { message: code }, { headers: { ...headers, ...more } });
+      const alone = await (await ask()).json();
+      const streamed = await ask({ accept: 'text/event-stream' });
+      expect(alone).toMatchObject({ code });
+      expect(parseEvents(await streamed.text()).at(-1)).toEqual({ event: 'error', data: alone });
+    }
   });
 
-  it.each(CODES.filter((code) => ERROR_TABLE[code].httpStatus >= 500))('%s is in the log in full', async (code) => {
+  it('is in the log in full where the server is at fault', async () => {
     const { logger, lines } = recordLog();
-    const { url } = await startServer({ planner: throwingPlanner(errorOf(code)), logger });
-    await post(`${url}/v1/plan`, ASKED, { headers: { 'x-request-id': 'r-1' } });
-    const details = { key: 'detail at /srv/keys' };
-    const expected = { level: 'error', requestId: 'r-1', route: '/v1/plan', code, details, msg: 'words at /srv/keys' };
-    expect(lines()).toContainEqual(expect.objectContaining(expected));
+    const { url } = await startServer({ planner: failingPlanner(), logger });
+    const codes = CODES.filter((one) => ERROR_TABLE[one].httpStatus >= 500);
+    expect(codes.length).toBeGreaterThan(5);
+    for (const code of codes) {
+      await post(`${url}/v1/plan`, { message: code }, { headers });
+      const details = { key: 'detail at /srv/keys' };
+      const line = { level: 'error', requestId: 'r-1', route: '/v1/plan', code, details, msg: 'words at /srv/keys' };
+      expect(lines()).toContainEqual(expect.objectContaining(line));
+    }
   });
 
   it('that is no WinnowError is internal: its words and stack are in the log alone', async () => {
@@ -230,4 +262,93 @@ it.each([
   const socket = connect(portOf(url), '127.0.0.1');
   socket.write(start);
   expect(await readAll(socket)).toContain('408');
+});
+
+/** What one user may take of a server, so that the others have theirs. */
+it('the gate keeps three quarters of its places from any one user', async () => {
+  const gate = createGate(8);
+  const ends: (() => void)[] = [];
+  const enter = (user?: string) => gate.run(user, () => new Promise<void>((resolve) => ends.push(resolve)));
+  const running = [enter('mallory'), enter('mallory')];
+  await expect(enter('mallory')).rejects.toMatchObject({ code: 'quota_exceeded' });
+  running.push(enter('ann'), enter(), enter(), enter(), enter(), enter());
+  await expect(enter('bob')).rejects.toMatchObject({ code: 'overloaded' });
+  ends[0]?.();
+  await running[0];
+  running.push(enter('mallory'));
+  for (const end of ends) end();
+  await Promise.all(running);
+});
+
+it('the gate has a place for each user, however small it is', async () => {
+  await expect(createGate(1).run('ann', async () => 'done')).resolves.toBe('done');
+});
+
+it('a user with as many open sessions as allowed is told so, and others are not', async () => {
+  const { ask } = await startAgentServer({ more: { options: { quotas: parseQuotas({ sessions: 2 }) } } });
+  const open = (user?: string) => ask('POST /v1/sessions', {}, user === undefined ? {} : { user });
+  const { body } = await open('ann');
+  await open('ann');
+  expect(await open('ann')).toMatchObject({
+    status: 429,
+    body: { code: 'quota_exceeded', detail: expect.stringContaining('quotas.sessions') },
+  });
+  expect([(await open('bob')).status, (await open()).status, (await open()).status]).toEqual([201, 201, 201]);
+  await ask(`DELETE /v1/sessions/${body.id}`, undefined, { user: 'ann' });
+  expect((await open('ann')).status).toBe(201);
+});
+
+const STREAM = {
+  event: 'step',
+  heartbeatMs: 60_000,
+  renderError(): never {
+    throw new Error('no error is expected');
+  },
+};
+
+it('a stream that nobody reads ends when too much is unread', async () => {
+  const stream = await streamEvents<string>(async (tell) => {
+    for (let told = 0; told < 100; told += 1) tell('x'.repeat(500_000));
+  }, STREAM);
+  expect([stream.destroyed, stream.readableLength < 6_000_000]).toEqual([true, true]);
+});
+
+it('one long answer is no reason to end a stream', async () => {
+  const stream = await streamEvents(async () => 'x'.repeat(5_000_000), STREAM);
+  expect((await readAll(stream)).length).toBeGreaterThan(5_000_000);
+});
+
+async function untilRunEnds({ planRuns }: Store): Promise<PlanRunRecord[]> {
+  for (;;) {
+    const runs = await planRuns.list({ limit: 1 });
+    if (runs.some(({ state }) => state !== 'running')) return runs;
+    await nextTurn();
+  }
+}
+
+it('a run of a plan is cancelled when nobody reads what it tells', async () => {
+  let calls = 0;
+  const file_list = async () => {
+    calls += 1;
+    await nextTurn();
+    return 'x'.repeat(200_000);
+  };
+  const store = await openStore();
+  const { url, ask } = await startAgentServer({
+    more: { store, executors: [createFunctionExecutor({ file_list })], limits: { rate: { calls: 1_000, seconds: 1 } } },
+  });
+  const { body } = await ask('POST /v1/sessions', {}, { user: 'ann' });
+  await ask(`POST /v1/sessions/${body.id}/enable`, { names: ['file_list'] }, { user: 'ann' });
+  const steps = Array.from({ length: 80 }, (_, index) => ({ id: `s${index}`, tool: 'file_list', arguments: {} }));
+  const text = JSON.stringify({ session: body.id, plan: { steps } });
+  const { port } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1').pause();
+  const head = 'x-winnow-user: ann\r\naccept: text/event-stream\r\ncontent-type: application/json';
+  socket.write(
+    `POST /v1/plans/run HTTP/1.1\r\nhost: localhost\r\n${head}\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+  );
+  const [run] = await untilRunEnds(store);
+  expect(run?.state).toBe('cancelled');
+  expect(calls).toBeLessThan(80);
+  socket.destroy();
 });
