@@ -1,9 +1,12 @@
 /** What a client sees and gets, over the protocol itself. */
 import { describe, expect, it } from '@jest/globals';
 import { resolveMcpOptions } from '../../../src/adapters/mcp/mcp-options.js';
+import { renderTool } from '../../../src/adapters/mcp/render-tool.js';
 import { sessionTools } from '../../../src/adapters/mcp/session-tools.js';
+import { toListed } from '../../../src/agents/hand-out.js';
 import type { Router } from '../../../src/agents/router.js';
 import { readVersion } from '../../../src/core/environment.js';
+import { createTool } from '../../support/create-tool.js';
 import { connect, createWorld, type TestClient } from './setup.js';
 
 const OWN = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call'];
@@ -330,4 +333,23 @@ it('holds the schemas of its own tools once for all connections', () => {
     expect(listed()[at]?.inputSchema).toBe(inputSchema);
     expect(listed()[at]?.outputSchema).toBe(outputSchema);
   }
+});
+
+const mcp = { server: 'notes', tool: 'a', target: '' };
+const hintsOf = (more: Parameters<typeof createTool>[3]) =>
+  renderTool(toListed(createTool('a', {}, undefined, more)), 'a').annotations;
+
+describe('the hints of a tool that a client gets', () => {
+  it.each([
+    ['none', undefined, {}],
+    ['what it reads', { readOnlyHint: true }, { readOnlyHint: true }],
+    ['what is not said of the rest', { idempotentHint: true }, { idempotentHint: true }],
+  ])('are those of its MCP server as they came: %s', (_, annotations, shown) => {
+    const more = annotations ? { annotations } : {};
+    expect(hintsOf({ toolType: 'mcp', risk: 'low', metadata: { mcp }, ...more })).toEqual(shown);
+  });
+
+  it('come from the risk where it is of no server', () => {
+    expect(hintsOf({ risk: 'medium' })).toEqual({ readOnlyHint: false, destructiveHint: false });
+  });
 });

@@ -1,0 +1,100 @@
+/** What one user may take of a server, so that the others have theirs. */
+import { connect } from 'node:net';
+import { text as readAll } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it } from '@jest/globals';
+import { streamEvents } from '../../../src/adapters/http/answer-work.js';
+import { createGate } from '../../../src/adapters/http/gate.js';
+import { parseQuotas } from '../../../src/agents/quotas.js';
+import { createFunctionExecutor } from '../../../src/agents/sandbox/executors/functions.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
+import type { PlanRunRecord, Store } from '../../../src/agents/store/store.js';
+import { startAgentServer } from './agents/setup.js';
+
+it('the gate keeps three quarters of its places from any one user', async () => {
+  const gate = createGate(8);
+  const ends: (() => void)[] = [];
+  const enter = (user?: string) => gate.run(user, () => new Promise<void>((resolve) => ends.push(resolve)));
+  const running = [enter('mallory'), enter('mallory')];
+  await expect(enter('mallory')).rejects.toMatchObject({ code: 'quota_exceeded' });
+  running.push(enter('ann'), enter(), enter(), enter(), enter(), enter());
+  await expect(enter('bob')).rejects.toMatchObject({ code: 'overloaded' });
+  ends[0]?.();
+  await running[0];
+  running.push(enter('mallory'));
+  for (const end of ends) end();
+  await Promise.all(running);
+});
+
+it('the gate has a place for each user, however small it is', async () => {
+  await expect(createGate(1).run('ann', async () => 'done')).resolves.toBe('done');
+});
+
+it('a user with as many open sessions as allowed is told so, and others are not', async () => {
+  const { ask } = await startAgentServer({ more: { options: { quotas: parseQuotas({ sessions: 2 }) } } });
+  const open = (user?: string) => ask('POST /v1/sessions', {}, user === undefined ? {} : { user });
+  const { body } = await open('ann');
+  await open('ann');
+  expect(await open('ann')).toMatchObject({
+    status: 429,
+    body: { code: 'quota_exceeded', detail: expect.stringContaining('quotas.sessions') },
+  });
+  expect([(await open('bob')).status, (await open()).status, (await open()).status]).toEqual([201, 201, 201]);
+  await ask(`DELETE /v1/sessions/${body.id}`, undefined, { user: 'ann' });
+  expect((await open('ann')).status).toBe(201);
+});
+
+const STREAM = {
+  event: 'step',
+  heartbeatMs: 60_000,
+  renderError(): never {
+    throw new Error('no error is expected');
+  },
+};
+
+it('a stream that nobody reads ends when too much is unread', async () => {
+  const stream = await streamEvents<string>(async (tell) => {
+    for (let told = 0; told < 100; told += 1) tell('x'.repeat(500_000));
+  }, STREAM);
+  expect([stream.destroyed, stream.readableLength < 6_000_000]).toEqual([true, true]);
+});
+
+it('one long answer is no reason to end a stream', async () => {
+  const stream = await streamEvents(async () => 'x'.repeat(5_000_000), STREAM);
+  expect((await readAll(stream)).length).toBeGreaterThan(5_000_000);
+});
+
+async function untilRunEnds({ planRuns }: Store): Promise<PlanRunRecord[]> {
+  for (;;) {
+    const runs = await planRuns.list({ limit: 1 });
+    if (runs.some(({ state }) => state !== 'running')) return runs;
+    await nextTurn();
+  }
+}
+
+it('a run of a plan is cancelled when nobody reads what it tells', async () => {
+  let calls = 0;
+  const file_list = async () => {
+    calls += 1;
+    await nextTurn();
+    return 'x'.repeat(200_000);
+  };
+  const store = await openStore();
+  const { url, ask } = await startAgentServer({
+    more: { store, executors: [createFunctionExecutor({ file_list })], limits: { rate: { calls: 1_000, seconds: 1 } } },
+  });
+  const { body } = await ask('POST /v1/sessions', {}, { user: 'ann' });
+  await ask(`POST /v1/sessions/${body.id}/enable`, { names: ['file_list'] }, { user: 'ann' });
+  const steps = Array.from({ length: 80 }, (_, index) => ({ id: `s${index}`, tool: 'file_list', arguments: {} }));
+  const text = JSON.stringify({ session: body.id, plan: { steps } });
+  const { port } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1').pause();
+  const head = 'x-winnow-user: ann\r\naccept: text/event-stream\r\ncontent-type: application/json';
+  socket.write(
+    `POST /v1/plans/run HTTP/1.1\r\nhost: localhost\r\n${head}\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+  );
+  const [run] = await untilRunEnds(store);
+  expect(run?.state).toBe('cancelled');
+  expect(calls).toBeLessThan(80);
+  socket.destroy();
+});
