@@ -1,7 +1,8 @@
-/** The router: its requests, what it writes down, and its spans. */
+/** The router: its requests, what it writes down, its spans, and its names for clients. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { trace } from '@opentelemetry/api';
 import type { CallResult } from '../../src/agents/contracts.js';
+import { clientName } from '../../src/agents/meta-tools.js';
 import type { Router } from '../../src/agents/router.js';
 import { reportTelemetry } from '../../src/agents/telemetry/rates.js';
 import { recordSpans } from '../support/record-spans.js';
@@ -442,5 +443,19 @@ describe('the spans of a call', () => {
       { name: 'winnow.call', attributes, ended: 1 },
     ]);
     expect(JSON.stringify(spans)).not.toContain('very-secret');
+  });
+});
+
+const NONE: ReadonlySet<string> = new Set();
+
+describe('the name that a client sees', () => {
+  it('is the own one where it fits', () => {
+    expect(clientName('file_read', NONE)).toBe('file_read');
+  });
+
+  it('of one tool is never that of another, also where the other has the form of a shown name', () => {
+    const shown = clientName('查询水库', NONE);
+    expect(shown).toMatch(/^tool_[0-9a-f]{8}$/);
+    expect(clientName(shown, NONE)).not.toBe(shown);
   });
 });

@@ -1,26 +1,25 @@
-/** What holds for any route: streams of events, how the server stops, and the document that describes it. */
+/** What holds for any route: streams of events, how the server stops, and whether it is ready. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
-import { describe, expect, it } from '@jest/globals';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { acceptsEventStream } from '../../../src/adapters/http/answer-work.js';
-import { loadCatalog } from '../../../src/core/catalog/load.js';
-import { readVersion } from '../../../src/core/environment.js';
-import { ERROR_TABLE, WinnowError } from '../../../src/core/errors.js';
+import { createReadiness } from '../../../src/adapters/http/readiness.js';
+import { openStore } from '../../../src/agents/store/open-store.js';
+import { WinnowError } from '../../../src/core/errors.js';
 import type { Planner } from '../../../src/core/planner.js';
-import { requestSchema } from '../../../src/core/request.js';
-import { createScriptedModel } from '../../support/scripted-model.js';
+import { configured, serve } from '../../cli/serve-setup.js';
+import { type Behaviour, type ScriptedServer, startScriptedServer } from '../../support/scripted-server.js';
+import { answerJson, fail } from '../../support/server-behaviours.js';
+import { startAgentServer } from './agents/setup.js';
 import {
   ASKED,
   answeringPlanner,
   createHangingModel,
-  PLAN,
   parseEvents,
   plannerOf,
   portOf,
   post,
-  SELECTION,
   startServer,
   throwingPlanner,
 } from './setup.js';
@@ -190,127 +189,72 @@ describe('close()', () => {
   });
 });
 
-type Json = Record<string, unknown>;
-
-async function startDocumented(parts: Partial<Parameters<typeof startServer>[0]> = {}) {
-  const { app, url } = await startServer({ planner: answeringPlanner(), ...parts });
-  const document = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
-  return { app, url, document };
-}
-
-/** Checks values against a component; a schema that is none makes the compilation throw. */
-function validatorOf(document: Json) {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
-  ajv.addSchema({ $id: 'openapi', ...document });
-  return (name: string, value: unknown) => {
-    const validate = ajv.getSchema(`openapi#/components/schemas/${name}`);
-    if (!validate) throw new Error(`no schema ${name}`);
-    validate(value);
-    return validate.errors ?? [];
-  };
-}
-
-function valuesOf(value: unknown, key: string): unknown[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, part]) => [...(name === key ? [part] : []), ...valuesOf(part, key)]);
-}
-
-describe('GET /openapi.json', () => {
-  it('is OpenAPI 3.1 and documents every route of the server', async () => {
-    const { app, document } = await startDocumented();
-    expect(document.openapi).toBe('3.1.1');
-    expect(document.info).toMatchObject({ title: 'Winnow', version: readVersion() });
-    const documented = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
-      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    expect(documented).toEqual([
-      'POST /v1/plan',
-      'POST /v1/select',
-      'GET /v1/tools',
-      'GET /healthz',
-      'GET /readyz',
-      'GET /openapi.json',
-    ]);
-    for (const line of documented) {
-      const [method = '', url = ''] = line.split(' ');
-      expect([line, app.hasRoute({ method, url })]).toEqual([line, true]);
-    }
-    expect(app.printRoutes({ commonPrefix: false }).match(/─ /g)).toHaveLength(documented.length);
-  });
-
-  it('has a schema behind every reference', async () => {
-    const { document } = await startDocumented();
-    const references = valuesOf(document, '$ref').map(String);
-    expect(references.length).toBeGreaterThan(20);
-    for (const reference of references) {
-      const found = reference
-        .slice(2)
-        .split('/')
-        .reduce<unknown>((part, key) => Object(part)[key], document);
-      expect([reference, typeof found]).toEqual([reference, 'object']);
-    }
-  });
-
-  it('tells that every failure is a problem, with each code of the error table and its status', async () => {
-    const { document } = await startDocumented();
-    const { description } = document.components.schemas.Problem.properties.code;
-    for (const [code, { httpStatus, meaning }] of Object.entries(ERROR_TABLE))
-      expect(description).toContain(`\`${code}\` (${httpStatus}): ${meaning}`);
-    for (const { post, get } of Object.values<Json>(document.paths))
-      expect(Object(post ?? get).responses.default.content).toEqual({
-        'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
-      });
-  });
-
-  it('describes each field of a request', async () => {
-    const { document } = await startDocumented();
-    expect(Object.keys(document.components.schemas.PlanRequest.properties)).toEqual([
-      ...Object.keys(requestSchema.shape),
-      'tools',
-    ]);
-    expect(document.components.schemas.PlanRequest.required).toEqual(['message']);
-  });
-
-  it('describes what the server really answers', async () => {
-    const model = createScriptedModel({ answers: ({ stage }) => (stage === 'selection' ? SELECTION : PLAN) });
-    const { url, document } = await startDocumented({ planner: plannerOf(model) });
-    const validate = validatorOf(document);
-    const answers: [string, Response][] = [
-      ['PlanResult', await post(`${url}/v1/plan`, ASKED)],
-      ['SelectResult', await post(`${url}/v1/select`, ASKED)],
-      ['ToolList', await fetch(`${url}/v1/tools`)],
-      ['Problem', await post(`${url}/v1/plan`, {})],
-      ['Problem', await fetch(`${url}/v1/plan`)],
-    ];
-    for (const [name, response] of answers) expect([name, validate(name, await response.json())]).toEqual([name, []]);
-    const stream = await post(`${url}/v1/plan`, ASKED, { headers: { accept: 'text/event-stream' } });
-    for (const { event, data } of parseEvents(await stream.text())) {
-      expect([event, validate(event === 'stage' ? 'TraceEvent' : 'PlanResult', data)]).toEqual([event, []]);
-    }
-    expect(validate('PlanRequest', ASKED)).toEqual([]);
-    expect(validate('PlanRequest', { mesage: 'x' })).not.toEqual([]);
-    expect(validate('PlanResult', { kind: 'plan' })).not.toEqual([]);
-  });
-
-  it('can itself be read as a catalogue of tools', async () => {
-    const { url } = await startDocumented();
-    const { catalog, issues } = await loadCatalog({ sources: [`openapi:${url}/openapi.json`] });
-    expect(catalog.tools.map(({ name }) => name)).toEqual([
-      'plan',
-      'select',
-      'list_tools',
-      'health',
-      'readiness',
-      'openapi',
-    ]);
-    expect(issues.filter(({ level }) => level === 'warning')).toEqual([]);
-  });
-});
-
 describe.each(['/healthz', '/readyz'])('GET %s', (path) => {
   it('is ok while requests are taken', async () => {
     const { url } = await startServer({ planner: answeringPlanner() });
     const response = await fetch(`${url}${path}`);
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
+  });
+});
+
+const readyz = async (url: string) => {
+  const response = await fetch(`${url}/readyz`);
+  return { status: response.status, body: JSON.parse(await response.text()) };
+};
+
+describe('GET /readyz', () => {
+  const models: ScriptedServer[] = [];
+  afterEach(async () => {
+    for (const model of models.splice(0)) await model.close();
+  });
+
+  it('is 503 with the reason while the store takes no write, and 200 again after', async () => {
+    const store = await openStore();
+    let isFull = true;
+    const probe = async () => {
+      if (isFull) throw new WinnowError('store_failed', 'The store failed: database or disk is full.');
+    };
+    const agents = { store: { ...store, probe } };
+    const { url } = await startAgentServer({ more: agents });
+    expect(await readyz(url)).toMatchObject({ status: 503, body: { code: 'store_failed' } });
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    isFull = false;
+    const second = await startAgentServer({ more: agents });
+    expect(await readyz(second.url)).toEqual({ status: 200, body: { status: 'ok' } });
+  });
+
+  async function serveWith(behaviour: Behaviour, ...words: string[]) {
+    const model = await startScriptedServer(() => behaviour);
+    models.push(model);
+    const server = await serve('--base-url', model.baseUrl, '--model', 'test', ...words);
+    return { ...(await readyz(server.address)), asked: model.requests.length };
+  }
+
+  it.each([
+    ['fails', fail(400, 'no'), true, 503],
+    ['answers', answerJson({ ok: true }), true, 200],
+    ['fails, and nobody wants to know', fail(400, 'no'), false, 200],
+  ])('asks a model that %s where the configuration says so', async (_, behaviour, readyModel, status) => {
+    const answer = await serveWith(behaviour, ...configured({ server: { readyModel } }));
+    expect([answer.status, answer.asked > 0]).toEqual([status, readyModel]);
+  });
+});
+
+describe('readiness', () => {
+  it('tries each thing once for all who ask within a while, also where it failed', async () => {
+    let time = 0;
+    let tries = 0;
+    const run = async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('first');
+    };
+    const ready = createReadiness([{ run, holdsMs: 100 }], () => time);
+    await Promise.all([expect(ready()).rejects.toThrow('first'), expect(ready()).rejects.toThrow('first')]);
+    time = 99;
+    await expect(ready()).rejects.toThrow('first');
+    time = 100;
+    await ready();
+    await ready();
+    expect(tries).toBe(2);
   });
 });

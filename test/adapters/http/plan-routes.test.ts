@@ -2,12 +2,17 @@
 import { request as httpRequest } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
+import { problemSchema } from '../../../src/adapters/http/problem.js';
 import type { ToolList } from '../../../src/adapters/http/tool-routes.js';
+import { createPolicy } from '../../../src/agents/policy/policy.js';
+import { fixedPolicy } from '../../../src/agents/policy/policy-file.js';
+import type { Catalog } from '../../../src/core/catalog/catalog.js';
 import { WinnowError } from '../../../src/core/errors.js';
 import { createOpenAIModel } from '../../../src/core/model/openai/openai-model.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
 import { startScriptedServer } from '../../support/scripted-server.js';
 import { answer, fail } from '../../support/server-behaviours.js';
+import { startAgentServer } from './agents/setup.js';
 import {
   ASKED,
   answeringPlanner,
@@ -304,7 +309,6 @@ describe("another user's private tool", () => {
   const allow = ['read_level', 'annas_notes', 'bobs_secret'];
 
   it.each([
-    ['the result', ASKED, SELECTION, unplannable, 200],
     ['an error', ASKED, SELECTION, 'no plan', 502],
     ['a fallback', ASKED, 'no JSON', unplannable, 200],
     ['a wrong guess of its name', ASKED, guess, unplannable, 200],
@@ -320,3 +324,88 @@ describe("another user's private tool", () => {
     },
   );
 });
+
+/** `POST /v1/plan` and `/v1/select` with tools that the request brings along. */
+const ORDER = {
+  name: 'order_tea',
+  description: 'Orders tea.',
+  inputSchema: { type: 'object', properties: { cups: {} } },
+};
+const FUNCTION = {
+  type: 'function',
+  function: { name: 'pour', description: 'Pours.', parameters: { type: 'object' } },
+};
+const TEA = { message: 'Order two cups of tea' };
+const ORDERING = '{"selected_tools": ["order_tea"], "reason": "it orders"}';
+const TEA_PLAN = '{"kind": "plan", "steps": [{"id": "s1", "tool": "order_tea", "arguments": {"cups": 2}}]}';
+
+function planning() {
+  const model = createScriptedModel({ answers: ({ stage }) => (stage === 'selection' ? ORDERING : TEA_PLAN) });
+  const made: Catalog[] = [];
+  const of = (catalog: Catalog) => {
+    made.push(catalog);
+    return plannerOf(model, catalog.tools);
+  };
+  return { model, made, of };
+}
+
+describe('tools of the request', () => {
+  it('are planned with in place of those of the server, in either form', async () => {
+    const { of, model } = planning();
+    const { url } = await startServer({ planner: answeringPlanner(), plannerOf: of });
+    const answer = await (await post(`${url}/v1/plan`, { ...TEA, tools: [ORDER, FUNCTION] })).json();
+    expect(answer).toMatchObject({ kind: 'plan', steps: [{ tool: 'order_tea', arguments: { cups: 2 } }] });
+    const seen = model.calls.map(({ prompt }) => `${prompt.system}${prompt.user}`).join();
+    expect(seen).toContain('pour');
+    expect(seen).not.toContain('read_level');
+    const selected = await (await post(`${url}/v1/select`, { ...TEA, tools: [ORDER] })).json();
+    expect(selected).toMatchObject({ tools: [{ name: 'order_tea' }] });
+  });
+
+  it('have one planner as long as they are the same', async () => {
+    const { of, made } = planning();
+    const { url } = await startServer({ planner: answeringPlanner(), plannerOf: of });
+    for (const tools of [[ORDER], [ORDER], [ORDER, FUNCTION]]) await post(`${url}/v1/select`, { ...TEA, tools });
+    expect(made.map(({ tools }) => tools.length)).toEqual([1, 2]);
+  });
+
+  it('obey the policy of the server', async () => {
+    const { of } = planning();
+    const policy = { rules: [{ name: 'no tea', match: { tool: 'order_tea' }, decision: 'deny' as const }] };
+    const { ask } = await startAgentServer({ plannerOf: of, more: { policy: fixedPolicy(createPolicy(policy)) } });
+    const { body } = await ask('POST /v1/select', { ...TEA, tools: [ORDER, FUNCTION] });
+    expect(body.tools.map(({ name }: { name: string }) => name)).not.toContain('order_tea');
+  });
+
+  it.each<[string, unknown, string]>([
+    ['are none', [], 'tools'],
+    ['are no list', { name: 'x' }, 'tools'],
+    ['have no name', [{ description: 'x' }], 'tools[0]: name'],
+    ['have a slip in a key', [{ name: 'order_tea', descripton: 'x' }], 'tools[0] order_tea: descripton'],
+    ['have one name twice', [ORDER, ORDER], 'order_tea'],
+    ['unfold without end', [{ ...ORDER, inputSchema: bomb() }], 'order_tea'],
+  ])('that %s are refused with their place', async (_, tools, place) => {
+    const { of } = planning();
+    const { url } = await startServer({ planner: answeringPlanner(), plannerOf: of });
+    const response = await post(`${url}/v1/plan`, { ...TEA, tools });
+    const { code, detail } = problemSchema.parse(await response.json());
+    expect([response.status, code, detail]).toEqual([400, 'invalid_request', expect.stringContaining(place)]);
+  });
+
+  it('are refused where the server plans with its own alone', async () => {
+    const { url } = await startServer({ planner: answeringPlanner() });
+    const response = await post(`${url}/v1/plan`, { ...TEA, tools: [ORDER] });
+    expect([response.status, problemSchema.parse(await response.json()).detail]).toEqual([
+      400,
+      expect.stringContaining('its own tools only'),
+    ]);
+  });
+});
+
+function bomb(): object {
+  const levels = Array.from({ length: 26 }, (_, at) => [
+    `l${at}`,
+    { anyOf: [1, 2].map(() => ({ $ref: `#/$defs/l${at + 1}` })) },
+  ]);
+  return { type: 'object', $ref: '#/$defs/l0', $defs: { ...Object.fromEntries(levels), l26: { type: 'string' } } };
+}

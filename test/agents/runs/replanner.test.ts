@@ -27,7 +27,8 @@ describe('the planner as the one who plans again', () => {
         catalog: createCatalog([createTool('by_name', NAME), createTool('by_code', NAME)]),
         model,
       });
-      const request = { message: 'the level of 盘石头水库', history: [{ role: 'user' as const, content: 'hello' }] };
+      const history = [{ role: 'user' as const, content: 'hello' }];
+      const request = { message: 'the level of 盘石头水库', locale: 'en', history };
       const run = await runPlan(
         {
           steps: [

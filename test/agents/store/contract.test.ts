@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, expect, it } from '@jest/globals';
 import { openStore } from '../../../src/agents/store/open-store.js';
 import { describeStore } from './contract.js';
-import { type PostgresServer, startPostgres, whyNoPostgres } from './postgres.js';
 import { approval, at } from './records.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'winnow-store-'));
@@ -40,17 +39,3 @@ it('a store of the first version is read, and keeps from then on what came later
   expect(await store.journal.audit({ limit: 9 })).toEqual([{ id: '1', at: at(0), event: 'call', outcome: 'allowed' }]);
   await store.close();
 });
-
-const reason = whyNoPostgres();
-if (reason !== undefined) {
-  it.skip(`in PostgreSQL is not tested: ${reason}`, () => undefined);
-} else {
-  describe('with a server', () => {
-    let server: PostgresServer;
-    beforeAll(async () => {
-      server = await startPostgres();
-    }, 60_000);
-    afterAll(() => server.stop());
-    describeStore('in PostgreSQL', async () => openStore({ url: await server.createDatabase() }));
-  });
-}

@@ -1,14 +1,11 @@
 /** What is added while the server runs: private tools of users, and rules of operators. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createKeptRules } from '../../../../src/agents/kept-rules.js';
 import { createAuditWriter } from '../../../../src/agents/ledger.js';
 import { createLivePlanner } from '../../../../src/agents/live-catalog.js';
 import { createPrivateTools } from '../../../../src/agents/private-tools.js';
 import { createSkillExecutor } from '../../../../src/agents/sandbox/executors/functions.js';
-import { openStore, type StorePlace } from '../../../../src/agents/store/open-store.js';
+import { openStore } from '../../../../src/agents/store/open-store.js';
 import { type Catalog, createCatalog } from '../../../../src/core/catalog/catalog.js';
 import type { Rule } from '../../../../src/core/catalog/rule.js';
 import { createPlanner } from '../../../../src/core/planner.js';
@@ -18,7 +15,7 @@ import { type AgentServerOptions, startAgentServer, TOOLS } from './setup.js';
 /** A user's own tools over HTTP: added, found and run by their user, and never learnt of by another. */
 describe('private tools over HTTP', () => {
   const ANN = { user: 'ann' };
-  const OTHERS = [{ user: 'bob' }, { user: 'olga', roles: 'operator' }];
+  const OPERATOR = { user: 'olga', roles: 'operator' };
   const ZEBRA = {
     name: 'zebra_letters',
     toolType: 'skill',
@@ -51,37 +48,9 @@ describe('private tools over HTTP', () => {
     expect((await ask(`POST ${at}/call`, { tool: 'my__zebra_letters' }, ANN)).body).toMatchObject({
       code: 'unknown_tool',
     });
-    const { body: trail } = await ask('GET /v1/audit?user=ann&tool=my__zebra_letters', undefined, OTHERS[1]);
+    const { body: trail } = await ask('GET /v1/audit?user=ann&tool=my__zebra_letters', undefined, OPERATOR);
     const events = trail.entries.map(({ event }: { event: string }) => event);
     expect(events).toEqual(expect.arrayContaining(['private_tool_added', 'private_tool_removed']));
-  });
-
-  it('are not learnt of by another: by list, search, count, plan or error text', async () => {
-    const { ask, url } = await start();
-    for (const who of OTHERS) {
-      const { body: session } = await ask('POST /v1/sessions', {}, who);
-      const at = `/v1/sessions/${session.id}`;
-      const look = async () => {
-        const lines: [string, unknown?][] = [
-          [`POST ${at}/search`, { query: 'zebra letters' }],
-          [`GET ${at}/tools?mode=classic`],
-          [`POST ${at}/enable`, { names: ['my__zebra_letters'] }],
-          [`POST ${at}/call`, { tool: 'my__zebra_letters' }],
-          ...(who.user === '' ? [] : ([[`GET ${BASE}`], [`DELETE ${BASE}/my__zebra_letters`]] as [string][])),
-        ];
-        const answers = [];
-        for (const [line, body] of lines) {
-          const { status, body: answer } = await ask(line, body, who);
-          answers.push({ line, status, ...answer, requestId: undefined, milliseconds: undefined });
-        }
-        return answers;
-      };
-      await ask(`DELETE ${BASE}/my__zebra_letters`, undefined, ANN);
-      const before = await look();
-      await ask(`POST ${BASE}`, { tool: ZEBRA }, ANN);
-      expect(await look()).toEqual(before);
-    }
-    expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('zebra');
   });
 
   it('belong to whom the gateway names, whoever the body names; without a gateway, the body must name one', async () => {
@@ -138,14 +107,13 @@ describe('rules over HTTP', () => {
   };
 
   interface Options extends Pick<AgentServerOptions, 'policy'> {
-    place?: StorePlace;
     answers?: typeof ANSWERS;
   }
 
   /** As `winnow serve` puts it together: one store, the planner over the tools of now, the rules beside it. */
-  async function start({ place, policy, answers = ANSWERS }: Options = {}) {
+  async function start({ policy, answers = ANSWERS }: Options = {}) {
     const model = createScriptedModel({ answers: ({ stage }) => answers[stage] });
-    const store = await openStore(place);
+    const store = await openStore();
     const base = createCatalog(TOOLS, { rules: [OWN] });
     const privateTools = createPrivateTools({ base: () => base, store: store.privateTools });
     const audit = createAuditWriter({ journal: store.journal });
@@ -212,25 +180,6 @@ describe('rules over HTTP', () => {
     expect(second).toEqual(first);
   });
 
-  it('reach another server on the same store when it looks at what others did, and one that starts', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'winnow-rules-'));
-    const place = { file: join(folder, 'agents.db') };
-    try {
-      const [one, other] = [await start({ place }), await start({ place })];
-      await one.ask(`PUT ${BASE}/list-first`, LIST_FIRST, OPERATOR);
-      expect(await other.select()).toEqual(['file_read']);
-      await other.agents.refresh();
-      expect(await other.select()).toEqual(['file_list', 'file_read']);
-      await other.ask(`DELETE ${BASE}/list-first`, undefined, OPERATOR);
-      await one.agents.refresh();
-      expect(await one.select()).toEqual(['file_read']);
-      await one.app.close();
-      await other.app.close();
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  });
-
   it('are for operators: nobody else reads, puts or removes one', async () => {
     const { ask, select } = await start();
     await ask(`PUT ${BASE}/kept`, { ...LIST_FIRST, first: ['file_delete'] }, OPERATOR);
@@ -252,15 +201,7 @@ describe('rules over HTTP', () => {
     const { ask, select } = await start();
     const rows: [string, unknown, string][] = [
       ['r', undefined, 'when'],
-      ['r', { when: {}, first: ['file_list'] }, 'when: a rule needs at least one condition'],
-      ['r', { when: { message: '(' }, first: ['file_list'] }, 'when.message: not a regular expression'],
-      ['r', { when: { user: 'ann' }, first: ['file_list'] }, 'when: Unrecognized key "user"'],
-      ['r', { when: { message: 'read' } }, 'a rule needs first, last or include'],
-      ['r', { ...LIST_FIRST, first: [] }, 'first: '],
-      ['r', { ...LIST_FIRST, weight: 2 }, 'Unrecognized key "weight"'],
       ['r', { ...LIST_FIRST, name: 'other' }, 'name: the rule says "other", its address "r"'],
-      ['own', LIST_FIRST, 'name: the catalogue itself holds a rule "own"'],
-      ['%0A', LIST_FIRST, 'name: no control character'],
     ];
     for (const [name, body, issue] of rows) {
       const { status, body: problem } = await ask(`PUT ${BASE}/${name}`, body, OPERATOR);

@@ -1,13 +1,10 @@
-/** What is broken in a request, what the document says, and runs of plans, over real HTTP. */
+/** What is broken in a request, what is counted, and runs of plans, over real HTTP. */
 import { describe, expect, it } from '@jest/globals';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { loadCatalog } from '../../../../src/core/catalog/load.js';
 import { WinnowError } from '../../../../src/core/errors.js';
 import { parseEvents } from '../setup.js';
 import { readingPlanner, startAgentServer } from './setup.js';
 
 const ANN = { user: 'ann' };
-const DELETE = { tool: 'file_delete', arguments: { path: 'a.txt' } };
 
 describe('a broken request', () => {
   it('is a problem document that names the field', async () => {
@@ -74,87 +71,6 @@ describe('a broken request', () => {
     };
     expect(await post('turns')).toMatchObject({ status: 200, body: { turn: 2 } });
     expect(await post('call')).toMatchObject({ status: 400, body: { issues: [expect.stringContaining('tool')] } });
-  });
-});
-
-describe('the OpenAPI document', () => {
-  it('lists every route once, describes what is answered, and reads as a catalogue', async () => {
-    const { app, url, ask } = await startAgentServer();
-    const { body: document } = await ask('GET /openapi.json');
-    const documented = Object.entries<object>(document.paths).flatMap(([path, item]) =>
-      Object.keys(item).map((method) => ({ method: method.toUpperCase(), url: path.replace('{id}', ':id') })),
-    );
-    for (const route of documented) expect([route, app.hasRoute(route)]).toEqual([route, true]);
-    const methods = app.printRoutes({ commonPrefix: false }).match(/(?<=\()[A-Z, ]+(?=\))/gu) ?? [];
-    expect(methods.flatMap((text) => text.split(', ')).filter((method) => method !== 'HEAD')).toHaveLength(
-      documented.length,
-    );
-    expect(documented).toContainEqual({ method: 'POST', url: '/v1/sessions/:id/call' });
-
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    ajv.addSchema({ $id: 'openapi', ...document });
-    const validate = (name: string, value: unknown) => {
-      const check = ajv.getSchema(`openapi#/components/schemas/${name}`);
-      if (!check) throw new Error(`no schema ${name}`);
-      check(value);
-      return [name, check.errors ?? []];
-    };
-    const { body: session } = await ask('POST /v1/sessions', { user: 'ann' });
-    const at = `/v1/sessions/${session.id}`;
-    const enabled = await ask(`POST ${at}/enable`, { names: ['file_delete', 'nothing'] });
-    const refused = await ask(`POST ${at}/call`, DELETE);
-    const answers: [string, unknown][] = [
-      ['Session', session],
-      ['SearchResult', (await ask(`POST ${at}/search`, { query: 'delete a file' })).body],
-      ['EnableResult', enabled.body],
-      ['DisableResult', (await ask(`POST ${at}/disable`, { names: ['file_read'] })).body],
-      ['HandOut', (await ask(`GET ${at}/tools?mode=narrow&query=read&top_k=1`)).body],
-      ['HandOut', (await ask(`GET ${at}/tools?mode=narrow&query=zzz`)).body],
-      ['CallResult', refused.body],
-      ['ApprovalList', (await ask('GET /v1/approvals?limit=1')).body],
-      ['Approval', (await ask(`GET /v1/approvals/${refused.body.approval}`)).body],
-      ['ApprovalResult', (await ask(`POST /v1/approvals/${refused.body.approval}/refuse`, { by: { user: 'b' } })).body],
-      ['AuditTrail', (await ask('GET /v1/audit')).body],
-      ['IndexStatus', (await ask('GET /v1/index')).body],
-      ['RebuiltIndex', (await ask('POST /v1/index/rebuild')).body],
-      ['IndexSnapshot', (await ask('GET /v1/index/snapshot?level=full')).body],
-      ['ImportedIndex', (await ask('POST /v1/index/snapshot', { level: 'none' })).body],
-      ['PrivateTool', (await ask('POST /v1/private-tools', { user: 'ann', tool: { name: 'a' } })).body],
-      ['PrivateToolList', (await ask('GET /v1/private-tools?user=ann')).body],
-      ['Rule', (await ask('PUT /v1/rules/r', { when: { intent: 'i' }, first: ['a'] })).body],
-      ['RuleList', (await ask('GET /v1/rules')).body],
-      ['RemovedRule', (await ask('DELETE /v1/rules/r')).body],
-      ['LearntList', (await ask('GET /v1/adaptation')).body],
-      ['Learnt', (await ask('POST /v1/adaptation/learn')).body],
-      ['TelemetryReport', (await ask('GET /v1/telemetry?by=tool')).body],
-    ];
-    for (const [name, value] of answers) expect(validate(name, value)).toEqual([name, []]);
-    expect(validate('Session', {})).not.toEqual(['Session', []]);
-    expect(validate('RuleRequest', { when: {}, weight: 1 })).not.toEqual(['RuleRequest', []]);
-
-    const { catalog, issues } = await loadCatalog({ sources: [`openapi:${url}/openapi.json`] });
-    expect(issues.filter(({ level }) => level === 'warning')).toEqual([]);
-    const call = catalog.tools.find(({ name }) => name === 'call_tool');
-    expect(Object.keys(Object(call?.inputSchema.properties))).toEqual(expect.arrayContaining(['id', 'tool']));
-  });
-
-  it('asks for a body only where one without any field would be refused', async () => {
-    const { ask } = await startAgentServer();
-    const { paths } = (await ask('GET /openapi.json')).body;
-    const isRequired = (path: string) => paths[path].post.requestBody.required;
-    expect(['/v1/index/rebuild', '/v1/sessions'].map(isRequired)).toEqual([false, false]);
-    expect(['/v1/index/snapshot', '/v1/sessions/{id}/call', '/v1/private-tools'].map(isRequired)).toEqual([
-      true,
-      true,
-      true,
-    ]);
-  });
-
-  it('says nothing of agents where the server has none', async () => {
-    const { startServer, answeringPlanner } = await import('../setup.js');
-    const { url } = await startServer({ planner: answeringPlanner() });
-    expect(await (await fetch(`${url}/openapi.json`)).text()).not.toContain('/v1/sessions');
-    expect((await fetch(`${url}/v1/audit`)).status).toBe(404);
   });
 });
 

@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { createAgent, tool, toolStrategy } from 'langchain';
 import { z } from 'zod';
+import { readStep } from '../../../../src/adapters/langchain/chat-model/take-step.js';
 import { createChatModel } from '../../../../src/adapters/langchain/index.js';
 import { WinnowError } from '../../../../src/core/errors.js';
+import { createTool } from '../../../support/create-tool.js';
 import { createScriptedModel, type ScriptedAnswer } from '../../../support/scripted-model.js';
 
 const search = tool(async ({ pattern }) => `2 matches of ${pattern}:\na.js:1\nb.js:2`, {
@@ -247,5 +249,41 @@ describe('an error of the server', () => {
     controller.abort();
     await expect(run).rejects.toThrow(/abort|cancel/i);
     expect(model.calls.length).toBeLessThanOrEqual(1);
+  });
+});
+
+const optional = { properties: { path: { type: 'string' }, line: { type: 'integer' } }, required: ['path'] };
+const bound = new Map([['file_read', createTool('file_read', optional)]]);
+const read = (text: string, { finish = 'stop' as 'stop' | 'length', canAnswer = true } = {}) =>
+  readStep({ text, finish }, { tools: bound, canAnswer });
+
+describe('the text of a step', () => {
+  it.each([
+    ['a call', '{"tool":"file_read","arguments":{"path":"a"}}', { tool: 'file_read', arguments: { path: 'a' } }],
+    ['a call in a fence', '```json\n{"tool":"file_read","arguments":{}}\n```', { tool: 'file_read', arguments: {} }],
+    ['a call without arguments', '{"tool":"file_read"}', { tool: 'file_read', arguments: {} }],
+    [
+      'a call with nulls for what is left out',
+      '{"tool":"file_read","arguments":{"path":"a","line":null}}',
+      { tool: 'file_read', arguments: { path: 'a' } },
+    ],
+    ['an answer', 'So: {"answer":"done"}', { answer: 'done' }],
+  ])('is read from %s', (_, text, value) => {
+    expect(read(text)).toEqual({ ok: true, value });
+  });
+
+  it.each([
+    ['words', 'I will read it.', {}, 'the answer holds no complete JSON'],
+    [
+      'a text that was cut',
+      '{"answer":"it is',
+      { finish: 'length' as const },
+      'the answer was cut: write a shorter one',
+    ],
+    ['another object', '{"name":"file_read"}', {}, 'neither {"tool":"name","arguments":{...}} nor {"answer":"..."}'],
+    ['a tool that is not bound', '{"tool":"rm","arguments":{}}', {}, 'tool: there is no "rm"; there are file_read'],
+    ['an answer in place of a call', '{"answer":"no"}', { canAnswer: false }, 'answer: a tool has to be called now'],
+  ])('is not read from %s', (_, text, options, issue) => {
+    expect(read(text, options)).toEqual({ ok: false, issues: [issue] });
   });
 });

@@ -49,16 +49,14 @@ const endless = (contentType: string, start: string) => (response: ServerRespons
   };
   more();
 };
-const KINDS: [string, ReturnType<typeof endless>][] = [
-  ['JSON', endless('application/json', '{"jsonrpc":"2.0","id":2,"result":"')],
-  ['an event', endless('text/event-stream', 'event: message\ndata: ')],
-];
 
 const context = { timeoutMs: 60_000 };
 
-describe.each(KINDS)('a server whose answer is %s without end', (_, hostile) => {
+describe('a server whose answer has no end', () => {
   it('is left when it is called', async () => {
-    const server = await serve({ 'tools/call': hostile });
+    const server = await serve({
+      'tools/call': endless('application/json', '{"jsonrpc":"2.0","id":2,"result":"'),
+    });
     const sandbox = createSandbox({ executors: [createMcpExecutor({ bad: server })], limits: { timeoutMs: 60_000 } });
     const tool = createTool('note', {}, undefined, {
       toolType: 'mcp',
@@ -69,7 +67,9 @@ describe.each(KINDS)('a server whose answer is %s without end', (_, hostile) => 
   });
 
   it('is left when it is asked for its tools', async () => {
-    const servers = { bad: await serve({ 'tools/list': hostile }) };
+    const servers = {
+      bad: await serve({ 'tools/list': endless('text/event-stream', 'event: message\ndata: ') }),
+    };
     expect(await readMcpServers({ servers, failures: [] }, 'mcp', context)).toMatchObject([
       { error: { code: 'source_failed' } },
     ]);

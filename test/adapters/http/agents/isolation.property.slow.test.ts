@@ -1,0 +1,8 @@
+import { it } from '@jest/globals';
+import { checkIsolationRuns } from './isolation-runs.js';
+
+it(
+  'any two users, whatever they ask, get the answers that each would get alone',
+  () => checkIsolationRuns(20),
+  300_000,
+);
