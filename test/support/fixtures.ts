@@ -33,9 +33,16 @@ export interface FixtureCase {
   readonly tags: readonly string[];
 }
 
-export function loadFixture(name: FixtureName): Promise<LoadedCatalog> {
-  return loadCatalog({ sources: [`fixtures/catalogs/${name}.json`] });
+const catalogs = new Map<string, Promise<LoadedCatalog>>();
+
+/** Read once for all tests of a file. */
+export function loadCatalogFile(path: string): Promise<LoadedCatalog> {
+  const loaded = catalogs.get(path) ?? loadCatalog({ sources: [path] });
+  catalogs.set(path, loaded);
+  return loaded;
 }
+
+export const loadFixture = (name: FixtureName) => loadCatalogFile(`fixtures/catalogs/${name}.json`);
 
 /** All tools of the three catalogues, also private ones. */
 export async function loadFixtureTools(): Promise<Tool[]> {

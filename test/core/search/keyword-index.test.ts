@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { createScope } from '../../../src/core/catalog/scope.js';
 import { createKeywordSearch, keywordSearchOf } from '../../../src/core/search/rank.js';
-import { loadFixture, makeTool, returning, TOOLS, viewOf } from '../selection/setup.js';
+import { loadFixture } from '../../support/fixtures.js';
+import { makeTool, returning, TOOLS, viewOf } from '../selection/setup.js';
 
 const index = createKeywordSearch(TOOLS);
 const found = (query: string, limit = 10) => index(query, limit).map(({ tool }) => tool.name);
@@ -62,7 +63,7 @@ describe('keyword search', () => {
   });
 
   it('finds Chinese tools with a Chinese request', async () => {
-    const hydrology = createScope(await loadFixture('hydrology'))({});
+    const hydrology = createScope((await loadFixture('hydrology')).catalog)({});
     const search = await keywordSearchOf(hydrology);
     const names = search('查一下水库的调度方案', 5).map(({ tool }) => tool.name);
     expect(names).toEqual(expect.arrayContaining(['list_dispatch_plans', 'get_dispatch_plan']));
