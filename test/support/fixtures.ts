@@ -1,7 +1,6 @@
 /** The catalogues and cases that come with the package, as tests use them. */
 import { readFileSync } from 'node:fs';
 import { type LoadedCatalog, loadCatalog } from '../../src/core/catalog/load.js';
-import type { Tool } from '../../src/core/catalog/tool.js';
 import type { Message } from '../../src/core/request.js';
 
 export const FIXTURES = ['hydrology', 'coding-agent', 'assistant'] as const;
@@ -43,12 +42,6 @@ export function loadCatalogFile(path: string): Promise<LoadedCatalog> {
 }
 
 export const loadFixture = (name: FixtureName) => loadCatalogFile(`fixtures/catalogs/${name}.json`);
-
-/** All tools of the three catalogues, also private ones. */
-export async function loadFixtureTools(): Promise<Tool[]> {
-  const loaded = await Promise.all(FIXTURES.map(loadFixture));
-  return loaded.flatMap(({ catalog }) => catalog.tools);
-}
 
 export function loadFixtureCases(name: FixtureName | 'exclusions' | 'first'): FixtureCase[] {
   const lines = readFileSync(`fixtures/cases/${name}.jsonl`, 'utf8').trim().split('\n');
