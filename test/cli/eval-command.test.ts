@@ -121,16 +121,6 @@ describe('a run', () => {
     expect(String(other.error)).toContain('m + larger');
   });
 
-  it('remembers the answers of each stage, also where planning only has more time', async () => {
-    const config = join(setup.folder, 'winnow.yaml');
-    writeFileSync(config, 'planningModel: { timeoutMs: 90000 }\n');
-    const words = ['--config', config, '--limit', '2'];
-    expect(await evaluate(words)).toMatchObject({ exitCode: 0 });
-    const again = asked();
-    await evaluate([...words, '--out', join(setup.folder, 'again')]);
-    expect([again, asked()]).toEqual([4, 4]);
-  });
-
   it('costs what the price table says', async () => {
     const prices = join(setup.folder, 'prices.json');
     writeFileSync(prices, JSON.stringify({ currency: 'EUR', models: { m: { read: 10, written: 20 } } }));

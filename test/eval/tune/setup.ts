@@ -1,4 +1,5 @@
 /** A small world to tune in: half of the requests go wrong until the prompt says a rule, or shows an example of it. */
+
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { createCatalog } from '../../../src/core/catalog/catalog.js';
@@ -9,7 +10,8 @@ import { DEFAULT_SHARES } from '../../../src/eval/tune/split-cases.js';
 import { type TuneOptions, tune } from '../../../src/eval/tune/tune.js';
 import { createTool } from '../../support/create-tool.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
-import { aCase, aFolder } from '../setup.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { aCase } from '../setup.js';
 
 const TEXT = { type: 'string' };
 export const catalog = createCatalog([
@@ -61,7 +63,7 @@ export function aModel({ helps, proposal = () => 'nothing' }: World) {
 export function tuneOptions(model: Model, more: Partial<TuneOptions> = {}): TuneOptions {
   const never = new AbortController().signal;
   return {
-    folder: aFolder(),
+    folder: temporaryFolder(),
     suites: [{ name: 'set', catalog, caseFile: '' }],
     cases: someCases(46),
     prompts: ['select-tools'],

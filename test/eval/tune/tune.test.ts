@@ -10,7 +10,7 @@ import { parseDraft, renderDraft } from '../../../src/eval/tune/prompt-draft.js'
 import { type TuneOptions, tune } from '../../../src/eval/tune/tune.js';
 import type { TuneReport } from '../../../src/eval/tune/tune-report.js';
 import { createScriptedModel } from '../../support/scripted-model.js';
-import { aFolder } from '../setup.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { aModel, inFolder, isProposal, RULE, RULED, someCases, stopAndResume, tuneOptions, withRule } from './setup.js';
 
 /** A whole run in which the wording is what helps. */
@@ -81,7 +81,7 @@ describe('tuning the selection prompt', () => {
       'Request: mail\nAnswer: {"selected_tools": ["send_mail"]}',
     ];
     const draft = parseDraft('select-tools', readPrompt(defaultPromptPath('select-tools')));
-    const path = join(aFolder(), 'mine.md');
+    const path = join(temporaryFolder(), 'mine.md');
     writeFileSync(path, renderDraft({ ...draft, examples }));
     const model = aModel({ helps: (system) => system.indexOf('Request: mail') < system.indexOf('Request: stand') });
     const options = tuneOptions(model, { promptPaths: { 'select-tools': path } });
