@@ -1,13 +1,14 @@
 /** The command line as its users have it: a process with arguments, two streams and an exit code. */
+
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { type ScriptedServer, type ServerScript, startScriptedServer } from '../support/scripted-server.js';
 import { answer, answerJson, hang } from '../support/server-behaviours.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { COMMAND, runCli } from './run-cli.js';
 import { runHere } from './run-here.js';
 
@@ -38,11 +39,10 @@ let folder: string;
 let catalog: string;
 const servers = new Set<ScriptedServer>();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-cli-'));
+  folder = temporaryFolder();
   catalog = join(folder, 'tools.json');
   await writeFile(catalog, JSON.stringify(TOOLS));
 });
-afterAll(() => rm(folder, { recursive: true }));
 afterEach(async () => {
   for (const server of servers) await server.close();
   servers.clear();

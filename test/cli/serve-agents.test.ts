@@ -1,13 +1,14 @@
 /** winnow serve over its life: tools that run, a catalogue that changes, and servers on one database. */
-import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
+import { chmod, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { openStore } from '../../src/agents/store/open-store.js';
 import { openOperatorToken } from '../../src/cli/auth-setup.js';
 import { serveCommand } from '../../src/cli/commands/serve.js';
 import { SEARCH_FIELDS } from '../../src/core/search/keyword-index.js';
 import { recordLog } from '../adapters/http/setup.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { NO_MODEL, serve } from './serve-setup.js';
 
 // The first test of a run loads the model client.
@@ -16,7 +17,7 @@ jest.setTimeout(60_000);
 let folder: string;
 const at = (name: string) => join(folder, name);
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-serve-'));
+  folder = temporaryFolder();
   const greet = {
     name: 'greet',
     toolType: 'builtin',
@@ -41,7 +42,6 @@ sessions: { visibleFrom: next_turn }
 `,
   );
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 it('runs functions, MCP tools and skills of the catalogue, follows its policy file, and keeps its sessions', async () => {
   const first = await serve('--config', at('winnow.yaml'));
@@ -185,7 +185,7 @@ describe('a catalogue that changes', () => {
   const at = (name: string) => join(folder, name);
   const write = (name: string, content: unknown) => writeFile(at(name), JSON.stringify(content));
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-reload-'));
+    folder = temporaryFolder();
     await write('tools.json', {
       tools: [tool('greet', 'Greets.')],
       synonyms: [{ words: ['wave'], means: ['greets'] }],
@@ -193,7 +193,6 @@ describe('a catalogue that changes', () => {
     await write('mcp.json', { mcpServers: {} });
     await writeFile(at('tools.mjs'), 'export const greet = () => "hello"; export const bow = () => "bowed";');
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   const open = (...words: string[]) =>
     serve(...NO_MODEL, '--catalog', at('tools.json'), '--tools-module', at('tools.mjs'), ...words);

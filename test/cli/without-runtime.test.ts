@@ -1,11 +1,12 @@
 /** A machine where the local runtime can't be loaded: an endpoint is all it needs, and who asks for more is told. */
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ERROR_TABLE } from '../../src/core/errors.js';
 import { startScriptedServer } from '../support/scripted-server.js';
 import { answerJson } from '../support/server-behaviours.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { runHere } from './run-here.js';
 
 jest.unstable_mockModule('node-llama-cpp', () => {
@@ -15,14 +16,13 @@ jest.unstable_mockModule('node-llama-cpp', () => {
 let folder: string;
 let cache: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-runtime-'));
+  folder = temporaryFolder();
   cache = join(folder, 'cache');
   process.env.WINNOW_CACHE = cache;
   await writeFile(join(folder, 'tools.json'), JSON.stringify([{ name: 'read_level', toolType: 'builtin' }]));
 });
 afterAll(async () => {
   delete process.env.WINNOW_CACHE;
-  await rm(folder, { recursive: true });
 });
 
 const run = (...words: string[]) =>

@@ -1,21 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type CaseRecord, caseRecordSchema } from '../../../src/eval/record.js';
 import { PAGE_FOLDER } from '../../../src/eval/report/page-parts.js';
 import { renderReport } from '../../../src/eval/report/render-report.js';
 import type { CaseRow, ReportRun } from '../../../src/eval/report/report-data.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { describeRun } from './describe-run.js';
 import { createRecord, generateRun } from './generated-run.js';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'winnow-report-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const linesOf = (html: string, kind: string): string[] =>
   [

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -10,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { type LoadedCatalog, loadCatalog } from '../../../../src/core/catalog/load.js';
 import { mcpFormat } from '../../../../src/core/catalog/sources/mcp.js';
 import type { McpServer } from '../../../../src/core/catalog/sources/source.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 const SCRIPT = resolve('fixtures/sources/mcp-server.mjs');
 const CONTEXT = { timeoutMs: 20_000 };
@@ -24,10 +24,9 @@ async function read(servers: Record<string, McpServer>, context = CONTEXT) {
 
 describe('an MCP configuration', () => {
   let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-mcp-config-'));
+  beforeEach(() => {
+    folder = temporaryFolder();
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   async function readWith(args: string[], variable?: (name: string) => string | undefined) {
     const path = join(folder, 'mcp.json');
@@ -233,10 +232,9 @@ describe('an MCP server on stdio', () => {
 
 describe('an mcpServers configuration', () => {
   let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-mcp-'));
+  beforeEach(() => {
+    folder = temporaryFolder();
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   async function readConfig(content: unknown) {
     const path = join(folder, 'mcp.json');

@@ -10,21 +10,20 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import {
   createPrefixStore,
   fileIdentity,
   type PrefixStoreOptions,
 } from '../../../../src/core/model/embedded/prefix-store.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-store-'));
+beforeEach(() => {
+  folder = temporaryFolder();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const warnings: string[] = [];
 const open = (more: Partial<PrefixStoreOptions> = {}) =>

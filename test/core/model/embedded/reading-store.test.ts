@@ -1,15 +1,15 @@
 /** Readings without a request that outlive a process. */
-import { appendFile, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
+import { appendFile, readdir, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { beforeEach, expect, it } from '@jest/globals';
 import { createReadingStore } from '../../../../src/core/model/embedded/prefix-store.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-readings-'));
+beforeEach(() => {
+  folder = temporaryFolder();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const open = (identity = 'weights') => createReadingStore({ folder, identity });
 const fileIn = async () => join(folder, (await readdir(folder))[0] ?? '');

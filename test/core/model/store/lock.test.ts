@@ -1,17 +1,16 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { withLock } from '../../../../src/core/model/store/model-file.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { errorOf } from './store-setup.js';
 
 let folder: string;
 let lock: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'winnow-lock-'));
+  folder = temporaryFolder();
   lock = join(folder, 'lock');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const other = () => writeFile(lock, 'process 1 on elsewhere');
 

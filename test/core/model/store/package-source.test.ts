@@ -1,9 +1,9 @@
-import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ensureModel } from '../../../../src/core/model/store/model-file.js';
 import { runUserPython } from '../../../../src/core/model/store/sources.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
 import {
   CONTENT,
   CONTENT_HASH,
@@ -92,10 +92,9 @@ const describeWithShell = process.platform === 'win32' ? describe.skip : describ
 
 describeWithShell("the user's Python", () => {
   let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'winnow-python-'));
+  beforeEach(() => {
+    folder = temporaryFolder();
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const python = async (name: string, script: string) => {
     const path = join(folder, name);
